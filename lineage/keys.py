@@ -1,7 +1,8 @@
 """64-bit keys of datasets, jobs and runs, equal to Spark's `xxhash64` over the same strings.
 
-Spark chains XXH64: the hash of one column seeds the next, and the first seed is 42. Being computed alike on both sides, a key
-needs no look-up in a batch. Two names of 10^6 collide with probability 3e-8 (birthday bound over 2^64).
+Spark chains XXH64: the hash of one column seeds the next, and the first seed is 42. Being computed
+alike on both sides, a key needs no look-up in a batch. Among 10^6 names, any two collide with
+probability 3e-8 (birthday bound over 2^64).
 """
 
 import xxhash

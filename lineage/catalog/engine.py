@@ -29,7 +29,7 @@ def open_catalog(url: str) -> Engine:
 
 
 def _configure_sqlite(connection, _record) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    # Autocommit in the driver: the transactions are begun by `writing`, not guessed from the statement.
+    # Autocommit in the driver: `writing` begins the transactions, no statement starts one by guess.
     connection.isolation_level = None
     for pragma in (
         "journal_mode=WAL",
@@ -44,8 +44,8 @@ def _configure_sqlite(connection, _record) -> None:  # type: ignore[no-untyped-d
 def writing(engine: Engine) -> Iterator[Connection]:
     """One write transaction: all of it, or nothing.
 
-    SQLite takes its one write lock at the start (BEGIN IMMEDIATE): a lock taken at the first write, after a read, cannot wait
-    and would fail at once under contention.
+    SQLite takes its one write lock at the start (BEGIN IMMEDIATE): a lock taken at the first write,
+    after a read, cannot wait and would fail at once under contention.
     """
     with engine.begin() as connection:
         if engine.dialect.name == "sqlite":
@@ -56,8 +56,8 @@ def writing(engine: Engine) -> Iterator[Connection]:
 def migrate(engine: Engine) -> None:
     """Bring the catalog to the newest revision; safe when several roles start at once.
 
-    The roles start together, so the one that comes second finds the work done: SQLite's write lock, or an advisory lock in
-    PostgreSQL, is held from the first statement on.
+    The roles start together, so the one that comes second finds the work done: SQLite's write lock,
+    or an advisory lock in PostgreSQL, is held from the first statement on.
     """
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))

@@ -1,8 +1,9 @@
 """Catalog tables: the only place where collector, pipeline and service meet.
 
-Instants are whole microseconds since 1970 UTC (`lineage.clock.to_micros`) in BIGINT columns: the same number in SQLite,
-PostgreSQL, Arrow and Spark. A dataset's, a job's and a run's key is a 64-bit hash that Spark and Python compute alike
-(`lineage.keys`), so that a batch needs no look-up. Each table names its one writing role.
+Instants are whole microseconds since 1970 UTC (`lineage.clock.to_micros`) in BIGINT columns: the
+same number in SQLite, PostgreSQL, Arrow and Spark. A dataset's, a job's and a run's key is a 64-bit
+hash that Spark and Python compute alike (`lineage.keys`), so that a batch needs no look-up. Each
+section names its one writing role.
 """
 
 from sqlalchemy import (
@@ -36,7 +37,7 @@ def _flag(name: str) -> Column[bool]:
     return Column(name, Boolean, nullable=False)
 
 
-# --- what arrived: written by the pipeline, in the transaction of the batch ---------------------
+# --- what arrived: written by the pipeline, in the transaction of the batch ---
 
 batch = Table(
     "batch",
@@ -81,7 +82,7 @@ pipeline_error = Table(
     _instant("landed_at", nullable=False),
 )
 
-# --- runs and what they touched -----------------------------------------------------------------
+# --- runs and what they touched ---
 
 run = Table(
     "run",
@@ -134,7 +135,7 @@ run_io = Table(
     Index("run_io_dataset", "dataset_key"),
 )
 
-# --- datasets -----------------------------------------------------------------------------------
+# --- datasets ---
 
 dataset = Table(
     "dataset",
@@ -297,7 +298,7 @@ ingestion_gap = Table(
     _instant("ended_at"),  # null: the collector is silent now
 )
 
-# --- what the policy says of each dataset, and what was learned: pipeline, at an evaluation ----------
+# --- what the policy says of each dataset, and what was learned: pipeline, at an evaluation ---
 
 dataset_policy = Table(
     "dataset_policy",
@@ -327,7 +328,7 @@ dataset_limit = Table(
     _instant("learned_at", nullable=False),
 )
 
-# --- what was found: pipeline, in the transaction of an evaluation ---------------------------------
+# --- what was found: pipeline, in the transaction of an evaluation ---
 
 evaluation = Table(
     "evaluation",
@@ -405,7 +406,7 @@ meta = Table(
     Column("value", Text, nullable=False),
 )
 
-# --- what people asked for: written by the service ---------------------------------------------------
+# --- what people asked for: written by the service ---
 
 retirement = Table(
     "retirement",
