@@ -1,0 +1,46 @@
+"""What an operator may set of the service, and where its roles meet; every default is safe."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from lineage import environment
+
+_Port = Annotated[int, Meta(ge=0, le=65_535)]
+_Seconds = Annotated[float, Meta(gt=0)]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from `LINEWARD_` + field in capitals, by the service and by every command."""
+
+    host: str = "127.0.0.1"
+    collector_port: _Port = 8700
+    service_port: _Port = 8701
+    metrics_port: _Port = 8702
+    data_dir: Path = Path("lineward-data")
+    policy: Path | None = None
+    catalog_url: str | None = None  # none: SQLite in the data folder
+    collector_token_file: Path | None = None
+    stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's
+
+    @property
+    def catalog(self) -> str:
+        """URL of the catalog that the roles share."""
+        return self.catalog_url or f"sqlite:///{self.data_dir / 'catalog.db'}"
+
+    @property
+    def spool(self) -> Path:
+        """The collector's spool: only an embedded catalog has it beside itself."""
+        return self.data_dir / "spool.db"
+
+
+def read(data_dir: Path | None = None) -> Settings:
+    """Settings of this process; an explicit data folder wins over the environment.
+
+    Raises:
+        InvalidSettingError: a value out of range.
+    """
+    settings = environment.read(Settings)
+    return settings if data_dir is None else msgspec.structs.replace(settings, data_dir=data_dir)
