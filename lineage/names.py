@@ -1,0 +1,123 @@
+"""Folds the spellings of a dataset's name into one.
+
+The rules themselves are data, in `lineage.name_rules`.
+
+The pipeline applies the same rules as Spark expressions (`slis.names`); a test holds the two to the
+same answers.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from functools import lru_cache
+
+import msgspec
+
+from lineage.name_rules import (
+    GROUPS,
+    PARTITION,
+    PARTITION_DATE,
+    RULES,
+    SEPARATOR,
+    SEPARATOR_SUBSTITUTE,
+    Rule,
+    RuleGroup,
+)
+
+__all__ = [
+    "GROUPS",
+    "PARTITION",
+    "PARTITION_DATE",
+    "RULES",
+    "SEPARATOR",
+    "SEPARATOR_SUBSTITUTE",
+    "Folded",
+    "Rule",
+    "RuleGroup",
+    "combined",
+    "fold",
+    "may_fold",
+    "partition_date",
+    "partition_of",
+]
+
+_CACHED_NAMES = 65_536
+
+
+class Folded(msgspec.Struct, frozen=True):
+    """The one name of a dataset, and the ids of the rules that led to it, in their order."""
+
+    namespace: str
+    name: str
+    rules: tuple[str, ...] = ()
+
+
+def combined(namespace: str, name: str) -> str:
+    """The string that the rules are written for. A separator inside a name would move text.
+
+    It is replaced.
+    """
+    parts = (part.replace(SEPARATOR, SEPARATOR_SUBSTITUTE) for part in (namespace, name))
+    return "".join(part + SEPARATOR for part in parts)
+
+
+def may_fold(namespace: str, name: str) -> bool:
+    """Whether any rule can apply: one or two matches, where folding tries them all."""
+    return _group_of(combined(namespace, name)) is not None
+
+
+@lru_cache(maxsize=_CACHED_NAMES)
+def fold(namespace: str, name: str) -> Folded:
+    """The dataset's one name; folding that again changes nothing."""
+    spelling = combined(namespace, name)
+    group = _group_of(spelling)
+    applied: list[str] = []
+    for rule_id, pattern, replacement in _compiled(group) if group else ():
+        spelling, matches = pattern.subn(replacement, spelling, count=1)
+        applied += [rule_id] * matches
+    folded_namespace, folded_name, _ = spelling.split(SEPARATOR, 2)
+    return Folded(folded_namespace, folded_name, tuple(applied))
+
+
+def partition_of(namespace: str, name: str) -> str | None:
+    """What the spelling says of partitions, as `dt=2026-11-21/hour=04` or `2026/11/21`.
+
+    Of the name as it was sent.
+    """
+    found = re.match(PARTITION, combined(namespace, name), re.ASCII)
+    return found[1] if found else None
+
+
+def partition_date(partition: str) -> date | None:
+    """The day that a partition is of, the first of the month where it is one.
+
+    None where it names no valid date.
+    """
+    found = re.search(PARTITION_DATE, partition, re.ASCII)
+    if not found:
+        return None
+    try:
+        return date(int(found[1]), int(found[2]), int(found[3] or 1))
+    except ValueError:
+        return None
+
+
+def _group_of(spelling: str) -> RuleGroup | None:
+    return next((group for group, when in _guards() if when.match(spelling)), None)
+
+
+@lru_cache(maxsize=1)
+def _guards() -> tuple[tuple[RuleGroup, re.Pattern[str]], ...]:
+    return tuple((group, re.compile(group.when, re.ASCII)) for group in GROUPS)
+
+
+@lru_cache(maxsize=len(GROUPS))
+def _compiled(group: RuleGroup) -> tuple[tuple[str, re.Pattern[str], str], ...]:
+    return tuple(_compile(group))
+
+
+def _compile(group: RuleGroup) -> Iterator[tuple[str, re.Pattern[str], str]]:
+    for rule in group.rules:
+        # Java's $1 is Python's \g<1>.
+        replacement = re.sub(r"\$([0-9])", r"\\g<\1>", rule.replacement)
+        yield rule.id, re.compile(rule.pattern, re.ASCII), replacement
