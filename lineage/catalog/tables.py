@@ -131,6 +131,8 @@ run_io = Table(
     Column("bytes", BigInteger),
     Column("schema_key", BigInteger),
     Column("dataset_version", Text),
+    Column("partition", Text),  # that the spelling named before it was folded, as dt=2026-11-21
+    _instant("partition_at"),  # the day of that partition
     _instant("landed_at", nullable=False),
     Index("run_io_dataset", "dataset_key"),
 )
@@ -240,6 +242,18 @@ edge = Table(
     _instant("last_seen_at", nullable=False),
     Column("runs", BigInteger, nullable=False),
     Index("edge_downstream", "downstream_key"),
+)
+
+edge_run = Table(
+    "edge_run",
+    metadata,
+    _key("upstream_key"),
+    _key("downstream_key"),
+    _key("job_key"),
+    _text_key("root_run_id"),  # counted once in `edge.runs`, however many of its runs name the edge
+    _instant("seen_at", nullable=False),
+    Index("edge_run_seen", "seen_at"),
+    sqlite_with_rowid=False,
 )
 
 column_edge = Table(

@@ -1,0 +1,98 @@
+"""What was known of each dataset at each instant: a fold of facts in the order that they landed."""
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+# The fields of ACTIVITY that a later or larger fact replaces. `max` of a struct compares field by field,
+# the time first: a tie is decided by the run id, the same in every order of arrival.
+_FACTS = ("write", "read_at", "failed", "started_at")
+
+
+def seconds_between(start: Column, end: Column) -> Column:
+    """Seconds from one instant to the other, to the microsecond."""
+    return (F.unix_micros(end) - F.unix_micros(start)) / 1e6
+
+
+def plus_seconds(instant: Column, seconds: Column) -> Column:
+    """The instant that many seconds later."""
+    return F.timestamp_micros(F.unix_micros(instant) + (seconds * 1e6).cast("bigint"))
+
+
+def visible_at(time: Column, landed_at: Column) -> Column:
+    """When a fact could first be known: neither before it landed nor before it was."""
+    return F.greatest(time, landed_at)
+
+
+def activity(writes: DataFrame, reads: DataFrame | None = None) -> DataFrame:
+    """Each write and read as a fact of its own, for instants in the past.
+
+    Args:
+        writes: `sli_schemas.WRITES`, without backfills, which make nothing fresh.
+        reads: `sli_schemas.READS`.
+
+    Returns:
+        `sli_schemas.ACTIVITY`, one row per write and read. Writes of history loads are in it: they
+        teach, and a dataset is as old as its newest write, whoever told.
+    """
+    fields = ("root_run_id", "job_namespace", "job_name", "names_input", "is_reported", "is_streaming")
+    written = writes.select(
+        "dataset_key",
+        visible_at(F.col("written_at"), F.col("landed_at")).alias("visible_at"),
+        F.struct("written_at", *fields).alias("write"),
+    )
+    if reads is None:
+        return written.select("*", *_absent("read_at", "failed", "started_at"))
+    seen = reads.select(
+        "dataset_key", visible_at(F.col("read_at"), F.col("landed_at")).alias("visible_at"), "read_at"
+    )
+    both = written.unionByName(seen, allowMissingColumns=True)
+    return both.select("*", *_absent("failed", "started_at"))
+
+
+def _absent(*names: str) -> list[Column]:
+    kinds = {"failed": "struct<failed_at: timestamp, run_id: string>"}
+    return [F.lit(None).cast(kinds.get(name, "timestamp")).alias(name) for name in names]
+
+
+def known(facts: DataFrame, datasets: DataFrame, instants: DataFrame) -> DataFrame:
+    """One row per (instant, dataset first seen by then), with the newest facts that were known then.
+
+    A window folds each dataset's facts into versions, each valid until the next: only versions that
+    an instant falls into meet the instants, so that the work is datasets x instants, whatever the
+    number of facts.
+
+    Args:
+        facts: `sli_schemas.ACTIVITY`.
+        datasets: `sli_schemas.DATASETS`.
+        instants: `sli_schemas.INSTANTS`.
+
+    Returns:
+        `sli_schemas.KNOWN`. Facts of datasets that are not in `datasets` are left out.
+    """
+    span = F.broadcast(instants.agg(F.min("as_of").alias("first"), F.max("as_of").alias("last")))
+    versions = _versions(facts).join(
+        span,
+        (F.col("visible_at") <= F.col("last"))
+        & (F.col("superseded_at").isNull() | (F.col("superseded_at") > F.col("first"))),
+    )
+    is_current = (F.col("visible_at") <= F.col("as_of")) & (
+        F.col("superseded_at").isNull() | (F.col("superseded_at") > F.col("as_of"))
+    )
+    at_instants = versions.join(F.broadcast(instants), is_current).select(
+        "as_of", "dataset_key", *_FACTS
+    )
+    seen = datasets.join(F.broadcast(instants), F.col("first_seen_at") <= F.col("as_of"))
+    columns = [F.col("as_of"), *(F.col(name) for name in datasets.columns)]
+    return seen.join(at_instants, ["as_of", "dataset_key"], "left").select(*columns, *_FACTS)
+
+
+def _versions(facts: DataFrame) -> DataFrame:
+    """What was known from `visible_at` until `superseded_at`, one row per instant of landing."""
+    by_landing = Window.partitionBy("dataset_key").orderBy("visible_at")
+    # RANGE, the default frame: facts that landed at one instant are known together.
+    newest = [F.max(name).over(by_landing).alias(name) for name in _FACTS]
+    versions = facts.select("dataset_key", "visible_at", *newest).dropDuplicates(
+        ["dataset_key", "visible_at"]
+    )
+    superseded = F.lead("visible_at").over(by_landing).alias("superseded_at")
+    return versions.select("*", superseded)

@@ -1,0 +1,58 @@
+"""The one Spark session of the pipeline: two cores, one machine, long-lived."""
+
+import os
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+STREAM_POOL = "stream"
+EVALUATION_POOL = "evaluation"
+_POOLS = Path(__file__).with_name("fair_pools.xml")
+
+_SETTINGS = {
+    "spark.app.name": "lineward",
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.scheduler.mode": "FAIR",
+    "spark.scheduler.allocation.file": _POOLS.as_uri(),
+    # A batch folds to a few thousand rows: more partitions, or AQE's extra job a shuffle, cost more than they spread.
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.python.worker.reuse": "true",
+    # The listener bus keeps finished jobs for a UI that is off.
+    "spark.ui.retainedJobs": "20",
+    "spark.ui.retainedStages": "20",
+    "spark.sql.ui.retainedExecutions": "5",
+    "spark.sql.streaming.numRecentProgressUpdates": "20",
+    "spark.sql.streaming.minBatchesToRetain": "20",
+    # A writing query of ours that read our own lineage would feed itself.
+    "spark.extraListeners": "",
+}
+
+
+def open_session(
+    *, master: str = "local[2]", driver_memory: str = "1536m", warehouse: Path | None = None
+) -> SparkSession:
+    """The session of this process, opened on first call.
+
+    Args:
+        master: where Spark runs; `local[2]` embedded.
+        driver_memory: of the JVM, as Spark writes sizes; takes effect in the first call of a process only.
+        warehouse: folder for what Spark might put into its working folder otherwise.
+    """
+    # Spark starts `python3` from PATH otherwise, which lacks what this interpreter has installed.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.Builder().master(master).config("spark.driver.memory", driver_memory)
+    for name, value in _SETTINGS.items():
+        builder = builder.config(name, value)
+    if warehouse is not None:
+        builder = builder.config("spark.sql.warehouse.dir", str(warehouse))
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session

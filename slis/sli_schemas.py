@@ -1,0 +1,86 @@
+"""Frames of the SLIs, as declared schemas: what each function takes and gives.
+
+Instants are `timestamp` (UTC). `as_of` is the instant that a row is judged at; a frame of instants has
+one row in production and 1,440 for a simulated day.
+"""
+
+INSTANTS = "as_of timestamp"
+
+# What was learned of a dataset's activity, a row per fact; only the columns that the fact speaks of
+# are filled. The catalog's one row a dataset is such a row too, with all of them filled.
+WRITE = """
+    struct<written_at: timestamp, root_run_id: string, job_namespace: string, job_name: string,
+        names_input: boolean, is_reported: boolean, is_streaming: boolean>
+"""
+ACTIVITY = f"""
+    dataset_key bigint, visible_at timestamp, write {WRITE}, read_at timestamp,
+    failed struct<failed_at: timestamp, run_id: string>, started_at timestamp
+"""
+
+# What the policy says of a dataset and what was learned of it; `limit_*` and durations in seconds.
+DATASETS = """
+    dataset_key bigint, namespace string, name string, first_seen_at timestamp,
+    tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
+    is_declared boolean, is_expected boolean, declared_limit_seconds double,
+    learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int
+"""
+
+# One row per (instant, dataset that had been seen by then): both of the above, as known then.
+KNOWN = f"""
+    as_of timestamp, {DATASETS.strip()}, write {WRITE}, read_at timestamp,
+    failed struct<failed_at: timestamp, run_id: string>, started_at timestamp
+"""
+
+# When facts may be missing through our own fault. `kind`: ingestion (the collector was silent) or
+# pipeline (events received since `started_at` had not landed). `ended_at` null: it lasts.
+GAPS = "kind string, started_at timestamp, ended_at timestamp"
+
+EDGES = "upstream_key bigint, downstream_key bigint"
+
+# `defect`: what the dataset lacks, for a state that is not good: the reason says why it lacks it.
+# `bad_since`: from when on the defect holds. `limit_origin`: declared | streaming | learned.
+JUDGEMENT = """
+    struct<sli: string, state: string, defect: string, bad_since: timestamp, is_idle: boolean,
+        age_seconds: double, limit_seconds: double, limit_origin: string>
+"""
+STATES = """
+    as_of timestamp, dataset_key bigint, sli string, state string, reason string, evidence string,
+    age_seconds double, limit_seconds double, limit_origin string
+"""
+
+# One row per (instant, tier): dataset counts, or event counts. `excepted`: sources, or history loads.
+TALLIES = """
+    as_of timestamp, sli string, tier string, tier_origin string, good bigint, total bigint,
+    unknown bigint, learning bigint, excepted bigint
+"""
+
+WRITES = """
+    dataset_key bigint, root_run_id string, job_namespace string, job_name string,
+    written_at timestamp, landed_at timestamp, nominal_start_at timestamp, partition string,
+    names_input boolean, is_reported boolean, is_streaming boolean, is_history boolean
+"""
+READS = """
+    dataset_key bigint, root_run_id string, bucket bigint, read_at timestamp, landed_at timestamp,
+    is_reported boolean, is_history boolean
+"""
+# A read, judged once: `as_of` is the instant that counts it, `outcome` good | bad | unknown.
+READ_OUTCOMES = """
+    as_of timestamp, dataset_key bigint, root_run_id string, bucket bigint, read_at timestamp,
+    tier string, tier_origin string, outcome string
+"""
+
+EVENTS = """
+    event_time timestamp, landed_at timestamp, is_streaming boolean, is_history boolean,
+    is_skewed boolean
+"""
+# One row per (instant that counts the events, their hour, processing). `lags` holds, per upper bound
+# of `lag.BOUNDS_SECONDS`, the events at or under it.
+LAGS = """
+    as_of timestamp, hour timestamp, processing string, good bigint, total bigint, history bigint,
+    skewed bigint, lag_seconds double, lags array<bigint>
+"""
+
+LIMITS = """
+    dataset_key bigint, limit_seconds double, cadence_class string, cadence_seconds double, gaps int,
+    explanation string
+"""

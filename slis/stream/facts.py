@@ -1,0 +1,177 @@
+"""Facts out of parsed events: pure functions from frame to frame, folded before they leave Spark.
+
+The folds here shrink a batch; they need not be complete. Text attributes are grouping keys, not maxima, since Spark sorts to
+aggregate texts but hashes to group by them; what remains of a key's repeats is folded by the merge.
+"""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+_FAILED = ("FAIL", "ABORT")
+_ATTRIBUTES_OF_RUNS = (
+    *("run_key", "run_id", "job_namespace", "job_name", "root_run_id", "root_job_namespace"),
+    *("root_job_name", "parent_run_id", "nominal_start_at", "job_type", "processing_type", "integration"),
+    *("engine", "engine_version", "adapter_version", "producer", "application_id", "error_message"),
+)
+_IDENTIFIER = "struct<namespace: string, name: string>"
+_DATASET_FACETS = f"""
+    lifecycleStateChange struct<lifecycleStateChange: string, previousIdentifier: {_IDENTIFIER}>,
+    version struct<datasetVersion: string>,
+    schema struct<fields: array<struct<name: string, type: string>>>,
+    symlinks struct<identifiers: array<{_IDENTIFIER}>>,
+    ownership struct<owners: array<struct<name: string, type: string>>>,
+    tags struct<tags: array<struct<key: string, value: string, field: string>>>,
+    columnLineage struct<fields: map<string,
+        struct<inputFields: array<struct<namespace: string, name: string, field: string>>>>>
+"""
+
+
+
+def _seen(at: str = "event_time") -> list[Column]:
+    return [F.min(at).alias("first_seen_at"), F.max(at).alias("last_seen_at")]
+
+
+
+def events(parsed: DataFrame) -> DataFrame:
+    """`schemas.EVENTS`, one row per event of the batch, repeats included: they are counted by the merge."""
+    return parsed.select(
+        *("seq", "kind", "event_time", "event_key", "is_streaming", "is_history", "is_skewed"),
+        *("problem", "detail", "after_seq", "last_seq"),
+        F.col("job_ownership").isNotNull().alias("names_job_owner"),
+    )
+
+
+def runs(parsed: DataFrame) -> DataFrame:
+    """`schemas.RUNS`: what the events of the batch say of each run, in any order and with any repeats."""
+    time, kind = F.col("event_time"), F.col("event_type")
+    readable = parsed.where((F.col("kind") == "run") & time.isNotNull() & F.col("run_key").isNotNull())
+    return readable.groupBy(*_ATTRIBUTES_OF_RUNS).agg(
+        F.min(time).alias("first_event_at"),
+        F.max(time).alias("last_event_at"),
+        F.min(F.when(kind == "START", time)).alias("started_at"),
+        F.max(F.when(kind == "COMPLETE", time)).alias("completed_at"),
+        F.min(F.when(kind.isin(*_FAILED), time)).alias("failed_at"),
+        F.min("is_history").alias("is_history"),
+    )
+
+
+def mentions(parsed: DataFrame) -> DataFrame:
+    """`schemas.MENTIONS`: one row per event and dataset that it names."""
+    named = parsed.where(F.col("event_time").isNotNull()).select(
+        *("event_time", "event_type", "kind", "run_key", "is_streaming", "is_history", "has_checkpoint"),
+        *("root_job_namespace", "root_job_name", "event_key", "inputs", "outputs"),
+        F.posexplode("datasets").alias("position", "dataset"),
+    )
+    direction = (
+        F.when(F.col("position") < F.col("inputs"), "read")
+        .when(F.col("position") < F.col("inputs") + F.col("outputs"), "write")
+        .otherwise("declared")
+    )
+    statistics = "dataset.outputFacets.outputStatistics"
+    facets = F.coalesce("dataset.facets", F.lit("{}"))
+    return named.where(
+        F.col("dataset.namespace").isNotNull() & F.col("dataset.name").isNotNull()
+    ).select(
+        *("event_time", "event_type", "kind", "run_key", "is_streaming", "is_history", "has_checkpoint"),
+        *("root_job_namespace", "root_job_name", "event_key"),
+        direction.alias("direction"),
+        _spelling_key("dataset.namespace", "dataset.name").alias("spelling_key"),
+        F.col("dataset.namespace").alias("namespace"),
+        F.col("dataset.name").alias("name"),
+        F.xxhash64(facets).alias("facets_key"),
+        facets.alias("facets"),
+        F.col(f"{statistics}.rowCount").alias("rows"),
+        F.col(f"{statistics}.size").alias("bytes"),
+        F.col(statistics).isNotNull().alias("has_statistics"),
+    )
+
+
+def _spelling_key(namespace: str, name: str) -> Column:
+    return F.xxhash64(namespace, name)
+
+
+def run_io(named: DataFrame) -> DataFrame:
+    """`schemas.RUN_IO` from `schemas.MENTIONS`: what each run read and wrote."""
+    time = F.col("event_time")
+    # A stream says by RUNNING with figures, or by a checkpoint, that data went out; its START says nothing.
+    streamed = (
+        F.col("is_streaming")
+        & (F.col("event_type") == "RUNNING")
+        & (F.col("has_statistics") | F.col("has_checkpoint"))
+    )
+    hour = F.when(F.col("is_streaming"), F.date_trunc("hour", time))
+    return (
+        named.where(F.col("run_key").isNotNull() & F.col("direction").isin("read", "write"))
+        .groupBy("run_key", "spelling_key", "direction", "facets_key", hour.alias("hour"))
+        .agg(
+            F.min(time).alias("first_event_at"),
+            F.max(time).alias("last_event_at"),
+            F.max(F.when(streamed, time)).alias("streamed_at"),
+            F.max("has_statistics").alias("has_statistics"),
+            F.max("rows").alias("rows"),
+            F.max("bytes").alias("bytes"),
+        )
+    )
+
+
+def described(named: DataFrame) -> DataFrame:
+    """`schemas.DESCRIBED` from `schemas.MENTIONS`: each dataset's distinct facets, parsed once."""
+    distinct = named.groupBy("spelling_key", "namespace", "name", "facets_key", "facets").agg(*_seen())
+    facets = F.from_json("facets", _DATASET_FACETS)
+    return distinct.select(
+        *("spelling_key", "namespace", "name", "facets_key", "first_seen_at", "last_seen_at"),
+        facets.alias("facet"),
+    ).select(
+        *("spelling_key", "namespace", "name", "facets_key", "first_seen_at", "last_seen_at"),
+        F.upper("facet.lifecycleStateChange.lifecycleStateChange").alias("lifecycle"),
+        F.col("facet.lifecycleStateChange.previousIdentifier").alias("previous"),
+        F.col("facet.version.datasetVersion").alias("version"),
+        F.col("facet.schema.fields").alias("fields"),
+        F.col("facet.symlinks.identifiers").alias("identifiers"),
+        F.col("facet.ownership.owners").alias("owners"),
+        F.col("facet.tags.tags").alias("tags"),
+        F.col("facet.columnLineage.fields").alias("columns"),
+    )
+
+
+def job_owners(parsed: DataFrame) -> DataFrame:
+    """`schemas.JOB_OWNERS`: who owns the jobs that the batch names, by their ownership facet."""
+    owners = F.from_json("job_ownership", "owners array<struct<name: string, type: string>>")
+    return (
+        parsed.where(F.col("job_ownership").isNotNull() & F.col("event_time").isNotNull())
+        .groupBy("root_job_namespace", "root_job_name", "job_ownership")
+        .agg(F.max("event_time").alias("last_seen_at"))
+        .select(
+            F.xxhash64("root_job_namespace", "root_job_name").alias("job_key"),
+            F.explode(owners["owners"]).alias("owner"),
+            "last_seen_at",
+        )
+        .select(
+            "job_key",
+            F.col("owner.name").alias("owner"),
+            F.col("owner.type").alias("type"),
+            "last_seen_at",
+        )
+        .where(F.col("owner").isNotNull())
+    )
+
+
+def declared_edges(named: DataFrame) -> DataFrame:
+    """`schemas.DECLARED_EDGES` from `schemas.MENTIONS`: what JobEvents say that a job reads and writes."""
+    jobs = named.where(F.col("kind") == "job")
+    keys = ["event_key", "root_job_namespace", "root_job_name"]
+    inputs = jobs.where(F.col("direction") == "read").select(
+        *keys, "event_time", F.col("spelling_key").alias("upstream_spelling_key")
+    )
+    outputs = jobs.where(F.col("direction") == "write").select(
+        *keys, F.col("spelling_key").alias("downstream_spelling_key")
+    )
+    return (
+        inputs.join(outputs, keys)
+        .groupBy(
+            *("upstream_spelling_key", "downstream_spelling_key"),
+            F.col("root_job_namespace").alias("job_namespace"),
+            F.col("root_job_name").alias("job_name"),
+        )
+        .agg(*_seen())
+    )

@@ -1,0 +1,214 @@
+"""OpenLineage events from raw JSON to columns: the core by a declared schema, the raw JSON kept beside it."""
+
+from functools import reduce
+from operator import or_
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+SKEW_TOLERANCE = "5 minutes"
+CORE_UNREADABLE = "core_unreadable"
+PARTLY_UNREADABLE = "partly_unreadable"
+
+_RUN_REFERENCE = "run: struct<runId: string>, job: struct<namespace: string, name: string>"
+# Facets of datasets stay text (`from_json` gives the raw JSON of an object for a string): they repeat from event to event, so
+# that `facts.described` parses each distinct one once.
+_DATASET = (
+    "struct<namespace: string, name: string, facets: string, "
+    "outputFacets: struct<outputStatistics: struct<rowCount: bigint, size: bigint>>>"
+)
+_EVENT = f"""
+    eventTime string, eventType string, producer string,
+    run struct<runId: string, facets: struct<
+        parent: struct<{_RUN_REFERENCE}, root: struct<{_RUN_REFERENCE}>>,
+        nominalTime: struct<nominalStartTime: string>,
+        processing_engine: struct<name: string, version: string, openlineageAdapterVersion: string>,
+        spark_applicationDetails: struct<applicationId: string>,
+        errorMessage: struct<message: string>,
+        `spark.exception`: struct<message: string>,
+        checkpoints: string>>,
+    job struct<namespace: string, name: string, facets: struct<
+        jobType: struct<processingType: string, integration: string, jobType: string>,
+        ownership: string>>,
+    inputs array<{_DATASET}>, outputs array<{_DATASET}>, dataset {_DATASET},
+    _corrupt_record string
+"""
+_ERROR_CHARACTERS = 2_000
+_SHOWN_CHARACTERS = 80
+
+
+def instant(text: Column) -> Column:
+    """When a text says, as a UTC timestamp; null where it says nothing that is a date and a time.
+
+    1 to 9 fraction digits (cut to microseconds), `Z`, `z` and offsets; without a zone it is UTC, as Marquez reads it too; seconds
+    may be missing. Never compared as text: the listener drops trailing zeros.
+    """
+    upper = F.upper(text)
+    # A bare time of day would be read as today's, and a bare year as its first second.
+    is_instant = upper.like("____-__-__%")
+    without_seconds = F.regexp_replace(upper, r"^([0-9-]{10}[T ][0-9]{2}:[0-9]{2})(Z|[+-].*)?$", "$1:00$2")
+    return F.when(
+        is_instant, F.coalesce(upper.try_cast("timestamp"), without_seconds.try_cast("timestamp"))
+    )
+
+
+def parse(spooled: DataFrame) -> DataFrame:
+    """One row per event of the spool.
+
+    Args:
+        spooled: `source.SPOOL_EVENT`.
+
+    Returns:
+        `schemas.PARSED`. An event whose core Spark cannot read has a `problem` and nulls; one whose facets have unexpected types
+        has a `problem` too, and all that could be read.
+    """
+    event = F.from_json(
+        F.col("body").cast("string"), _EVENT, {"columnNameOfCorruptRecord": "_corrupt_record"}
+    )
+    opened = spooled.select("*", event.alias("event")).select(
+        "*",
+        instant(F.col("event.eventTime")).alias("reported_time"),
+        F.timestamp_micros("received_at").alias("received"),
+        _application().alias("application"),
+        _integration().alias("integration"),
+    )
+    return opened.select(*_spool_columns(), *_time_columns(), *_run_columns(), *_dataset_columns())
+
+
+def _spool_columns() -> list[Column]:
+    received = F.col("received").alias("received_at")
+    return [
+        *(F.col("seq"), received, F.col("origin"), F.col("kind"), F.col("body")),
+        *(F.col("after_seq"), F.col("last_seq")),
+        *(_problem().alias("problem"), _detail().alias("detail")),
+    ]
+
+
+def _faults() -> dict[str, Column]:
+    """What makes an event of no use, by the path that is at fault."""
+    kind, run, job, dataset = (F.col(name) for name in ("kind", "event.run", "event.job", "event.dataset"))
+    return {
+        "eventTime": F.col("reported_time").isNull(),
+        "run.runId": (kind == "run") & run["runId"].isNull(),
+        "job": (kind != "dataset") & (job["name"].isNull() | job["namespace"].isNull()),
+        "dataset": (kind == "dataset") & (dataset["name"].isNull() | dataset["namespace"].isNull()),
+    }
+
+
+def _problem() -> Column:
+    # A loop of `|` over the faults, so that a new one cannot be forgotten here.
+    unreadable = reduce(or_, _faults().values())
+    return F.when(unreadable, F.lit(CORE_UNREADABLE)).when(
+        F.col("event._corrupt_record").isNotNull(), F.lit(PARTLY_UNREADABLE)
+    )
+
+
+def _detail() -> Column:
+    shown = F.coalesce(F.substring(F.col("event.eventTime"), 1, _SHOWN_CHARACTERS), F.lit("nothing"))
+    faults = _faults()
+    detail = F.when(
+        faults.pop("eventTime"), F.concat(F.lit("eventTime: expected an ISO 8601 instant, got "), shown)
+    )
+    for path, holds in faults.items():
+        detail = detail.when(holds, F.lit(f"{path}: missing, or not of the type that the specification says"))
+    return detail.when(
+        F.col("event._corrupt_record").isNotNull(),
+        F.lit("a field has another type than the specification says; the rest of the event was taken"),
+    )
+
+
+def _time_columns() -> list[Column]:
+    latest = F.col("received") + F.expr(f"INTERVAL {SKEW_TOLERANCE}")
+    is_skewed = F.col("reported_time") > latest
+    return [
+        # A clock ahead of ours must never make a dataset fresh, nor a lag negative.
+        F.when(is_skewed, F.col("received")).otherwise(F.col("reported_time")).alias("event_time"),
+        F.coalesce(is_skewed, F.lit(False)).alias("is_skewed"),  # noqa: FBT003 - a column's value
+        F.upper("event.eventType").alias("event_type"),
+        _event_key().alias("event_key"),
+    ]
+
+
+def _event_key() -> Column:
+    """The event's identity after the ack: who re-serialises an event keeps these."""
+
+    def named(dataset: Column) -> Column:
+        return F.struct(dataset["namespace"], dataset["name"])
+
+    datasets = [
+        F.array_sort(F.transform(F.col(f"event.{side}"), named)) for side in ("inputs", "outputs")
+    ]
+    return F.xxhash64(
+        "event.run.runId",
+        F.upper("event.eventType"),
+        "reported_time",
+        "event.job.namespace",
+        "event.job.name",
+        "event.dataset.namespace",
+        "event.dataset.name",
+        *datasets,
+    )
+
+
+def _integration() -> Column:
+    facet = F.upper("event.job.facets.jobType.integration")
+    engine = F.upper("event.run.facets.processing_engine.name")
+    # Listeners older than the jobType facet say it in the producer's URL alone.
+    named = F.nullif(F.upper(F.regexp_extract("event.producer", r"/integration/([a-z]+)", 1)), F.lit(""))
+    return F.coalesce(facet, engine, named)
+
+
+def _application() -> Column:
+    """The root job's name: what people call the job."""
+    parent = "event.run.facets.parent"
+    name = F.col("event.job.name")
+    own = F.when(_integration() == "SPARK", F.split_part(name, F.lit("."), F.lit(1))).otherwise(name)
+    return F.coalesce(f"{parent}.root.job.name", f"{parent}.job.name", own)
+
+
+def _run_columns() -> list[Column]:
+    run, job, facets = "event.run", "event.job", "event.run.facets"
+    parent = f"{facets}.parent"
+    # A run id that two jobs use gives two runs: they are never merged.
+    run_key = F.xxhash64(f"{run}.runId", f"{job}.namespace", "application")
+    error = F.coalesce(f"{facets}.errorMessage.message", f"{facets}.`spark.exception`.message")
+    processing_type = F.upper(f"{job}.facets.jobType.processingType")
+    false = F.lit(False)  # noqa: FBT003 - a column's value
+    return [
+        F.when(F.col("kind") == "run", run_key).alias("run_key"),
+        F.col(f"{run}.runId").alias("run_id"),
+        F.col(f"{job}.namespace").alias("job_namespace"),
+        F.col(f"{job}.name").alias("job_name"),
+        F.coalesce(f"{parent}.root.run.runId", f"{parent}.run.runId", f"{run}.runId").alias("root_run_id"),
+        F.coalesce(f"{parent}.root.job.namespace", f"{parent}.job.namespace", f"{job}.namespace").alias(
+            "root_job_namespace"
+        ),
+        F.col("application").alias("root_job_name"),
+        F.col(f"{parent}.run.runId").alias("parent_run_id"),
+        instant(F.col(f"{facets}.nominalTime.nominalStartTime")).alias("nominal_start_at"),
+        F.upper(f"{job}.facets.jobType.jobType").alias("job_type"),
+        processing_type.alias("processing_type"),
+        F.col("integration"),
+        F.col(f"{facets}.processing_engine.name").alias("engine"),
+        F.col(f"{facets}.processing_engine.version").alias("engine_version"),
+        F.col(f"{facets}.processing_engine.openlineageAdapterVersion").alias("adapter_version"),
+        F.col("event.producer").alias("producer"),
+        F.col(f"{facets}.spark_applicationDetails.applicationId").alias("application_id"),
+        F.substring(error, 1, _ERROR_CHARACTERS).alias("error_message"),
+        F.col(f"{facets}.checkpoints").isNotNull().alias("has_checkpoint"),
+        F.coalesce(processing_type == "STREAMING", false).alias("is_streaming"),
+        (F.col("origin") == "history").alias("is_history"),
+        F.col(f"{job}.facets.ownership").alias("job_ownership"),
+    ]
+
+
+def _dataset_columns() -> list[Column]:
+    def given(side: str) -> Column:
+        return F.coalesce(f"event.{side}", F.array())
+
+    single = F.when(F.col("event.dataset").isNotNull(), F.array("event.dataset")).otherwise(F.array())
+    return [
+        F.size(given("inputs")).alias("inputs"),
+        F.size(given("outputs")).alias("outputs"),
+        F.concat(given("inputs"), given("outputs"), single).alias("datasets"),
+    ]
