@@ -36,12 +36,17 @@ __all__ = [
     "RuleGroup",
     "combined",
     "fold",
+    "joined",
     "may_fold",
     "partition_date",
     "partition_of",
+    "split_joined",
 ]
 
 _CACHED_NAMES = 65_536
+_URI = re.compile(r"(?P<namespace>(?P<scheme>[a-z0-9+.-]+)://[^/]+)/+(?P<name>[\s\S]*)")
+_LOCAL = re.compile(r"(?P<namespace>file|dbfs)?:?/+(?P<name>[\s\S]*)")
+_SCHEMES_WITH_ROOTED_NAMES = ("hdfs", "viewfs", "file")
 
 
 class Folded(msgspec.Struct, frozen=True):
@@ -59,6 +64,26 @@ def combined(namespace: str, name: str) -> str:
     """
     parts = (part.replace(SEPARATOR, SEPARATOR_SUBSTITUTE) for part in (namespace, name))
     return "".join(part + SEPARATOR for part in parts)
+
+
+def joined(namespace: str, name: str) -> str:
+    """Both in one, as people write it: `s3://bucket/lake/orders`, `file/lake/orders`, `shop/t`."""
+    return f"{namespace}{'' if name.startswith('/') else '/'}{name}"
+
+
+def split_joined(text: str) -> tuple[str, str]:
+    """The namespace and name that a text most likely means; not folded yet.
+
+    A URI is cut behind its authority, a bare path is a local file, all else is cut at the first
+    slash. What has no slash at all is a name without a namespace.
+    """
+    if found := _URI.match(text):
+        slash = "/" if found["scheme"] in _SCHEMES_WITH_ROOTED_NAMES else ""
+        return found["namespace"], slash + found["name"]
+    if found := _LOCAL.match(text):
+        return found["namespace"] or "file", "/" + found["name"]
+    namespace, slash, name = text.partition("/")
+    return (namespace, name) if slash else ("", text)
 
 
 def may_fold(namespace: str, name: str) -> bool:

@@ -1,0 +1,18 @@
+"""The policy: owners, tiers, sources and limits by pattern, as `lineward.yaml` says."""
+
+from lineage.policy.file import PolicyFile
+from lineage.policy.model import DEFAULT, Policy
+from lineage.policy.reading import PolicyError, load, parse
+from lineage.policy.resolution import Decision, owner_of_job, resolve
+
+__all__ = [
+    "DEFAULT",
+    "Decision",
+    "Policy",
+    "PolicyError",
+    "PolicyFile",
+    "load",
+    "owner_of_job",
+    "parse",
+    "resolve",
+]

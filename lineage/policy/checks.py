@@ -1,0 +1,89 @@
+"""What a policy may not say although each value by itself is fine."""
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+
+from lineage.policy.model import Policy
+from lineage.policy.patterns import dataset_of
+
+Problem = tuple[str, str]  # path, what is wrong
+
+
+def problems(policy: Policy) -> Iterator[Problem]:
+    """Each problem with its path, in the order of the file's sections."""
+    yield from _repeated(policy)
+    yield from _unknown_owners(policy)
+    yield from _unknown_calendars(policy)
+    yield from _unclear_edges(policy)
+    yield from _wild_aliases(policy)
+    yield from _unknown_time_zones(policy)
+    yield from _wrong_objectives(policy)
+
+
+def _repeated(policy: Policy) -> Iterator[Problem]:
+    for section in ("owners", "calendars", "suppressions"):
+        seen: Counter[str] = Counter()
+        for position, entry in enumerate(getattr(policy, section)):
+            seen[entry.name] += 1
+            if seen[entry.name] > 1:
+                yield f"$.{section}[{position}].name", f"{entry.name!r} is there already"
+
+
+def _unknown_owners(policy: Policy) -> Iterator[Problem]:
+    known = {owner.name for owner in policy.owners}
+    used = [
+        (f"$.owners[{i}].escalation[{j}].owner", step.owner)
+        for i, owner in enumerate(policy.owners)
+        for j, step in enumerate(owner.escalation)
+    ]
+    used += [(f"$.datasets[{i}].owner", rule.owner) for i, rule in enumerate(policy.datasets)]
+    used += [(f"$.jobs[{i}].owner", rule.owner) for i, rule in enumerate(policy.jobs)]
+    for path, name in used:
+        if name is not None and name not in known:
+            yield path, f"no owner is called {name!r}: add it under owners"
+
+
+def _unknown_calendars(policy: Policy) -> Iterator[Problem]:
+    known = {calendar.name for calendar in policy.calendars}
+    for position, rule in enumerate(policy.datasets):
+        if rule.calendar is not None and rule.calendar not in known:
+            what = f"no calendar is called {rule.calendar!r}: add it under calendars"
+            yield f"$.datasets[{position}].calendar", what
+
+
+def _unclear_edges(policy: Policy) -> Iterator[Problem]:
+    for position, rule in enumerate(policy.datasets):
+        if rule.expect_inputs and dataset_of(rule.match) is None:
+            yield f"$.datasets[{position}].match", "expect_inputs needs a match without wildcards"
+        for place, text in enumerate(rule.expect_inputs):
+            if dataset_of(text) is None:
+                path = f"$.datasets[{position}].expect_inputs[{place}]"
+                yield path, "names one dataset: no wildcards"
+
+
+def _wild_aliases(policy: Policy) -> Iterator[Problem]:
+    for position, alias in enumerate(policy.aliases):
+        for field in ("name", "dataset"):
+            if dataset_of(getattr(alias, field)) is None:
+                yield f"$.aliases[{position}].{field}", "names one dataset: no wildcards"
+
+
+def _unknown_time_zones(policy: Policy) -> Iterator[Problem]:
+    zones = [("$.time_zone", policy.time_zone)]
+    zones += [(f"$.calendars[{i}].time_zone", c.time_zone) for i, c in enumerate(policy.calendars)]
+    for path, zone in zones:
+        try:
+            ZoneInfo(zone)
+        except (OSError, ValueError, ZoneInfoNotFoundError):
+            yield path, f"{zone!r} is no time zone such as Europe/Berlin"
+
+
+def _wrong_objectives(policy: Policy) -> Iterator[Problem]:
+    for sli, by_tier in msgspec.structs.asdict(policy.objectives).items():
+        for tier, ratio in msgspec.structs.asdict(by_tier).items():
+            if ratio is not None and not Decimal(0) < ratio <= Decimal(1):
+                yield f"$.objectives.{sli}.{tier}", f"{ratio} is no ratio above 0 and up to 1"

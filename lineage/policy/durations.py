@@ -1,0 +1,35 @@
+"""Durations as people write them."""
+
+import re
+
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_DURATION = re.compile(r"(?:[0-9]+ *[smhdw] *)+", re.ASCII)
+_PART = re.compile(r"([0-9]+) *([smhdw])", re.ASCII)
+MAX_SECONDS = 366 * 86_400
+
+
+def seconds_of(duration: str | int) -> int:
+    """Seconds of "26h", "90m", "2d 6h", or of a number that is seconds already.
+
+    Raises:
+        ValueError: not a duration, or not between a second and a year.
+    """
+    seconds = duration if isinstance(duration, int) else _parsed(duration)
+    if not 1 <= seconds <= MAX_SECONDS:
+        message = f"{duration!r} is not between one second and one year"
+        raise ValueError(message)
+    return seconds
+
+
+def _parsed(text: str) -> int:
+    if not _DURATION.fullmatch(text):
+        message = f'expected a duration such as "26h", "90m" or "2d 6h", got {text[:80]!r}'
+        raise ValueError(message)
+    return sum(int(count) * _SECONDS[unit] for count, unit in _PART.findall(text))
+
+
+def written(seconds: float) -> str:
+    """The duration in the largest whole unit, as a person would write it into the policy."""
+    whole = max(1, round(seconds))
+    unit = next(unit for unit in "dhms" if whole % _SECONDS[unit] == 0)
+    return f"{whole // _SECONDS[unit]}{unit}"

@@ -1,0 +1,187 @@
+"""What a policy file may say.
+
+`docs/policy.md` describes every field for the people who write it.
+"""
+
+import hashlib
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from lineage.policy.durations import seconds_of
+from lineage.policy.patterns import PatternParts, dataset_of
+from lineage.states import Sli, Tier
+
+DEFAULT_RETENTION_DAYS = 90
+
+Text = Annotated[str, Meta(min_length=1)]
+Minutes = Annotated[int, Meta(ge=0, le=10_080)]
+Days = Annotated[int, Meta(ge=1, le=3_650)]
+Instant = Annotated[datetime, Meta(tz=True)]
+Match = Text | PatternParts
+DatasetName = tuple[str, str]
+Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+
+
+class EscalationStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whom to tell when nobody has acknowledged for so many minutes."""
+
+    after_minutes: Minutes
+    owner: Text | None = None
+    slack: Text | None = None
+    pagerduty_key_file: Text | None = None
+
+
+class Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A team and how it is reached. The key itself stays in a file of its own."""
+
+    name: Text
+    slack: Text | None = None
+    pagerduty_key_file: Text | None = None
+    escalation: tuple[EscalationStep, ...] = ()
+
+
+class DatasetRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What holds for the datasets that `match` matches; what is left out is left to other rules."""
+
+    match: Match
+    tier: Tier | None = None
+    owner: Text | None = None
+    source: bool | None = None
+    generated: bool | None = None
+    streaming: bool | None = None
+    regulated: bool | None = None
+    pii: bool | None = None
+    limit: str | int | None = None  # "26h", "90m", "2d 6h", or seconds
+    expect_inputs: tuple[Text, ...] = ()
+    calendar: Text | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a limit that is no duration."""
+        if self.limit is not None:
+            seconds_of(self.limit)
+
+
+class JobRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who owns the jobs that `match` matches."""
+
+    match: Match
+    owner: Text
+
+
+class Alias(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Two names for one dataset, or, with `apart`, two datasets that the symlinks take for one."""
+
+    name: Text
+    dataset: Text
+    apart: bool = False
+
+
+class Calendar(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Days on which nothing is expected."""
+
+    name: Text
+    time_zone: Text = "UTC"
+    days_off: tuple[Weekday, ...] = ()
+    holidays: tuple[date, ...] = ()
+
+
+class Suppression(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}
+):
+    """A window in which what matches opens no incident and counts as a planned backfill."""
+
+    name: Text
+    match: Match
+    from_: Instant
+    until: Instant
+
+    def __post_init__(self) -> None:
+        """Refuse a window that ends before it begins."""
+        if self.until <= self.from_:
+            message = f"until is not after from ({self.from_.isoformat()})"
+            raise ValueError(message)
+
+
+class TierObjectives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The ratios to reach, above 0 and up to 1.
+
+    `all` for an SLI that tiers make no difference to.
+    """
+
+    critical: Decimal | None = None
+    important: Decimal | None = None
+    optional: Decimal | None = None
+    all: Decimal | None = None
+
+
+class Objectives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Objectives that differ from the usual ones, by SLI."""
+
+    coverage: TierObjectives = TierObjectives()
+    freshness: TierObjectives = TierObjectives()
+    missing_provenance: TierObjectives = TierObjectives()
+    ingestion_lag: TierObjectives = TierObjectives()
+
+
+class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """One version of the whole policy. `DEFAULT` holds where there is no file."""
+
+    owners: tuple[Owner, ...] = ()
+    datasets: tuple[DatasetRule, ...] = ()
+    jobs: tuple[JobRule, ...] = ()
+    sources: tuple[Match, ...] = ()
+    aliases: tuple[Alias, ...] = ()
+    calendars: tuple[Calendar, ...] = ()
+    time_zone: Text = "UTC"
+    objectives: Objectives = Objectives()
+    suppressions: tuple[Suppression, ...] = ()
+    retention_days: Days = DEFAULT_RETENTION_DAYS
+
+    @cached_property
+    def hash(self) -> str:
+        """Sixteen hex digits that tell one version from another, whatever the file's layout."""
+        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()[:16]
+
+    def declared(self) -> tuple[DatasetName, ...]:
+        """The datasets that a rule names outright: expected before they are ever seen."""
+        rules = [rule.match for rule in self.datasets]
+        named = [name for match in [*rules, *self.sources] if (name := dataset_of(match))]
+        return tuple(dict.fromkeys(named))
+
+    def expected_edges(self) -> tuple[tuple[DatasetName, DatasetName], ...]:
+        """(upstream, downstream) of every edge that a rule for one dataset expects."""
+        return tuple(
+            (upstream, downstream)
+            for rule in self.datasets
+            if (downstream := dataset_of(rule.match))
+            for text in rule.expect_inputs
+            if (upstream := dataset_of(text))
+        )
+
+    def overrules(self) -> tuple[tuple[DatasetName, DatasetName], ...]:
+        """(name, dataset it is said to be) of every alias.
+
+        The same one twice for one kept apart.
+        """
+        named = (
+            (alias, dataset_of(alias.name), dataset_of(alias.dataset)) for alias in self.aliases
+        )
+        return tuple(
+            (name, name if alias.apart else dataset)
+            for alias, name, dataset in named
+            if name and dataset
+        )
+
+    def objective(self, sli: Sli, tier: str) -> Decimal | None:
+        """The ratio to reach: the policy's, else the usual one; none where no one asks for any."""
+        own: TierObjectives = getattr(self.objectives, sli.name)
+        declared = getattr(own, tier, None) or own.all
+        return declared if declared is not None else sli.objective(tier)
+
+
+DEFAULT = Policy()

@@ -1,0 +1,87 @@
+"""Patterns over dataset and job names: `*` for any text, `?` for one character, all else itself."""
+
+import re
+
+import msgspec
+
+from lineage.names import SEPARATOR, fold, joined, split_joined
+
+_SCHEMES = (("^s3[an]://", "s3://"), ("^(abfs|wasb)://", r"\1s://"), ("^gcs://", "gs://"))
+_WILD = re.compile(r"[*?]")
+
+
+class PatternParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A pattern for the namespace and one for the name, where one over both would be ambiguous."""
+
+    namespace: str = "*"
+    name: str = "*"
+
+
+Pattern = str | PatternParts
+
+
+class Matcher(msgspec.Struct, frozen=True):
+    """A pattern made ready to test very many names.
+
+    Attributes:
+        regex: of the whole text.
+        prefix: literal start of the text, tested first because that is cheaper.
+        is_parted: whether the text is `namespace NUL name`, or the two joined as people write them.
+        specificity: how many characters of the pattern stand for themselves.
+    """
+
+    regex: re.Pattern[str]
+    prefix: str
+    is_parted: bool
+    specificity: int
+
+
+def matcher(pattern: Pattern) -> Matcher:
+    """The pattern, compiled."""
+    glob = _parted(pattern) if isinstance(pattern, PatternParts) else _usual(pattern)
+    return Matcher(
+        regex=re.compile(_regex(glob), re.DOTALL),
+        prefix=_WILD.split(glob, maxsplit=1)[0],
+        is_parted=isinstance(pattern, PatternParts),
+        specificity=len(_WILD.sub("", glob).replace(SEPARATOR, "")),
+    )
+
+
+def dataset_of(pattern: Pattern) -> tuple[str, str] | None:
+    """The one dataset, by its folded (namespace, name), that a pattern without wildcards names."""
+    if isinstance(pattern, PatternParts):
+        parts = (pattern.namespace, pattern.name)
+        is_wild = any(map(_WILD.search, parts))
+    else:
+        parts, is_wild = split_joined(pattern), bool(_WILD.search(pattern))
+    if is_wild:
+        return None
+    folded = fold(*parts)
+    return folded.namespace, folded.name
+
+
+def _usual(glob: str) -> str:
+    """The pattern in the spelling that names are folded to; else it would match none of them."""
+    if _WILD.search(glob):
+        return _with_usual_scheme(glob)
+    folded = fold(*split_joined(glob))
+    return joined(folded.namespace, folded.name)
+
+
+def _parted(parts: PatternParts) -> str:
+    if _WILD.search(parts.namespace + parts.name):
+        return _with_usual_scheme(parts.namespace) + SEPARATOR + parts.name
+    folded = fold(parts.namespace, parts.name)
+    return folded.namespace + SEPARATOR + folded.name
+
+
+def _with_usual_scheme(glob: str) -> str:
+    for scheme, usual in _SCHEMES:
+        glob = re.sub(scheme, usual, glob)
+    return glob
+
+
+def _regex(glob: str) -> str:
+    escaped = re.escape(glob).replace(r"\?", ".")
+    # A star stays on its side of the separator, or a namespace pattern would match names too.
+    return escaped.replace(r"\*", f"[^{SEPARATOR}]*")

@@ -1,0 +1,98 @@
+"""Reads `lineward.yaml`; what is wrong with it is told with line, path and value."""
+
+import difflib
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from lineage.policy.checks import problems
+from lineage.policy.document import Document, PolicyError
+from lineage.policy.model import Policy
+
+__all__ = ["PolicyError", "load", "parse"]
+
+_AT = re.compile(r"(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<field>.*)`", re.DOTALL)
+_STEP = re.compile(r"\.[^.\[\]]+|\[[^\]]*\]")
+
+
+def load(path: Path) -> Policy:
+    """The policy in a file.
+
+    Raises:
+        PolicyError: it cannot be read, or says something that it may not.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path.name}: cannot be read: {error}"
+        raise PolicyError(message) from error
+    return parse(text, path.name)
+
+
+def parse(text: str, file: str = "lineward.yaml") -> Policy:
+    """The policy in a text; `file` is what messages call it.
+
+    Raises:
+        PolicyError: it says something that it may not.
+    """
+    document = Document(text, file)
+    try:
+        policy = msgspec.convert(document.content, Policy)
+    except msgspec.ValidationError as error:
+        raise _refusal(str(error), document) from error
+    for path, what in problems(policy):
+        raise document.refusal(path, what)
+    return policy
+
+
+def _refusal(message: str, document: Document) -> PolicyError:
+    found = _AT.fullmatch(message)
+    what, path = (found["what"], found["path"] or "$") if found else (message, "$")
+    if unknown := _UNKNOWN.fullmatch(what):
+        field = unknown["field"]
+        hint = difflib.get_close_matches(field, _fields_at(path), n=1)
+        asked = f"; did you mean {hint[0]!r}?" if hint else ""
+        return document.refusal(f"{path}.{field}", f"unknown key {field!r}{asked}")
+    value = document.value(path)
+    shown = f": {value}" if value is not None else ""
+    return document.refusal(path, _readable(what) + shown + _choices(path))
+
+
+def _readable(what: str) -> str:
+    return what[:1].lower() + what[1:].replace("`", "").replace(" | null", "")
+
+
+def _choices(path: str) -> str:
+    """What may stand at this path, where that is one of a few words."""
+    words = [
+        str(value)
+        for kind in _options(_kind_at(path))
+        if isinstance(kind, inspect.LiteralType)
+        for value in kind.values
+    ]
+    return f"; one of {', '.join(words)}" if words else ""
+
+
+def _fields_at(path: str) -> list[str]:
+    """The keys that the policy knows at this path."""
+    structs = [kind for kind in _options(_kind_at(path)) if isinstance(kind, inspect.StructType)]
+    return [field.encode_name for struct in structs for field in struct.fields]
+
+
+def _kind_at(path: str) -> Any:  # noqa: ANN401 - msgspec's types of types
+    kind: Any = inspect.type_info(Policy)
+    for step in _STEP.findall(path):
+        if isinstance(kind, inspect.StructType):
+            fields = {field.encode_name: field.type for field in kind.fields}
+            kind = fields.get(step.lstrip("."))
+        else:
+            kind = getattr(kind, "item_type", None)
+    return kind
+
+
+def _options(kind: Any) -> tuple[Any, ...]:  # noqa: ANN401 - msgspec's types of types
+    return getattr(kind, "types", (kind,))

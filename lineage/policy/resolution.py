@@ -1,0 +1,127 @@
+"""What the policy decides about one dataset or job: of the rules that match it, the most specific.
+
+Each thing is decided for itself: a rule for one dataset may give its tier, and one for its folder
+the owner. Specific is what has more literal characters; of two alike, what stands later in the
+file.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import msgspec
+
+from lineage.names import SEPARATOR, joined
+from lineage.policy.durations import seconds_of
+from lineage.policy.model import DatasetRule, JobRule, Match, Policy, Suppression
+from lineage.policy.patterns import dataset_of, matcher
+from lineage.states import Tier
+
+R = TypeVar("R", DatasetRule, JobRule, Suppression)
+# Whether the pattern is parted, its literal start, the test of the whole text, and the rule.
+_Ready = tuple[tuple[bool, str, Callable[[str], object], R], ...]
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What the policy says of a dataset; None and False where it says nothing.
+
+    Attributes:
+        rule: pattern of the most specific rule that matches, for the person who asks why.
+        is_declared: some rule names this dataset outright.
+    """
+
+    tier: Tier | None = None
+    owner: str | None = None
+    source: bool = False
+    generated: bool = False
+    streaming: bool = False
+    regulated: bool = False
+    pii: bool = False
+    limit_seconds: int | None = None
+    calendar: str | None = None
+    rule: str | None = None
+    is_declared: bool = False
+
+
+def resolve(policy: Policy, namespace: str, name: str) -> Decision:
+    """The decision for a dataset by its folded name: a few µs, so that 100,000 take no second."""
+    index = _index(policy)
+    matching = tuple(_matching(index.datasets, namespace, name))
+    # Few sets of rules ever match together: each is decided once. Literals name one dataset only.
+    key = tuple(map(id, matching))
+    known = index.decisions.get(key)
+    if known is None:
+        known = index.decisions[key] = _decided(matching)
+    return known
+
+
+def _decided(matching: tuple[DatasetRule, ...]) -> Decision:
+    limit = _first(matching, "limit")
+    return Decision(
+        tier=_first(matching, "tier"),
+        owner=_first(matching, "owner"),
+        source=bool(_first(matching, "source")),
+        generated=bool(_first(matching, "generated")),
+        streaming=bool(_first(matching, "streaming")),
+        regulated=bool(_first(matching, "regulated")),
+        pii=bool(_first(matching, "pii")),
+        limit_seconds=None if limit is None else seconds_of(limit),
+        calendar=_first(matching, "calendar"),
+        rule=_shown(matching[0].match) if matching else None,
+        is_declared=any(dataset_of(rule.match) for rule in matching),
+    )
+
+
+def owner_of_job(policy: Policy, namespace: str, name: str) -> str | None:
+    """The owner of a job, by the most specific rule that matches it."""
+    return next((rule.owner for rule in _matching(_index(policy).jobs, namespace, name)), None)
+
+
+def suppressions_of(policy: Policy, namespace: str, name: str) -> list[Suppression]:
+    """The windows that a dataset is in the pattern of, whenever they are."""
+    return list(_matching(_index(policy).suppressions, namespace, name))
+
+
+def _matching(rules: _Ready[R], namespace: str, name: str) -> Iterator[R]:
+    whole, parted = joined(namespace, name), f"{namespace}{SEPARATOR}{name}"
+    for is_parted, prefix, fullmatch, rule in rules:
+        text = parted if is_parted else whole
+        if text.startswith(prefix) and fullmatch(text):
+            yield rule
+
+
+def _first(rules: tuple[DatasetRule, ...], field: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 - of any field
+    return next((value for rule in rules if (value := getattr(rule, field)) is not None), None)
+
+
+def _shown(match: Match) -> str:
+    return match if isinstance(match, str) else f"{match.namespace} {match.name}"
+
+
+class _Index(msgspec.Struct, frozen=True):
+    datasets: _Ready[DatasetRule]
+    jobs: _Ready[JobRule]
+    suppressions: _Ready[Suppression]
+    decisions: dict[tuple[int, ...], Decision]
+
+
+def _index(policy: Policy) -> _Index:
+    """The rules made ready, once a policy: kept on it, as its own cached properties are."""
+    known = policy.__dict__.get("_index")
+    if isinstance(known, _Index):
+        return known
+    sources = tuple(DatasetRule(match, source=True) for match in policy.sources)
+    index = _Index(
+        datasets=_ordered(policy.datasets + sources),
+        jobs=_ordered(policy.jobs),
+        suppressions=_ordered(policy.suppressions),
+        decisions={},
+    )
+    policy.__dict__["_index"] = index
+    return index
+
+
+def _ordered(rules: tuple[R, ...]) -> _Ready[R]:
+    """The most specific first; of two alike, the one that stands later in the file."""
+    pairs = [(matcher(rule.match), rule) for rule in reversed(rules)]
+    pairs.sort(key=lambda pair: -pair[0].specificity)
+    return tuple((test.is_parted, test.prefix, test.regex.fullmatch, rule) for test, rule in pairs)

@@ -1,0 +1,105 @@
+"""The words for how runs and datasets are, which SLIs there are, and the objectives unless told."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Final, Literal, get_args
+
+import msgspec
+
+RunState = Literal["COMPLETE", "FAIL", "RUNNING", "OTHER", "LOST"]
+COMPLETE: Final = "COMPLETE"
+FAIL: Final = "FAIL"
+RUNNING: Final = "RUNNING"
+OTHER: Final = "OTHER"
+LOST: Final = "LOST"
+
+State = Literal["good", "learning", "unknown", "bad"]
+GOOD: Final = "good"
+LEARNING: Final = "learning"
+UNKNOWN: Final = "unknown"
+BAD: Final = "bad"
+STATES: tuple[State, ...] = get_args(State)  # from the least to the most grave
+
+Tier = Literal["critical", "important", "optional"]
+CRITICAL: Final = "critical"
+IMPORTANT: Final = "important"
+OPTIONAL: Final = "optional"
+TIERS: tuple[Tier, ...] = get_args(Tier)  # from the highest
+
+# `default`: nobody declared a tier and nothing that is made of the dataset has one.
+TierOrigin = Literal["declared", "inherited", "default"]
+
+# Why a dataset is bad or unknown: the first of these that holds is the one shown.
+Reason = Literal[
+    "pipeline_lag",
+    "ingestion_gap",
+    "naming_mismatch",
+    "job_failed",
+    "lost_run",
+    "upstream_late",
+    "lineage_missing",
+    "job_missing",
+    "silent",
+    "never_reported",
+    "no_inputs",
+    "edge_missing",
+    "edge_wrong",
+    "unexpected_source",
+    "schema_mismatch",
+    "assertion_failed",
+    "late",
+]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+
+_ALL: Final = "all"
+
+
+class Sli(msgspec.Struct, frozen=True):
+    """One of the SLIs.
+
+    Attributes:
+        id: as in `docs/slis.md` and in the catalog.
+        name: as in metrics, the policy and what people read.
+        objectives: ratio 0-1 by tier; under `all` where tiers make no difference.
+    """
+
+    id: str
+    name: str
+    objectives: dict[str, Decimal]
+
+    def objective(self, tier: str) -> Decimal | None:
+        """The ratio to reach, or none where this tier is not held to any."""
+        return self.objectives.get(tier, self.objectives.get(_ALL))
+
+
+def _by_tier(critical: str, important: str, optional: str) -> dict[str, Decimal]:
+    ratios = Decimal(critical), Decimal(important), Decimal(optional)
+    return dict(zip(TIERS, ratios, strict=True))
+
+
+COVERAGE = Sli("M1", "coverage", _by_tier("0.99", "0.80", "0.50"))
+FRESHNESS = Sli("M2", "freshness", _by_tier("0.99", "0.95", "0.90"))
+MISSING_PROVENANCE = Sli("M5", "missing_provenance", {CRITICAL: Decimal("0.99")})
+INGESTION_LAG = Sli("M6", "ingestion_lag", {_ALL: Decimal("0.99")})
+SLIS = (COVERAGE, FRESHNESS, MISSING_PROVENANCE, INGESTION_LAG)
+SLI_BY_ID = {sli.id: sli for sli in SLIS}
+SLI_BY_NAME = {sli.name: sli for sli in SLIS}
+
+
+def run_state(
+    *, started_at: int | None, completed_at: int | None, failed_at: int | None
+) -> RunState:
+    """State of a run from the instants of its events; a FAIL outlives the COMPLETE that follows it.
+
+    Whether a run that never ended is lost depends on its usual duration: an evaluation decides it.
+    """
+    if failed_at is not None:
+        return FAIL
+    if completed_at is not None:
+        return COMPLETE
+    return OTHER if started_at is None else RUNNING
+
+
+def worst(states: Iterable[State]) -> State | None:
+    """The gravest of a dataset's states over its SLIs: bad > unknown > learning > good."""
+    return max(states, key=STATES.index, default=None)
