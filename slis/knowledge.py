@@ -3,8 +3,8 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-# The fields of ACTIVITY that a later or larger fact replaces. `max` of a struct compares field by field,
-# the time first: a tie is decided by the run id, the same in every order of arrival.
+# The fields of ACTIVITY that a larger fact replaces. `max` of a struct compares field by field, the
+# time first: a tie is decided by the run id, the same in every order of arrival.
 _FACTS = ("write", "read_at", "failed", "started_at")
 
 
@@ -34,7 +34,14 @@ def activity(writes: DataFrame, reads: DataFrame | None = None) -> DataFrame:
         `sli_schemas.ACTIVITY`, one row per write and read. Writes of history loads are in it: they
         teach, and a dataset is as old as its newest write, whoever told.
     """
-    fields = ("root_run_id", "job_namespace", "job_name", "names_input", "is_reported", "is_streaming")
+    fields = (
+        "root_run_id",
+        "job_namespace",
+        "job_name",
+        "names_input",
+        "is_reported",
+        "is_streaming",
+    )
     written = writes.select(
         "dataset_key",
         visible_at(F.col("written_at"), F.col("landed_at")).alias("visible_at"),
@@ -43,7 +50,9 @@ def activity(writes: DataFrame, reads: DataFrame | None = None) -> DataFrame:
     if reads is None:
         return written.select("*", *_absent("read_at", "failed", "started_at"))
     seen = reads.select(
-        "dataset_key", visible_at(F.col("read_at"), F.col("landed_at")).alias("visible_at"), "read_at"
+        "dataset_key",
+        visible_at(F.col("read_at"), F.col("landed_at")).alias("visible_at"),
+        "read_at",
     )
     both = written.unionByName(seen, allowMissingColumns=True)
     return both.select("*", *_absent("failed", "started_at"))
@@ -55,7 +64,7 @@ def _absent(*names: str) -> list[Column]:
 
 
 def known(facts: DataFrame, datasets: DataFrame, instants: DataFrame) -> DataFrame:
-    """One row per (instant, dataset first seen by then), with the newest facts that were known then.
+    """One row per (instant, dataset first seen by then), with the newest facts known then.
 
     A window folds each dataset's facts into versions, each valid until the next: only versions that
     an instant falls into meet the instants, so that the work is datasets x instants, whatever the

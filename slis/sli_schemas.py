@@ -1,7 +1,7 @@
 """Frames of the SLIs, as declared schemas: what each function takes and gives.
 
-Instants are `timestamp` (UTC). `as_of` is the instant that a row is judged at; a frame of instants has
-one row in production and 1,440 for a simulated day.
+Instants are `timestamp` (UTC). `as_of` is the instant that a row is judged at; a frame of instants
+has one row in production and 1,440 for a simulated day.
 """
 
 INSTANTS = "as_of timestamp"
@@ -37,18 +37,21 @@ GAPS = "kind string, started_at timestamp, ended_at timestamp"
 
 EDGES = "upstream_key bigint, downstream_key bigint"
 
-# `defect`: what the dataset lacks, for a state that is not good: the reason says why it lacks it.
-# `bad_since`: from when on the defect holds. `limit_origin`: declared | streaming | learned.
+# `defect`: what a dataset lacks whose state is not good; the reason says why it lacks it. It holds
+# since `bad_since`; a write since `due_from` would have averted it, and the job's next cycle ends at
+# `next_cycle_at`. `limit_origin`: declared | streaming | learned.
 JUDGEMENT = """
-    struct<sli: string, state: string, defect: string, bad_since: timestamp, is_idle: boolean,
-        age_seconds: double, limit_seconds: double, limit_origin: string>
+    struct<sli: string, state: string, defect: string, due_from: timestamp, bad_since: timestamp,
+        next_cycle_at: timestamp, is_idle: boolean, age_seconds: double, limit_seconds: double,
+        limit_origin: string>
 """
+JUDGED = f"{KNOWN.strip()}, judgement {JUDGEMENT}, excuse string"
 STATES = """
     as_of timestamp, dataset_key bigint, sli string, state string, reason string, evidence string,
     age_seconds double, limit_seconds double, limit_origin string
 """
 
-# One row per (instant, tier): dataset counts, or event counts. `excepted`: sources, or history loads.
+# One row per (instant, tier): dataset or event counts. `excepted`: sources, or history loads.
 TALLIES = """
     as_of timestamp, sli string, tier string, tier_origin string, good bigint, total bigint,
     unknown bigint, learning bigint, excepted bigint
@@ -73,14 +76,14 @@ EVENTS = """
     event_time timestamp, landed_at timestamp, is_streaming boolean, is_history boolean,
     is_skewed boolean
 """
-# One row per (instant that counts the events, their hour, processing). `lags` holds, per upper bound
-# of `lag.BOUNDS_SECONDS`, the events at or under it.
+# One row per (instant that counts the events, their hour, processing). `lags` holds, per bound of
+# `lag.BOUNDS_SECONDS`, the events at or under it.
 LAGS = """
     as_of timestamp, hour timestamp, processing string, good bigint, total bigint, history bigint,
     skewed bigint, lag_seconds double, lags array<bigint>
 """
 
 LIMITS = """
-    dataset_key bigint, limit_seconds double, cadence_class string, cadence_seconds double, gaps int,
-    explanation string
+    dataset_key bigint, limit_seconds double, cadence_class string, cadence_seconds double,
+    gaps int, explanation string
 """

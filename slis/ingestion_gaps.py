@@ -1,0 +1,54 @@
+"""Events lost or late through our own fault: what looks bad because of it is unknown."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lineage.states import BAD, UNKNOWN
+
+INGESTION, PIPELINE = "ingestion", "pipeline"
+INGESTION_GAP, PIPELINE_LAG = "ingestion_gap", "pipeline_lag"
+
+
+def excused(judged: DataFrame, gaps: DataFrame) -> DataFrame:
+    """Bad judgements that a gap of ours may explain become unknown.
+
+    A collector's gap excuses what fell due in it, until the job's next cycle. A pipeline that lags
+    excuses what turned bad after the oldest event that has not landed was received: facts before
+    that are complete.
+
+    Args:
+        judged: with the columns `as_of` and `judgement`.
+        gaps: `sli_schemas.GAPS`.
+
+    Returns:
+        `judged` with the new state, and `excuse`: pipeline_lag, ingestion_gap or null.
+    """
+    listed = gaps.agg(F.collect_list(F.struct("kind", "started_at", "ended_at")).alias("our_gaps"))
+    excuse = (
+        F.when(F.col("judgement.state") != BAD, F.lit(None).cast("string"))
+        .when(F.exists("our_gaps", _is_behind), PIPELINE_LAG)
+        .when(F.exists("our_gaps", _swallowed), INGESTION_GAP)
+    )
+    with_excuse = (
+        judged.crossJoin(F.broadcast(listed)).select("*", excuse.alias("excuse")).drop("our_gaps")
+    )
+    state = F.when(F.col("excuse").isNotNull(), UNKNOWN).otherwise(F.col("judgement.state"))
+    return with_excuse.withColumn("judgement", F.col("judgement").withField("state", state))
+
+
+def _is_open(gap: Column) -> Column:
+    as_of = F.col("as_of")
+    return (gap["started_at"] <= as_of) & (gap["ended_at"].isNull() | (gap["ended_at"] > as_of))
+
+
+def _is_behind(gap: Column) -> Column:
+    is_after = F.col("judgement.bad_since") >= gap["started_at"]
+    return (gap["kind"] == PIPELINE) & _is_open(gap) & is_after
+
+
+def _swallowed(gap: Column) -> Column:
+    as_of, judged = F.col("as_of"), F.col("judgement")
+    ended_at = F.least(F.coalesce(gap["ended_at"], as_of), as_of)
+    overlaps = (gap["started_at"] <= judged["bad_since"]) & (ended_at >= judged["due_from"])
+    is_this_cycle = as_of < judged["next_cycle_at"]
+    return (gap["kind"] == INGESTION) & (gap["started_at"] <= as_of) & overlaps & is_this_cycle

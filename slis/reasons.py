@@ -1,0 +1,241 @@
+"""Why a dataset is not good: the first reason that holds, with its evidence in words."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lineage.states import BAD, FRESHNESS, LEARNING, UNKNOWN
+from slis.ingestion_gaps import INGESTION_GAP, PIPELINE_LAG
+from slis.judgement import (
+    NEVER_WRITTEN,
+    NO_INPUTS,
+    NO_WRITE,
+    OVERDUE,
+    UNREPORTED_WRITE,
+)
+from slis.knowledge import seconds_between
+from slis.wording import duration_text, instant_text, near_key, words
+
+_LOST_AFTER_DURATIONS = 3
+_KEYS = ["as_of", "dataset_key"]
+
+
+def reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
+    """Each judgement with its reason.
+
+    Args:
+        judged: `sli_schemas.JUDGED`, of both per-dataset SLIs: late upstreams are looked up in it.
+        edges: `sli_schemas.EDGES`, expected ones.
+
+    Returns:
+        `sli_schemas.STATES`, one row per row of `judged`.
+    """
+    state = F.col("judgement.state")
+    unwell = judged.where(state.isin(BAD, UNKNOWN))
+    well = judged.where(~state.isin(BAD, UNKNOWN))
+    explained = unwell.join(_late_upstreams(judged, edges), _KEYS, "left").join(
+        _twins(judged, unwell), _KEYS, "left"
+    )
+    found = _first_that_holds()
+    null = F.lit(None).cast("string")
+    return (
+        explained.select("*", found.alias("found"))
+        .select(*_columns(F.col("found.reason"), F.col("found.evidence")))
+        .unionByName(well.select(*_columns(null, _note())))
+    )
+
+
+def _columns(reason: Column, evidence: Column) -> list[Column]:
+    fields = ("sli", "state")
+    figures = ("age_seconds", "limit_seconds", "limit_origin")
+    return [
+        *(F.col(name) for name in _KEYS),
+        *(F.col(f"judgement.{name}").alias(name) for name in fields),
+        reason.alias("reason"),
+        evidence.alias("evidence"),
+        *(F.col(f"judgement.{name}").alias(name) for name in figures),
+    ]
+
+
+def _note() -> Column:
+    """What people should know of a dataset that is not bad."""
+    idle = words(
+        "idle: its inputs have nothing newer than ", instant_text(F.col("inputs_written_at"))
+    )
+    first_due = words(
+        "no write yet; the first is due by ", instant_text(F.col("judgement.bad_since"))
+    )
+    learning = words(
+        "learning its cadence: ", F.coalesce("gaps", F.lit(0)).cast("string"), " of 8 gaps"
+    )
+    is_learning = F.col("judgement.state") == LEARNING
+    return (
+        F.when(F.col("judgement.is_idle"), idle)
+        .when(is_learning & F.col("judgement.limit_seconds").isNotNull(), first_due)
+        .when(is_learning, learning)
+    )
+
+
+def _late_upstreams(judged: DataFrame, edges: DataFrame) -> DataFrame:
+    """Per dataset, the upstream that is overdue for longest."""
+    is_late = (F.col("judgement.sli") == FRESHNESS.id) & (F.col("judgement.state") == BAD)
+    late = judged.where(is_late).select(
+        "as_of",
+        F.col("dataset_key").alias("upstream_key"),
+        F.struct(F.col("judgement.bad_since").alias("since"), "namespace", "name").alias("late"),
+    )
+    into = edges.where("upstream_key != downstream_key").withColumnRenamed(
+        "downstream_key", "dataset_key"
+    )
+    return late.join(into, "upstream_key").groupBy(*_KEYS).agg(F.min("late").alias("late_upstream"))
+
+
+def _twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
+    """Per dataset that lacks a write, one of a near name that has it.
+
+    Two tables of like names in two places are no mismatch. It is one where this dataset is only
+    read and the other only written, or where the other began when this one's writes ended.
+    """
+    write = F.col("write.written_at")
+    lacking = unwell.where(F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)).select(
+        *_KEYS, near_key(F.col("name")).alias("near"), write.alias("own_written_at")
+    )
+    having = judged.where((F.col("judgement.sli") == FRESHNESS.id) & write.isNotNull()).select(
+        "as_of",
+        near_key(F.col("name")).alias("near"),
+        F.col("dataset_key").alias("twin_key"),
+        F.col("read_at").alias("twin_read_at"),
+        F.col("first_seen_at").alias("twin_first_seen_at"),
+        F.struct(write.alias("written_at"), "namespace", "name").alias("twin"),
+    )
+    own = F.col("own_written_at")
+    took_over = F.when(own.isNull(), F.col("twin_read_at").isNull()).otherwise(
+        (F.col("twin.written_at") > own) & (F.col("twin_first_seen_at") >= own)
+    )
+    return (
+        lacking.distinct()
+        .join(having, ["as_of", "near"])
+        .where((F.col("twin_key") != F.col("dataset_key")) & took_over)
+        .groupBy(*_KEYS)
+        .agg(F.max("twin").alias("twin"))
+    )
+
+
+def _first_that_holds() -> Column:
+    """A struct of reason and evidence. The order is the definition's: change it there first."""
+    is_absent = F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)
+    defect = F.col("judgement.defect")
+    written_at = F.col("write.written_at")
+    found = F
+    for holds, reason, evidence in (
+        (F.col("excuse") == PIPELINE_LAG, PIPELINE_LAG, _pipeline_lag()),
+        (F.col("excuse") == INGESTION_GAP, INGESTION_GAP, _ingestion_gap()),
+        (is_absent & F.col("twin").isNotNull(), "naming_mismatch", _naming_mismatch()),
+        (is_absent & _is_newer("failed.failed_at"), "job_failed", _job_failed()),
+        (is_absent & _is_lost(), "lost_run", _lost_run()),
+        (is_absent & F.col("late_upstream").isNotNull(), "upstream_late", _upstream_late()),
+        (defect == UNREPORTED_WRITE, "lineage_missing", _lineage_missing()),
+        (is_absent & written_at.isNotNull() & ~_is_running(), "silent", _silent()),
+        (is_absent & written_at.isNull() & ~_is_running(), "never_reported", _never_reported()),
+        (defect == NO_INPUTS, "no_inputs", _no_inputs()),
+    ):
+        found = found.when(holds, _reason(reason, evidence))
+    return found.otherwise(_reason("late", _late()))
+
+
+def _reason(reason: str, evidence: Column) -> Column:
+    return F.struct(F.lit(reason).alias("reason"), evidence.alias("evidence"))
+
+
+def _is_newer(time: str) -> Column:
+    """The fact is newer than the newest write."""
+    is_after = F.col("write").isNull() | (F.col(time) > F.col("write.written_at"))
+    return F.col(time).isNotNull() & is_after
+
+
+def _is_running() -> Column:
+    """A run started after the newest write and has not been heard of since."""
+    has_failed = F.coalesce(F.col("failed.failed_at") >= F.col("started_at"), F.lit(False))
+    return _is_newer("started_at") & ~has_failed
+
+
+def _is_lost() -> Column:
+    running_seconds = seconds_between(F.col("started_at"), F.col("as_of"))
+    is_long = running_seconds > _LOST_AFTER_DURATIONS * F.col("duration_seconds")
+    return _is_running() & F.coalesce(is_long, F.lit(False))
+
+
+def _full_name(prefix: str) -> Column:
+    return words(F.col(f"{prefix}.namespace"), " ", F.col(f"{prefix}.name"))
+
+
+def _last_write() -> Column:
+    at = words("last written ", instant_text(F.col("write.written_at")), " by run ")
+    return F.when(F.col("write").isNull(), F.lit("never written")).otherwise(
+        words(at, F.col("write.root_run_id"), " of ", F.col("write.job_name"))
+    )
+
+
+def _overdue() -> Column:
+    limit = duration_text(F.col("judgement.limit_seconds"))
+    known = words("; limit ", limit, " (", F.col("judgement.limit_origin"), ")")
+    return F.when(F.col("judgement.limit_seconds").isNull(), F.lit("")).otherwise(known)
+
+
+def _pipeline_lag() -> Column:
+    return words(
+        "events have landed late since before ", instant_text(F.col("judgement.bad_since"))
+    )
+
+
+def _ingestion_gap() -> Column:
+    due = instant_text(F.col("judgement.bad_since"))
+    return words("due ", due, ", while the collector was not listening; ", _last_write())
+
+
+def _naming_mismatch() -> Column:
+    written_at = instant_text(F.col("twin.written_at"))
+    return words(_last_write(), "; ", _full_name("twin"), " was written ", written_at)
+
+
+def _job_failed() -> Column:
+    failed_at = instant_text(F.col("failed.failed_at"))
+    return words(
+        "run ", F.col("failed.run_id"), " failed ", failed_at, "; ", _last_write(), _overdue()
+    )
+
+
+def _lost_run() -> Column:
+    started_at, usual = instant_text(F.col("started_at")), duration_text(F.col("duration_seconds"))
+    return words(
+        "a run started ", started_at, " and never ended; it usually takes ", usual, _overdue()
+    )
+
+
+def _upstream_late() -> Column:
+    since = instant_text(F.col("late_upstream.since"))
+    return words(
+        "upstream ", _full_name("late_upstream"), " is late since ", since, "; ", _last_write()
+    )
+
+
+def _lineage_missing() -> Column:
+    return words(_last_write(), ", known from evidence alone: no event of it came")
+
+
+def _silent() -> Column:
+    return words(_last_write(), "; nothing was heard of its job since", _overdue())
+
+
+def _never_reported() -> Column:
+    read_at = words(", last read ", instant_text(F.col("read_at")))
+    read = F.when(F.col("read_at").isNull(), F.lit("")).otherwise(read_at)
+    return words("no write was ever reported", read, _overdue())
+
+
+def _no_inputs() -> Column:
+    return words(_last_write(), ", which names no input")
+
+
+def _late() -> Column:
+    started_at = instant_text(F.col("started_at"))
+    return words("a run started ", started_at, " and has not ended; ", _last_write(), _overdue())

@@ -1,0 +1,51 @@
+"""Instants, durations and names in the words of the evidence that people read."""
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+_UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"))
+
+
+def instant_text(instant: Column) -> Column:
+    """`2026-11-21 09:00:00 UTC`."""
+    return F.date_format(instant, "yyyy-MM-dd HH:mm:ss 'UTC'")
+
+
+def duration_text(seconds: Column) -> Column:
+    """Seconds in their largest fitting unit with at most one decimal: `26 h`, `1.5 d`, `40 s`."""
+    text = F
+    for size, unit in _UNITS:
+        text = text.when(seconds >= size, _amount(seconds / size, unit))
+    return text.otherwise(_amount(seconds, "s"))
+
+
+def _amount(value: Column, unit: str) -> Column:
+    number = F.regexp_replace(F.format_string("%.1f", value), r"\.0$", "")
+    return F.concat(number, F.lit(f" {unit}"))
+
+
+def words(*parts: str | Column) -> Column:
+    """The parts as one text; a part that is null reads `unknown`."""
+    return F.concat(
+        *(
+            F.lit(part) if isinstance(part, str) else F.coalesce(part, F.lit("unknown"))
+            for part in parts
+        )
+    )
+
+
+def near_key(name: Column) -> Column:
+    """What two spellings of one dataset have alike: the last two parts, letters and digits only.
+
+    `/lake/core.db/Orders`, `core.orders` and `core/orders` agree; `orders` alone says too little,
+    and has none.
+    """
+    parts = F.split(F.regexp_replace(F.lower(name), r"\.db(?=[/.])", ""), r"[/.]+")
+    parts = F.filter(
+        F.transform(parts, lambda part: F.regexp_replace(part, "[^a-z0-9]", "")), _is_named
+    )
+    return F.when(F.size(parts) >= 2, F.concat_ws(".", F.slice(parts, -2, 2)))  # noqa: PLR2004
+
+
+def _is_named(part: Column) -> Column:
+    return part != ""

@@ -1,0 +1,125 @@
+"""Each dataset that is not good has the first reason that holds, in words."""
+
+from pyspark.sql import functions as F
+
+from slis.coverage import coverage_judgement
+from slis.freshness import freshness_judgement, with_inputs
+from slis.ingestion_gaps import excused
+from slis.knowledge import known
+from slis.reasons import reasons
+from tests.slis.sli_frames import activity, datasets, day, edges, gaps, instants
+
+HOUR = 3_600.0
+
+
+def _states(spark, described, facts, upstreams=(), silent=()):
+    at = known(facts, described, instants(spark, day(10)))
+    both = F.explode(F.array(coverage_judgement(), freshness_judgement())).alias("judgement")
+    judged = with_inputs(at, edges(spark)).select("*", both).where("judgement is not null")
+    explained = reasons(excused(judged, gaps(spark, *silent)), edges(spark, *upstreams))
+    return {(row.dataset_key, row.sli): row for row in explained.collect()}
+
+
+def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(spark):
+    """One dataset a reason, all overdue by their limit of 25 h: the first that holds is given."""
+    limit = {"declared_limit_seconds": 25 * HOUR, "duration_seconds": 600.0}
+    described = datasets(spark, *({"dataset_key": key, **limit} for key in range(1, 9)))
+    old = {"written_at": day(8), "root_run_id": "run-8"}
+    facts = activity(
+        spark,
+        {"dataset_key": 1, "write": old, "failed": (day(9), "run-9")},
+        {"dataset_key": 2, "write": old, "started_at": day(9)},
+        {"dataset_key": 3, "write": old},
+        {"dataset_key": 4, "write": old},
+        {"dataset_key": 5, "write": {**old, "is_reported": False}},
+        {"dataset_key": 6, "read_at": day(9)},
+        {"dataset_key": 7, "write": {**old, "names_input": False}},
+        {"dataset_key": 8, "write": old, "started_at": day(9, 23, 45)},
+    )
+
+    states = _states(spark, described, facts, upstreams=[(4, 3)])
+
+    written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
+    limits = "; limit 1 d (declared)"
+    assert {key: (row.reason, row.evidence) for key, row in states.items() if row.reason} == {
+        (1, "M2"): ("job_failed", f"run run-9 failed 2026-11-10 00:00:00 UTC; {written}{limits}"),
+        (2, "M2"): (
+            "lost_run",
+            "a run started 2026-11-10 00:00:00 UTC and never ended; it usually takes 10 min"
+            + limits,
+        ),
+        (3, "M2"): (
+            "upstream_late",
+            f"upstream shop d.t4 is late since 2026-11-10 01:00:00 UTC; {written}",
+        ),
+        (4, "M2"): ("silent", f"{written}; nothing was heard of its job since{limits}"),
+        (5, "M1"): (
+            "lineage_missing",
+            f"{written}, known from evidence alone: no event of it came",
+        ),
+        (5, "M2"): ("silent", f"{written}; nothing was heard of its job since{limits}"),
+        (6, "M1"): (
+            "never_reported",
+            "no write was ever reported, last read 2026-11-10 00:00:00 UTC",
+        ),
+        (6, "M2"): (
+            "never_reported",
+            "no write was ever reported, last read 2026-11-10 00:00:00 UTC" + limits,
+        ),
+        (7, "M1"): ("no_inputs", f"{written}, which names no input"),
+        (7, "M2"): ("silent", f"{written}; nothing was heard of its job since{limits}"),
+        (8, "M2"): (
+            "late",
+            f"a run started 2026-11-10 23:45:00 UTC and has not ended; {written}{limits}",
+        ),
+    }
+
+
+def test_a_near_name_that_has_what_this_one_lacks_is_a_naming_mismatch(spark):
+    """One spelling only read, the other only written; two like tables in use are no mismatch."""
+    described = datasets(
+        spark,
+        {"dataset_key": 1, "name": "warehouse/core.db/Orders"},
+        {"dataset_key": 2, "name": "core.orders"},
+        {"dataset_key": 3, "name": "dev/mart/daily"},
+        {"dataset_key": 4, "name": "prod/mart/daily"},
+    )
+    write = {"written_at": day(9)}
+    facts = activity(
+        spark,
+        {"dataset_key": 1, "read_at": day(9)},
+        {"dataset_key": 2, "write": write},
+        {"dataset_key": 3, "read_at": day(9)},
+        {"dataset_key": 4, "write": write, "read_at": day(9)},
+    )
+
+    states = _states(spark, described, facts)
+
+    assert {key: (row.reason, row.evidence) for key, row in states.items() if row.reason} == {
+        (1, "M1"): (
+            "naming_mismatch",
+            "never written; shop core.orders was written 2026-11-10 00:00:00 UTC",
+        ),
+        (3, "M1"): (
+            "never_reported",
+            "no write was ever reported, last read 2026-11-10 00:00:00 UTC",
+        ),
+    }
+
+
+def test_what_our_own_gaps_explain_says_so_before_any_other_reason(spark):
+    """Pipeline lag and ingestion gaps come first, and make the state unknown."""
+    limit = {"declared_limit_seconds": 30 * HOUR}
+    described = datasets(spark, {"dataset_key": 1, **limit}, {"dataset_key": 2})
+    failed = {"failed": (day(9), "run-9"), "write": {"written_at": day(8, 12)}}
+    facts = activity(spark, {"dataset_key": 1, **failed}, {"dataset_key": 2, **failed})
+
+    lagging = _states(spark, described, facts, silent=[("pipeline", day(9, 17), None)])
+    silent = _states(spark, described, facts, silent=[("ingestion", day(9, 17), day(9, 19))])
+
+    def told(states):
+        return {key: (row.state, row.reason) for key, row in states.items()}
+
+    well = {(1, "M1"): ("good", None), (2, "M1"): ("good", None), (2, "M2"): ("learning", None)}
+    assert told(lagging) == {(1, "M2"): ("unknown", "pipeline_lag"), **well}
+    assert told(silent) == {(1, "M2"): ("unknown", "ingestion_gap"), **well}
