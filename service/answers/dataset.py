@@ -1,0 +1,123 @@
+"""One dataset: what is known of it, and why its state is what it is."""
+
+from lineage.catalog.reader import Reader, Row
+from service.answers.datasets import states_of
+from service.answers.moments import Evaluated, iso, iso_of
+from service.answers.named import Dataset
+from service.answers.runs import last_run
+from service.answers.shapes import Alias, DatasetDetail, SliState, Why
+from service.answers.slis import sli_name
+
+_KNOWN = """
+SELECT p.tier, p.tier_origin, p.tier_reason, p.owner, p.owner_origin, p.is_source,
+  d.first_seen_at, d.last_seen_at, a.last_written_at, a.last_read_at, d.retired_at, l.explanation
+FROM dataset d
+LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
+LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
+WHERE d.dataset_key = :key
+"""
+_STATES = """
+SELECT sli, state, reason, evidence, since, age_seconds, limit_seconds, limit_origin
+FROM dataset_state WHERE dataset_key = :key ORDER BY sli
+"""
+_ALIASES = """
+SELECT a.namespace, a.name, a.rule FROM dataset_alias a
+JOIN dataset d ON d.dataset_key = a.dataset_key
+WHERE d.canonical_key = :key ORDER BY a.namespace, a.name, a.rule LIMIT 100
+"""
+
+
+def dataset(reader: Reader, named: Dataset, evaluated: Evaluated) -> DatasetDetail:
+    """All that is known of this dataset."""
+    key, namespace, name = named
+    known = reader.rows(_KNOWN, {"key": key})[0]
+    return DatasetDetail(
+        dataset_namespace=namespace,
+        dataset=name,
+        tier=known[0],
+        tier_origin=known[1],
+        tier_reason=known[2],
+        owner=known[3],
+        owner_origin=known[4],
+        is_source=bool(known[5]),
+        state=states_of(reader, [key], evaluated)[key],
+        first_seen_at=iso_of(known[6]),
+        last_seen_at=iso_of(known[7]),
+        last_written_at=iso(known[8]),
+        last_read_at=iso(known[9]),
+        retired_at=iso(known[10]),
+        limit_explanation=known[11],
+        states=[_state(row) for row in reader.rows(_STATES, {"key": key})],
+        aliases=[Alias(*row) for row in reader.rows(_ALIASES, {"key": key})],
+        last_run=last_run(reader, key),
+        evaluated_at=evaluated.at,
+        stale=evaluated.stale,
+    )
+
+
+def why(reader: Reader, named: Dataset, evaluated: Evaluated) -> Why:
+    """The dataset's states as sentences, the worst first, each with its evidence."""
+    known = dataset(reader, named, evaluated)
+    sentences = [*_doubt(known), *(_sentence(state) for state in known.states), *_standing(known)]
+    return Why(known.dataset_namespace, known.dataset, known.state, sentences, known.states)
+
+
+def _state(row: Row) -> SliState:
+    sli, state, reason, evidence, since, age, limit, origin = row
+    name = sli_name(sli)
+    return SliState(sli, name, state, reason, evidence, iso_of(since), age, limit, origin)
+
+
+def _doubt(known: DatasetDetail) -> list[str]:
+    if known.retired_at:
+        return [f"It was retired at {known.retired_at}: no SLI counts it."]
+    if known.evaluated_at is None:
+        return ["Nothing has been evaluated yet: its state is unknown."]
+    if known.stale:
+        at = known.evaluated_at
+        return [f"The last evaluation is of {at}; what follows was so then, and is unknown now."]
+    if not known.states:
+        return ["No SLI has judged it: it is a source without a limit, or was not seen before."]
+    return []
+
+
+def _sentence(state: SliState) -> str:
+    """One SLI's verdict, as `Freshness (M2) is bad since …: job_failed. Evidence. Age, limit.`."""
+    name = state.name.replace("_", " ").capitalize()
+    verdict = f"{name} ({state.sli}) is {state.state} since {state.since}"
+    because = f": {state.reason}" if state.reason else ""
+    evidence = f" {state.evidence.rstrip('.')}." if state.evidence else ""
+    return f"{verdict}{because}.{evidence}{_age(state)}"
+
+
+def _age(state: SliState) -> str:
+    if state.age_seconds is None:
+        return ""
+    age = f" The newest write is {duration(state.age_seconds)} old"
+    if state.limit_seconds is None:
+        return f"{age}; there is no limit yet."
+    return f"{age}; the {state.limit_origin} limit is {duration(state.limit_seconds)}."
+
+
+def _standing(known: DatasetDetail) -> list[str]:
+    sentences = []
+    if known.limit_explanation:
+        sentences.append(f"Its cadence: {known.limit_explanation.rstrip('.')}.")
+    if known.tier:
+        origin = f" ({known.tier_reason})" if known.tier_reason else ""
+        sentences.append(f"Its tier is {known.tier}, {known.tier_origin}{origin}.")
+    owner = f"Its owner is {known.owner}." if known.owner else "Nobody is named as its owner."
+    return [*sentences, owner]
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its two largest units, as `2 h 5 min`."""
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        return f"{seconds:.3g} s"
+    left, parts = int(seconds), []
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        count, left = divmod(left, length)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2])

@@ -1,0 +1,118 @@
+"""The datasets and the worst state of each."""
+
+from typing import Any
+
+import msgspec
+
+from lineage.catalog.reader import Reader, Row, rows_for
+from service.answers.moments import Evaluated, iso
+from service.answers.shapes import DatasetPage, DatasetRow
+from service.errors import InvalidQuestionError
+
+WORST_FIRST = ("bad", "unknown", "learning", "good")
+NOT_EVALUATED = "not_evaluated"
+PIPELINE_LAG = "pipeline_lag"
+
+# One number orders the states of a dataset: severity in the hundreds, then the SLI's number.
+_WORST = """
+SELECT dataset_key, MAX(since) AS newest, MIN(
+  CASE state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 100 WHEN 'learning' THEN 200 ELSE 300 END
+  + CAST(SUBSTR(sli, 2) AS INTEGER)) AS worst
+FROM dataset_state GROUP BY dataset_key
+"""
+_FROM = f"""
+FROM dataset d
+LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+LEFT JOIN ({_WORST}) w ON w.dataset_key = d.dataset_key
+LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.sli = 'M' || (w.worst % 100)
+WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+  AND (CAST(:tier AS TEXT) IS NULL OR p.tier = :tier)
+  AND (CAST(:owner AS TEXT) IS NULL OR p.owner = :owner)
+  AND (CAST(:contains AS TEXT) IS NULL OR d.name LIKE :contains ESCAPE '!')
+"""
+_ROWS = f"""
+SELECT d.namespace, d.name, p.tier, p.owner, s.state, s.sli, s.reason, s.since, w.newest
+{_FROM}
+ORDER BY COALESCE(w.worst / 100, 1),
+  CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, d.namespace, d.name
+"""
+_STATES = """
+SELECT dataset_key, MIN(CASE state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 1 WHEN 'learning' THEN 2
+  ELSE 3 END) FROM dataset_state WHERE dataset_key IN (:keys) GROUP BY dataset_key
+"""
+
+
+class Filters(msgspec.Struct, frozen=True, kw_only=True):
+    """Which datasets; null is any."""
+
+    state: str | None = None
+    tier: str | None = None
+    owner: str | None = None
+    contains: str | None = None  # in the name
+
+
+def datasets(
+    reader: Reader,
+    filters: Filters,
+    evaluated: Evaluated,
+    *,
+    limit: int | None = None,
+    offset: int = 0,
+) -> DatasetPage:
+    """The datasets that are not retired, worst first.
+
+    What was good in a stale evaluation is unknown now: a dead pipeline shows no good figure.
+
+    Raises:
+        InvalidQuestionError: no such state.
+    """
+    if filters.state is not None and filters.state not in WORST_FIRST:
+        message = f"state: expected one of {', '.join(WORST_FIRST)}, got {filters.state[:80]!r}"
+        raise InvalidQuestionError(message)
+    found = [_row(row, evaluated) for row in reader.rows(_ROWS, _values(filters))]
+    kept = [row for row in found if filters.state in (None, row.state)]
+    return _page(kept, limit, offset)
+
+
+def states_of(reader: Reader, keys: list[int], evaluated: Evaluated) -> dict[int, str]:
+    """The worst state of each of these datasets; what has no row is unknown."""
+    rows = rows_for(reader, _STATES, keys)
+    known = {key: _of_now(WORST_FIRST[rank], evaluated) for key, rank in rows}
+    return {key: known.get(key, "unknown") for key in keys}
+
+
+def literal(text: str) -> str:
+    """The part of a LIKE pattern that matches this text and nothing else, with `!` as escape."""
+    for special in "!%_":
+        text = text.replace(special, f"!{special}")
+    return text
+
+
+def _values(filters: Filters) -> dict[str, Any]:
+    contains = None if filters.contains is None else f"%{literal(filters.contains)}%"
+    return {"tier": filters.tier, "owner": filters.owner, "contains": contains}
+
+
+def _of_now(state: str, evaluated: Evaluated) -> str:
+    return "unknown" if state == "good" and evaluated.stale else state
+
+
+def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
+    namespace, name, tier, owner, state, sli, reason, since, newest = row
+    if state is None:
+        return DatasetRow(namespace, name, tier, owner, "unknown", None, NOT_EVALUATED, None)
+    if state != "good":
+        return DatasetRow(namespace, name, tier, owner, state, sli, reason, iso(since))
+    if evaluated.stale:
+        since = evaluated.at
+        return DatasetRow(namespace, name, tier, owner, "unknown", None, PIPELINE_LAG, since)
+    return DatasetRow(namespace, name, tier, owner, "good", None, None, iso(newest))
+
+
+def _page(rows: list[DatasetRow], limit: int | None, offset: int) -> DatasetPage:
+    end = len(rows) if limit is None else offset + limit
+    shown = rows[offset:end]
+    partial = len(shown) < len(rows)
+    reason = f"{len(shown)} of {len(rows)} shown, from {offset} on" if partial else None
+    next_offset = end if end < len(rows) else None
+    return DatasetPage(shown, len(rows), partial, reason, next_offset)

@@ -1,0 +1,50 @@
+"""When things were: instants as people and programs read them, and how old the evaluation is."""
+
+from datetime import datetime
+
+import msgspec
+
+from lineage.catalog.reader import Reader
+from lineage.clock import from_micros, to_micros
+
+_SECOND = 1_000_000
+
+
+def iso(micros: int | None) -> str | None:
+    """ISO 8601 in UTC, to the millisecond; null stays null."""
+    return None if micros is None else iso_of(micros)
+
+
+def iso_of(micros: int) -> str:
+    """ISO 8601 in UTC, to the millisecond."""
+    return from_micros(micros).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds_between(start: int | None, end: int | None) -> float | None:
+    """Seconds from one instant to another; null when one of them is, or time would run back."""
+    if start is None or end is None or end < start:
+        return None
+    return (end - start) / _SECOND
+
+
+class Evaluated(msgspec.Struct, frozen=True):
+    """The last evaluation: what it found is of now only while it is not stale."""
+
+    as_of: int | None
+    seconds: float | None
+    stale: bool
+
+    @property
+    def at(self) -> str | None:
+        """The instant it speaks of."""
+        return iso(self.as_of)
+
+
+def last_evaluation(reader: Reader, *, now: datetime, stale_seconds: float) -> Evaluated:
+    """The newest evaluation; stale when there is none, or it is older than `stale_seconds`."""
+    rows = reader.rows("SELECT as_of, seconds FROM evaluation ORDER BY as_of DESC LIMIT 1")
+    if not rows:
+        return Evaluated(as_of=None, seconds=None, stale=True)
+    as_of, seconds = rows[0]
+    age = (to_micros(now) - as_of) / _SECOND
+    return Evaluated(as_of=as_of, seconds=seconds, stale=age > stale_seconds)

@@ -1,0 +1,86 @@
+"""Which dataset is meant: by its names, by a name that was folded into it, or by its last part."""
+
+import difflib
+
+from lineage.catalog.reader import Reader, Row
+from lineage.keys import key
+from lineage.names import fold
+from service.answers.datasets import literal
+from service.errors import AmbiguousDatasetError, UnknownDatasetError
+
+_MOST_CANDIDATES = 5
+_MOST_COMPARED = 20_000  # names held against a misspelt one: more would not answer in 0.5 s
+_CANONICAL = """
+SELECT c.dataset_key, c.namespace, c.name FROM dataset d
+JOIN dataset c ON c.dataset_key = d.canonical_key
+"""
+_BY_NAME = f"""
+{_CANONICAL} WHERE d.name = :wanted OR d.namespace || '/' || d.name = :wanted
+  OR d.namespace || d.name = :wanted OR d.namespace || ':' || d.name = :wanted
+"""
+_BY_ALIAS = f"""
+{_CANONICAL} JOIN dataset_alias a ON a.dataset_key = d.dataset_key
+WHERE a.name = :wanted OR a.namespace || '/' || a.name = :wanted OR a.namespace || a.name = :wanted
+"""
+_BY_LAST_PART = f"""
+{_CANONICAL} WHERE d.name LIKE '%/' || :suffix ESCAPE '!' OR d.name LIKE '%.' || :suffix ESCAPE '!'
+"""
+
+Dataset = tuple[int, str, str]  # canonical key, namespace, name
+
+
+def dataset_named(reader: Reader, wanted: str, namespace: str | None = None) -> Dataset:
+    """The one dataset that is meant, as its canonical self.
+
+    Args:
+        reader: of the catalog.
+        wanted: a name; without `namespace` also `namespace/name`, or a name's last part.
+        namespace: as OpenLineage gives it; folded like the name.
+
+    Raises:
+        UnknownDatasetError: there is none, or (AmbiguousDatasetError) there are several.
+    """
+    if namespace is not None:
+        return _by_both(reader, namespace, wanted)
+    for sql in (_BY_NAME, _BY_ALIAS, _BY_LAST_PART):
+        rows = reader.rows(sql, {"wanted": wanted, "suffix": literal(wanted)})
+        found = sorted({(row[0], row[1], row[2]) for row in rows})
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise AmbiguousDatasetError(wanted, _shown(found))
+    raise UnknownDatasetError(wanted, _candidates(reader, wanted))
+
+
+def _by_both(reader: Reader, namespace: str, name: str) -> Dataset:
+    folded = fold(namespace, name)
+    wanted = {"key": key(folded.namespace, folded.name)}
+    rows = reader.rows(f"{_CANONICAL} WHERE d.dataset_key = :key", wanted)
+    if not rows:
+        raise UnknownDatasetError(f"{namespace}/{name}", _candidates(reader, name))
+    return rows[0][0], rows[0][1], rows[0][2]
+
+
+def _shown(found: list[Dataset]) -> list[str]:
+    return [f"{namespace}/{name}" for _, namespace, name in found[:_MOST_CANDIDATES]]
+
+
+def _candidates(reader: Reader, wanted: str) -> list[str]:
+    last_part = wanted.rstrip("/").rpartition("/")[2]
+    like = {"like": f"%{literal(last_part.lower())}%", "most": _MOST_CANDIDATES}
+    rows = reader.rows(
+        "SELECT namespace, name FROM dataset WHERE LOWER(name) LIKE :like ESCAPE '!'"
+        " ORDER BY name LIMIT :most",
+        like,
+    )
+    return [f"{namespace}/{name}" for namespace, name in rows or _spelt_alike(reader, last_part)]
+
+
+def _spelt_alike(reader: Reader, last_part: str) -> list[Row]:
+    rows = reader.rows(
+        "SELECT namespace, name FROM dataset ORDER BY last_seen_at DESC LIMIT :most",
+        {"most": _MOST_COMPARED},
+    )
+    by_part = {row[1].rstrip("/").rpartition("/")[2]: row for row in reversed(rows)}
+    close = difflib.get_close_matches(last_part, by_part, n=_MOST_CANDIDATES)
+    return [by_part[part] for part in close]

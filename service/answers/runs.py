@@ -1,0 +1,78 @@
+"""Runs: one by its id, and the last one that meant to write a dataset."""
+
+from typing import Any
+
+from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.states import run_state
+from service.answers.moments import iso, seconds_between
+from service.answers.shapes import RunAnswer, RunDetail, RunIo, RunSummary
+from service.errors import UnknownRunError
+
+_MOST_IO = 1_000  # datasets listed of the runs of one id
+_SUMMARY = (
+    "run_id, job_namespace, job_name, first_event_at, started_at, completed_at, failed_at,"
+    " last_event_at"
+)
+_DETAIL = f"""
+SELECT {_SUMMARY}, run_key, root_run_id, root_job_namespace, root_job_name, parent_run_id,
+  processing_type, integration, producer, application_id, error_message
+FROM run WHERE run_id = :run_id ORDER BY first_event_at, run_key
+"""  # noqa: S608 - constants only
+_IO = """
+SELECT io.run_key, d.namespace, d.name, io.direction, io.rows, io.bytes
+FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
+WHERE io.run_key IN (:keys) ORDER BY io.direction, d.namespace, d.name LIMIT :most
+"""
+_LAST = f"""
+SELECT {_SUMMARY} FROM run WHERE run_key = (
+  SELECT io.run_key FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
+  WHERE d.canonical_key = :key AND io.direction = 'write'
+  ORDER BY io.last_event_at DESC, io.run_key LIMIT 1)
+"""  # noqa: S608 - constants only
+
+
+def run(reader: Reader, run_id: str) -> RunAnswer:
+    """Every run of this id: two jobs that share one are two runs.
+
+    Raises:
+        UnknownRunError: none was ever seen.
+    """
+    rows = reader.rows(_DETAIL, {"run_id": run_id})
+    if not rows:
+        message = f"no event of a run {run_id[:80]!r} has been seen"
+        raise UnknownRunError(message)
+    listed = rows_for(reader, _IO, [row[8] for row in rows], {"most": _MOST_IO + 1})
+    partial = len(listed) > _MOST_IO
+    by_run: dict[int, list[RunIo]] = {}
+    for run_key, *io in listed[:_MOST_IO]:
+        by_run.setdefault(run_key, []).append(RunIo(io[0], io[1], io[2], io[3], io[4]))
+    reason = f"only the first {_MOST_IO} datasets are listed" if partial else None
+    return RunAnswer([_detail(row, by_run.get(row[8], [])) for row in rows], partial, reason)
+
+
+def last_run(reader: Reader, dataset_key: int) -> RunSummary | None:
+    """The newest run that named this dataset as its output, whether or not it succeeded."""
+    rows = reader.rows(_LAST, {"key": dataset_key})
+    return RunSummary(**_summary(rows[0])) if rows else None
+
+
+def _summary(row: Row) -> dict[str, Any]:
+    run_id, job_namespace, job_name, first_event, started, completed, failed, _ = row[:8]
+    finished = completed if failed is None else max(failed, completed or failed)
+    start = first_event if started is None else started
+    return {
+        "run_id": run_id,
+        "job_namespace": job_namespace,
+        "job_name": job_name,
+        "status": run_state(started_at=started, completed_at=completed, failed_at=failed),
+        "started_at": iso(start),
+        "finished_at": iso(finished),
+        "duration_seconds": seconds_between(start, finished),
+    }
+
+
+def _detail(row: Row, datasets: list[RunIo]) -> RunDetail:
+    names = ("root_run_id", "root_job_namespace", "root_job_name", "parent_run_id")
+    more = ("processing_type", "integration", "producer", "application_id", "error_message")
+    attributes = dict(zip(names + more, row[9:], strict=True))
+    return RunDetail(**_summary(row), **attributes, datasets=datasets)

@@ -1,0 +1,187 @@
+"""The documented shapes of every answer: CLI `--json` and the HTTP API give these and no others.
+
+Instants are ISO 8601 in UTC. Nothing known is `null`, never a number that looks healthy.
+"""
+
+import msgspec
+
+Instant = str  # ISO 8601, UTC, "Z"
+
+
+class DatasetRow(msgspec.Struct, frozen=True):
+    """One dataset and the worst of its states: bad > unknown > learning > good."""
+
+    dataset_namespace: str
+    dataset: str
+    tier: str | None
+    owner: str | None
+    state: str
+    sli: str | None  # the one whose state this is; null when all are good, or none is known
+    reason: str | None
+    since: Instant | None
+
+
+class DatasetPage(msgspec.Struct, frozen=True):
+    """Some of the datasets, in the order of severity and name."""
+
+    datasets: list[DatasetRow]
+    total: int
+    partial: bool
+    partial_reason: str | None
+    next_offset: int | None
+
+
+class SliRow(msgspec.Struct, frozen=True):
+    """One SLI of one tier, at the last evaluation; `ratio` is null when there is no sample."""
+
+    id: str
+    name: str
+    tier: str
+    good: float | None
+    total: float | None
+    ratio: float | None
+    objective: float | None
+
+
+class SliAnswer(msgspec.Struct, frozen=True):
+    """All SLIs, and whether they are of now."""
+
+    slis: list[SliRow]
+    evaluated_at: Instant | None
+    stale: bool
+    partial: bool
+    partial_reason: str | None
+
+
+class RunSummary(msgspec.Struct, frozen=True):
+    """A run as people ask for it: who, how it ended, when, how long."""
+
+    run_id: str
+    job_namespace: str
+    job_name: str
+    status: str
+    started_at: Instant | None
+    finished_at: Instant | None
+    duration_seconds: float | None
+
+
+class SliState(msgspec.Struct, frozen=True):
+    """What one SLI says of one dataset, with its evidence in words."""
+
+    sli: str
+    name: str
+    state: str
+    reason: str | None
+    evidence: str | None
+    since: Instant
+    age_seconds: float | None
+    limit_seconds: float | None
+    limit_origin: str | None
+
+
+class Alias(msgspec.Struct, frozen=True):
+    """Another name that led to this dataset, and the rule by which it did."""
+
+    dataset_namespace: str
+    dataset: str
+    rule: str
+
+
+class DatasetDetail(msgspec.Struct, frozen=True):
+    """All that is known of one dataset."""
+
+    dataset_namespace: str
+    dataset: str
+    tier: str | None
+    tier_origin: str | None
+    tier_reason: str | None
+    owner: str | None
+    owner_origin: str | None
+    is_source: bool
+    state: str
+    first_seen_at: Instant
+    last_seen_at: Instant
+    last_written_at: Instant | None
+    last_read_at: Instant | None
+    retired_at: Instant | None
+    limit_explanation: str | None
+    states: list[SliState]
+    aliases: list[Alias]
+    last_run: RunSummary | None
+    evaluated_at: Instant | None
+    stale: bool
+
+
+class Why(msgspec.Struct, frozen=True):
+    """The same, told: one sentence for each SLI, with its evidence."""
+
+    dataset_namespace: str
+    dataset: str
+    state: str
+    sentences: list[str]
+    states: list[SliState]
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A dataset of a lineage tree; `repeated`: its own branch is shown elsewhere in the tree."""
+
+    dataset_namespace: str
+    dataset: str
+    state: str
+    job_names: list[str]  # of the jobs that make the edge to the node above
+    repeated: bool
+    children: "list[Node]"
+
+
+class Lineage(msgspec.Struct, frozen=True):
+    """What a dataset is made of and what is made of it, to a depth."""
+
+    dataset_namespace: str
+    dataset: str
+    state: str
+    upstream: list[Node]
+    downstream: list[Node]
+    last_run: RunSummary | None
+    depth: int
+    partial: bool
+    partial_reason: str | None
+
+
+class RunIo(msgspec.Struct, frozen=True):
+    """A dataset that a run read or wrote."""
+
+    dataset_namespace: str
+    dataset: str
+    direction: str  # read | write
+    rows: int | None
+    bytes: int | None
+
+
+class RunDetail(msgspec.Struct, frozen=True):
+    """A run by its id; a run id that two jobs use is two of these."""
+
+    run_id: str
+    job_namespace: str
+    job_name: str
+    status: str
+    started_at: Instant | None
+    finished_at: Instant | None
+    duration_seconds: float | None
+    root_run_id: str
+    root_job_namespace: str
+    root_job_name: str
+    parent_run_id: str | None
+    processing_type: str | None
+    integration: str | None
+    producer: str | None
+    application_id: str | None
+    error_message: str | None
+    datasets: list[RunIo]
+
+
+class RunAnswer(msgspec.Struct, frozen=True):
+    """Every run of an id."""
+
+    runs: list[RunDetail]
+    partial: bool
+    partial_reason: str | None

@@ -1,0 +1,86 @@
+"""The SLIs at the last evaluation, each beside its objective."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from lineage.catalog.reader import Reader
+from lineage.clock import to_micros
+from lineage.states import INGESTION_LAG, SLI_BY_ID, SLIS, TIERS
+from service.answers.moments import Evaluated
+from service.answers.shapes import SliAnswer, SliRow
+
+ALL_TIERS = "all"  # of an SLI that counts events, which have no tier
+MOST_UNKNOWN = 0.05  # of a day: more, and there is no ratio
+
+Objectives = Mapping[tuple[str, str], float]  # by SLI and tier
+
+_NOW = "SELECT sli, tier, SUM(good), SUM(total) FROM sli_now GROUP BY sli, tier"
+_DAY = """
+SELECT sli, tier, SUM(unknown), SUM(total) FROM sli_hour WHERE hour >= :since GROUP BY sli, tier
+"""
+
+
+def sli_name(sli: str) -> str:
+    """What people call it: `M1` is coverage."""
+    known = SLI_BY_ID.get(sli)
+    return known.name if known else sli
+
+
+def slis(
+    reader: Reader, evaluated: Evaluated, objectives: Objectives, *, now: datetime
+) -> SliAnswer:
+    """Every SLI of every tier; the ratio is null when there is no sample of now.
+
+    That is: nothing to count, an evaluation that is stale, or over 5 % of the day unknown.
+    """
+    counted = {(sli, tier): (good, total) for sli, tier, good, total in reader.rows(_NOW)}
+    hidden = mostly_unknown(reader, now)
+    ids = counted.keys() | _expected()
+    rows = [
+        _row(id_, counted.get(id_, (0, 0)), objectives, hidden=evaluated.stale or id_ in hidden)
+        for id_ in sorted(ids, key=_order)
+    ]
+    reason = _stale_reason(evaluated)
+    return SliAnswer(rows, evaluated.at, evaluated.stale, evaluated.stale, reason)
+
+
+def mostly_unknown(reader: Reader, now: datetime) -> set[tuple[str, str]]:
+    """The SLIs and tiers of which too much of the last day is unknown for a ratio."""
+    since = to_micros(now - timedelta(days=1))
+    rows = reader.rows(_DAY, {"since": since})
+    return {(sli, tier) for sli, tier, lost, sure in rows if lost > MOST_UNKNOWN * (lost + sure)}
+
+
+def _expected() -> set[tuple[str, str]]:
+    """What is shown even before anything is counted: there it says "no sample"."""
+    tiered = {(sli.id, tier) for sli in SLIS if sli is not INGESTION_LAG for tier in TIERS}
+    return tiered | {(INGESTION_LAG.id, ALL_TIERS)}
+
+
+def _order(id_: tuple[str, str]) -> tuple[str, int, str]:
+    sli, tier = id_
+    return sli, [*TIERS, tier].index(tier), tier
+
+
+def _row(
+    id_: tuple[str, str], counts: tuple[float, float], objectives: Objectives, *, hidden: bool
+) -> SliRow:
+    sli, tier = id_
+    good, total = counts
+    return SliRow(
+        id=sli,
+        name=sli_name(sli),
+        tier=tier or ALL_TIERS,
+        good=good,
+        total=total,
+        ratio=None if hidden or not total else good / total,
+        objective=objectives.get(id_),
+    )
+
+
+def _stale_reason(evaluated: Evaluated) -> str | None:
+    if not evaluated.stale:
+        return None
+    if evaluated.as_of is None:
+        return "nothing has been evaluated yet"
+    return f"the last evaluation is of {evaluated.at}: no ratio is of now"

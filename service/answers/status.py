@@ -1,0 +1,155 @@
+"""How Lineward itself is: its roles, what waits, what was refused, and how datasets stand."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.clock import to_micros
+from service.answers.datasets import WORST_FIRST
+from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
+from service.answers.shapes import Instant
+from service.occupancy import is_held
+from service.settings import Settings
+
+_ALIVE_SECONDS = 5.0  # the collector beats each second
+_COUNTS = """
+SELECT COALESCE(worst, 1), COUNT(*) FROM dataset d LEFT JOIN (
+  SELECT dataset_key, MIN(CASE state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 1
+    WHEN 'learning' THEN 2 ELSE 3 END) AS worst FROM dataset_state GROUP BY dataset_key
+) w ON w.dataset_key = d.dataset_key
+WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL GROUP BY COALESCE(worst, 1)
+"""
+
+
+class Role(msgspec.Struct, frozen=True):
+    """A child of `lineward up`."""
+
+    role: str
+    state: str  # running | restarting | stopped
+    pid: int | None
+    restarts: int
+
+
+class SpoolStatus(msgspec.Struct, frozen=True):
+    """What the collector holds; null in place of all of it where no spool is beside us."""
+
+    heartbeat_at: Instant | None
+    alive: bool
+    last_seq: int
+    rejected: int
+
+
+class Status(msgspec.Struct, frozen=True):
+    """The answer of `lineward status` and `/api/v1/status`."""
+
+    data_dir: str
+    up: bool  # `lineward up` runs on this data folder, on this machine
+    roles: list[Role]
+    collector: SpoolStatus | None
+    backlog_events: int | None  # spooled and not yet in the catalog
+    last_batch_at: Instant | None
+    evaluated_at: Instant | None
+    evaluation_age_seconds: float | None
+    evaluation_seconds: float | None
+    stale: bool
+    pipeline_errors: int | None
+    datasets: dict[str, int] | None  # by state
+    partial: bool
+    partial_reason: str | None
+
+
+class _Catalog(msgspec.Struct, frozen=True):
+    evaluated: Evaluated
+    cursor: int
+    last_batch: int | None
+    errors: int
+    datasets: dict[str, int]
+
+
+def status(settings: Settings, now: datetime) -> Status:
+    """What can be said; what is not there yet is null, and `partial_reason` says so."""
+    spool = _spool(settings.spool, now)
+    catalog = _catalog(settings, now)
+    up, roles = _roles(settings.data_dir / "run" / "status.json")
+    missing = [name for name, part in (("spool", spool), ("catalog", catalog)) if part is None]
+    evaluated = catalog.evaluated if catalog else Evaluated(as_of=None, seconds=None, stale=True)
+    return Status(
+        data_dir=str(settings.data_dir.absolute()),
+        up=up,
+        roles=roles,
+        collector=spool,
+        backlog_events=max(0, spool.last_seq - catalog.cursor) if spool and catalog else None,
+        last_batch_at=iso(catalog.last_batch) if catalog else None,
+        evaluated_at=evaluated.at,
+        evaluation_age_seconds=seconds_between(evaluated.as_of, to_micros(now)),
+        evaluation_seconds=evaluated.seconds,
+        stale=evaluated.stale,
+        pipeline_errors=catalog.errors if catalog else None,
+        datasets=catalog.datasets if catalog else None,
+        partial=bool(missing),
+        partial_reason=f"there is no {' and no '.join(missing)} yet" if missing else None,
+    )
+
+
+def counts_by_state(reader: Reader, evaluated: Evaluated) -> dict[str, int]:
+    """How many datasets are in each state; what was good in a stale evaluation is unknown."""
+    counts = dict.fromkeys(WORST_FIRST, 0)
+    for rank, count in reader.rows(_COUNTS):
+        state = WORST_FIRST[rank]
+        counts["unknown" if evaluated.stale and state == "good" else state] += count
+    return counts
+
+
+def _catalog(settings: Settings, now: datetime) -> _Catalog | None:
+    try:
+        with open_reader(settings.catalog) as reader:
+            stale = settings.stale_evaluation_seconds
+            evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
+            cursors = reader.rows("SELECT seq FROM reader_cursor WHERE reader = 'pipeline'")
+            return _Catalog(
+                evaluated=evaluated,
+                cursor=cursors[0][0] if cursors else 0,
+                last_batch=reader.rows("SELECT MAX(landed_at) FROM batch")[0][0],
+                errors=reader.rows("SELECT COUNT(*) FROM pipeline_error")[0][0],
+                datasets=counts_by_state(reader, evaluated),
+            )
+    except NoCatalogError:
+        return None
+
+
+def _spool(path: Path, now: datetime) -> SpoolStatus | None:
+    if not path.is_file():
+        return None
+    with _spool_rows(path) as first:
+        beat = first("SELECT beat_at FROM heartbeat")
+        age = seconds_between(beat, to_micros(now))
+        return SpoolStatus(
+            heartbeat_at=iso(beat),
+            alive=beat is not None and (age is None or age <= _ALIVE_SECONDS),
+            last_seq=first("SELECT seq FROM sqlite_sequence WHERE name = 'event'") or 0,
+            rejected=first("SELECT COUNT(*) FROM rejected") or 0,
+        )
+
+
+@contextmanager
+def _spool_rows(path: Path) -> Iterator[Any]:
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
+    try:
+        yield lambda sql: next(iter(connection.execute(sql).fetchone() or [None]))
+    finally:
+        connection.close()
+
+
+def _roles(path: Path) -> tuple[bool, list[Role]]:
+    """What the supervisor wrote last; of a supervisor that is gone, every role is stopped."""
+    if not path.is_file():
+        return False, []
+    roles = msgspec.json.decode(path.read_bytes(), type=list[Role])
+    alive = is_held(path.with_name("up.lock"))
+    return alive, roles if alive else [Role(r.role, "stopped", None, r.restarts) for r in roles]

@@ -1,0 +1,49 @@
+"""Opens the catalog for one question, of the command line or of the API."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+import msgspec
+
+from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.clock import Clock, system_clock
+from service.answers.moments import Evaluated, last_evaluation
+from service.errors import NoDataError
+from service.settings import Settings
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What an answer is made from: all reads are of one moment of the catalog."""
+
+    reader: Reader
+    evaluated: Evaluated
+    now: datetime
+
+
+@contextmanager
+def question(settings: Settings, clock: Clock = system_clock) -> Iterator[Question]:
+    """A question to the catalog of these settings.
+
+    Raises:
+        NoDataError: there is none yet; the text says how to come by one.
+    """
+    now = clock()
+    try:
+        with open_reader(settings.catalog) as reader:
+            stale = settings.stale_evaluation_seconds
+            evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
+            yield Question(reader, evaluated, now)
+    except NoCatalogError as error:
+        raise NoDataError(_advice(settings)) from error
+
+
+def _advice(settings: Settings) -> str:
+    collector = f"http://{settings.host}:{settings.collector_port}/api/v1/lineage"
+    if settings.catalog_url:
+        return f"the catalog is empty: start the pipeline and send events to {collector}"
+    folder = settings.data_dir
+    return (
+        f"no data in {folder} yet: run `lineward up --data-dir {folder}` and send OpenLineage"
+        f" events to {collector}"
+    )

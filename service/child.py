@@ -1,0 +1,144 @@
+"""One role as a child process: started, watched, started again, stopped with all that it started."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+_PR_SET_PDEATHSIG = 1
+_FIRST_DELAY_SECONDS = 0.5
+_LONGEST_DELAY_SECONDS = 30.0
+_SETTLED_SECONDS = 60.0  # a role that ran this long starts its next delays from the first again
+_MAX_LOG_BYTES = 33_554_432
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class RoleCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """How one role is run.
+
+    Attributes:
+        role: its name, and its log's.
+        argv: the command.
+        address: host and port that it accepts on, for the role that the others wait for.
+        stop_seconds: how long it may take to finish what is in flight.
+        death_signal: what the kernel sends it when the supervisor dies.
+    """
+
+    role: str
+    argv: tuple[str, ...]
+    address: tuple[str, int] | None = None
+    stop_seconds: float = 10.0
+    death_signal: signal.Signals = signal.SIGKILL
+
+
+class Child:
+    """A role's process, and when it may be started again."""
+
+    def __init__(self, command: RoleCommand, environ: Mapping[str, str], log: Path) -> None:
+        self.command = command
+        self.restarts = 0
+        self._environ = dict(environ)
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started = 0.0
+        self._quick_deaths = 0
+        self._start_at = 0.0
+
+    @property
+    def pid(self) -> int | None:
+        """Process id; none while it does not run."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """Start it, in a session of its own: a Ctrl-C in the terminal is for the supervisor alone."""
+        with _appending(self._log) as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own modules
+                self.command.argv,
+                env=self._environ,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                # The only way to a signal at the supervisor's death; it has one thread.
+                preexec_fn=_dies_with(os.getpid(), self.command.death_signal),  # noqa: PLW1509
+            )
+        self._started = time.monotonic()
+
+    def exited(self) -> int | None:
+        """Its exit code once it has died, and nothing before; what it left behind is killed."""
+        if self._process is None or (code := self._process.poll()) is None:
+            return None
+        _kill_group(self._process.pid)
+        self._process = None
+        self._schedule()
+        return code
+
+    @property
+    def delay_seconds(self) -> float:
+        """How long until it is started again."""
+        return max(0.0, self._start_at - time.monotonic())
+
+    def is_due(self) -> bool:
+        """Whether it has died and has waited long enough."""
+        return self._process is None and self.delay_seconds == 0
+
+    def restart(self) -> None:
+        """Start it again."""
+        self.restarts += 1
+        self.start()
+
+    def ask_to_stop(self) -> None:
+        """SIGTERM: finish what is in flight."""
+        if self._process and self._process.poll() is None:
+            self._process.terminate()
+
+    def is_running(self) -> bool:
+        """Whether the process lives."""
+        return self._process is not None and self._process.poll() is None
+
+    def end(self) -> bool:
+        """Kill what is left of it and of what it started; whether it had ended by itself."""
+        if self._process is None:
+            return True
+        ended = self._process.poll() is not None
+        _kill_group(self._process.pid)
+        self._process.wait()
+        self._process = None
+        return ended
+
+    def _schedule(self) -> None:
+        ran_seconds = time.monotonic() - self._started
+        self._quick_deaths = 0 if ran_seconds >= _SETTLED_SECONDS else self._quick_deaths + 1
+        # After a long run the first restart is at once: senders and scrapes wait.
+        delay = _FIRST_DELAY_SECONDS * 2 ** (self._quick_deaths - 1) if self._quick_deaths else 0.0
+        self._start_at = time.monotonic() + min(_LONGEST_DELAY_SECONDS, delay)
+
+
+def _dies_with(supervisor: int, death_signal: int) -> Callable[[], None]:
+    def prepare() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, death_signal)
+        if os.getppid() != supervisor:
+            os._exit(1)  # it died before the kernel had been asked
+
+    return prepare
+
+
+def _kill_group(leader: int) -> None:
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return  # nobody is left in it
+
+
+def _appending(log: Path) -> IO[bytes]:
+    """The log to append to; one that has grown too large makes way, and one older is kept."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    if log.is_file() and log.stat().st_size > _MAX_LOG_BYTES:
+        log.replace(log.with_suffix(".log.1"))
+    return log.open("ab")

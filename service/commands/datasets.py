@@ -1,0 +1,55 @@
+"""`lineward datasets`: every dataset with the worst of its states."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from service.answers.datasets import Filters, datasets
+from service.answers.shapes import DatasetPage
+from service.asking import question
+from service.commands.options import AsJson, DataDir
+from service.settings import read
+from service.terminal import console, local, plain, print_json, state, warn
+
+app = typer.Typer()
+_SHOWN = 200
+
+
+@app.command()
+def main(  # noqa: PLR0913 - each is an option of the command
+    data_dir: DataDir = None,
+    *,
+    only: Annotated[
+        str | None, typer.Option("--state", help="good, bad, learning or unknown.")
+    ] = None,
+    tier: Annotated[str | None, typer.Option(help="critical, important or optional.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Owned by.")] = None,
+    contains: Annotated[str | None, typer.Option(help="Text in the name.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many, worst first.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the datasets, worst first, with the reason and the owner of each."""
+    filters = Filters(state=only, tier=tier, owner=owner, contains=contains)
+    most = limit if as_json else limit or _SHOWN
+    with question(read(data_dir)) as asked:
+        page = datasets(asked.reader, filters, asked.evaluated, limit=most)
+        if asked.evaluated.stale:
+            warn(f"the last evaluation is of {asked.evaluated.at or 'never'}: nothing is good now")
+    if page.partial_reason:
+        warn(f"{page.partial_reason}; --limit shows more")
+    if as_json:
+        print_json(page.datasets)
+    else:
+        console().print(table(page))
+
+
+def table(page: DatasetPage) -> Table:
+    """The datasets as people read them."""
+    columns = ("dataset", "namespace", "tier", "owner", "state", "SLI", "reason", "since")
+    shown = Table(*columns, title=f"{page.total:,} datasets")
+    for row in page.datasets:
+        known = (row.dataset, row.dataset_namespace, row.tier or "-", row.owner or "-")
+        why = (row.sli or "-", row.reason or "-", local(row.since))
+        shown.add_row(*map(plain, known), state(row.state), *map(plain, why))
+    return shown

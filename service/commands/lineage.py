@@ -1,0 +1,76 @@
+"""`lineward lineage DATASET`: what it is made of, what is made of it, and its last run."""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from service.answers.dataset import duration
+from service.answers.lineage import MOST_DEPTH, lineage
+from service.answers.named import dataset_named
+from service.answers.shapes import Lineage, Node, RunSummary
+from service.asking import question
+from service.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.settings import read
+from service.terminal import console, local, plain, print_json, state, warn
+
+app = typer.Typer()
+
+
+@app.command()
+def main(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    depth: Annotated[int, typer.Option(min=1, max=MOST_DEPTH, help="Steps to follow.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Show a dataset's upstream tree, downstream tree and last run."""
+    with question(read(data_dir)) as asked:
+        named = dataset_named(asked.reader, dataset, namespace)
+        answer = lineage(asked.reader, named, asked.evaluated, depth=depth)
+    if answer.partial_reason:
+        warn(f"cut short: {answer.partial_reason}")
+    if as_json:
+        print_json(answer)
+    else:
+        console().print(drawing(answer))
+
+
+def drawing(answer: Lineage) -> RenderableType:
+    """Both trees and the last run, one below the other."""
+    head = Text.assemble(plain(answer.dataset, "bold"), "  ", state(answer.state))
+    return Group(
+        Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),
+        _tree("upstream: what it is made of", answer.upstream),
+        _tree("downstream: what is made of it", answer.downstream),
+        _run(answer.last_run),
+    )
+
+
+def _tree(title: str, nodes: list[Node]) -> Tree:
+    tree = Tree(plain(title if nodes else f"{title}: nothing known", "bold"))
+    _grow(tree, nodes)
+    return tree
+
+
+def _grow(tree: Tree, nodes: Iterable[Node]) -> None:
+    for node in nodes:
+        by = plain(f"  by {', '.join(node.job_names)}", "dim")
+        again = plain("  (shown above)" if node.repeated else "", "dim")
+        label = Text.assemble(plain(node.dataset), "  ", state(node.state), by, again)
+        _grow(tree.add(label), node.children)
+
+
+def _run(run: RunSummary | None) -> Text:
+    if run is None:
+        return plain("last run: none is known that writes it", "bold")
+    length = "-" if run.duration_seconds is None else duration(run.duration_seconds)
+    facts = f"  started {local(run.started_at)}, finished {local(run.finished_at)}, took {length}"
+    head = Text.assemble(plain("last run: ", "bold"), state(run.status), plain(facts))
+    whose = plain(f"  {run.job_namespace}/{run.job_name}, run {run.run_id}", "dim")
+    return Text("\n").join([head, whose])

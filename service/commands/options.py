@@ -1,0 +1,18 @@
+"""Options that many commands take, spelt once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option("--data-dir", help="Data folder [LINEWARD_DATA_DIR, ./lineward-data]."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, in its documented shape.")]
+DatasetName = Annotated[
+    str, typer.Argument(metavar="DATASET", help="Name, `namespace/name`, or a name's last part.")
+]
+Namespace = Annotated[
+    str | None, typer.Option("--namespace", help="The dataset's namespace; then its name is whole.")
+]

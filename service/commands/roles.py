@@ -1,0 +1,25 @@
+"""`lineward collector|pipeline|service`: one role by itself, as a container runs it."""
+
+import runpy
+
+import typer
+
+app = typer.Typer()
+
+
+@app.command()
+def collector() -> None:
+    """Run the collector: events in, durable, acked."""
+    runpy.run_module("collector", run_name="__main__")
+
+
+@app.command()
+def pipeline() -> None:
+    """Run the pipeline: from the spool to facts and SLIs, in Spark."""
+    runpy.run_module("slis", run_name="__main__")
+
+
+@app.command()
+def service() -> None:
+    """Run the service: API and metrics."""
+    runpy.run_module("service", run_name="__main__")

@@ -1,0 +1,55 @@
+"""`lineward slis`: the SLIs of each tier beside their objectives."""
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from service.answers.shapes import SliAnswer, SliRow
+from service.answers.slis import slis
+from service.asking import question
+from service.commands.options import AsJson, DataDir
+from service.objectives import objectives
+from service.settings import read
+from service.terminal import console, local, plain, print_json, warn
+
+app = typer.Typer()
+
+
+@app.command()
+def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
+    """Show every SLI by tier, beside its objective."""
+    settings = read(data_dir)
+    with question(settings) as asked:
+        answer = slis(asked.reader, asked.evaluated, objectives(settings), now=asked.now)
+    if answer.partial_reason:
+        warn(answer.partial_reason)
+    if as_json:
+        print_json(answer.slis)
+    else:
+        console().print(table(answer))
+
+
+def table(answer: SliAnswer) -> Table:
+    """The SLIs as people read them: an empty total is no sample, never 100 %."""
+    shown = Table("SLI", "name", "tier", title=f"evaluated {local(answer.evaluated_at)}")
+    for column in ("good", "total", "ratio", "objective"):
+        shown.add_column(column, justify="right")
+    for row in answer.slis:
+        cells = (row.id, row.name, row.tier, _count(row.good), _count(row.total))
+        shown.add_row(*map(plain, cells), _ratio(row), plain(_percent(row.objective)))
+    return shown
+
+
+def _count(count: float | None) -> str:
+    return "-" if count is None else f"{count:,.0f}"
+
+
+def _percent(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio * 100:.6g} %"
+
+
+def _ratio(row: SliRow) -> Text:
+    if row.ratio is None:
+        return plain("no sample", "yellow")
+    met = row.objective is None or row.ratio >= row.objective
+    return plain(_percent(row.ratio), "green" if met else "bold red")

@@ -1,0 +1,66 @@
+"""`lineward status`: how Lineward itself is."""
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from lineage.clock import system_clock
+from service.answers.dataset import duration
+from service.answers.status import Status, status
+from service.commands.options import AsJson, DataDir
+from service.errors import NoDataError
+from service.settings import read
+from service.terminal import console, local, plain, print_json, state
+
+app = typer.Typer()
+
+
+@app.command()
+def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
+    """Show the three roles, what waits to be taken in, and how the datasets stand."""
+    settings = read(data_dir)
+    answer = status(settings, system_clock())
+    if answer.collector is None and answer.datasets is None and not answer.up:
+        folder = settings.data_dir
+        message = f"no data in {folder} yet: run `lineward up --data-dir {folder}`"
+        raise NoDataError(message)
+    if as_json:
+        print_json(answer)
+    else:
+        console().print(page(answer))
+
+
+def page(answer: Status) -> RenderableType:
+    """The status as people read it."""
+    roles = Table("role", "state", "pid", "restarts", title=plain(answer.data_dir).plain)
+    for role in answer.roles:
+        roles.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
+    return Group(roles, *(plain(line) for line in _lines(answer)))
+
+
+def _lines(answer: Status) -> list[str]:
+    lines = [] if answer.up else ["`lineward up` does not run on this data folder."]
+    if answer.collector:
+        beat = "alive" if answer.collector.alive else "silent"
+        lines.append(
+            f"collector: {beat}, last heartbeat {local(answer.collector.heartbeat_at)},"
+            f" {answer.collector.last_seq:,} events taken, {answer.collector.rejected:,} refused"
+        )
+    waiting = "?" if answer.backlog_events is None else f"{answer.backlog_events:,}"
+    errors = "?" if answer.pipeline_errors is None else f"{answer.pipeline_errors:,}"
+    lines.append(
+        f"pipeline: {waiting} events wait, last batch {local(answer.last_batch_at)},"
+        f" {errors} events failed"
+    )
+    lines.append(_evaluation(answer))
+    if answer.datasets:
+        lines.append("datasets: " + ", ".join(f"{n:,} {s}" for s, n in answer.datasets.items()))
+    return lines + ([answer.partial_reason + "."] if answer.partial_reason else [])
+
+
+def _evaluation(answer: Status) -> str:
+    if answer.evaluation_age_seconds is None:
+        return "evaluation: none yet"
+    age = duration(answer.evaluation_age_seconds)
+    stale = ": too old to be of now" if answer.stale else ""
+    return f"evaluation: {local(answer.evaluated_at)}, {age} ago{stale}"

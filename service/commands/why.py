@@ -1,0 +1,32 @@
+"""`lineward why DATASET`: why its state is what it is, in sentences with their evidence."""
+
+import typer
+
+from service.answers.dataset import why
+from service.answers.named import dataset_named
+from service.asking import question
+from service.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.settings import read
+from service.terminal import console, plain, print_json, state
+
+app = typer.Typer()
+
+
+@app.command()
+def main(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Say why a dataset is good, bad, learning or unknown."""
+    with question(read(data_dir)) as asked:
+        answer = why(asked.reader, dataset_named(asked.reader, dataset, namespace), asked.evaluated)
+    if as_json:
+        print_json(answer)
+        return
+    screen = console()
+    screen.print(plain(answer.dataset, "bold"), state(answer.state))
+    for sentence in answer.sentences:
+        screen.print(plain(f"  {sentence}"))

@@ -1,0 +1,69 @@
+"""The three roles that `lineward up` runs, and what each is told."""
+
+import os
+import signal
+import socket
+import sys
+
+import msgspec
+
+from service.child import RoleCommand
+from service.errors import OccupiedError
+from service.occupancy import require_free
+from service.settings import Settings
+
+_PORTS = ("collector_port", "service_port", "metrics_port")
+
+
+def commands(settings: Settings) -> tuple[RoleCommand, ...]:
+    """The roles in the order of their start; the first one stops last, since senders wait on it."""
+    collector = RoleCommand(
+        role="collector",
+        argv=_module("collector"),
+        address=(settings.host, settings.collector_port),
+        # It finishes what is in flight, then ends its own worker.
+        death_signal=signal.SIGTERM,
+    )
+    # Spark needs a while to end; killed, it would lose nothing either.
+    pipeline = RoleCommand(role="pipeline", argv=_module("slis"), stop_seconds=20.0)
+    return collector, RoleCommand(role="service", argv=_module("service")), pipeline
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The environment of the roles: ours, with these settings in it."""
+    told = {
+        "LINEWARD_HOST": settings.host,
+        "LINEWARD_DATA_DIR": str(settings.data_dir.absolute()),
+        **{f"LINEWARD_{name.upper()}": str(getattr(settings, name)) for name in _PORTS},
+    }
+    if settings.policy:
+        told["LINEWARD_POLICY"] = str(settings.policy.absolute())
+    return {**os.environ, **told}
+
+
+def with_free_ports(settings: Settings) -> Settings:
+    """The same settings with a free port in place of each 0, all of them seen to be free.
+
+    Raises:
+        OccupiedError: a port is in use, or given to two roles.
+    """
+    chosen = {name: getattr(settings, name) or _free_port(settings.host) for name in _PORTS}
+    if len(set(chosen.values())) < len(chosen):
+        given = ", ".join(f"{name} {port}" for name, port in chosen.items())
+        message = f"each role needs a port of its own, not {given}"
+        raise OccupiedError(message)
+    for name, port in chosen.items():
+        require_free(settings.host, port, f"LINEWARD_{name.upper()}")
+    return msgspec.structs.replace(settings, **chosen)
+
+
+def _module(name: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", name)
+
+
+def _free_port(host: str) -> int:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.bind((host, 0))
+        port: int = probe.getsockname()[1]
+        return port

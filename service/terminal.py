@@ -1,0 +1,75 @@
+"""What a terminal shows: names from events escaped, instants in local time, JSON as documented."""
+
+import sys
+import unicodedata
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+# Control, format (text direction), surrogates, line and paragraph separators: what a name could
+# use to rewrite the screen around it.
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_STYLES = {
+    "bad": "bold red",
+    "unknown": "yellow",
+    "learning": "cyan",
+    "good": "green",
+    "running": "green",
+    "restarting": "yellow",
+    "stopped": "red",
+    "COMPLETE": "green",
+    "FAIL": "bold red",
+}
+
+
+def clean(text: object) -> str:
+    """The text with every character that a terminal would obey written as an escape."""
+    return "".join(_escaped(character) for character in str(text))
+
+
+def _escaped(character: str) -> str:
+    if unicodedata.category(character) not in _UNSAFE:
+        return character
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def print_json(answer: Any) -> None:  # noqa: ANN401 - any of `answers.shapes`
+    """One JSON document on standard output."""
+    document = msgspec.json.format(msgspec.json.encode(answer), indent=2)
+    sys.stdout.write(document.decode() + "\n")
+
+
+def console() -> "Console":
+    """Standard output, as wide as the terminal; a pipe gets wide lines, so that none is cut."""
+    from rich.console import Console  # noqa: PLC0415 - `--json` does without
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+
+
+def plain(text: object, style: str = "") -> "Text":
+    """Text for rich, never read as its markup."""
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    return Text(clean(text), style=style)
+
+
+def state(word: str) -> "Text":
+    """A state or status in its colour."""
+    return plain(word, _STYLES.get(word, ""))
+
+
+def local(instant: str | None) -> str:
+    """An instant of an answer in the reader's own time zone; a dash when there is none."""
+    if instant is None:
+        return "-"
+    return datetime.fromisoformat(instant).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def warn(sentence: str) -> None:
+    """A sentence on standard error: JSON on standard output stays clean."""
+    sys.stderr.write(f"lineward: {clean(sentence)}\n")
