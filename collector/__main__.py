@@ -1,0 +1,28 @@
+"""`python -m collector`: the collector role."""
+
+import sys
+
+import structlog
+
+from collector.parent import Parent, listen
+from collector.settings import read
+from lineage.environment import InvalidSettingError
+
+_log = structlog.get_logger()
+
+
+def main() -> int:
+    """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
+    try:
+        place = read().place
+        listening = listen(place)
+    except (InvalidSettingError, OSError) as error:
+        _log.error("collector_cannot_start", reason=str(error))
+        return 2
+    host, port = listening.getsockname()[:2]
+    _log.info("collector_listening", host=host, port=port)
+    return Parent(listening).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""The collector's HTTP: two ways in, and three questions about itself."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from collector import events, limits, metrics
+from collector.errors import (
+    InvalidEventError,
+    NotFoundError,
+    RefusedError,
+    WrongMethodError,
+)
+from collector.landing import Landing
+from collector.rsgi import Http, Scope
+from collector.settings import Limits
+
+Route = Callable[[Scope, Http], Awaitable[None]]
+
+_JSON = [("content-type", "application/json")]
+_ORIGINS = {None: "http", "history": "history"}
+_raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class Failure(msgspec.Struct):
+    """One event of a batch that was not taken."""
+
+    index: int
+    reason: str
+    retriable: bool = False
+
+
+class App:
+    """RSGI application over one `Landing`."""
+
+    def __init__(self, landing: Landing, bounds: Limits, token: bytes | None) -> None:
+        self._landing = landing
+        self._limits = bounds
+        self._token = token
+        self._routes = {
+            ("POST", "/api/v1/lineage"): self._post_lineage,
+            ("POST", "/api/v1/lineage/batch"): self._post_batch,
+            ("GET", "/livez"): self._get_livez,
+            ("GET", "/readyz"): self._get_readyz,
+            ("GET", "/metrics"): self._get_metrics,
+        }
+
+    async def __rsgi__(self, scope: Scope, protocol: Http) -> None:
+        """Answer one request; every refusal becomes its status here."""
+        try:
+            limits.check_framing(scope)
+            await self._route(scope)(scope, protocol)
+        except RefusedError as error:
+            metrics.REFUSED.labels(error.reason).inc()
+            body = {"error": type(error).__name__, "detail": error.detail, "path": error.path}
+            headers = _JSON + list(error.headers)
+            protocol.response_bytes(error.status, headers, msgspec.json.encode(body))
+
+    def _route(self, scope: Scope) -> Route:
+        route = self._routes.get((scope.method, scope.path))
+        if route is not None:
+            return route
+        allowed = [method for method, path in self._routes if path == scope.path]
+        if allowed:
+            raise WrongMethodError(f"{scope.path} takes {allowed[0]}")
+        known = ", ".join(path for _, path in self._routes)
+        raise NotFoundError(f"no such path; there are {known}")
+
+    async def _post_lineage(self, scope: Scope, protocol: Http) -> None:
+        limits.check_token(scope, self._token)
+        body = await self._read(scope, protocol, self._limits.max_body_bytes)
+        event = await self._parse(body)
+        await self._landing.land([event], _origin(scope))
+        protocol.response_empty(201, [])
+
+    async def _post_batch(self, scope: Scope, protocol: Http) -> None:
+        limits.check_token(scope, self._token)
+        body = await self._read(scope, protocol, self._limits.max_inflated_bytes)
+        taken, failures = await self._parse_each(_split(body))
+        if taken:
+            await self._landing.land(taken, _origin(scope))
+        if not failures:
+            protocol.response_empty(204, [])
+            return
+        protocol.response_bytes(200, _JSON, _partial(len(taken), failures))
+
+    async def _read(self, scope: Scope, protocol: Http, max_bytes: int) -> bytes:
+        return await limits.read(
+            scope,
+            protocol,
+            max_bytes=max_bytes,
+            max_inflated_bytes=self._limits.max_inflated_bytes,
+            deadline_seconds=self._limits.read_deadline_seconds,
+        )
+
+    async def _parse(self, body: bytes) -> events.Event:
+        try:
+            return events.parse(body, self._limits)
+        except InvalidEventError as error:
+            await self._landing.reject(error, body)
+            raise
+
+    async def _parse_each(
+        self, bodies: list[msgspec.Raw]
+    ) -> tuple[list[events.Event], list[Failure]]:
+        taken: list[events.Event] = []
+        failures: list[Failure] = []
+        for index, body in enumerate(bodies):
+            try:
+                taken.append(await self._parse(bytes(body)))
+            except InvalidEventError as error:
+                metrics.REFUSED.labels(error.reason).inc()
+                failures.append(Failure(index, error.detail))
+            if index % 100 == 0:
+                await asyncio.sleep(0)  # a large batch must not make the others wait
+        return taken, failures
+
+    async def _get_livez(self, _scope: Scope, protocol: Http) -> None:
+        protocol.response_str(200, [], "alive\n")
+
+    async def _get_readyz(self, _scope: Scope, protocol: Http) -> None:
+        """Ready is: a commit works now."""
+        await self._landing.land([], "http")
+        protocol.response_str(200, [], "ready\n")
+
+    async def _get_metrics(self, _scope: Scope, protocol: Http) -> None:
+        text = generate_latest(metrics.REGISTRY)
+        protocol.response_bytes(200, [("content-type", CONTENT_TYPE_LATEST)], text)
+
+
+def _origin(scope: Scope) -> str:
+    given = scope.headers.get("lineward-origin")
+    if given not in _ORIGINS:
+        detail = f"Lineward-Origin {str(given)[:80]!r}: expected history, or no such header"
+        raise RefusedError(detail, reason="origin")
+    return _ORIGINS[given]
+
+
+def _split(body: bytes) -> list[msgspec.Raw]:
+    try:
+        return _raw_list.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        detail = f"$: expected a JSON array of events: {error}"
+        raise RefusedError(detail, path="$", reason="not_json") from error
+
+
+def _partial(taken: int, failures: list[Failure]) -> bytes:
+    summary = {
+        "received": taken + len(failures),
+        "successful": taken,
+        "failed": len(failures),
+        "retriable": 0,
+        "non_retriable": len(failures),
+    }
+    status = "partial_success" if taken else "failure"
+    return msgspec.json.encode({"status": status, "summary": summary, "failed_events": failures})

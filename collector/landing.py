@@ -1,0 +1,79 @@
+"""Between the event loop and the spool's thread: submits rows, and wakes who waits for them."""
+
+import asyncio
+import sqlite3
+
+from collector import metrics
+from collector.errors import RefusedError, UnavailableError
+from collector.events import Event
+from collector.spool import Rejected, Spool, Write
+
+_Waiter = asyncio.Future[None]
+
+
+class Landing:
+    """Makes events durable; `land` returns when they are."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._spool: Spool | None = None
+
+    def attach(self, spool: Spool) -> None:
+        """Send rows there from now on."""
+        self._spool = spool
+
+    async def land(self, events: list[Event], origin: str) -> None:
+        """Store events in one commit, in their order; repeats of stored ones are no error.
+
+        Raises:
+            UnavailableError: the spool could not; nothing of them is kept.
+        """
+        spool = self._ready()
+        waiter: _Waiter = self._loop.create_future()
+        spool.submit(Write(tuple(spool.event_row(event, origin) for event in events), (), waiter))
+        await waiter
+        metrics.DUPLICATE_KEYS.inc(sum(event.duplicate_keys for event in events))
+
+    async def reject(self, error: RefusedError, body: bytes) -> None:
+        """Keep a refused body with its reason.
+
+        Raises:
+            UnavailableError: it could not be kept; the sender is asked to come again.
+        """
+        spool = self._ready()
+        rejected = Rejected(error.reason, error.path, error.detail, body, len(body))
+        waiter: _Waiter = self._loop.create_future()
+        spool.submit(Write((), (spool.rejected_row(rejected),), waiter))
+        await waiter
+
+    def _ready(self) -> Spool:
+        if self._spool is None or self._spool.broken.is_set():
+            detail = "the spool is being opened: send the event again"
+            raise UnavailableError(detail)
+        return self._spool
+
+    def committed(self, group: list[Write], stored: int, seconds: float) -> None:
+        """Of `spool.Observer`."""
+        if group:
+            events = sum(len(write.events) for write in group)
+            metrics.EVENTS.labels("stored").inc(stored)
+            metrics.EVENTS.labels("duplicate").inc(events - stored)
+            metrics.COMMIT_SECONDS.observe(seconds)
+            self._loop.call_soon_threadsafe(_wake, group, None)
+
+    def failed(self, group: list[Write], error: sqlite3.Error) -> None:
+        """Of `spool.Observer`."""
+        metrics.COMMIT_FAILURES.inc()
+        self._loop.call_soon_threadsafe(_wake, group, error)
+
+
+def _wake(group: list[Write], error: sqlite3.Error | None) -> None:
+    for write in group:
+        waiter = write.ticket
+        # A sender that went away has cancelled its future; its event is stored all the same.
+        if not isinstance(waiter, asyncio.Future) or waiter.done():
+            continue
+        if error is None:
+            waiter.set_result(None)
+        else:
+            waiter.set_exception(UnavailableError(f"the spool could not keep the event: {error}"))

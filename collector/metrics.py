@@ -1,0 +1,44 @@
+"""What the collector tells of itself: one registry, read at `/metrics`."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+REGISTRY = CollectorRegistry()
+
+EVENTS = Counter(
+    "lineage_collector_events",
+    "Events made durable: new ones (stored) and byte-identical repeats (duplicate).",
+    ["outcome"],
+    registry=REGISTRY,
+)
+REFUSED = Counter(
+    "lineage_collector_refused",
+    "Requests and events that were not taken, by the reason told to the sender.",
+    ["reason"],
+    registry=REGISTRY,
+)
+DUPLICATE_KEYS = Counter(
+    "lineage_collector_duplicate_keys",
+    "JSON keys that an object of an accepted event repeated; the last value holds.",
+    registry=REGISTRY,
+)
+COMMIT_SECONDS = Histogram(
+    "lineage_collector_commit_seconds",
+    "Duration of one group commit of the spool, fsync included.",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5),
+    registry=REGISTRY,
+)
+COMMIT_FAILURES = Counter(
+    "lineage_collector_commit_failures",
+    "Group commits that were undone: disk full, spool full, failed fsync.",
+    registry=REGISTRY,
+)
+STARTED = Gauge(
+    "lineage_collector_started_timestamp_seconds",
+    "When this worker started; it changes when a worker was replaced.",
+    registry=REGISTRY,
+)
+PRUNE_FAILURES = Counter(
+    "lineage_collector_prune_failures",
+    "Times that the readers' cursors could not be read from the catalog; nothing was pruned.",
+    registry=REGISTRY,
+)

@@ -1,0 +1,81 @@
+"""The process that owns the listening socket and does nothing else.
+
+A worker may be killed at any moment: whoever connects until the next one serves waits in the
+socket's backlog, and is not refused. Spark's listener never tries a refused connection again.
+"""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from types import FrameType
+
+import structlog
+
+from collector.settings import Place
+
+BACKLOG = 4096
+_HEALTHY_SECONDS = 5.0
+_FIRST_PAUSE_SECONDS = 0.05
+_LONGEST_PAUSE_SECONDS = 2.0
+_STOP_SECONDS = 30.0
+_log = structlog.get_logger()
+
+
+class Parent:
+    """Starts a worker, and another when it ends without being told to."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self._listening = listening
+        self._stopping = False
+        self._worker: subprocess.Popen[bytes] | None = None
+
+    def run(self) -> int:
+        """Until SIGTERM or SIGINT; the exit status."""
+        signal.signal(signal.SIGTERM, self._stop)
+        signal.signal(signal.SIGINT, self._stop)
+        pause = _FIRST_PAUSE_SECONDS
+        while not self._stopping:
+            started = time.monotonic()
+            status = self._run_worker()
+            if self._stopping:
+                return 0
+            _log.error("collector_worker_ended", status=status)
+            pause = self._next_pause(pause, time.monotonic() - started)
+            time.sleep(pause)
+        return 0
+
+    def _run_worker(self) -> int:
+        fd = self._listening.fileno()
+        # The worker reads its standard input to notice that we are gone.
+        self._worker = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-m", "collector.worker", str(fd)],
+            pass_fds=[fd],
+            stdin=subprocess.PIPE,
+        )
+        # A stop that came between the two lines found no worker to tell.
+        if self._stopping:
+            self._worker.terminate()
+        return self._worker.wait()
+
+    def _next_pause(self, pause: float, lived_seconds: float) -> float:
+        if lived_seconds > _HEALTHY_SECONDS:
+            return _FIRST_PAUSE_SECONDS
+        return min(pause * 2, _LONGEST_PAUSE_SECONDS)
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self._stopping = True
+        if self._worker is not None and self._worker.poll() is None:
+            self._worker.terminate()
+
+
+def listen(place: Place) -> socket.socket:
+    """The listening socket.
+
+    Raises:
+        OSError: the address is taken or not ours.
+    """
+    listening = socket.create_server((place.host, place.collector_port), backlog=BACKLOG)
+    listening.setblocking(False)  # Granian's runtime polls, and would hang in a blocking accept
+    return listening

@@ -1,0 +1,56 @@
+"""What an operator may set of the collector; every default is safe."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from lineage import environment
+
+_Port = Annotated[int, Meta(ge=0, le=65_535)]
+_Positive = Annotated[int, Meta(ge=1)]
+_Seconds = Annotated[float, Meta(gt=0)]
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one request may cost, and what the spool may hold (`LINEWARD_COLLECTOR_…`)."""
+
+    max_body_bytes: _Positive = 1_048_576  # as sent, one event
+    max_inflated_bytes: _Positive = 10_485_760  # after gzip; also a whole batch as sent
+    max_depth: _Positive = 64
+    max_name_bytes: _Positive = 2_048  # UTF-8; PostgreSQL's index entries end at 2,704
+    read_deadline_seconds: _Seconds = 10.0
+    max_spool_bytes: _Positive = 10_737_418_240
+    keep_seconds: _Seconds = 3_600.0  # an event that every reader has passed stays this long
+    max_rejected_rows: _Positive = 10_000
+    max_rejected_bytes: _Positive = 65_536  # of one rejected body; the rest is cut
+    token_file: Path | None = None  # no file: no token asked for
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the collector listens and writes (`LINEWARD_…`, shared with the other roles)."""
+
+    host: str = "127.0.0.1"
+    collector_port: _Port = 8700
+    data_dir: Path = Path("lineward-data")
+    catalog_url: str | None = None
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a collector process reads from its environment."""
+
+    place: Place = Place()
+    limits: Limits = Limits()
+
+
+def read() -> Settings:
+    """Settings of this process.
+
+    Raises:
+        InvalidSettingError: a value out of range, or an unknown `LINEWARD_COLLECTOR_` variable.
+    """
+    place = environment.read(Place)
+    shared = {"LINEWARD_COLLECTOR_PORT"}
+    own = {name: value for name, value in environment.variables().items() if name not in shared}
+    return Settings(place=place, limits=environment.read(Limits, section="COLLECTOR_", environ=own))

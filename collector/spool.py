@@ -1,0 +1,254 @@
+"""The spool: where an event is durable before its sender hears so.
+
+One thread owns the one writing connection. It takes everything that waits, commits once (fsync),
+and then answers all of it: group commit makes an fsync's cost a batch's, not an event's.
+"""
+
+import contextlib
+import hashlib
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from collector.events import Event
+from collector.settings import Limits
+from lineage.clock import Clock, to_micros
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS event (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    body_hash BLOB NOT NULL UNIQUE,
+    received_at INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    duplicate_keys INTEGER NOT NULL DEFAULT 0,
+    body BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS rejected (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    received_at INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    path TEXT,
+    detail TEXT NOT NULL,
+    body BLOB NOT NULL,
+    body_bytes INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS heartbeat (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    beat_at INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS gap (started_at INTEGER PRIMARY KEY, ended_at INTEGER NOT NULL);
+"""
+_T = TypeVar("_T")
+BEAT_SECONDS = 1.0
+GAP_AFTER_SECONDS = 3.0
+_MAX_GROUP = 2_000
+_PRUNE_ROWS = 5_000
+_INSERT_EVENT = """
+INSERT OR IGNORE INTO event (body_hash, received_at, origin, kind, duplicate_keys, body)
+VALUES (?, ?, ?, ?, ?, ?)
+"""
+_INSERT_REJECTED = """
+INSERT INTO rejected (received_at, reason, path, detail, body, body_bytes) VALUES (?, ?, ?, ?, ?, ?)
+"""
+
+
+class Rejected(msgspec.Struct, frozen=True):
+    """What was refused, kept so that someone can look: the body is cut to the bound."""
+
+    reason: str
+    path: str | None
+    detail: str
+    body: bytes
+    body_bytes: int
+
+
+class Write(msgspec.Struct, frozen=True):
+    """Rows that are committed together; `ticket` is for whoever submitted it."""
+
+    events: tuple[tuple[object, ...], ...]
+    rejected: tuple[tuple[object, ...], ...]
+    ticket: object
+
+
+class Observer(Protocol):
+    """Who is told, from the writer's thread, what became of the writes."""
+
+    def committed(self, group: list[Write], stored: int, seconds: float) -> None:
+        """The group is durable, in `seconds`; `stored` events of it were new."""
+
+    def failed(self, group: list[Write], error: sqlite3.Error) -> None:
+        """Nothing of the group was kept."""
+
+
+def open_spool(path: Path, max_bytes: int) -> sqlite3.Connection:
+    """The writing connection, with the tables there.
+
+    Each commit is an fsync (`synchronous=FULL`): in a WAL, NORMAL has none, and an acknowledged
+    event would not survive a power cut. Past `max_bytes` SQLite answers SQLITE_FULL, and the
+    transaction is undone.
+    """
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA busy_timeout=10000")
+    connection.execute("PRAGMA journal_size_limit=67108864")
+    page_size = connection.execute("PRAGMA page_size").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count={max(max_bytes // page_size, 64)}")
+    connection.executescript(SCHEMA)
+    return connection
+
+
+class Spool:
+    """The one writer of the spool's file."""
+
+    def __init__(self, path: Path, limits: Limits, clock: Clock, observer: Observer) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._observer = observer
+        self._queue: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
+        self._connection = open_spool(path, limits.max_spool_bytes)
+        self._prune_through = 0
+        self._pruned_at = 0.0
+        self._thread = threading.Thread(target=self._run, name="spool-writer")
+        self.broken = threading.Event()
+
+    def start(self) -> None:
+        """Write down the gap since the last beat, and start to take events."""
+        self._transaction(self._record_gap)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Commit what waits, and close the file."""
+        self._queue.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def event_row(self, event: Event, origin: str) -> tuple[object, ...]:
+        """Row of an event; SHA-256 of its body makes a byte-identical repeat the same row."""
+        digest = hashlib.sha256(event.body).digest()
+        now = to_micros(self._clock())
+        return digest, now, origin, event.kind, event.duplicate_keys, event.body
+
+    def rejected_row(self, rejected: Rejected) -> tuple[object, ...]:
+        """Row of a refused body."""
+        body = rejected.body[: self._limits.max_rejected_bytes]
+        now = to_micros(self._clock())
+        return now, rejected.reason, rejected.path, rejected.detail, body, rejected.body_bytes
+
+    def submit(self, write: Write) -> None:
+        """Queue rows; the observer hears when they are durable, or that they failed."""
+        self._queue.put(write)
+
+    def prune_through(self, seq: int) -> None:
+        """Let rows up to `seq` go once their keep time is over, in the writer's idle moments."""
+        self._prune_through = seq
+
+    def _run(self) -> None:
+        while not self.broken.is_set():
+            group, stopping = self._take()
+            self._commit(group)
+            if stopping:
+                return
+        self._fail_the_rest()
+
+    def _take(self) -> tuple[list[Write], bool]:
+        """All that waits, up to the bound; at latest in a second, for the heartbeat."""
+        group: list[Write] = []
+        try:
+            item = self._queue.get(timeout=BEAT_SECONDS)
+            while item is not None:
+                group.append(item)
+                if len(group) == _MAX_GROUP:
+                    return group, False
+                item = self._queue.get_nowait()
+        except queue.Empty:
+            return group, False
+        return group, True
+
+    def _commit(self, group: list[Write]) -> None:
+        started = time.monotonic()
+        try:
+            stored = self._transaction(lambda: self._insert(group))
+        except sqlite3.Error as error:
+            self._fail(group, error)
+        else:
+            self._observer.committed(group, stored, time.monotonic() - started)
+        if started - self._pruned_at >= BEAT_SECONDS:
+            self._pruned_at = started
+            self._try_to_prune()
+
+    def _fail(self, group: list[Write], error: sqlite3.Error) -> None:
+        # After a failed fsync the kernel may call the page clean: only a new process, reading the
+        # file anew, knows what is on disk. A full disk or spool leaves the connection sound.
+        if error.sqlite_errorname != "SQLITE_FULL":
+            self.broken.set()
+        self._observer.failed(group, error)
+
+    def _try_to_prune(self) -> None:
+        # Apart from the inserts, so that a full spool can still be emptied.
+        try:
+            self._transaction(self._prune)
+        except sqlite3.Error as error:
+            self._fail([], error)
+
+    def _fail_the_rest(self) -> None:
+        error = sqlite3.OperationalError("the spool failed and is being opened anew")
+        left: list[Write] = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                item = self._queue.get_nowait()
+                left += [item] if item is not None else []
+        self._observer.failed(left, error)
+
+    def _transaction(self, work: Callable[[], _T]) -> _T:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            result = work()
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        return result
+
+    def _insert(self, group: list[Write]) -> int:
+        events = [row for write in group for row in write.events]
+        rejected = [row for write in group for row in write.rejected]
+        stored = self._connection.executemany(_INSERT_EVENT, events).rowcount if events else 0
+        if rejected:
+            self._connection.executemany(_INSERT_REJECTED, rejected)
+        self._beat()
+        return stored
+
+    def _beat(self) -> None:
+        self._connection.execute(
+            "INSERT INTO heartbeat VALUES (1, ?)"
+            " ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at",
+            (to_micros(self._clock()),),
+        )
+
+    def _record_gap(self) -> None:
+        now = to_micros(self._clock())
+        last = self._connection.execute("SELECT beat_at FROM heartbeat").fetchone()
+        if last is not None and now - last[0] > GAP_AFTER_SECONDS * 1e6:
+            self._connection.execute("INSERT OR IGNORE INTO gap VALUES (?, ?)", (last[0], now))
+        self._beat()
+
+    def _prune(self) -> None:
+        oldest_kept = to_micros(self._clock()) - int(self._limits.keep_seconds * 1e6)
+        self._connection.execute(
+            "DELETE FROM event WHERE seq IN"
+            " (SELECT seq FROM event WHERE seq <= ? AND received_at < ? ORDER BY seq LIMIT ?)",
+            (self._prune_through, oldest_kept, _PRUNE_ROWS),
+        )
+        self._connection.execute(
+            "DELETE FROM rejected WHERE id <= (SELECT max(id) FROM rejected) - ?",
+            (self._limits.max_rejected_rows,),
+        )

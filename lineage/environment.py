@@ -1,0 +1,69 @@
+"""A process's settings: one frozen struct, read once from the environment."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+PREFIX = "LINEWARD_"
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
+
+
+class InvalidSettingError(ValueError):
+    """A variable has no such meaning or value: the process refuses to start, naming it."""
+
+
+def variables() -> dict[str, str]:
+    """The process's environment, as `read` sees it."""
+    return dict(os.environ)
+
+
+def read(
+    struct: type[_Struct], *, section: str = "", environ: Mapping[str, str] | None = None
+) -> _Struct:
+    """Fill `struct` from variables named `LINEWARD_` + section + field, in capitals.
+
+    Args:
+        struct: a frozen struct whose every field has a safe default.
+        section: e.g. `COLLECTOR_`; an unknown variable of the section is refused.
+        environ: instead of the process's own.
+
+    Raises:
+        InvalidSettingError: an unknown variable of the section, or a value out of range.
+    """
+    values = variables() if environ is None else environ
+    prefix = PREFIX + section
+    fields = {
+        f"{prefix}{field.name.upper()}": field.name for field in msgspec.structs.fields(struct)
+    }
+    if section:
+        _refuse_unknown(prefix, values, fields)
+    given = {field: values[name] for name, field in fields.items() if name in values}
+    for field, value in given.items():
+        _check(struct, field, value, f"{prefix}{field.upper()}")
+    return msgspec.convert(given, struct, strict=False, dec_hook=_decode)
+
+
+def _refuse_unknown(prefix: str, values: Mapping[str, str], fields: Mapping[str, str]) -> None:
+    for name in values:
+        if name.startswith(prefix) and name not in fields:
+            message = f"{name}: no such setting; known are {', '.join(sorted(fields))}"
+            raise InvalidSettingError(message)
+
+
+def _check(struct: type[msgspec.Struct], field: str, value: str, name: str) -> None:
+    try:
+        msgspec.convert({field: value}, struct, strict=False, dec_hook=_decode)
+    except msgspec.ValidationError as error:
+        reason = str(error).split(" - at ")[0]
+        message = f"{name}: {reason}, got {value[:80]!r}"
+        raise InvalidSettingError(message) from error
+
+
+def _decode(kind: type, value: object) -> object:
+    """Types that msgspec leaves to us."""
+    if kind is Path:
+        return Path(str(value))
+    raise NotImplementedError(kind)
