@@ -1,0 +1,80 @@
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lineage.policy.tiers import Tiering, expected_edges, inherit
+
+RAW, COUNTRIES, CORE, MART, LOOK = 1, 2, 3, 4, 5
+
+
+def test_what_a_critical_dataset_is_made_of_is_critical():
+    """The worked example: raw and countries inherit from core; mart's own tier is its own."""
+    edges = [(RAW, CORE), (COUNTRIES, CORE), (CORE, MART)]
+
+    tiers = inherit([RAW, COUNTRIES, CORE, MART], {CORE: "critical", MART: "important"}, edges)
+
+    assert tiers == {
+        RAW: Tiering("critical", "inherited", CORE),
+        COUNTRIES: Tiering("critical", "inherited", CORE),
+        CORE: Tiering("critical", "declared"),
+        MART: Tiering("important", "declared"),
+    }
+
+
+def test_the_highest_tier_below_wins_over_the_nearest():
+    """An optional report right below does not hide the critical one further down."""
+    tiers = inherit(
+        [RAW], {LOOK: "optional", MART: "critical"}, [(RAW, LOOK), (RAW, CORE), (CORE, MART)]
+    )
+
+    assert tiers[RAW] == Tiering("critical", "inherited", MART)
+
+
+def test_a_declared_tier_is_where_inheritance_ends():
+    """Who declares a dataset optional also says so of what only it is made of."""
+    tiers = inherit([RAW], {CORE: "optional", MART: "critical"}, [(RAW, CORE), (CORE, MART)])
+
+    assert tiers[RAW] == Tiering("optional", "inherited", CORE)
+
+
+def test_what_nobody_speaks_of_is_optional_by_default():
+    """Its origin says that nobody chose that."""
+    assert inherit([RAW], {}, [])[RAW] == Tiering("optional", "default")
+
+
+def test_one_look_into_a_table_raises_nothing():
+    """An edge seen in two runs is no expected edge; three runs, of whatever jobs, make it one."""
+    seen = [(RAW, MART, 2), (CORE, MART, 2), (CORE, MART, 1)]
+
+    assert expected_edges(seen) == {(CORE, MART)}
+    assert expected_edges(seen, [(RAW, MART)]) == {(RAW, MART), (CORE, MART)}
+
+
+_nodes = st.integers(0, 8)
+_tiers = st.sampled_from(["critical", "important", "optional"])
+
+
+@given(
+    st.lists(st.tuples(_nodes, _nodes), max_size=25),
+    st.dictionaries(_nodes, _tiers, max_size=4),
+    st.randoms(),
+)
+def test_tiers_are_those_of_the_definition(edges, declared, chance: random.Random):
+    """Against the definition by repetition: own tier, else the highest below; cycles included."""
+    rank = ["critical", "important", "optional"]
+    slow = dict(declared)
+    for _ in range(10):
+        for upstream, downstream in edges:
+            if upstream not in declared and downstream in slow:
+                slow[upstream] = min(
+                    slow.get(upstream, "optional"), slow[downstream], key=rank.index
+                )
+    chance.shuffle(edges)
+
+    found = inherit(range(9), declared, edges)
+
+    assert {key: tiering.tier for key, tiering in found.items()} == {
+        key: slow.get(key, "optional") for key in range(9)
+    }
+    assert found == inherit(range(9), declared, sorted(edges))
