@@ -1,6 +1,14 @@
 """What the collector tells of itself: one registry, read at `/metrics`."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+)
+
+disable_created_metrics()
 
 REGISTRY = CollectorRegistry()
 

@@ -77,5 +77,5 @@ def listen(place: Place) -> socket.socket:
         OSError: the address is taken or not ours.
     """
     listening = socket.create_server((place.host, place.collector_port), backlog=BACKLOG)
-    listening.setblocking(False)  # Granian's runtime polls, and would hang in a blocking accept
+    listening.setblocking(False)  # noqa: FBT003 - Granian's runtime polls, and would hang in a blocking accept
     return listening

@@ -17,6 +17,7 @@ from granian.server.embed import Server
 from collector import metrics, prune
 from collector.app import App
 from collector.landing import Landing
+from collector.parent import BACKLOG
 from collector.settings import Settings, read
 from collector.spool import Spool
 from lineage.clock import system_clock
@@ -38,7 +39,11 @@ class InheritedServer(Server):
     def _init_shared_socket(self) -> None:
         # Granian's own hook; its types know only sockets that it bound itself.
         self._ssp: None = None
-        self._shd: Any = SocketHolder(self.listening_fd)  # type: ignore[call-arg]
+        self._shd: Any = SocketHolder(  # type: ignore[call-arg]
+            self.listening_fd,
+            False,  # noqa: FBT003 - no Unix socket
+            BACKLOG,
+        )
         self._sfd: Any = self.listening_fd
 
 
@@ -91,15 +96,16 @@ async def serve(fd: int, settings: Settings) -> int:
     )
     serving = asyncio.create_task(server.serve())
     _log.info("collector_ready", pid=os.getpid())
-    await _until(stop, spool)
+    await _until(stop, spool, serving)
     server.stop()  # type: ignore[no-untyped-call]
     await serving
     spool.stop()
     return BROKEN_SPOOL_EXIT if spool.broken.is_set() else 0
 
 
-async def _until(stop: asyncio.Event, spool: Spool) -> None:
-    while not stop.is_set() and not spool.broken.is_set():
+async def _until(stop: asyncio.Event, spool: Spool, serving: asyncio.Task[None]) -> None:
+    """Until told to stop, or there is nothing left that could serve."""
+    while not (stop.is_set() or spool.broken.is_set() or serving.done()):
         try:
             await asyncio.wait_for(stop.wait(), timeout=0.05)
         except TimeoutError:
