@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -67,23 +66,14 @@ def _server(app: App, fd: int, settings: Settings) -> InheritedServer:
     return server
 
 
-def _stop_with_parent(stop: asyncio.Event, loop: asyncio.AbstractEventLoop) -> None:
-    """The parent holds the other end of standard input: its end is the parent's."""
-
-    def watch() -> None:
-        sys.stdin.buffer.read()
-        loop.call_soon_threadsafe(stop.set)
-
-    threading.Thread(target=watch, daemon=True, name="parent-watch").start()
-
-
 async def serve(fd: int, settings: Settings) -> int:
     """Serve until told to stop; the exit status."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    _stop_with_parent(stop, loop)
+    # The parent holds the other end of standard input: it becomes readable when the parent is gone.
+    loop.add_reader(sys.stdin.fileno(), stop.set)
     settings.place.data_dir.mkdir(parents=True, exist_ok=True)
     landing = Landing(loop)
     spool = Spool(settings.place.data_dir / "spool.db", settings.limits, system_clock, landing)
