@@ -1,4 +1,4 @@
-"""One role as a child process: started, watched, started again, stopped with all that it started."""
+"""One role as a child process: started, watched, started again, stopped with all it started."""
 
 import ctypes
 import os
@@ -56,7 +56,7 @@ class Child:
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Start it, in a session of its own: a Ctrl-C in the terminal is for the supervisor alone."""
+        """Start it, in a session of its own: a Ctrl-C is for the supervisor alone."""
         with _appending(self._log) as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own modules
                 self.command.argv,

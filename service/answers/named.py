@@ -62,7 +62,7 @@ def _by_both(reader: Reader, namespace: str, name: str) -> Dataset:
 
 
 def _shown(found: list[Dataset]) -> list[str]:
-    return [f"{namespace}/{name}" for _, namespace, name in found[:_MOST_CANDIDATES]]
+    return sorted(f"{namespace}/{name}" for _, namespace, name in found)[:_MOST_CANDIDATES]
 
 
 def _candidates(reader: Reader, wanted: str) -> list[str]:

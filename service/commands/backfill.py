@@ -1,0 +1,65 @@
+"""`lineward backfill files PATH…`: recorded events, loaded as history."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from service.backfill import Report, Sender
+from service.commands.options import AsJson
+from service.history import Recorded, events_in, files_in
+from service.settings import read
+from service.terminal import clean, console, plain, print_json
+
+app = typer.Typer()
+_REFUSED = 6
+
+
+@app.callback()
+def backfill() -> None:
+    """Load the past: it teaches cadences and lineage at once, and never counts in an SLI."""
+
+
+@app.command()
+def files(
+    paths: Annotated[list[Path], typer.Argument(help="Files or folders: JSONL or JSON, or .gz.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Send the events in these files to the running collector."""
+    recordings = files_in(paths)
+    sender = Sender(read())
+    sender.require_collector()
+    with _progress(quiet=as_json) as progress:
+        task = progress.add_task("files", total=len(recordings))
+        for _ in sender.send(_all(recordings, lambda: progress.advance(task))):
+            progress.update(task, description=f"{sender.report.taken:,} events taken")
+    _show(sender.report, as_json=as_json)
+    if sender.report.refused:
+        raise typer.Exit(_REFUSED)
+
+
+def _all(recordings: list[Path], on_file: Callable[[], None]) -> Iterator[Recorded]:
+    for recording in recordings:
+        yield from events_in(recording)
+        on_file()
+
+
+def _progress(*, quiet: bool) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, disable=quiet)
+
+
+def _show(report: Report, *, as_json: bool) -> None:
+    if as_json:
+        print_json(report)
+        return
+    screen = console()
+    screen.print(plain(f"{report.taken:,} events taken, {report.refused:,} refused"))
+    for refusal in report.refusals:
+        where = f"{clean(refusal.file)}:{refusal.position}"
+        screen.print(plain(f"  {where}: {refusal.reason}"))
+    if report.partial_reason:
+        screen.print(plain(f"  {report.partial_reason}"))

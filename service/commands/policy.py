@@ -1,0 +1,50 @@
+"""`lineward policy check|suggest`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.asking import question
+from service.commands.options import AsJson, DataDir
+from service.errors import RefusedInputError
+from service.settings import read
+from service.terminal import print_json
+
+app = typer.Typer()
+
+
+@app.callback()
+def policy() -> None:
+    """The policy: owners, tiers, sources, limits and objectives."""
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="The policy file.")], *, as_json: AsJson = False
+) -> None:
+    """Say whether a policy file would be taken, and if not, where it is wrong."""
+    from lineage.policy import PolicyError, load  # noqa: PLC0415 - YAML only where a policy is
+
+    try:
+        found = load(file)
+    except PolicyError as error:
+        if not as_json:
+            raise RefusedInputError(str(error)) from error
+        print_json({"valid": False, "error": str(error)})
+        raise typer.Exit(RefusedInputError.exit_code) from error
+    if as_json:
+        print_json({"valid": True, "error": None, "hash": found.hash})
+    else:
+        counts = f"{len(found.owners)} owners, {len(found.datasets)} rules for datasets"
+        typer.echo(f"{file} is a valid policy: {counts}, {len(found.sources)} sources")
+
+
+@app.command()
+def suggest(data_dir: DataDir = None) -> None:
+    """Draft a policy from what was seen, as YAML on standard output."""
+    from service.suggestion import suggestion  # noqa: PLC0415 - as above
+
+    with question(read(data_dir)) as asked:
+        sys.stdout.write(suggestion(asked.reader, now=asked.now))

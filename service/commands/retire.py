@@ -1,0 +1,40 @@
+"""`lineward retire DATASET`: stop expecting it."""
+
+from typing import Annotated
+
+import typer
+
+from service.answers.named import dataset_named
+from service.asking import question
+from service.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.errors import RefusedInputError
+from service.settings import read
+from service.terminal import console, plain, print_json
+
+app = typer.Typer()
+
+
+@app.command()
+def main(
+    dataset: DatasetName,
+    note: Annotated[str, typer.Option(help="Why; it stands in the audit log.")],
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Retire a dataset: no SLI counts it any more, until it is written again."""
+    if not note.strip():
+        message = "--note: say why it is retired"
+        raise RefusedInputError(message)
+    settings = read(data_dir)
+    with question(settings) as asked:
+        named, now = dataset_named(asked.reader, dataset, namespace), asked.now
+    from service.retirement import retire  # noqa: PLC0415 - SQLAlchemy only once there is a dataset
+
+    retire(settings.catalog, named, note.strip(), now=now)
+    _, namespace, name = named
+    if as_json:
+        print_json({"dataset_namespace": namespace, "dataset": name, "note": note.strip()})
+    else:
+        console().print(plain(f"{name} will be retired by the next evaluation"))

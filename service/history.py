@@ -1,0 +1,104 @@
+"""Reads recorded events out of files: one event a line, or JSON documents; plain or gzip."""
+
+import gzip
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from service.errors import RefusedInputError
+
+_SUFFIXES = (".jsonl", ".ndjson", ".json", ".log")
+_raw = msgspec.json.Decoder(msgspec.Raw)
+_raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """One event as it stands in a file, to the byte: sent again, it is the same event.
+
+    Attributes:
+        position: line of the file, or place in its array, from 1 on.
+        problem: why it is no JSON, where it is none.
+    """
+
+    file: Path
+    position: int
+    body: bytes
+    problem: str | None = None
+
+
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """The files meant: each path itself, and what a folder holds at any depth, by name.
+
+    Raises:
+        RefusedInputError: a path does not exist, or a folder holds no such file.
+    """
+    found: list[Path] = []
+    for path in paths:
+        inside = [path] if path.is_file() else sorted(filter(_is_recording, path.rglob("*")))
+        if not inside:
+            what = "holds no .jsonl, .ndjson or .json file" if path.is_dir() else "does not exist"
+            message = f"{path} {what}"
+            raise RefusedInputError(message)
+        found += inside
+    return found
+
+
+def _is_recording(path: Path) -> bool:
+    name = path.name.removesuffix(".gz")
+    return path.is_file() and name.endswith(_SUFFIXES)
+
+
+def events_in(file: Path) -> Iterator[Recorded]:
+    """Its events in their order.
+
+    Raises:
+        RefusedInputError: the file cannot be read, or its gzip is broken.
+    """
+    try:
+        yield from _document(file) if _is_document(file) else _lines(file)
+    except (OSError, EOFError) as error:
+        message = f"{file}: cannot be read: {error}"
+        raise RefusedInputError(message) from error
+
+
+def _open(file: Path) -> gzip.GzipFile:
+    stream = file.open("rb")
+    is_gzip = stream.read(2) == b"\x1f\x8b"
+    stream.seek(0)
+    return gzip.GzipFile(fileobj=stream) if is_gzip else stream  # type: ignore[return-value]
+
+
+def _is_document(file: Path) -> bool:
+    """Whether it is one JSON value over several lines: a first line that is no value by itself."""
+    if not file.name.removesuffix(".gz").endswith(".json"):
+        return False
+    with _open(file) as stream:
+        first = stream.readline().strip()
+    return _problem(first) is not None or first.startswith(b"[")
+
+
+def _document(file: Path) -> Iterator[Recorded]:
+    with _open(file) as stream:
+        content = stream.read().strip()
+    problem = _problem(content)
+    if problem or not content.startswith(b"["):
+        yield Recorded(file, 1, content, problem)
+        return
+    for position, event in enumerate(_raw_list.decode(content), start=1):
+        yield Recorded(file, position, bytes(event))
+
+
+def _lines(file: Path) -> Iterator[Recorded]:
+    with _open(file) as stream:
+        for position, line in enumerate(stream, start=1):
+            if body := line.strip():
+                yield Recorded(file, position, body, _problem(body))
+
+
+def _problem(body: bytes) -> str | None:
+    try:
+        _raw.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return f"not JSON: {error}"
+    return None

@@ -1,0 +1,42 @@
+"""Runs the command line as a person does: a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def environ(**variables: str) -> dict[str, str]:
+    """Our environment without any setting of Lineward's but these."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LINEWARD_")}
+    return {**kept, "PYTHONPATH": str(ROOT), "TZ": "UTC", **variables}
+
+
+def lineward(
+    *arguments: str, catalog: Engine | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """The result of `lineward ARGUMENTS`, asked of this catalog."""
+    if catalog is not None:
+        url = catalog.url.render_as_string(hide_password=False)
+        variables["LINEWARD_CATALOG_URL"] = url
+    return subprocess.run(
+        [sys.executable, "-m", "service.cli", *arguments],
+        env=environ(**variables),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def answer(*arguments: str, catalog: Engine) -> Any:  # noqa: ANN401 - as the command prints it
+    """The JSON that `lineward ARGUMENTS --json` prints."""
+    done = lineward(*arguments, "--json", catalog=catalog)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

@@ -1,0 +1,228 @@
+"""A catalog with a small shop in it: one dataset in each state, one failed run, one diamond."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Engine, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from lineage.keys import key
+
+NAMESPACE = "s3://shop"
+DAY = datetime(2026, 11, 20, tzinfo=UTC)
+RUN_ID = "0195f1c2-7f8e-7000-8000-000000000001"
+
+RAW, CORE, MART, REF = "raw/orders", "core/orders", "mart/daily", "ref/countries"
+NAMES = (RAW, CORE, MART, REF)
+
+
+def at(hours: float) -> int:
+    """Microseconds of that many hours into the shop's day."""
+    return to_micros(DAY + timedelta(hours=hours))
+
+
+def dataset_key(name: str) -> int:
+    """Key of a dataset of the shop."""
+    return key(NAMESPACE, name)
+
+
+def fill(engine: Engine, *, evaluated_at: datetime | None = None) -> None:
+    """Insert the shop; the evaluation is of now unless told."""
+    as_of = to_micros(evaluated_at or datetime.now(UTC))
+    with writing(engine) as connection:
+        for table, rows in _rows(as_of).items():
+            connection.execute(insert(tables.metadata.tables[table]), rows)
+
+
+def add_dataset(engine: Engine, namespace: str, name: str, state: str = "bad") -> None:
+    """Insert one more dataset, critical, judged by M2."""
+    dataset = key(namespace, name)
+    with writing(engine) as connection:
+        connection.execute(insert(tables.dataset), [_dataset(namespace, name)])
+        connection.execute(insert(tables.dataset_policy), [_policy(dataset, "critical")])
+        connection.execute(insert(tables.dataset_state), [_state(dataset, "M2", state, "late")])
+
+
+def _rows(as_of: int) -> dict[str, list[dict[str, Any]]]:
+    raw, core, mart, ref = (dataset_key(name) for name in NAMES)
+    return {
+        "dataset": [_dataset(NAMESPACE, name) for name in NAMES],
+        "dataset_alias": [
+            {
+                "alias_key": 1,
+                "dataset_key": core,
+                "rule": "symlink",
+                "namespace": "hive://shop",
+                "name": "core.orders",
+                "first_seen_at": at(0),
+                "last_seen_at": at(1),
+            }
+        ],
+        "dataset_policy": [
+            _policy(raw, "critical", "inherited"),
+            _policy(core, "critical") | {"owner": "sales", "owner_origin": "policy"},
+            _policy(mart, "important"),
+            _policy(ref, "critical", "inherited"),
+        ],
+        "dataset_state": [
+            _state(raw, "M1", "good", None),
+            _state(raw, "M2", "good", None) | {"since": at(2)},
+            _state(core, "M1", "good", None),
+            _state(core, "M2", "bad", "job_failed")
+            | {
+                "evidence": "run failed: division by zero",
+                "age_seconds": 7_500.0,
+                "limit_seconds": 3_600.0,
+                "limit_origin": "declared",
+            },
+            _state(mart, "M2", "learning", None),
+            _state(ref, "M1", "unknown", "ingestion_gap"),
+        ],
+        "dataset_activity": [_activity(raw), _activity(core)],
+        "edge": [_edge(raw, core), _edge(ref, core), _edge(core, mart), _edge(raw, mart)],
+        "run": [_run()],
+        "run_io": [_io(1, raw, "read"), _io(1, core, "write")],
+        "evaluation": [
+            {
+                "as_of": as_of,
+                "previous_as_of": None,
+                "last_seq": 10,
+                "policy_hash": "0" * 16,
+                "datasets": 4,
+                "seconds": 1.5,
+            }
+        ],
+        "sli_now": [
+            _now("M1", "critical", "declared", 1, 1),
+            _now("M1", "critical", "inherited", 1, 2),
+            _now("M2", "critical", "declared", 1, 2),
+            _now("M6", "all", "default", 99, 100),
+        ],
+        "sli_counter": [
+            _counter("M1", "critical", 120.0, 240.0),
+            _counter("M6", "all", 99.0, 100.0),
+        ],
+        "lag_bucket": [
+            {"processing": "batch", "le": le, "value": value}
+            for le, value in (("0.5", 10.0), ("30.0", 90.0), ("+Inf", 100.0), ("sum", 812.5))
+        ],
+        "batch": [
+            {
+                "query_id": "q",
+                "batch_id": 0,
+                "after_seq": 0,
+                "last_seq": 10,
+                "events": 10,
+                "duplicates": 0,
+                "landed_at": at(3),
+            }
+        ],
+        "reader_cursor": [{"reader": "pipeline", "seq": 10}],
+    }
+
+
+def _dataset(namespace: str, name: str) -> dict[str, Any]:
+    dataset = key(namespace, name)
+    return {
+        "dataset_key": dataset,
+        "namespace": namespace,
+        "name": name,
+        "canonical_key": dataset,
+        "first_seen_at": at(0),
+        "last_seen_at": at(3),
+        "retired_at": None,
+    }
+
+
+def _policy(dataset: int, tier: str, origin: str = "declared") -> dict[str, Any]:
+    return {
+        "dataset_key": dataset,
+        "tier": tier,
+        "tier_origin": origin,
+        "tier_reason": "made into core/orders" if origin == "inherited" else None,
+        "owner": None,
+        "owner_origin": None,
+        "is_source": False,
+        "is_generated": False,
+        "is_streaming": False,
+        "is_declared": False,
+        "declared_limit_seconds": None,
+    }
+
+
+def _state(dataset: int, sli: str, state: str, reason: str | None) -> dict[str, Any]:
+    return {
+        "dataset_key": dataset,
+        "sli": sli,
+        "state": state,
+        "reason": reason,
+        "evidence": None,
+        "since": at(1),
+        "age_seconds": None,
+        "limit_seconds": None,
+        "limit_origin": None,
+    }
+
+
+def _activity(dataset: int) -> dict[str, Any]:
+    instants = {"last_written_at": at(1), "last_read_at": at(2)}
+    return {"dataset_key": dataset, "writes": 3, "learned_writes": 0, **instants}
+
+
+def _edge(upstream: int, downstream: int) -> dict[str, Any]:
+    return {
+        "upstream_key": upstream,
+        "downstream_key": downstream,
+        "job_key": key("jobs", "etl"),
+        "job_namespace": "jobs",
+        "job_name": "etl",
+        "first_seen_at": at(0),
+        "last_seen_at": at(3),
+        "runs": 3,
+    }
+
+
+def _run() -> dict[str, Any]:
+    return {
+        "run_key": 1,
+        "run_id": RUN_ID,
+        "job_namespace": "jobs",
+        "job_name": "etl.insert",
+        "root_run_id": "0195f1c2-7f8e-7000-8000-000000000000",
+        "root_job_namespace": "jobs",
+        "root_job_name": "etl",
+        "first_event_at": at(2),
+        "last_event_at": at(2.5),
+        "started_at": at(2),
+        "completed_at": None,
+        "failed_at": at(2.5),
+        "error_message": "division by zero",
+        "is_history": False,
+        "landed_at": at(2.5),
+    }
+
+
+def _io(run_key: int, dataset: int, direction: str) -> dict[str, Any]:
+    return {
+        "run_key": run_key,
+        "dataset_key": dataset,
+        "direction": direction,
+        "first_event_at": at(2),
+        "last_event_at": at(2.5),
+        "has_statistics": False,
+        "rows": 7,
+        "bytes": None,
+        "landed_at": at(2.5),
+    }
+
+
+def _now(sli: str, tier: str, origin: str, good: float, total: float) -> dict[str, Any]:
+    counts = {"good": good, "total": total, "unknown": 0, "learning": 0, "excepted": 0}
+    return {"sli": sli, "tier": tier, "tier_origin": origin, **counts}
+
+
+def _counter(sli: str, tier: str, good: float, total: float) -> dict[str, Any]:
+    counts = {"good": good, "total": total, "unknown": 15.0}
+    return {"sli": sli, "tier": tier, "tier_origin": "declared", "epoch": "e1", **counts}
