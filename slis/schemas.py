@@ -57,7 +57,7 @@ RUN_IO = """
 DESCRIBED = """
     spelling_key bigint, namespace string, name string, facets_key bigint, first_seen_at timestamp, last_seen_at timestamp,
     lifecycle string, previous struct<namespace: string, name: string>, version string,
-    fields array<struct<name: string, type: string>>,
+    schema_key bigint, fields string,
     identifiers array<struct<namespace: string, name: string>>,
     owners array<struct<name: string, type: string>>,
     tags array<struct<key: string, value: string, field: string>>,

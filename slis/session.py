@@ -13,6 +13,7 @@ _POOLS = Path(__file__).with_name("fair_pools.xml")
 _SETTINGS = {
     "spark.app.name": "lineward",
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
@@ -29,6 +30,8 @@ _SETTINGS = {
     "spark.sql.ui.retainedExecutions": "5",
     "spark.sql.streaming.numRecentProgressUpdates": "20",
     "spark.sql.streaming.minBatchesToRetain": "20",
+    # A batch holds few days: without this, its rows are sorted to write one day after the other.
+    "spark.sql.maxConcurrentOutputFileWriters": "16",
     # A writing query of ours that read our own lineage would feed itself.
     "spark.extraListeners": "",
 }

@@ -67,12 +67,17 @@ def _input(dataset: int) -> dict[str, Any]:
 def _output(dataset: int, upstream: int, rows: int | None) -> dict[str, Any]:
     source = {"namespace": "file", "name": _name(upstream)}
     lineage = {
-        column: {"inputFields": [{**source, "field": column}]}
-        for column in ("id", "amount")
+        column: {"inputFields": [{**source, "field": column}]} for column in ("id", "amount")
     }
-    statistics = {} if rows is None else {
-        "outputStatistics": _facet("OutputStatisticsOutputDatasetFacet", "1-0-2", rowCount=rows, size=rows * 40)
-    }
+    statistics = (
+        {}
+        if rows is None
+        else {
+            "outputStatistics": _facet(
+                "OutputStatisticsOutputDatasetFacet", "1-0-2", rowCount=rows, size=rows * 40
+            )
+        }
+    )
     return {
         "namespace": "file",
         "name": _name(dataset),
@@ -95,13 +100,18 @@ def _run_facets(root: dict[str, Any], application: str) -> dict[str, Any]:
             "RunFacet", "2-0-2", properties={"spark.master": "yarn", "spark.app.name": application}
         ),
         "processing_engine": _facet(
-            "ProcessingEngineRunFacet", "1-1-1",
-            version="4.3.0", name="spark", openlineageAdapterVersion="1.53.0",
+            "ProcessingEngineRunFacet",
+            "1-1-1",
+            version="4.3.0",
+            name="spark",
+            openlineageAdapterVersion="1.53.0",
         ),
     }
 
 
-def _run(random_: random.Random, number: int, at: datetime) -> Iterator[tuple[datetime, dict[str, Any]]]:
+def _run(
+    random_: random.Random, number: int, at: datetime
+) -> Iterator[tuple[datetime, dict[str, Any]]]:
     job = random_.randrange(JOBS)
     is_new = random_.random() < NEW_DATASET_SHARE
     output = DATASETS + number if is_new else JOBS + job
@@ -121,25 +131,34 @@ def _run(random_: random.Random, number: int, at: datetime) -> Iterator[tuple[da
     name = f"{application}.execute_insert_into_hadoop_fs_relation_command.table_{output}"
     for offset, event_type in enumerate(("START", "RUNNING", "COMPLETE")):
         event_time = at + timedelta(milliseconds=offset)
-        yield event_time, {
-            "eventTime": event_time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            "producer": _PRODUCER,
-            "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
-            "eventType": event_type,
-            "run": run,
-            "job": {"namespace": "bench", "name": name, "facets": {"jobType": job_type}},
-            "inputs": [_input(upstream)],
-            "outputs": [_output(output, upstream, None if event_type == "START" else 1_000 + number % 7)],
-        }
+        yield (
+            event_time,
+            {
+                "eventTime": event_time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+                "producer": _PRODUCER,
+                "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+                "eventType": event_type,
+                "run": run,
+                "job": {"namespace": "bench", "name": name, "facets": {"jobType": job_type}},
+                "inputs": [_input(upstream)],
+                "outputs": [
+                    _output(output, upstream, None if event_type == "START" else 1_000 + number % 7)
+                ],
+            },
+        )
 
 
-def events(count: int, *, seed: int, start: datetime, apart: timedelta) -> Iterator[tuple[datetime, bytes]]:
+def events(
+    count: int, *, seed: int, start: datetime, apart: timedelta
+) -> Iterator[tuple[datetime, bytes]]:
     """`count` events as (event_time, body), the same for the same seed."""
     random_ = random.Random(seed)  # noqa: S311 - made-up events, no secret
     made = 0
     number = 0
     while made < count:
-        for event_time, event in _run(random_, seed * 10_000_000 + number, start + number * 3 * apart):
+        for event_time, event in _run(
+            random_, seed * 10_000_000 + number, start + number * 3 * apart
+        ):
             if made == count:
                 return
             yield event_time, msgspec.json.encode(event)

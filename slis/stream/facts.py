@@ -10,7 +10,14 @@ from pyspark.sql import functions as F
 _FAILED = ("FAIL", "ABORT")
 _ATTRIBUTES_OF_RUNS = (
     *("run_key", "run_id", "job_namespace", "job_name", "root_run_id", "root_job_namespace"),
-    *("root_job_name", "parent_run_id", "nominal_start_at", "job_type", "processing_type", "integration"),
+    *(
+        "root_job_name",
+        "parent_run_id",
+        "nominal_start_at",
+        "job_type",
+        "processing_type",
+        "integration",
+    ),
     *("engine", "engine_version", "adapter_version", "producer", "application_id", "error_message"),
 )
 _IDENTIFIER = "struct<namespace: string, name: string>"
@@ -26,10 +33,8 @@ _DATASET_FACETS = f"""
 """
 
 
-
 def _seen(at: str = "event_time") -> list[Column]:
     return [F.min(at).alias("first_seen_at"), F.max(at).alias("last_seen_at")]
-
 
 
 def events(parsed: DataFrame) -> DataFrame:
@@ -44,7 +49,9 @@ def events(parsed: DataFrame) -> DataFrame:
 def runs(parsed: DataFrame) -> DataFrame:
     """`schemas.RUNS`: what the events of the batch say of each run, in any order and with any repeats."""
     time, kind = F.col("event_time"), F.col("event_type")
-    readable = parsed.where((F.col("kind") == "run") & time.isNotNull() & F.col("run_key").isNotNull())
+    readable = parsed.where(
+        (F.col("kind") == "run") & time.isNotNull() & F.col("run_key").isNotNull()
+    )
     return readable.groupBy(*_ATTRIBUTES_OF_RUNS).agg(
         F.min(time).alias("first_event_at"),
         F.max(time).alias("last_event_at"),
@@ -58,7 +65,15 @@ def runs(parsed: DataFrame) -> DataFrame:
 def mentions(parsed: DataFrame) -> DataFrame:
     """`schemas.MENTIONS`: one row per event and dataset that it names."""
     named = parsed.where(F.col("event_time").isNotNull()).select(
-        *("event_time", "event_type", "kind", "run_key", "is_streaming", "is_history", "has_checkpoint"),
+        *(
+            "event_time",
+            "event_type",
+            "kind",
+            "run_key",
+            "is_streaming",
+            "is_history",
+            "has_checkpoint",
+        ),
         *("root_job_namespace", "root_job_name", "event_key", "inputs", "outputs"),
         F.posexplode("datasets").alias("position", "dataset"),
     )
@@ -72,7 +87,15 @@ def mentions(parsed: DataFrame) -> DataFrame:
     return named.where(
         F.col("dataset.namespace").isNotNull() & F.col("dataset.name").isNotNull()
     ).select(
-        *("event_time", "event_type", "kind", "run_key", "is_streaming", "is_history", "has_checkpoint"),
+        *(
+            "event_time",
+            "event_type",
+            "kind",
+            "run_key",
+            "is_streaming",
+            "is_history",
+            "has_checkpoint",
+        ),
         *("root_job_namespace", "root_job_name", "event_key"),
         direction.alias("direction"),
         _spelling_key("dataset.namespace", "dataset.name").alias("spelling_key"),
@@ -116,8 +139,11 @@ def run_io(named: DataFrame) -> DataFrame:
 
 def described(named: DataFrame) -> DataFrame:
     """`schemas.DESCRIBED` from `schemas.MENTIONS`: each dataset's distinct facets, parsed once."""
-    distinct = named.groupBy("spelling_key", "namespace", "name", "facets_key", "facets").agg(*_seen())
+    distinct = named.groupBy("spelling_key", "namespace", "name", "facets_key", "facets").agg(
+        *_seen()
+    )
     facets = F.from_json("facets", _DATASET_FACETS)
+    has_fields = F.size("facet.schema.fields") > 0
     return distinct.select(
         *("spelling_key", "namespace", "name", "facets_key", "first_seen_at", "last_seen_at"),
         facets.alias("facet"),
@@ -126,7 +152,9 @@ def described(named: DataFrame) -> DataFrame:
         F.upper("facet.lifecycleStateChange.lifecycleStateChange").alias("lifecycle"),
         F.col("facet.lifecycleStateChange.previousIdentifier").alias("previous"),
         F.col("facet.version.datasetVersion").alias("version"),
-        F.col("facet.schema.fields").alias("fields"),
+        # A schema is its fields' names and types: the texts of facets differ by producer and order of keys too.
+        F.when(has_fields, F.xxhash64("facet.schema.fields")).alias("schema_key"),
+        F.when(has_fields, F.to_json("facet.schema.fields")).alias("fields"),
         F.col("facet.symlinks.identifiers").alias("identifiers"),
         F.col("facet.ownership.owners").alias("owners"),
         F.col("facet.tags.tags").alias("tags"),

@@ -46,7 +46,9 @@ def instant(text: Column) -> Column:
     upper = F.upper(text)
     # A bare time of day would be read as today's, and a bare year as its first second.
     is_instant = upper.like("____-__-__%")
-    without_seconds = F.regexp_replace(upper, r"^([0-9-]{10}[T ][0-9]{2}:[0-9]{2})(Z|[+-].*)?$", "$1:00$2")
+    without_seconds = F.regexp_replace(
+        upper, r"^([0-9-]{10}[T ][0-9]{2}:[0-9]{2})(Z|[+-].*)?$", "$1:00$2"
+    )
     return F.when(
         is_instant, F.coalesce(upper.try_cast("timestamp"), without_seconds.try_cast("timestamp"))
     )
@@ -86,7 +88,9 @@ def _spool_columns() -> list[Column]:
 
 def _faults() -> dict[str, Column]:
     """What makes an event of no use, by the path that is at fault."""
-    kind, run, job, dataset = (F.col(name) for name in ("kind", "event.run", "event.job", "event.dataset"))
+    kind, run, job, dataset = (
+        F.col(name) for name in ("kind", "event.run", "event.job", "event.dataset")
+    )
     return {
         "eventTime": F.col("reported_time").isNull(),
         "run.runId": (kind == "run") & run["runId"].isNull(),
@@ -104,16 +108,23 @@ def _problem() -> Column:
 
 
 def _detail() -> Column:
-    shown = F.coalesce(F.substring(F.col("event.eventTime"), 1, _SHOWN_CHARACTERS), F.lit("nothing"))
+    shown = F.coalesce(
+        F.substring(F.col("event.eventTime"), 1, _SHOWN_CHARACTERS), F.lit("nothing")
+    )
     faults = _faults()
     detail = F.when(
-        faults.pop("eventTime"), F.concat(F.lit("eventTime: expected an ISO 8601 instant, got "), shown)
+        faults.pop("eventTime"),
+        F.concat(F.lit("eventTime: expected an ISO 8601 instant, got "), shown),
     )
     for path, holds in faults.items():
-        detail = detail.when(holds, F.lit(f"{path}: missing, or not of the type that the specification says"))
+        detail = detail.when(
+            holds, F.lit(f"{path}: missing, or not of the type that the specification says")
+        )
     return detail.when(
         F.col("event._corrupt_record").isNotNull(),
-        F.lit("a field has another type than the specification says; the rest of the event was taken"),
+        F.lit(
+            "a field has another type than the specification says; the rest of the event was taken"
+        ),
     )
 
 
@@ -154,7 +165,9 @@ def _integration() -> Column:
     facet = F.upper("event.job.facets.jobType.integration")
     engine = F.upper("event.run.facets.processing_engine.name")
     # Listeners older than the jobType facet say it in the producer's URL alone.
-    named = F.nullif(F.upper(F.regexp_extract("event.producer", r"/integration/([a-z]+)", 1)), F.lit(""))
+    named = F.nullif(
+        F.upper(F.regexp_extract("event.producer", r"/integration/([a-z]+)", 1)), F.lit("")
+    )
     return F.coalesce(facet, engine, named)
 
 
@@ -162,7 +175,9 @@ def _application() -> Column:
     """The root job's name: what people call the job."""
     parent = "event.run.facets.parent"
     name = F.col("event.job.name")
-    own = F.when(_integration() == "SPARK", F.split_part(name, F.lit("."), F.lit(1))).otherwise(name)
+    own = F.when(_integration() == "SPARK", F.split_part(name, F.lit("."), F.lit(1))).otherwise(
+        name
+    )
     return F.coalesce(f"{parent}.root.job.name", f"{parent}.job.name", own)
 
 
@@ -179,10 +194,12 @@ def _run_columns() -> list[Column]:
         F.col(f"{run}.runId").alias("run_id"),
         F.col(f"{job}.namespace").alias("job_namespace"),
         F.col(f"{job}.name").alias("job_name"),
-        F.coalesce(f"{parent}.root.run.runId", f"{parent}.run.runId", f"{run}.runId").alias("root_run_id"),
-        F.coalesce(f"{parent}.root.job.namespace", f"{parent}.job.namespace", f"{job}.namespace").alias(
-            "root_job_namespace"
+        F.coalesce(f"{parent}.root.run.runId", f"{parent}.run.runId", f"{run}.runId").alias(
+            "root_run_id"
         ),
+        F.coalesce(
+            f"{parent}.root.job.namespace", f"{parent}.job.namespace", f"{job}.namespace"
+        ).alias("root_job_namespace"),
         F.col("application").alias("root_job_name"),
         F.col(f"{parent}.run.runId").alias("parent_run_id"),
         instant(F.col(f"{facets}.nominalTime.nominalStartTime")).alias("nominal_start_at"),
@@ -206,7 +223,9 @@ def _dataset_columns() -> list[Column]:
     def given(side: str) -> Column:
         return F.coalesce(f"event.{side}", F.array())
 
-    single = F.when(F.col("event.dataset").isNotNull(), F.array("event.dataset")).otherwise(F.array())
+    single = F.when(F.col("event.dataset").isNotNull(), F.array("event.dataset")).otherwise(
+        F.array()
+    )
     return [
         F.size(given("inputs")).alias("inputs"),
         F.size(given("outputs")).alias("outputs"),

@@ -19,9 +19,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-SPOOL_EVENT = (
-    "seq bigint, received_at bigint, origin string, kind string, body binary, after_seq bigint, last_seq bigint"
-)
+SPOOL_EVENT = "seq bigint, received_at bigint, origin string, kind string, body binary, after_seq bigint, last_seq bigint"
 _ARROW = pa.schema(
     [
         ("seq", pa.int64()),
@@ -33,7 +31,9 @@ _ARROW = pa.schema(
         ("last_seq", pa.int64()),
     ]
 )
-_READ = "SELECT seq, received_at, origin, kind, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq"
+_READ = (
+    "SELECT seq, received_at, origin, kind, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq"
+)
 _ROWS_A_RECORD_BATCH = 2_000
 
 
@@ -108,9 +108,17 @@ class SpoolReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
         """The end of the next batch."""
-        rows = None if isinstance(limit, ReadAllAvailable) else getattr(limit, "max_rows", self.max_rows)
+        rows = (
+            None
+            if isinstance(limit, ReadAllAvailable)
+            else getattr(limit, "max_rows", self.max_rows)
+        )
         last_seq = last_seq_after(self.path, start["seq"], rows)
-        return {"seq": last_seq if self.target is None else max(start["seq"], min(last_seq, self.target))}
+        return {
+            "seq": last_seq
+            if self.target is None
+            else max(start["seq"], min(last_seq, self.target))
+        }
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         """Equal ranges of `seq`."""
@@ -133,6 +141,9 @@ class SpoolReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 count = len(rows)
                 columns += [(partition.after_seq,) * count, (partition.last_seq,) * count]
                 yield pa.record_batch(
-                    [pa.array(column, field.type) for column, field in zip(columns, _ARROW, strict=True)],
+                    [
+                        pa.array(column, field.type)
+                        for column, field in zip(columns, _ARROW, strict=True)
+                    ],
                     schema=_ARROW,
                 )

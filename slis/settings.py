@@ -1,0 +1,70 @@
+"""What an operator may set of the pipeline; every default is safe."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from lineage import environment
+from lineage.catalog.engine import catalog_url
+
+_Seconds = Annotated[float, Meta(gt=0)]
+_Days = Annotated[int, Meta(ge=1, le=3_650)]
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the roles meet: `LINEWARD_` + field in capitals."""
+
+    data_dir: Path = Path("lineward-data")
+    policy: Path | None = None
+    catalog_url: str | None = None  # none: SQLite in the data folder
+
+    @property
+    def catalog(self) -> str:
+        """URL of the catalog."""
+        return self.catalog_url or catalog_url(self.data_dir)
+
+    @property
+    def spool(self) -> Path:
+        """The collector's spool."""
+        return self.data_dir / "spool.db"
+
+    @property
+    def checkpoint(self) -> Path:
+        """Spark's own record of the batches."""
+        return self.data_dir / "checkpoint"
+
+    @property
+    def lake(self) -> Path:
+        """The raw events, as Parquet."""
+        return self.data_dir / "lake"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """`LINEWARD_PIPELINE_` + field in capitals."""
+
+    master: str = "local[2]"
+    driver_memory: Annotated[str, Meta(pattern=r"^[0-9]+[mg]$")] = "1536m"
+    max_rows: Annotated[int, Meta(ge=1, le=200_000)] = 25_000  # events a batch
+    poll_seconds: _Seconds = 0.25  # how often the spool is asked for news
+    evaluate_seconds: Annotated[float, Meta(ge=1)] = 15.0  # at most that often
+    evaluate_at_least_seconds: Annotated[float, Meta(ge=1)] = 60.0
+    event_days: _Days = 7  # identities, against repeats
+    write_days: _Days = 180
+    writes_a_dataset: Annotated[int, Meta(ge=10)] = 500
+    lake_days: _Days = 90
+
+
+def read_place() -> Place:
+    """Where the roles meet, by the environment."""
+    return environment.read(Place)
+
+
+def read() -> Settings:
+    """Settings of this process.
+
+    Raises:
+        InvalidSettingError: an unknown variable, or a value out of range.
+    """
+    return environment.read(Settings, section="PIPELINE_")

@@ -1,0 +1,41 @@
+"""Arrow tables to plain rows for a database driver."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+# PostgreSQL has no NUL in texts; what stands in for it is what `lineage.names` puts into names.
+_NUL, _SUBSTITUTE = "\x00", "\ufffd"
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """The table with instants as whole microseconds, flags as 0 and 1, and texts that every database can hold."""
+    columns = [_plain(column) for column in table.columns]
+    return pa.table(columns, names=table.column_names)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_timestamp(column.type):
+        return column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())
+    if pa.types.is_boolean(column.type):
+        return column.cast(pa.int8())
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return pc.replace_substring(column, _NUL, _SUBSTITUTE)
+    return column
+
+
+def rows(table: pa.Table) -> list[tuple[Any, ...]]:
+    """One tuple per row, in the order of the columns."""
+    return list(zip(*(column.to_pylist() for column in plain(table).columns), strict=True))
+
+
+def records(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """One dict per row; nested values as Arrow gives them (a map is a list of pairs)."""
+    yield from plain(table).to_pylist()
+
+
+def clean(text: str | None) -> str | None:
+    """The text as every database can hold it."""
+    return text.replace(_NUL, _SUBSTITUTE) if text else text

@@ -1,0 +1,107 @@
+"""One batch: from the rows of the spool to the lake and the catalog."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.util import inheritable_thread_target
+from sqlalchemy import Engine
+
+from lineage.clock import Clock
+from slis.stream import facts, lake
+from slis.stream.arrow import rows
+from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge
+from slis.stream.parse import parse
+from slis.stream.unfold import Unfolded
+
+_STAGED_OF_EVENTS = (
+    *("seq", "kind", "event_time", "event_key", "is_streaming", "is_history", "is_skewed"),
+    *("problem", "detail"),
+)
+_JOBS_AT_ONCE = 3
+
+
+class Batches:
+    """Lands batches, exactly once each. Keeps nothing between them: a killed driver repeats a batch from its rows."""
+
+    def __init__(self, engine: Engine, lake_dir: Path, clock: Clock) -> None:
+        self._engine = engine
+        self._lake_dir = lake_dir
+        self._clock = clock
+        # Most of a small batch is Spark's planning, in one thread a job.
+        self._threads = ThreadPoolExecutor(_JOBS_AT_ONCE, thread_name_prefix="facts")
+
+    def land(self, spooled: DataFrame, query_id: str, batch_id: int) -> Landed | None:
+        """Land a batch of `source.SPOOL_EVENT`; None where it holds no row.
+
+        Raises:
+            RangeMismatchError: it neither continues what the catalog holds nor repeats a part of it.
+        """
+        parsed = parse(spooled).persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            events = facts.events(parsed).toArrow()
+            if not events.num_rows:
+                return None
+            spool_range = _range(events, query_id, batch_id)
+            with self._engine.connect() as connection:
+                if is_landed(connection, spool_range):
+                    return Landed(is_repeat=True)
+            staged = self._stage(parsed, events, spool_range)
+        finally:
+            parsed.unpersist()
+        return merge(self._engine, spool_range, staged, self._clock)
+
+    def _stage(self, parsed: DataFrame, events: pa.Table, spool_range: SpoolRange) -> Rows:
+        def into_lake() -> None:
+            lake.write_batch(parsed, self._lake_dir, spool_range.after_seq, spool_range.last_seq)
+
+        written = self._threads.submit(inheritable_thread_target(into_lake))
+        frames = {
+            name: self._threads.submit(inheritable_thread_target(frame.toArrow))
+            for name, frame in _frames(parsed, events).items()
+        }
+        tables = {name: future.result() for name, future in frames.items()}
+        staged = staged_rows(events, tables)
+        written.result()
+        return staged
+
+
+def _range(events: pa.Table, query_id: str, batch_id: int) -> SpoolRange:
+    after_seq, last_seq = (events[name][0].as_py() for name in ("after_seq", "last_seq"))
+    return SpoolRange(query_id, batch_id, after_seq, last_seq)
+
+
+def _frames(parsed: DataFrame, events: pa.Table) -> dict[str, DataFrame]:
+    """The facts to collect; those that few events hold only where the batch has such events."""
+    named = facts.mentions(parsed)
+    frames: dict[str, DataFrame] = {
+        "described": facts.described(named),
+        "s_run_io": facts.run_io(named),
+        "s_run": facts.runs(parsed),
+    }
+    if pc.any(pc.equal(events["kind"], "job")).as_py():
+        frames["s_declared_edge"] = facts.declared_edges(named)
+    if pc.any(events["names_job_owner"]).as_py():
+        frames["job_owners"] = facts.job_owners(parsed)
+    return frames
+
+
+def staged_rows(events: pa.Table, tables: dict[str, pa.Table]) -> Rows:
+    """The facts of a batch, as rows of the staging tables.
+
+    Args:
+        events: `schemas.EVENTS`.
+        tables: the other facts, by staging table; `schemas.DESCRIBED` as `described`, `schemas.JOB_OWNERS` as `job_owners`.
+    """
+    unfolded = Unfolded(tables["described"])
+    if "job_owners" in tables:
+        unfolded.own_jobs(tables["job_owners"])
+    direct = {"s_event": events.select(_STAGED_OF_EVENTS)}
+    direct |= {name: table for name, table in tables.items() if name.startswith("s_")}
+    return {
+        **{name: (table.column_names, rows(table)) for name, table in direct.items()},
+        **unfolded.rows(),
+    }

@@ -1,0 +1,168 @@
+"""The lake: every raw event, as Parquet, by the day of the event.
+
+A batch writes one folder, named by the first event that it may hold, and a replay overwrites it: a batch that was killed before
+its commit leaves nothing that its successor does not replace. Once a day, folders are compacted into one. A folder is there for
+readers from the moment it has its name, and a folder that a compacted one covers is not: so that they never see both or neither.
+"""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pyarrow.dataset as ds
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+_BATCH, _COMPACTED, _UNFINISHED = "batch", "compacted", "_unfinished"
+_DIGITS = 20
+_ROWS_A_FILE = 1_000_000
+_ROWS_A_GROUP = 50_000
+
+
+class Folder(msgspec.Struct, frozen=True):
+    """A folder of the lake, with the first and the last event of the spool that it may hold."""
+
+    path: Path
+    first_seq: int
+    last_seq: int
+
+    @property
+    def is_compacted(self) -> bool:
+        """Made of several batches."""
+        return self.path.name.startswith(_COMPACTED)
+
+
+def write_batch(parsed: DataFrame, lake: Path, after_seq: int, last_seq: int) -> None:
+    """Write the events of a batch to its folder, replacing what an earlier try left there.
+
+    Args:
+        parsed: `schemas.PARSED`.
+        lake: root folder of the lake.
+        after_seq: the batch holds the events behind this one …
+        last_seq: … up to and with this one.
+    """
+    for orphan in _batches_from(lake, after_seq + 1):
+        shutil.rmtree(orphan.path)
+    folder = lake / _name(_BATCH, after_seq + 1, last_seq)
+    # An event whose time cannot be read is kept under the day that it came.
+    day = F.to_date(F.coalesce("event_time", "received_at")).alias("event_date")
+    raw = parsed.select("seq", "received_at", "origin", "kind", "event_time", "body", day)
+    raw.write.mode("overwrite").partitionBy("event_date").option("compression", "zstd").parquet(
+        str(folder)
+    )
+
+
+def _batches_from(lake: Path, first_seq: int) -> Iterator[Folder]:
+    """Folders of batches that were not committed: what begins where the next batch begins, or behind."""
+    yield from (
+        folder
+        for folder in _every(lake)
+        if not folder.is_compacted and folder.first_seq >= first_seq
+    )
+
+
+def folders(lake: Path, committed_seq: int) -> list[Folder]:
+    """What readers see: committed batches, each once, in order.
+
+    Args:
+        lake: root folder of the lake.
+        committed_seq: where the catalog ends; a batch behind it is not committed.
+    """
+    every = [folder for folder in _every(lake) if folder.last_seq <= committed_seq]
+    compacted = [folder for folder in every if folder.is_compacted]
+    return [folder for folder in every if not any(_covers(other, folder) for other in compacted)]
+
+
+def _covers(one: Folder, other: Folder) -> bool:
+    return one is not other and one.first_seq <= other.first_seq and other.last_seq <= one.last_seq
+
+
+def _every(lake: Path) -> list[Folder]:
+    if not lake.is_dir():
+        return []
+    found = [_parsed(path) for path in lake.iterdir() if path.name.startswith((_BATCH, _COMPACTED))]
+    return sorted(found, key=lambda folder: folder.first_seq)
+
+
+def _parsed(path: Path) -> Folder:
+    _, first, last = path.name.split("-")
+    return Folder(path, int(first), int(last))
+
+
+def _name(kind: str, first_seq: int, last_seq: int) -> str:
+    return f"{kind}-{first_seq:0{_DIGITS}}-{last_seq:0{_DIGITS}}"
+
+
+def compact(lake: Path, committed_seq: int) -> Folder | None:
+    """Make one folder of all committed batches; the new one takes the place of the others at its renaming.
+
+    Returns:
+        The new folder; None where there was nothing to gain.
+    """
+    for path in lake.glob(f"{_UNFINISHED}-*"):
+        shutil.rmtree(path)
+    _sweep(lake, committed_seq)
+    batches = [folder for folder in folders(lake, committed_seq) if not folder.is_compacted]
+    if len(batches) < 2:  # noqa: PLR2004 - one folder is compact
+        return None
+    first_seq, last_seq = batches[0].first_seq, batches[-1].last_seq
+    unfinished = lake / _name(_UNFINISHED, first_seq, last_seq)
+    _rewrite(batches, unfinished)
+    compacted = Folder(lake / _name(_COMPACTED, first_seq, last_seq), first_seq, last_seq)
+    unfinished.rename(compacted.path)
+    _sweep(lake, committed_seq)
+    return compacted
+
+
+def _rewrite(batches: list[Folder], target: Path) -> None:
+    source = events(batches)
+    written = ds.write_dataset(
+        source,
+        target,
+        format="parquet",
+        partitioning=ds.partitioning(pa.schema([("event_date", pa.string())]), flavor="hive"),
+        file_options=ds.ParquetFileFormat().make_write_options(compression="zstd"),
+        max_rows_per_file=_ROWS_A_FILE,
+        max_rows_per_group=_ROWS_A_GROUP,
+    )
+    del written
+    copied = ds.dataset(target, format="parquet", partitioning="hive").count_rows()
+    if copied != source.count_rows():
+        message = f"compaction of {len(batches)} folders into {target}: {copied} rows of {source.count_rows()} arrived"
+        raise OSError(message)
+
+
+def events(found: list[Folder]) -> ds.Dataset:
+    """The events of these folders."""
+    partitioning = ds.partitioning(pa.schema([("event_date", pa.string())]), flavor="hive")
+    return ds.dataset(
+        [ds.dataset(folder.path, format="parquet", partitioning=partitioning) for folder in found]
+    )
+
+
+def _sweep(lake: Path, committed_seq: int) -> None:
+    """Delete what a compacted folder covers: nobody reads it."""
+    kept = folders(lake, committed_seq)
+    for folder in _every(lake):
+        if folder.last_seq <= committed_seq and folder not in kept:
+            shutil.rmtree(folder.path)
+
+
+def forget(lake: Path, before: str) -> int:
+    """Delete the days before `before` (YYYY-MM-DD); the number of folders deleted."""
+    days = [
+        path
+        for path in lake.glob("*/event_date=*")
+        if path.name.removeprefix("event_date=") < before
+    ]
+    for path in days:
+        shutil.rmtree(path)
+    return len(days)
+
+
+def count(lake: Path, committed_seq: int) -> int:
+    """Events that readers see."""
+    found = folders(lake, committed_seq)
+    return events(found).count_rows() if found else 0

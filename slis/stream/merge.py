@@ -1,0 +1,155 @@
+"""One batch into the catalog: all of it in one transaction, exactly once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Engine, select, text
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import Clock, to_micros
+from slis.stream import staging
+from slis.stream.activity import derive_activity
+from slis.stream.canonical import merge_links, settle, unsettled
+from slis.stream.derive import derive_edges, derive_reads, derive_writes, touch
+from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_run_io, merge_runs
+from slis.stream.upsert import given, upsert
+
+READER = "pipeline"
+Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
+
+
+class SpoolRange(msgspec.Struct, frozen=True):
+    """The events (after_seq, last_seq] of the spool, as batch `batch_id` of the checkpoint `query_id`."""
+
+    query_id: str
+    batch_id: int
+    after_seq: int
+    last_seq: int
+
+
+class Landed(msgspec.Struct, frozen=True):
+    """What a merge did; `is_repeat`: the catalog had the batch, nothing was done."""
+
+    events: int = 0
+    duplicates: int = 0
+    is_repeat: bool = False
+
+
+class RangeMismatchError(Exception):
+    """The batch neither continues what the catalog holds nor repeats a part of it: going on would skip or double events."""
+
+
+def cursor(connection: Connection) -> int:
+    """The last `seq` that the catalog holds; 0 where it holds none."""
+    table = tables.reader_cursor
+    found = connection.scalar(select(table.c.seq).where(table.c.reader == READER))
+    return found or 0
+
+
+def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
+    """Whether the catalog holds the whole range already; a range that follows the last one is not held.
+
+    Raises:
+        RangeMismatchError: the range does neither.
+    """
+    at = cursor(connection)
+    if spool_range.after_seq == at:
+        return False
+    batch = tables.batch
+    same = select(batch.c.batch_id).where(
+        batch.c.after_seq == spool_range.after_seq, batch.c.last_seq == spool_range.last_seq
+    )
+    if spool_range.last_seq <= at and connection.execute(same).first() is not None:
+        return True
+    message = (
+        f"batch {spool_range.batch_id} holds the events {spool_range.after_seq + 1} to {spool_range.last_seq} of the spool, "
+        f"but the catalog ends at {at} and has no such batch: one of them was restored from a copy. Going on would skip or "
+        "double events. To work on from where the catalog ends, stop the pipeline, delete the folder `checkpoint` and start it again."
+    )
+    raise RangeMismatchError(message)
+
+
+def merge(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> Landed:
+    """Merge a batch's facts and record it.
+
+    Args:
+        engine: of the catalog.
+        spool_range: what the batch holds.
+        rows: by staging table: the columns and their values.
+        clock: gives `landed_at`.
+    """
+    with writing(engine) as connection:
+        if is_landed(connection, spool_range):
+            return Landed(is_repeat=True)
+        staging.create(connection)
+        staging.fill(connection, rows)
+        _merge_facts(connection, to_micros(clock()))
+        # The last statements, so that what they call the commit is close to it.
+        return _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
+
+
+def _merge_facts(connection: Connection, landed_at: int) -> None:
+    changed = unsettled(connection)
+    merge_datasets(connection)
+    merge_links(connection)
+    settle(connection, changed)
+    merge_runs(connection, landed_at)
+    merge_run_io(connection, landed_at)
+    merge_descriptions(connection)
+    touch(connection)
+    derive_writes(connection, landed_at)
+    derive_reads(connection, landed_at)
+    derive_edges(connection)
+    derive_activity(connection)
+
+
+_EVENTS = """
+    SELECT event_time, event_key, :landed_at AS landed_at, :last_seq AS last_seq,
+        max(is_streaming) = 1 AS is_streaming, min(is_history) = 1 AS is_history, max(is_skewed) = 1 AS is_skewed
+    FROM s_event WHERE event_time IS NOT NULL AND problem IS NULL OR problem <> 'core_unreadable'
+    GROUP BY event_time, event_key
+"""
+
+
+def _record(connection: Connection, spool_range: SpoolRange, events: int, landed_at: int) -> Landed:
+    keeps = "landed_at last_seq is_streaming is_history is_skewed"
+    at = {"landed_at": landed_at, "last_seq": spool_range.last_seq}
+    fresh = upsert(connection, tables.event, _EVENTS, {}, keeps=keeps, **at)
+    failed = "SELECT seq AS spool_seq, problem AS reason, detail, :landed_at AS landed_at FROM s_event WHERE problem IS NOT NULL"
+    upsert(
+        connection,
+        tables.pipeline_error,
+        failed,
+        {},
+        keeps="reason detail landed_at",
+        landed_at=landed_at,
+    )
+    unreadable = connection.scalar(
+        text("SELECT count(*) FROM s_event WHERE problem = 'core_unreadable'")
+    )
+    landed = Landed(events=events, duplicates=events - fresh - (unreadable or 0))
+    connection.execute(
+        tables.batch.insert(),
+        {
+            **msgspec.structs.asdict(spool_range),
+            "events": landed.events,
+            "duplicates": landed.duplicates,
+            "landed_at": landed_at,
+        },
+    )
+    advance(connection, spool_range.last_seq)
+    return landed
+
+
+def advance(connection: Connection, seq: int) -> None:
+    """Everything up to and with `seq` is in the catalog."""
+    upsert(
+        connection,
+        tables.reader_cursor,
+        "SELECT :reader AS reader, :seq AS seq WHERE 1 = 1",
+        {"seq": given},
+        reader=READER,
+        seq=seq,
+    )

@@ -1,0 +1,169 @@
+"""Facts of a batch, from staging into the catalog: what events say, key by key."""
+
+from sqlalchemy import Connection
+
+from lineage.catalog import tables
+from slis.stream.upsert import both, either, greatest, least, upsert
+
+_SEEN = {"first_seen_at": least, "last_seen_at": greatest}
+_RUN_TEXTS = (
+    *(
+        "job_namespace",
+        "job_name",
+        "root_run_id",
+        "root_job_namespace",
+        "root_job_name",
+        "parent_run_id",
+    ),
+    *("job_type", "processing_type", "integration", "engine", "engine_version", "adapter_version"),
+    *("producer", "application_id", "error_message"),
+)
+
+
+def merge_datasets(connection: Connection) -> None:
+    """Datasets and the spellings that were folded to them."""
+    upsert(
+        connection,
+        tables.dataset,
+        """
+        SELECT dataset_key, min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at,
+            max(namespace) AS namespace, max(name) AS name, dataset_key AS canonical_key
+        FROM s_name WHERE is_dataset = 1 GROUP BY dataset_key
+        """,
+        _SEEN,
+        keeps="namespace name canonical_key",
+    )
+    upsert(
+        connection,
+        tables.dataset_alias,
+        """
+        SELECT alias_key, dataset_key, rule, min(first_seen_at) AS first_seen_at,
+            max(last_seen_at) AS last_seen_at, max(namespace) AS namespace, max(name) AS name
+        FROM s_alias GROUP BY alias_key, dataset_key, rule
+        """,
+        _SEEN,
+        keeps="namespace name",
+    )
+
+
+def merge_runs(connection: Connection, landed_at: int) -> None:
+    """Runs, by the union of their events: sticky failure, earliest START, latest COMPLETE."""
+    texts = ", ".join(f"max({name}) AS {name}" for name in _RUN_TEXTS)
+    upsert(
+        connection,
+        tables.run,
+        f"""
+        SELECT run_key, min(first_event_at) AS first_event_at, max(last_event_at) AS last_event_at,
+            min(started_at) AS started_at, max(completed_at) AS completed_at, min(failed_at) AS failed_at,
+            max(nominal_start_at) AS nominal_start_at, {texts}, min(is_history) = 1 AS is_history,
+            max(run_id) AS run_id, :landed_at AS landed_at
+        FROM s_run GROUP BY run_key
+        """,  # noqa: S608 - our own columns
+        {
+            "first_event_at": least,
+            "last_event_at": greatest,
+            "started_at": least,
+            "completed_at": greatest,
+            "failed_at": least,
+            "nominal_start_at": greatest,
+            **dict.fromkeys(_RUN_TEXTS, greatest),
+            "is_history": both,
+        },
+        keeps="run_id landed_at",
+        landed_at=landed_at,
+    )
+
+
+def merge_run_io(connection: Connection, landed_at: int) -> None:
+    """What runs read and wrote."""
+    upsert(
+        connection,
+        tables.run_io,
+        """
+        SELECT io.run_key, n.dataset_key, io.direction, min(io.first_event_at) AS first_event_at,
+            max(io.last_event_at) AS last_event_at, max(io.streamed_at) AS streamed_at,
+            max(io.has_statistics) = 1 AS has_statistics, max(f.lifecycle) AS lifecycle,
+            max(io.rows) AS rows, max(io.bytes) AS bytes, max(f.schema_key) AS schema_key,
+            max(f.version) AS dataset_version, max(n.partition) AS partition,
+            max(n.partition_at) AS partition_at, :landed_at AS landed_at
+        FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
+        LEFT JOIN s_facets f ON f.spelling_key = io.spelling_key AND f.facets_key = io.facets_key
+        GROUP BY io.run_key, n.dataset_key, io.direction
+        """,
+        {
+            "first_event_at": least,
+            "has_statistics": either,
+            **dict.fromkeys(
+                (
+                    *("last_event_at", "streamed_at", "lifecycle", "rows", "bytes", "schema_key"),
+                    *("dataset_version", "partition", "partition_at"),
+                ),
+                greatest,
+            ),
+        },
+        keeps="landed_at",
+        landed_at=landed_at,
+    )
+
+
+def merge_descriptions(connection: Connection) -> None:
+    """Schemas, versions, column edges, owners and tags, of the canonical datasets."""
+    for table, column, more in (
+        (tables.schema_version, "schema_key", "max(s.fields) AS fields"),
+        (tables.dataset_version, "version", ""),
+    ):
+        upsert(
+            connection,
+            table,
+            f"""
+            SELECT d.canonical_key AS dataset_key, s.{column}, min(s.first_seen_at) AS first_seen_at,
+                max(s.last_seen_at) AS last_seen_at{", " if more else ""}{more}
+            FROM s_facets s JOIN dataset d ON d.dataset_key = s.dataset_key
+            WHERE s.{column} IS NOT NULL GROUP BY d.canonical_key, s.{column}
+            """,  # noqa: S608 - our own columns
+            _SEEN,
+            keeps="fields" if more else "",
+        )
+    _merge_column_edges(connection)
+    _merge_owners_and_tags(connection)
+
+
+def _merge_column_edges(connection: Connection) -> None:
+    # The upstream may be known by its column alone, and then is its own canonical dataset.
+    upsert(
+        connection,
+        tables.column_edge,
+        """
+        SELECT coalesce(u.canonical_key, s.upstream_key) AS upstream_key, s.upstream_field,
+            d.canonical_key AS downstream_key, s.downstream_field,
+            min(s.first_seen_at) AS first_seen_at, max(s.last_seen_at) AS last_seen_at
+        FROM s_column_edge s JOIN dataset d ON d.dataset_key = s.downstream_key
+        LEFT JOIN dataset u ON u.dataset_key = s.upstream_key
+        GROUP BY coalesce(u.canonical_key, s.upstream_key), s.upstream_field, d.canonical_key, s.downstream_field
+        """,
+        _SEEN,
+    )
+
+
+def _merge_owners_and_tags(connection: Connection) -> None:
+    upsert(
+        connection,
+        tables.ownership,
+        """
+        SELECT s.subject, coalesce(d.canonical_key, s.subject_key) AS subject_key, s.owner,
+            max(s.type) AS type, max(s.last_seen_at) AS last_seen_at
+        FROM s_owner s LEFT JOIN dataset d ON s.subject = 'dataset' AND d.dataset_key = s.subject_key
+        GROUP BY s.subject, coalesce(d.canonical_key, s.subject_key), s.owner
+        """,
+        {"type": greatest, "last_seen_at": greatest},
+    )
+    upsert(
+        connection,
+        tables.tag,
+        """
+        SELECT d.canonical_key AS dataset_key, s.tag, s.value, max(s.last_seen_at) AS last_seen_at
+        FROM s_tag s JOIN dataset d ON d.dataset_key = s.dataset_key
+        GROUP BY d.canonical_key, s.tag, s.value
+        """,
+        {"last_seen_at": greatest},
+    )

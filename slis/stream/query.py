@@ -1,0 +1,80 @@
+"""The streaming query: the spool's events, batch by batch, into the catalog and the lake."""
+
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+from sqlalchemy import Engine
+
+from lineage.clock import Clock
+from slis.session import STREAM_POOL
+from slis.settings import Place
+from slis.stream.batch import Batches
+from slis.stream.merge import Landed, cursor
+from slis.stream.source import SpoolSource
+
+log = structlog.get_logger(__name__)
+
+
+def start(
+    spark: SparkSession,
+    engine: Engine,
+    place: Place,
+    *,
+    max_rows: int,
+    clock: Clock,
+    poll_seconds: float | None,
+    landed: Callable[[Landed], None] = lambda _: None,
+) -> StreamingQuery:
+    """Start the query.
+
+    Args:
+        spark: the session.
+        engine: of the catalog, migrated.
+        place: folders of spool, checkpoint and lake.
+        max_rows: events a batch, at most.
+        clock: gives `landed_at`.
+        poll_seconds: how often the spool is asked for news; None: work off what is there, then stop.
+        landed: called after each batch.
+    """
+    spark.dataSource.register(SpoolSource)
+    with engine.connect() as connection:
+        after_seq = cursor(connection)
+    batches = Batches(engine, place.lake, clock)
+    spooled = (
+        spark.readStream.format("spool")
+        .option("path", str(place.spool))
+        .option("after_seq", after_seq)
+        .option("max_rows", max_rows)
+        .load()
+    )
+    trigger: dict[str, Any] = (
+        {"availableNow": True}
+        if poll_seconds is None
+        else {"processingTime": f"{int(poll_seconds * 1000)} milliseconds"}
+    )
+
+    def each(frame: DataFrame, batch_id: int) -> None:
+        result = batches.land(frame, _query_id(frame), batch_id)
+        if result is not None:
+            log.debug(
+                "batch_landed", batch_id=batch_id, events=result.events, repeat=result.is_repeat
+            )
+            landed(result)
+
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", STREAM_POOL)
+    return (
+        spooled.writeStream.queryName("lineward")
+        .foreachBatch(each)
+        .option("checkpointLocation", str(place.checkpoint))
+        .trigger(**trigger)
+        .start()
+    )
+
+
+def _query_id(frame: DataFrame) -> str:
+    """Of the checkpoint: a lost one begins a query of another id."""
+    found = frame.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
+    return found or "unknown"

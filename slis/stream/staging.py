@@ -1,0 +1,143 @@
+"""Staging tables: what a batch brings, seen by its own transaction alone.
+
+They are temporary tables of the connection, so that a killed batch leaves nothing behind and two pipelines cannot mix theirs.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import BigInteger, Column, Connection, Index, MetaData, SmallInteger, Table, Text
+from sqlalchemy.schema import CreateTable
+
+Row = tuple[Any, ...]
+
+metadata = MetaData()
+
+
+def _table(
+    name: str, numbers: str = "", texts: str = "", flags: str = "", *, key: str = ""
+) -> Table:
+    keys = key.split()
+    columns = [
+        Column(column, kind, primary_key=column in keys, autoincrement=False)
+        for names, kind in ((numbers, BigInteger), (texts, Text), (flags, SmallInteger))
+        for column in names.split()
+    ]
+    return Table(name, metadata, *columns, prefixes=["TEMPORARY"], postgresql_on_commit="DROP")
+
+
+event = _table(
+    "s_event",
+    "seq event_time event_key",
+    "kind problem detail",
+    "is_streaming is_history is_skewed",
+)
+run = _table(
+    "s_run",
+    "run_key nominal_start_at first_event_at last_event_at started_at completed_at failed_at",
+    "run_id job_namespace job_name root_run_id root_job_namespace root_job_name parent_run_id job_type "
+    "processing_type integration engine engine_version adapter_version producer application_id error_message",
+    "is_history",
+)
+run_io = _table(
+    "s_run_io",
+    "run_key spelling_key facets_key hour first_event_at last_event_at streamed_at rows bytes",
+    "direction",
+    "has_statistics",
+)
+name = _table(
+    "s_name",
+    "spelling_key dataset_key partition_at first_seen_at last_seen_at",
+    "namespace name partition",
+    "is_dataset",
+    key="spelling_key",
+)
+alias = _table("s_alias", "alias_key dataset_key first_seen_at last_seen_at", "rule namespace name")
+facets = _table(
+    "s_facets",
+    "spelling_key facets_key dataset_key first_seen_at last_seen_at schema_key",
+    "lifecycle version fields",
+    key="spelling_key facets_key",
+)
+link = _table("s_link", "alias_key dataset_key first_seen_at last_seen_at", "rule namespace name")
+owner = _table("s_owner", "subject_key last_seen_at", "subject owner type")
+tag = _table("s_tag", "dataset_key last_seen_at", "tag value")
+column_edge = _table(
+    "s_column_edge",
+    "upstream_key downstream_key first_seen_at last_seen_at",
+    "upstream_field downstream_field",
+)
+declared_edge = _table(
+    "s_declared_edge",
+    "upstream_spelling_key downstream_spelling_key first_seen_at last_seen_at",
+    "job_namespace job_name",
+)
+
+# --- worked out by the merge -----------------------------------------------------------------------
+
+touched = _table(  # what the runs of the batch read and wrote, as the catalog knows them now
+    "t_touched",
+    "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at nominal_start_at rows",
+    "root_run_id run_id job_namespace job_name direction partition",
+    "is_streaming is_history is_write is_schema_change is_dropped names_input",
+)
+Index("t_touched_run", touched.c.run_key)
+streamed = _table(  # a stream's hours
+    "t_streamed",
+    "dataset_key bucket at rows",
+    "root_run_id job_namespace job_name direction",
+    "names_input is_history",
+)
+job = _table(
+    "t_job",
+    "dataset_key job_key",
+    "job_namespace job_name",
+    key="job_namespace job_name dataset_key",
+)
+new_edge = _table(
+    "t_new_edge",
+    "upstream_key downstream_key job_key first_seen_at last_seen_at is_new",
+    "root_run_id job_namespace job_name",
+)
+new_write = _table("t_new_write", "dataset_key writes", key="dataset_key")
+rekeyed = _table("t_rekeyed", "old_key new_key", key="old_key")
+
+
+def create(connection: Connection) -> None:
+    """Empty staging tables, for the transaction that is open."""
+    for table in metadata.sorted_tables:
+        connection.execute(CreateTable(table, if_not_exists=True))
+        connection.execute(table.delete())
+    for index in touched.indexes:
+        index.create(connection, checkfirst=True)
+
+
+def fill(connection: Connection, rows: Mapping[str, tuple[Sequence[str], Sequence[Row]]]) -> None:
+    """Put rows, each with its columns, into the tables of these names."""
+    for table, (columns, values) in rows.items():
+        if values:
+            _insert(connection, metadata.tables[table], columns, values)
+
+
+def _insert(
+    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]
+) -> None:
+    if connection.dialect.name == "postgresql":
+        _copy(connection, table, columns, rows)
+        return
+    marks = ", ".join("?" * len(columns))
+    statement = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - our own names
+    connection.exec_driver_sql(statement, rows)  # type: ignore[arg-type]
+
+
+def _copy(
+    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]
+) -> None:
+    driver = connection.connection.driver_connection
+    if driver is None:
+        message = "the connection to the catalog was closed while a batch was staged"
+        raise ConnectionError(message)
+    statement = f"COPY {table.name} ({', '.join(columns)}) FROM STDIN"
+    with driver.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)

@@ -1,0 +1,113 @@
+"""What the distinct facets of a batch say, as rows of the staging tables.
+
+This runs in the driver: 25,000 events hold about a thousand distinct facets, and planning a Spark job for each kind of row took
+longer than reading them all here (measured: 0.6 s against 0.03 s a batch).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from lineage.keys import key
+from slis.stream.arrow import clean, records
+from slis.stream.spellings import Seen, Spelling, Spellings
+
+Row = tuple[Any, ...]
+
+
+class Unfolded:
+    """Rows by staging table, from `schemas.DESCRIBED`."""
+
+    def __init__(self, described: pa.Table) -> None:
+        self.spellings = Spellings()
+        self.facets: list[Row] = []
+        self.links: list[Row] = []
+        self.owners: list[Row] = []
+        self.tags: list[Row] = []
+        self.columns: set[Row] = set()
+        for record in records(described):
+            self._unfold(record)
+
+    def own_jobs(self, owners: pa.Table) -> None:
+        """Add the owners of jobs, from `schemas.JOB_OWNERS`."""
+        self.owners += [
+            ("job", record["job_key"], record["owner"], record["type"], record["last_seen_at"])
+            for record in records(owners)
+        ]
+
+    def rows(self) -> dict[str, tuple[Sequence[str], list[Row]]]:
+        """Rows of `staging`'s tables, by name, each with its columns."""
+        seen = "first_seen_at last_seen_at"
+        given: dict[str, tuple[str, list[Row]]] = {
+            "s_name": (
+                f"spelling_key dataset_key namespace name partition partition_at is_dataset {seen}",
+                list(self.spellings.names()),
+            ),
+            "s_alias": (
+                f"alias_key dataset_key rule namespace name {seen}",
+                list(self.spellings.aliases()),
+            ),
+            "s_facets": (
+                f"spelling_key facets_key dataset_key {seen} lifecycle version schema_key fields",
+                self.facets,
+            ),
+            "s_link": (f"alias_key dataset_key rule namespace name {seen}", self.links),
+            "s_owner": ("subject subject_key owner type last_seen_at", self.owners),
+            "s_tag": ("dataset_key tag value last_seen_at", self.tags),
+            "s_column_edge": (
+                f"upstream_key upstream_field downstream_key downstream_field {seen}",
+                list(self.columns),
+            ),
+        }
+        return {table: (columns.split(), rows) for table, (columns, rows) in given.items()}
+
+    def _unfold(self, record: dict[str, Any]) -> None:
+        seen = Seen(record["first_seen_at"], record["last_seen_at"])
+        dataset = self.spellings.note(record["namespace"], record["name"], seen, is_dataset=True)
+        self.facets.append(
+            (
+                *(record["spelling_key"], record["facets_key"], dataset.dataset_key, *seen),
+                *(record["lifecycle"], record["version"], record["schema_key"], record["fields"]),
+            )
+        )
+        self.links += self._links(record, dataset, seen)
+        self.owners += [
+            ("dataset", dataset.dataset_key, clean(owner["name"]), clean(owner["type"]), seen.last)
+            for owner in record["owners"] or ()
+            if owner and owner["name"]
+        ]
+        # A tag of one column says nothing of its dataset.
+        self.tags += [
+            (dataset.dataset_key, clean(tag["key"]), clean(tag["value"] or ""), seen.last)
+            for tag in record["tags"] or ()
+            if tag and tag["key"] and not tag["field"]
+        ]
+        self.columns.update(self._columns(record, dataset, seen))
+
+    def _links(self, record: dict[str, Any], dataset: Spelling, seen: Seen) -> Iterator[Row]:
+        named = [("symlink", identifier) for identifier in record["identifiers"] or ()]
+        for rule, other in (*named, ("rename", record["previous"])):
+            if not other or not other["namespace"] or not other["name"]:
+                continue
+            alias = self.spellings.note(other["namespace"], other["name"], seen, is_dataset=False)
+            if alias.dataset_key != dataset.dataset_key:
+                yield (
+                    *(alias.dataset_key, dataset.dataset_key, rule),
+                    *(alias.dataset_namespace, alias.dataset_name, *seen),
+                )
+
+    def _columns(self, record: dict[str, Any], dataset: Spelling, seen: Seen) -> Iterator[Row]:
+        for field, lineage in record["columns"] or ():
+            for source in (lineage and lineage["inputFields"]) or ():
+                if source and source["namespace"] and source["name"] and source["field"]:
+                    upstream = self.spellings.note(
+                        source["namespace"], source["name"], seen, is_dataset=False
+                    )
+                    fields = clean(source["field"]), clean(field)
+                    yield (upstream.dataset_key, fields[0], dataset.dataset_key, fields[1], *seen)
+
+
+def job_key(namespace: str, name: str, dataset: tuple[str, str]) -> int:
+    """The key of what people call a job: (namespace, root job, the dataset that it writes)."""
+    return key(namespace, name, *dataset)

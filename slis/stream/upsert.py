@@ -1,0 +1,132 @@
+"""Set-based upserts that fold commutatively: the same rows for any order, any repeats, any split into batches."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Dialect,
+    Table,
+    and_,
+    case,
+    func,
+    or_,
+    select,
+    text,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
+_NEVER = -(1 << 62)
+Fold = Callable[[Any, Any], ColumnElement[Any]]
+
+
+class _Extreme(FunctionElement[Any]):
+    """The lesser or greater of two, where a null says nothing."""
+
+    inherit_cache = True
+
+
+class least(_Extreme):  # noqa: N801 - reads as SQL
+    """The lesser; the other one where one is null."""
+
+    inherit_cache = True
+
+
+class greatest(_Extreme):  # noqa: N801 - reads as SQL
+    """The greater; the other one where one is null."""
+
+    inherit_cache = True
+
+
+@compiles(least)
+@compiles(greatest)
+def _as_in_postgresql(element: Any, compiler: Any, **kw: Any) -> str:  # noqa: ANN401
+    name = type(element).__name__
+    return f"{name}({compiler.process(element.clauses, **kw)})"
+
+
+@compiles(least, "sqlite")
+@compiles(greatest, "sqlite")
+def _as_in_sqlite(element: Any, compiler: Any, **kw: Any) -> str:  # noqa: ANN401
+    # SQLite's scalar min() and max() are null as soon as one argument is.
+    name = "min" if isinstance(element, least) else "max"
+    one, other = (compiler.process(clause, **kw) for clause in element.clauses)
+    return f"{name}(coalesce({one}, {other}), coalesce({other}, {one}))"
+
+
+def either(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
+    """True as soon as one says so."""
+    return or_(kept, given)
+
+
+def both(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
+    """True as long as both say so."""
+    return and_(kept, given)
+
+
+def given(_kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
+    """What came last."""
+    return given  # type: ignore[no-any-return]
+
+
+def added(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
+    """The sum: for rows that the caller knows to be new."""
+    return kept + given  # type: ignore[no-any-return]
+
+
+def at_the_later(instant: str, *, ties: Fold | None = None) -> Fold:
+    """The value of the row whose `instant` is later; of equals what `ties` says, else the kept one's."""
+
+    def fold(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
+        before, after = kept.table.c[instant], given.table.c[instant]
+        is_later = after > func.coalesce(before, _NEVER)
+        tied = ties(kept, given) if ties else kept
+        return case((is_later, given), (after == before, tied), else_=kept)
+
+    return fold
+
+
+def insert_for(dialect: Dialect) -> Any:  # noqa: ANN401 - two classes of one shape
+    """The dialect's INSERT, which knows ON CONFLICT."""
+    return postgresql.insert if dialect.name == "postgresql" else sqlite.insert
+
+
+def upsert(
+    connection: Connection,
+    table: Table,
+    query: str,
+    folds: Mapping[str, Fold],
+    *,
+    keeps: str = "",
+    **parameters: Any,  # noqa: ANN401
+) -> int:
+    """Insert what `query` gives; fold it into the rows that are there.
+
+    Args:
+        connection: inside a transaction.
+        table: to write.
+        query: gives the primary key's columns, those of `folds` and those of `keeps`, by name, each key once.
+        folds: for each column, how the kept and the given value make one.
+        keeps: columns that the first row decides.
+        parameters: of `query`.
+
+    Returns:
+        Number of rows inserted or folded.
+    """
+    keys = [column.name for column in table.primary_key]
+    names = [*keys, *folds, *keeps.split()]
+    given = text(query).bindparams(**parameters).columns(*(table.c[name] for name in names))
+    # By name, whatever the order in the text; SQLite reads ON CONFLICT as a join without a WHERE before it.
+    subquery = given.subquery()
+    rows = select(*(subquery.c[name] for name in names)).where(text("1 = 1"))
+    insert = insert_for(connection.dialect)(table).from_select(names, rows)
+    changes = {name: fold(table.c[name], insert.excluded[name]) for name, fold in folds.items()}
+    insert = (
+        insert.on_conflict_do_update(index_elements=keys, set_=changes)
+        if changes
+        else insert.on_conflict_do_nothing(index_elements=keys)
+    )
+    return connection.execute(insert).rowcount
