@@ -122,11 +122,18 @@ def _twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
 
 def _first_that_holds() -> Column:
     """A struct of reason and evidence. The order is the definition's: change it there first."""
+    found = _reason("late", _late())
+    for holds, reason, evidence in reversed(_reasons()):
+        found = F.when(holds, _reason(reason, evidence)).otherwise(found)
+    return found
+
+
+def _reasons() -> list[tuple[Column, str, Column]]:
+    """(holds, reason, evidence), the first that holds first."""
     is_absent = F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)
     defect = F.col("judgement.defect")
     written_at = F.col("write.written_at")
-    found = F
-    for holds, reason, evidence in (
+    return [
         (F.col("excuse") == PIPELINE_LAG, PIPELINE_LAG, _pipeline_lag()),
         (F.col("excuse") == INGESTION_GAP, INGESTION_GAP, _ingestion_gap()),
         (is_absent & F.col("twin").isNotNull(), "naming_mismatch", _naming_mismatch()),
@@ -137,9 +144,7 @@ def _first_that_holds() -> Column:
         (is_absent & written_at.isNotNull() & ~_is_running(), "silent", _silent()),
         (is_absent & written_at.isNull() & ~_is_running(), "never_reported", _never_reported()),
         (defect == NO_INPUTS, "no_inputs", _no_inputs()),
-    ):
-        found = found.when(holds, _reason(reason, evidence))
-    return found.otherwise(_reason("late", _late()))
+    ]
 
 
 def _reason(reason: str, evidence: Column) -> Column:

@@ -38,7 +38,7 @@ GAPS = "kind string, started_at timestamp, ended_at timestamp"
 EDGES = "upstream_key bigint, downstream_key bigint"
 
 # `defect`: what a dataset lacks whose state is not good; the reason says why it lacks it. It holds
-# since `bad_since`; a write since `due_from` would have averted it, and the job's next cycle ends at
+# since `bad_since`; a write since `due_from` would have averted it, and its next cycle ends at
 # `next_cycle_at`. `limit_origin`: declared | streaming | learned.
 JUDGEMENT = """
     struct<sli: string, state: string, defect: string, due_from: timestamp, bad_since: timestamp,

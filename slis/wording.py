@@ -13,10 +13,10 @@ def instant_text(instant: Column) -> Column:
 
 def duration_text(seconds: Column) -> Column:
     """Seconds in their largest fitting unit with at most one decimal: `26 h`, `1.5 d`, `40 s`."""
-    text = F
-    for size, unit in _UNITS:
-        text = text.when(seconds >= size, _amount(seconds / size, unit))
-    return text.otherwise(_amount(seconds, "s"))
+    text = _amount(seconds, "s")
+    for size, unit in reversed(_UNITS):
+        text = F.when(seconds >= size, _amount(seconds / size, unit)).otherwise(text)
+    return text
 
 
 def _amount(value: Column, unit: str) -> Column:

@@ -45,7 +45,7 @@ def test_each_defect_of_the_newest_write_makes_a_dataset_bad(spark):
 
 
 def test_only_expected_active_datasets_that_are_no_sources_are_in_the_total(spark):
-    """A source needs no upstream; what is idle for over 7 days counts only if the policy names it."""
+    """A source needs no upstream; what is idle for 7 days counts only if the policy names it."""
     described = datasets(
         spark,
         {"dataset_key": 1, "is_source": True},
@@ -66,7 +66,7 @@ def test_only_expected_active_datasets_that_are_no_sources_are_in_the_total(spar
 
 
 def test_what_landed_later_was_not_known_then(spark):
-    """The past as it was known then: a write of 09:00 that landed at 12:00 helps nobody at 11:00."""
+    """The past as known then: a write of 09:00 that landed at 12:00 helps nobody at 11:00."""
     late = writes(spark, {"dataset_key": 1, "written_at": day(9, 9), "landed_at": day(9, 12)})
     seen = reads(spark, {"dataset_key": 1, "read_at": day(9, 8)})
 

@@ -9,7 +9,7 @@ from tests.slis.sli_frames import day, events, instants, naive
 def test_each_event_counts_once_against_the_limit_of_its_kind(spark):
     """30 s for streams, 5 min for batch; history apart; a clock ahead of ours gives 0."""
 
-    def arrived(seconds, hour=9, **row):
+    def arrived(seconds, hour=9, **row):  # noqa: ANN003
         happened = day(1, hour)
         return {"event_time": happened, "landed_at": happened + timedelta(seconds=seconds), **row}
 

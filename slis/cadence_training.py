@@ -1,0 +1,101 @@
+"""Which gaps between writes a dataset's cadence is learned from.
+
+One gap decides whether the next may train: that is a loop over a sequence, which neither a window
+function nor an aggregate of Spark can tell. So each dataset's gaps come here as one array.
+"""
+
+from bisect import insort
+from itertools import pairwise
+
+import numpy as np
+
+from slis.working_week import Floats
+
+MIN_GAPS = 8
+_AGREEING = 3
+_AGREEMENT = 0.25
+_MISS_FACTOR = 1.5
+_MISS_MADS = 10.0
+_LEAST_SPREAD = 0.05
+_OWN_MARGIN = 1.1
+# In units of the spread of log gaps: drift that is let pass, sum that is a change, most that one
+# gap may add, so that no single gap is a change.
+_CUSUM_SLACK, _CUSUM_ALARM, _CUSUM_STEP = 0.5, 8.0, 3.0
+_LEAST_LOG_SPREAD = 0.2
+
+
+def trained(gaps: Floats) -> Floats:
+    """The gaps since the last change of cadence, without those judged a miss."""
+    return since_change(without_misses(gaps))
+
+
+def without_misses(gaps: Floats) -> Floats:
+    """Leaves out gaps far beyond those before them, until three running agree on a new cadence."""
+    kept: list[float] = []
+    ordered: list[float] = []
+    missed: list[float] = []
+    for gap in gaps.tolist():
+        if len(kept) < MIN_GAPS or not _is_miss(gap, ordered):
+            missed.clear()
+        else:
+            missed.append(gap)
+            if not _agree(missed[-_AGREEING:]):
+                continue
+            # The three are the new cadence, and what was before is of no use to it.
+            kept, ordered = missed[-_AGREEING:-1], sorted(missed[-_AGREEING:-1])
+            missed.clear()
+        kept.append(gap)
+        insort(ordered, gap)
+    return np.array(kept)
+
+
+def _is_miss(gap: float, ordered: list[float]) -> bool:
+    median = ordered[len(ordered) // 2]
+    if gap <= _MISS_FACTOR * median or gap <= _OWN_MARGIN * ordered[-1]:
+        return False
+    spread = max(mad(np.array(ordered), median), _LEAST_SPREAD * median)
+    return gap > median + _MISS_MADS * spread
+
+
+def _agree(missed: list[float]) -> bool:
+    middle = sorted(missed)[len(missed) // 2]
+    return len(missed) == _AGREEING and all(
+        abs(gap - middle) <= _AGREEMENT * middle for gap in missed
+    )
+
+
+def since_change(gaps: Floats) -> Floats:
+    """The gaps from the last change of cadence on, by a two-sided CUSUM on log gaps."""
+    start = 0
+    while (change := _change(gaps[start:])) is not None:
+        start += change
+    return gaps[start:]
+
+
+def _change(gaps: Floats) -> int | None:
+    """Where the first change began; None when there is none."""
+    if gaps.size <= MIN_GAPS:
+        return None
+    logs = np.log(np.maximum(gaps, 1e-6))
+    usual = float(np.median(logs[:MIN_GAPS]))
+    spread = max(1.4826 * mad(logs[:MIN_GAPS], usual), _LEAST_LOG_SPREAD)
+    steps = np.clip((logs - usual) / spread, -_CUSUM_STEP, _CUSUM_STEP)
+    onsets = [onset for side in (1.0, -1.0) if (onset := _onset(side * steps)) is not None]
+    # A change within the first gaps, which set the standard, is none that can be told.
+    return max(1, min(onsets)) if onsets else None
+
+
+def _onset(steps: Floats) -> int | None:
+    """Where the sum that reaches the alarm last stood at zero."""
+    sums = [0.0]
+    for step in steps.tolist():
+        sums.append(max(0.0, sums[-1] + step - _CUSUM_SLACK))
+        if sums[-1] > _CUSUM_ALARM:
+            zeros = [index for index, (before, _) in enumerate(pairwise(sums)) if before == 0.0]
+            return zeros[-1]
+    return None
+
+
+def mad(values: Floats, middle: float) -> float:
+    """Median absolute deviation."""
+    return float(np.median(np.abs(values - middle)))

@@ -1,0 +1,99 @@
+"""Learned limits, from writes to limits and their explanation."""
+
+from datetime import timedelta
+
+import numpy as np
+
+from slis.cadence import backfills, learned_limits
+from tests.slis.sli_frames import day, gaps, writes
+
+HOUR = 3_600.0
+DAY = 24 * HOUR
+
+
+def _every(key, seconds, count, start=0, **row):  # noqa: ANN003
+    """Writes that far apart, each up to 2 % off, in a pattern that repeats."""
+    offs = [0.02 * seconds * np.sin(number) for number in range(count)]
+    at = [day(start) + timedelta(seconds=seconds * n + off) for n, off in enumerate(offs)]
+    return [{"dataset_key": key, "written_at": time, **row} for time in at]
+
+
+def test_limits_fit_the_cadence_and_the_open_gap_is_in_no_training(spark):
+    """Daily, hourly and weekday jobs, a dead one, a stream, and one that has too few gaps."""
+    monday = -27  # 5 October 2026
+    weekdays = [day(monday + n, 2) for n in range(33) if (monday + n + 6) % 7 < 5]
+    daily = _every(1, DAY, 30, start=-30)
+    frame = writes(
+        spark,
+        *daily,
+        *_every(2, HOUR, 200, start=-5),
+        *({"dataset_key": 3, "written_at": time} for time in weekdays),
+        *_every(4, DAY, 30, start=-100),
+        *_every(5, 60.0, 100, is_streaming=True),
+        *_every(6, DAY, 8, start=-8),
+    )
+
+    learned = learned_limits(frame, gaps(spark), as_of=day(6))
+    rows = {row.dataset_key: row for row in learned.collect()}
+
+    assert {key: (row.cadence_class, row.gaps) for key, row in rows.items()} == {
+        1: ("periodic", 29),
+        2: ("periodic", 199),
+        3: ("periodic", 24),
+        4: ("periodic", 29),
+        5: ("streaming", 99),
+        6: ("periodic", 7),
+    }
+    assert DAY * 1.1 < rows[1].limit_seconds < DAY * 2
+    assert HOUR * 1.1 < rows[2].limit_seconds < HOUR * 2
+    friday = max(weekdays)
+    assert friday.weekday() == 4
+    assert (
+        day(4, 2) < friday + timedelta(seconds=rows[3].limit_seconds) - timedelta(days=2) < day(7)
+    )
+    assert rows[4].limit_seconds == rows[1].limit_seconds
+    assert rows[6].limit_seconds is None
+    assert rows[6].explanation == "learning: 7 of 8 gaps"
+    assert rows[3].explanation.startswith("periodic: 24 gaps, usual 1 day, 0:00:00")
+    assert "48 hours of the week left out" in rows[3].explanation
+
+
+def test_a_limit_is_never_below_the_own_largest_gap_and_a_tenth_of_the_cadence(spark):
+    """A largest gap of 30 h, which is no miss, sets the floor: 32.4 h."""
+    times = [day(n) for n in range(12)] + [day(12, 6)] + [day(13 + n, 6) for n in range(3)]
+    frame = writes(spark, *({"dataset_key": 1, "written_at": time} for time in times))
+
+    [row] = learned_limits(frame, gaps(spark), as_of=day(16)).collect()
+
+    assert row.limit_seconds >= 32.4 * HOUR
+
+
+def test_gaps_of_our_own_and_backfills_teach_nothing(spark):
+    """What fell into an ingestion gap is left out; writes for older days are no cadence."""
+    frame = writes(
+        spark,
+        *_every(1, DAY, 12),
+        *({"dataset_key": 2, **row} for row in _nominal(range(12))),
+        *({"dataset_key": 2, "written_at": day(11, 1, n), **_meant(n)} for n in range(9)),
+    )
+    silent = gaps(spark, ("ingestion", day(4, 12), day(4, 13)))
+
+    rows = {row.dataset_key: row for row in learned_limits(frame, silent, as_of=day(12)).collect()}
+
+    assert rows[1].gaps == 10
+    assert (rows[2].gaps, rows[2].cadence_seconds) == (10, DAY)
+
+
+def _meant(number):
+    return {"nominal_start_at": day(number)}
+
+
+def _nominal(numbers):
+    return [{"written_at": day(n), **_meant(n)} for n in numbers]
+
+
+def test_a_backfill_is_meant_for_more_than_one_cadence_before_the_newest():
+    """The day before is no backfill, and what does not say is none."""
+    meant_for = np.array([1.0, 2.0, 3.0, 4.0, 3.0, 2.0, np.nan, 5.0])
+
+    assert backfills(meant_for).tolist() == [False] * 5 + [True, False, False]
