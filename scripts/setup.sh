@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Sets up what a target needs, and says in one sentence what it cannot: setup.sh runtime|test
+# The second run finds its stamp and takes a second.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+kind=${1:?runtime or test}
+
+say() { printf 'lineward: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# Debian packages by name when root, else a sentence that names them.
+need() {
+  local why=$1; shift
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    die "$why is missing: install it (on Debian: apt-get install $*) and run this again."
+  fi
+  say "installing $* ($why)"
+  local policy=/usr/sbin/policy-rc.d made=
+  # Some of the packages would start a service of their own on installation.
+  if [ ! -e "$policy" ]; then printf '#!/bin/sh\nexit 101\n' >"$policy"; chmod +x "$policy"; made=1; fi
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+  [ -z "$made" ] || rm -f "$policy"
+}
+
+java_major() { java -version 2>&1 | sed -n '1s/.*version "\([0-9]*\).*/\1/p'; }
+
+command -v java >/dev/null && [ "$(java_major)" -ge 17 ] ||
+  need "Java 17, which Spark runs on," openjdk-17-jre-headless
+if [ "$kind" = test ]; then
+  command -v promtool >/dev/null || need "Prometheus, which the tests ask," prometheus
+  command -v strace >/dev/null || need "strace, which breaks disks for the tests," strace
+fi
+
+python=$(command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3 ||
+  die "Python 3.11 or newer is missing: install it and run this again.")
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+  die "Python 3.11 or newer is needed, $python is $("$python" -V): install one and run this again."
+
+case $kind in runtime) locked=runtime ;; test) locked=dev ;; *) die "runtime or test, not $kind" ;; esac
+stamp=.venv/lineward-$(cat requirements/"$locked".txt pyproject.toml | sha256sum | cut -c1-16)
+if [ -e "$stamp-$locked" ] || { [ $locked = runtime ] && ls .venv/lineward-*-dev >/dev/null 2>&1; }; then
+  exit 0
+fi
+
+uv=$(command -v uv || true)
+if [ -z "$uv" ]; then
+  uv=build/uv/bin/uv
+  if [ ! -x "$uv" ]; then
+    "$python" -m venv build/uv 2>/dev/null || { need "Python's venv" python3-venv; "$python" -m venv build/uv; }
+    build/uv/bin/pip install -q uv
+  fi
+fi
+say "installing Lineward into .venv (Spark is the large part: a minute or two the first time)"
+[ -x .venv/bin/python ] || "$uv" venv -q --no-python-downloads --python "$python" .venv
+"$uv" pip install -q --python .venv --require-hashes -r requirements/"$locked".txt
+"$uv" pip install -q --python .venv --no-deps -e .
+touch "$stamp-$locked"
