@@ -34,7 +34,7 @@ faults: ## the guarantees, in their long form: 200 collector kills, 30 driver ki
 	@LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30 pytest -m faults -p no:randomly $(ARGS)
 
 lock: ## requirements with hashes, from pyproject.toml
-	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
+	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --universal \
 	  pyproject.toml -o requirements/runtime.txt
-	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
+	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --universal \
 	  --group dev pyproject.toml -o requirements/dev.txt

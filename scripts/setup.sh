@@ -32,16 +32,21 @@ if [ "$kind" = test ]; then
   command -v strace >/dev/null || need "strace, which breaks disks for the tests," strace
 fi
 
-python=$(command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3 ||
-  die "Python 3.11 or newer is missing: install it and run this again.")
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-  die "Python 3.11 or newer is needed, $python is $("$python" -V): install one and run this again."
+# A shim may be on PATH for a Python that is not there, so each is asked.
+python=
+for candidate in python3.11 python3 python3.12 python3.13; do
+  if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    python=$candidate
+    break
+  fi
+done
+[ -n "$python" ] || die "Python 3.11 or newer is missing: install it and run this again."
 
 case $kind in runtime) locked=runtime ;; test) locked=dev ;; *) die "runtime or test, not $kind" ;; esac
-stamp=.venv/lineward-$(cat requirements/"$locked".txt pyproject.toml | sha256sum | cut -c1-16)
-if [ -e "$stamp-$locked" ] || { [ $locked = runtime ] && ls .venv/lineward-*-dev >/dev/null 2>&1; }; then
-  exit 0
-fi
+# What is installed is what these files say: other files, another stamp.
+stamp() { echo ".venv/lineward-$1-$(cat requirements/"$1".txt pyproject.toml | sha256sum | cut -c1-16)"; }
+# The test set holds the runtime set.
+if [ -e "$(stamp $locked)" ] || [ -e "$(stamp dev)" ]; then exit 0; fi
 
 uv=$(command -v uv || true)
 if [ -z "$uv" ]; then
@@ -52,7 +57,7 @@ if [ -z "$uv" ]; then
   fi
 fi
 say "installing Lineward into .venv (Spark is the large part: a minute or two the first time)"
-[ -x .venv/bin/python ] || "$uv" venv -q --no-python-downloads --python "$python" .venv
+[ -x .venv/bin/python ] || "$uv" venv -q --no-python-downloads --python "$(command -v "$python")" .venv
 "$uv" pip install -q --python .venv --require-hashes -r requirements/"$locked".txt
 "$uv" pip install -q --python .venv --no-deps -e .
-touch "$stamp-$locked"
+touch "$(stamp $locked)"
