@@ -24,7 +24,7 @@ def test_datasets_gives_each_dataset_with_its_worst_state(catalog):
     ]
 
 
-def _row(name, tier, owner, *verdict):
+def _row(name, tier, owner, *verdict: str | None):
     state, sli, reason, hour = verdict
     return {
         "dataset_namespace": shop.NAMESPACE,

@@ -1,0 +1,73 @@
+"""Stand-ins for the roles, and a supervisor of them: `stand_in.py FOLDER PORT [stubborn]`.
+
+As a role (`stand_in.py FOLDER role NAME [PORT]`) it starts a process of its own, notes both, and on
+SIGTERM notes that it ended.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from service.child import RoleCommand
+from service.supervisor import Supervisor
+
+
+def main() -> None:
+    """Be what the arguments say."""
+    folder, what, *rest = sys.argv[1:]
+    if what == "role":
+        _role(Path(folder), *rest)
+    else:
+        _supervise(Path(folder), int(what), stubborn="stubborn" in rest)
+
+
+def _supervise(folder: Path, port: int, *, stubborn: bool) -> None:
+    def command(role: str, *more: str) -> tuple[str, ...]:
+        return (sys.executable, __file__, str(folder), "role", role, *more)
+
+    commands = [
+        RoleCommand(
+            role="collector", argv=command("collector", str(port)), address=("127.0.0.1", port)
+        ),
+        RoleCommand(role="service", argv=command("service")),
+        RoleCommand(
+            role="pipeline",
+            argv=command("pipeline", "0", "stubborn" if stubborn else ""),
+            stop_seconds=0.5,
+        ),
+    ]
+    supervisor = Supervisor(commands, folder, os.environ, _say)
+    supervisor.run(on_accepting=lambda: _say("accepting"))
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _role(folder: Path, name: str, port: str = "0", mood: str = "") -> None:
+    def stop(_number: int, _frame: object) -> None:
+        with (folder / "ended").open("a") as file:
+            file.write(f"{name}\n")
+        if mood != "stubborn":
+            os._exit(0)
+
+    signal.signal(signal.SIGTERM, stop)
+    grandchild = subprocess.Popen(["sleep", "600"])
+    with socket.create_server(("127.0.0.1", int(port))):
+        _serve(folder, name, grandchild.pid)
+
+
+def _serve(folder: Path, name: str, grandchild: int) -> None:
+    scratch = folder / f"{name}.new"
+    scratch.write_text(f"{os.getpid()} {grandchild}")
+    scratch.replace(folder / f"{name}.pids")
+    while True:
+        signal.pause()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from service.occupancy import holding
+from tests.service.commandline import environ, lineward
+from tests.service.waiting import lives, until
+
+STAND_IN = Path(__file__).with_name("stand_in.py")
+ROLES = ("collector", "service", "pipeline")
+Up = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Up]:
+    """Starts a supervisor of three stand-ins in `tmp_path`, once they all run."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*more: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, str(STAND_IN), str(tmp_path), str(_free_port()), *more],
+            env=environ(),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        until(lambda: all((tmp_path / f"{role}.pids").exists() for role in ROLES))
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+    for pid in _all_pids(tmp_path):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def _pids(folder: Path, role: str) -> list[int]:
+    return [int(pid) for pid in (folder / f"{role}.pids").read_text().split()]
+
+
+def _all_pids(folder: Path) -> list[int]:
+    return [pid for role in ROLES for pid in _pids(folder, role)]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_killed_role_is_started_again(tmp_path: Path, up: Up, role):
+    """Kill -9: a new process of that role, the old one's own child gone, the others untouched."""
+    up()
+    before = {name: _pids(tmp_path, name) for name in ROLES}
+
+    os.kill(before[role][0], signal.SIGKILL)
+
+    until(lambda: _pids(tmp_path, role) != before[role])
+    until(lambda: not lives(before[role][1]))
+    others = [name for name in ROLES if name != role]
+    assert {name: _pids(tmp_path, name) for name in others} == {n: before[n] for n in others}
+
+
+def test_the_status_file_counts_restarts(tmp_path: Path, up: Up):
+    """What `lineward status` shows of a role that died once."""
+    up()
+    os.kill(_pids(tmp_path, "service")[0], signal.SIGKILL)
+
+    def restarted():
+        roles = json.loads((tmp_path / "run" / "status.json").read_text())
+        return next((r for r in roles if r["restarts"] == 1 and r["state"] == "running"), None)
+
+    assert until(restarted)["role"] == "service"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_is_clean_and_the_collector_stops_last(tmp_path: Path, up: Up, number):
+    """Every role ends by itself, senders are served to the end, and no process is left."""
+    supervisor = up()
+
+    supervisor.send_signal(number)
+
+    assert supervisor.wait(30) == 0
+    ended = (tmp_path / "ended").read_text().split()
+    assert sorted(ended) == sorted(ROLES)
+    assert ended[-1] == "collector"
+    assert [pid for pid in _all_pids(tmp_path) if lives(pid)] == []
+
+
+def test_a_role_that_does_not_end_is_killed(tmp_path: Path, up: Up):
+    """A pipeline deaf to SIGTERM holds the stop up for its allowance, not for ever."""
+    supervisor = up("stubborn")
+
+    supervisor.terminate()
+    said, _ = supervisor.communicate(timeout=30)
+
+    assert "pipeline did not end in time and was killed" in said
+    assert [pid for pid in _all_pids(tmp_path) if lives(pid)] == []
+
+
+def test_the_roles_die_with_a_killed_supervisor(tmp_path: Path, up: Up):
+    """Kill -9 of the supervisor leaves no role behind to hold ports and files."""
+    supervisor = up()
+    roles = [_pids(tmp_path, role)[0] for role in ROLES]
+
+    supervisor.kill()
+
+    until(lambda: not any(lives(pid) for pid in roles))
+
+
+def test_a_second_up_on_the_same_folder_is_refused(tmp_path: Path):
+    """One sentence and exit code 7: two collectors would fight over one spool."""
+    with holding(tmp_path / "run" / "up.lock"):
+        second = lineward("up", "--data-dir", str(tmp_path), **_free_ports())
+
+    assert second.returncode == 7
+    assert f"`lineward up` already runs on {tmp_path}" in second.stderr
+    assert second.stderr.count("\n") == 1
+
+
+def test_a_port_in_use_is_one_sentence(tmp_path: Path):
+    """It names the address and the variable to set."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = lineward(
+            "up",
+            "--data-dir",
+            str(tmp_path),
+            **_free_ports() | {"LINEWARD_METRICS_PORT": str(port)},
+        )
+
+    assert done.returncode == 7
+    assert done.stderr == (
+        f"lineward: cannot listen on 127.0.0.1:{port} (Address already in use):"
+        " set LINEWARD_METRICS_PORT to a free port\n"
+    )
+
+
+def test_a_wrong_policy_keeps_it_from_starting(tmp_path: Path):
+    """Refused before any role runs, with line and path."""
+    policy = tmp_path / "lineward.yaml"
+    policy.write_text("datasetz: []\n")
+
+    done = lineward("up", "--data-dir", str(tmp_path / "data"), "--policy", str(policy))
+
+    assert done.returncode == 6
+    assert "lineward.yaml" in done.stderr
+    assert "datasetz" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def _free_ports() -> dict[str, str]:
+    names = ("COLLECTOR", "SERVICE", "METRICS")
+    return {f"LINEWARD_{name}_PORT": "0" for name in names}

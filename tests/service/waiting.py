@@ -1,0 +1,29 @@
+"""Waits for what other processes do: a condition and a deadline, never a fixed sleep."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+_Found = TypeVar("_Found")
+
+
+def until(condition: Callable[[], _Found | None], *, seconds: float = 30.0) -> _Found:
+    """What the condition gives as soon as it gives anything; fails at the deadline."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    message = f"not within {seconds} s: {condition}"
+    raise AssertionError(message)
+
+
+def lives(pid: int) -> bool:
+    """Whether this process runs; a zombie does not."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
