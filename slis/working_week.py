@@ -26,7 +26,8 @@ Hours = npt.NDArray[np.bool_]
 def wall_seconds(micros: npt.NDArray[np.int64], zone: str) -> Floats:
     """Instants as seconds of wall time since a Monday midnight."""
     local = pd.to_datetime(micros, unit="us", utc=True).tz_convert(zone).tz_localize(None)
-    return local.astype("datetime64[us]").astype(np.int64).to_numpy() / 1e6 + _THURSDAY_SECONDS
+    seconds: Floats = local.astype("datetime64[us]").astype(np.int64).to_numpy() / 1e6
+    return seconds + _THURSDAY_SECONDS
 
 
 def instant_micros(wall: float, zone: str) -> int:
@@ -67,7 +68,8 @@ def working_seconds(wall: Floats, hours: Hours) -> Floats:
     hour = _hour_of_week(wall)
     into_hour = np.where(hours[hour], wall % HOUR_SECONDS, 0.0)
     weeks = wall // _WEEK_SECONDS
-    return (weeks * before[-1] + before[hour]) * HOUR_SECONDS + into_hour
+    seconds: Floats = (weeks * before[-1] + before[hour]) * HOUR_SECONDS + into_hour
+    return seconds
 
 
 def wall_at(working: float, hours: Hours) -> float:

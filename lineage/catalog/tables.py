@@ -327,6 +327,7 @@ dataset_policy = Table(
     _flag("is_generated"),
     _flag("is_streaming"),
     _flag("is_declared"),  # the policy names it outright: expected before it is ever seen
+    Column("is_expected", Boolean),  # false: only ever read, and by the way
     Column("declared_limit_seconds", Float),
 )
 
@@ -337,6 +338,7 @@ dataset_limit = Table(
     Column("limit_seconds", Float),  # null: still learning
     Column("cadence_class", Text, nullable=False),  # streaming | periodic | bursty | event_driven
     Column("cadence_seconds", Float),
+    Column("duration_seconds", Float),  # usual, from the first START to the last COMPLETE
     Column("gaps", Integer, nullable=False),
     Column("explanation", Text, nullable=False),
     _instant("learned_at", nullable=False),

@@ -1,0 +1,168 @@
+"""What the policy says of each dataset, kept in the catalog and renewed when something changed.
+
+Tiers are handed up the lineage by the graph functions of `lineage`, never by joins repeated in Spark.
+"""
+
+from collections import defaultdict
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Engine, delete, select, text
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from lineage.keys import key
+from lineage.policy import Policy, resolve
+from lineage.policy.tiers import Tiering, expected_edges, inherit
+from lineage.states import TIERS, Tier
+from slis.stream.upsert import insert_for
+
+_FINGERPRINT = "policy_fingerprint"
+_CHANGES = """
+    SELECT (SELECT count(*) FROM dataset), (SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL),
+        (SELECT count(*) FROM dataset WHERE canonical_key <> dataset_key),
+        (SELECT count(*) FROM edge), (SELECT count(*) FROM edge WHERE runs >= 3),
+        (SELECT count(*) FROM tag), (SELECT count(*) FROM ownership)
+"""
+_DATASETS = """
+    SELECT dataset_key, namespace, name FROM dataset
+    WHERE canonical_key = dataset_key AND retired_at IS NULL
+"""
+_EDGES = "SELECT upstream_key, downstream_key, job_key, runs FROM edge"
+_TIER_TAGS = "SELECT dataset_key, lower(value) FROM tag WHERE lower(tag) = 'tier'"
+_OWNERS = (
+    "SELECT subject_key, min(owner) FROM ownership WHERE subject = 'dataset' GROUP BY subject_key"
+)
+Names = dict[int, tuple[str, str]]
+Edges = list[tuple[int, int, int, int]]
+
+
+class Described(msgspec.Struct, frozen=True):
+    """What the catalog says beside the policy."""
+
+    names: Names
+    edges: Edges
+    tier_tags: dict[int, Tier]
+    owners: dict[int, str]
+
+
+def renew(engine: Engine, policy: Policy, as_of: datetime) -> bool:
+    """Bring `dataset_policy` up to date; a look at a few counts when nothing changed.
+
+    A dataset that the policy names outright is in the catalog from then on, seen or not.
+
+    Returns:
+        Whether anything was computed anew.
+    """
+    with writing(engine) as connection:
+        _declare(connection, policy, to_micros(as_of))
+        fingerprint = f"{policy.hash} {list(connection.execute(text(_CHANGES)).one())}"
+        meta = tables.meta
+        known = connection.scalar(select(meta.c.value).where(meta.c.name == _FINGERPRINT))
+        if known == fingerprint:
+            return False
+    described = _described(engine)
+    rows = policy_rows(policy, described)
+    with writing(engine) as connection:
+        _replace(connection, rows)
+        _keep(connection, meta, {"name": _FINGERPRINT, "value": fingerprint})
+    return True
+
+
+def _declare(connection: Connection, policy: Policy, at: int) -> None:
+    rows = [
+        {
+            "dataset_key": key(namespace, name),
+            "namespace": namespace,
+            "name": name,
+            "canonical_key": key(namespace, name),
+            "first_seen_at": at,
+            "last_seen_at": at,
+        }
+        for namespace, name in policy.declared()
+    ]
+    if rows:
+        insert = insert_for(connection.dialect)(tables.dataset)
+        connection.execute(insert.on_conflict_do_nothing(), rows)
+
+
+def _described(engine: Engine) -> Described:
+    with engine.connect() as connection:
+
+        def ask(query: str) -> list[Any]:
+            return [tuple(row) for row in connection.execute(text(query))]
+
+        tags = {row[0]: row[1] for row in ask(_TIER_TAGS) if row[1] in TIERS}
+        names = {row[0]: (row[1], row[2]) for row in ask(_DATASETS)}
+        return Described(names, ask(_EDGES), tags, dict(ask(_OWNERS)))
+
+
+def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]:
+    """Rows of `dataset_policy`, one per dataset."""
+    decisions = {at: resolve(policy, *name) for at, name in described.names.items()}
+    declared = described.tier_tags | {
+        at: decision.tier for at, decision in decisions.items() if decision.tier
+    }
+    seen = [(upstream, downstream, runs) for upstream, downstream, _, runs in described.edges]
+    expected = [(key(*up), key(*down)) for up, down in policy.expected_edges()]
+    tiers = inherit(described.names, declared, expected_edges(seen, expected))
+    by_the_way = read_by_the_way(described.edges)
+    return [
+        {
+            "dataset_key": at,
+            "tier": tiers[at].tier,
+            "tier_origin": tiers[at].origin,
+            "tier_reason": _tier_reason(tiers[at], described.names),
+            "owner": decision.owner or described.owners.get(at),
+            "owner_origin": _owner_origin(decision.owner, described.owners.get(at)),
+            "is_source": decision.source,
+            "is_generated": decision.generated,
+            "is_streaming": decision.streaming,
+            "is_declared": decision.is_declared,
+            "is_expected": decision.is_declared or at not in by_the_way,
+            "declared_limit_seconds": decision.limit_seconds,
+        }
+        for at, decision in decisions.items()
+    ]
+
+
+def read_by_the_way(edges: Edges) -> set[int]:
+    """Datasets that no job reads in most of its runs, though some job has read them."""
+    runs_of_job: defaultdict[int, int] = defaultdict(int)
+    for _, _, job, runs in edges:
+        runs_of_job[job] = max(runs_of_job[job], runs)
+    usual = {upstream for upstream, _, job, runs in edges if 2 * runs > runs_of_job[job]}
+    return {upstream for upstream, *_ in edges} - usual
+
+
+def _tier_reason(tiering: Tiering, names: Names) -> str | None:
+    origin = names.get(tiering.inherited_from) if tiering.inherited_from is not None else None
+    return " ".join(origin) if origin else None
+
+
+def _owner_origin(of_policy: str | None, of_facet: str | None) -> str | None:
+    return "policy" if of_policy else "facet" if of_facet else None
+
+
+def _replace(connection: Connection, rows: list[dict[str, object]]) -> None:
+    table = tables.dataset_policy
+    known = {row["dataset_key"]: dict(row) for row in connection.execute(select(table)).mappings()}
+    gone = known.keys() - {row["dataset_key"] for row in rows}
+    changed = [row for row in rows if known.get(row["dataset_key"]) != row]
+    if gone:
+        connection.execute(
+            delete(table).where(table.c.dataset_key == text(":gone")), [{"gone": at} for at in gone]
+        )
+    for row in [changed] if changed else []:
+        _keep(connection, table, row)
+
+
+def _keep(connection: Connection, table: Any, rows: Any) -> None:  # noqa: ANN401 - one row or many
+    insert = insert_for(connection.dialect)(table)
+    keys = [column.name for column in table.primary_key]
+    changes = {
+        column.name: insert.excluded[column.name] for column in table.c if column.name not in keys
+    }
+    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=changes), rows)
