@@ -128,7 +128,7 @@ def partition_date(partition: str) -> date | None:
 
 
 def _group_of(spelling: str) -> RuleGroup | None:
-    return next((group for group, when in _guards() if when.match(spelling)), None)
+    return next((group for group, when in _guards() if when.search(spelling)), None)
 
 
 @lru_cache(maxsize=1)

@@ -120,8 +120,8 @@ RULE = "datasets: [{match: x}]"
         (
             "datasets:\n- match: x\n  limit: 5 apples",
             (
-                'lineward.yaml:2: $.datasets[0]: expected a duration such as "26h", "90m" or "2d 6h", '
-                "got '5 apples'"
+                "lineward.yaml:2: $.datasets[0]: expected a duration such as "
+                '"26h", "90m" or "2d 6h", got \'5 apples\''
             ),
         ),
         (
@@ -172,8 +172,8 @@ RULE = "datasets: [{match: x}]"
                 "  until: 2026-11-22T00:00:00Z"
             ),
             (
-                "lineward.yaml:4: $.suppressions[0].from: expected datetime with a timezone component: "
-                "'2026-11-21T00:00:00'"
+                "lineward.yaml:4: $.suppressions[0].from: "
+                "expected datetime with a timezone component: '2026-11-21T00:00:00'"
             ),
         ),
         (
