@@ -5,22 +5,29 @@ Instants are `timestamp` (UTC) in frames and whole microseconds in the catalog.
 
 # --- what the stream reads ------------------------------------------------------------------------
 
-# One row per event, parsed. A field is null where the event does not say; `problem` is null where the core could be read.
-# `datasets` holds the inputs, then the outputs, then the dataset of a DatasetEvent; facets stay raw JSON until grouped.
+# One row per event, parsed. A field is null where the event does not say; `problem` is null where
+# the core could be read.
+# `datasets` holds the inputs, then the outputs, then the dataset of a DatasetEvent; facets stay
+# raw JSON until grouped.
 PARSED = """
-    seq bigint, received_at timestamp, origin string, kind string, body binary, after_seq bigint, last_seq bigint,
-    problem string, detail string, event_time timestamp, is_skewed boolean, event_type string, event_key bigint,
+    seq bigint, received_at timestamp, origin string, kind string, body binary, after_seq bigint,
+        last_seq bigint,
+    problem string, detail string, event_time timestamp, is_skewed boolean, event_type string,
+    event_key bigint,
     run_key bigint, run_id string, job_namespace string, job_name string,
     root_run_id string, root_job_namespace string, root_job_name string, parent_run_id string,
     nominal_start_at timestamp, job_type string, processing_type string, integration string,
-    engine string, engine_version string, adapter_version string, producer string, application_id string,
-    error_message string, has_checkpoint boolean, is_streaming boolean, is_history boolean, job_ownership string,
+    engine string, engine_version string, adapter_version string, producer string,
+    application_id string,
+    error_message string, has_checkpoint boolean, is_streaming boolean, is_history boolean,
+    job_ownership string,
     inputs int, outputs int,
     datasets array<struct<namespace: string, name: string, facets: string,
         outputFacets: struct<outputStatistics: struct<rowCount: bigint, size: bigint>>>>
 """
 
-# --- facts: folded in the batch, keyed by hash; repeats of a key are folded by the merge --------------
+# --- facts: folded in the batch, keyed by hash; repeats of a key are folded by the merge
+# --------------
 
 EVENTS = """
     seq bigint, kind string, event_time timestamp, event_key bigint,
@@ -28,25 +35,30 @@ EVENTS = """
     after_seq bigint, last_seq bigint, names_job_owner boolean
 """
 
-# One row per run and what its events say of it: a run whose events differ in an attribute has several rows.
+# One row per run and what its events say of it: a run whose events differ in an attribute has
+# several rows.
 RUNS = """
     run_key bigint, run_id string, job_namespace string, job_name string,
     root_run_id string, root_job_namespace string, root_job_name string, parent_run_id string,
     nominal_start_at timestamp, job_type string, processing_type string, integration string,
-    engine string, engine_version string, adapter_version string, producer string, application_id string,
+    engine string, engine_version string, adapter_version string, producer string,
+    application_id string,
     error_message string, first_event_at timestamp, last_event_at timestamp, started_at timestamp,
     completed_at timestamp, failed_at timestamp, is_history boolean
 """
 
 # One row per (event, dataset that it names). `direction`: read | write | declared.
 MENTIONS = """
-    event_time timestamp, event_type string, kind string, run_key bigint, is_streaming boolean, is_history boolean,
+    event_time timestamp, event_type string, kind string, run_key bigint, is_streaming boolean,
+        is_history boolean,
     has_checkpoint boolean, root_job_namespace string, root_job_name string, event_key bigint,
-    direction string, spelling_key bigint, namespace string, name string, facets_key bigint, facets string,
+    direction string, spelling_key bigint, namespace string, name string, facets_key bigint,
+    facets string,
     rows bigint, bytes bigint, has_statistics boolean
 """
 
-# What runs touched. `hour` is null but for streaming events, where it is the start of the event's hour.
+# What runs touched. `hour` is null but for streaming events, where it is the start of the event's
+# hour.
 RUN_IO = """
     run_key bigint, spelling_key bigint, direction string, facets_key bigint, hour timestamp,
     first_event_at timestamp, last_event_at timestamp, streamed_at timestamp,
@@ -55,18 +67,21 @@ RUN_IO = """
 
 # Distinct facets of each dataset, parsed: a job repeats the same facets in each event, so few are.
 DESCRIBED = """
-    spelling_key bigint, namespace string, name string, facets_key bigint, first_seen_at timestamp, last_seen_at timestamp,
+    spelling_key bigint, namespace string, name string, facets_key bigint,
+        first_seen_at timestamp, last_seen_at timestamp,
     lifecycle string, previous struct<namespace: string, name: string>, version string,
     schema_key bigint, fields string,
     identifiers array<struct<namespace: string, name: string>>,
     owners array<struct<name: string, type: string>>,
     tags array<struct<key: string, value: string, field: string>>,
-    columns map<string, struct<inputFields: array<struct<namespace: string, name: string, field: string>>>>
+    columns map<string, struct<inputFields: array<struct<namespace: string, name: string,
+    field: string>>>>
 """
 
 JOB_OWNERS = "job_key bigint, owner string, type string, last_seen_at timestamp"
 
 DECLARED_EDGES = """
-    upstream_spelling_key bigint, downstream_spelling_key bigint, job_namespace string, job_name string,
+    upstream_spelling_key bigint, downstream_spelling_key bigint, job_namespace string,
+        job_name string,
     first_seen_at timestamp, last_seen_at timestamp
 """

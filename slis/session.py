@@ -19,7 +19,8 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.scheduler.mode": "FAIR",
     "spark.scheduler.allocation.file": _POOLS.as_uri(),
-    # A batch folds to a few thousand rows: more partitions, or AQE's extra job a shuffle, cost more than they spread.
+    # A batch folds to a few thousand rows: more partitions, or AQE's extra job a shuffle, cost
+    # more than they spread.
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -44,7 +45,8 @@ def open_session(
 
     Args:
         master: where Spark runs; `local[2]` embedded.
-        driver_memory: of the JVM, as Spark writes sizes; takes effect in the first call of a process only.
+        driver_memory: of the JVM, as Spark writes sizes; takes effect in the first call of a
+        process only.
         warehouse: folder for what Spark might put into its working folder otherwise.
     """
     # Spark starts `python3` from PATH otherwise, which lacks what this interpreter has installed.

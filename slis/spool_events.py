@@ -1,6 +1,8 @@
-"""Synthetic events as the Spark listener sends them: START, RUNNING, COMPLETE of about 3.4 kB each, for the benchmarks.
+"""Synthetic events as the Spark listener sends them: START, RUNNING, COMPLETE of about 3.4 kB
+each, for the benchmarks.
 
-Sizes and facets follow `io.openlineage:openlineage-spark` 1.53.0 on Spark 4.3; only the names are made up.
+Sizes and facets follow `io.openlineage:openlineage-spark` 1.53.0 on Spark 4.3; only the names are
+    made up.
 """
 
 import hashlib
@@ -26,8 +28,10 @@ _FACETS = "https://openlineage.io/spec/facets"
 
 SPOOL_TABLE = """
 CREATE TABLE IF NOT EXISTS event (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, body_hash BLOB NOT NULL UNIQUE, received_at INTEGER NOT NULL,
-  origin TEXT NOT NULL, kind TEXT NOT NULL, duplicate_keys INTEGER NOT NULL DEFAULT 0, body BLOB NOT NULL)
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, body_hash BLOB NOT NULL UNIQUE,
+      received_at INTEGER NOT NULL,
+  origin TEXT NOT NULL, kind TEXT NOT NULL, duplicate_keys INTEGER NOT NULL DEFAULT 0,
+  body BLOB NOT NULL)
 """
 
 

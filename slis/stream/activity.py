@@ -15,7 +15,8 @@ _HAPPENED = """
         SELECT dataset_key,
             CASE WHEN direction = 'read' THEN last_event_at END AS last_read_at,
             CASE WHEN direction = 'read' THEN first_event_at END AS first_read_at,
-            CASE WHEN direction = 'write' AND is_dropped = 1 THEN coalesce(completed_at, last_event_at) END
+            CASE WHEN direction = 'write' AND is_dropped = 1 THEN coalesce(completed_at,
+            last_event_at) END
                 AS last_dropped_at,
             CASE WHEN direction = 'write' THEN started_at END AS last_started_at, 0 AS writes
         FROM t_touched
@@ -24,19 +25,22 @@ _HAPPENED = """
     ) AS happened GROUP BY dataset_key
 """
 _FAILED = """
-    SELECT dataset_key, failed_at AS last_failed_at, run_id AS last_failed_run_id, 0 AS writes, 0 AS learned_writes
+    SELECT dataset_key, failed_at AS last_failed_at, run_id AS last_failed_run_id, 0 AS writes,
+        0 AS learned_writes
     FROM (
         SELECT dataset_key, failed_at, run_id, row_number() OVER (
             PARTITION BY dataset_key ORDER BY failed_at DESC, run_id DESC) AS place
         FROM t_touched WHERE direction = 'write' AND failed_at IS NOT NULL
     ) AS failed WHERE place = 1
 """
-# A backfill makes nothing fresh: its nominal time is more than a cadence behind the newest that its job has written.
+# A backfill makes nothing fresh: its nominal time is more than a cadence behind the newest that
+# its job has written.
 _IS_BACKFILL = f"""
     w.nominal_start_at IS NOT NULL AND w.nominal_start_at < (
         SELECT max(x.nominal_start_at) FROM dataset_write x
         WHERE x.dataset_key = w.dataset_key AND x.job_key = w.job_key
-    ) - (SELECT l.cadence_seconds * {_MICROS} FROM dataset_limit l WHERE l.dataset_key = w.dataset_key)
+    ) - (SELECT l.cadence_seconds * {_MICROS} FROM dataset_limit l WHERE l.dataset_key =
+        w.dataset_key)
 """  # noqa: S608 - a number of ours
 _LAST_WRITE = f"""
     UPDATE dataset_activity SET
@@ -45,7 +49,8 @@ _LAST_WRITE = f"""
         last_write_is_reported = w.is_reported, last_write_is_streaming = w.is_streaming,
         last_job_namespace = w.job_namespace, last_job_name = w.job_name
     FROM dataset_write w
-    WHERE dataset_activity.dataset_key IN ({{touched}}) AND w.dataset_key = dataset_activity.dataset_key
+    WHERE dataset_activity.dataset_key IN ({{touched}})
+        AND w.dataset_key = dataset_activity.dataset_key
     AND (w.root_run_id, w.bucket) = (
         SELECT w.root_run_id, w.bucket FROM dataset_write w
         WHERE w.dataset_key = dataset_activity.dataset_key AND NOT coalesce({_IS_BACKFILL}, 1 = 0)
@@ -53,22 +58,27 @@ _LAST_WRITE = f"""
     )
 """  # noqa: S608 - our own tables
 _NEVER_WRITTEN = """
-    UPDATE dataset_activity SET last_written_at = NULL, last_write_landed_at = NULL, last_write_root_run_id = NULL,
-        last_write_names_input = NULL, last_write_is_reported = NULL, last_write_is_streaming = NULL,
+    UPDATE dataset_activity SET last_written_at = NULL, last_write_landed_at = NULL,
+        last_write_root_run_id = NULL,
+        last_write_names_input = NULL, last_write_is_reported = NULL,
+        last_write_is_streaming = NULL,
         last_job_namespace = NULL, last_job_name = NULL
     WHERE dataset_key IN ({touched}) AND last_written_at IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM dataset_write w WHERE w.dataset_key = dataset_activity.dataset_key)
+    AND NOT EXISTS (SELECT 1 FROM dataset_write w WHERE w.dataset_key =
+    dataset_activity.dataset_key)
 """
 TOUCHED = "SELECT dataset_key FROM t_touched WHERE direction = 'write' UNION SELECT dataset_key FROM t_new_write"
 _RETIRE = """
     UPDATE dataset SET retired_at = (
-        SELECT CASE WHEN a.last_dropped_at > coalesce(a.last_written_at, 0) THEN a.last_dropped_at END
+        SELECT CASE WHEN a.last_dropped_at > coalesce(a.last_written_at,
+            0) THEN a.last_dropped_at END
         FROM dataset_activity a WHERE a.dataset_key = dataset.canonical_key
     )
     WHERE canonical_key IN (
         SELECT a.dataset_key FROM dataset_activity a WHERE a.dataset_key IN ({touched})
         AND (a.last_dropped_at > coalesce(a.last_written_at, 0)
-            OR (SELECT min(d.retired_at) FROM dataset d WHERE d.canonical_key = a.dataset_key) <= a.last_written_at)
+            OR (SELECT min(d.retired_at) FROM dataset d WHERE d.canonical_key = a.dataset_key) <=
+                a.last_written_at)
     )
 """
 

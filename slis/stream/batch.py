@@ -38,7 +38,8 @@ class Batches:
         """Land a batch of `source.SPOOL_EVENT`; None where it holds no row.
 
         Raises:
-            RangeMismatchError: it neither continues what the catalog holds nor repeats a part of it.
+            RangeMismatchError: it neither continues what the catalog holds nor repeats a part of
+            it.
         """
         parsed = parse(spooled).persist(StorageLevel.MEMORY_AND_DISK)
         try:
@@ -94,7 +95,8 @@ def staged_rows(events: pa.Table, tables: dict[str, pa.Table]) -> Rows:
 
     Args:
         events: `schemas.EVENTS`.
-        tables: the other facts, by staging table; `schemas.DESCRIBED` as `described`, `schemas.JOB_OWNERS` as `job_owners`.
+        tables: the other facts, by staging table; `schemas.DESCRIBED` as `described`,
+        `schemas.JOB_OWNERS` as `job_owners`.
     """
     unfolded = Unfolded(tables["described"])
     if "job_owners" in tables:

@@ -1,6 +1,7 @@
 """Which of the names that symlinks tie together is the dataset.
 
-Links are few and seldom new: only a new one, or a dataset that a link waited for, has its component worked out again.
+Links are few and seldom new: only a new one, or a dataset that a link waited for, has its
+component worked out again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -59,7 +60,8 @@ _UNSETTLED = f"""
     UNION
     SELECT n.dataset_key FROM s_name n WHERE n.is_dataset = 1
     AND NOT EXISTS (SELECT 1 FROM dataset d WHERE d.dataset_key = n.dataset_key)
-    AND EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = n.dataset_key AND a.rule IN {_LINKS})
+    AND EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = n.dataset_key
+    AND a.rule IN {_LINKS})
 """  # noqa: S608 - no input
 
 
@@ -101,16 +103,21 @@ def settle(connection: Connection, changed: set[int]) -> None:
 def _component(connection: Connection, start: int) -> tuple[set[int], set[Link]]:
     members, links, frontier = {start}, set[Link](), {start}
     while frontier:
-        near = {Link(*row) for row in _in_parts(connection, _NEAR, frontier)}
+        near = {
+            Link(row.alias_key, row.dataset_key, row.rule)
+            for row in _in_parts(connection, _NEAR, frontier)
+        }
         links |= near
-        frontier = {key for link in near for key in link[:2]} - members
+        frontier = {key for link in near for key in (link.alias_key, link.dataset_key)} - members
         members |= frontier
     return members, links
 
 
 _NEAR = f"""
-    SELECT alias_key, dataset_key, rule FROM dataset_alias WHERE rule IN {_LINKS} AND alias_key IN :keys
-    UNION SELECT alias_key, dataset_key, rule FROM dataset_alias WHERE rule IN {_LINKS} AND dataset_key IN :keys
+    SELECT alias_key, dataset_key, rule FROM dataset_alias WHERE rule IN {_LINKS}
+        AND alias_key IN :keys
+    UNION SELECT alias_key, dataset_key, rule FROM dataset_alias WHERE rule IN {_LINKS}
+        AND dataset_key IN :keys
 """  # noqa: S608 - no input
 
 

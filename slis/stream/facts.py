@@ -1,6 +1,7 @@
 """Facts out of parsed events: pure functions from frame to frame, folded before they leave Spark.
 
-The folds here shrink a batch; they need not be complete. Text attributes are grouping keys, not maxima, since Spark sorts to
+The folds here shrink a batch; they need not be complete. Text attributes are grouping keys, not
+maxima, since Spark sorts to
 aggregate texts but hashes to group by them; what remains of a key's repeats is folded by the merge.
 """
 
@@ -116,7 +117,8 @@ def _spelling_key(namespace: str, name: str) -> Column:
 def run_io(named: DataFrame) -> DataFrame:
     """`schemas.RUN_IO` from `schemas.MENTIONS`: what each run read and wrote."""
     time = F.col("event_time")
-    # A stream says by RUNNING with figures, or by a checkpoint, that data went out; its START says nothing.
+    # A stream says by RUNNING with figures, or by a checkpoint, that data went out; its START says
+    # nothing.
     streamed = (
         F.col("is_streaming")
         & (F.col("event_type") == "RUNNING")
@@ -152,7 +154,8 @@ def described(named: DataFrame) -> DataFrame:
         F.upper("facet.lifecycleStateChange.lifecycleStateChange").alias("lifecycle"),
         F.col("facet.lifecycleStateChange.previousIdentifier").alias("previous"),
         F.col("facet.version.datasetVersion").alias("version"),
-        # A schema is its fields' names and types: the texts of facets differ by producer and order of keys too.
+        # A schema is its fields' names and types: the texts of facets differ by producer and order
+        # of keys too.
         F.when(has_fields, F.xxhash64("facet.schema.fields")).alias("schema_key"),
         F.when(has_fields, F.to_json("facet.schema.fields")).alias("fields"),
         F.col("facet.symlinks.identifiers").alias("identifiers"),

@@ -1,8 +1,11 @@
 """The lake: every raw event, as Parquet, by the day of the event.
 
-A batch writes one folder, named by the first event that it may hold, and a replay overwrites it: a batch that was killed before
-its commit leaves nothing that its successor does not replace. Once a day, folders are compacted into one. A folder is there for
-readers from the moment it has its name, and a folder that a compacted one covers is not: so that they never see both or neither.
+A batch writes one folder, named by the first event that it may hold, and a replay overwrites it: a
+batch that was killed before
+its commit leaves nothing that its successor does not replace. Once a day, folders are compacted
+into one. A folder is there for
+readers from the moment it has its name, and a folder that a compacted one covers is not: so that
+they never see both or neither.
 """
 
 import shutil
@@ -96,7 +99,8 @@ def _name(kind: str, first_seq: int, last_seq: int) -> str:
 
 
 def compact(lake: Path, committed_seq: int) -> Folder | None:
-    """Make one folder of all committed batches; the new one takes the place of the others at its renaming.
+    """Make one folder of all committed batches; the new one takes the place of the others at its
+    renaming.
 
     Returns:
         The new folder; None where there was nothing to gain.

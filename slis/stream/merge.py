@@ -14,7 +14,7 @@ from slis.stream.activity import derive_activity
 from slis.stream.canonical import merge_links, settle, unsettled
 from slis.stream.derive import derive_edges, derive_reads, derive_writes, touch
 from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_run_io, merge_runs
-from slis.stream.upsert import given, upsert
+from slis.stream.upsert import newest, upsert
 
 READER = "pipeline"
 Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
@@ -49,7 +49,8 @@ def cursor(connection: Connection) -> int:
 
 
 def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
-    """Whether the catalog holds the whole range already; a range that follows the last one is not held.
+    """Whether the catalog holds the whole range already; a range that follows the last one is not
+    held.
 
     Raises:
         RangeMismatchError: the range does neither.
@@ -107,7 +108,8 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
 
 _EVENTS = """
     SELECT event_time, event_key, :landed_at AS landed_at, :last_seq AS last_seq,
-        max(is_streaming) = 1 AS is_streaming, min(is_history) = 1 AS is_history, max(is_skewed) = 1 AS is_skewed
+        max(is_streaming) = 1 AS is_streaming, min(is_history) = 1 AS is_history,
+        max(is_skewed) = 1 AS is_skewed
     FROM s_event WHERE event_time IS NOT NULL AND problem IS NULL OR problem <> 'core_unreadable'
     GROUP BY event_time, event_key
 """
@@ -116,7 +118,7 @@ _EVENTS = """
 def _record(connection: Connection, spool_range: SpoolRange, events: int, landed_at: int) -> Landed:
     keeps = "landed_at last_seq is_streaming is_history is_skewed"
     at = {"landed_at": landed_at, "last_seq": spool_range.last_seq}
-    fresh = upsert(connection, tables.event, _EVENTS, {}, keeps=keeps, **at)
+    fresh = upsert(connection, tables.event, _EVENTS, {}, keeps=keeps, given=at)
     failed = "SELECT seq AS spool_seq, problem AS reason, detail, :landed_at AS landed_at FROM s_event WHERE problem IS NOT NULL"
     upsert(
         connection,
@@ -124,7 +126,7 @@ def _record(connection: Connection, spool_range: SpoolRange, events: int, landed
         failed,
         {},
         keeps="reason detail landed_at",
-        landed_at=landed_at,
+        given={"landed_at": landed_at},
     )
     unreadable = connection.scalar(
         text("SELECT count(*) FROM s_event WHERE problem = 'core_unreadable'")
@@ -149,7 +151,6 @@ def advance(connection: Connection, seq: int) -> None:
         connection,
         tables.reader_cursor,
         "SELECT :reader AS reader, :seq AS seq WHERE 1 = 1",
-        {"seq": given},
-        reader=READER,
-        seq=seq,
+        {"seq": newest},
+        given={"reader": READER, "seq": seq},
     )

@@ -54,7 +54,8 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
         tables.run,
         f"""
         SELECT run_key, min(first_event_at) AS first_event_at, max(last_event_at) AS last_event_at,
-            min(started_at) AS started_at, max(completed_at) AS completed_at, min(failed_at) AS failed_at,
+            min(started_at) AS started_at, max(completed_at) AS completed_at,
+            min(failed_at) AS failed_at,
             max(nominal_start_at) AS nominal_start_at, {texts}, min(is_history) = 1 AS is_history,
             max(run_id) AS run_id, :landed_at AS landed_at
         FROM s_run GROUP BY run_key
@@ -70,7 +71,7 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
             "is_history": both,
         },
         keeps="run_id landed_at",
-        landed_at=landed_at,
+        given={"landed_at": landed_at},
     )
 
 
@@ -102,7 +103,7 @@ def merge_run_io(connection: Connection, landed_at: int) -> None:
             ),
         },
         keeps="landed_at",
-        landed_at=landed_at,
+        given={"landed_at": landed_at},
     )
 
 
@@ -116,7 +117,8 @@ def merge_descriptions(connection: Connection) -> None:
             connection,
             table,
             f"""
-            SELECT d.canonical_key AS dataset_key, s.{column}, min(s.first_seen_at) AS first_seen_at,
+            SELECT d.canonical_key AS dataset_key, s.{column},
+                min(s.first_seen_at) AS first_seen_at,
                 max(s.last_seen_at) AS last_seen_at{", " if more else ""}{more}
             FROM s_facets s JOIN dataset d ON d.dataset_key = s.dataset_key
             WHERE s.{column} IS NOT NULL GROUP BY d.canonical_key, s.{column}
@@ -139,7 +141,8 @@ def _merge_column_edges(connection: Connection) -> None:
             min(s.first_seen_at) AS first_seen_at, max(s.last_seen_at) AS last_seen_at
         FROM s_column_edge s JOIN dataset d ON d.dataset_key = s.downstream_key
         LEFT JOIN dataset u ON u.dataset_key = s.upstream_key
-        GROUP BY coalesce(u.canonical_key, s.upstream_key), s.upstream_field, d.canonical_key, s.downstream_field
+        GROUP BY coalesce(u.canonical_key, s.upstream_key), s.upstream_field, d.canonical_key,
+            s.downstream_field
         """,
         _SEEN,
     )
@@ -152,7 +155,8 @@ def _merge_owners_and_tags(connection: Connection) -> None:
         """
         SELECT s.subject, coalesce(d.canonical_key, s.subject_key) AS subject_key, s.owner,
             max(s.type) AS type, max(s.last_seen_at) AS last_seen_at
-        FROM s_owner s LEFT JOIN dataset d ON s.subject = 'dataset' AND d.dataset_key = s.subject_key
+        FROM s_owner s LEFT JOIN dataset d ON s.subject = 'dataset'
+            AND d.dataset_key = s.subject_key
         GROUP BY s.subject, coalesce(d.canonical_key, s.subject_key), s.owner
         """,
         {"type": greatest, "last_seen_at": greatest},

@@ -11,7 +11,8 @@ CORE_UNREADABLE = "core_unreadable"
 PARTLY_UNREADABLE = "partly_unreadable"
 
 _RUN_REFERENCE = "run: struct<runId: string>, job: struct<namespace: string, name: string>"
-# Facets of datasets stay text (`from_json` gives the raw JSON of an object for a string): they repeat from event to event, so
+# Facets of datasets stay text (`from_json` gives the raw JSON of an object for a string): they
+# repeat from event to event, so
 # that `facts.described` parses each distinct one once.
 _DATASET = (
     "struct<namespace: string, name: string, facets: string, "
@@ -40,7 +41,8 @@ _SHOWN_CHARACTERS = 80
 def instant(text: Column) -> Column:
     """When a text says, as a UTC timestamp; null where it says nothing that is a date and a time.
 
-    1 to 9 fraction digits (cut to microseconds), `Z`, `z` and offsets; without a zone it is UTC, as Marquez reads it too; seconds
+    1 to 9 fraction digits (cut to microseconds), `Z`, `z` and offsets; without a zone it is UTC,
+    as Marquez reads it too; seconds
     may be missing. Never compared as text: the listener drops trailing zeros.
     """
     upper = F.upper(text)
@@ -61,7 +63,8 @@ def parse(spooled: DataFrame) -> DataFrame:
         spooled: `source.SPOOL_EVENT`.
 
     Returns:
-        `schemas.PARSED`. An event whose core Spark cannot read has a `problem` and nulls; one whose facets have unexpected types
+        `schemas.PARSED`. An event whose core Spark cannot read has a `problem` and nulls; one
+        whose facets have unexpected types
         has a `problem` too, and all that could be read.
     """
     event = F.from_json(
@@ -134,7 +137,7 @@ def _time_columns() -> list[Column]:
     return [
         # A clock ahead of ours must never make a dataset fresh, nor a lag negative.
         F.when(is_skewed, F.col("received")).otherwise(F.col("reported_time")).alias("event_time"),
-        F.coalesce(is_skewed, F.lit(False)).alias("is_skewed"),  # noqa: FBT003 - a column's value
+        F.coalesce(is_skewed, F.lit(False)).alias("is_skewed"),
         F.upper("event.eventType").alias("event_type"),
         _event_key().alias("event_key"),
     ]
@@ -188,7 +191,7 @@ def _run_columns() -> list[Column]:
     run_key = F.xxhash64(f"{run}.runId", f"{job}.namespace", "application")
     error = F.coalesce(f"{facets}.errorMessage.message", f"{facets}.`spark.exception`.message")
     processing_type = F.upper(f"{job}.facets.jobType.processingType")
-    false = F.lit(False)  # noqa: FBT003 - a column's value
+    false = F.lit(False)
     return [
         F.when(F.col("kind") == "run", run_key).alias("run_key"),
         F.col(f"{run}.runId").alias("run_id"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import structlog
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
 from lineage.clock import Clock
@@ -36,7 +36,8 @@ def start(
         place: folders of spool, checkpoint and lake.
         max_rows: events a batch, at most.
         clock: gives `landed_at`.
-        poll_seconds: how often the spool is asked for news; None: work off what is there, then stop.
+        poll_seconds: how often the spool is asked for news; None: work off what is there, then
+        stop.
         landed: called after each batch.
     """
     spark.dataSource.register(SpoolSource)

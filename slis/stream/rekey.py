@@ -77,7 +77,7 @@ def move(connection: Connection, old: int, new: int) -> None:
             f"SELECT CAST(:new AS BIGINT) AS {column}, {', '.join(names)} "  # noqa: S608 - our own tables
             f"FROM {table.name} WHERE {column} = :old{where}"
         )
-        upsert(connection, table, select, folds, **keys)
+        upsert(connection, table, select, folds, given=keys)
         connection.execute(text(f"DELETE FROM {table.name} WHERE {column} = :old{where}"), keys)  # noqa: S608
     for table in _DROPPED:
         connection.execute(table.delete().where(table.c.dataset_key == old))
@@ -93,7 +93,8 @@ def _rename_jobs(connection: Connection, new: int) -> None:
     jobs = connection.execute(
         text("""
         SELECT DISTINCT job_namespace, job_name, job_key FROM edge WHERE downstream_key = :new
-        UNION SELECT DISTINCT job_namespace, job_name, job_key FROM dataset_write WHERE dataset_key = :new
+        UNION SELECT DISTINCT job_namespace, job_name,
+            job_key FROM dataset_write WHERE dataset_key = :new
         """),
         {"new": new},
     ).all()
@@ -126,7 +127,7 @@ def _rename_job(connection: Connection, dataset: int, wrong: int, right: int) ->
     for table, names, folds in moved:
         where = "WHERE downstream_key = :dataset AND job_key = :wrong"
         select = f"SELECT CAST(:right AS BIGINT) AS job_key, {names} FROM {table.name} {where}"  # noqa: S608
-        upsert(connection, table, select, folds, **keys)
+        upsert(connection, table, select, folds, given=keys)
         connection.execute(text(f"DELETE FROM {table.name} {where}"), keys)  # noqa: S608
 
 
@@ -142,7 +143,8 @@ def _recount(connection: Connection, new: int) -> None:
     )
     connection.execute(
         text("""
-        UPDATE dataset_activity SET writes = (SELECT count(*) FROM dataset_write w WHERE w.dataset_key = :new)
+        UPDATE dataset_activity SET writes = (SELECT count(*) FROM dataset_write w WHERE
+            w.dataset_key = :new)
         WHERE dataset_key = :new
         """),
         {"new": new},

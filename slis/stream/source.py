@@ -1,6 +1,7 @@
 """Spark reads the collector's spool: a Python Data Source over SQLite, in ranges of `seq`.
 
-The order of `seq` is the order of commits, since the spool has one writer: a range once seen never gets a row more.
+The order of `seq` is the order of commits, since the spool has one writer: a range once seen never
+gets a row more.
 """
 
 import sqlite3
@@ -52,6 +53,12 @@ def last_seq_after(path: str, after_seq: int, max_rows: int | None) -> int:
     return after_seq if row[0] is None else int(row[0])
 
 
+def last_seq_of(spool: sqlite3.Connection) -> int:
+    """The last `seq` that the spool gave out, even where its row is pruned."""
+    row = spool.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchone()
+    return 0 if row is None else int(row[0])
+
+
 class SpoolRange(InputPartition):
     """The part (start, end] of a batch (after_seq, last_seq] that one task reads."""
 
@@ -66,7 +73,8 @@ class SpoolRange(InputPartition):
 class SpoolSource(DataSource):
     """`spark.readStream.format("spool")`.
 
-    Options: `path` of the spool; `after_seq`, where a query without a checkpoint begins (the catalog's cursor, so that a lost
+    Options: `path` of the spool; `after_seq`, where a query without a checkpoint begins (the
+    catalog's cursor, so that a lost
     checkpoint neither skips nor doubles); `max_rows` a batch; `partitions` a batch.
     """
 

@@ -1,7 +1,9 @@
 """The spellings of a batch, each folded once to the dataset that it names.
 
-This runs in the driver, over the distinct names that Spark left, from a cache that outlives the batch: an estate names the same
-datasets again and again. As a Spark plan the same took 0.6 s a batch, most of it planning (measured); here it takes 0.02 s.
+This runs in the driver, over the distinct names that Spark left, from a cache that outlives the
+batch: an estate names the same
+datasets again and again. As a Spark plan the same took 0.6 s a batch, most of it planning
+(measured); here it takes 0.02 s.
 """
 
 from collections.abc import Iterator
@@ -26,7 +28,7 @@ class Seen(NamedTuple):
     first: int
     last: int
 
-    def __or__(self, other: "Seen") -> "Seen":  # type: ignore[override]
+    def __or__(self, other: "Seen") -> "Seen":
         """The span of both."""
         return Seen(min(self.first, other.first), max(self.last, other.last))
 
@@ -91,7 +93,8 @@ class Spellings:
     def aliases(self) -> Iterator[tuple[Any, ...]]:
         """Rows of `staging.alias`, one for each rule that folded a spelling.
 
-        Spellings that are endless (partitions) or hold secrets (credentials) are not kept: their alias bears the dataset's name.
+        Spellings that are endless (partitions) or hold secrets (credentials) are not kept: their
+        alias bears the dataset's name.
         """
         for spelling, seen in self._seen.items():
             dataset = (spelling.dataset_namespace, spelling.dataset_name)

@@ -1,6 +1,7 @@
 """Staging tables: what a batch brings, seen by its own transaction alone.
 
-They are temporary tables of the connection, so that a killed batch leaves nothing behind and two pipelines cannot mix theirs.
+They are temporary tables of the connection, so that a killed batch leaves nothing behind and two
+pipelines cannot mix theirs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,7 +74,8 @@ declared_edge = _table(
     "job_namespace job_name",
 )
 
-# --- worked out by the merge -----------------------------------------------------------------------
+# --- worked out by the merge
+# -----------------------------------------------------------------------
 
 touched = _table(  # what the runs of the batch read and wrote, as the catalog knows them now
     "t_touched",
@@ -127,7 +129,7 @@ def _insert(
         return
     marks = ", ".join("?" * len(columns))
     statement = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - our own names
-    connection.exec_driver_sql(statement, rows)  # type: ignore[arg-type]
+    connection.exec_driver_sql(statement, rows)
 
 
 def _copy(

@@ -1,6 +1,7 @@
 """What the distinct facets of a batch say, as rows of the staging tables.
 
-This runs in the driver: 25,000 events hold about a thousand distinct facets, and planning a Spark job for each kind of row took
+This runs in the driver: 25,000 events hold about a thousand distinct facets, and planning a Spark
+job for each kind of row took
 longer than reading them all here (measured: 0.6 s against 0.03 s a batch).
 """
 

@@ -67,7 +67,7 @@ def both(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
     return and_(kept, given)
 
 
-def given(_kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
+def newest(_kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
     """What came last."""
     return given  # type: ignore[no-any-return]
 
@@ -101,26 +101,28 @@ def upsert(
     folds: Mapping[str, Fold],
     *,
     keeps: str = "",
-    **parameters: Any,  # noqa: ANN401
+    given: Mapping[str, Any] | None = None,
 ) -> int:
     """Insert what `query` gives; fold it into the rows that are there.
 
     Args:
         connection: inside a transaction.
         table: to write.
-        query: gives the primary key's columns, those of `folds` and those of `keeps`, by name, each key once.
+        query: gives the primary key's columns, those of `folds` and those of `keeps`, by name,
+        each key once.
         folds: for each column, how the kept and the given value make one.
         keeps: columns that the first row decides.
-        parameters: of `query`.
+        given: parameters of `query`.
 
     Returns:
         Number of rows inserted or folded.
     """
     keys = [column.name for column in table.primary_key]
     names = [*keys, *folds, *keeps.split()]
-    given = text(query).bindparams(**parameters).columns(*(table.c[name] for name in names))
-    # By name, whatever the order in the text; SQLite reads ON CONFLICT as a join without a WHERE before it.
-    subquery = given.subquery()
+    texts = text(query).bindparams(**(given or {})).columns(*(table.c[name] for name in names))
+    # By name, whatever the order in the text; SQLite reads ON CONFLICT as a join without a WHERE
+    # before it.
+    subquery = texts.subquery()
     rows = select(*(subquery.c[name] for name in names)).where(text("1 = 1"))
     insert = insert_for(connection.dialect)(table).from_select(names, rows)
     changes = {name: fold(table.c[name], insert.excluded[name]) for name, fold in folds.items()}

@@ -1,0 +1,84 @@
+"""What the pipeline does beside the stream: evaluations, ingestion gaps, and the daily clearing."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from threading import Event, Thread
+from typing import Any
+
+import structlog
+from pyspark import InheritableThread
+from sqlalchemy.exc import OperationalError
+
+from lineage.clock import Clock
+
+log = structlog.get_logger(__name__)
+
+
+class Evaluations:
+    """Decides when an evaluation is due: facts changed, a deadline passed, or it is long since the
+    last.
+
+    Attributes:
+        changed: set by the stream when a batch landed.
+    """
+
+    def __init__(self, at_most_every: timedelta, at_least_every: timedelta) -> None:
+        self.changed = Event()
+        self.at_most_every = at_most_every
+        self.at_least_every = at_least_every
+        self.last: datetime | None = None
+        self.deadline: datetime | None = None
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether to evaluate now."""
+        if self.last is None:
+            return True
+        age = now - self.last
+        # A clock that was set back must not silence the evaluations.
+        if age < timedelta(0) or age >= self.at_least_every:
+            return True
+        passed = self.deadline is not None and self.last < self.deadline <= now
+        return age >= self.at_most_every and (self.changed.is_set() or passed)
+
+    def begun(self, now: datetime) -> None:
+        """An evaluation as of `now` begins: what lands from here on is for the next."""
+        self.last = now
+        self.changed.clear()
+
+
+class Task:
+    """Runs `work` again and again in a thread of its own, until it is stopped.
+
+    An error is logged and the next turn comes: a catalog that is away for a minute is no reason to
+    stop the stream.
+    """
+
+    def __init__(
+        self, name: str, every_seconds: float, work: Callable[[datetime], Any], clock: Clock
+    ) -> None:
+        self.name = name
+        self._every_seconds = every_seconds
+        self._work = work
+        self._clock = clock
+        self._stop = Event()
+        # Spark's own threads: a plain one has no pool, and its Java thread is never freed.
+        self._thread: Thread = InheritableThread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin with the first turn."""
+        self._thread.start()
+
+    def stop(self, timeout_seconds: float) -> None:
+        """Let the turn in flight end, and have no more."""
+        self._stop.set()
+        self._thread.join(timeout_seconds)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._work(self._clock())
+            except OperationalError as error:
+                log.warning("catalog_unavailable", task=self.name, error=str(error.orig))
+            except Exception:  # the edge of a thread: counted by its log line, and carried on
+                log.exception("task_failed", task=self.name)
+            self._stop.wait(self._every_seconds)

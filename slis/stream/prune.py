@@ -1,0 +1,50 @@
+"""Once a day: what is past its retention goes, in small transactions, and the lake is compacted."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import Engine, text
+
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from slis.settings import Place, Settings
+from slis.stream import lake
+from slis.stream.merge import cursor
+
+_BY_AGE = {
+    "event": "event_time < :before",
+    "pipeline_error": "landed_at < :before",
+    "batch": "landed_at < :before AND last_seq < (SELECT min(seq) FROM reader_cursor)",
+    "dataset_read": "read_at < :before AND counted_at IS NOT NULL",
+    "edge_run": "seen_at < :before",
+    "dataset_write": "written_at < :before",
+}
+# The newest of each dataset stay, whatever their age says of the rest.
+_SURPLUS_WRITES = """
+    DELETE FROM dataset_write WHERE (dataset_key, root_run_id, bucket) IN (
+        SELECT dataset_key, root_run_id, bucket FROM (
+            SELECT dataset_key, root_run_id, bucket,
+                row_number() OVER (PARTITION BY dataset_key ORDER BY written_at DESC) AS place
+            FROM dataset_write
+        ) AS placed WHERE place > :kept
+    )
+"""
+
+
+def prune(engine: Engine, place: Place, settings: Settings, now: datetime) -> None:
+    """Delete what is too old from catalog and lake, and compact the lake.
+
+    Raises:
+        OSError: the lake could not be rewritten; nothing of it is lost.
+    """
+    days = {"event": settings.event_days, "pipeline_error": settings.event_days}
+    for table, condition in _BY_AGE.items():
+        before = to_micros(now - timedelta(days=days.get(table, settings.write_days)))
+        with writing(engine) as connection:
+            statement = f"DELETE FROM {table} WHERE {condition}"  # noqa: S608 - our own tables
+            connection.execute(text(statement), {"before": before})
+    with writing(engine) as connection:
+        connection.execute(text(_SURPLUS_WRITES), {"kept": settings.writes_a_dataset})
+    with engine.connect() as connection:
+        committed = cursor(connection)
+    lake.compact(place.lake, committed)
+    lake.forget(place.lake, (now - timedelta(days=settings.lake_days)).date().isoformat())
