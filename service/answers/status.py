@@ -69,13 +69,13 @@ class _Catalog(msgspec.Struct, frozen=True):
     cursor: int
     last_batch: int | None
     errors: int
-    datasets: dict[str, int]
+    datasets: dict[str, int] | None
 
 
-def status(settings: Settings, now: datetime) -> Status:
+def status(settings: Settings, now: datetime, *, count_datasets: bool = True) -> Status:
     """What can be said; what is not there yet is null, and `partial_reason` says so."""
     spool = _spool(settings.spool, now)
-    catalog = _catalog(settings, now)
+    catalog = _catalog(settings, now, count_datasets=count_datasets)
     up, roles = _roles(settings.data_dir / "run" / "status.json")
     missing = [name for name, part in (("spool", spool), ("catalog", catalog)) if part is None]
     evaluated = catalog.evaluated if catalog else Evaluated(as_of=None, seconds=None, stale=True)
@@ -106,7 +106,7 @@ def counts_by_state(reader: Reader, evaluated: Evaluated) -> dict[str, int]:
     return counts
 
 
-def _catalog(settings: Settings, now: datetime) -> _Catalog | None:
+def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Catalog | None:
     try:
         with open_reader(settings.catalog) as reader:
             stale = settings.stale_evaluation_seconds
@@ -117,7 +117,7 @@ def _catalog(settings: Settings, now: datetime) -> _Catalog | None:
                 cursor=cursors[0][0] if cursors else 0,
                 last_batch=reader.rows("SELECT MAX(landed_at) FROM batch")[0][0],
                 errors=reader.rows("SELECT COUNT(*) FROM pipeline_error")[0][0],
-                datasets=counts_by_state(reader, evaluated),
+                datasets=counts_by_state(reader, evaluated) if count_datasets else None,
             )
     except NoCatalogError:
         return None

@@ -40,15 +40,15 @@ def add_dataset(engine: Engine, namespace: str, name: str, state: str = "bad") -
     """Insert one more dataset, critical, judged by M2."""
     dataset = key(namespace, name)
     with writing(engine) as connection:
-        connection.execute(insert(tables.dataset), [_dataset(namespace, name)])
-        connection.execute(insert(tables.dataset_policy), [_policy(dataset, "critical")])
-        connection.execute(insert(tables.dataset_state), [_state(dataset, "M2", state, "late")])
+        connection.execute(insert(tables.dataset), [dataset_row(name, namespace)])
+        connection.execute(insert(tables.dataset_policy), [policy_row(dataset, "critical")])
+        connection.execute(insert(tables.dataset_state), [state_row(dataset, "M2", state, "late")])
 
 
 def _rows(as_of: int) -> dict[str, list[dict[str, Any]]]:
     raw, core, mart, ref = (dataset_key(name) for name in NAMES)
     return {
-        "dataset": [_dataset(NAMESPACE, name) for name in NAMES],
+        "dataset": [dataset_row(name) for name in NAMES],
         "dataset_alias": [
             {
                 "alias_key": 1,
@@ -61,24 +61,24 @@ def _rows(as_of: int) -> dict[str, list[dict[str, Any]]]:
             }
         ],
         "dataset_policy": [
-            _policy(raw, "critical", "inherited"),
-            _policy(core, "critical") | {"owner": "sales", "owner_origin": "policy"},
-            _policy(mart, "important"),
-            _policy(ref, "critical", "inherited"),
+            policy_row(raw, "critical", "inherited"),
+            policy_row(core, "critical") | {"owner": "sales", "owner_origin": "policy"},
+            policy_row(mart, "important"),
+            policy_row(ref, "critical", "inherited"),
         ],
         "dataset_state": [
-            _state(raw, "M1", "good", None),
-            _state(raw, "M2", "good", None) | {"since": at(2)},
-            _state(core, "M1", "good", None),
-            _state(core, "M2", "bad", "job_failed")
+            state_row(raw, "M1", "good", None),
+            state_row(raw, "M2", "good", None) | {"since": at(2)},
+            state_row(core, "M1", "good", None),
+            state_row(core, "M2", "bad", "job_failed")
             | {
                 "evidence": "run failed: division by zero",
                 "age_seconds": 7_500.0,
                 "limit_seconds": 3_600.0,
                 "limit_origin": "declared",
             },
-            _state(mart, "M2", "learning", None),
-            _state(ref, "M1", "unknown", "ingestion_gap"),
+            state_row(mart, "M2", "learning", None),
+            state_row(ref, "M1", "unknown", "ingestion_gap"),
         ],
         "dataset_activity": [_activity(raw), _activity(core)],
         "edge": [_edge(raw, core), _edge(ref, core), _edge(core, mart), _edge(raw, mart)],
@@ -123,7 +123,8 @@ def _rows(as_of: int) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _dataset(namespace: str, name: str) -> dict[str, Any]:
+def dataset_row(name: str, namespace: str = NAMESPACE) -> dict[str, Any]:
+    """A row of `dataset`."""
     dataset = key(namespace, name)
     return {
         "dataset_key": dataset,
@@ -136,7 +137,8 @@ def _dataset(namespace: str, name: str) -> dict[str, Any]:
     }
 
 
-def _policy(dataset: int, tier: str, origin: str = "declared") -> dict[str, Any]:
+def policy_row(dataset: int, tier: str = "critical", origin: str = "declared") -> dict[str, Any]:
+    """A row of `dataset_policy`."""
     return {
         "dataset_key": dataset,
         "tier": tier,
@@ -152,7 +154,8 @@ def _policy(dataset: int, tier: str, origin: str = "declared") -> dict[str, Any]
     }
 
 
-def _state(dataset: int, sli: str, state: str, reason: str | None) -> dict[str, Any]:
+def state_row(dataset: int, sli: str, state: str, reason: str | None) -> dict[str, Any]:
+    """A row of `dataset_state`."""
     return {
         "dataset_key": dataset,
         "sli": sli,

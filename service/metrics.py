@@ -1,0 +1,235 @@
+"""The metrics: read from the catalog at each scrape, so that counters outlive every process.
+
+Names and labels are documented in `docs/metrics.md`. A dead pipeline shows no good figure: when the
+last evaluation is stale, every gauge that rests on it is left out, and alerts see it absent.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.clock import Clock, system_clock
+from lineage.states import COVERAGE, FRESHNESS, MISSING_PROVENANCE
+from service import metric_rows
+from service.answers.moments import Evaluated, last_evaluation
+from service.answers.slis import Objectives, mostly_unknown, sli_name
+from service.answers.status import status
+from service.objectives import objectives
+from service.release import release
+from service.settings import Settings
+
+_PER_DATASET = (COVERAGE.id, FRESHNESS.id)  # these count dataset-seconds, the others events
+_RATIOS = {
+    COVERAGE.id: ("lineage_coverage_ratio", "Expected datasets whose lineage is reported."),
+    FRESHNESS.id: ("lineage_freshness_ratio", "Datasets written within their limit."),
+    MISSING_PROVENANCE.id: (
+        "lineage_missing_provenance_ratio",
+        "Reads of datasets that nobody is known to have written; 0 is best.",
+    ),
+}
+_SECOND = 1e6
+
+
+class CatalogCollector(Collector):
+    """Reads one catalog. Safe for several scrapes at once."""
+
+    def __init__(self, settings: Settings, clock: Clock = system_clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: tuple[int, metric_rows.Standing] | None = None
+
+    def describe(self) -> list[Metric]:
+        """Nothing: a registry would otherwise scrape the catalog to learn the names."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """All of it, of one moment of the catalog."""
+        now = self._clock()
+        yield InfoMetricFamily("lineage_build", "Release.", {"version": release()})
+        yield from _own(self._settings, now)
+        try:
+            with open_reader(self._settings.catalog) as reader:
+                stale = self._settings.stale_evaluation_seconds
+                evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
+                # Read in full before anything is given away: a scrape sees all of it or none.
+                families = list(self._of_catalog(reader, evaluated, now))
+        except NoCatalogError:
+            families = []
+        yield _gauge(
+            "lineage_catalog_readable", "1 when there is a catalog.", float(bool(families))
+        )
+        yield from families
+
+    def _of_catalog(self, reader: Reader, evaluated: Evaluated, now: datetime) -> Iterator[Metric]:
+        yield from _counters(reader)
+        yield _lag(reader)
+        yield _errors(reader)
+        yield _objectives(objectives(self._settings))
+        yield from _corrected(reader, now)
+        if evaluated.as_of is None:
+            return
+        name = "lineage_sli_evaluated_timestamp_seconds"
+        yield _gauge(name, "Instant of the last evaluation.", evaluated.as_of / _SECOND)
+        took = evaluated.seconds or 0.0
+        yield _gauge("lineage_evaluation_seconds", "How long the last evaluation took.", took)
+        if not evaluated.stale:
+            yield from _now(reader, mostly_unknown(reader, now))
+            yield from _standing(self._standing(reader, evaluated.as_of))
+
+    def _standing(self, reader: Reader, as_of: int) -> metric_rows.Standing:
+        """Read once an evaluation: between two of them, no state changes."""
+        with self._lock:
+            if self._kept is None or self._kept[0] != as_of:
+                self._kept = (as_of, metric_rows.standing(reader))
+            return self._kept[1]
+
+
+def _gauge(name: str, help_text: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, help_text, value=value)
+
+
+def _own(settings: Settings, now: datetime) -> Iterator[Metric]:
+    """How far the pipeline is behind, and whether the collector lives."""
+    answer = status(settings, now, count_datasets=False)
+    if answer.backlog_events is not None:
+        name = "lineage_pipeline_backlog_events"
+        yield _gauge(name, "Events spooled and not yet in the catalog.", answer.backlog_events)
+    if answer.last_batch_at is not None:
+        at = datetime.fromisoformat(answer.last_batch_at).timestamp()
+        yield _gauge("lineage_pipeline_batch_timestamp_seconds", "Last batch committed.", at)
+    if answer.collector is not None:
+        alive = float(answer.collector.alive)
+        yield _gauge("lineage_collector_alive", "1 when it has beaten within 5 s.", alive)
+
+
+def _counters(reader: Reader) -> Iterator[Metric]:
+    labels = ("sli", "tier", "tier_origin", "epoch")
+    good = CounterMetricFamily("lineage_sli_good", "Good dataset-seconds or events.", labels=labels)
+    total = CounterMetricFamily("lineage_sli", "All dataset-seconds or events.", labels=labels)
+    seconds = CounterMetricFamily(
+        "lineage_sli_unknown_seconds", "Dataset-seconds in neither good nor total.", labels=labels
+    )
+    events = CounterMetricFamily(
+        "lineage_sli_unknown_events", "Events in neither good nor total.", labels=labels
+    )
+    for sli, tier, origin, epoch, good_count, total_count, unknown in metric_rows.counters(reader):
+        values = (sli_name(sli), tier, origin, epoch)
+        good.add_metric(values, good_count)
+        total.add_metric(values, total_count)
+        (seconds if sli in _PER_DATASET else events).add_metric(values, unknown)
+    yield from (good, total, seconds, events)
+
+
+def _lag(reader: Reader) -> Metric:
+    family = HistogramMetricFamily(
+        "lineage_ingestion_lag_seconds",
+        "Event time to facts committed, history loads excepted.",
+        labels=("processing",),
+    )
+    for processing, found in metric_rows.lag_buckets(reader).items():
+        sum_value = found.pop("sum", 0.0)
+        buckets = sorted(found.items(), key=lambda bucket: float(bucket[0]))
+        family.add_metric((processing,), buckets, sum_value)
+    return family
+
+
+def _errors(reader: Reader) -> Metric:
+    family = CounterMetricFamily(
+        "lineage_pipeline_errors", "Events that the pipeline could not take in.", labels=("reason",)
+    )
+    for reason, count in metric_rows.errors(reader):
+        family.add_metric((reason,), count)
+    return family
+
+
+def _objectives(ratios: Objectives) -> Metric:
+    family = GaugeMetricFamily(
+        "lineage_sli_objective_ratio", "What the policy asks for.", labels=("sli", "tier")
+    )
+    for (sli, tier), ratio in ratios.items():
+        family.add_metric((sli_name(sli), tier), ratio)
+    return family
+
+
+def _corrected(reader: Reader, now: datetime) -> Iterator[Metric]:
+    """Good over total, late events counted in the hour that they belong to; 1 is best in each."""
+    family = GaugeMetricFamily(
+        "lineage_sli_corrected_ratio",
+        "Good over total of the corrected history.",
+        labels=("sli", "tier", "window"),
+    )
+    for window, days in metric_rows.WINDOWS_DAYS.items():
+        for sli, tier, good, total in metric_rows.corrected(reader, now, days):
+            if total:
+                family.add_metric((sli_name(sli), tier, window), good / total)
+    yield family
+
+
+def _now(reader: Reader, hidden: set[tuple[str, str]]) -> Iterator[Metric]:
+    ratios = {
+        sli: GaugeMetricFamily(name, text, labels=("tier",))
+        for sli, (name, text) in _RATIOS.items()
+    }
+    asides = [
+        GaugeMetricFamily(name, text, labels=("sli", "tier"))
+        for name, text in (
+            ("lineage_sli_learning", "In no total: their limit is still being learned."),
+            ("lineage_sli_excepted", "In no total: the policy excepts them."),
+            ("lineage_sli_unknown", "In no total: it cannot be known how they are."),
+        )
+    ]
+    for sli, tier, good, total, *counts in metric_rows.now_counts(reader):
+        for family, count in zip(asides, counts, strict=True):
+            family.add_metric((sli_name(sli), tier), count)
+        if sli in ratios and total and (sli, tier) not in hidden:
+            ratio = good / total
+            ratios[sli].add_metric((tier,), 1 - ratio if sli == MISSING_PROVENANCE.id else ratio)
+    yield from ratios.values()
+    yield from asides
+
+
+def _standing(found: metric_rows.Standing) -> Iterator[Metric]:
+    yield _by_tier_and_state("lineage_datasets", "Datasets by their worst state.", found.counts)
+    states = GaugeMetricFamily(
+        "lineage_dataset_state",
+        "1: the state of a dataset that is bad or critical, the 500 gravest.",
+        labels=("dataset_namespace", "dataset", "tier", "owner", "sli", "state", "reason"),
+    )
+    labels = ("dataset_namespace", "dataset")
+    age = GaugeMetricFamily(
+        "lineage_dataset_age_seconds", "Age of the newest write.", labels=labels
+    )
+    limit = GaugeMetricFamily("lineage_dataset_limit_seconds", "Its limit.", labels=labels)
+    for row in found.listed:
+        name = (row.dataset_namespace, row.dataset)
+        why = (row.tier, row.owner, sli_name(row.sli), row.state, row.reason)
+        states.add_metric((*name, *why), 1.0)
+        if row.sli == FRESHNESS.id:
+            _add(age, name, row.age_seconds)
+            _add(limit, name, row.limit_seconds)
+    yield from (states, age, limit)
+    text = "Bad or critical datasets beyond those that lineage_dataset_state names."
+    yield _by_tier_and_state("lineage_dataset_other", text, found.others)
+
+
+def _by_tier_and_state(name: str, text: str, counts: dict[tuple[str, str], int]) -> Metric:
+    family = GaugeMetricFamily(name, text, labels=("tier", "state"))
+    for id_, count in sorted(counts.items()):
+        family.add_metric(id_, count)
+    return family
+
+
+def _add(family: GaugeMetricFamily, labels: Sequence[str], value: float | None) -> None:
+    if value is not None:
+        family.add_metric(labels, value)
