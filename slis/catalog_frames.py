@@ -1,11 +1,12 @@
-"""Catalog tables as Spark frames: one query on the driver, by ADBC into Arrow, then to the JVM.
+"""Catalog tables as Spark frames: one query on the driver, into Arrow, then to the JVM.
 
 Partitioned reading pays where rows are many millions. An evaluation reads a row a dataset, and
 those come faster in one piece: `docs/decisions.md` has the figures.
 """
 
+from collections.abc import Sequence
+
 import adbc_driver_postgresql.dbapi
-import adbc_driver_sqlite.dbapi
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -30,11 +31,37 @@ def read(engine: Engine, query: str, columns: str) -> pa.Table:
         columns: name and Spark type of each column, in the query's order; `timestamp` for instants.
     """
     schema = arrow_schema(columns)
-    with _connected(engine) as connection, connection.cursor() as cursor:
-        cursor.execute(query)
-        table = cursor.fetch_arrow_table()
+    if engine.dialect.name == "sqlite":
+        return _from_sqlite(engine, query, schema)
+    table = _from_postgresql(engine, query)
     arrays = [column.cast(field.type) for column, field in zip(table.columns, schema, strict=True)]
     return pa.table(arrays, schema=schema)
+
+
+def _from_sqlite(engine: Engine, query: str, schema: pa.Schema) -> pa.Table:
+    # Never by ADBC: that brings its own SQLite, and of two in one process each drops the other's
+    # locks (sqlite.org/howtocorrupt.html): the WAL was deleted under our writer, rows with it.
+    with engine.connect() as connection:
+        rows = connection.exec_driver_sql(query).fetchall()
+    columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
+    arrays = [_array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+    return pa.table(arrays, schema=schema)
+
+
+def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+    # SQLite keeps a truth value as 0 or 1.
+    given = pa.array(values, pa.int64()) if pa.types.is_boolean(kind) else values
+    return given.cast(kind) if isinstance(given, pa.Array) else pa.array(given, kind)
+
+
+def _from_postgresql(engine: Engine, query: str) -> pa.Table:
+    url = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with (
+        adbc_driver_postgresql.dbapi.connect(url) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(query)
+        return cursor.fetch_arrow_table()
 
 
 def frame(spark: SparkSession, engine: Engine, query: str, columns: str) -> DataFrame:
@@ -44,15 +71,6 @@ def frame(spark: SparkSession, engine: Engine, query: str, columns: str) -> Data
 
 def arrow_schema(columns: str) -> pa.Schema:
     """Arrow's types of the columns."""
-    fields = StructType.fromDDL(columns).fields
-    return pa.schema([(field.name, _ARROW[field.dataType.simpleString()]) for field in fields])
-
-
-def _connected(engine: Engine):  # type: ignore[no-untyped-def]  # noqa: ANN202 - ADBC ships no types
-    if engine.dialect.name == "sqlite":
-        connection = adbc_driver_sqlite.dbapi.connect(engine.url.database)
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA busy_timeout=10000")
-        return connection
-    url = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
-    return adbc_driver_postgresql.dbapi.connect(url)
+    declared = StructType.fromDDL(columns)
+    names = zip(declared.fieldNames(), declared, strict=True)  # type: ignore[call-overload]
+    return pa.schema([(name, _ARROW[field.dataType.simpleString()]) for name, field in names])
