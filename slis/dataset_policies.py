@@ -1,6 +1,6 @@
 """What the policy says of each dataset, kept in the catalog and renewed when something changed.
 
-Tiers are handed up the lineage by the graph functions of `lineage`, never by joins repeated in Spark.
+Tiers are handed up by the graph functions of `lineage`, never by joins repeated in Spark.
 """
 
 from collections import defaultdict
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Engine, delete, select, text
+from sqlalchemy import Connection, Engine, bindparam, delete, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
@@ -21,7 +21,8 @@ from slis.stream.upsert import insert_for
 
 _FINGERPRINT = "policy_fingerprint"
 _CHANGES = """
-    SELECT (SELECT count(*) FROM dataset), (SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL),
+    SELECT (SELECT count(*) FROM dataset),
+        (SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL),
         (SELECT count(*) FROM dataset WHERE canonical_key <> dataset_key),
         (SELECT count(*) FROM edge), (SELECT count(*) FROM edge WHERE runs >= 3),
         (SELECT count(*) FROM tag), (SELECT count(*) FROM ownership)
@@ -32,9 +33,9 @@ _DATASETS = """
 """
 _EDGES = "SELECT upstream_key, downstream_key, job_key, runs FROM edge"
 _TIER_TAGS = "SELECT dataset_key, lower(value) FROM tag WHERE lower(tag) = 'tier'"
-_OWNERS = (
-    "SELECT subject_key, min(owner) FROM ownership WHERE subject = 'dataset' GROUP BY subject_key"
-)
+_OWNERS = """
+    SELECT subject_key, min(owner) FROM ownership WHERE subject = 'dataset' GROUP BY subject_key
+"""
 Names = dict[int, tuple[str, str]]
 Edges = list[tuple[int, int, int, int]]
 
@@ -153,10 +154,11 @@ def _replace(connection: Connection, rows: list[dict[str, object]]) -> None:
     changed = [row for row in rows if known.get(row["dataset_key"]) != row]
     if gone:
         connection.execute(
-            delete(table).where(table.c.dataset_key == text(":gone")), [{"gone": at} for at in gone]
+            delete(table).where(table.c.dataset_key == bindparam("gone")),
+            [{"gone": at} for at in gone],
         )
-    for row in [changed] if changed else []:
-        _keep(connection, table, row)
+    if changed:
+        _keep(connection, table, changed)
 
 
 def _keep(connection: Connection, table: Any, rows: Any) -> None:  # noqa: ANN401 - one row or many

@@ -9,12 +9,12 @@ from lineage.states import BAD, GOOD, MISSING_PROVENANCE, UNKNOWN
 from slis.knowledge import visible_at
 
 # A read's own upstream may report its write a little later.
-SETTLING = "15 minutes"
+SETTLING_MINUTES = 15
 
 
 def due_at(read_at: Column, landed_at: Column) -> Column:
     """When a read counts: 15 minutes after its event time, or when it landed if that is later."""
-    return F.greatest(read_at + F.expr(f"INTERVAL {SETTLING}"), landed_at)
+    return F.greatest(read_at + F.expr(f"INTERVAL {SETTLING_MINUTES} MINUTES"), landed_at)
 
 
 def provenance(

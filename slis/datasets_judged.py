@@ -1,0 +1,27 @@
+"""Coverage and freshness of all datasets in one pass, over any frame of instants."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from slis.coverage import coverage_judgement
+from slis.freshness import freshness_judgement, with_inputs
+from slis.ingestion_gaps import excused
+
+
+def datasets_judged(known: DataFrame, edges: DataFrame, gaps: DataFrame) -> DataFrame:
+    """Each dataset by each per-dataset SLI at each instant.
+
+    One row of facts gives both judgements: `coverage` and `freshness` beside one another would
+    work the same facts out twice.
+
+    Args:
+        known: `sli_schemas.KNOWN`.
+        edges: `sli_schemas.EDGES`; into streams, for those that are idle.
+        gaps: `sli_schemas.GAPS`.
+
+    Returns:
+        `sli_schemas.JUDGED` and `inputs_written_at`.
+    """
+    both = F.explode(F.array(coverage_judgement(), freshness_judgement())).alias("judgement")
+    judged = with_inputs(known, edges).select("*", both).where("judgement IS NOT NULL")
+    return excused(judged, gaps)

@@ -1,0 +1,168 @@
+"""What an evaluation reads of the catalog: one row a dataset, and what was not counted yet."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from sqlalchemy import Connection, Engine, text
+
+from lineage.clock import from_micros, to_micros
+from slis import catalog_frames
+from slis.ingestion_gaps import INGESTION, PIPELINE
+from slis.provenance import SETTLING_MINUTES
+from slis.sli_schemas import EVENTS, GAPS, READS, WRITES
+
+# The longest a gap of ours still excuses anything: two cycles of a yearly job are nobody's.
+_GAP_DAYS = 60
+
+_ROWS = """
+    dataset_key bigint, namespace string, name string, first_seen_at timestamp,
+    tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
+    is_declared boolean, is_expected boolean, declared_limit_seconds double,
+    learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int,
+    written_at timestamp, root_run_id string, job_namespace string, job_name string,
+    names_input boolean, is_reported boolean, write_is_streaming boolean,
+    read_at timestamp, failed_at timestamp, failed_run_id string, started_at timestamp
+"""
+_DATASETS = """
+    SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, p.tier, p.tier_origin, p.is_source,
+        p.is_generated, p.is_streaming, p.is_declared, coalesce(p.is_expected, 1 = 1),
+        p.declared_limit_seconds, l.limit_seconds, l.cadence_seconds, l.duration_seconds, l.gaps,
+        a.last_written_at, a.last_write_root_run_id, a.last_job_namespace, a.last_job_name,
+        a.last_write_names_input, a.last_write_is_reported, a.last_write_is_streaming,
+        a.last_read_at, a.last_failed_at, a.last_failed_run_id, a.last_started_at
+    FROM dataset d
+    JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+    LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
+    LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
+    LEFT JOIN retirement r ON r.dataset_key = d.dataset_key AND r.requested_at >= d.last_seen_at
+    WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND r.dataset_key IS NULL
+"""
+_GAPS = f"""
+    SELECT '{INGESTION}', started_at, ended_at FROM ingestion_gap
+    WHERE ended_at IS NULL OR ended_at >= {{since}}
+"""  # noqa: S608 - a word and a number of ours
+_READS = """
+    SELECT dataset_key, root_run_id, bucket, read_at, landed_at, is_reported, is_history
+    FROM dataset_read WHERE counted_at IS NULL AND read_at <= {due}
+"""
+_FIRST_WRITES = """
+    SELECT w.dataset_key, '', '', '', min(w.written_at), 0, NULL, NULL, 1 = 1, 1 = 1, 1 = 1, 1 = 1
+    FROM dataset_write w WHERE w.dataset_key IN (
+        SELECT dataset_key FROM dataset_read WHERE counted_at IS NULL AND read_at <= {due}
+    ) GROUP BY w.dataset_key
+"""
+_EVENTS = """
+    SELECT event_time, landed_at, is_streaming, is_history, is_skewed FROM event
+    WHERE last_seq > {after} AND last_seq <= {last}
+"""
+_EDGES = """
+    SELECT DISTINCT upstream_key, downstream_key FROM edge WHERE runs >= {least}
+"""
+
+
+class Position(msgspec.Struct, frozen=True):
+    """Where the last evaluation stood, and up to where events had landed by this one."""
+
+    as_of: datetime
+    previous_as_of: datetime | None
+    after_seq: int
+    last_seq: int
+
+    @property
+    def seconds(self) -> float:
+        """Time that this evaluation answers for: at most a minute, none for the first."""
+        if self.previous_as_of is None:
+            return 0.0
+        return min(60.0, (self.as_of - self.previous_as_of).total_seconds())
+
+
+def position(connection: Connection, as_of: datetime) -> Position:
+    """Of an evaluation at `as_of`, or just after the last one if that is later: none twice."""
+    last = connection.execute(
+        text("SELECT as_of, last_seq FROM evaluation ORDER BY as_of DESC LIMIT 1")
+    ).first()
+    at = to_micros(as_of) if last is None else max(to_micros(as_of), last.as_of + 1)
+    after_seq = 0 if last is None else last.last_seq
+    landed = connection.scalar(
+        text("SELECT max(last_seq) FROM batch WHERE landed_at <= :at"), {"at": at}
+    )
+    return Position(
+        as_of=from_micros(at),
+        previous_as_of=None if last is None else from_micros(last.as_of),
+        after_seq=after_seq,
+        last_seq=max(after_seq, landed or 0),
+    )
+
+
+class EvaluationInput:
+    """Frames of what the catalog holds at a position."""
+
+    def __init__(self, spark: SparkSession, engine: Engine, at: Position) -> None:
+        self._spark = spark
+        self._engine = engine
+        self._at = at
+        self._rows = self._frame(_DATASETS, _ROWS)
+
+    def _frame(self, query: str, columns: str) -> DataFrame:
+        return catalog_frames.frame(self._spark, self._engine, query, columns)
+
+    def instants(self) -> DataFrame:
+        """`sli_schemas.INSTANTS`: the one instant."""
+        return self._spark.createDataFrame([(self._at.as_of,)], "as_of timestamp")
+
+    def datasets(self) -> DataFrame:
+        """`sli_schemas.DATASETS`: those that are neither retired nor known under another name."""
+        return self._rows.select(*self._rows.columns[: self._rows.columns.index("written_at")])
+
+    def activity(self) -> DataFrame:
+        """`sli_schemas.ACTIVITY`, one row a dataset: what the catalog holds now is known now."""
+        as_of = F.lit(self._at.as_of)
+        # A clock up to 5 minutes ahead is let pass: its facts are of now, and never of the future.
+        written_at = F.least("written_at", as_of).alias("written_at")
+        fields = ("root_run_id", "job_namespace", "job_name", "names_input", "is_reported")
+        streaming = F.col("write_is_streaming").alias("is_streaming")
+        return self._rows.select(
+            "dataset_key",
+            as_of.alias("visible_at"),
+            F.when(F.col("written_at").isNotNull(), F.struct(written_at, *fields, streaming)).alias(
+                "write"
+            ),
+            F.least("read_at", as_of).alias("read_at"),
+            F.when(
+                F.col("failed_at").isNotNull(),
+                F.struct("failed_at", F.col("failed_run_id").alias("run_id")),
+            ).alias("failed"),
+            F.least("started_at", as_of).alias("started_at"),
+        )
+
+    def edges(self, least_runs: int) -> DataFrame:
+        """`sli_schemas.EDGES` seen in so many runs or more."""
+        return self._frame(
+            _EDGES.format(least=least_runs), "upstream_key bigint, downstream_key bigint"
+        )
+
+    def gaps(self, backlog_since: datetime | None) -> DataFrame:
+        """`sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""
+        since = to_micros(self._at.as_of - timedelta(days=_GAP_DAYS))
+        silent = self._frame(_GAPS.format(since=since), GAPS)
+        if backlog_since is None:
+            return silent
+        return silent.union(self._spark.createDataFrame([(PIPELINE, backlog_since, None)], GAPS))
+
+    def reads(self) -> DataFrame:
+        """`sli_schemas.READS` that fell due and were not counted."""
+        return self._frame(_READS.format(due=self._due()), READS)
+
+    def first_writes(self) -> DataFrame:
+        """`sli_schemas.WRITES`: of each dataset that `reads` names, its first write alone."""
+        return self._frame(_FIRST_WRITES.format(due=self._due()), WRITES)
+
+    def _due(self) -> int:
+        return to_micros(self._at.as_of - timedelta(minutes=SETTLING_MINUTES))
+
+    def events(self) -> DataFrame:
+        """`sli_schemas.EVENTS` of the batches since the last evaluation."""
+        query = _EVENTS.format(after=self._at.after_seq, last=self._at.last_seq)
+        return self._frame(query, EVENTS)

@@ -1,0 +1,55 @@
+"""From when on lineage was watched: of what was read before that, nothing is known."""
+
+from datetime import datetime
+
+from sqlalchemy import Connection, Engine, select, text
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import from_micros, to_micros
+from slis.evaluation_input import Position
+from slis.stream.upsert import insert_for, least
+
+INSTALLED = "installed_at"
+HISTORY = "history_from"
+_FIRST_BATCH = "SELECT min(landed_at) FROM batch"
+_HISTORY_LANDED = """
+    SELECT min(event_time) FROM event WHERE last_seq > :after AND last_seq <= :last AND is_history
+"""
+
+
+def horizon(connection: Connection) -> datetime | None:
+    """The earlier of the install and the first event of the loaded history; None before either."""
+    meta = tables.meta
+    names = meta.c.name.in_([INSTALLED, HISTORY])
+    found = [int(value) for value in connection.scalars(select(meta.c.value).where(names))]
+    return from_micros(min(found)) if found else None
+
+
+def renew(engine: Engine, at: Position) -> datetime | None:
+    """Take in the first batch and the history that landed since the last evaluation."""
+    with engine.connect() as connection:
+        span = {"after": at.after_seq, "last": at.last_seq}
+        history = connection.scalar(text(_HISTORY_LANDED), span)
+        installed = connection.scalar(text(_FIRST_BATCH)) or to_micros(at.as_of)
+        known = connection.scalar(_value(INSTALLED))
+    if known is None or history is not None:
+        with writing(engine) as connection:
+            _keep(connection, INSTALLED, installed)
+            if history is not None:
+                _keep(connection, HISTORY, history)
+    with engine.connect() as connection:
+        return horizon(connection)
+
+
+def _value(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a Select
+    return select(tables.meta.c.value).where(tables.meta.c.name == name)
+
+
+def _keep(connection: Connection, name: str, micros: int) -> None:
+    """The earliest instant of that name. Texts of 16 digits are in the order of their numbers."""
+    table = tables.meta
+    insert = insert_for(connection.dialect)(table)
+    earlier = least(table.c.value, insert.excluded.value)
+    statement = insert.on_conflict_do_update(index_elements=["name"], set_={"value": earlier})
+    connection.execute(statement, {"name": name, "value": f"{micros:016d}"})

@@ -1,0 +1,174 @@
+"""Limits learned anew for the datasets that were written since theirs were learned."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from sqlalchemy import Connection, Engine, bindparam, select, text, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from slis import cadence, catalog_frames
+from slis.sli_schemas import GAPS, WRITES
+from slis.stream.upsert import insert_for
+
+# Bounds one evaluation's share of the work: after a history load the rest follows in the next ones.
+MAX_DATASETS = 5_000
+# What is written every few seconds need not be learned every few seconds.
+_FAST_CADENCE_SECONDS = 3_600
+_FAST_RELEARN = timedelta(minutes=15)
+# A class's pool from many datasets outlives passes over few, but not for good.
+_POOL_DECAY = 0.98
+_POOL = "cadence_pool."
+
+_DUE = """
+    SELECT a.dataset_key, a.writes FROM dataset_activity a
+    LEFT JOIN dataset_limit l ON l.dataset_key = a.dataset_key
+    WHERE a.writes > a.learned_writes AND (
+        l.learned_at IS NULL OR l.cadence_seconds IS NULL
+        OR l.cadence_seconds >= {fast} OR l.learned_at <= {relearn})
+    ORDER BY coalesce(l.learned_at, 0), a.dataset_key LIMIT {most}
+"""
+_WRITES = """
+    SELECT dataset_key, '', '', '', written_at, landed_at, nominal_start_at, partition,
+        names_input, is_reported, is_streaming, is_history
+    FROM dataset_write WHERE written_at > {since}
+    AND dataset_key IN (SELECT dataset_key FROM ({due}) AS due)
+"""
+_DURATIONS = """
+    SELECT w.dataset_key, (max(r.completed_at) - min(r.started_at)) / 1e6
+    FROM dataset_write w JOIN run r ON r.root_run_id = w.root_run_id
+    WHERE w.written_at > {since} AND w.bucket = 0 AND r.started_at IS NOT NULL
+    AND w.dataset_key IN (SELECT dataset_key FROM ({due}) AS due)
+    GROUP BY w.dataset_key, w.root_run_id HAVING max(r.completed_at) IS NOT NULL
+"""
+_OUR_GAPS = "SELECT 'ingestion', started_at, ended_at FROM ingestion_gap"
+_DURATION_DAYS = 30
+
+
+class Pool(msgspec.Struct):
+    """A row of `cadence.POOLS`, kept for passes that see too few datasets of the class."""
+
+    cadence_class: str
+    scores: int
+    threshold: float
+    excess: float
+    top: list[float]
+    weight: float
+
+
+def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, time_zone: str = "UTC") -> int:
+    """Learn limits, usual durations and cadences; bounded, the longest unlearned first.
+
+    Returns:
+        How many datasets were learned.
+    """
+    due_query = _DUE.format(
+        fast=_FAST_CADENCE_SECONDS, relearn=to_micros(as_of - _FAST_RELEARN), most=MAX_DATASETS
+    )
+    with engine.connect() as connection:
+        due = {row.dataset_key: row.writes for row in connection.execute(text(due_query))}
+        stored = _stored_pools(connection)
+    if not due:
+        return 0
+    source = _Source(spark, engine, due_query, as_of)
+    profiles = cadence.profiles(
+        source.writes(), source.gaps(), as_of=as_of, time_zone=time_zone
+    ).persist()
+    try:
+        pools = _merged(stored, [row.asDict() for row in cadence.pools(profiles).collect()])
+        tails = spark.createDataFrame(
+            [msgspec.structs.astuple(pool)[:-1] for pool in pools], cadence.POOLS
+        )
+        limits = cadence.limits(profiles, tails, time_zone=time_zone)
+        rows = limits.join(source.durations(), "dataset_key", "left").toArrow().to_pylist()
+    finally:
+        profiles.unpersist()
+    with writing(engine) as connection:
+        _keep_limits(connection, [row for row in rows if row["dataset_key"] in due], as_of)
+        _keep_learned(connection, due)
+        _keep_pools(connection, pools)
+    return len(due)
+
+
+class _Source:
+    """Frames of what is due, read from the catalog."""
+
+    def __init__(
+        self, spark: SparkSession, engine: Engine, due_query: str, as_of: datetime
+    ) -> None:
+        self._spark, self._engine = spark, engine
+        self._due = due_query
+        self._as_of = as_of
+
+    def _query(self, query: str, days: int) -> str:
+        since = to_micros(self._as_of - timedelta(days=days))
+        return query.format(since=since, due=self._due)
+
+    def writes(self) -> DataFrame:
+        query = self._query(_WRITES, cadence.HISTORY_DAYS)
+        return catalog_frames.frame(self._spark, self._engine, query, WRITES)
+
+    def gaps(self) -> DataFrame:
+        return catalog_frames.frame(self._spark, self._engine, _OUR_GAPS, GAPS)
+
+    def durations(self) -> DataFrame:
+        """(dataset_key, duration_seconds): the median of the last 30 days."""
+        columns = "dataset_key bigint, seconds double"
+        query = self._query(_DURATIONS, _DURATION_DAYS)
+        runs = catalog_frames.frame(self._spark, self._engine, query, columns)
+        median = F.median("seconds").alias("duration_seconds")
+        return runs.groupBy("dataset_key").agg(median)
+
+
+def _stored_pools(connection: Connection) -> list[Pool]:
+    meta = tables.meta
+    texts = connection.scalars(select(meta.c.value).where(meta.c.name.startswith(_POOL)))
+    return [msgspec.json.decode(text_, type=Pool) for text_ in texts]
+
+
+def _merged(stored: list[Pool], fresh: list[dict[str, Any]]) -> list[Pool]:
+    """Per class the pool of more scores; one that stays weighs less each time."""
+    pools = {}
+    for pool in stored:
+        pool.weight *= _POOL_DECAY
+        pools[pool.cadence_class] = pool
+    for row in fresh:
+        kept = pools.get(row["cadence_class"])
+        if kept is None or row["scores"] >= kept.weight:
+            pools[row["cadence_class"]] = Pool(**row, weight=float(row["scores"]))
+    return list(pools.values())
+
+
+def _keep_limits(connection: Connection, rows: list[dict[str, Any]], as_of: datetime) -> None:
+    table = tables.dataset_limit
+    insert = insert_for(connection.dialect)(table)
+    names = [column.name for column in table.columns if column.name != "dataset_key"]
+    changes = {name: insert.excluded[name] for name in names}
+    if rows:
+        statement = insert.on_conflict_do_update(index_elements=["dataset_key"], set_=changes)
+        connection.execute(statement, [{**row, "learned_at": to_micros(as_of)} for row in rows])
+
+
+def _keep_learned(connection: Connection, due: dict[int, int]) -> None:
+    table = tables.dataset_activity
+    statement = update(table).where(table.c.dataset_key == bindparam("at"))
+    rows = [{"at": key, "learned": writes} for key, writes in due.items()]
+    connection.execute(statement.values(learned_writes=bindparam("learned")), rows)
+
+
+def _keep_pools(connection: Connection, pools: list[Pool]) -> None:
+    table = tables.meta
+    rows = [
+        {"name": _POOL + pool.cadence_class, "value": msgspec.json.encode(pool).decode()}
+        for pool in pools
+    ]
+    if rows:
+        insert = insert_for(connection.dialect)(table)
+        changes = {"value": insert.excluded.value}
+        connection.execute(
+            insert.on_conflict_do_update(index_elements=["name"], set_=changes), rows
+        )

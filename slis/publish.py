@@ -1,0 +1,276 @@
+"""What an evaluation found, into the catalog: all of it in one transaction, or nothing."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from sqlalchemy import Connection, Engine, Table, bindparam, delete, select, text, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from lineage.states import INGESTION_LAG, MISSING_PROVENANCE
+from slis.evaluation_input import Position, position
+from slis.hours import Amounts, add_to_hours, hour_of, origins_found
+from slis.lag import BOUNDS_SECONDS
+from slis.stream.upsert import added, insert_for
+
+EPOCH = "catalog_epoch"
+ALL_TIERS = "all"
+_NO_ORIGIN = "default"
+_DAY_MICROS = 86_400_000_000
+Row = dict[str, Any]
+
+
+class OvertakenError(Exception):
+    """Another evaluation published since this one began: what it found was counted already."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What an evaluation found, as rows of the frames that `sli_schemas` declares."""
+
+    tallies: list[Row]  # TALLIES of the per-dataset SLIs
+    states: pa.Table  # STATES
+    reads: list[Row]  # READ_OUTCOMES
+    lags: list[Row]  # LAGS
+    datasets: int
+    policy_hash: str
+    seconds: float
+    amended: Amounts = {}  # what late writes change of past hours, in dataset-seconds
+
+
+def publish(engine: Engine, at: Position, found: Found) -> None:
+    """Write everything that an evaluation gives.
+
+    Raises:
+        OvertakenError: the catalog's last evaluation is not the one that `at` follows.
+    """
+    with writing(engine) as connection:
+        _check(connection, at)
+        counted = [*_dataset_counts(at, found), *_read_counts(found), *_lag_counts(found)]
+        _add_to_counters(connection, counted)
+        found_since = _origins(connection, at)
+        add_to_hours(connection, at.as_of, _hourly(at, found), found.amended, found_since)
+        _mark_reads(connection, at, found.reads)
+        _replace_now(connection, at, found)
+        replace_states(connection, at.as_of, found.states)
+        _add_to_lag_buckets(connection, found.lags)
+        connection.execute(tables.evaluation.insert(), _evaluation(at, found))
+
+
+def _origins(connection: Connection, at: Position) -> Amounts:
+    if at.previous_as_of is None:
+        return {}
+    return origins_found(connection, at.as_of, at.previous_as_of)
+
+
+def _check(connection: Connection, at: Position) -> None:
+    now = position(connection, at.as_of)
+    if now.previous_as_of != at.previous_as_of or now.after_seq != at.after_seq:
+        message = f"evaluation of {at.as_of} follows {at.previous_as_of}, not {now.previous_as_of}"
+        raise OvertakenError(message)
+
+
+def _evaluation(at: Position, found: Found) -> Row:
+    previous = None if at.previous_as_of is None else to_micros(at.previous_as_of)
+    return {
+        "as_of": to_micros(at.as_of),
+        "previous_as_of": previous,
+        "last_seq": at.last_seq,
+        "policy_hash": found.policy_hash,
+        "datasets": found.datasets,
+        "seconds": found.seconds,
+    }
+
+
+def epoch(connection: Connection) -> str:
+    """The catalog's counter epoch: a new catalog begins one; a restored one is given another."""
+    meta = tables.meta
+    fresh = {"name": EPOCH, "value": uuid.uuid4().hex[:8]}
+    insert = insert_for(connection.dialect)(meta).on_conflict_do_nothing()
+    connection.execute(insert, fresh)
+    return str(connection.scalar(select(meta.c.value).where(meta.c.name == EPOCH)))
+
+
+# --- counts: good, total, unknown by (sli, tier, tier_origin) ---
+
+
+def _count(sli: str, tier: str, origin: str, amounts: Sequence[float]) -> Row:
+    good, total, unknown = amounts
+    labels = {"sli": sli, "tier": tier, "tier_origin": origin}
+    return {**labels, "good": good, "total": total, "unknown": unknown}
+
+
+def _dataset_counts(at: Position, found: Found) -> Iterable[Row]:
+    for row in found.tallies:
+        amounts = [row[name] * at.seconds for name in ("good", "total", "unknown")]
+        yield _count(row["sli"], row["tier"], row["tier_origin"], amounts)
+
+
+def _read_counts(found: Found) -> Iterable[Row]:
+    for row in found.reads:
+        yield _count(
+            MISSING_PROVENANCE.id, row["tier"], row["tier_origin"], _amounts(row["outcome"])
+        )
+
+
+def _amounts(outcome: str) -> tuple[float, float, float]:
+    is_known = outcome != "unknown"
+    return float(outcome == "good"), float(is_known), float(not is_known)
+
+
+def _lag_counts(found: Found) -> Iterable[Row]:
+    for row in found.lags:
+        yield _count(INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, (row["good"], row["total"], 0.0))
+
+
+def _hourly(at: Position, found: Found) -> Amounts:
+    """Good, total and unknown of the hours that each count belongs to."""
+    amounts: Amounts = {}
+
+    def add(sli: str, tier: str, hour: int, more: Sequence[float]) -> None:
+        held = amounts.get((sli, tier, hour), (0.0, 0.0, 0.0))
+        good, total, unknown = (one + other for one, other in zip(held, more, strict=True))
+        amounts[sli, tier, hour] = (good, total, unknown)
+
+    for row in _dataset_counts(at, found):
+        add(row["sli"], row["tier"], hour_of(at.as_of), (row["good"], row["total"], row["unknown"]))
+    for row in found.reads:
+        outcome = _amounts(row["outcome"])
+        add(MISSING_PROVENANCE.id, row["tier"], hour_of(row["read_at"]), outcome)
+    for row in found.lags:
+        counts = (row["good"], row["total"], 0.0)
+        add(INGESTION_LAG.id, ALL_TIERS, hour_of(row["hour"]), counts)
+    return amounts
+
+
+def _add_to_counters(connection: Connection, counts: Iterable[Row]) -> None:
+    """Counters only ever grow: what is added is never below 0."""
+    sums: dict[tuple[str, str, str], list[float]] = {}
+    for row in counts:
+        held = sums.setdefault((row["sli"], row["tier"], row["tier_origin"]), [0.0, 0.0, 0.0])
+        for place, name in enumerate(("good", "total", "unknown")):
+            held[place] += max(0.0, row[name])
+    at_epoch = epoch(connection)
+    rows = [{**_count(*labels, held), "epoch": at_epoch} for labels, held in sums.items()]
+    add_rows(connection, tables.sli_counter, rows, ("good", "total", "unknown"))
+
+
+def add_rows(connection: Connection, table: Table, rows: list[Row], amounts: Iterable[str]) -> None:
+    """Insert rows, or add their amounts to the rows that are there."""
+    if not rows:
+        return
+    insert = insert_for(connection.dialect)(table)
+    keys = [column.name for column in table.primary_key]
+    changes = {name: added(table.c[name], insert.excluded[name]) for name in amounts}
+    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=changes), rows)
+
+
+def _mark_reads(connection: Connection, at: Position, reads: list[Row]) -> None:
+    read = tables.dataset_read
+    if reads:
+        one = update(read).where(
+            read.c.dataset_key == bindparam("at_dataset"),
+            read.c.root_run_id == bindparam("at_run"),
+            read.c.bucket == bindparam("at_bucket"),
+        )
+        connection.execute(
+            one.values(counted_at=to_micros(at.as_of), outcome=bindparam("is_outcome")),
+            [
+                {
+                    "at_dataset": row["dataset_key"],
+                    "at_run": row["root_run_id"],
+                    "at_bucket": row["bucket"],
+                    "is_outcome": row["outcome"],
+                }
+                for row in reads
+            ],
+        )
+    # They teach and never count; without a mark each evaluation would look at them again.
+    history = update(read).where(read.c.counted_at.is_(None), read.c.is_history)
+    connection.execute(history.values(counted_at=to_micros(at.as_of)))
+
+
+def _replace_now(connection: Connection, at: Position, found: Found) -> None:
+    """`sli_now`: datasets as they are; of events, those of the last 24 hours."""
+    now = tables.sli_now
+    connection.execute(delete(now))
+    rows = [{name: row[name] for name in now.c.keys()} for row in found.tallies]  # noqa: SIM118
+    hour = tables.sli_hour.c
+    events = select(tables.sli_hour).where(
+        hour.sli.in_([MISSING_PROVENANCE.id, INGESTION_LAG.id]),
+        hour.hour > to_micros(at.as_of) - _DAY_MICROS,
+    )
+    sums: dict[tuple[str, str], list[float]] = {}
+    for row in connection.execute(events):
+        held = sums.setdefault((row.sli, row.tier), [0.0, 0.0, 0.0])
+        for place, amount in enumerate((row.good, row.total, row.unknown)):
+            held[place] += amount
+    rows += [
+        {**_count(sli, tier, ALL_TIERS, held), "learning": 0, "excepted": 0}
+        for (sli, tier), held in sums.items()
+    ]
+    if rows:
+        connection.execute(now.insert(), rows)
+
+
+# --- states ---
+
+_AGES = """
+    UPDATE dataset_state SET age_seconds = CASE WHEN a.last_written_at < :at
+        THEN (:at - a.last_written_at) / 1e6 ELSE 0 END
+    FROM dataset_activity a
+    WHERE a.dataset_key = dataset_state.dataset_key AND dataset_state.sli = 'M2'
+    AND a.last_written_at IS NOT NULL
+"""
+_TOLD = ("state", "reason", "evidence", "limit_seconds", "limit_origin")
+
+
+def replace_states(connection: Connection, as_of: datetime, states: pa.Table) -> None:
+    """`dataset_state`, with `since` kept while state and reason stay.
+
+    Only rows that say something new are written: most datasets are as they were.
+    """
+    table = tables.dataset_state
+    known = {(row.dataset_key, row.sli): row for row in connection.execute(select(table))}
+    at = to_micros(as_of)
+    changed = []
+    for row in states.drop(["as_of"]).to_pylist():
+        before = known.pop((row["dataset_key"], row["sli"]), None)
+        if before is None or any(getattr(before, name) != row[name] for name in _TOLD):
+            stays = before is not None and (before.state, before.reason) == (
+                row["state"],
+                row["reason"],
+            )
+            changed.append({**row, "since": before.since if before and stays else at})
+    _keep(connection, table, changed)
+    if known:
+        gone = delete(table).where(
+            table.c.dataset_key == bindparam("gone"), table.c.sli == bindparam("of")
+        )
+        connection.execute(gone, [{"gone": one, "of": sli} for one, sli in known])
+    connection.execute(text(_AGES), {"at": at})
+
+
+def _keep(connection: Connection, table: Table, rows: list[Row]) -> None:
+    if not rows:
+        return
+    insert = insert_for(connection.dialect)(table)
+    keys = [column.name for column in table.primary_key]
+    changes = {name: insert.excluded[name] for name in table.c.keys() if name not in keys}  # noqa: SIM118
+    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=changes), rows)
+
+
+def _add_to_lag_buckets(connection: Connection, lags: list[Row]) -> None:
+    sums: dict[tuple[str, str], float] = {}
+    for row in lags:
+        figures = dict(zip(map(str, BOUNDS_SECONDS), row["lags"], strict=True))
+        figures |= {"+Inf": row["total"], "sum": row["lag_seconds"]}
+        figures |= {"history": row["history"], "skewed": row["skewed"]}
+        for le, value in figures.items():
+            sums[row["processing"], le] = sums.get((row["processing"], le), 0.0) + value
+    rows = [{"processing": kind, "le": le, "value": value} for (kind, le), value in sums.items()]
+    add_rows(connection, tables.lag_bucket, rows, ("value",))

@@ -1,0 +1,137 @@
+"""Rows of a catalog for evaluations: what the stream would have put there."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Engine, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from lineage.keys import key
+
+_NAMESPACE = "shop"
+
+
+class CatalogRows:
+    """Puts facts into a catalog, a batch for each event."""
+
+    def __init__(self, engine: Engine, start: datetime) -> None:
+        self.engine = engine
+        self.start = start
+        self.seq = 0
+
+    def _insert(self, table: Any, **row: Any) -> None:  # noqa: ANN401
+        with writing(self.engine) as connection:
+            connection.execute(insert(table), row)
+
+    def dataset(self, name: str, *, writes: int = 0, **activity: datetime | str | bool) -> int:
+        """A dataset, and what happened to it last."""
+        at = key(_NAMESPACE, name)
+        start = to_micros(self.start)
+        self._insert(
+            tables.dataset,
+            dataset_key=at,
+            namespace=_NAMESPACE,
+            name=name,
+            canonical_key=at,
+            first_seen_at=start,
+            last_seen_at=start,
+        )
+        told = {
+            field: to_micros(value) if isinstance(value, datetime) else value
+            for field, value in activity.items()
+        }
+        self._insert(
+            tables.dataset_activity, dataset_key=at, writes=writes, learned_writes=0, **told
+        )
+        return at
+
+    def written(self, at: int, when: datetime, landed: datetime | None = None, **row: Any) -> None:  # noqa: ANN401
+        """A reported batch write, and that it is the newest."""
+        landed = landed or when
+        told = {"names_input": True, "is_reported": True, "is_streaming": False, **row}
+        self._insert(
+            tables.dataset_write,
+            dataset_key=at,
+            root_run_id=f"run-{when:%dT%H%M%S}",
+            bucket=0,
+            job_key=1,
+            job_namespace="jobs",
+            job_name="job",
+            written_at=to_micros(when),
+            landed_at=to_micros(landed),
+            is_history=False,
+            **told,
+        )
+        activity = tables.dataset_activity
+        newest = activity.c.last_written_at.is_(None) | (
+            activity.c.last_written_at < to_micros(when)
+        )
+        with writing(self.engine) as connection:
+            connection.execute(
+                activity.update()
+                .where(activity.c.dataset_key == at)
+                .values(writes=activity.c.writes + 1)
+            )
+            connection.execute(
+                activity.update()
+                .where(activity.c.dataset_key == at, newest)
+                .values(
+                    last_written_at=to_micros(when),
+                    last_write_landed_at=to_micros(landed),
+                    last_write_root_run_id=f"run-{when:%dT%H%M%S}",
+                    last_job_namespace="jobs",
+                    last_job_name="job",
+                    **{f"last_write_{name}": value for name, value in told.items()},
+                )
+            )
+
+    def read(self, at: int, when: datetime, **row: Any) -> None:  # noqa: ANN401
+        """A reported read that landed at once."""
+        self._insert(
+            tables.dataset_read,
+            **{
+                "dataset_key": at,
+                "root_run_id": f"reader-{when:%dT%H%M%S}",
+                "bucket": 0,
+                "job_namespace": "jobs",
+                "job_name": "reader",
+                "read_at": to_micros(when),
+                "landed_at": to_micros(when),
+                "is_reported": True,
+                "is_streaming": False,
+                "is_history": False,
+                **row,
+            },
+        )
+
+    def event(self, when: datetime, lag_seconds: float, *, is_history: bool = False) -> None:
+        """A batch of one event that landed that long after it happened."""
+        self.seq += 1
+        landed = to_micros(when + timedelta(seconds=lag_seconds))
+        self._insert(
+            tables.batch,
+            query_id="q",
+            batch_id=self.seq,
+            after_seq=self.seq - 1,
+            last_seq=self.seq,
+            events=1,
+            duplicates=0,
+            landed_at=landed,
+        )
+        self._insert(
+            tables.event,
+            event_time=to_micros(when),
+            event_key=self.seq,
+            landed_at=landed,
+            last_seq=self.seq,
+            is_streaming=False,
+            is_history=is_history,
+            is_skewed=False,
+        )
+
+    def rows(self, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+        """All rows of a table."""
+        with self.engine.connect() as connection:
+            return [dict(row) for row in connection.execute(table.select()).mappings()]
