@@ -56,12 +56,15 @@ class Batches:
         return merge(self._engine, spool_range, staged, self._clock)
 
     def _stage(self, parsed: DataFrame, events: pa.Table, spool_range: SpoolRange) -> Rows:
+        # Jobs of another thread are of this one's scheduler pool.
+        inherited = inheritable_thread_target(parsed.sparkSession)
+
         def into_lake() -> None:
             lake.write_batch(parsed, self._lake_dir, spool_range.after_seq, spool_range.last_seq)
 
-        written = self._threads.submit(inheritable_thread_target(into_lake))
+        written = self._threads.submit(inherited(into_lake))
         frames = {
-            name: self._threads.submit(inheritable_thread_target(frame.toArrow))
+            name: self._threads.submit(inherited(frame.toArrow))
             for name, frame in _frames(parsed, events).items()
         }
         tables = {name: future.result() for name, future in frames.items()}

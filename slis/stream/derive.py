@@ -222,8 +222,7 @@ def _revoke(connection: Connection, landed_at: int) -> None:
             tables.dataset_write,
             _WRITES.format(contributions=contributions),
             WRITE_FOLDS,
-            given={"landed_at": landed_at},
-            **keys,
+            given={"landed_at": landed_at, **keys},
         )
         if kept:
             # What stands as it stood has landed when it had.

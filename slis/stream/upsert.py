@@ -131,4 +131,4 @@ def upsert(
         if changes
         else insert.on_conflict_do_nothing(index_elements=keys)
     )
-    return connection.execute(insert).rowcount
+    return connection.execute(insert, execution_options={"preserve_rowcount": True}).rowcount

@@ -16,6 +16,9 @@ from lineage.clock import to_micros
 from slis.settings import Place
 from slis.spool_events import SPOOL_TABLE
 from slis.stream import query
+from slis.stream.batch import Batches
+from slis.stream.merge import Landed
+from slis.stream.source import SPOOL_EVENT
 
 Event = dict[str, Any]
 
@@ -119,3 +122,54 @@ def run_event(
 def later(at: datetime, seconds: float) -> datetime:
     """That instant, so many seconds on."""
     return at + timedelta(seconds=seconds)
+
+
+def frame(
+    spark: SparkSession,
+    events: Iterable[Event | bytes],
+    received_at: datetime,
+    *,
+    after_seq: int = 0,
+    origin: str = "http",
+):
+    """These events as the source gives a batch of them."""
+    bodies = [e if isinstance(e, bytes) else json.dumps(e).encode() for e in events]
+    kinds = ["run" if isinstance(e, bytes) else kind_of(e) for e in events]
+    last_seq = after_seq + len(bodies)
+    return spark.createDataFrame(
+        [
+            (
+                after_seq + number,
+                to_micros(received_at),
+                origin,
+                kind,
+                bytearray(body),
+                after_seq,
+                last_seq,
+            )
+            for number, (kind, body) in enumerate(zip(kinds, bodies, strict=True), start=1)
+        ],
+        SPOOL_EVENT,
+    ).coalesce(1)
+
+
+class Lander:
+    """Lands batches without a streaming query, which takes seconds to start."""
+
+    def __init__(self, spark: SparkSession, catalog: Engine, folder: Path, now: datetime) -> None:
+        self.spark = spark
+        self.batches = Batches(catalog, folder / "lake", lambda: now)
+        self.now = now
+        self.seq = 0
+        self.batch_id = 0
+
+    def land(self, *events: Event | bytes, origin: str = "http") -> Landed | None:
+        """One batch of these events."""
+        landed = self.batches.land(
+            frame(self.spark, list(events), self.now, after_seq=self.seq, origin=origin),
+            "checkpoint-1",
+            self.batch_id,
+        )
+        self.seq += len(events)
+        self.batch_id += 1
+        return landed

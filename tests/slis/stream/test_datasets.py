@@ -1,0 +1,155 @@
+"""Datasets, their other names, and what their facets say."""
+
+from spools import rows, run_event
+
+_CANONICAL = """
+    SELECT d.name, c.name FROM dataset d JOIN dataset c ON c.dataset_key = d.canonical_key ORDER BY 1
+"""
+_WRITES = """
+    SELECT d.name, w.root_run_id FROM dataset_write w JOIN dataset d ON d.dataset_key = w.dataset_key ORDER BY 1, 2
+"""
+_SYMLINK = {"symlinks": {"identifiers": [{"namespace": "n", "name": "db.t", "type": "TABLE"}]}}
+
+
+def test_a_symlink_found_late_moves_what_was_known_of_the_alias(lander, catalog, at):
+    """Trino wrote `db.t` and read it for long; only then Spark says that it is a name of `/wh/t`."""
+    lander.land(
+        run_event("COMPLETE", at(8), run="r1", inputs=["in"], outputs=["db.t"]),
+        run_event("COMPLETE", at(9), run="r2", job="reader", inputs=["db.t"], outputs=["out"]),
+    )
+    lander.land(run_event("COMPLETE", at(10), run="r3", job="spark", outputs=[("/wh/t", _SYMLINK)]))
+    lander.land(run_event("COMPLETE", at(11), run="r4", inputs=["in"], outputs=["db.t"]))
+
+    assert rows(catalog, _CANONICAL) == [
+        ("/wh/t", "/wh/t"),
+        ("db.t", "/wh/t"),
+        ("in", "in"),
+        ("out", "out"),
+    ]
+    assert rows(catalog, _WRITES) == [
+        ("/wh/t", "r1"),
+        ("/wh/t", "r3"),
+        ("/wh/t", "r4"),
+        ("out", "r2"),
+    ]
+    assert rows(
+        catalog,
+        """
+        SELECT u.name, d.name, e.job_name, e.runs FROM edge e JOIN dataset u ON u.dataset_key = e.upstream_key
+        JOIN dataset d ON d.dataset_key = e.downstream_key ORDER BY 1, 2
+        """,
+    ) == [("/wh/t", "out", "reader", 1), ("in", "/wh/t", "app", 2)]
+    activity = "SELECT a.writes FROM dataset_activity a JOIN dataset d ON d.dataset_key = a.dataset_key WHERE d.name = '/wh/t'"
+    assert rows(catalog, activity) == [(3,)]
+
+
+def test_a_read_that_was_counted_under_its_alias_is_not_counted_again(lander, catalog, at):
+    """The counters never fall, so a second count of one read would stay for good."""
+    lander.land(run_event("COMPLETE", at(8), inputs=["db.t"]))
+    with catalog.begin() as connection:
+        connection.exec_driver_sql("UPDATE dataset_read SET counted_at = 5, outcome = 'good'")
+    lander.land(run_event("COMPLETE", at(9), run="r2", job="x", inputs=[("/wh/t", _SYMLINK)]))
+
+    found = rows(catalog, "SELECT root_run_id, counted_at, outcome FROM dataset_read ORDER BY 1")
+    assert found == [("r1", 5, "good"), ("r2", None, None)]
+
+
+def test_a_rename_makes_the_old_name_an_alias_of_the_new(lander, catalog, at):
+    """After RENAME the writes of the old name are the new one's."""
+    renamed = {
+        "lifecycleStateChange": {
+            "lifecycleStateChange": "RENAME",
+            "previousIdentifier": {"namespace": "n", "name": "a_old"},
+        }
+    }
+    lander.land(run_event("COMPLETE", at(8), outputs=["a_old"]))
+    lander.land(run_event("COMPLETE", at(9), run="r2", job="x", outputs=[("b_new", renamed)]))
+
+    assert rows(catalog, _CANONICAL) == [("a_old", "b_new"), ("b_new", "b_new")]
+    assert rows(catalog, _WRITES) == [("b_new", "r1")]
+
+
+def test_partitions_are_one_dataset_and_leave_one_alias(lander, catalog, at):
+    """A year of daily paths is one dataset; the newest partition is told with its write."""
+    days = ("2026-11-19", "2026-11-20")
+    lander.land(
+        *(run_event("COMPLETE", at(8), run=day, outputs=[f"/wh/t/dt={day}"]) for day in days)
+    )
+
+    assert rows(catalog, "SELECT name FROM dataset") == [("/wh/t",)]
+    assert rows(catalog, "SELECT rule, name FROM dataset_alias") == [("partition", "/wh/t")]
+    partitions = "SELECT root_run_id, partition, nominal_start_at FROM dataset_write ORDER BY 1"
+    assert rows(catalog, partitions) == [
+        ("2026-11-19", "dt=2026-11-19", 1_795_046_400_000_000),
+        ("2026-11-20", "dt=2026-11-20", 1_795_132_800_000_000),
+    ]
+
+
+def test_facets_give_schema_version_owner_tag_and_column_edges(lander, catalog, at):
+    """Each of them once, however often the job repeats it."""
+    facets = {
+        "schema": {"fields": [{"name": "id", "type": "long"}]},
+        "version": {"datasetVersion": "v7"},
+        "ownership": {"owners": [{"name": "team:core", "type": "OWNER"}]},
+        "tags": {
+            "tags": [{"key": "pii", "value": "true"}, {"key": "x", "value": "y", "field": "id"}]
+        },
+        "columnLineage": {
+            "fields": {"id": {"inputFields": [{"namespace": "n", "name": "in", "field": "key"}]}}
+        },
+    }
+    lander.land(
+        *(
+            run_event(kind, at(8), inputs=["in"], outputs=[("t", facets)])
+            for kind in ("START", "COMPLETE")
+        )
+    )
+
+    assert rows(catalog, "SELECT fields FROM schema_version") == [
+        ('[{"name":"id","type":"long"}]',)
+    ]
+    assert rows(catalog, "SELECT version FROM dataset_version") == [("v7",)]
+    assert rows(catalog, "SELECT subject, owner, type FROM ownership") == [
+        ("dataset", "team:core", "OWNER")
+    ]
+    assert rows(catalog, "SELECT tag, value FROM tag") == [("pii", "true")]
+    assert rows(catalog, "SELECT upstream_field, downstream_field FROM column_edge") == [
+        ("key", "id")
+    ]
+
+
+def test_job_and_dataset_events_give_facts_without_runs(lander, catalog, at):
+    """A JobEvent declares an edge that no run has named; a DatasetEvent a dataset and its facets."""
+    time = at(8).isoformat()
+    lander.land(
+        {
+            "eventTime": time,
+            "job": {"namespace": "j", "name": "declared"},
+            "inputs": [{"namespace": "n", "name": "in"}],
+            "outputs": [{"namespace": "n", "name": "out"}],
+        },
+        {
+            "eventTime": time,
+            "dataset": {
+                "namespace": "n",
+                "name": "alone",
+                "facets": {"version": {"datasetVersion": "1"}},
+            },
+        },
+    )
+
+    assert rows(catalog, "SELECT job_name, runs FROM edge") == [("declared", 0)]
+    assert rows(catalog, "SELECT name FROM dataset ORDER BY 1") == [("alone",), ("in",), ("out",)]
+    assert rows(catalog, "SELECT * FROM run") == []
+    assert rows(catalog, "SELECT version FROM dataset_version") == [("1",)]
+
+
+def test_texts_that_postgresql_cannot_hold_are_kept_readable(lander, catalog, at):
+    """A NUL in a name, an owner or an error reaches the catalog as a mark, and stops nothing."""
+    owner = {"ownership": {"owners": [{"name": "a\x00b", "type": "T"}]}}
+    error = {"errorMessage": {"message": "no\x00way"}}
+    lander.land(run_event("FAIL", at(8), outputs=[("t\x00u", owner)], facets=error))
+
+    assert rows(catalog, "SELECT name FROM dataset") == [("t\ufffdu",)]
+    assert rows(catalog, "SELECT owner FROM ownership") == [("a\ufffdb",)]
+    assert rows(catalog, "SELECT error_message FROM run") == [("no\ufffdway",)]

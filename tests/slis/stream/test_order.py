@@ -1,0 +1,85 @@
+"""Order, repeats and the cut into batches do not matter."""
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from spools import Lander, run_event
+from test_exactly_once import contents
+
+from lineage.catalog.engine import catalog_url, migrate, open_catalog
+
+_SYMLINK = {"symlinks": {"identifiers": [{"namespace": "n", "name": "db.t"}]}}
+_SCHEMA = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
+
+
+def _estate(at):
+    """Two runs of one application, one that fails, a stream, a partition, and a table under two names."""
+    app, stream = (
+        ("a1", "shop"),
+        {"processing": "STREAMING", "inputs": ["topic"], "outputs": ["live"]},
+    )
+    return [
+        run_event("START", at(8), run="r1", job="shop.a", inputs=["in"], root=app),
+        run_event(
+            "COMPLETE",
+            at(9),
+            run="r1",
+            job="shop.a",
+            outputs=[("/wh/t", _SYMLINK)],
+            root=app,
+            rows_written=3,
+        ),
+        run_event(
+            "COMPLETE", at(8, 30), run="r2", job="shop.b", inputs=["in"], outputs=["db.t"], root=app
+        ),
+        run_event(
+            "START", at(9), run="r3", job="late", inputs=["db.t"], outputs=[("out", _SCHEMA)]
+        ),
+        run_event("FAIL", at(10), run="r3", job="late"),
+        run_event("COMPLETE", at(10, 1), run="r3", job="late", outputs=["out"]),
+        run_event("RUNNING", at(8, 10), run="s1", job="stream", rows_written=1, **stream),
+        run_event("RUNNING", at(9, 10), run="s1", job="stream", rows_written=1, **stream),
+        run_event(
+            "COMPLETE",
+            at(11),
+            run="r4",
+            job="daily",
+            inputs=["db.t"],
+            outputs=["/wh/p/dt=2026-11-20"],
+        ),
+    ]
+
+
+def _landed(spark, at, batches):
+    with tempfile.TemporaryDirectory() as folder:
+        catalog = open_catalog(catalog_url(Path(folder)))
+        migrate(catalog)
+        lander = Lander(spark, catalog, Path(folder), at(12))
+        for batch in batches:
+            lander.land(*batch)
+        found = contents(catalog, but=("batch", "reader_cursor"))
+        catalog.dispose()
+        return found
+
+
+_expected = {}
+
+
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_order_repeats_and_batches_do_not_matter(spark, at, data):
+    """Shuffled, with repeats, cut into batches anywhere: the same rows in every table of the catalog."""
+    events = _estate(at)
+    order = data.draw(st.permutations(range(len(events))))
+    repeats = data.draw(st.lists(st.sampled_from(range(len(events))), max_size=4))
+    delivered = [events[number] for number in [*order, *repeats]]
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(delivered) - 1), max_size=3)))
+    batches = [delivered[a:b] for a, b in zip([0, *cuts], [*cuts, len(delivered)], strict=True)]
+    if not _expected:
+        _expected.update(_landed(spark, at, [events]))
+
+    assert _landed(spark, at, batches) == _expected
