@@ -1,45 +1,40 @@
 """What the metrics are made from: few rows, whatever the number of datasets in the catalog."""
 
+import heapq
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.clock import to_micros
+from lineage.states import BAD, CRITICAL, TIERS
 from service.answers.datasets import WORST_FIRST
 
 MOST_LISTED = 500
 MOST_ROWS = 1_000  # of a table that is small unless something is wrong
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 
-_JUDGED = """
-SELECT s.dataset_key, MAX(s.since) AS since, MIN(CASE s.state WHEN 'bad' THEN 0
-  WHEN 'unknown' THEN 1 WHEN 'learning' THEN 2 ELSE 3 END) AS worst
-FROM dataset_state s GROUP BY s.dataset_key
-"""
-_ALL = f"""
+# By primary keys alone: a derived table would be walked once for each row by a misled planner.
+_STANDING = """
+SELECT d.dataset_key, MIN(COALESCE(p.tier, 'optional')), MAX(s.since),
+  COALESCE(MIN(CASE s.state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 1 WHEN 'learning' THEN 2
+    WHEN 'good' THEN 3 END), 1)
 FROM dataset d
-LEFT JOIN ({_JUDGED}) j ON j.dataset_key = d.dataset_key
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key
 WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+GROUP BY d.dataset_key
 """
-_COUNTS = f"""
-SELECT COALESCE(p.tier, 'optional'), COALESCE(j.worst, 1), COUNT(*) {_ALL}
-GROUP BY COALESCE(p.tier, 'optional'), COALESCE(j.worst, 1)
-"""
-_LISTED = f"""
-SELECT l.namespace, l.name, COALESCE(l.tier, 'optional'), COALESCE(l.owner, ''), s.sli, s.state,
+_LISTED = """
+SELECT d.namespace, d.name, COALESCE(p.tier, 'optional'), COALESCE(p.owner, ''), s.sli, s.state,
   COALESCE(s.reason, ''), s.age_seconds, s.limit_seconds
-FROM (
-  SELECT d.dataset_key, d.namespace, d.name, p.tier, p.owner, j.worst, j.since {_ALL}
-    AND (j.worst = 0 OR p.tier = 'critical')
-  ORDER BY j.worst,
-    CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, j.since, d.dataset_key
-  LIMIT :most) l
-JOIN dataset_state s ON s.dataset_key = l.dataset_key
-ORDER BY l.namespace, l.name, s.sli
-"""  # noqa: S608 - constants only
+FROM dataset_state s
+JOIN dataset d ON d.dataset_key = s.dataset_key
+LEFT JOIN dataset_policy p ON p.dataset_key = s.dataset_key
+WHERE s.dataset_key IN (:keys)
+"""
 _COUNTERS = """
 SELECT sli, tier, tier_origin, epoch, good, total, unknown FROM sli_counter
 ORDER BY epoch DESC, sli, tier, tier_origin LIMIT :most
@@ -59,6 +54,10 @@ SELECT reason, COUNT(*) FROM pipeline_error GROUP BY reason ORDER BY 2 DESC LIMI
 _MOST = {"most": MOST_ROWS}
 
 
+TierState = tuple[str, str]
+_BAD = WORST_FIRST.index(BAD)
+
+
 class Listed(msgspec.Struct, frozen=True):
     """One SLI's state of one of the datasets that are shown by name."""
 
@@ -76,34 +75,31 @@ class Listed(msgspec.Struct, frozen=True):
 class Standing(msgspec.Struct, frozen=True):
     """How the datasets stand at one evaluation: what changes with an evaluation and only then."""
 
-    counts: dict[tuple[str, str], int]  # by tier and worst state
+    counts: Counter[TierState]
+    others: Counter[TierState]  # bad or critical, and not listed
     listed: list[Listed]
-
-    @property
-    def others(self) -> dict[tuple[str, str], int]:
-        """Bad or critical datasets that are not listed, by tier and worst state."""
-        shown: dict[tuple[str, str], int] = {}
-        for tier, state in _worst_of(self.listed).values():
-            shown[tier, state] = shown.get((tier, state), 0) + 1
-        listable = [id_ for id_ in self.counts if id_[0] == "critical" or id_[1] == "bad"]
-        return {id_: self.counts[id_] - shown.get(id_, 0) for id_ in listable}
 
 
 def standing(reader: Reader) -> Standing:
-    """Counts of all, and rows of the worst."""
-    counts = {(tier, WORST_FIRST[rank]): n for tier, rank, n in reader.rows(_COUNTS)}
-    rows = reader.rows(_LISTED, {"most": MOST_LISTED})
-    return Standing(counts, [Listed(*row) for row in rows])
+    """Counts of all datasets by tier and worst state, and rows of the gravest."""
+    rows = reader.rows(_STANDING)
+    counts = Counter((tier, WORST_FIRST[rank]) for _, tier, _, rank in rows)
+    listable = [row for row in rows if row[3] == _BAD or row[1] == CRITICAL]
+    gravest = heapq.nsmallest(MOST_LISTED, listable, key=_gravity)
+    others = Counter({id_: n for id_, n in counts.items() if id_[0] == CRITICAL or id_[1] == BAD})
+    others.subtract((tier, WORST_FIRST[rank]) for _, tier, _, rank in gravest)
+    listed = rows_for(reader, _LISTED, [row[0] for row in gravest])
+    return Standing(counts, others, sorted((Listed(*row) for row in listed), key=_by_name))
 
 
-def _worst_of(listed: list[Listed]) -> dict[tuple[str, str], tuple[str, str]]:
-    worst: dict[tuple[str, str], tuple[str, str]] = {}
-    for row in listed:
-        dataset = (row.dataset_namespace, row.dataset)
-        known = worst.get(dataset, (row.tier, "good"))[1]
-        state = min(known, row.state, key=WORST_FIRST.index)
-        worst[dataset] = (row.tier, state)
-    return worst
+def _gravity(row: Row) -> tuple[int, int, int, int]:
+    """The worst first; of those the highest tier, then what has been so for longest."""
+    dataset_key, tier, since, rank = row
+    return rank, [*TIERS, tier].index(tier), since or 0, dataset_key
+
+
+def _by_name(row: Listed) -> tuple[str, str, str]:
+    return row.dataset_namespace, row.dataset, row.sli
 
 
 def counters(reader: Reader) -> list[tuple[Any, ...]]:

@@ -14,28 +14,36 @@ NOT_EVALUATED = "not_evaluated"
 PIPELINE_LAG = "pipeline_lag"
 
 # One number orders the states of a dataset: severity in the hundreds, then the SLI's number.
-_WORST = """
-SELECT dataset_key, MAX(since) AS newest, MIN(
-  CASE state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 100 WHEN 'learning' THEN 200 ELSE 300 END
-  + CAST(SUBSTR(sli, 2) AS INTEGER)) AS worst
-FROM dataset_state GROUP BY dataset_key
-"""
-_FROM = f"""
-FROM dataset d
-LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-LEFT JOIN ({_WORST}) w ON w.dataset_key = d.dataset_key
-LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.sli = 'M' || (w.worst % 100)
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
-  AND (CAST(:tier AS TEXT) IS NULL OR p.tier = :tier)
-  AND (CAST(:owner AS TEXT) IS NULL OR p.owner = :owner)
-  AND (CAST(:contains AS TEXT) IS NULL OR d.name LIKE :contains ESCAPE '!')
-"""
+_RANK = """CASE s.state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 100 WHEN 'learning' THEN 200
+  WHEN 'good' THEN 300 END + CAST(SUBSTR(s.sli, 2) AS INTEGER)"""
+# Every join is by a primary key: PostgreSQL underrates how many rows the first table gives, and
+# would walk a derived table once for each of them.
+_JUDGED = f"""
+FROM (
+  SELECT d.dataset_key, d.namespace, d.name, p.tier, p.owner,
+    MIN({_RANK}) AS worst, MAX(s.since) AS newest
+  FROM dataset d
+  LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+  LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key
+  WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+    AND (CAST(:tier AS TEXT) IS NULL OR p.tier = :tier)
+    AND (CAST(:owner AS TEXT) IS NULL OR p.owner = :owner)
+    AND (CAST(:contains AS TEXT) IS NULL OR d.name LIKE :contains ESCAPE '!')
+  GROUP BY d.dataset_key, p.dataset_key) j
+"""  # noqa: S608 - constants only
+_WANTED = "WHERE COALESCE(j.worst / 100, 1) IN (:bad, :unknown, :learning, :good)"
 _ROWS = f"""
-SELECT d.namespace, d.name, p.tier, p.owner, s.state, s.sli, s.reason, s.since, w.newest
-{_FROM}
-ORDER BY COALESCE(w.worst / 100, 1),
-  CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, d.namespace, d.name
+SELECT j.namespace, j.name, j.tier, j.owner, s.state, s.sli, s.reason, s.since, j.newest
+{_JUDGED}
+LEFT JOIN dataset_state s ON s.dataset_key = j.dataset_key AND s.sli = 'M' || (j.worst % 100)
+{_WANTED}
+ORDER BY COALESCE(j.worst / 100, 1),
+  CASE j.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, j.namespace, j.name
+LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
 """
+_COUNT = f"SELECT COUNT(*) {_JUDGED} {_WANTED}"
+_NO_RANK = -1
+_EVERY = 2**62
 _STATES = """
 SELECT dataset_key, MIN(CASE state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 1 WHEN 'learning' THEN 2
   ELSE 3 END) FROM dataset_state WHERE dataset_key IN (:keys) GROUP BY dataset_key
@@ -69,9 +77,11 @@ def datasets(
     if filters.state is not None and filters.state not in WORST_FIRST:
         message = f"state: expected one of {', '.join(WORST_FIRST)}, got {filters.state[:80]!r}"
         raise InvalidQuestionError(message)
-    found = [_row(row, evaluated) for row in reader.rows(_ROWS, _values(filters))]
-    kept = [row for row in found if filters.state in (None, row.state)]
-    return _page(kept, limit, offset)
+    values = _values(filters) | _ranks(filters.state, evaluated)
+    window = {"most": _EVERY if limit is None else limit, "offset": offset}
+    rows = [_row(row, evaluated) for row in reader.rows(_ROWS, {**values, **window})]
+    total = len(rows) if limit is None else reader.rows(_COUNT, values)[0][0]
+    return _page(rows, total, offset)
 
 
 def states_of(reader: Reader, keys: list[int], evaluated: Evaluated) -> dict[int, str]:
@@ -93,6 +103,12 @@ def _values(filters: Filters) -> dict[str, Any]:
     return {"tier": filters.tier, "owner": filters.owner, "contains": contains}
 
 
+def _ranks(state: str | None, evaluated: Evaluated) -> dict[str, int]:
+    """Which of the stored states count as the one that is asked for, each by its rank."""
+    kept = {word: state in (None, _of_now(word, evaluated)) for word in WORST_FIRST}
+    return {word: rank if kept[word] else _NO_RANK for rank, word in enumerate(WORST_FIRST)}
+
+
 def _of_now(state: str, evaluated: Evaluated) -> str:
     return "unknown" if state == "good" and evaluated.stale else state
 
@@ -109,10 +125,8 @@ def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
     return DatasetRow(namespace, name, tier, owner, "good", None, None, iso(newest))
 
 
-def _page(rows: list[DatasetRow], limit: int | None, offset: int) -> DatasetPage:
-    end = len(rows) if limit is None else offset + limit
-    shown = rows[offset:end]
-    partial = len(shown) < len(rows)
-    reason = f"{len(shown)} of {len(rows)} shown, from {offset} on" if partial else None
-    next_offset = end if end < len(rows) else None
-    return DatasetPage(shown, len(rows), partial, reason, next_offset)
+def _page(rows: list[DatasetRow], total: int, offset: int) -> DatasetPage:
+    partial = len(rows) < total
+    reason = f"{len(rows)} of {total} shown, from {offset} on" if partial else None
+    end = offset + len(rows)
+    return DatasetPage(rows, total, partial, reason, end if rows and end < total else None)

@@ -19,11 +19,12 @@ from service.settings import Settings
 
 _ALIVE_SECONDS = 5.0  # the collector beats each second
 _COUNTS = """
-SELECT COALESCE(worst, 1), COUNT(*) FROM dataset d LEFT JOIN (
-  SELECT dataset_key, MIN(CASE state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 1
-    WHEN 'learning' THEN 2 ELSE 3 END) AS worst FROM dataset_state GROUP BY dataset_key
-) w ON w.dataset_key = d.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL GROUP BY COALESCE(worst, 1)
+SELECT COALESCE(worst, 1), COUNT(*) FROM (
+  SELECT d.dataset_key, MIN(CASE s.state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 1
+    WHEN 'learning' THEN 2 WHEN 'good' THEN 3 END) AS worst
+  FROM dataset d LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key
+  WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL GROUP BY d.dataset_key
+) j GROUP BY COALESCE(worst, 1)
 """
 
 

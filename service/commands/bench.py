@@ -1,5 +1,70 @@
-"""`lineward bench ingest|pipeline|evaluate`: measured figures beside their budgets."""
+"""`lineward bench ingest|pipeline|evaluate`: what was measured, beside its budget."""
 
+import importlib
+from typing import Any
+
+import msgspec
 import typer
+from rich.table import Table
+
+from service.commands.options import AsJson
+from service.terminal import console, plain, print_json
 
 app = typer.Typer()
+
+
+@app.callback()
+def bench() -> None:
+    """Measure on this machine; nothing else should run meanwhile."""
+
+
+@app.command()
+def ingest(*, as_json: AsJson = False) -> None:
+    """Durable acks a second, and how long each takes."""
+    _show(_measured("collector.bench"), as_json=as_json)
+
+
+@app.command()
+def pipeline(*, as_json: AsJson = False) -> None:
+    """Event to catalog, a backlog worked off, and the cost per event as it grows."""
+    _show(_measured("slis.bench_pipeline"), as_json=as_json)
+
+
+@app.command()
+def evaluate(*, as_json: AsJson = False) -> None:
+    """All SLIs over 100,000 datasets and 300,000 edges."""
+    _show(_measured("slis.bench_evaluate"), as_json=as_json)
+
+
+def _measured(module: str) -> Any:  # noqa: ANN401 - each bench has figures of its own
+    return msgspec.to_builtins(importlib.import_module(module).run())
+
+
+def _show(figures: Any, *, as_json: bool) -> None:  # noqa: ANN401 - as above
+    if as_json:
+        print_json(figures)
+        return
+    screen = console()
+    for row in figures if isinstance(figures, list) else [figures]:
+        screen.print(table(row))
+
+
+def table(figures: dict[str, Any]) -> Table:
+    """One row a figure; `budget_X` stands beside `X`, wherever the bench names one."""
+    shown = Table("figure", "measured", "budget")
+    for name, value in figures.items():
+        if not name.startswith("budget_"):
+            shown.add_row(*map(plain, (name, _number(value), _number(_budget(name, figures)))))
+    return shown
+
+
+def _budget(name: str, figures: dict[str, Any]) -> Any:  # noqa: ANN401 - as above
+    """The budget of `warm_seconds` is `budget_warm_seconds`, else `budget_seconds`."""
+    candidates = (f"budget_{name}", f"budget_{name.rpartition('_')[2]}")
+    return next((figures[known] for known in candidates if known in figures), "")
+
+
+def _number(value: Any) -> str:  # noqa: ANN401 - as above
+    if isinstance(value, list):
+        return ", ".join(map(_number, value))
+    return f"{value:,.4g}" if isinstance(value, float) else str(value)

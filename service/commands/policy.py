@@ -44,7 +44,14 @@ def check(
 @app.command()
 def suggest(data_dir: DataDir = None) -> None:
     """Draft a policy from what was seen, as YAML on standard output."""
-    from service.suggestion import suggestion  # noqa: PLC0415 - as above
+    settings = read(data_dir)
+    with question(settings):  # that there is a catalog, before anything opens (and makes) one
+        pass
+    from lineage.catalog.engine import open_catalog  # noqa: PLC0415 - not for those who only check
+    from lineage.policy.suggest import suggest as drafted  # noqa: PLC0415 - as above
 
-    with question(read(data_dir)) as asked:
-        sys.stdout.write(suggestion(asked.reader, now=asked.now))
+    engine = open_catalog(settings.catalog)
+    try:
+        sys.stdout.write(drafted(engine))
+    finally:
+        engine.dispose()

@@ -1,0 +1,57 @@
+"""`python -m service`: the service role, API and metrics, in one process."""
+
+import asyncio
+import signal
+import sys
+
+import structlog
+from granian.constants import Interfaces
+from granian.server.embed import Server
+from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector, start_http_server
+
+from lineage.environment import InvalidSettingError
+from service.app import create_app
+from service.metrics import CatalogCollector
+from service.settings import Settings, read
+
+_log = structlog.get_logger()
+
+
+def main() -> int:
+    """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
+    try:
+        settings = read()
+        _start_metrics(settings)
+    except (InvalidSettingError, OSError) as error:
+        _log.error("service_cannot_start", reason=str(error))
+        return 2
+    asyncio.run(_serve(settings))
+    return 0
+
+
+def _start_metrics(settings: Settings) -> None:
+    """The metrics, on a port of their own: scrapes need none of what guards the API."""
+    registry = CollectorRegistry()
+    registry.register(CatalogCollector(settings))
+    ProcessCollector(registry=registry)
+    GCCollector(registry=registry)
+    start_http_server(settings.metrics_port, addr=settings.host, registry=registry)
+
+
+async def _serve(settings: Settings) -> None:
+    server = Server(
+        create_app(settings),
+        address=settings.host,
+        port=settings.service_port,
+        interface=Interfaces.ASGI,
+        log_access=False,
+    )
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, server.stop)
+    _log.info("service_listening", host=settings.host, port=settings.service_port)
+    await server.serve()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

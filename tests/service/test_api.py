@@ -1,0 +1,205 @@
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from litestar.testing import TestClient
+from sqlalchemy import Engine
+
+from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from lineage.clock import Clock
+from service.app import create_app
+from service.settings import Settings
+from tests.service import shop
+from tests.service.commandline import answer, environ
+from tests.service.waiting import until
+
+
+def _client(settings: Settings, **more: Clock) -> TestClient:
+    return TestClient(create_app(settings, **more), base_url="http://127.0.0.1")
+
+
+@pytest.fixture
+def client(catalog: Engine) -> Iterator[TestClient]:
+    """The API over the shop."""
+    shop.fill(catalog)
+    url = catalog.url.render_as_string(hide_password=False)
+    with _client(Settings(catalog_url=url)) as client:
+        yield client
+
+
+def test_datasets_are_the_same_rows_as_the_command_gives(client, catalog):
+    """One answer, two ways to ask; a whole page says that it is whole."""
+    found = client.get("/api/v1/datasets").json()
+
+    assert found["datasets"] == answer("datasets", catalog=catalog)
+    assert (found["total"], found["partial"], found["next_offset"]) == (4, False, None)
+
+
+def test_a_page_that_is_cut_says_so_and_where_the_next_begins(client):
+    """Two of four: partial, with the reason; the last page ends it."""
+    first = client.get("/api/v1/datasets", params={"limit": 2}).json()
+    last = client.get("/api/v1/datasets", params={"limit": 2, "offset": 2}).json()
+
+    assert first["partial"] is True
+    assert first["partial_reason"] == "2 of 4 shown, from 0 on"
+    assert first["next_offset"] == 2
+    assert last["next_offset"] is None
+    names = [row["dataset"] for row in first["datasets"] + last["datasets"]]
+    assert sorted(names) == sorted(shop.NAMES)
+
+
+def test_a_dataset_with_slashes_in_its_name_is_asked_for_by_parameters(client):
+    """Namespace and name stand in the query, so that no slash needs an escape."""
+    asked = {"dataset_namespace": shop.NAMESPACE, "dataset": shop.CORE}
+
+    found = client.get("/api/v1/dataset", params=asked).json()
+
+    assert found["dataset"] == shop.CORE
+    assert found["aliases"] == [
+        {"dataset_namespace": "hive://shop", "dataset": "core.orders", "rule": "symlink"}
+    ]
+    assert [state["state"] for state in found["states"]] == ["good", "bad"]
+
+
+def test_a_spelling_of_the_namespace_leads_to_the_same_dataset(client):
+    """`s3a://shop` is `s3://shop`."""
+    asked = {"dataset_namespace": "s3a://shop", "dataset": shop.CORE}
+
+    assert client.get("/api/v1/dataset", params=asked).json()["dataset_namespace"] == "s3://shop"
+
+
+def test_lineage_may_be_asked_in_one_direction(client):
+    """Upstream only: the other tree is not walked."""
+    asked = {"dataset": shop.CORE, "direction": "upstream", "depth": 1}
+
+    found = client.get("/api/v1/lineage", params=asked).json()
+
+    assert [node["dataset"] for node in found["upstream"]] == [shop.RAW, shop.REF]
+    assert found["downstream"] == []
+
+
+def test_a_run_by_its_id(client):
+    """Who, how it ended, what it read and wrote."""
+    (found,) = client.get(f"/api/v1/runs/{shop.RUN_ID}").json()["runs"]
+
+    assert (found["status"], found["error_message"]) == ("FAIL", "division by zero")
+    assert [(io["dataset"], io["direction"]) for io in found["datasets"]] == [
+        (shop.RAW, "read"),
+        (shop.CORE, "write"),
+    ]
+
+
+def test_stale_figures_say_so(catalog):
+    """A dead pipeline: every ratio null, `stale` and `partial` true, with the reason."""
+    then = datetime.now(UTC)
+    shop.fill(catalog, evaluated_at=then)
+    url = catalog.url.render_as_string(hide_password=False)
+
+    later = then + timedelta(minutes=5)
+    with _client(Settings(catalog_url=url), clock=lambda: later) as client:
+        found = client.get("/api/v1/slis").json()
+
+    assert {row["ratio"] for row in found["slis"]} == {None}
+    assert (found["stale"], found["partial"]) == (True, True)
+    assert "no ratio is of now" in found["partial_reason"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "detail"),
+    [
+        ("/api/v1/runs/none", 404, "no event of a run 'none' has been seen"),
+        ("/api/v1/datasets?state=worse", 400, "state: expected one of bad, unknown, learning"),
+        ("/api/v1/lineage?dataset=x&depth=0", 400, "depth"),
+        ("/api/v1/lineage", 400, "dataset"),
+        ("/nowhere", 404, "Not Found"),
+    ],
+)
+def test_a_refusal_is_problem_json(client, path, status, detail):
+    """Status, title and a sentence, in the same shape for every error."""
+    refused = client.get(path)
+
+    assert refused.status_code == status
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.json()["status"] == status
+    assert detail in refused.json()["detail"]
+
+
+def test_an_unknown_dataset_names_candidates(client):
+    """404, with what was likely meant."""
+    refused = client.get("/api/v1/dataset", params={"dataset": "contries"})
+
+    assert refused.status_code == 404
+    assert refused.json()["candidates"] == ["s3://shop/ref/countries"]
+
+
+def test_before_the_first_event_the_api_is_alive_and_not_ready(tmp_path: Path):
+    """503 with what to do, on every question; the process itself is fine."""
+    with _client(Settings(data_dir=tmp_path)) as client:
+        assert client.get("/livez").status_code == 200
+        assert client.get("/readyz").status_code == 503
+        assert "send OpenLineage events to" in client.get("/api/v1/slis").json()["detail"]
+        assert client.get("/api/v1/status").json()["partial"] is True
+
+
+def test_every_answer_forbids_what_a_page_could_do(client):
+    """Nothing is run, framed, sniffed or stored."""
+    headers = client.get("/api/v1/slis").headers
+
+    assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == "no-store"
+
+
+def test_another_host_name_is_refused_on_loopback(client):
+    """A page whose name was made to lead to 127.0.0.1 reads nothing."""
+    assert client.get("/api/v1/slis", headers={"host": "evil.example"}).status_code == 400
+
+
+def test_the_description_names_every_path(client):
+    """OpenAPI at /schema."""
+    described = client.get("/schema").json()
+
+    assert described["openapi"].startswith("3.")
+    assert {"/api/v1/datasets", "/api/v1/lineage", "/api/v1/runs/{run_id}"} <= set(
+        described["paths"]
+    )
+
+
+def test_the_service_role_serves_api_and_metrics_and_stops_cleanly(tmp_path: Path):
+    """The real process on real ports: both answer, and SIGTERM is exit code 0."""
+    engine = open_catalog(catalog_url(tmp_path))
+    migrate(engine)
+    shop.fill(engine)
+    engine.dispose()
+    api, metrics = _free_port(), _free_port()
+    ports = {"LINEWARD_SERVICE_PORT": str(api), "LINEWARD_METRICS_PORT": str(metrics)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "service"], env=environ(LINEWARD_DATA_DIR=str(tmp_path), **ports)
+    )
+    try:
+        slis = until(lambda: _get(f"http://127.0.0.1:{api}/api/v1/slis"))
+        scraped = until(lambda: _get(f"http://127.0.0.1:{metrics}/metrics"))
+    finally:
+        process.terminate()
+
+    assert json.loads(slis)["slis"]
+    assert "lineage_sli_good_total" in scraped
+    assert process.wait(30) == 0
+
+
+def _get(url: str) -> str | None:
+    try:
+        return httpx.get(url, trust_env=False).raise_for_status().text
+    except httpx.TransportError:
+        return None
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
