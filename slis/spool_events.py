@@ -8,6 +8,8 @@ Sizes and facets follow `io.openlineage:openlineage-spark` 1.53.0 on Spark 4.3; 
 import hashlib
 import random
 import sqlite3
+import sys
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,12 +19,13 @@ from typing import Any
 
 import msgspec
 
-from lineage.clock import to_micros
+from lineage.clock import system_clock, to_micros
 
 JOBS = 500
 DATASETS = 1_000
 NEW_DATASET_SHARE = 0.02
 _ROWS_A_TRANSACTION = 10_000
+_TURNS_A_SECOND = 50
 _PRODUCER = "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark"
 _FACETS = "https://openlineage.io/spec/facets"
 
@@ -193,3 +196,18 @@ def _insert(spool: sqlite3.Connection, chunk: list[tuple[bytes, int, str, bytes]
         chunk,
     )
     spool.execute("COMMIT")
+
+
+def feed(path: Path, per_second: int, seconds: int) -> None:
+    """Write events as they would arrive: `per_second`, every 20 ms, received as they are written."""
+    a_turn = max(1, per_second // _TURNS_A_SECOND)
+    began = time.monotonic()
+    for turn in range(seconds * _TURNS_A_SECOND):
+        now = system_clock()
+        rows = events(a_turn, seed=turn + 1, start=now, apart=timedelta(0))
+        fill_spool(path, ((now, body) for _, body in rows))
+        time.sleep(max(0.0, began + (turn + 1) / _TURNS_A_SECOND - time.monotonic()))
+
+
+if __name__ == "__main__":
+    feed(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -25,7 +25,7 @@ def start(
     *,
     max_rows: int,
     clock: Clock,
-    poll_seconds: float | None,
+    poll_seconds: float | None = None,
     landed: Callable[[Landed], None] = lambda _: None,
 ) -> StreamingQuery:
     """Start the query.
