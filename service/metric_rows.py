@@ -58,6 +58,9 @@ TierState = tuple[str, str]
 _BAD = WORST_FIRST.index(BAD)
 
 
+ASIDES: tuple[str, ...] = ("history", "skewed")  # counted beside the lags
+
+
 class Listed(msgspec.Struct, frozen=True):
     """One SLI's state of one of the datasets that are shown by name."""
 
@@ -70,6 +73,14 @@ class Listed(msgspec.Struct, frozen=True):
     reason: str
     age_seconds: float | None
     limit_seconds: float | None
+
+
+class LagFigures(msgspec.Struct, frozen=True):
+    """A histogram of lags, and the events that are counted beside it."""
+
+    buckets: list[tuple[str, float]]  # cumulative, by upper bound in seconds, the last one "+Inf"
+    sum_seconds: float
+    asides: dict[str, float]  # history, skewed
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -118,12 +129,19 @@ def corrected(reader: Reader, now: datetime, days: int) -> list[tuple[Any, ...]]
     return reader.rows(_HOURS, {"since": since, **_MOST})
 
 
-def lag_buckets(reader: Reader) -> dict[str, dict[str, float]]:
-    """By processing, the cumulative count of each upper bound; under `sum`, the sum of seconds."""
+def lag_figures(reader: Reader) -> dict[str, LagFigures]:
+    """The lags since the catalog began, by processing."""
     found: dict[str, dict[str, float]] = {}
-    for processing, bound, value in reader.rows(_LAG, _MOST):
-        found.setdefault(processing, {})[bound] = value
-    return found
+    for processing, name, value in reader.rows(_LAG, _MOST):
+        found.setdefault(processing, {})[name] = value
+    return {processing: _lag_figures(values) for processing, values in found.items()}
+
+
+def _lag_figures(values: dict[str, float]) -> LagFigures:
+    asides = {name: values.pop(name, 0.0) for name in ASIDES}
+    sum_seconds = values.pop("sum", 0.0)
+    buckets = sorted(values.items(), key=lambda bucket: float(bucket[0]))
+    return LagFigures(buckets, sum_seconds, asides)
 
 
 def errors(reader: Reader) -> list[tuple[Any, ...]]:

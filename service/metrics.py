@@ -73,7 +73,7 @@ class CatalogCollector(Collector):
 
     def _of_catalog(self, reader: Reader, evaluated: Evaluated, now: datetime) -> Iterator[Metric]:
         yield from _counters(reader)
-        yield _lag(reader)
+        yield from _lag(reader)
         yield _errors(reader)
         yield _objectives(objectives(self._settings))
         yield from _corrected(reader, now)
@@ -131,17 +131,27 @@ def _counters(reader: Reader) -> Iterator[Metric]:
     yield from (good, total, seconds, events)
 
 
-def _lag(reader: Reader) -> Metric:
-    family = HistogramMetricFamily(
+def _lag(reader: Reader) -> Iterator[Metric]:
+    lag = HistogramMetricFamily(
         "lineage_ingestion_lag_seconds",
         "Event time to facts committed, history loads excepted.",
         labels=("processing",),
     )
-    for processing, found in metric_rows.lag_buckets(reader).items():
-        sum_value = found.pop("sum", 0.0)
-        buckets = sorted(found.items(), key=lambda bucket: float(bucket[0]))
-        family.add_metric((processing,), buckets, sum_value)
-    return family
+    asides = {
+        "history": CounterMetricFamily(
+            "lineage_events_history", "Events of history loads: in no SLI.", labels=("processing",)
+        ),
+        "skewed": CounterMetricFamily(
+            "lineage_events_skewed",
+            "Events of a clock over 5 minutes ahead, taken as of their arrival.",
+            labels=("processing",),
+        ),
+    }
+    for processing, found in metric_rows.lag_figures(reader).items():
+        lag.add_metric((processing,), found.buckets, found.sum_seconds)
+        for name, family in asides.items():
+            family.add_metric((processing,), found.asides[name])
+    yield from (lag, *asides.values())
 
 
 def _errors(reader: Reader) -> Metric:

@@ -25,7 +25,7 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
         death_signal=signal.SIGTERM,
     )
     # Spark needs a while to end; killed, it would lose nothing either.
-    pipeline = RoleCommand(role="pipeline", argv=_module("slis"), stop_seconds=20.0)
+    pipeline = RoleCommand(role="pipeline", argv=_module("slis"), stop_seconds=40.0)
     return collector, RoleCommand(role="service", argv=_module("service")), pipeline
 
 

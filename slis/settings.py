@@ -49,7 +49,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_rows: Annotated[int, Meta(ge=1, le=200_000)] = 25_000  # events a batch
     poll_seconds: _Seconds = 0.25  # how often the spool is asked for news
     evaluate_seconds: Annotated[float, Meta(ge=1)] = 15.0  # at most that often
-    evaluate_at_least_seconds: Annotated[float, Meta(ge=1)] = 60.0
+    # The service shows no figure older than 60 s: one evaluation must land before the last is that old.
+    evaluate_at_least_seconds: Annotated[float, Meta(ge=1)] = 40.0
     event_days: _Days = 7  # identities, against repeats
     write_days: _Days = 180
     writes_a_dataset: Annotated[int, Meta(ge=10)] = 500

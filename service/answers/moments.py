@@ -40,6 +40,13 @@ class Evaluated(msgspec.Struct, frozen=True):
         return iso(self.as_of)
 
 
+def stale_warning(evaluated: Evaluated) -> str:
+    """What to say beside the figures of a stale evaluation."""
+    if evaluated.as_of is None:
+        return "nothing has been evaluated yet"
+    return f"the last evaluation is of {evaluated.at}: what was good then is unknown now"
+
+
 def last_evaluation(reader: Reader, *, now: datetime, stale_seconds: float) -> Evaluated:
     """The newest evaluation; stale when there is none, or it is older than `stale_seconds`."""
     rows = reader.rows("SELECT as_of, seconds FROM evaluation ORDER BY as_of DESC LIMIT 1")

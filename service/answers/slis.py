@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from lineage.catalog.reader import Reader
 from lineage.clock import to_micros
 from lineage.states import INGESTION_LAG, SLI_BY_ID, SLIS, TIERS
-from service.answers.moments import Evaluated
+from service.answers.moments import Evaluated, stale_warning
 from service.answers.shapes import SliAnswer, SliRow
 
 ALL_TIERS = "all"  # of an SLI that counts events, which have no tier
@@ -40,7 +40,7 @@ def slis(
         _row(id_, counted.get(id_, (0, 0)), objectives, hidden=evaluated.stale or id_ in hidden)
         for id_ in sorted(ids, key=_order)
     ]
-    reason = _stale_reason(evaluated)
+    reason = stale_warning(evaluated) if evaluated.stale else None
     return SliAnswer(rows, evaluated.at, evaluated.stale, evaluated.stale, reason)
 
 
@@ -76,11 +76,3 @@ def _row(
         ratio=None if hidden or not total else good / total,
         objective=objectives.get(id_),
     )
-
-
-def _stale_reason(evaluated: Evaluated) -> str | None:
-    if not evaluated.stale:
-        return None
-    if evaluated.as_of is None:
-        return "nothing has been evaluated yet"
-    return f"the last evaluation is of {evaluated.at}: no ratio is of now"

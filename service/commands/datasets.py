@@ -6,6 +6,7 @@ import typer
 from rich.table import Table
 
 from service.answers.datasets import Filters, datasets
+from service.answers.moments import stale_warning
 from service.answers.shapes import DatasetPage
 from service.asking import question
 from service.commands.options import AsJson, DataDir
@@ -35,7 +36,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
     with question(read(data_dir)) as asked:
         page = datasets(asked.reader, filters, asked.evaluated, limit=most)
         if asked.evaluated.stale:
-            warn(f"the last evaluation is of {asked.evaluated.at or 'never'}: nothing is good now")
+            warn(stale_warning(asked.evaluated))
     if page.partial_reason:
         warn(f"{page.partial_reason}; --limit shows more")
     if as_json:

@@ -14,6 +14,8 @@ NAMESPACE = "s3://shop"
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
 RUN_ID = "0195f1c2-7f8e-7000-8000-000000000001"
 
+LAGS = {"0.5": 10.0, "30.0": 90.0, "+Inf": 100.0, "sum": 812.5, "history": 40.0, "skewed": 2.0}
+
 RAW, CORE, MART, REF = "raw/orders", "core/orders", "mart/daily", "ref/countries"
 NAMES = (RAW, CORE, MART, REF)
 
@@ -106,7 +108,14 @@ def _rows(as_of: int) -> dict[str, list[dict[str, Any]]]:
         ],
         "lag_bucket": [
             {"processing": "batch", "le": le, "value": value}
-            for le, value in (("0.5", 10.0), ("30.0", 90.0), ("+Inf", 100.0), ("sum", 812.5))
+            for le, value in (
+                ("0.5", 10.0),
+                ("30.0", 90.0),
+                ("+Inf", 100.0),
+                ("sum", 812.5),
+                ("history", 40.0),
+                ("skewed", 2.0),
+            )
         ],
         "batch": [
             {

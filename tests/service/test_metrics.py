@@ -72,6 +72,16 @@ def test_the_lag_histogram_is_cumulative(catalog):
     assert found["lineage_ingestion_lag_seconds_sum"] == {_labels(processing="batch"): 812.5}
 
 
+def test_history_and_skewed_events_are_counted_apart(catalog):
+    """What a backfill loads, and what came with a clock ahead, stand beside the histogram."""
+    shop.fill(catalog)
+
+    found = _samples(_scrape(catalog))
+
+    assert found["lineage_events_history_total"] == {_labels(processing="batch"): 40.0}
+    assert found["lineage_events_skewed_total"] == {_labels(processing="batch"): 2.0}
+
+
 def test_a_bad_dataset_is_named_with_its_reason_and_owner(catalog):
     """The critical and the bad are shown by name; a learning one that is not critical is not."""
     shop.fill(catalog)

@@ -1,0 +1,123 @@
+import gzip
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from service.backfill import batches
+from service.history import Recorded
+from tests.service.commandline import environ, lineward
+from tests.service.test_api import _free_port
+from tests.service.waiting import until
+
+Load = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def _event(number: int) -> dict[str, object]:
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": f"2026-10-{number % 28 + 1:02}T02:00:00Z",
+        "producer": "https://example.org/tests",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": f"0195f1c2-7f8e-7000-8000-{number:012}"},
+        "job": {"namespace": "jobs", "name": "etl"},
+        "inputs": [],
+        "outputs": [{"namespace": "s3://shop", "name": "core/orders"}],
+    }
+
+
+def _jsonl(count: int) -> bytes:
+    return b"".join(json.dumps(_event(n)).encode() + b"\n" for n in range(count))
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Iterator[Load]:
+    """`lineward backfill files …` against a real collector on `tmp_path/data`."""
+    port = _free_port()
+    variables = {
+        "LINEWARD_COLLECTOR_PORT": str(port),
+        "LINEWARD_DATA_DIR": str(tmp_path / "data"),
+    }
+    process = subprocess.Popen([sys.executable, "-m", "collector"], env=environ(**variables))
+    until(lambda: _is_ready(f"http://127.0.0.1:{port}/readyz"))
+    yield lambda *arguments: lineward("backfill", "files", *map(str, arguments), **variables)
+    process.terminate()
+    process.wait(30)
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return httpx.get(url, trust_env=False).is_success
+    except httpx.TransportError:
+        return False
+
+
+def _spooled(tmp_path: Path) -> list[tuple[str, int]]:
+    with sqlite3.connect(tmp_path / "data" / "spool.db") as spool:
+        return spool.execute("SELECT origin, COUNT(*) FROM event GROUP BY origin").fetchall()
+
+
+def test_history_is_loaded_from_every_kind_of_file_and_once(tmp_path: Path, load: Load):
+    """Lines, an array, one document over several lines, gzip; a second load repeats nothing."""
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    (folder / "lines.jsonl").write_bytes(_jsonl(1_200))
+    (folder / "more.jsonl.gz").write_bytes(gzip.compress(_jsonl(1_210)))
+    (folder / "array.json").write_text(json.dumps([_event(2_000), _event(2_001)], indent=1))
+    (folder / "one.json").write_text(json.dumps(_event(3_000), indent=2))
+
+    first = load(folder, "--json")
+    again = load(folder, "--json")
+
+    expected = {"taken": 2_413, "refused": 0, "refusals": []}
+    assert json.loads(first.stdout) == expected | {"partial": False, "partial_reason": None}
+    assert json.loads(again.stdout)["taken"] == 2_413
+    assert _spooled(tmp_path) == [("history", 1_213)]
+
+
+def test_what_is_refused_is_named_with_its_line(tmp_path: Path, load: Load):
+    """Half a line and an event without a run: both listed, the rest taken, exit code 6."""
+    file = tmp_path / "mixed.jsonl"
+    no_run = {key: value for key, value in _event(2).items() if key != "run"}
+    file.write_bytes(_jsonl(1) + b'{"eventType": "ST\n' + json.dumps(no_run).encode() + b"\n")
+
+    done = load(file, "--json")
+
+    report = json.loads(done.stdout)
+    assert done.returncode == 6
+    assert (report["taken"], report["refused"]) == (1, 2)
+    assert sorted(refusal["position"] for refusal in report["refusals"]) == [2, 3]
+    assert "not JSON" in report["refusals"][0]["reason"]
+
+
+def test_without_a_collector_it_says_what_to_start(tmp_path: Path):
+    """One sentence and exit code 5, before any file is read."""
+    file = tmp_path / "lines.jsonl"
+    file.write_bytes(_jsonl(1))
+
+    done = lineward("backfill", "files", str(file), LINEWARD_COLLECTOR_PORT=str(_free_port()))
+
+    assert done.returncode == 5
+    assert "start it with `lineward up`" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_path_that_does_not_exist_is_named(tmp_path: Path):
+    """Exit code 6 and the path; nothing is sent."""
+    done = lineward("backfill", "files", str(tmp_path / "none.jsonl"))
+
+    assert done.returncode == 6
+    assert done.stderr == f"lineward: {tmp_path / 'none.jsonl'} does not exist\n"
+
+
+def test_batches_hold_what_one_request_may():
+    """At most 500 events and 4 MiB; a larger event goes alone."""
+    small = [Recorded(Path("f"), n, b"x") for n in range(501)]
+    large = [Recorded(Path("f"), n, b"x" * 3_000_000) for n in range(2)]
+
+    assert [len(lot) for lot in batches([*small, *large])] == [500, 2, 1]
