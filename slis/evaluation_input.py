@@ -120,7 +120,10 @@ class EvaluationInput:
         """`sli_schemas.ACTIVITY`, one row a dataset: what the catalog holds now is known now."""
         as_of = F.lit(self._at.as_of)
         # A clock up to 5 minutes ahead is let pass: its facts are of now, and never of the future.
-        written_at = F.least("written_at", as_of).alias("written_at")
+        written_at, read_at, started_at = (
+            F.when(F.col(name) > as_of, as_of).otherwise(F.col(name)).alias(name)
+            for name in ("written_at", "read_at", "started_at")
+        )
         fields = ("root_run_id", "job_namespace", "job_name", "names_input", "is_reported")
         streaming = F.col("write_is_streaming").alias("is_streaming")
         return self._rows.select(
@@ -129,12 +132,12 @@ class EvaluationInput:
             F.when(F.col("written_at").isNotNull(), F.struct(written_at, *fields, streaming)).alias(
                 "write"
             ),
-            F.least("read_at", as_of).alias("read_at"),
+            read_at,
             F.when(
                 F.col("failed_at").isNotNull(),
                 F.struct("failed_at", F.col("failed_run_id").alias("run_id")),
             ).alias("failed"),
-            F.least("started_at", as_of).alias("started_at"),
+            started_at,
         )
 
     def edges(self, least_runs: int) -> DataFrame:

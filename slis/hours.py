@@ -25,6 +25,11 @@ _ORIGIN_FOUND = """
     AND EXISTS (SELECT 1 FROM dataset_write w
         WHERE w.dataset_key = r.dataset_key AND w.written_at < r.read_at)
 """
+# An hour in which nobody evaluated has no seconds that a late write could turn good.
+_WITHIN_TOTAL = """
+    UPDATE sli_hour SET good = CASE WHEN good > total THEN total ELSE 0 END
+    WHERE hour >= :earliest AND (good > total OR good < 0)
+"""
 _MARK_GOOD = """
     UPDATE dataset_read SET outcome = 'good'
     WHERE dataset_key = :dataset_key AND root_run_id = :root_run_id AND bucket = :bucket
@@ -55,6 +60,7 @@ def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> 
     }
     keys = ["sli", "tier", "hour"]
     connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=changes), rows)
+    connection.execute(text(_WITHIN_TOTAL), {"earliest": earliest})
 
 
 def origins_found(connection: Connection, as_of: datetime, previous: datetime) -> Amounts:

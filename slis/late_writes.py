@@ -79,8 +79,8 @@ def _late(engine: Engine, at: Position, previous: datetime) -> dict[int, datetim
 
 
 def _grid(spark: SparkSession, first: datetime, last: datetime) -> DataFrame:
-    """Instants 5 minutes apart; each stands for the 5 minutes before it."""
-    start = from_micros(hour_of(first)) + STEP
+    """Instants 5 minutes apart; each stands for the 5 minutes around it."""
+    start = from_micros(hour_of(first)) + STEP / 2
     count = max(0, (last - start) // STEP + 1)
     return spark.createDataFrame(
         [(start + number * STEP,) for number in range(count)], "as_of timestamp"
@@ -94,8 +94,7 @@ def _tallied(
     facts = activity(writes.withColumn("landed_at", F.col("written_at")))
     at_instants = known(facts, datasets, grid)
     judged = datasets_judged(at_instants, given.edges(1), given.gaps(None))
-    # The instant at the full hour stands for the minutes before it.
-    hour = F.date_trunc("hour", F.col("as_of") - F.expr("INTERVAL 1 MICROSECOND")).alias("hour")
+    hour = F.date_trunc("hour", "as_of").alias("hour")
     names = ("good", "total", "unknown")
     return (
         tallies(judged, at_instants)

@@ -121,9 +121,7 @@ class Pipeline:
             if self._evaluations.is_due(now):
                 self._evaluations.begun(now)
                 spark.sparkContext.setLocalProperty("spark.scheduler.pool", EVALUATION_POOL)
-                evaluation = _evaluation()
-                evaluation.learn(spark, self._engine, now)
-                evaluation.evaluate(spark, self._engine, policy.current(), now)
+                _evaluation().evaluate(spark, self._engine, policy.current(), now)
 
         def gaps(now: datetime) -> None:
             if copy_gaps(self._place.spool, self._engine, to_micros(now)):

@@ -1,0 +1,110 @@
+"""How long an evaluation takes and what memory it needs, beside its budget."""
+
+import resource
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+from pyspark.sql import SparkSession
+
+from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from lineage.policy import Policy
+from lineage.policy.model import DatasetRule
+from slis import estate_rows
+from slis.evaluation import EvaluationResult, evaluate
+from slis.session import open_session
+
+BUDGET_SECONDS = 8.0
+BUDGET_BYTES = 2 * 1024**3
+_WARM_ROUNDS = 3
+_EVENTS_A_ROUND = 15_000
+_READS_A_ROUND = 5_000
+_POLICY = Policy(
+    datasets=(
+        DatasetRule("s3://bench/domain_1/*", tier="critical", owner="sales"),
+        DatasetRule("s3://bench/domain_2/*", tier="important", limit="26h"),
+    )
+)
+
+
+class EvaluationFigures(msgspec.Struct, frozen=True):
+    """What was measured; seconds of each round, the first of which starts cold.
+
+    `peak_bytes` is the largest resident size of the driver's Python and of its JVM together, from
+    the start of the process on.
+    """
+
+    datasets: int
+    edges: int
+    seconds: list[float]
+    warm_seconds: float
+    budget_seconds: float
+    peak_bytes: int
+    budget_bytes: int
+    states: dict[str, int]
+
+    @property
+    def is_within_budget(self) -> bool:
+        """Both budgets hold."""
+        return self.warm_seconds < self.budget_seconds and self.peak_bytes < self.budget_bytes
+
+
+def run(datasets: int = 100_000, edges: int = 300_000) -> EvaluationFigures:
+    """Fill a catalog of its own, evaluate it four times, 15 s of traffic in between."""
+    with tempfile.TemporaryDirectory() as folder:
+        spark = open_session(warehouse=Path(folder) / "warehouse")
+        try:
+            rounds = _rounds(spark, Path(folder), datasets, edges)
+            peak = _peak_bytes(spark)
+        finally:
+            spark.stop()
+    seconds = [took for took, _ in rounds]
+    return EvaluationFigures(
+        datasets=datasets,
+        edges=edges,
+        seconds=seconds,
+        # The slowest warm one: the cold one is over before anybody asks.
+        warm_seconds=max(seconds[1:]),
+        budget_seconds=BUDGET_SECONDS,
+        peak_bytes=peak,
+        budget_bytes=BUDGET_BYTES,
+        states=rounds[-1][1].states,
+    )
+
+
+def _rounds(
+    spark: SparkSession, folder: Path, datasets: int, edges: int
+) -> list[tuple[float, EvaluationResult]]:
+    engine = open_catalog(catalog_url(folder))
+    migrate(engine)
+    now = datetime.now(UTC)
+    estate_rows.fill(engine, datasets=datasets, edges=edges, now=now)
+    rounds = []
+    for number in range(1 + _WARM_ROUNDS):
+        as_of = now + timedelta(seconds=15 * number)
+        estate_rows.land(
+            engine,
+            seq=number + 1,
+            keys=min(datasets, _READS_A_ROUND),
+            events=_EVENTS_A_ROUND,
+            now=as_of,
+        )
+        started = time.monotonic()
+        result = evaluate(spark, engine, _POLICY, as_of)
+        rounds.append((time.monotonic() - started, result))
+    engine.dispose()
+    return rounds
+
+
+def _peak_bytes(spark: SparkSession) -> int:
+    """Highest resident sizes of this process, its JVM and the largest of its workers."""
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    jvm = spark.sparkContext._jvm  # noqa: SLF001 - Spark's one way to the JVM
+    pid = jvm.java.lang.ProcessHandle.current().pid()
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return own + int(line.split()[1]) * 1024
+    message = "the JVM's status names no VmHWM"
+    raise RuntimeError(message)

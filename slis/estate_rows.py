@@ -1,0 +1,136 @@
+"""A made-up estate in a catalog, for the benchmark of evaluations: as large as asked."""
+
+import random
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Engine, Table, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from lineage.keys import key
+
+_NAMESPACE = "s3://bench"
+_CHUNK = 20_000
+_BAD_SHARE = 0.02
+_DAY = timedelta(days=1)
+Row = dict[str, Any]
+
+
+def fill(engine: Engine, *, datasets: int, edges: int, now: datetime) -> None:
+    """Datasets with daily writes, 2 % of them overdue, three of four with a learned limit.
+
+    Each dataset is made of the three before it, near enough: lineage is mostly local.
+    """
+    chance = random.Random(7)  # noqa: S311 - the same estate each time
+    keys = [key(_NAMESPACE, f"domain_{n % 50}/table_{n}") for n in range(datasets)]
+    _insert(engine, tables.dataset, _datasets(keys, now))
+    _insert(engine, tables.dataset_activity, _activity(keys, now, chance))
+    _insert(engine, tables.dataset_limit, _limits(keys, now))
+    _insert(engine, tables.edge, _edges(keys, edges, now, chance))
+
+
+def _insert(engine: Engine, table: Table, rows: Iterator[Row]) -> None:
+    while chunk := list(islice(rows, _CHUNK)):
+        with writing(engine) as connection:
+            connection.execute(insert(table), chunk)
+
+
+def _datasets(keys: list[int], now: datetime) -> Iterator[Row]:
+    for number, at in enumerate(keys):
+        yield {
+            "dataset_key": at,
+            "namespace": _NAMESPACE,
+            "name": f"domain_{number % 50}/table_{number}",
+            "canonical_key": at,
+            "first_seen_at": to_micros(now - 90 * _DAY),
+            "last_seen_at": to_micros(now),
+        }
+
+
+def _activity(keys: list[int], now: datetime, chance: random.Random) -> Iterator[Row]:
+    for at in keys:
+        age = 3 * _DAY if chance.random() < _BAD_SHARE else chance.random() * _DAY
+        yield {
+            "dataset_key": at,
+            "last_written_at": to_micros(now - age),
+            "last_write_landed_at": to_micros(now - age),
+            "last_write_root_run_id": f"run-{at}",
+            "last_write_names_input": True,
+            "last_write_is_reported": True,
+            "last_write_is_streaming": False,
+            "last_job_namespace": "bench",
+            "last_job_name": f"job_{at % 500}",
+            "writes": 90,
+            "learned_writes": 90,
+            "last_read_at": to_micros(now - chance.random() * _DAY),
+        }
+
+
+def _limits(keys: list[int], now: datetime) -> Iterator[Row]:
+    for number, at in enumerate(keys):
+        is_learned = number % 4 > 0
+        yield {
+            "dataset_key": at,
+            "limit_seconds": 26 * 3_600.0 if is_learned else None,
+            "cadence_class": "periodic",
+            "cadence_seconds": 86_400.0 if is_learned else None,
+            "duration_seconds": 600.0,
+            "gaps": 89 if is_learned else 3,
+            "explanation": "benchmark",
+            "learned_at": to_micros(now),
+        }
+
+
+def _edges(keys: list[int], count: int, now: datetime, chance: random.Random) -> Iterator[Row]:
+    seen = set()
+    while len(seen) < count:
+        down = chance.randrange(1, len(keys))
+        up = max(0, down - 1 - int(chance.expovariate(1 / 20)))
+        if (up, down) in seen:
+            continue
+        seen.add((up, down))
+        yield {
+            "upstream_key": keys[up],
+            "downstream_key": keys[down],
+            "job_key": keys[down],
+            "job_namespace": "bench",
+            "job_name": f"job_{down % 500}",
+            "first_seen_at": to_micros(now - 90 * _DAY),
+            "last_seen_at": to_micros(now),
+            "runs": 90,
+        }
+
+
+def land(engine: Engine, *, seq: int, keys: int, events: int, now: datetime) -> None:
+    """A batch: that many events, and a write of each of the first `keys` datasets."""
+    at = to_micros(now)
+    batch = {"query_id": "bench", "batch_id": seq, "after_seq": seq - 1, "last_seq": seq}
+    counts = {"events": events, "duplicates": 0, "landed_at": at}
+    flags = {"is_streaming": False, "is_history": False, "is_skewed": False}
+    rows = [
+        {"event_time": at - n, "event_key": n, "landed_at": at, "last_seq": seq, **flags}
+        for n in range(events)
+    ]
+    reads = [
+        {
+            "dataset_key": key(_NAMESPACE, f"domain_{n % 50}/table_{n}"),
+            "root_run_id": f"reader-{seq}",
+            "bucket": 0,
+            "job_namespace": "bench",
+            "job_name": "reader",
+            "read_at": at - 900_000_000,
+            "landed_at": at - 900_000_000,
+            "is_reported": True,
+            "is_streaming": False,
+            "is_history": False,
+        }
+        for n in range(keys)
+    ]
+    with writing(engine) as connection:
+        connection.execute(insert(tables.batch), {**batch, **counts})
+        connection.execute(insert(tables.event), rows)
+        connection.execute(insert(tables.dataset_read), reads)
