@@ -107,15 +107,7 @@ def _rows(as_of: int) -> dict[str, list[dict[str, Any]]]:
             _counter("M6", "all", 99.0, 100.0),
         ],
         "lag_bucket": [
-            {"processing": "batch", "le": le, "value": value}
-            for le, value in (
-                ("0.5", 10.0),
-                ("30.0", 90.0),
-                ("+Inf", 100.0),
-                ("sum", 812.5),
-                ("history", 40.0),
-                ("skewed", 2.0),
-            )
+            {"processing": "batch", "le": le, "value": value} for le, value in LAGS.items()
         ],
         "batch": [
             {
