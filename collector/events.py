@@ -5,7 +5,6 @@ being JSON: unknown ones, newer ones and broken ones are the pipeline's to judge
 event is lost to every reader.
 """
 
-import json
 import re
 from collections.abc import Iterable
 from datetime import datetime
@@ -14,8 +13,8 @@ from uuid import UUID
 
 import msgspec
 
+from collector import json_text
 from collector.errors import InvalidEventError
-from collector.locate import path_at
 from collector.settings import Limits
 
 EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
@@ -77,13 +76,9 @@ class Event(msgspec.Struct, frozen=True):
     duplicate_keys: int
 
 
-_decoder = msgspec.json.Decoder()
-_encoder = msgspec.json.Encoder()
-_OFFSET = re.compile(r"\(byte (\d+)\)")
 _PATH = re.compile(r" - at `(.*)`$")
 _MISSING = re.compile(r"missing required field `(.*)`")
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 
 
 def parse(body: bytes, limits: Limits) -> Event:
@@ -92,59 +87,58 @@ def parse(body: bytes, limits: Limits) -> Event:
     Raises:
         InvalidEventError: not JSON, too deep, or not an event; names the JSON path.
     """
-    _check_depth(body, limits.max_depth)
-    value = _decode(body)
+    json_text.check_depth(body, limits.max_depth)
+    value = json_text.decode(body)
     kind, struct = _kind(value)
     try:
         event = msgspec.convert(value, struct)
     except msgspec.ValidationError as error:
-        raise _invalid(error) from error
+        raise _invalid(error, value) from error
     _check_names(event, limits.max_name_bytes)
-    return Event(kind, body, _duplicate_keys(body, value))
+    return Event(kind, body, json_text.duplicate_keys(body, value))
 
 
-def _decode(body: bytes) -> object:
-    try:
-        return _decoder.decode(body)
-    except UnicodeDecodeError as error:
-        detail = "not UTF-8: send the event as UTF-8 JSON"
-        raise InvalidEventError(detail, path="$", reason="not_utf8") from error
-    except msgspec.ValidationError as error:
-        raise _invalid(error) from error
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise _malformed(body, error) from error
-
-
-def _malformed(body: bytes, error: Exception) -> InvalidEventError:
-    found = _OFFSET.search(str(error))
-    path = path_at(body, int(found[1]) if found else len(body))
-    return InvalidEventError(f"{path}: {error}", path=path, reason="not_json")
-
-
-def _invalid(error: msgspec.ValidationError) -> InvalidEventError:
+def _invalid(error: msgspec.ValidationError, value: object) -> InvalidEventError:
     text = str(error)
     found = _PATH.search(text)
     path = found[1] if found else "$"
     what = text[: found.start()] if found else text
     if missing := _MISSING.search(what):
         path = f"{path}.{missing[1]}"
-        what = "required, and missing"
-    return InvalidEventError(f"{path}: {what}", path=path)
+        return InvalidEventError(f"{path}: required, and missing", path=path)
+    got = _text_at(value, path)
+    detail = f"{path}: {what}" if got is None or got in what else f"{path}: {what}, got {got!r}"
+    return InvalidEventError(detail, path=path)
+
+
+def _text_at(value: object, path: str) -> str | None:
+    """The text that the path leads to, cut for a message; None where it is no text."""
+    for name, index in _STEP.findall(path):
+        if isinstance(value, dict):
+            value = value.get(name)
+        elif isinstance(value, list):
+            value = value[int(index)]
+    return value[:80] if isinstance(value, str) else None
 
 
 def _kind(value: object) -> tuple[str, type[_Base]]:
     if not isinstance(value, dict):
         detail = f"$: expected an OpenLineage event, an object; got {type(value).__name__}"
         raise InvalidEventError(detail, path="$")
-    if "run" in value or "eventType" in value:
+    # A run event that lost its run must not pass for a job event; but OpenLineage forbids a job
+    # event nothing, so that one which says what it is may carry an eventType.
+    if "run" in value or ("eventType" in value and not _declares_job_event(value)):
         return "run", _RunEvent
     if "dataset" in value and "job" not in value:
         return "dataset", _DatasetEvent
     if "job" in value:
-        # Of a run event that lost its run nothing could be said but its job, so both are asked.
         return "job", _JobEvent
     detail = "$: expected run and job (RunEvent), dataset (DatasetEvent) or job (JobEvent)"
     raise InvalidEventError(detail, path="$")
+
+
+def _declares_job_event(value: dict[str, object]) -> bool:
+    return str(value.get("schemaURL")).endswith("/JobEvent")
 
 
 def _named(event: _Base) -> Iterable[tuple[str, _Dataset | _Job]]:
@@ -174,39 +168,3 @@ def _check_name(path: str, text: str, max_bytes: int) -> None:
     if len(text) * 4 > max_bytes and len(text.encode()) > max_bytes:
         detail = f"{path}: longer than {max_bytes} bytes: {text[:80]!r}…"
         raise InvalidEventError(detail, path=path, reason="name_too_long")
-
-
-def _check_depth(body: bytes, max_depth: int) -> None:
-    """Refuse nesting before a recursive parser sees it; linear in the body for any input.
-
-    Fewer opening brackets than the bound cannot nest deeper: that settles nearly every event.
-    """
-    if body.count(b"{") + body.count(b"[") <= max_depth:
-        return
-    brackets = _STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
-    depth = 0
-    for bracket in brackets:
-        depth += 1 if bracket in b"{[" else -1
-        if depth > max_depth:
-            raise InvalidEventError(
-                f"$: nested deeper than {max_depth}", path="$", reason="too_deep"
-            )
-
-
-def _duplicate_keys(body: bytes, value: object) -> int:
-    """Keys that an object of the body repeats.
-
-    The decoded value has each key once, so its text has as many `":` as a body without repeats.
-    Equal counts are the rule and cost 8 µs; any difference, be it blanks before colons, is settled
-    by a slow and exact count.
-    """
-    if body.count(b'":') == _encoder.encode(value).count(b'":'):
-        return 0
-    repeats = 0
-
-    def count(pairs: list[tuple[str, object]]) -> None:
-        nonlocal repeats
-        repeats += len(pairs) - len({key for key, _ in pairs})
-
-    json.loads(body, object_pairs_hook=count)
-    return repeats

@@ -1,0 +1,106 @@
+"""Judges a body as JSON, before and beside what it says: nesting, numbers, repeated keys."""
+
+import json
+import re
+
+import msgspec
+
+from collector.errors import InvalidEventError
+from collector.locate import path_at
+
+_decoder = msgspec.json.Decoder()
+_encoder = msgspec.json.Encoder()
+_OFFSET = re.compile(r"\(byte (\d+)\)")
+# The closing quote is optional, or each escaped quote of an endless string would be tried as an
+# opening one: quadratic in the body.
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_NUMBER = re.compile(_STRING.pattern + rb"|-?[0-9][0-9.eE+-]*", re.DOTALL)
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+_BLANKS = (b'" ', b'"\t', b'"\n', b'"\r')
+_BLANK_COLON = re.compile(rb'"[ \t\n\r]+:')
+
+
+def check_depth(body: bytes, max_depth: int) -> None:
+    """Refuse nesting before a recursive parser sees it; linear in the body for any input.
+
+    Fewer opening brackets than the bound cannot nest deeper: that settles nearly every event.
+
+    Raises:
+        InvalidEventError: nested deeper than `max_depth`.
+    """
+    if body.count(b"{") + body.count(b"[") <= max_depth:
+        return
+    brackets = _STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
+    depth = 0
+    for bracket in brackets:
+        depth += 1 if bracket in b"{[" else -1
+        if depth > max_depth:
+            detail = f"$: nested deeper than {max_depth}"
+            raise InvalidEventError(detail, path="$", reason="too_deep")
+
+
+def decode(body: bytes) -> object:
+    """The value of a JSON text, as its reader will see it.
+
+    Raises:
+        InvalidEventError: no JSON (RFC 8259) in UTF-8, or a number that no float or integer holds.
+    """
+    try:
+        return _decoder.decode(body)
+    except UnicodeDecodeError as error:
+        path = path_at(body, _first_bad_byte(body))
+        detail = f"{path}: not UTF-8: send the event as UTF-8 JSON"
+        raise InvalidEventError(detail, path=path, reason="not_utf8") from error
+    except msgspec.ValidationError as error:
+        path = path_at(body, _first_bad_number(body))
+        raise InvalidEventError(f"{path}: {str(error).split(' - at ')[0]}", path=path) from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        found = _OFFSET.search(str(error))
+        path = path_at(body, int(found[1]) if found else len(body))
+        raise InvalidEventError(f"{path}: {error}", path=path, reason="not_json") from error
+
+
+def _first_bad_byte(body: bytes) -> int:
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return len(body)
+
+
+def _first_bad_number(body: bytes) -> int:
+    """Offset of the first number that the decoder refuses."""
+    for token in _NUMBER.finditer(body):
+        if token[0][:1] == b'"':
+            continue
+        try:
+            _decoder.decode(token[0])
+        except msgspec.ValidationError:
+            return token.start()
+    return len(body)
+
+
+def duplicate_keys(body: bytes, value: object) -> int:
+    """Keys that an object of the body repeats.
+
+    The decoded value has each key once, so its text has as many `":` as a body without repeats.
+    Equal counts are the rule and cost 8 µs; any difference, be it blanks before colons, is settled
+    by a slow and exact count.
+    """
+    if not _hides_a_key(body) and body.count(b'":') == _encoder.encode(value).count(b'":'):
+        return 0
+    repeats = 0
+
+    def count(pairs: list[tuple[str, object]]) -> None:
+        nonlocal repeats
+        repeats += len(pairs) - len({key for key, _ in pairs})
+
+    json.loads(body, object_pairs_hook=count, parse_int=str, parse_float=str)
+    return repeats
+
+
+def _hides_a_key(body: bytes) -> bool:
+    """Whether `":` is written in a way that counting misses, which could balance a repeat."""
+    if b"\\u0022" in body:
+        return True
+    return any(blank in body for blank in _BLANKS) and _BLANK_COLON.search(body) is not None

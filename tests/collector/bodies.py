@@ -1,0 +1,59 @@
+"""Events as producers send them, cut to what the collector looks at."""
+
+import json
+import uuid
+from typing import Any
+
+RUN_ID = "01a1fbd9-377d-765b-b4c7-0039a32d1efd"
+_SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs"
+
+
+def run_event(**changes: Any) -> dict[str, Any]:
+    """A RunEvent; a change of None takes the field away."""
+    return _with(
+        {
+            "eventTime": "2026-11-21T09:00:00.123Z",
+            "producer": "https://example.org/shop",
+            "schemaURL": f"{_SPEC}/RunEvent",
+            "eventType": "COMPLETE",
+            "run": {"runId": RUN_ID},
+            "job": {"namespace": "shop", "name": "orders.daily"},
+            "inputs": [{"namespace": "file", "name": "/raw/orders"}],
+            "outputs": [{"namespace": "file", "name": "/core/orders"}],
+        },
+        changes,
+    )
+
+
+def job_event(**changes: Any) -> dict[str, Any]:
+    """A JobEvent."""
+    left = {"eventType": None, "run": None, "schemaURL": f"{_SPEC}/JobEvent"}
+    return run_event(**(left | changes))
+
+
+def dataset_event(**changes: Any) -> dict[str, Any]:
+    """A DatasetEvent."""
+    left = {name: None for name in ("eventType", "run", "job", "inputs", "outputs")}
+    dataset = {"namespace": "file", "name": "/core/orders"}
+    left |= {"dataset": dataset, "schemaURL": f"{_SPEC}/DatasetEvent"}
+    return run_event(**(left | changes))
+
+
+def body(event: Any) -> bytes:
+    """The event as it goes over the wire."""
+    return json.dumps(event).encode()
+
+
+def new_body() -> bytes:
+    """A RunEvent that nobody sent before."""
+    return body(run_event(run={"runId": str(uuid.uuid4())}))
+
+
+def with_facet(value_json: str) -> bytes:
+    """A RunEvent with `$.run.facets.x` written as given: JSON that `json` would not write."""
+    run = {"runId": RUN_ID, "facets": {"x": "@"}}
+    return body(run_event(run=run)).replace(b'"@"', value_json.encode("utf-8", "surrogatepass"))
+
+
+def _with(event: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in (event | changes).items() if value is not None}

@@ -1,0 +1,232 @@
+"""What is an event and what is not, with the JSON path of the offence."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collector.errors import InvalidEventError
+from collector.events import Event, parse
+from collector.settings import Limits
+from tests.collector.bodies import body, dataset_event, job_event, run_event, with_facet
+
+LIMITS = Limits()
+
+
+def _refusal(raw: bytes) -> InvalidEventError:
+    with pytest.raises(InvalidEventError) as caught:
+        parse(raw, LIMITS)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("event", "kind"),
+    [
+        (run_event(), "run"),
+        (run_event(eventType=None), "run"),
+        (run_event(inputs=None, outputs=None), "run"),
+        (run_event(eventTime="2026-11-21T09:00:00.123"), "run"),
+        (run_event(eventTime="2026-11-21T09:00:00.123456789Z"), "run"),
+        (run_event(eventTime="2026-11-21T19:00:00+10:00"), "run"),
+        (run_event(schemaURL="https://openlineage.io/spec/9-9-9/OpenLineage.json"), "run"),
+        (run_event(run={"runId": "01A1FBD9-377D-765B-B4C7-0039A32D1EFD", "facets": {}}), "run"),
+        (run_event(somethingNew={"a": [1, None]}), "run"),
+        (job_event(), "job"),
+        (job_event(eventType="COMPLETE"), "job"),
+        (dataset_event(), "dataset"),
+    ],
+)
+def test_an_event_of_each_kind_is_taken_as_it_came(event, kind):
+    """The raw body is what is kept: nothing is rewritten, and what is unknown is no offence."""
+    raw = body(event)
+
+    assert parse(raw, LIMITS) == Event(kind, raw, 0)
+
+
+@pytest.mark.parametrize(
+    ("event", "path"),
+    [
+        (run_event(eventTime=None), "$.eventTime"),
+        (run_event(eventTime="yesterday"), "$.eventTime"),
+        (run_event(eventTime=1_700_000_000), "$.eventTime"),
+        (run_event(producer=None), "$.producer"),
+        (run_event(schemaURL=None), "$.schemaURL"),
+        (run_event(eventType="DONE"), "$.eventType"),
+        (run_event(run=None), "$.run"),
+        (run_event(run={}), "$.run.runId"),
+        (run_event(run={"runId": "nightly-42"}), "$.run.runId"),
+        (run_event(run={"runId": 42}), "$.run.runId"),
+        (run_event(job=None), "$.job"),
+        (run_event(job={"name": "a"}), "$.job.namespace"),
+        (run_event(job={"namespace": "a"}), "$.job.name"),
+        (run_event(job={"namespace": "a", "name": " \t"}), "$.job.name"),
+        (run_event(job={"namespace": "a", "name": "b\0c"}), "$.job.name"),
+        (run_event(job={"namespace": "é" * 1_025, "name": "b"}), "$.job.namespace"),
+        (run_event(inputs={}), "$.inputs"),
+        (
+            run_event(inputs=[{"namespace": "a", "name": "b"}, {"name": "c"}]),
+            "$.inputs[1].namespace",
+        ),
+        (run_event(outputs=[{"namespace": "a", "name": ""}]), "$.outputs[0].name"),
+        (run_event(outputs=[{"namespace": "a", "name": "b", "facets": []}]), "$.outputs[0].facets"),
+        (dataset_event(dataset={"namespace": "a"}), "$.dataset.name"),
+        (job_event(job=None), "$"),
+        ([run_event()], "$"),
+        ("text", "$"),
+        (None, "$"),
+    ],
+)
+def test_what_is_no_event_is_refused_with_its_path(event, path):
+    """A producer's owner sees which field to mend."""
+    refusal = _refusal(body(event))
+
+    assert (refusal.status, refusal.path) == (400, path)
+    assert refusal.detail.startswith(f"{path}: ")
+
+
+def test_a_run_event_that_lost_its_run_does_not_pass_for_a_job_event():
+    """The type that the producer declared holds, not the fields that happen to be left."""
+    assert _refusal(body(run_event(run=None))).path == "$.run"
+
+
+def test_the_message_shows_the_value_and_never_all_of_it():
+    """A value of a megabyte has no place in a log line."""
+    refusal = _refusal(body(run_event(run={"runId": "nightly-" + "4" * 1_000})))
+
+    assert refusal.detail == f"$.run.runId: Invalid UUID, got '{'nightly-' + '4' * 72}'"
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason", "path"),
+    [
+        (b"", "not_json", "$"),
+        (b"nul", "not_json", "$"),
+        (b"\xef\xbb\xbf" + body(run_event()), "not_json", "$"),
+        (body(run_event()).decode().encode("utf-16"), "not_json", "$"),
+        (body(run_event()) + b"x", "not_json", "$"),
+        (body(run_event())[:-1], "not_json", "$.outputs"),
+        (with_facet("NaN"), "not_json", "$.run.facets.x"),
+        (with_facet("[1, -Infinity]"), "not_json", "$.run.facets.x[1]"),
+        (with_facet('"\\ud800"'), "not_json", "$.run.facets.x"),
+        (with_facet('"\\udc00\\ud800"'), "not_json", "$.run.facets.x"),
+        (with_facet('"\ud800"'), "not_utf8", "$.run.facets.x"),
+        (with_facet('"\x01"'), "not_json", "$.run.facets.x"),
+        (with_facet('"@"').replace(b"@", b"\xff"), "not_utf8", "$.run.facets.x"),
+        (with_facet("1e400"), "invalid_event", "$.run.facets.x"),
+        (with_facet('["7", {"y": ' + "9" * 4_301 + "}]"), "invalid_event", "$.run.facets.x[1].y"),
+        (with_facet("01"), "not_json", "$.run.facets.x"),
+        (with_facet("'a'"), "not_json", "$.run.facets.x"),
+    ],
+)
+def test_text_that_some_reader_could_not_read_is_refused(raw, reason, path):
+    """What PostgreSQL, Spark or Python would choke on later is refused while the sender listens."""
+    refusal = _refusal(raw)
+
+    assert (refusal.status, refusal.reason, refusal.path) == (400, reason, path)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['"\\u0000"', '"\\ud83d\\ude00"', '"\u202e"', "9" * 4_300, "1e308", "{}", "null", '"NaN"'],
+)
+def test_odd_but_sound_facets_are_taken(value):
+    """A refused event is lost to every reader; a facet is the pipeline's to judge."""
+    raw = with_facet(value)
+
+    assert parse(raw, LIMITS) == Event("run", raw, 0)
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+@pytest.mark.parametrize("depth", [65, 900, 5_000, 100_000])
+@pytest.mark.parametrize("closed", [True, False])
+def test_nesting_is_bounded_before_a_recursive_parser_sees_it(opening, depth, closed):
+    """Depth is a bound on every position, whether or not the text is complete."""
+    closing = "]" if opening == "[" else "}"
+    raw = with_facet(opening * depth + "1" + closing * depth * closed)
+
+    assert _refusal(raw).reason == "too_deep"
+
+
+def test_nesting_up_to_the_bound_and_brackets_in_text_are_taken():
+    """Four levels are the event's own; a bracket in a string is no level."""
+    raw = with_facet("[" * 61 + '"' + "[{" * 500 + '\\"[\\\\"' + "]" * 61)
+
+    assert parse(raw, LIMITS).kind == "run"
+
+
+def test_the_depth_check_is_linear_for_a_string_without_an_end():
+    """Each escaped quote was once tried as an opening one: 32 kB took 5 s, 1 MiB an hour."""
+    raw = b"[" * 10 + b"{" * 60 + b'"' + b'\\"' * 500_000
+
+    assert _refusal(raw).reason == "too_deep"
+
+
+@pytest.mark.parametrize(
+    ("value", "repeats"),
+    [
+        ('{"a": 1, "b": 1}', 0),
+        ('{"a":1,"a":1}', 1),
+        ('{"a": 1, "a" : 2}', 1),
+        ('{"a"\n:1,"a"\t:2,"a":3}', 2),
+        ('{"a": {"b": 1}, "c": {"b": 1}}', 0),
+        ('{"a": "\\":", "b": "\\u0022:"}', 0),
+        ('{"a": "\\u0022:", "a": 2}', 1),
+        ('{"a": 1, "\\u0061": 2}', 1),
+        ("[" + '{"a":1,"a":2},' * 3 + "1]", 3),
+        ('{"a" :' + "9" * 4_300 + "}", 0),
+    ],
+)
+def test_repeated_keys_are_taken_and_counted(value, repeats):
+    """A real producer sends them; the count must not depend on how the colons are set."""
+    assert parse(with_facet(value), LIMITS).duplicate_keys == repeats
+
+
+_text = st.text(st.characters(exclude_categories=()), max_size=40)
+
+
+@given(name=_text, escaped=st.booleans())
+def test_any_text_as_a_name_is_taken_or_refused_and_reads_back_equal(name, escaped):
+    """No name is silently changed, and none breaks the parser (P5)."""
+    event = run_event(job={"namespace": "shop", "name": name})
+    raw = json.dumps(event, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
+    try:
+        kept = parse(raw, LIMITS)
+    except InvalidEventError as refusal:
+        surrogate = any(0xD800 <= ord(character) <= 0xDFFF for character in name)
+        assert surrogate or not name.strip() or "\0" in name
+        assert refusal.path == "$.job.name"
+    else:
+        assert json.loads(kept.body)["job"]["name"] == name
+        assert kept.duplicate_keys == 0
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | _text,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_text, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(facet=_json)
+def test_any_json_as_a_facet_is_taken_or_refused_and_nothing_else(facet):
+    """Whatever a facet holds, there is an answer: an event or an `InvalidEventError`."""
+    raw = body(run_event(run={"runId": run_event()["run"]["runId"], "facets": {"x": facet}}))
+    try:
+        kept = parse(raw, LIMITS)
+    except InvalidEventError as refusal:
+        assert refusal.path is not None
+    else:
+        assert (kept.body, kept.duplicate_keys) == (raw, 0)
+
+
+@given(st.binary(max_size=200), st.integers(0, 300))
+def test_any_bytes_are_an_event_or_refused(noise, at):
+    """Noise anywhere in an event ends in an answer, never in another exception."""
+    raw = body(run_event())
+    try:
+        kept = parse(raw[:at] + noise + raw[at:], LIMITS)
+    except InvalidEventError as refusal:
+        assert refusal.path is not None
+    else:
+        assert kept.kind in {"run", "job", "dataset"}
