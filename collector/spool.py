@@ -121,7 +121,7 @@ class Spool:
 
     def start(self) -> None:
         """Write down the gap since the last beat, and start to take events."""
-        self._transaction(self._record_gap)
+        self._transaction(self._beat)
         self._thread.start()
 
     def stop(self) -> None:
@@ -228,18 +228,17 @@ class Spool:
         return stored
 
     def _beat(self) -> None:
+        """We live; where we did not for a while (stopped, stalled), say from when to when."""
+        now = to_micros(self._clock())
+        self._connection.execute(
+            "INSERT OR IGNORE INTO gap SELECT beat_at, ? FROM heartbeat WHERE ? - beat_at > ?",
+            (now, now, int(GAP_AFTER_SECONDS * 1e6)),
+        )
         self._connection.execute(
             "INSERT INTO heartbeat VALUES (1, ?)"
             " ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at",
-            (to_micros(self._clock()),),
+            (now,),
         )
-
-    def _record_gap(self) -> None:
-        now = to_micros(self._clock())
-        last = self._connection.execute("SELECT beat_at FROM heartbeat").fetchone()
-        if last is not None and now - last[0] > GAP_AFTER_SECONDS * 1e6:
-            self._connection.execute("INSERT OR IGNORE INTO gap VALUES (?, ?)", (last[0], now))
-        self._beat()
 
     def _prune(self) -> None:
         oldest_kept = to_micros(self._clock()) - int(self._limits.keep_seconds * 1e6)
