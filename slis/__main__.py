@@ -1,4 +1,7 @@
-"""The pipeline: `python -m slis`. One Spark session works off the spool and evaluates what it learned."""
+"""The pipeline: `python -m slis`.
+
+One Spark session works off the spool and evaluates what it learned.
+"""
 
 import signal
 import sys
@@ -17,7 +20,10 @@ log = structlog.get_logger(__name__)
 
 
 def main() -> int:
-    """Run until SIGTERM or SIGINT; 0 after a clean stop, 1 when the stream cannot go on, 2 for a wrong setting."""
+    """Run until SIGTERM or SIGINT.
+
+    0 after a clean stop, 1 when the stream cannot go on, 2 for a wrong setting.
+    """
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,

@@ -1,4 +1,7 @@
-"""Measures the pipeline against its budgets: backlog, cost per event by size, live lag, memory, idle cost."""
+"""Measures the pipeline against its budgets.
+
+Backlog, cost per event by size, live lag, memory, idle cost.
+"""
 
 import subprocess
 import sys
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, text
 
@@ -21,6 +25,7 @@ from slis.session import open_session
 from slis.settings import Place, Settings
 from slis.spool_events import events, fill_spool
 from slis.stream import query
+from slis.stream.merge import Landed
 from slis.stream.source import open_spool
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -70,7 +75,8 @@ def run(sizes: Sequence[int] = SIZES, *, live_seconds: int = 60, idle_seconds: i
     spark = open_session(driver_memory=Settings().driver_memory)
     with tempfile.TemporaryDirectory(prefix="lineward-bench-") as folder:
         root = Path(folder)
-        # A backlog finds a pipeline that has run for a while: the JVM compiles for the first 200,000 events.
+        # A backlog finds a pipeline that has run for a while: the JVM compiles for the first
+        # 200,000 events.
         _work_off(spark, root / "warm", WARM_UP_EVENTS, seed=99)
         sweep = [_work_off(spark, root / str(size), size, seed=size) for size in sizes]
         figures = _sweep_figures(sweep)
@@ -106,7 +112,7 @@ def _work_off(spark: SparkSession, folder: Path, count: int, *, seed: int) -> Si
     fill_spool(place.spool, events(count, seed=seed, start=_START, apart=_APART))
     marks: list[tuple[float, int]] = []
 
-    def landed(result: query.Landed) -> None:
+    def landed(result: Landed) -> None:
         marks.append((time.perf_counter(), result.events))
 
     cpu, began = cpu_seconds(), time.perf_counter()
@@ -163,18 +169,21 @@ def _live(spark: SparkSession, folder: Path, live_seconds: int, idle_seconds: in
     ]
 
 
-def _lags(place: Place, engine: Engine) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Seconds from each event's arrival in the spool to its facts' commit, without the first tenth."""
+def _lags(place: Place, engine: Engine) -> NDArray[np.float64]:
+    """Seconds from each event's arrival in the spool to its facts' commit.
+
+    Without the first tenth.
+    """
     with closing(open_spool(place.spool)) as spool:
         received = np.array(
             spool.execute("SELECT seq, received_at FROM event ORDER BY seq").fetchall()
         )
     with engine.connect() as connection:
-        landed = np.array(
+        landed: NDArray[np.int64] = np.array(
             connection.execute(
                 text("SELECT last_seq, landed_at FROM batch ORDER BY last_seq")
             ).all()
         )
     batch = np.searchsorted(landed[:, 0], received[:, 0])
-    lags = (landed[batch, 1] - received[:, 1]) / _MICROS
+    lags: NDArray[np.float64] = (landed[batch, 1] - received[:, 1]) / _MICROS
     return lags[len(lags) // 10 :]

@@ -34,8 +34,15 @@ def read(engine: Engine, query: str, columns: str) -> pa.Table:
     if engine.dialect.name == "sqlite":
         return _from_sqlite(engine, query, schema)
     table = _from_postgresql(engine, query)
-    arrays = [column.cast(field.type) for column, field in zip(table.columns, schema, strict=True)]
+    arrays = [
+        _cast(column, field.type) for column, field in zip(table.columns, schema, strict=True)
+    ]
     return pa.table(arrays, schema=schema)
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    is_short = pa.types.is_timestamp(kind) and pa.types.is_int32(column.type)
+    return (column.cast(pa.int64()) if is_short else column).cast(kind)
 
 
 def _from_sqlite(engine: Engine, query: str, schema: pa.Schema) -> pa.Table:

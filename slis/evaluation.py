@@ -22,9 +22,6 @@ from slis.reasons import reasons
 from slis.retirement import retire_unused
 from slis.tallies import tallies
 
-# An edge seen less often may be somebody's one look into a table.
-EXPECTED_RUNS = 3
-
 
 class EvaluationResult(msgspec.Struct, frozen=True):
     """What an evaluation came to; `states` counts (sli, state) pairs, as `M2 bad`."""
@@ -79,10 +76,9 @@ def evaluate(
 def _found(given: EvaluationInput, backlog_since: datetime | None, since: datetime | None) -> Found:
     instants, datasets = given.instants(), given.datasets()
     facts = known(given.activity(), datasets, instants).persist()
-    edges = given.edges(EXPECTED_RUNS)
-    judged = datasets_judged(facts, given.edges(1), given.gaps(backlog_since)).persist()
+    judged = datasets_judged(facts, given.edges_into_streams(), given.gaps(backlog_since)).persist()
     try:
-        states = reasons(judged, edges).toArrow()
+        states = reasons(judged, given.edges_out_of_overdue()).toArrow()
         counted = _rows(tallies(judged, facts))
         reads = provenance(given.reads(), given.first_writes(), datasets, instants, horizon=since)
         return Found(

@@ -8,10 +8,11 @@ from pyspark.sql import functions as F
 from sqlalchemy import Connection, Engine, text
 
 from lineage.clock import from_micros, to_micros
+from lineage.policy.tiers import MIN_RUNS
 from slis import catalog_frames
 from slis.ingestion_gaps import INGESTION, PIPELINE
 from slis.provenance import SETTLING_MINUTES
-from slis.sli_schemas import EVENTS, GAPS, READS, WRITES
+from slis.sli_schemas import EDGES, EVENTS, GAPS, READS, WRITES
 
 # The longest a gap of ours still excuses anything: two cycles of a yearly job are nobody's.
 _GAP_DAYS = 60
@@ -23,15 +24,16 @@ _ROWS = """
     learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int,
     written_at timestamp, root_run_id string, job_namespace string, job_name string,
     names_input boolean, is_reported boolean, write_is_streaming boolean,
-    read_at timestamp, failed_at timestamp, failed_run_id string, started_at timestamp
+    read_at timestamp, failed_at timestamp, failed_run_id string, started_at timestamp,
+    visible_at timestamp
 """
 _DATASETS = """
     SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, p.tier, p.tier_origin, p.is_source,
         p.is_generated, p.is_streaming, p.is_declared, coalesce(p.is_expected, 1 = 1),
         p.declared_limit_seconds, l.limit_seconds, l.cadence_seconds, l.duration_seconds, l.gaps,
-        a.last_written_at, a.last_write_root_run_id, a.last_job_namespace, a.last_job_name,
+        {written_at}, a.last_write_root_run_id, a.last_job_namespace, a.last_job_name,
         a.last_write_names_input, a.last_write_is_reported, a.last_write_is_streaming,
-        a.last_read_at, a.last_failed_at, a.last_failed_run_id, a.last_started_at
+        {read_at}, a.last_failed_at, a.last_failed_run_id, {started_at}, {as_of}
     FROM dataset d
     JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
@@ -57,9 +59,28 @@ _EVENTS = """
     SELECT event_time, landed_at, is_streaming, is_history, is_skewed FROM event
     WHERE last_seq > {after} AND last_seq <= {last}
 """
-_EDGES = """
-    SELECT DISTINCT upstream_key, downstream_key FROM edge WHERE runs >= {least}
+# Only edges that may matter are read: all of a large graph's would take longer than all else.
+_INTO_STREAMS = """
+    SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e
+    WHERE e.downstream_key IN (
+        SELECT dataset_key FROM dataset_policy WHERE is_streaming
+        UNION SELECT dataset_key FROM dataset_activity WHERE last_write_is_streaming)
 """
+_OUT_OF_OVERDUE = """
+    SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e
+    WHERE e.runs >= {least} AND e.upstream_key IN (
+        SELECT p.dataset_key FROM dataset_policy p
+        LEFT JOIN dataset_activity a ON a.dataset_key = p.dataset_key
+        LEFT JOIN dataset_limit l ON l.dataset_key = p.dataset_key
+        WHERE coalesce(a.last_written_at, 0) < {as_of} - 1e6 * coalesce(
+            p.declared_limit_seconds,
+            CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600 END, l.limit_seconds))
+"""
+
+
+def _now_at_most(column: str, as_of: int) -> str:
+    """A clock up to 5 minutes ahead is let pass: its facts are of now, never of the future."""
+    return f"CASE WHEN a.{column} > {as_of} THEN {as_of} ELSE a.{column} END"
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -103,7 +124,12 @@ class EvaluationInput:
         self._spark = spark
         self._engine = engine
         self._at = at
-        self._rows = self._frame(_DATASETS, _ROWS)
+        # Instants are in the query, not literals of the plan: code that Spark generated for one
+        # evaluation then serves the next.
+        now = to_micros(at.as_of)
+        times = ("written_at", "read_at", "started_at")
+        clamped = {name: _now_at_most(f"last_{name}", now) for name in times}
+        self._rows = self._frame(_DATASETS.format(as_of=now, **clamped), _ROWS)
 
     def _frame(self, query: str, columns: str) -> DataFrame:
         return catalog_frames.frame(self._spark, self._engine, query, columns)
@@ -118,33 +144,27 @@ class EvaluationInput:
 
     def activity(self) -> DataFrame:
         """`sli_schemas.ACTIVITY`, one row a dataset: what the catalog holds now is known now."""
-        as_of = F.lit(self._at.as_of)
-        # A clock up to 5 minutes ahead is let pass: its facts are of now, and never of the future.
-        written_at, read_at, started_at = (
-            F.when(F.col(name) > as_of, as_of).otherwise(F.col(name)).alias(name)
-            for name in ("written_at", "read_at", "started_at")
-        )
         fields = ("root_run_id", "job_namespace", "job_name", "names_input", "is_reported")
         streaming = F.col("write_is_streaming").alias("is_streaming")
+        write = F.struct("written_at", *fields, streaming)
+        failed = F.struct("failed_at", F.col("failed_run_id").alias("run_id"))
         return self._rows.select(
             "dataset_key",
-            as_of.alias("visible_at"),
-            F.when(F.col("written_at").isNotNull(), F.struct(written_at, *fields, streaming)).alias(
-                "write"
-            ),
-            read_at,
-            F.when(
-                F.col("failed_at").isNotNull(),
-                F.struct("failed_at", F.col("failed_run_id").alias("run_id")),
-            ).alias("failed"),
-            started_at,
+            "visible_at",
+            F.when(F.col("written_at").isNotNull(), write).alias("write"),
+            "read_at",
+            F.when(F.col("failed_at").isNotNull(), failed).alias("failed"),
+            "started_at",
         )
 
-    def edges(self, least_runs: int) -> DataFrame:
-        """`sli_schemas.EDGES` seen in so many runs or more."""
-        return self._frame(
-            _EDGES.format(least=least_runs), "upstream_key bigint, downstream_key bigint"
-        )
+    def edges_into_streams(self) -> DataFrame:
+        """`sli_schemas.EDGES`: the inputs of streams, whether they are idle."""
+        return self._frame(_INTO_STREAMS, EDGES)
+
+    def edges_out_of_overdue(self) -> DataFrame:
+        """`sli_schemas.EDGES`: what an overdue dataset makes late, over expected edges."""
+        as_of = to_micros(self._at.as_of)
+        return self._frame(_OUT_OF_OVERDUE.format(as_of=as_of, least=MIN_RUNS), EDGES)
 
     def gaps(self, backlog_since: datetime | None) -> DataFrame:
         """`sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""

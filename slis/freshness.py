@@ -39,19 +39,23 @@ def with_inputs(known: DataFrame, edges: DataFrame) -> DataFrame:
     Null where a dataset is no stream, has no inputs, or has one whose writes nobody reports: a
     stream out of an unwatched topic is never called idle: its input may well have newer data.
     """
+    inputs = edges.where("upstream_key != downstream_key").distinct()
+    count = inputs.groupBy("downstream_key").agg(F.count("*").alias("inputs"))
     streams = known.where(is_stream()).select("as_of", F.col("dataset_key").alias("downstream_key"))
-    writes = known.select(
+    # Streams and their inputs are few beside all datasets: those stay where they are.
+    wanted = streams.join(F.broadcast(inputs), "downstream_key").join(
+        F.broadcast(count), "downstream_key"
+    )
+    written = known.select(
         "as_of", F.col("dataset_key").alias("upstream_key"), F.col("write.written_at").alias("at")
     )
-    inputs = edges.where("upstream_key != downstream_key").distinct()
-    is_known = F.count("at") == F.count("*")
+    is_known = F.count("at") == F.first("inputs")
     newest = (
-        streams.join(inputs, "downstream_key")
-        .join(writes, ["as_of", "upstream_key"], "left")
+        written.join(F.broadcast(wanted), ["as_of", "upstream_key"])
         .groupBy("as_of", F.col("downstream_key").alias("dataset_key"))
         .agg(F.when(is_known, F.max("at")).alias("inputs_written_at"))
     )
-    return known.join(newest, ["as_of", "dataset_key"], "left")
+    return known.join(F.broadcast(newest), ["as_of", "dataset_key"], "left")
 
 
 def freshness_judgement() -> Column:

@@ -1,4 +1,7 @@
-"""What this process and its children (Spark's JVM, Python workers) take of the machine, from /proc."""
+"""What this process and its children (Spark's JVM.
+
+Python workers) take of the machine, from /proc.
+"""
 
 import os
 from collections.abc import Iterator

@@ -15,8 +15,9 @@ log = structlog.get_logger(__name__)
 
 
 class Evaluations:
-    """Decides when an evaluation is due: facts changed, a deadline passed, or it is long since the
-    last.
+    """Decides when an evaluation is due.
+
+    Facts changed, a deadline passed, or it is long since the last.
 
     Attributes:
         changed: set by the stream when a batch landed.

@@ -104,8 +104,10 @@ class Pipeline:
             last = last_seq_of(spool)
         if at > last:
             message = (
-                f"the catalog has taken events up to {at}, but {self._place.spool} has given out {last} only: it is another spool, "
-                "or an older copy. New events would be taken for old ones. Bring the spool back that belongs to this catalog, or "
+                f"the catalog has taken events up to {at}, but {self._place.spool} has given "
+                f"out {last} only: it is another spool, "
+                "or an older copy. New events would be taken for old ones. Bring the spool "
+                "back that belongs to this catalog, or "
                 "start with an empty catalog and an empty folder `checkpoint`."
             )
             raise PipelineStoppedError(message)

@@ -48,6 +48,8 @@ def publish(engine: Engine, at: Position, found: Found) -> None:
     Raises:
         OvertakenError: the catalog's last evaluation is not the one that `at` follows.
     """
+    # Before the transaction: it shall hold the lock for no more than the writing.
+    changes = state_changes(engine, at.as_of, found.states)
     with writing(engine) as connection:
         _check(connection, at)
         counted = [*_dataset_counts(at, found), *_read_counts(found), *_lag_counts(found)]
@@ -56,7 +58,7 @@ def publish(engine: Engine, at: Position, found: Found) -> None:
         add_to_hours(connection, at.as_of, _hourly(at, found), found.amended, found_since)
         _mark_reads(connection, at, found.reads)
         _replace_now(connection, at, found)
-        replace_states(connection, at.as_of, found.states)
+        _change_states(connection, at, changes)
         _add_to_lag_buckets(connection, found.lags)
         connection.execute(tables.evaluation.insert(), _evaluation(at, found))
 
@@ -229,30 +231,39 @@ _AGES = """
 _TOLD = ("state", "reason", "evidence", "limit_seconds", "limit_origin")
 
 
-def replace_states(connection: Connection, as_of: datetime, states: pa.Table) -> None:
-    """`dataset_state`, with `since` kept while state and reason stay.
+class StateChanges(msgspec.Struct, frozen=True):
+    """What `dataset_state` must be told: most datasets are as they were."""
 
-    Only rows that say something new are written: most datasets are as they were.
-    """
-    table = tables.dataset_state
-    known = {(row.dataset_key, row.sli): row for row in connection.execute(select(table))}
+    rows: list[Row]
+    gone: list[tuple[int, str]]
+
+
+def state_changes(engine: Engine, as_of: datetime, states: pa.Table) -> StateChanges:
+    """`states` against the catalog's, with `since` kept while state and reason stay."""
+    names = ("dataset_key", "sli", *_TOLD, "age_seconds")
+    query = f"SELECT dataset_key, sli, since, {', '.join(_TOLD)} FROM dataset_state"  # noqa: S608
+    with engine.connect() as connection:
+        known = {row[:2]: row[2:] for row in connection.exec_driver_sql(query).fetchall()}
     at = to_micros(as_of)
-    changed = []
-    for row in states.drop(["as_of"]).to_pylist():
-        before = known.pop((row["dataset_key"], row["sli"]), None)
-        if before is None or any(getattr(before, name) != row[name] for name in _TOLD):
-            stays = before is not None and (before.state, before.reason) == (
-                row["state"],
-                row["reason"],
-            )
-            changed.append({**row, "since": before.since if before and stays else at})
-    _keep(connection, table, changed)
-    if known:
+    rows = []
+    for values in zip(*(states.column(name).to_pylist() for name in names), strict=True):
+        since, *before = known.pop(values[:2], (at, None))
+        told = list(values[2:-1])
+        if before != told:
+            stays = before[:2] == told[:2]
+            rows.append({**dict(zip(names, values, strict=True)), "since": since if stays else at})
+    return StateChanges(rows=rows, gone=list(known))
+
+
+def _change_states(connection: Connection, at: Position, changes: StateChanges) -> None:
+    table = tables.dataset_state
+    _keep(connection, table, changes.rows)
+    if changes.gone:
         gone = delete(table).where(
             table.c.dataset_key == bindparam("gone"), table.c.sli == bindparam("of")
         )
-        connection.execute(gone, [{"gone": one, "of": sli} for one, sli in known])
-    connection.execute(text(_AGES), {"at": at})
+        connection.execute(gone, [{"gone": one, "of": sli} for one, sli in changes.gone])
+    connection.execute(text(_AGES), {"at": to_micros(at.as_of)})
 
 
 def _keep(connection: Connection, table: Table, rows: list[Row]) -> None:

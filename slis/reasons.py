@@ -32,8 +32,9 @@ def reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
     state = F.col("judgement.state")
     unwell = judged.where(state.isin(BAD, UNKNOWN))
     well = judged.where(~state.isin(BAD, UNKNOWN))
-    explained = unwell.join(_late_upstreams(judged, edges), _KEYS, "left").join(
-        _twins(judged, unwell), _KEYS, "left"
+    # What is unwell is little beside all datasets: those stay where they are.
+    explained = unwell.join(F.broadcast(_late_upstreams(judged, edges)), _KEYS, "left").join(
+        F.broadcast(_twins(judged, unwell)), _KEYS, "left"
     )
     found = _first_that_holds()
     null = F.lit(None).cast("string")
@@ -86,7 +87,11 @@ def _late_upstreams(judged: DataFrame, edges: DataFrame) -> DataFrame:
     into = edges.where("upstream_key != downstream_key").withColumnRenamed(
         "downstream_key", "dataset_key"
     )
-    return late.join(into, "upstream_key").groupBy(*_KEYS).agg(F.min("late").alias("late_upstream"))
+    return (
+        into.join(F.broadcast(late), "upstream_key")
+        .groupBy(*_KEYS)
+        .agg(F.min("late").alias("late_upstream"))
+    )
 
 
 def _twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
@@ -112,8 +117,7 @@ def _twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
         (F.col("twin.written_at") > own) & (F.col("twin_first_seen_at") >= own)
     )
     return (
-        lacking.distinct()
-        .join(having, ["as_of", "near"])
+        having.join(F.broadcast(lacking.distinct()), ["as_of", "near"])
         .where((F.col("twin_key") != F.col("dataset_key")) & took_over)
         .groupBy(*_KEYS)
         .agg(F.max("twin").alias("twin"))

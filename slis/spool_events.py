@@ -1,5 +1,6 @@
-"""Synthetic events as the Spark listener sends them: START, RUNNING, COMPLETE of about 3.4 kB
-each, for the benchmarks.
+"""Synthetic events as the Spark listener sends them, for the benchmarks.
+
+START, RUNNING and COMPLETE of about 3.4 kB each.
 
 Sizes and facets follow `io.openlineage:openlineage-spark` 1.53.0 on Spark 4.3; only the names are
     made up.
@@ -192,14 +193,18 @@ def fill_spool(path: Path, rows: Iterator[tuple[datetime, bytes]], *, origin: st
 def _insert(spool: sqlite3.Connection, chunk: list[tuple[bytes, int, str, bytes]]) -> None:
     spool.execute("BEGIN")
     spool.executemany(
-        "INSERT OR IGNORE INTO event (body_hash, received_at, origin, kind, body) VALUES (?, ?, ?, 'run', ?)",
+        "INSERT OR IGNORE INTO event (body_hash, received_at, origin, kind, body) VALUES (?, "
+        "?, ?, 'run', ?)",
         chunk,
     )
     spool.execute("COMMIT")
 
 
 def feed(path: Path, per_second: int, seconds: int) -> None:
-    """Write events as they would arrive: `per_second`, every 20 ms, received as they are written."""
+    """Write events as they would arrive.
+
+    `per_second`, every 20 ms, received as they are written.
+    """
     a_turn = max(1, per_second // _TURNS_A_SECOND)
     began = time.monotonic()
     for turn in range(seconds * _TURNS_A_SECOND):

@@ -1,4 +1,7 @@
-"""One row a dataset of what happened to it last: what an evaluation reads instead of all writes and reads."""
+"""One row a dataset of what happened to it last.
+
+What an evaluation reads instead of all writes and reads.
+"""
 
 from sqlalchemy import Connection, text
 
@@ -67,7 +70,10 @@ _NEVER_WRITTEN = """
     AND NOT EXISTS (SELECT 1 FROM dataset_write w WHERE w.dataset_key =
     dataset_activity.dataset_key)
 """
-TOUCHED = "SELECT dataset_key FROM t_touched WHERE direction = 'write' UNION SELECT dataset_key FROM t_new_write"
+TOUCHED = (
+    "SELECT dataset_key FROM t_touched WHERE direction = 'write' UNION SELECT dataset_key FROM "
+    "t_new_write"
+)
 _RETIRE = """
     UPDATE dataset SET retired_at = (
         SELECT CASE WHEN a.last_dropped_at > coalesce(a.last_written_at,
@@ -84,7 +90,10 @@ _RETIRE = """
 
 
 def derive_activity(connection: Connection) -> None:
-    """`dataset_activity` of the datasets that the batch touched, and whether they are dropped or back."""
+    """`dataset_activity` of the datasets that the batch touched.
+
+    And whether they are dropped or back.
+    """
     upsert(
         connection,
         tables.dataset_activity,

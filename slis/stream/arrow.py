@@ -11,7 +11,10 @@ _NUL, _SUBSTITUTE = "\x00", "\ufffd"
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """The table with instants as whole microseconds, flags as 0 and 1, and texts that every database can hold."""
+    """The table with instants as whole microseconds.
+
+    Flags as 0 and 1, and texts that every database can hold.
+    """
     columns = [_plain(column) for column in table.columns]
     return pa.table(columns, names=table.column_names)
 

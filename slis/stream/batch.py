@@ -25,7 +25,10 @@ _JOBS_AT_ONCE = 3
 
 
 class Batches:
-    """Lands batches, exactly once each. Keeps nothing between them: a killed driver repeats a batch from its rows."""
+    """Lands batches, exactly once each.
+
+    Keeps nothing between them: a killed driver repeats a batch from its rows.
+    """
 
     def __init__(self, engine: Engine, lake_dir: Path, clock: Clock) -> None:
         self._engine = engine

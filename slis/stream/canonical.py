@@ -49,7 +49,10 @@ def canonical_key(links: Iterable[Link], names: dict[int, Name]) -> int:
 
 
 def unsettled(connection: Connection) -> set[int]:
-    """Datasets whose component the batch changes. To be asked before `merge_links` and before datasets are merged."""
+    """Datasets whose component the batch changes.
+
+    To be asked before `merge_links` and before datasets are merged.
+    """
     return set(connection.scalars(text(_UNSETTLED)))
 
 
@@ -81,7 +84,10 @@ def merge_links(connection: Connection) -> None:
 
 
 def settle(connection: Connection, changed: set[int]) -> None:
-    """Work out the components of these datasets, and move what is known of a dataset that has a new canonical key."""
+    """Work out the components of these datasets.
+
+    And move what is known of a dataset that has a new canonical key.
+    """
     while changed:
         members, links = _component(connection, changed.pop())
         changed -= members
@@ -89,7 +95,8 @@ def settle(connection: Connection, changed: set[int]) -> None:
             row.dataset_key: row
             for row in _in_parts(
                 connection,
-                "SELECT dataset_key, canonical_key, namespace, name FROM dataset WHERE dataset_key IN :keys",
+                "SELECT dataset_key, canonical_key, namespace, name FROM dataset WHERE "
+                "dataset_key IN :keys",
                 members,
             )
         }

@@ -1,4 +1,7 @@
-"""Times in which the collector was silent, from its spool into the catalog: our fault, never a dataset's."""
+"""Times in which the collector was silent, from its spool into the catalog.
+
+Our fault, never a dataset's.
+"""
 
 import sqlite3
 from contextlib import closing

@@ -58,7 +58,10 @@ def write_batch(parsed: DataFrame, lake: Path, after_seq: int, last_seq: int) ->
 
 
 def _batches_from(lake: Path, first_seq: int) -> Iterator[Folder]:
-    """Folders of batches that were not committed: what begins where the next batch begins, or behind."""
+    """Folders of batches that were not committed.
+
+    What begins where the next batch begins, or behind.
+    """
     yield from (
         folder
         for folder in _every(lake)
@@ -99,8 +102,9 @@ def _name(kind: str, first_seq: int, last_seq: int) -> str:
 
 
 def compact(lake: Path, committed_seq: int) -> Folder | None:
-    """Make one folder of all committed batches; the new one takes the place of the others at its
-    renaming.
+    """Make one folder of all committed batches.
+
+    The new one takes the place of the others at its renaming.
 
     Returns:
         The new folder; None where there was nothing to gain.
@@ -134,7 +138,10 @@ def _rewrite(batches: list[Folder], target: Path) -> None:
     del written
     copied = ds.dataset(target, format="parquet", partitioning="hive").count_rows()
     if copied != source.count_rows():
-        message = f"compaction of {len(batches)} folders into {target}: {copied} rows of {source.count_rows()} arrived"
+        message = (
+            f"compaction of {len(batches)} folders into {target}: {copied} rows of "
+            f"{source.count_rows()} arrived"
+        )
         raise OSError(message)
 
 

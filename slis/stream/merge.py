@@ -12,16 +12,21 @@ from lineage.clock import Clock, to_micros
 from slis.stream import staging
 from slis.stream.activity import derive_activity
 from slis.stream.canonical import merge_links, settle, unsettled
-from slis.stream.derive import derive_edges, derive_reads, derive_writes, touch
+from slis.stream.edges import derive_edges
 from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_run_io, merge_runs
+from slis.stream.touch import touch
 from slis.stream.upsert import newest, upsert
+from slis.stream.writes import derive_reads, derive_writes
 
 READER = "pipeline"
 Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
 
 
 class SpoolRange(msgspec.Struct, frozen=True):
-    """The events (after_seq, last_seq] of the spool, as batch `batch_id` of the checkpoint `query_id`."""
+    """The events (after_seq.
+
+    Last_seq] of the spool, as batch `batch_id` of the checkpoint `query_id`.
+    """
 
     query_id: str
     batch_id: int
@@ -38,7 +43,10 @@ class Landed(msgspec.Struct, frozen=True):
 
 
 class RangeMismatchError(Exception):
-    """The batch neither continues what the catalog holds nor repeats a part of it: going on would skip or double events."""
+    """The batch neither continues what the catalog holds nor repeats a part of it.
+
+    Going on would skip or double events.
+    """
 
 
 def cursor(connection: Connection) -> int:
@@ -49,8 +57,9 @@ def cursor(connection: Connection) -> int:
 
 
 def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
-    """Whether the catalog holds the whole range already; a range that follows the last one is not
-    held.
+    """Whether the catalog holds the whole range already.
+
+    A range that follows the last one is not held.
 
     Raises:
         RangeMismatchError: the range does neither.
@@ -65,9 +74,12 @@ def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
     if spool_range.last_seq <= at and connection.execute(same).first() is not None:
         return True
     message = (
-        f"batch {spool_range.batch_id} holds the events {spool_range.after_seq + 1} to {spool_range.last_seq} of the spool, "
-        f"but the catalog ends at {at} and has no such batch: one of them was restored from a copy. Going on would skip or "
-        "double events. To work on from where the catalog ends, stop the pipeline, delete the folder `checkpoint` and start it again."
+        f"batch {spool_range.batch_id} holds the events {spool_range.after_seq + 1} to "
+        f"{spool_range.last_seq} of the spool, "
+        f"but the catalog ends at {at} and has no such batch: one of them was restored from a "
+        f"copy. Going on would skip or "
+        "double events. To work on from where the catalog ends, stop the pipeline, delete "
+        "the folder `checkpoint` and start it again."
     )
     raise RangeMismatchError(message)
 
@@ -119,7 +131,10 @@ def _record(connection: Connection, spool_range: SpoolRange, events: int, landed
     keeps = "landed_at last_seq is_streaming is_history is_skewed"
     at = {"landed_at": landed_at, "last_seq": spool_range.last_seq}
     fresh = upsert(connection, tables.event, _EVENTS, {}, keeps=keeps, given=at)
-    failed = "SELECT seq AS spool_seq, problem AS reason, detail, :landed_at AS landed_at FROM s_event WHERE problem IS NOT NULL"
+    failed = (
+        "SELECT seq AS spool_seq, problem AS reason, detail, :landed_at AS landed_at FROM "
+        "s_event WHERE problem IS NOT NULL"
+    )
     upsert(
         connection,
         tables.pipeline_error,

@@ -18,7 +18,7 @@ from slis.stream.source import SpoolSource
 log = structlog.get_logger(__name__)
 
 
-def start(
+def start(  # noqa: PLR0913 - what one query needs, by name
     spark: SparkSession,
     engine: Engine,
     place: Place,

@@ -6,9 +6,9 @@ from sqlalchemy import ColumnElement, Connection, Table, func, text
 
 from lineage.catalog import tables
 from slis.stream.activity import renew_last_write
-from slis.stream.derive import WRITE_FOLDS
 from slis.stream.unfold import job_key
 from slis.stream.upsert import Fold, both, either, greatest, least, upsert
+from slis.stream.writes import WRITE_FOLDS
 
 
 def _known(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
@@ -108,7 +108,8 @@ def _rename_job(connection: Connection, dataset: int, wrong: int, right: int) ->
     keys = {"dataset": dataset, "wrong": wrong, "right": right}
     connection.execute(
         text(
-            "UPDATE dataset_write SET job_key = :right WHERE dataset_key = :dataset AND job_key = :wrong"
+            "UPDATE dataset_write SET job_key = :right WHERE dataset_key = :dataset AND "
+            "job_key = :wrong"
         ),
         keys,
     )
@@ -120,7 +121,7 @@ def _rename_job(connection: Connection, dataset: int, wrong: int, right: int) ->
         ),
         (
             tables.edge,
-            "upstream_key, downstream_key, job_namespace, job_name, first_seen_at, last_seen_at, runs",
+            ", ".join(["upstream_key", "downstream_key", *_JOB, *_SEEN, "runs"]),
             {**_SEEN, **_JOB, "runs": greatest},
         ),
     )

@@ -20,7 +20,10 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-SPOOL_EVENT = "seq bigint, received_at bigint, origin string, kind string, body binary, after_seq bigint, last_seq bigint"
+SPOOL_EVENT = (
+    "seq bigint, received_at bigint, origin string, kind string, body binary, after_seq bigint, "
+    "last_seq bigint"
+)
 _ARROW = pa.schema(
     [
         ("seq", pa.int64()),
@@ -44,7 +47,10 @@ def open_spool(path: Path | str) -> sqlite3.Connection:
 
 
 def last_seq_after(path: str, after_seq: int, max_rows: int | None) -> int:
-    """The last `seq` of the next `max_rows` events behind `after_seq`; `after_seq` itself when there is none."""
+    """The last `seq` of the next `max_rows` events behind `after_seq`.
+
+    `after_seq` itself when there is none.
+    """
     with closing(open_spool(path)) as spool:
         row = spool.execute(
             "SELECT max(seq) FROM (SELECT seq FROM event WHERE seq > ? ORDER BY seq LIMIT ?)",

@@ -36,8 +36,10 @@ event = _table(
 run = _table(
     "s_run",
     "run_key nominal_start_at first_event_at last_event_at started_at completed_at failed_at",
-    "run_id job_namespace job_name root_run_id root_job_namespace root_job_name parent_run_id job_type "
-    "processing_type integration engine engine_version adapter_version producer application_id error_message",
+    "run_id job_namespace job_name root_run_id root_job_namespace root_job_name "
+    "parent_run_id job_type "
+    "processing_type integration engine engine_version adapter_version producer "
+    "application_id error_message",
     "is_history",
 )
 run_io = _table(
@@ -79,7 +81,8 @@ declared_edge = _table(
 
 touched = _table(  # what the runs of the batch read and wrote, as the catalog knows them now
     "t_touched",
-    "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at nominal_start_at rows",
+    "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at "
+    "nominal_start_at rows",
     "root_run_id run_id job_namespace job_name direction partition",
     "is_streaming is_history is_write is_schema_change is_dropped names_input",
 )

@@ -1,4 +1,7 @@
-"""Set-based upserts that fold commutatively: the same rows for any order, any repeats, any split into batches."""
+"""Set-based upserts that fold commutatively.
+
+The same rows for any order, any repeats, any split into batches.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -78,7 +81,10 @@ def added(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
 
 
 def at_the_later(instant: str, *, ties: Fold | None = None) -> Fold:
-    """The value of the row whose `instant` is later; of equals what `ties` says, else the kept one's."""
+    """The value of the row whose `instant` is later.
+
+    Of equals what `ties` says, else the kept one's.
+    """
 
     def fold(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
         before, after = kept.table.c[instant], given.table.c[instant]
@@ -94,7 +100,7 @@ def insert_for(dialect: Dialect) -> Any:  # noqa: ANN401 - two classes of one sh
     return postgresql.insert if dialect.name == "postgresql" else sqlite.insert
 
 
-def upsert(
+def upsert(  # noqa: PLR0913 - the last two by name
     connection: Connection,
     table: Table,
     query: str,

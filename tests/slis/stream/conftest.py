@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from spools import Lander  # noqa: E402 - tests are no package
+from spools import Lander
 
 
 @pytest.fixture

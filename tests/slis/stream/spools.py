@@ -49,7 +49,8 @@ def spool(
             # re-serialised one has.
             digest = hashlib.sha256(body + str(connection.total_changes).encode()).digest()
             connection.execute(
-                "INSERT INTO event (body_hash, received_at, origin, kind, body) VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO event (body_hash, received_at, origin, kind, body) VALUES (?, "
+                "?, ?, ?, ?)",
                 (digest, to_micros(received_at), origin, kind, body),
             )
     return path
@@ -83,7 +84,7 @@ def datasets(names: Iterable[str | tuple[str, dict[str, Any]]]) -> Iterator[Even
         yield {"namespace": "n", "name": name, "facets": facets}
 
 
-def run_event(
+def run_event(  # noqa: PLR0913 - by name, each with a default
     kind: str,
     at: datetime,
     *,

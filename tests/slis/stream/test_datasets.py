@@ -3,16 +3,21 @@
 from spools import rows, run_event
 
 _CANONICAL = """
-    SELECT d.name, c.name FROM dataset d JOIN dataset c ON c.dataset_key = d.canonical_key ORDER BY 1
+    SELECT d.name, c.name FROM dataset d JOIN dataset c ON c.dataset_key = d.canonical_key
+    ORDER BY 1
 """
 _WRITES = """
-    SELECT d.name, w.root_run_id FROM dataset_write w JOIN dataset d ON d.dataset_key = w.dataset_key ORDER BY 1, 2
+    SELECT d.name, w.root_run_id FROM dataset_write w JOIN dataset d
+    ON d.dataset_key = w.dataset_key ORDER BY 1, 2
 """
 _SYMLINK = {"symlinks": {"identifiers": [{"namespace": "n", "name": "db.t", "type": "TABLE"}]}}
 
 
 def test_a_symlink_found_late_moves_what_was_known_of_the_alias(lander, catalog, at):
-    """Trino wrote `db.t` and read it for long; only then Spark says that it is a name of `/wh/t`."""
+    """Trino wrote `db.t` and read it for long.
+
+    Only then Spark says that it is a name of `/wh/t`.
+    """
     lander.land(
         run_event("COMPLETE", at(8), run="r1", inputs=["in"], outputs=["db.t"]),
         run_event("COMPLETE", at(9), run="r2", job="reader", inputs=["db.t"], outputs=["out"]),
@@ -35,11 +40,15 @@ def test_a_symlink_found_late_moves_what_was_known_of_the_alias(lander, catalog,
     assert rows(
         catalog,
         """
-        SELECT u.name, d.name, e.job_name, e.runs FROM edge e JOIN dataset u ON u.dataset_key = e.upstream_key
+        SELECT u.name, d.name, e.job_name, e.runs FROM edge e JOIN dataset u
+        ON u.dataset_key = e.upstream_key
         JOIN dataset d ON d.dataset_key = e.downstream_key ORDER BY 1, 2
         """,
     ) == [("/wh/t", "out", "reader", 1), ("in", "/wh/t", "app", 2)]
-    activity = "SELECT a.writes FROM dataset_activity a JOIN dataset d ON d.dataset_key = a.dataset_key WHERE d.name = '/wh/t'"
+    activity = (
+        "SELECT a.writes FROM dataset_activity a JOIN dataset d ON d.dataset_key = a.dataset_key "
+        "WHERE d.name = '/wh/t'"
+    )
     assert rows(catalog, activity) == [(3,)]
 
 
@@ -119,7 +128,10 @@ def test_facets_give_schema_version_owner_tag_and_column_edges(lander, catalog, 
 
 
 def test_job_and_dataset_events_give_facts_without_runs(lander, catalog, at):
-    """A JobEvent declares an edge that no run has named; a DatasetEvent a dataset and its facets."""
+    """A JobEvent declares an edge that no run has named.
+
+    A DatasetEvent a dataset and its facets.
+    """
     time = at(8).isoformat()
     lander.land(
         {

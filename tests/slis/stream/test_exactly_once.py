@@ -51,7 +51,10 @@ def triple(at, number):
 
 
 def test_a_repeated_event_is_counted_once(lander, catalog, at):
-    """A sender that serialises anew sends other bytes: the identity is run, type, time, job and datasets."""
+    """A sender that serialises anew sends other bytes.
+
+    The identity is run, type, time, job and datasets.
+    """
     event = run_event("COMPLETE", at(8), inputs=["a", "b"], outputs=["out"])
     reordered = dict(reversed(event.items())) | {"inputs": event["inputs"][::-1]}
 
@@ -84,7 +87,10 @@ def test_without_the_fold_on_conflict_a_repeat_is_refused(lander, at, monkeypatc
 
 
 def test_a_replayed_batch_leaves_no_trace(lander, catalog, at):
-    """Killed between the catalog's commit and the checkpoint's: the batch comes again and changes nothing."""
+    """Killed between the catalog's commit and the checkpoint's.
+
+    The batch comes again and changes nothing.
+    """
     lander.land(*triple(at, 1))
     before = contents(catalog, but=())
 

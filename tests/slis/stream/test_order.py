@@ -15,7 +15,10 @@ _SCHEMA = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
 
 
 def _estate(at):
-    """Two runs of one application, one that fails, a stream, a partition, and a table under two names."""
+    """Two runs of one application.
+
+    One that fails, a stream, a partition, and a table under two names.
+    """
     app, stream = (
         ("a1", "shop"),
         {"processing": "STREAMING", "inputs": ["topic"], "outputs": ["live"]},
@@ -72,7 +75,10 @@ _expected = {}
 )
 @given(data=st.data())
 def test_order_repeats_and_batches_do_not_matter(spark, at, data):
-    """Shuffled, with repeats, cut into batches anywhere: the same rows in every table of the catalog."""
+    """Shuffled, with repeats, cut into batches anywhere.
+
+    The same rows in every table of the catalog.
+    """
     events = _estate(at)
     order = data.draw(st.permutations(range(len(events))))
     repeats = data.draw(st.lists(st.sampled_from(range(len(events))), max_size=4))

@@ -2,7 +2,10 @@
 
 from spools import later, rows, run_event
 
-_RUNS = "SELECT run_id, root_run_id, root_job_name, started_at, completed_at, failed_at FROM run ORDER BY 1"
+_RUNS = (
+    "SELECT run_id, root_run_id, root_job_name, started_at, completed_at, failed_at FROM run "
+    "ORDER BY 1"
+)
 _WRITES = """
     SELECT d.name, w.root_run_id, w.job_name, w.written_at, w.names_input, w.rows
     FROM dataset_write w JOIN dataset d ON d.dataset_key = w.dataset_key ORDER BY 1, 2
@@ -12,7 +15,8 @@ _READS = """
     FROM dataset_read r JOIN dataset d ON d.dataset_key = r.dataset_key ORDER BY 1, 2, 3
 """
 _EDGES = """
-    SELECT u.name, d.name, e.job_name, e.runs FROM edge e JOIN dataset u ON u.dataset_key = e.upstream_key
+    SELECT u.name, d.name, e.job_name, e.runs FROM edge e JOIN dataset u
+    ON u.dataset_key = e.upstream_key
     JOIN dataset d ON d.dataset_key = e.downstream_key ORDER BY 1, 2, 3
 """
 
@@ -22,7 +26,10 @@ def micros(instant):
 
 
 def test_a_run_is_the_union_of_its_events(lander, catalog, at):
-    """Inputs came with START, outputs with COMPLETE, and COMPLETE came first: one write, one read, one edge."""
+    """Inputs came with START, outputs with COMPLETE, and COMPLETE came first.
+
+    One write, one read, one edge.
+    """
     lander.land(
         run_event("COMPLETE", at(9), outputs=["out"], root=("a1", "shop"), rows_written=7),
         run_event("START", at(8), inputs=["in"], root=("a1", "shop")),
@@ -35,7 +42,10 @@ def test_a_run_is_the_union_of_its_events(lander, catalog, at):
 
 
 def test_a_failure_is_sticky_whatever_comes_after_it(lander, catalog, at):
-    """The listener sends COMPLETE 13 ms after FAIL: the dataset was not written, and the reader knows who failed."""
+    """The listener sends COMPLETE 13 ms after FAIL.
+
+    The dataset was not written, and the reader knows who failed.
+    """
     lander.land(
         run_event("START", at(8), inputs=["in"], outputs=["out"]),
         run_event("FAIL", at(9), outputs=["out"]),
@@ -52,7 +62,10 @@ def test_a_failure_is_sticky_whatever_comes_after_it(lander, catalog, at):
 
 
 def test_a_failure_that_comes_a_batch_later_takes_the_write_back(lander, catalog, at):
-    """Of two runs of one application one failed after all: the write stands as the other one made it."""
+    """Of two runs of one application one failed after all.
+
+    The write stands as the other one made it.
+    """
     lander.land(
         run_event("COMPLETE", at(8), run="r1", job="app.one", outputs=["out"], root=("a1", "app")),
         run_event("COMPLETE", at(9), run="r2", job="app.two", outputs=["out"], root=("a1", "app")),
@@ -66,7 +79,10 @@ def test_a_failure_that_comes_a_batch_later_takes_the_write_back(lander, catalog
 
 
 def test_runs_without_datasets_are_kept_and_touch_nothing(lander, catalog, at):
-    """An application and a START-only RDD job are structural: runs, without reads, writes or edges."""
+    """An application and a START-only RDD job are structural.
+
+    Runs, without reads, writes or edges.
+    """
     lander.land(
         run_event("START", at(8), run="a1", job="shop", job_type="APPLICATION"),
         run_event(
@@ -96,7 +112,10 @@ def test_a_run_id_that_two_jobs_use_is_two_runs(lander, catalog, at):
 
 
 def test_schema_changes_are_no_writes(lander, catalog, at):
-    """ALTER, TRUNCATE, and CREATE without inputs or figures leave a dataset as stale as it was; CTAS writes it."""
+    """ALTER, TRUNCATE, and CREATE without inputs or figures leave a dataset as stale as it was.
+
+    CTAS writes it.
+    """
     changes = [
         ("alter", "ALTER"),
         ("truncate", "TRUNCATE"),
@@ -133,7 +152,10 @@ def test_a_drop_retires_a_dataset_until_it_is_written_again(lander, catalog, at)
 
 
 def test_a_stream_writes_once_an_hour_and_its_start_writes_nothing(lander, catalog, at):
-    """RUNNING with figures is a write of its hour; a later failure does not take back what went out."""
+    """RUNNING with figures is a write of its hour.
+
+    A later failure does not take back what went out.
+    """
     stream = {"inputs": ["topic"], "outputs": ["table"], "processing": "STREAMING"}
     lander.land(
         run_event("START", at(7), **stream),
@@ -163,12 +185,15 @@ def test_a_clock_ahead_of_ours_makes_nothing_fresh(lander, catalog, at):
 
 
 def test_an_event_that_cannot_be_read_is_noted_and_stops_nothing(lander, catalog, at):
-    """It gives a row with its reason; its neighbours land; one odd facet costs no more than itself."""
+    """It gives a row with its reason.
+
+    Its neighbours land; one odd facet costs no more than itself.
+    """
     odd = run_event("COMPLETE", at(9), run="r2", outputs=["u"])
     odd["run"]["facets"]["nominalTime"] = {"nominalStartTime": {"not": "text"}, "x": 1}
     odd["run"]["facets"]["processing_engine"] = ["not", "an", "object"]
     lander.land(
-        b'{"eventTime": "yesterday", "run": {"runId": "r1"}, "job": {"namespace": "j", "name": "a"}}',
+        b'{"eventTime":"yesterday","run":{"runId":"r1"},"job":{"namespace":"j","name":"a"}}',
         odd,
         run_event("COMPLETE", at(8), outputs=["t"]),
     )
@@ -185,7 +210,7 @@ def test_an_event_that_cannot_be_read_is_noted_and_stops_nothing(lander, catalog
 
 
 def test_an_edge_counts_root_runs_and_not_runs(lander, catalog, at):
-    """saveAsTable sends two runs with one lineage: one ad-hoc job must not look like two."""
+    """SaveAsTable sends two runs with one lineage: one ad-hoc job must not look like two."""
     for root in ("a1", "a2"):
         lander.land(
             *(

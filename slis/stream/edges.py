@@ -1,0 +1,82 @@
+"""Edges: what a root run read and what it wrote of that, counted once a root run."""
+
+from sqlalchemy import Connection, text
+
+from lineage.catalog import tables
+from slis.stream.upsert import Fold, added, greatest, least, upsert
+
+_EDGES = """
+    INSERT INTO t_new_edge (upstream_key, downstream_key, job_key, root_run_id, job_namespace,
+        job_name,
+        first_seen_at, last_seen_at, is_new)
+    SELECT i.dataset_key, o.dataset_key, j.job_key, o.root_run_id, o.job_namespace, o.job_name,
+        min(o.first_event_at), max(o.last_event_at),
+        CASE WHEN EXISTS (SELECT 1 FROM edge_run e WHERE e.upstream_key = i.dataset_key
+            AND e.downstream_key = o.dataset_key AND e.job_key = j.job_key
+            AND e.root_run_id = o.root_run_id)
+        THEN 0 ELSE 1 END
+    FROM t_touched o JOIN t_touched i ON i.run_key = o.run_key AND i.direction = 'read'
+    JOIN t_job j ON j.job_namespace = o.job_namespace AND j.job_name = o.job_name
+        AND j.dataset_key = o.dataset_key
+    WHERE o.direction = 'write' AND o.is_schema_change = 0
+    GROUP BY i.dataset_key, o.dataset_key, j.job_key, o.root_run_id, o.job_namespace, o.job_name
+"""
+_EDGE_FOLDS: dict[str, Fold] = {
+    "first_seen_at": least,
+    "last_seen_at": greatest,
+    "runs": added,
+}
+
+
+def derive_edges(connection: Connection) -> None:
+    """`edge`.
+
+    With the number of root runs that named it, and `edge_run`, which tells those apart.
+    """
+    connection.execute(text(_EDGES))
+    upsert(
+        connection,
+        tables.edge_run,
+        """
+        SELECT upstream_key, downstream_key, job_key, root_run_id, last_seen_at AS seen_at
+        FROM t_new_edge WHERE 1 = 1
+        """,
+        {"seen_at": greatest},
+    )
+    upsert(
+        connection,
+        tables.edge,
+        """
+        SELECT upstream_key, downstream_key, job_key, max(job_namespace) AS job_namespace,
+            max(job_name) AS job_name,
+            min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at,
+            sum(is_new) AS runs
+        FROM t_new_edge GROUP BY upstream_key, downstream_key, job_key
+        """,
+        _EDGE_FOLDS,
+        keeps="job_namespace job_name",
+    )
+    _declare_edges(connection)
+
+
+def _declare_edges(connection: Connection) -> None:
+    """Edges that a JobEvent declares: none of its runs has named them yet."""
+    upsert(
+        connection,
+        tables.edge,
+        """
+        SELECT du.canonical_key AS upstream_key, dd.canonical_key AS downstream_key, j.job_key,
+            max(e.job_namespace) AS job_namespace, max(e.job_name) AS job_name,
+            min(e.first_seen_at) AS first_seen_at, max(e.last_seen_at) AS last_seen_at, 0 AS runs
+        FROM s_declared_edge e
+        JOIN s_name nu ON nu.spelling_key = e.upstream_spelling_key
+        JOIN dataset du ON du.dataset_key = nu.dataset_key
+        JOIN s_name nd ON nd.spelling_key = e.downstream_spelling_key
+        JOIN dataset dd ON dd.dataset_key = nd.dataset_key
+        JOIN t_job j ON j.job_namespace = e.job_namespace AND j.job_name = e.job_name
+            AND j.dataset_key = dd.canonical_key
+        GROUP BY du.canonical_key, dd.canonical_key, j.job_key
+        """,
+        _EDGE_FOLDS,
+        keeps="job_namespace job_name",
+    )

@@ -1,0 +1,109 @@
+"""What the runs of a batch contribute now, by canonical dataset."""
+
+from sqlalchemy import Connection, text
+
+from slis.stream.unfold import job_key
+
+_SCHEMA_CHANGES = "('ALTER', 'TRUNCATE', 'DROP', 'RENAME')"
+
+# Runs (of `chosen`) and what they read and wrote, by canonical dataset, with what makes them a
+# write.
+CONTRIBUTIONS = f"""
+    SELECT run_key, dataset_key, first_event_at, last_event_at, started_at, completed_at, failed_at,
+        nominal_start_at, rows, root_run_id, run_id, job_namespace, job_name, direction,
+        partition, is_streaming,
+        is_history, CASE WHEN direction = 'write' AND completed_at IS NOT NULL AND failed_at IS NULL
+            AND is_schema_change = 0 THEN 1 ELSE 0 END AS is_write, is_schema_change,
+        CASE WHEN lifecycle = 'DROP' THEN 1 ELSE 0 END AS is_dropped, names_input
+    FROM (
+        SELECT *, CASE WHEN lifecycle IN {_SCHEMA_CHANGES} THEN 1
+            WHEN lifecycle = 'CREATE' AND names_input = 0
+                AND has_statistics = 0 THEN 1 ELSE 0 END AS is_schema_change
+        FROM (
+            SELECT r.run_key, d.canonical_key AS dataset_key, io.first_event_at, io.last_event_at,
+                r.started_at,
+                r.completed_at, r.failed_at, coalesce(r.nominal_start_at,
+                io.partition_at) AS nominal_start_at,
+                io.rows, r.root_run_id, r.run_id, r.root_job_namespace AS job_namespace,
+                r.root_job_name AS job_name, io.direction, io.partition, io.lifecycle,
+                CASE WHEN r.processing_type = 'STREAMING' THEN 1 ELSE 0 END AS is_streaming,
+                CASE WHEN r.is_history THEN 1 ELSE 0 END AS is_history,
+                CASE WHEN io.has_statistics THEN 1 ELSE 0 END AS has_statistics,
+                max(CASE WHEN io.direction = 'read' THEN 1 ELSE 0 END) OVER (PARTITION BY
+                r.run_key) AS names_input
+            FROM {{chosen}} JOIN run_io io ON io.run_key = r.run_key
+            JOIN dataset d ON d.dataset_key = io.dataset_key
+        ) AS touched_io
+    ) AS classified
+"""  # noqa: S608 - our own tables
+_COLUMNS = (
+    "run_key, dataset_key, first_event_at, last_event_at, started_at, completed_at, "
+    "failed_at, nominal_start_at, "
+    "rows, root_run_id, run_id, job_namespace, job_name, direction, partition, is_streaming, "
+    "is_history, is_write, "
+    "is_schema_change, is_dropped, names_input"
+)
+
+
+def touch(connection: Connection) -> None:
+    """What the batch's runs contribute now (`staging.touched`).
+
+    Their streams' hours, and the jobs that they are of.
+    """
+    chosen = "(SELECT DISTINCT run_key FROM s_run) AS s JOIN run r ON r.run_key = s.run_key"
+    connection.execute(
+        text(f"INSERT INTO t_touched ({_COLUMNS}) {CONTRIBUTIONS.format(chosen=chosen)}")
+    )
+    connection.execute(text(_STREAMED))
+    _name_jobs(connection)
+
+
+_STREAMED = """
+    INSERT INTO t_streamed (dataset_key, bucket, at, rows, root_run_id, job_namespace, job_name,
+        direction,
+        names_input, is_history)
+    SELECT d.canonical_key, io.hour,
+        CASE WHEN io.direction = 'write' THEN max(io.streamed_at) ELSE min(io.first_event_at) END,
+        max(io.rows), r.root_run_id, max(r.root_job_namespace), max(r.root_job_name), io.direction,
+        max(CASE WHEN EXISTS (SELECT 1 FROM run_io i WHERE i.run_key = r.run_key
+        AND i.direction = 'read')
+            THEN 1 ELSE 0 END),
+        min(CASE WHEN r.is_history THEN 1 ELSE 0 END)
+    FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
+    JOIN run r ON r.run_key = io.run_key
+    JOIN dataset d ON d.dataset_key = n.dataset_key
+    WHERE io.hour IS NOT NULL AND (io.direction = 'read' OR io.streamed_at IS NOT NULL)
+    GROUP BY d.canonical_key, io.hour, r.root_run_id, io.direction
+"""
+
+
+def _name_jobs(connection: Connection) -> None:
+    """A job's key is a hash that SQL cannot compute."""
+    jobs = connection.execute(
+        text("""
+        SELECT s.job_namespace, s.job_name, s.dataset_key, d.namespace, d.name FROM (
+            SELECT job_namespace, job_name, dataset_key FROM t_touched WHERE direction = 'write'
+            UNION SELECT job_namespace, job_name,
+                dataset_key FROM t_streamed WHERE direction = 'write'
+            UNION SELECT e.job_namespace, e.job_name, d.canonical_key FROM s_declared_edge e
+                JOIN s_name n ON n.spelling_key = e.downstream_spelling_key
+                JOIN dataset d ON d.dataset_key = n.dataset_key
+        ) AS s JOIN dataset d ON d.dataset_key = s.dataset_key
+        """)
+    ).all()
+    if jobs:
+        connection.execute(
+            text(
+                "INSERT INTO t_job (job_namespace, job_name, dataset_key, job_key) VALUES "
+                "(:n, :j, :d, :k)"
+            ),
+            [
+                {
+                    "n": job.job_namespace,
+                    "j": job.job_name,
+                    "d": job.dataset_key,
+                    "k": job_key(job.job_namespace, job.job_name, (job.namespace, job.name)),
+                }
+                for job in jobs
+            ],
+        )

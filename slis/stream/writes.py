@@ -1,0 +1,166 @@
+"""Writes and reads: derived from the runs that a batch touched, for their keys only.
+
+A contribution of a run is folded in, never recounted from all runs of its root: a stream of months
+has one root. Only a run that turns out to have failed, or to have changed a schema, after it
+counted as a write makes its write be worked out anew.
+"""
+
+from sqlalchemy import Connection, Row, text
+
+from lineage.catalog import tables
+from slis.stream.touch import CONTRIBUTIONS
+from slis.stream.upsert import Fold, at_the_later, both, either, greatest, least, upsert
+
+WRITE_FOLDS: dict[str, Fold] = {
+    "job_key": greatest,
+    "job_namespace": greatest,
+    "job_name": greatest,
+    "landed_at": at_the_later("written_at"),
+    "written_at": greatest,
+    "nominal_start_at": greatest,
+    "partition": greatest,
+    "names_input": either,
+    "is_reported": either,
+    "is_streaming": either,
+    "is_history": both,
+    "rows": greatest,
+}
+_WRITES = """
+    SELECT w.dataset_key, w.root_run_id, 0 AS bucket, max(j.job_key) AS job_key,
+        max(w.job_namespace) AS job_namespace,
+        max(w.job_name) AS job_name, max(w.completed_at) AS written_at, :landed_at AS landed_at,
+        max(w.nominal_start_at) AS nominal_start_at, max(w.partition) AS partition,
+        max(w.names_input) = 1 AS names_input, 1 = 1 AS is_reported,
+        max(w.is_streaming) = 1 AS is_streaming,
+        min(w.is_history) = 1 AS is_history, max(w.rows) AS rows
+    FROM {contributions} w
+    JOIN t_job j ON j.job_namespace = w.job_namespace AND j.job_name = w.job_name
+        AND j.dataset_key = w.dataset_key
+    WHERE w.is_write = 1 GROUP BY w.dataset_key, w.root_run_id
+"""
+_STREAM_WRITES = """
+    SELECT s.dataset_key, s.root_run_id, s.bucket, j.job_key, s.job_namespace, s.job_name,
+        s.at AS written_at,
+        :landed_at AS landed_at, CAST(NULL AS BIGINT) AS nominal_start_at,
+        CAST(NULL AS TEXT) AS partition,
+        s.names_input = 1 AS names_input, 1 = 1 AS is_reported, 1 = 1 AS is_streaming,
+        s.is_history = 1 AS is_history, s.rows
+    FROM t_streamed s
+    JOIN t_job j ON j.job_namespace = s.job_namespace AND j.job_name = s.job_name
+        AND j.dataset_key = s.dataset_key
+    WHERE s.direction = 'write'
+"""
+
+
+def derive_writes(connection: Connection, landed_at: int) -> None:
+    """`dataset_write`, and in `staging.new_write` how many rows of it are new."""
+    connection.execute(text(_COUNT_NEW_WRITES))
+    for select in (_WRITES.format(contributions="t_touched"), _STREAM_WRITES):
+        upsert(
+            connection, tables.dataset_write, select, WRITE_FOLDS, given={"landed_at": landed_at}
+        )
+    # A stream's input may be told after its output.
+    connection.execute(text(_STREAMS_WITH_INPUT))
+    _revoke(connection, landed_at)
+
+
+_COUNT_NEW_WRITES = """
+    INSERT INTO t_new_write (dataset_key, writes)
+    SELECT dataset_key, count(*) FROM (
+        SELECT dataset_key, root_run_id, 0 AS bucket FROM t_touched WHERE is_write = 1
+        UNION SELECT dataset_key, root_run_id, bucket FROM t_streamed WHERE direction = 'write'
+    ) AS w WHERE NOT EXISTS (
+        SELECT 1 FROM dataset_write d
+        WHERE d.dataset_key = w.dataset_key AND d.root_run_id = w.root_run_id
+            AND d.bucket = w.bucket
+    ) GROUP BY dataset_key
+"""
+_STREAMS_WITH_INPUT = """
+    UPDATE dataset_write SET names_input = (1 = 1)
+    WHERE bucket <> 0 AND NOT names_input AND (dataset_key, root_run_id) IN (
+        SELECT dataset_key, root_run_id FROM t_touched
+        WHERE is_streaming = 1 AND direction = 'write' AND names_input = 1
+    )
+"""
+
+
+_REVOKED = """
+    SELECT DISTINCT w.dataset_key, w.root_run_id, w.written_at, w.landed_at FROM t_touched t
+    JOIN dataset_write w ON w.dataset_key = t.dataset_key AND w.root_run_id = t.root_run_id
+        AND w.bucket = 0
+    WHERE t.direction = 'write' AND (t.failed_at IS NOT NULL OR t.is_schema_change = 1)
+"""
+_OF_ROOT = "(SELECT CAST(:root AS TEXT) AS root) AS s JOIN run r ON r.root_run_id = s.root"
+_WRITES_OF_ROOT = _WRITES.format(
+    contributions="(SELECT * FROM ("
+    + CONTRIBUTIONS.format(chosen=_OF_ROOT)
+    + ") AS c WHERE c.dataset_key = :dataset)"
+)
+_TAKE_BACK = """
+    DELETE FROM dataset_write WHERE dataset_key = :dataset AND root_run_id = :root AND bucket = 0
+"""
+# What stands as it stood has landed when it had.
+_LANDED_BEFORE = """
+    UPDATE dataset_write SET landed_at = :landed_at
+    WHERE dataset_key = :dataset AND root_run_id = :root AND bucket = 0 AND written_at = :written_at
+"""
+_ONE_LESS = """
+    INSERT INTO t_new_write (dataset_key, writes) VALUES (:dataset, -1)
+    ON CONFLICT (dataset_key) DO UPDATE SET writes = t_new_write.writes - 1
+"""
+
+
+def _revoke(connection: Connection, landed_at: int) -> None:
+    """Work out anew the writes of which a run turned out to have failed, or to be no write."""
+    for write in connection.execute(text(_REVOKED)).all():
+        _work_out(connection, write, landed_at)
+
+
+def _work_out(
+    connection: Connection, write: Row[tuple[int, str, int, int]], landed_at: int
+) -> None:
+    keys = {"dataset": write.dataset_key, "root": write.root_run_id}
+    connection.execute(text(_TAKE_BACK), keys)
+    stands = upsert(
+        connection,
+        tables.dataset_write,
+        _WRITES_OF_ROOT,
+        WRITE_FOLDS,
+        given={"landed_at": landed_at, **keys},
+    )
+    if stands:
+        before = {"landed_at": write.landed_at, "written_at": write.written_at}
+        connection.execute(text(_LANDED_BEFORE), {**keys, **before})
+    else:
+        connection.execute(text(_ONE_LESS), keys)
+
+
+def derive_reads(connection: Connection, landed_at: int) -> None:
+    """`dataset_read`: one a root run and dataset; of a stream, one an hour."""
+    upsert(
+        connection,
+        tables.dataset_read,
+        """
+        SELECT dataset_key, root_run_id, 0 AS bucket, max(job_namespace) AS job_namespace,
+            max(job_name) AS job_name,
+            min(first_event_at) AS read_at, :landed_at AS landed_at, 1 = 1 AS is_reported,
+            1 = 0 AS is_streaming,
+            min(is_history) = 1 AS is_history
+        FROM t_touched WHERE direction = 'read' AND is_streaming = 0 GROUP BY dataset_key,
+            root_run_id
+        UNION ALL
+        SELECT dataset_key, root_run_id, bucket, job_namespace, job_name, at, :landed_at, 1 = 1,
+            1 = 1, is_history = 1
+        FROM t_streamed WHERE direction = 'read'
+        """,
+        {
+            "job_namespace": greatest,
+            "job_name": greatest,
+            "read_at": least,
+            "is_reported": either,
+            "is_streaming": either,
+            "is_history": both,
+        },
+        keeps="landed_at",
+        given={"landed_at": landed_at},
+    )
