@@ -145,18 +145,27 @@ class Spool:
     def submit(self, write: Write) -> None:
         """Queue rows; the observer hears when they are durable, or that they failed."""
         self._queue.put(write)
+        # The writer may have emptied the queue for the last time just before.
+        if self.broken.is_set():
+            self._fail_the_rest([])
 
     def prune_through(self, seq: int) -> None:
         """Let rows up to `seq` go once their keep time is over, in the writer's idle moments."""
         self._prune_through = seq
 
     def _run(self) -> None:
-        while not self.broken.is_set():
-            group, stopping = self._take()
-            self._commit(group)
-            if stopping:
-                return
-        self._fail_the_rest()
+        group: list[Write] = []
+        stopping = False
+        try:
+            while not (stopping or self.broken.is_set()):
+                group, stopping = self._take()
+                self._commit(group)
+                group = []
+        finally:
+            # However the writer ends, nobody waits for it: a new process is asked for.
+            if not stopping:
+                self.broken.set()
+            self._fail_the_rest(group)
 
     def _take(self) -> tuple[list[Write], bool]:
         """All that waits, up to the bound; at latest in a second, for the heartbeat."""
@@ -198,14 +207,14 @@ class Spool:
         except sqlite3.Error as error:
             self._fail([], error)
 
-    def _fail_the_rest(self) -> None:
+    def _fail_the_rest(self, left: list[Write]) -> None:
         error = sqlite3.OperationalError("the spool failed and is being opened anew")
-        left: list[Write] = []
         with contextlib.suppress(queue.Empty):
             while True:
                 item = self._queue.get_nowait()
                 left += [item] if item is not None else []
-        self._observer.failed(left, error)
+        if left:
+            self._observer.failed(left, error)
 
     def _transaction(self, work: Callable[[], _T]) -> _T:
         self._connection.execute("BEGIN IMMEDIATE")

@@ -8,7 +8,7 @@ RUN_ID = "01a1fbd9-377d-765b-b4c7-0039a32d1efd"
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs"
 
 
-def run_event(**changes: Any) -> dict[str, Any]:
+def run_event(**changes: object) -> dict[str, Any]:
     """A RunEvent; a change of None takes the field away."""
     return _with(
         {
@@ -25,21 +25,21 @@ def run_event(**changes: Any) -> dict[str, Any]:
     )
 
 
-def job_event(**changes: Any) -> dict[str, Any]:
+def job_event(**changes: object) -> dict[str, Any]:
     """A JobEvent."""
     left = {"eventType": None, "run": None, "schemaURL": f"{_SPEC}/JobEvent"}
     return run_event(**(left | changes))
 
 
-def dataset_event(**changes: Any) -> dict[str, Any]:
+def dataset_event(**changes: object) -> dict[str, Any]:
     """A DatasetEvent."""
-    left = {name: None for name in ("eventType", "run", "job", "inputs", "outputs")}
+    left = dict.fromkeys(("eventType", "run", "job", "inputs", "outputs"))
     dataset = {"namespace": "file", "name": "/core/orders"}
     left |= {"dataset": dataset, "schemaURL": f"{_SPEC}/DatasetEvent"}
     return run_event(**(left | changes))
 
 
-def body(event: Any) -> bytes:
+def body(event: object) -> bytes:
     """The event as it goes over the wire."""
     return json.dumps(event).encode()
 
@@ -55,5 +55,5 @@ def with_facet(value_json: str) -> bytes:
     return body(run_event(run=run)).replace(b'"@"', value_json.encode("utf-8", "surrogatepass"))
 
 
-def _with(event: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def _with(event: dict[str, Any], changes: dict[str, object]) -> dict[str, Any]:
     return {name: value for name, value in (event | changes).items() if value is not None}
