@@ -102,7 +102,7 @@ def _peak_bytes(spark: SparkSession) -> int:
     """Highest resident sizes of this process, its JVM and the largest of its workers."""
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     jvm = spark.sparkContext._jvm  # noqa: SLF001 - Spark's one way to the JVM
-    pid = jvm.java.lang.ProcessHandle.current().pid()
+    pid = jvm.java.lang.ProcessHandle.current().pid()  # type: ignore[union-attr]
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return own + int(line.split()[1]) * 1024

@@ -79,5 +79,5 @@ def frame(spark: SparkSession, engine: Engine, query: str, columns: str) -> Data
 def arrow_schema(columns: str) -> pa.Schema:
     """Arrow's types of the columns."""
     declared = StructType.fromDDL(columns)
-    names = zip(declared.fieldNames(), declared, strict=True)  # type: ignore[call-overload]
+    names = zip(declared.fieldNames(), declared, strict=True)  # type: ignore[attr-defined, call-overload]
     return pa.schema([(name, _ARROW[field.dataType.simpleString()]) for name, field in names])

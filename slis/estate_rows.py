@@ -86,7 +86,7 @@ def _limits(keys: list[int], now: datetime) -> Iterator[Row]:
 
 
 def _edges(keys: list[int], count: int, now: datetime, chance: random.Random) -> Iterator[Row]:
-    seen = set()
+    seen: set[tuple[int, int]] = set()
     while len(seen) < count:
         down = chance.randrange(1, len(keys))
         up = max(0, down - 1 - int(chance.expovariate(1 / 20)))
