@@ -5,7 +5,7 @@ import sys
 import structlog
 
 from collector.parent import Parent, listen
-from collector.settings import read
+from collector.settings import read, read_token
 from lineage.environment import InvalidSettingError
 
 _log = structlog.get_logger()
@@ -14,8 +14,10 @@ _log = structlog.get_logger()
 def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
     try:
-        place = read().place
-        listening = listen(place)
+        settings = read()
+        read_token(settings.limits)
+        settings.place.data_dir.mkdir(parents=True, exist_ok=True)
+        listening = listen(settings.place)
     except (InvalidSettingError, OSError) as error:
         _log.error("collector_cannot_start", reason=str(error))
         return 2

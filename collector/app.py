@@ -50,7 +50,7 @@ class App:
     async def __rsgi__(self, scope: Scope, protocol: Http) -> None:
         """Answer one request; every refusal becomes its status here."""
         try:
-            limits.check_framing(scope)
+            limits.check_host(scope)
             await self._route(scope)(scope, protocol)
         except RefusedError as error:
             metrics.REFUSED.labels(error.reason).inc()

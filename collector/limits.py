@@ -16,18 +16,18 @@ from collector.rsgi import Http, Scope
 _GZIP = 31  # zlib's window bits for a gzip header
 
 
-def check_framing(scope: Scope) -> None:
-    """Refuse what two HTTP parsers could frame in two ways (RFC 9112, 6.3), or what names no host.
+def check_host(scope: Scope) -> None:
+    """Refuse a request that names no host, or two (RFC 9112, 3.2).
+
+    Framing is hyper's: it refuses what could be read in two ways, but for Content-Length beside
+    Transfer-Encoding; of these it hides the former, and closes the connection after the answer.
 
     Raises:
-        MalformedRequestError: Content-Length beside Transfer-Encoding, or no Host.
+        MalformedRequestError: no Host, or several.
     """
-    headers = scope.headers
-    if "transfer-encoding" in headers and "content-length" in headers:
-        detail = "Content-Length and Transfer-Encoding together: send one of them"
-        raise MalformedRequestError(detail)
-    if "host" not in headers and not scope.authority:
-        detail = "no Host header: HTTP/1.1 requires one"
+    hosts = len(scope.headers.get_all("host"))
+    if hosts > 1 or not (hosts or scope.authority):
+        detail = f"{hosts} Host headers: HTTP/1.1 requires one"
         raise MalformedRequestError(detail)
 
 

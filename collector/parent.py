@@ -16,9 +16,10 @@ import structlog
 from collector.settings import Place
 
 BACKLOG = 4096
-_HEALTHY_SECONDS = 5.0
+# A sender waits 5 s in all: the pause and a worker's start must fit in, whatever happened before.
+_HEALTHY_SECONDS = 1.0
 _FIRST_PAUSE_SECONDS = 0.05
-_LONGEST_PAUSE_SECONDS = 2.0
+_LONGEST_PAUSE_SECONDS = 1.0
 _STOP_SECONDS = 30.0
 _log = structlog.get_logger()
 

@@ -13,6 +13,9 @@ class Headers(Protocol):
     def get(self, key: str) -> str | None:
         """Its value."""
 
+    def get_all(self, key: str) -> list[str]:
+        """Its values, in the order sent."""
+
 
 class Scope(Protocol):
     """One request without its body."""

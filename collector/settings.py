@@ -54,3 +54,21 @@ def read() -> Settings:
     shared = {"LINEWARD_COLLECTOR_PORT"}
     own = {name: value for name, value in environment.variables().items() if name not in shared}
     return Settings(place=place, limits=environment.read(Limits, section="COLLECTOR_", environ=own))
+
+
+def read_token(limits: Limits) -> bytes | None:
+    """The token that senders must bear; None: no file, so that anyone may send.
+
+    Raises:
+        InvalidSettingError: the file cannot be read, or holds nothing that could be a token.
+    """
+    if limits.token_file is None:
+        return None
+    try:
+        token = limits.token_file.read_bytes().strip()
+    except OSError as error:
+        raise environment.InvalidSettingError(f"LINEWARD_COLLECTOR_TOKEN_FILE: {error}") from error
+    if not token:
+        message = f"LINEWARD_COLLECTOR_TOKEN_FILE: {limits.token_file} is empty"
+        raise environment.InvalidSettingError(message)
+    return token

@@ -1,15 +1,16 @@
 """The process that serves: Granian on a socket that its parent owns."""
 
 import asyncio
+import contextlib
 import os
 import signal
+import sqlite3
 import sys
-from pathlib import Path
 from typing import Any
 
 import structlog
 from granian._granian import SocketHolder
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
@@ -17,12 +18,14 @@ from collector import metrics, prune
 from collector.app import App
 from collector.landing import Landing
 from collector.parent import BACKLOG
-from collector.settings import Settings, read
+from collector.settings import Settings, read, read_token
 from collector.spool import Spool
 from lineage.clock import system_clock
 
 BROKEN_SPOOL_EXIT = 75
 _HEADER_BYTES = 16_384
+_LOOK_SECONDS = 0.05
+_REOPEN_SECONDS = 0.5
 _log = structlog.get_logger()
 
 
@@ -46,15 +49,13 @@ class InheritedServer(Server):
         self._sfd: Any = self.listening_fd
 
 
-def _token(path: Path | None) -> bytes | None:
-    return None if path is None else path.read_bytes().strip()
-
-
 def _server(app: App, fd: int, settings: Settings) -> InheritedServer:
     deadline_ms = int(settings.limits.read_deadline_seconds * 1000)
     server = InheritedServer(
         app,
         interface=Interfaces.RSGI,
+        # To tell HTTP/1 from 2, it would wait without a deadline for a connection's first bytes.
+        http=HTTPModes.http1,
         http1_settings=HTTP1Settings(
             header_read_timeout=deadline_ms, max_buffer_size=_HEADER_BYTES
         ),
@@ -66,6 +67,22 @@ def _server(app: App, fd: int, settings: Settings) -> InheritedServer:
     return server
 
 
+def _open(landing: Landing, settings: Settings) -> Spool | None:
+    """The spool, ready to land events in; None when the disk does not let us now."""
+    path = settings.place.data_dir / "spool.db"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        spool = Spool(path, settings.limits, system_clock, landing)
+        spool.start()
+    except (sqlite3.Error, OSError) as error:
+        _log.error("spool_cannot_open", path=str(path), error=str(error))
+        return None
+    landing.attach(spool)
+    prune.start(spool, settings)
+    _log.info("collector_ready", pid=os.getpid())
+    return spool
+
+
 async def serve(fd: int, settings: Settings) -> int:
     """Serve until told to stop; the exit status."""
     loop = asyncio.get_running_loop()
@@ -74,32 +91,30 @@ async def serve(fd: int, settings: Settings) -> int:
         loop.add_signal_handler(number, stop.set)
     # The parent holds the other end of standard input: it becomes readable when the parent is gone.
     loop.add_reader(sys.stdin.fileno(), stop.set)
-    settings.place.data_dir.mkdir(parents=True, exist_ok=True)
     landing = Landing(loop)
-    spool = Spool(settings.place.data_dir / "spool.db", settings.limits, system_clock, landing)
-    spool.start()
-    landing.attach(spool)
-    prune.start(spool, settings)
+    # Before the first request: who waits in the backlog is better served late than refused.
+    spool = _open(landing, settings)
     metrics.STARTED.set_to_current_time()
-    server = _server(
-        App(landing, settings.limits, _token(settings.limits.token_file)), fd, settings
-    )
+    server = _server(App(landing, settings.limits, read_token(settings.limits)), fd, settings)
     serving = asyncio.create_task(server.serve())
-    _log.info("collector_ready", pid=os.getpid())
-    await _until(stop, spool, serving)
+    while spool is None and not await _ended(stop, serving, seconds=_REOPEN_SECONDS):
+        spool = _open(landing, settings)
+    while not (spool is None or spool.broken.is_set()):
+        if await _ended(stop, serving, seconds=_LOOK_SECONDS):
+            break
     server.stop()  # type: ignore[no-untyped-call]
     await serving
+    if spool is None:
+        return 0
     spool.stop()
     return BROKEN_SPOOL_EXIT if spool.broken.is_set() else 0
 
 
-async def _until(stop: asyncio.Event, spool: Spool, serving: asyncio.Task[None]) -> None:
-    """Until told to stop, or there is nothing left that could serve."""
-    while not (stop.is_set() or spool.broken.is_set() or serving.done()):
-        try:
-            await asyncio.wait_for(stop.wait(), timeout=0.05)
-        except TimeoutError:
-            continue
+async def _ended(stop: asyncio.Event, serving: asyncio.Task[None], *, seconds: float) -> bool:
+    """Whether there is nothing left to serve for; waits for it up to `seconds`."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), timeout=seconds)
+    return stop.is_set() or serving.done()
 
 
 def main() -> None:

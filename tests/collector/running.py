@@ -1,0 +1,145 @@
+"""A real collector, as `python -m collector` starts it, on a free port and in a folder of its own."""
+
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.service.waiting import until
+
+ROOT = Path(__file__).resolve().parents[2]
+_PORT = re.compile(r"collector_listening.*?port\D*?=?(\d+)")
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_OURS = ("LINEWARD_", "PYTHON")
+
+
+class Collector:
+    """The process, its address and its folder."""
+
+    def __init__(
+        self, folder: Path, *, before: tuple[str, ...] = (), port: int = 0, **settings: object
+    ) -> None:
+        """Start it.
+
+        Args:
+            folder: becomes the data folder.
+            before: words before the command, such as strace's.
+            port: 0 for any.
+            settings: of `LINEWARD_COLLECTOR_…`, in small letters.
+        """
+        self.folder = folder
+        self.log_path = folder.parent / f"{folder.name}.log"
+        with self.log_path.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*before, sys.executable, "-m", "collector"],
+                cwd=ROOT,
+                env=_environment(folder, port, settings),
+                stdout=log,
+                stderr=log,
+            )
+        self.port = port or until(self._port)
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def _port(self) -> int | None:
+        assert self.process.poll() is None, self.log()
+        found = _PORT.search(self.log())
+        return int(found[1]) if found else None
+
+    def log(self) -> str:
+        """All that it has said so far."""
+        return _STYLE.sub("", self.log_path.read_text(errors="replace"))
+
+    def ready(self, *, seconds: float = 30) -> "Collector":
+        """Wait until a commit works."""
+        until(self._is_ready, seconds=seconds)
+        return self
+
+    def _is_ready(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/readyz", timeout=5).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def worker(self) -> int:
+        """Process id of the worker that serves now; 0 between two."""
+        parent = self.process.pid
+        found = [pid for pid in _descendants(parent) if _is_worker(pid)]
+        return found[0] if found else 0
+
+    def post(self, body: bytes, path: str = "/api/v1/lineage", **headers: str) -> httpx.Response:
+        """Send one body; header names with _ for -."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx.post(f"{self.url}{path}", content=body, headers=named, timeout=30)
+
+    def raw(self, request: bytes, *, seconds: float = 30) -> bytes:
+        """Send bytes as they are; all that comes back until it closes."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as connection:
+            connection.sendall(request)
+            return read_to_end(connection)
+
+    def rows(self, sql: str) -> list[Any]:
+        """What the spool holds."""
+        with closing(sqlite3.connect(self.folder / "spool.db", timeout=10)) as connection:
+            return connection.execute(sql).fetchall()
+
+    def stop(self) -> int:
+        """As an operator would; the exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(30)
+
+    def kill(self) -> None:
+        """The end of a test that may have failed: parent first, so that no worker comes after."""
+        workers = _descendants(self.process.pid)
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(30)
+        for pid in workers:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+
+def read_to_end(connection: socket.socket) -> bytes:
+    """What a connection gives until it is closed or reset."""
+    answer = bytearray()
+    while True:
+        try:
+            part = connection.recv(65_536)
+        except ConnectionResetError:
+            return bytes(answer)
+        if not part:
+            return bytes(answer)
+        answer += part
+
+
+def _environment(folder: Path, port: int, settings: dict[str, object]) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    own = {f"LINEWARD_COLLECTOR_{name.upper()}": str(value) for name, value in settings.items()}
+    return kept | own | {"LINEWARD_DATA_DIR": str(folder), "LINEWARD_COLLECTOR_PORT": str(port)}
+
+
+def _descendants(pid: int) -> list[int]:
+    """Processes below `pid`, of any depth: strace stands between us and the collector."""
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    children = [int(word) for word in text.split()]
+    return children + [below for child in children for below in _descendants(child)]
+
+
+def _is_worker(pid: int) -> bool:
+    try:
+        return b"collector.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
