@@ -20,8 +20,8 @@ _RANK = """CASE s.state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 100 WHEN 'learning
 # would walk a derived table once for each of them.
 _JUDGED = f"""
 FROM (
-  SELECT d.dataset_key, d.namespace, d.name, p.tier, p.owner,
-    MIN({_RANK}) AS worst, MAX(s.since) AS newest
+  SELECT d.dataset_key, d.namespace, d.name, MIN(p.tier) AS tier,
+    MIN(p.owner) AS owner, MIN({_RANK}) AS worst, MAX(s.since) AS newest
   FROM dataset d
   LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
   LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key
@@ -29,11 +29,12 @@ FROM (
     AND (CAST(:tier AS TEXT) IS NULL OR p.tier = :tier)
     AND (CAST(:owner AS TEXT) IS NULL OR p.owner = :owner)
     AND (CAST(:contains AS TEXT) IS NULL OR d.name LIKE :contains ESCAPE '!')
-  GROUP BY d.dataset_key, p.dataset_key) j
+  GROUP BY d.dataset_key) j
 """  # noqa: S608 - constants only
 _WANTED = "WHERE COALESCE(j.worst / 100, 1) IN (:bad, :unknown, :learning, :good)"
 _ROWS = f"""
-SELECT j.namespace, j.name, j.tier, j.owner, s.state, s.sli, s.reason, s.since, j.newest
+SELECT j.namespace, j.name, j.tier, j.owner, s.state, s.sli, s.reason, s.since, j.newest,
+  COUNT(*) OVER ()
 {_JUDGED}
 LEFT JOIN dataset_state s ON s.dataset_key = j.dataset_key AND s.sli = 'M' || (j.worst % 100)
 {_WANTED}
@@ -79,9 +80,10 @@ def datasets(
         raise InvalidQuestionError(message)
     values = _values(filters) | _ranks(filters.state, evaluated)
     window = {"most": _EVERY if limit is None else limit, "offset": offset}
-    rows = [_row(row, evaluated) for row in reader.rows(_ROWS, {**values, **window})]
-    total = len(rows) if limit is None else reader.rows(_COUNT, values)[0][0]
-    return _page(rows, total, offset)
+    rows = reader.rows(_ROWS, {**values, **window})
+    # Beyond the last page no row is left to tell how many there are.
+    total = rows[0][-1] if rows else reader.rows(_COUNT, values)[0][0]
+    return _page([_row(row[:-1], evaluated) for row in rows], total, offset)
 
 
 def states_of(reader: Reader, keys: list[int], evaluated: Evaluated) -> dict[int, str]:

@@ -1,0 +1,66 @@
+import json
+from pathlib import Path
+
+from lineage.policy import parse
+from service.commands.bench import table
+from service.terminal import console
+from tests.service import shop
+from tests.service.commandline import lineward
+
+
+def test_help_names_every_command_with_one_line():
+    """Every command can be imported, and says what it does."""
+    shown = lineward("--help", COLUMNS="120").stdout
+
+    rows = [line for line in shown.splitlines() if line.startswith("│ ")]
+    assert len([row for row in rows if "--" not in row]) == 14
+    assert "Run collector, pipeline and service until Ctrl-C" in shown
+
+
+def test_an_unknown_command_is_wrong_usage():
+    """Exit code 2, as for every wrong option."""
+    assert lineward("slos").returncode == 2
+
+
+def test_a_setting_out_of_range_names_its_variable(tmp_path: Path):
+    """Nothing starts on a port that cannot be."""
+    done = lineward("up", "--data-dir", str(tmp_path), LINEWARD_SERVICE_PORT="70000")
+
+    assert done.returncode == 2
+    assert "LINEWARD_SERVICE_PORT" in done.stderr
+
+
+def test_a_policy_is_checked_before_it_is_used(tmp_path: Path):
+    """A right one is exit code 0 with its hash, a wrong one 6 with line and path."""
+    file = tmp_path / "lineward.yaml"
+    file.write_text("owners:\n  - name: sales\n")
+    right = lineward("policy", "check", str(file), "--json")
+    file.write_text("owners:\n  - name: 7\n")
+    wrong = lineward("policy", "check", str(file))
+
+    assert right.returncode == 0
+    assert json.loads(right.stdout)["valid"] is True
+    assert wrong.returncode == 6
+    assert "lineward.yaml:2" in wrong.stderr
+
+
+def test_a_suggested_policy_is_a_policy(catalog):
+    """What was seen becomes YAML that `policy check` takes."""
+    shop.fill(catalog)
+
+    done = lineward("policy", "suggest", catalog=catalog)
+
+    assert done.returncode == 0, done.stderr
+    assert parse(done.stdout)
+
+
+def test_a_figure_stands_beside_its_budget():
+    """`warm_seconds` has `budget_seconds` for its budget; what has none stands alone."""
+    shown = table({"datasets": 7, "warm_seconds": 2.5, "budget_seconds": 8.0})
+
+    cells = list(zip(*(column.cells for column in shown.columns), strict=True))
+    assert [tuple(map(str, row)) for row in cells] == [
+        ("datasets", "7", ""),
+        ("warm_seconds", "2.5", "8"),
+    ]
+    assert console().width == 200
