@@ -45,8 +45,26 @@ def _show(figures: Any, *, as_json: bool) -> None:  # noqa: ANN401 - as above
         print_json(figures)
         return
     screen = console()
-    for row in figures if isinstance(figures, list) else [figures]:
-        screen.print(table(row))
+    for shown in tables(figures):
+        screen.print(shown)
+
+
+def tables(figures: Any) -> list[Table]:  # noqa: ANN401 - as above
+    """One table for the figures that stand alone, and one for each list of rows among them."""
+    alone = {name: value for name, value in figures.items() if not _is_rows(value)}
+    lists = [(name, value) for name, value in figures.items() if _is_rows(value)]
+    return [*([table(alone)] if alone else []), *(_grid(name, rows) for name, rows in lists)]
+
+
+def _is_rows(value: Any) -> bool:  # noqa: ANN401 - as above
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _grid(name: str, rows: list[dict[str, Any]]) -> Table:
+    shown = Table(*rows[0], title=name)
+    for row in rows:
+        shown.add_row(*(plain(_number(value)) for value in row.values()))
+    return shown
 
 
 def table(figures: dict[str, Any]) -> Table:

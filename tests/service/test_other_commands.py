@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 from lineage.policy import parse
-from service.commands.bench import table
+from service.commands.bench import table, tables
 from service.terminal import console
 from tests.service import shop
 from tests.service.commandline import lineward
@@ -64,3 +64,12 @@ def test_a_figure_stands_beside_its_budget():
         ("warm_seconds", "2.5", "8"),
     ]
     assert console().width == 200
+
+
+def test_rows_of_figures_are_a_table_of_their_own():
+    """A sweep over sizes is a grid, beside the figures that stand alone."""
+    alone, sweep = tables({"events": 7, "sizes": [{"events": 10, "seconds": 0.5}]})
+
+    assert [str(column.header) for column in alone.columns] == ["figure", "measured", "budget"]
+    assert [str(column.header) for column in sweep.columns] == ["events", "seconds"]
+    assert [str(cell) for column in sweep.columns for cell in column.cells] == ["10", "0.5"]
