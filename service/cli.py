@@ -29,6 +29,7 @@ _COMMANDS = {
     "backfill": "service.commands.backfill",
     "retire": "service.commands.retire",
     "bench": "service.commands.bench",
+    "demo": "service.commands.demo",
     "collector": _ROLES,
     "pipeline": _ROLES,
     "service": _ROLES,

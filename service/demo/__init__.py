@@ -1,0 +1,5 @@
+"""A shop of real Spark jobs, to see Lineward at work."""
+
+from service.demo.story import run
+
+__all__ = ["run"]

@@ -1,0 +1,154 @@
+"""The `lineward up` that the demo watches its shop with, and what its catalog says."""
+
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import msgspec
+
+from service.answers.dataset import why
+from service.answers.datasets import Filters, datasets
+from service.answers.named import dataset_named
+from service.answers.shapes import DatasetRow, SliAnswer
+from service.answers.slis import slis
+from service.asking import question
+from service.backfill import Sender
+from service.child import Child, RoleCommand
+from service.demo.patience import Patience, StepFailedError
+from service.errors import NoDataError
+from service.history import events_in
+from service.objectives import objectives
+from service.roles import environment
+from service.settings import Settings
+from service.supervisor import STATUS
+
+_STOP_SECONDS = 75.0
+_UP_SECONDS = 60.0
+_MOST_QUOTED = 20
+
+
+class Home:
+    """One `lineward up`, as a child."""
+
+    def __init__(self, settings: Settings, log: Path) -> None:
+        argv = (sys.executable, "-m", "service.cli", "up")
+        # Asked to stop rather than killed when the demo is, so that it stops its roles in order.
+        command = RoleCommand(role="up", argv=argv, death_signal=signal.SIGTERM)
+        self.settings = settings
+        self.collector = f"http://{settings.host}:{settings.collector_port}"
+        self._log = log
+        self._child = Child(command, environment(settings), log)
+
+    def start(self, patience: Patience) -> None:
+        """Start it, and wait until it takes events."""
+        self._child.start()
+        patience.watchers.append(self.require_alive)
+        patience.until(self.accepts, seconds=_UP_SECONDS, what="collector")
+
+    def require_alive(self) -> None:
+        """See that it runs.
+
+        Raises:
+            StepFailedError: it has ended; with the end of its log.
+        """
+        if self._child.pid is not None and self._child.exited() is not None:
+            said = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+            raise StepFailedError("\n".join(["`lineward up` ended:", *said[-_MOST_QUOTED:]]))
+
+    def accepts(self) -> bool:
+        """Whether the collector answers."""
+        try:
+            return httpx.get(f"{self.collector}/livez", trust_env=False).is_success
+        except httpx.TransportError:
+            return False
+
+    def stop(self, patience: Patience) -> None:
+        """Ask it to stop, wait for that, and kill what is left."""
+        if self.require_alive in patience.watchers:
+            patience.watchers.remove(self.require_alive)
+        self._child.ask_to_stop()
+        try:
+            patience.until(
+                lambda: not self._child.is_running(), seconds=_STOP_SECONDS, what="end of `up`"
+            )
+        finally:
+            self._child.end()
+
+    def pid_of(self, role: str) -> int:
+        """Process id of a role that runs.
+
+        Raises:
+            StepFailedError: it does not run.
+        """
+        roles = msgspec.json.decode((self.settings.data_dir / STATUS).read_bytes())
+        pids = [one["pid"] for one in roles if one["role"] == role and one["pid"]]
+        if not pids:
+            raise StepFailedError(f"the {role} does not run")
+        return int(pids[0])
+
+    def load_history(self, recorded: Path) -> int:
+        """What `lineward backfill files` does; how many events were taken.
+
+        Raises:
+            StepFailedError: some were refused.
+        """
+        sender = Sender(self.settings)
+        for _ in sender.send(events_in(recorded)):
+            pass
+        if sender.report.refused:
+            raise StepFailedError(f"{recorded}: {sender.report.refusals[0].reason}")
+        return sender.report.taken
+
+    def deliver(self, recorded: Path) -> None:
+        """Send the events of a file as any sender would: they are live, and late.
+
+        Raises:
+            StepFailedError: they were not taken.
+        """
+        body = b"[" + b",".join(event.body for event in events_in(recorded)) + b"]"
+        url = f"{self.collector}/api/v1/lineage/batch"
+        answer = httpx.post(url, content=body, timeout=30, trust_env=False)
+        if answer.status_code not in (httpx.codes.OK, httpx.codes.CREATED):
+            raise StepFailedError(f"{recorded}: {answer.text[:200]}")
+
+    def received(self) -> int:
+        """Number of the newest event in the spool."""
+        uri = f"{self.settings.spool.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True)) as spool:
+            return int(spool.execute("SELECT coalesce(max(seq), 0) FROM event").fetchone()[0])
+
+    def evaluated(self) -> int:
+        """Number of the newest event that an evaluation has taken in."""
+        try:
+            with question(self.settings) as asked:
+                found = asked.reader.rows("SELECT max(last_seq) FROM evaluation")
+        except NoDataError:
+            return 0
+        return found[0][0] or 0
+
+    def datasets(self) -> Mapping[str, DatasetRow]:
+        """Every dataset by its name within the shop, worst first; none before an evaluation."""
+        try:
+            with question(self.settings) as asked:
+                rows = datasets(asked.reader, Filters(), asked.evaluated).datasets
+        except NoDataError:
+            return {}
+        return {row.dataset.rpartition(f"{os.sep}shop{os.sep}")[2]: row for row in rows}
+
+    def slis(self) -> SliAnswer:
+        """The four, by tier."""
+        with question(self.settings) as asked:
+            told = objectives(self.settings)
+            return slis(asked.reader, asked.evaluated, told, now=asked.now)
+
+    def evidence(self, dataset: DatasetRow) -> str:
+        """Why it is in its state, in words."""
+        with question(self.settings) as asked:
+            named = dataset_named(asked.reader, dataset.dataset, dataset.dataset_namespace)
+            states = why(asked.reader, named, asked.evaluated).states
+        return next((one.evidence or "" for one in states if one.sli == dataset.sli), "")

@@ -1,0 +1,49 @@
+"""Waits for what other processes do: a condition and a deadline, and a word of how it goes."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from service.errors import ServiceError
+
+_POLL_SECONDS = 0.1
+_Found = TypeVar("_Found")
+
+
+class StepFailedError(ServiceError):
+    """A step of the demo did not come to its end; the text says which and where to look."""
+
+
+class Patience:
+    """Waiting with something to do at each look: feed a stream, show the time, see who died.
+
+    Attributes:
+        watchers: called at each look; what they raise ends the waiting.
+    """
+
+    def __init__(self) -> None:
+        self.watchers: list[Callable[[], object]] = []
+
+    def until(self, condition: Callable[[], _Found], *, seconds: float, what: str) -> _Found:
+        """What the condition gives as soon as it gives anything.
+
+        Raises:
+            StepFailedError: nothing before the deadline.
+        """
+        deadline = time.monotonic() + seconds
+        while not (found := condition()):
+            if time.monotonic() > deadline:
+                raise StepFailedError(f"{what}: not within {seconds:.0f} s")
+            self.look()
+        return found
+
+    def for_ever(self) -> None:
+        """Until a watcher raises, or Ctrl-C."""
+        while True:
+            self.look()
+
+    def look(self) -> None:
+        """One turn."""
+        for watcher in self.watchers:
+            watcher()
+        time.sleep(_POLL_SECONDS)

@@ -1,0 +1,103 @@
+"""What the demo says: a line as a step begins and ends, and the tables at its end."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from service.answers.shapes import DatasetRow
+from service.commands.slis import table as sli_table
+from service.demo.home import Home
+from service.settings import Settings
+from service.terminal import console, plain, state
+
+_WELL = "good"
+
+
+class Screen:
+    """A terminal, or a file that gets the same lines without the bar."""
+
+    def __init__(self, steps: int) -> None:
+        self._console = console()
+        self._progress = Progress(
+            TextColumn("  {task.description}", style="dim"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=self._console,
+            # A thread that draws would be there when children are forked.
+            auto_refresh=False,
+            transient=True,
+        )
+        self._steps = self._progress.add_task("", total=steps)
+        self._began = time.monotonic()
+
+    def draw(self) -> None:
+        """The bar as of now."""
+        if self._console.is_terminal:
+            self._progress.refresh()
+
+    @contextmanager
+    def bar(self) -> Iterator[None]:
+        """Show the bar below all that is said."""
+        if not self._console.is_terminal:
+            yield
+            return
+        with self._progress:
+            yield
+
+    @contextmanager
+    def step(self, text: str) -> Iterator[None]:
+        """Say what begins, and how long it took."""
+        began = time.monotonic()
+        self._progress.update(self._steps, description=text.partition(":")[0])
+        self.say(text, style="bold")
+        yield
+        self._progress.advance(self._steps)
+        self.say(f"    done in {time.monotonic() - began:.0f} s", style="dim")
+
+    def say(self, text: str, style: str = "") -> None:
+        """A line, after the seconds since the start."""
+        seconds = time.monotonic() - self._began
+        self._console.print(plain(f"{seconds:4.0f} s  ", "dim") + plain(text, style))
+
+    def show(self, home: Home) -> None:
+        """The four SLIs by tier, and what is not good: why, and who is told."""
+        self._console.print(sli_table(home.slis()))
+        self._console.print(_unwell(home))
+
+    def addresses(self, settings: Settings) -> None:
+        """Where to look, and what to ask."""
+        self._console.print(plain(_addresses(settings)))
+
+
+def _unwell(home: Home) -> Table:
+    shown = Table("dataset", "state", "SLI", "reason", "owner", "tier", title="what is not good")
+    shown.add_column("evidence", overflow="fold")
+    for name, row in home.datasets().items():
+        if row.state != _WELL:
+            shown.add_row(plain(name), state(row.state), *map(plain, _cells(row, home)))
+    return shown
+
+
+def _cells(row: DatasetRow, home: Home) -> tuple[str, ...]:
+    known = (row.sli, row.reason, row.owner, row.tier)
+    return (*(word or "-" for word in known), home.evidence(row))
+
+
+def _addresses(settings: Settings) -> str:
+    at = f"http://{settings.host}"
+    asked = f"--data-dir {settings.data_dir}"
+    return f"""
+Look around, from another terminal:
+  API       {at}:{settings.service_port}/schema
+  SLIs      {at}:{settings.service_port}/api/v1/slis
+  metrics   {at}:{settings.metrics_port}/metrics
+  events    {at}:{settings.collector_port}/api/v1/lineage
+  lineward slis {asked}
+  lineward datasets {asked}
+  lineward lineage mart/revenue {asked}
+  lineward why mart/churn {asked}
+  lineward status {asked}"""

@@ -1,0 +1,156 @@
+"""Starts the shop's jobs as anybody would: spark-submit, with the real OpenLineage listener."""
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import pyspark
+
+from service.child import Child, RoleCommand
+from service.demo.patience import Patience
+
+LISTENER = "io.openlineage:openlineage-spark_2.13:1.53.0"
+NAMESPACE = "shop"
+_JOB_SECONDS = 240.0  # the first one fetches the listener
+_STOP_SECONDS = 20.0
+_JOBS = Path(__file__).with_name("jobs")
+_ROOT = Path(__file__).resolve().parents[2]
+_SPARK_HOME = Path(pyspark.__file__).parent
+_CONF = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+    # A JVM of half a minute is not worth what the second compiler makes of it.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
+
+class Transport(msgspec.Struct, frozen=True):
+    """Where the listener sends events, as Spark settings without `spark.openlineage.transport.`."""
+
+    settings: Mapping[str, str]
+
+
+def http(url: str) -> Transport:
+    """To a collector."""
+    return Transport({"type": "http", "url": url})
+
+
+def file(path: Path) -> Transport:
+    """Into a file, a line an event."""
+    return Transport({"type": "file", "location": str(path)})
+
+
+def both(url: str, path: Path) -> Transport:
+    """To a collector and, whatever becomes of that, into a file."""
+    settings = {"type": "composite", "continueOnFailure": "true"}
+    for name, transport in (("a", http(url)), ("b", file(path))):
+        settings |= {f"transports.{name}.{key}": v for key, v in transport.settings.items()}
+    return Transport(settings)
+
+
+def listener_conf(transport: Transport, *, namespace: str = NAMESPACE) -> dict[str, str]:
+    """What a job needs to report its lineage."""
+    settings = {f"spark.openlineage.transport.{k}": v for k, v in transport.settings.items()}
+    return {
+        "spark.jars.packages": LISTENER,
+        **ivy_conf(),
+        "spark.extraListeners": "io.openlineage.spark.agent.OpenLineageSparkListener",
+        "spark.openlineage.namespace": namespace,
+        **settings,
+    }
+
+
+def ivy_conf() -> dict[str, str]:
+    """Beside a checkout the listener is kept in `build`; elsewhere where Spark keeps its own."""
+    if not (_ROOT / "pyproject.toml").is_file():
+        return {}
+    return {"spark.jars.ivy": str(_ROOT / "build" / "ivy")}
+
+
+def environment() -> dict[str, str]:
+    """Ours, with the interpreter and the Spark that this one runs on."""
+    told = {
+        "SPARK_HOME": str(_SPARK_HOME),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    return {**os.environ, **told}
+
+
+def command(
+    script: Path, *arguments: str, conf: Mapping[str, str], scratch: Path
+) -> tuple[str, ...]:
+    """The spark-submit of a job on two local cores; `scratch` takes what Spark leaves behind."""
+    all_conf = {**_CONF, "spark.sql.warehouse.dir": str(scratch / "warehouse"), **conf}
+    options = [word for item in all_conf.items() for word in ("--conf", "=".join(item))]
+    return (
+        str(_SPARK_HOME / "bin" / "spark-submit"),
+        *("--master", "local[2]", "--driver-memory", "512m"),
+        *options,
+        str(script),
+        *arguments,
+    )
+
+
+class Job:
+    """One run of a job of the shop."""
+
+    def __init__(self, name: str, shop: Path, *arguments: str, transport: Transport | None) -> None:
+        conf = listener_conf(transport) if transport else {}
+        argv = command(
+            _JOBS / f"{name}.py", str(shop), *arguments, conf=conf, scratch=shop / "scratch"
+        )
+        run = RoleCommand(role=name, argv=argv, death_signal=signal.SIGKILL)
+        self.name = name
+        self.log = shop / "logs" / f"{name}.log"
+        self._child = Child(run, environment(), self.log)
+
+    def start(self) -> None:
+        """Start it; the caller ends it."""
+        self._child.start()
+
+    def exited(self) -> int | None:
+        """Its exit code once it has ended."""
+        return self._child.exited()
+
+    def stop(self, patience: Patience) -> None:
+        """Ask it to end, wait for that, and kill what is left."""
+        self._child.ask_to_stop()
+        try:
+            patience.until(
+                lambda: not self._child.is_running(),
+                seconds=_STOP_SECONDS,
+                what=f"end of {self.name}",
+            )
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """Leave nothing of it behind."""
+        self._child.end()
+
+
+def finish(job: Job, patience: Patience) -> int:
+    """Wait for the end of a job that was started; its exit code.
+
+    Raises:
+        StepFailedError: it did not end in time, and was killed.
+    """
+    try:
+        (code,) = patience.until(
+            lambda: _some(job.exited()), seconds=_JOB_SECONDS, what=f"job {job.name} ({job.log})"
+        )
+    finally:
+        job.kill()
+    return code
+
+
+def _some(code: int | None) -> tuple[int, ...]:
+    return () if code is None else (code,)

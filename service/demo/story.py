@@ -1,0 +1,237 @@
+"""The demo from its first step to its last: a shop's Spark jobs, watched by a `lineward up`."""
+
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+
+from lineage.clock import system_clock
+from service.demo import recording
+from service.demo.estate import Shop
+from service.demo.home import Home
+from service.demo.outage import outage
+from service.demo.patience import Patience, StepFailedError
+from service.demo.screen import Screen
+from service.demo.spark import Job, finish, http
+from service.errors import RefusedInputError
+from service.roles import with_free_ports
+from service.settings import read
+
+POLICY = Path(__file__).with_name("lineward.yaml")
+EXPECTED = {
+    "mart/revenue": "good",
+    "live/clicks": "good",
+    "mart/churn": "bad",
+    "ref/rates": "bad",
+    "mart/segments": "learning",
+    "mart/stock": "unknown",
+}
+_STEPS = 9
+_DAYS = 30
+_NIGHTLY = ("raw", "core", "mart", "churn")
+# So long ago ended today's nightly runs, whose events come late: their reads have settled by now.
+_LATE = timedelta(minutes=40)
+_STOCK_LIMIT = timedelta(hours=26)  # as the policy declares it
+_STOCK_DUE = timedelta(seconds=6)
+_CLICKS_EVERY_SECONDS = 3.0
+_STATES_SECONDS = 150.0
+
+
+def run(*, once: bool, data_dir: Path | None) -> int:
+    """Run the demo; the exit status.
+
+    Args:
+        once: end when all is shown, instead of staying up until Ctrl-C.
+        data_dir: an empty folder, or one to be made; it stays. None: a temporary one, which goes.
+
+    Raises:
+        OccupiedError: one of the ports is in use.
+        StepFailedError: a step did not come to its end, or a state did not occur.
+    """
+    settings = with_free_ports(read())
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with _folder(data_dir) as folder:
+            told = {"data_dir": folder / "lineward", "policy": POLICY}
+            story = Story(
+                folder, Home(msgspec.structs.replace(settings, **told), folder / "up.log")
+            )
+            story.tell(once=once)
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+    return 0
+
+
+@contextmanager
+def _folder(data_dir: Path | None) -> Iterator[Path]:
+    if data_dir is not None:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        if any(data_dir.iterdir()):
+            raise RefusedInputError(f"{data_dir} is not empty: the demo needs a folder of its own")
+        yield data_dir.resolve()
+        return
+    folder = Path(tempfile.mkdtemp(prefix="lineward-demo-")).resolve()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Story:
+    """One telling of the demo, in a folder of its own."""
+
+    def __init__(self, folder: Path, home: Home) -> None:
+        self._folder = folder
+        self._home = home
+        self._shop = Shop(folder / "shop")
+        self._screen = Screen(_STEPS)
+        self._patience = Patience()
+        self._patience.watchers.append(self._screen.draw)
+        self._ending = ExitStack()
+        self._clicked = 0.0
+
+    def tell(self, *, once: bool) -> None:
+        """Every step; whatever happens, nothing that was started is left."""
+        with self._ending:
+            with self._screen.bar():
+                self._start()
+                self._history()
+                self._nightly_jobs()
+                self._failure()
+                self._outage()
+                self._stream()
+                self._states()
+            self._screen.show(self._home)
+            self._screen.addresses(self._home.settings)
+            if not once:
+                self._stay()
+            self._screen.say("stopping")
+
+    def _start(self) -> None:
+        with self._screen.step("lineward up: collector, pipeline (Spark) and service"):
+            # Customers who never ordered: `core` keeps them, and `churn` was not made for them.
+            self._shop.land(newcomers=2)
+            self._ending.callback(self._home.stop, Patience())
+            self._home.start(self._patience)
+
+    def _history(self) -> None:
+        with self._screen.step(f"history: {_DAYS} nights of this shop's own recorded events"):
+            nightly = recording.load().of(_NIGHTLY)
+            last = system_clock() - _LATE - timedelta(days=1)
+            nights = recording.daily(nightly, last=last, days=_DAYS, shop=self._shop.folder)
+            taken = self._home.load_history(self._recorded("history", nights))
+            self._screen.say(
+                f"    {taken:,} events: they teach cadences and edges, and never count"
+            )
+            tonight = nightly.ending(last + timedelta(days=1), self._shop.folder)
+            self._home.deliver(self._recorded("tonight", tonight))
+            self._screen.say(
+                "    tonight's came 40 min late: live, so they count, and show in the lag"
+            )
+
+    def _recorded(self, name: str, events: Iterator[bytes]) -> Path:
+        path = self._folder / f"{name}.jsonl"
+        recording.write(events, path)
+        return path
+
+    def _nightly_jobs(self) -> None:
+        with self._screen.step("rates: CSV to ref, by a job that nobody gave the listener"):
+            self._succeed(self._job("rates", instrumented=False))
+        with self._screen.step("raw: CSV and JSON to Parquet, with the OpenLineage listener"):
+            self._succeed(self._job("raw"))
+        with self._screen.step("core: orders and customers joined"):
+            self._succeed(self._job("core"))
+        with self._screen.step("mart: revenue by country, and a new dataset of segments"):
+            self._succeed(self._job("mart", "--segments"))
+
+    def _failure(self) -> None:
+        with self._screen.step("churn: its Python function raises on a customer who never ordered"):
+            job = self._job("churn")
+            if finish(job, self._patience) == 0:
+                raise StepFailedError(f"job churn was meant to fail: see {job.log}")
+
+    def _job(self, name: str, *arguments: str, instrumented: bool = True) -> Job:
+        transport = http(self._home.collector) if instrumented else None
+        job = Job(name, self._shop.folder, *arguments, transport=transport)
+        self._ending.callback(job.kill)
+        job.start()
+        return job
+
+    def _succeed(self, job: Job) -> None:
+        code = finish(job, self._patience)
+        if code:
+            said = job.log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
+            raise StepFailedError("\n".join([f"job {job.name} ended with {code}:", *said]))
+
+    def _outage(self) -> None:
+        """The stock count falls due while nobody listens: whether it ran, nobody can tell."""
+        with self._screen.step("outage: the collector is killed while the stock count falls due"):
+            due = system_clock() + _STOCK_DUE
+            stock = recording.load().of(["stock"])
+            nights = recording.daily(
+                stock, last=due - _STOCK_LIMIT, days=_DAYS, shop=self._shop.folder
+            )
+            self._home.load_history(self._recorded("stock", nights))
+            with outage(self._home.pid_of("collector")):
+                self._screen.say(f"    down; mart/stock is due at {due.astimezone():%H:%M:%S}")
+                self._patience.until(
+                    lambda: system_clock() > due + timedelta(seconds=1),
+                    seconds=60,
+                    what="outage",
+                )
+            self._patience.until(self._home.accepts, seconds=60, what="collector after its outage")
+            self._screen.say("    up again; what was sent meanwhile waited, nobody was refused")
+
+    def _stream(self) -> None:
+        with self._screen.step("clicks: a stream, which goes on until the demo ends"):
+            job = self._job("clicks")
+            self._ending.callback(job.stop, Patience())
+            self._patience.watchers.append(self._land_clicks)
+            self._patience.until(
+                lambda: self._wrote_clicks(job), seconds=180, what=f"clicks ({job.log})"
+            )
+
+    def _wrote_clicks(self, job: Job) -> bool:
+        if job.exited() is not None:
+            raise StepFailedError(f"job clicks ended: see {job.log}")
+        return any((self._shop.folder / "live" / "clicks").glob("part-*"))
+
+    def _land_clicks(self) -> None:
+        if time.monotonic() - self._clicked >= _CLICKS_EVERY_SECONDS:
+            self._clicked = time.monotonic()
+            self._shop.land_clicks(system_clock())
+
+    def _states(self) -> None:
+        with self._screen.step("states: good, bad, learning and unknown, in an evaluation"):
+            received = self._home.received()
+            self._patience.until(
+                lambda: self._home.evaluated() >= received,
+                seconds=_STATES_SECONDS,
+                what="evaluation of all that was sent",
+            )
+            try:
+                self._patience.until(
+                    lambda: self._found() == EXPECTED, seconds=_STATES_SECONDS, what="states"
+                )
+            except StepFailedError as error:
+                message = f"{error}: expected {EXPECTED}, found {self._found()}"
+                raise StepFailedError(message) from error
+
+    def _found(self) -> dict[str, str]:
+        found = self._home.datasets()
+        return {name: found[name].state for name in EXPECTED if name in found}
+
+    def _stay(self) -> None:
+        self._screen.say("the shop goes on, watched, until Ctrl-C")
+        try:
+            self._patience.for_ever()
+        except KeyboardInterrupt:
+            return
