@@ -92,9 +92,9 @@ _REVOKED = """
 """
 _OF_ROOT = "(SELECT CAST(:root AS TEXT) AS root) AS s JOIN run r ON r.root_run_id = s.root"
 _WRITES_OF_ROOT = _WRITES.format(
-    contributions="(SELECT * FROM ("
-    + CONTRIBUTIONS.format(chosen=_OF_ROOT)
-    + ") AS c WHERE c.dataset_key = :dataset)"
+    contributions=f"""(
+        SELECT * FROM ({CONTRIBUTIONS.format(chosen=_OF_ROOT)}) AS c WHERE c.dataset_key = :dataset
+    )"""  # noqa: S608 - our own tables
 )
 _TAKE_BACK = """
     DELETE FROM dataset_write WHERE dataset_key = :dataset AND root_run_id = :root AND bucket = 0

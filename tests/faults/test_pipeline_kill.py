@@ -1,0 +1,145 @@
+"""The pipeline's driver killed with -9 at random: what is left equals an undisturbed run."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pytest
+from sqlalchemy import text
+
+from lineage.catalog.engine import catalog_url, open_catalog
+from lineage.catalog.tables import metadata
+from slis.spool_events import events, fill_spool
+from slis.stream import lake
+from slis.stream.source import open_spool
+
+pytestmark = pytest.mark.faults
+
+EVENTS = 12_000
+MAX_ROWS = 1_000
+_ROOT = Path(__file__).resolve().parents[2]
+_DEADLINE_SECONDS = 600
+# What an evaluation writes depends on the clock; batches and instants of landing on the kills.
+_NOT_COMPARED = {
+    *("batch", "meta", "evaluation", "ingestion_gap", "dataset_policy", "dataset_limit"),
+    *("sli_counter", "sli_hour", "sli_now", "dataset_state", "lag_bucket"),
+}
+_CLOCK = {
+    "landed_at",
+    "last_write_landed_at",
+    "counted_at",
+    "outcome",
+    "learned_writes",
+    "last_seq",
+}
+
+
+def _pipeline(folder: Path) -> subprocess.Popen[bytes]:
+    environment = {
+        **os.environ,
+        "LINEWARD_DATA_DIR": str(folder),
+        "LINEWARD_PIPELINE_MAX_ROWS": str(MAX_ROWS),
+        "LINEWARD_PIPELINE_EVALUATE_SECONDS": "3600",
+        "LINEWARD_PIPELINE_EVALUATE_AT_LEAST_SECONDS": "3600",
+        "PYTHONPATH": str(_ROOT),
+    }
+    log = (folder / "pipeline.log").open("ab")
+    return subprocess.Popen(
+        [sys.executable, "-m", "slis"], env=environment, stderr=log, start_new_session=True
+    )
+
+
+def _cursor(folder: Path) -> int:
+    if not (folder / "catalog.db").exists():
+        return 0
+    catalog = open_catalog(catalog_url(folder))
+    try:
+        with catalog.connect() as connection:
+            if not connection.dialect.has_table(connection, "reader_cursor"):
+                return 0
+            return connection.scalar(text("SELECT max(seq) FROM reader_cursor")) or 0
+    finally:
+        catalog.dispose()
+
+
+def _wait(until, process: subprocess.Popen[bytes], folder: Path) -> None:
+    deadline = time.monotonic() + _DEADLINE_SECONDS
+    while not until():
+        log = (folder / "pipeline.log").read_text()[-2000:]
+        assert process.poll() is None, f"the pipeline ended by itself:\n{log}"
+        assert time.monotonic() < deadline, f"no progress in {_DEADLINE_SECONDS} s:\n{log}"
+        time.sleep(0.02)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """The whole group: the driver with its JVM, as an out-of-memory killer or a lost node would."""
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    assert process.wait(60) == 0
+
+
+def _contents(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    catalog = open_catalog(catalog_url(folder))
+    with catalog.connect() as connection:
+        for table in metadata.sorted_tables:
+            columns = [column for column in table.c if column.name not in _CLOCK]
+            if table.name not in _NOT_COMPARED:
+                rows = connection.execute(table.select().with_only_columns(*columns))
+                yield table.name, sorted(map(repr, rows))
+    catalog.dispose()
+
+
+def _lake(folder: Path) -> list[tuple[int, bytes]]:
+    table = lake.events(lake.folders(folder / "lake", EVENTS)).to_table(columns=["seq", "body"])
+    table = table.take(pc.sort_indices(table["seq"]))
+    return list(zip(table["seq"].to_pylist(), table["body"].to_pylist(), strict=True))
+
+
+def _filled(folder: Path) -> Path:
+    folder.mkdir()
+    start = datetime(2026, 11, 20, tzinfo=UTC)
+    fill_spool(
+        folder / "spool.db", events(EVENTS, seed=5, start=start, apart=timedelta(milliseconds=10))
+    )
+    return folder
+
+
+def test_a_driver_killed_at_random_leaves_no_trace(tmp_path):
+    """Every event is in the catalog and the lake exactly once, as if nobody had killed anything."""
+    seed = int(os.environ.get("LINEWARD_SEED", random.SystemRandom().randrange(1 << 32)))
+    sys.stdout.write(f"LINEWARD_SEED={seed}\n")
+    chance = random.Random(seed)  # noqa: S311 - says when to kill, guards nothing
+    kills = int(os.environ.get("LINEWARD_DRIVER_KILLS", "5"))
+    disturbed, undisturbed = _filled(tmp_path / "disturbed"), _filled(tmp_path / "undisturbed")
+
+    marks = [EVENTS * number // (kills + 1) for number in range(1, kills + 1)]
+    in_flight = 0
+    for mark in marks:
+        process = _pipeline(disturbed)
+        _wait(lambda mark=mark: _cursor(disturbed) >= mark, process, disturbed)
+        # Anywhere in a batch: while Spark works, in the transaction, between the two commits.
+        time.sleep(chance.uniform(0, 1.5))
+        _kill(process)
+        in_flight += _cursor(disturbed) < EVENTS
+    for folder in (disturbed, undisturbed):
+        process = _pipeline(folder)
+        _wait(lambda folder=folder: _cursor(folder) == EVENTS, process, folder)
+        _stop(process)
+
+    assert in_flight >= kills - 1, "the kills came when the work was done: nothing was shown"
+    assert dict(_contents(disturbed)) == dict(_contents(undisturbed))
+    found = _lake(disturbed)
+    assert found == _lake(undisturbed)
+    with open_spool(disturbed / "spool.db") as spool:
+        assert found == spool.execute("SELECT seq, body FROM event ORDER BY seq").fetchall()
