@@ -61,7 +61,7 @@ def _tree(title: str, nodes: list[Node]) -> Tree:
 def _grow(tree: Tree, nodes: Iterable[Node]) -> None:
     for node in nodes:
         by = plain(f"  by {', '.join(node.job_names)}", "dim")
-        again = plain("  (shown above)" if node.repeated else "", "dim")
+        again = plain("  (its branch is elsewhere)" if node.repeated else "", "dim")
         label = Text.assemble(plain(node.dataset), "  ", state(node.state), by, again)
         _grow(tree.add(label), node.children)
 

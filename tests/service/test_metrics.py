@@ -13,6 +13,7 @@ from service.metrics import CatalogCollector
 from service.settings import Settings
 from tests.service import shop
 
+_LAG_OF_ALL = {("sli", "ingestion_lag"), ("tier", "all")}
 HOSTILE = ['"} or vector(1) #', "line\nbreak", "back\\slash", 'quote"d', "tab\t\u202eend"]
 
 
@@ -57,6 +58,8 @@ def test_ratios_are_of_now_and_an_empty_total_has_none(catalog):
     found = _samples(_scrape(catalog))
 
     assert found["lineage_coverage_ratio"] == {_labels(tier="critical"): 2 / 3}
+    lag_objectives = [row for row in found["lineage_sli_objective_ratio"] if {*row} >= _LAG_OF_ALL]
+    assert len(lag_objectives) == 1
     assert "lineage_missing_provenance_ratio" not in found
 
 
