@@ -1,0 +1,58 @@
+"""The collector's silences reach the catalog."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from spools import rows
+
+from slis.stream.gaps import copy_gaps
+
+SECOND = 1_000_000
+
+
+@pytest.fixture
+def beating(tmp_path):
+    """A spool whose collector last beat at second 100; `beating(second)` beats again."""
+    path = tmp_path / "spool.db"
+    with closing(sqlite3.connect(path)) as spool, spool:
+        spool.execute("CREATE TABLE heartbeat (id INTEGER PRIMARY KEY, beat_at INTEGER NOT NULL)")
+        spool.execute("CREATE TABLE gap (started_at INTEGER PRIMARY KEY, ended_at INTEGER)")
+
+    def beat(second, gap=None):
+        with closing(sqlite3.connect(path)) as spool, spool:
+            spool.execute("REPLACE INTO heartbeat VALUES (1, ?)", (second * SECOND,))
+            if gap:
+                spool.execute("INSERT INTO gap VALUES (?, ?)", [part * SECOND for part in gap])
+
+    beat(100)
+    beat.path = path
+    return beat
+
+
+def test_a_silence_is_a_gap_from_its_fourth_second_and_ends_with_the_next_beat(beating, catalog):
+    """Open while it lasts, closed by what the collector writes when it is back."""
+    gaps = "SELECT started_at, ended_at FROM ingestion_gap"
+    assert not copy_gaps(beating.path, catalog, 103 * SECOND)
+
+    assert copy_gaps(beating.path, catalog, 104 * SECOND)
+    assert rows(catalog, gaps) == [(100 * SECOND, None)]
+    assert not copy_gaps(beating.path, catalog, 105 * SECOND)
+
+    beating(110, gap=(100, 110))
+    assert copy_gaps(beating.path, catalog, 111 * SECOND)
+    assert rows(catalog, gaps) == [(100 * SECOND, 110 * SECOND)]
+
+
+def test_a_silence_that_the_collector_does_not_call_a_gap_is_forgotten(beating, catalog):
+    """A stalled disk held up one beat: no event was refused in that time."""
+    copy_gaps(beating.path, catalog, 104 * SECOND)
+    beating(105)
+
+    assert copy_gaps(beating.path, catalog, 106 * SECOND)
+    assert rows(catalog, "SELECT * FROM ingestion_gap") == []
+
+
+def test_a_spool_that_is_not_there_yet_has_no_gaps(tmp_path, catalog):
+    """The pipeline may be up before the collector ever was."""
+    assert not copy_gaps(tmp_path / "none.db", catalog, SECOND)

@@ -1,0 +1,91 @@
+"""The lake: batches, compaction, retention."""
+
+import pytest
+from spools import frame, rows, run_event
+
+from slis.settings import Place, Settings
+from slis.stream import lake
+from slis.stream.parse import parse
+from slis.stream.prune import prune
+
+
+def seqs(root, committed):
+    """The events that readers see."""
+    return sorted(lake.events(lake.folders(root, committed)).to_table(["seq"])["seq"].to_pylist())
+
+
+@pytest.fixture
+def two_batches(spark, tmp_path, at):
+    """A lake of the events 1 to 2 and 3 to 4, of two days."""
+    days = [run_event("COMPLETE", at(hours), outputs=["t"]) for hours in (-3, 3)]
+    for after_seq in (0, 2):
+        parsed = parse(frame(spark, days, at(12), after_seq=after_seq))
+        lake.write_batch(parsed, tmp_path, after_seq, after_seq + 2)
+    return tmp_path
+
+
+def test_readers_see_committed_batches_only(two_batches):
+    """The second batch is on disk, but its facts are not in the catalog yet."""
+    assert seqs(two_batches, 2) == [1, 2]
+    assert seqs(two_batches, 4) == [1, 2, 3, 4]
+
+
+def test_compaction_leaves_each_event_once(two_batches):
+    """One folder takes the place of two; days stay apart."""
+    compacted = lake.compact(two_batches, 4)
+
+    assert [folder.path for folder in lake.folders(two_batches, 4)] == [compacted.path]
+    assert seqs(two_batches, 4) == [1, 2, 3, 4]
+    assert sorted(path.name for path in compacted.path.iterdir()) == [
+        "event_date=2026-11-20",
+        "event_date=2026-11-21",
+    ]
+    assert lake.compact(two_batches, 4) is None
+
+
+@pytest.mark.parametrize("killed_in", ["_rewrite", "_sweep"])
+def test_a_killed_compaction_shows_neither_both_nor_neither(two_batches, monkeypatch, killed_in):
+    """Killed before the renaming: the batches are there. After it: only what replaced them."""
+    calls = []
+    real = getattr(lake, killed_in)
+
+    def killed(*arguments: object):
+        calls.append(arguments)
+        # The first sweep clears an earlier kill's remains: it is the second that comes after the
+        # renaming.
+        if killed_in == "_sweep" and len(calls) == 1:
+            return real(*arguments)
+        if killed_in == "_rewrite":
+            real(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lake, killed_in, killed)
+    with pytest.raises(KeyboardInterrupt):
+        lake.compact(two_batches, 4)
+    monkeypatch.undo()
+
+    assert seqs(two_batches, 4) == [1, 2, 3, 4]
+    lake.compact(two_batches, 4)
+    assert seqs(two_batches, 4) == [1, 2, 3, 4]
+    assert len(list(two_batches.iterdir())) == 1
+
+
+def test_days_past_their_retention_go(two_batches):
+    """The day before goes from every folder; the day itself stays."""
+    assert lake.forget(two_batches, "2026-11-21") == 2
+    assert seqs(two_batches, 4) == [2, 4]
+
+
+def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, at):
+    """Of each dataset as many as the settings say; identities of events go by age."""
+    lander.land(
+        *(run_event("COMPLETE", at(hour), run=f"r{hour}", outputs=["t"]) for hour in range(12))
+    )
+    settings = Settings(writes_a_dataset=10, event_days=1)
+
+    prune(catalog, Place(data_dir=tmp_path), settings, at(24 + 6))
+
+    kept = "SELECT count(*), min(root_run_id) FROM dataset_write"
+    assert rows(catalog, kept) == [(10, "r10")]
+    assert rows(catalog, "SELECT count(*) FROM event") == [(6,)]
+    assert rows(catalog, "SELECT count(*) FROM batch") == [(1,)]
