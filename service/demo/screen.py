@@ -14,6 +14,7 @@ from service.settings import Settings
 from service.terminal import console, plain, state
 
 _WELL = "good"
+_COMMANDS = ("slis", "datasets", "lineage mart/revenue", "why mart/churn", "status")
 
 
 class Screen:
@@ -70,7 +71,8 @@ class Screen:
 
     def addresses(self, settings: Settings) -> None:
         """Where to look, and what to ask."""
-        self._console.print(plain(_addresses(settings)))
+        for line in _addresses(settings):
+            self._console.print(plain(line), soft_wrap=True)
 
 
 def _unwell(home: Home) -> Table:
@@ -87,17 +89,12 @@ def _cells(row: DatasetRow, home: Home) -> tuple[str, ...]:
     return (*(word or "-" for word in known), home.evidence(row))
 
 
-def _addresses(settings: Settings) -> str:
+def _addresses(settings: Settings) -> Iterator[str]:
     at = f"http://{settings.host}"
-    asked = f"--data-dir {settings.data_dir}"
-    return f"""
-Look around, from another terminal:
-  API       {at}:{settings.service_port}/schema
-  SLIs      {at}:{settings.service_port}/api/v1/slis
-  metrics   {at}:{settings.metrics_port}/metrics
-  events    {at}:{settings.collector_port}/api/v1/lineage
-  lineward slis {asked}
-  lineward datasets {asked}
-  lineward lineage mart/revenue {asked}
-  lineward why mart/churn {asked}
-  lineward status {asked}"""
+    yield "Look around, from another terminal:"
+    yield f"  API       {at}:{settings.service_port}/schema"
+    yield f"  SLIs      {at}:{settings.service_port}/api/v1/slis"
+    yield f"  metrics   {at}:{settings.metrics_port}/metrics"
+    yield f"  events    {at}:{settings.collector_port}/api/v1/lineage"
+    for asked in _COMMANDS:
+        yield f"  lineward {asked} --data-dir {settings.data_dir}"
