@@ -33,6 +33,9 @@ _SETTINGS = {
     "spark.sql.streaming.minBatchesToRetain": "20",
     # A batch holds few days: without this, its rows are sorted to write one day after the other.
     "spark.sql.maxConcurrentOutputFileWriters": "16",
+    # One evaluation has more generated classes than the 100 that are kept unless told: each evaluation
+    # would compile all of them again, and run code that the JIT has not seen before.
+    "spark.sql.codegen.cache.maxEntries": "2000",
     # A writing query of ours that read our own lineage would feed itself.
     "spark.extraListeners": "",
 }
