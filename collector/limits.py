@@ -27,7 +27,7 @@ def check_host(scope: Scope) -> None:
     """
     hosts = len(scope.headers.get_all("host"))
     if hosts > 1 or not (hosts or scope.authority):
-        detail = f"{hosts} Host headers: HTTP/1.1 requires one"
+        detail = f"{hosts} Host headers: one is required"
         raise MalformedRequestError(detail)
 
 

@@ -1,5 +1,6 @@
 """What an operator may set of the collector; every default is safe."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ from msgspec import Meta
 
 from lineage import environment
 
+_TOKEN = re.compile(rb"[!-~]+")
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
 _Positive = Annotated[int, Meta(ge=1)]
 _Seconds = Annotated[float, Meta(gt=0)]
@@ -60,7 +62,7 @@ def read_token(limits: Limits) -> bytes | None:
     """The token that senders must bear; None: no file, so that anyone may send.
 
     Raises:
-        InvalidSettingError: the file cannot be read, or holds nothing that could be a token.
+        InvalidSettingError: the file cannot be read, or holds nothing that a header can bear.
     """
     if limits.token_file is None:
         return None
@@ -68,7 +70,7 @@ def read_token(limits: Limits) -> bytes | None:
         token = limits.token_file.read_bytes().strip()
     except OSError as error:
         raise environment.InvalidSettingError(f"LINEWARD_COLLECTOR_TOKEN_FILE: {error}") from error
-    if not token:
-        message = f"LINEWARD_COLLECTOR_TOKEN_FILE: {limits.token_file} is empty"
+    if not _TOKEN.fullmatch(token):
+        message = f"LINEWARD_COLLECTOR_TOKEN_FILE: {limits.token_file}: expected printable ASCII"
         raise environment.InvalidSettingError(message)
     return token

@@ -1,4 +1,4 @@
-"""A real collector, as `python -m collector` starts it, on a free port and in a folder of its own."""
+"""A real collector, as `python -m collector` starts it: a free port, a folder of its own."""
 
 import os
 import re
@@ -18,6 +18,12 @@ from tests.service.waiting import until
 ROOT = Path(__file__).resolve().parents[2]
 _PORT = re.compile(r"collector_listening.*?port\D*?=?(\d+)")
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
+# A connection a request: a kept one may be closed while a test looks elsewhere.
+CLIENT = httpx.Client(
+    verify=False,  # noqa: S501 - loading the certificates of the world costs more than a test
+    timeout=30,
+    limits=httpx.Limits(max_keepalive_connections=0),
+)
 _OURS = ("LINEWARD_", "PYTHON")
 
 
@@ -64,7 +70,7 @@ class Collector:
 
     def _is_ready(self) -> bool:
         try:
-            return httpx.get(f"{self.url}/readyz", timeout=5).status_code == 200
+            return CLIENT.get(f"{self.url}/readyz").status_code == 200
         except httpx.TransportError:
             return False
 
@@ -77,7 +83,7 @@ class Collector:
     def post(self, body: bytes, path: str = "/api/v1/lineage", **headers: str) -> httpx.Response:
         """Send one body; header names with _ for -."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return httpx.post(f"{self.url}{path}", content=body, headers=named, timeout=30)
+        return CLIENT.post(f"{self.url}{path}", content=body, headers=named)
 
     def raw(self, request: bytes, *, seconds: float = 30) -> bytes:
         """Send bytes as they are; all that comes back until it closes."""

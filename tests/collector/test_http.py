@@ -1,0 +1,234 @@
+"""The collector's answers, from a real process over a real socket."""
+
+import gzip
+import json
+import zlib
+
+import pytest
+
+from tests.collector.bodies import body, dataset_event, job_event, new_body, run_event
+from tests.collector.running import CLIENT
+from tests.service.waiting import until
+
+BATCH = "/api/v1/lineage/batch"
+_TEN_MEGABYTES = 10 << 20
+
+
+def _stored(collector, raw):
+    rows = collector.rows("SELECT CAST(body AS BLOB), origin, kind FROM event ORDER BY seq")
+    return [(origin, kind) for kept, origin, kind in rows if kept == raw]
+
+
+def _counter(collector, line):
+    text = CLIENT.get(f"{collector.url}/metrics").text
+    found = [float(row.split()[-1]) for row in text.splitlines() if row.startswith(line)]
+    return found[0] if found else 0.0
+
+
+def test_an_acknowledged_event_is_stored_and_its_repeat_is_the_same_row(collector):
+    """Both are 201: the sender of a repeat has nothing to do any more either."""
+    raw = new_body()
+
+    answers = [collector.post(raw).status_code for _ in range(2)]
+
+    assert answers == [201, 201]
+    assert _stored(collector, raw) == [("http", "run")]
+
+
+def test_gzip_is_stored_inflated(collector):
+    """Readers find JSON, however it came; and the same event in plain is its repeat."""
+    raw = new_body()
+
+    packed = collector.post(gzip.compress(raw), content_encoding="gzip")
+
+    assert (packed.status_code, collector.post(raw).status_code) == (201, 201)
+    assert _stored(collector, raw) == [("http", "run")]
+
+
+@pytest.mark.parametrize(
+    ("packed", "encoding", "status", "error"),
+    [
+        (gzip.compress(b"0" * (_TEN_MEGABYTES + 1)), "gzip", 413, "TooLargeError"),
+        (gzip.compress(new_body())[:-9], "gzip", 400, "MalformedRequestError"),
+        (gzip.compress(new_body()) + b"more", "gzip", 400, "MalformedRequestError"),
+        (gzip.compress(gzip.compress(new_body())), "gzip, gzip", 415, "EncodingError"),
+        (zlib.compress(new_body()), "deflate", 415, "EncodingError"),
+        (new_body(), "br", 415, "EncodingError"),
+        (new_body(), "gzip", 400, "MalformedRequestError"),
+        (gzip.compress(new_body()), "identity", 400, "InvalidEventError"),
+    ],
+)
+def test_an_encoding_that_lies_or_explodes_is_refused(collector, packed, encoding, status, error):
+    """10 MiB is the bound on what is inflated; one gzip, whole, and nothing else, is inflated."""
+    answer = collector.post(packed, content_encoding=encoding)
+
+    assert (answer.status_code, answer.json()["error"]) == (status, error)
+
+
+def test_a_refused_event_is_kept_with_its_reason_and_path(collector):
+    """Its sender may be a listener that nobody reads the log of."""
+    raw = body(run_event(run={"runId": "nightly-42"}))
+
+    answer = collector.post(raw)
+
+    detail = "$.run.runId: Invalid UUID, got 'nightly-42'"
+    said = {"error": "InvalidEventError", "detail": detail, "path": "$.run.runId"}
+    assert (answer.status_code, answer.json()) == (400, said)
+    kept = (raw, "invalid_event", "$.run.runId", detail)
+    assert kept in collector.rows("SELECT body, reason, path, detail FROM rejected")
+
+
+def test_each_kind_of_event_is_told_apart(collector):
+    """Dataset and job events teach without a run."""
+    sent = {"run": new_body(), "job": body(job_event()), "dataset": body(dataset_event())}
+
+    answers = {kind: collector.post(raw).status_code for kind, raw in sent.items()}
+
+    assert answers == dict.fromkeys(sent, 201)
+    assert {kind: _stored(collector, raw) for kind, raw in sent.items()} == {
+        kind: [("http", kind)] for kind in sent
+    }
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "allowed"),
+    [
+        ("GET", "/api/v1/lineage", 405, "POST"),
+        ("PUT", BATCH, 405, "POST"),
+        ("POST", "/metrics", 405, "GET"),
+        ("GET", "/api/v2/lineage", 404, "/api/v1/lineage/batch"),
+        ("POST", "/api/v1/lineage/", 404, "/api/v1/lineage"),
+    ],
+)
+def test_a_wrong_address_is_told_the_right_one(collector, method, path, status, allowed):
+    """The most frequent mistake in a listener's settings answers itself."""
+    answer = CLIENT.request(method, collector.url + path, content=b"{}")
+
+    assert answer.status_code == status
+    assert allowed in answer.json()["detail"]
+
+
+def test_a_batch_that_is_good_has_nothing_to_say(collector):
+    """204, and one row an event, in their order."""
+    sent = [json.loads(new_body()) for _ in range(3)]
+
+    answer = collector.post(body(sent), BATCH)
+
+    kept = [json.loads(row[0]) for row in collector.rows("SELECT body FROM event ORDER BY seq")]
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert [event for event in kept if event in sent] == sent
+
+
+def test_a_bad_event_of_a_batch_does_not_reject_its_neighbours(collector):
+    """The answer names which, why, and that sending it again is no use."""
+    good = [json.loads(new_body()) for _ in range(2)]
+
+    answer = collector.post(body([good[0], run_event(run={}), good[1], 7]), BATCH)
+
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "status": "partial_success",
+        "summary": {
+            "received": 4,
+            "successful": 2,
+            "failed": 2,
+            "retriable": 0,
+            "non_retriable": 2,
+        },
+        "failed_events": [
+            {"index": 1, "reason": "$.run.runId: required, and missing", "retriable": False},
+            {
+                "index": 3,
+                "reason": "$: expected an OpenLineage event, an object; got int",
+                "retriable": False,
+            },
+        ],
+    }
+    kept = [json.loads(row[0]) for row in collector.rows("SELECT body FROM event")]
+    assert [event in kept for event in good] == [True, True]
+
+
+@pytest.mark.parametrize("raw", [b"", b"{}", b"[", b"[{]", b"null", b"[" * 100_000])
+def test_what_is_no_batch_is_a_400(collector, raw):
+    """Nothing of a text that is no array of JSON values is taken."""
+    answer = collector.post(raw, BATCH)
+
+    assert (answer.status_code, answer.json()["path"]) == (400, "$")
+
+
+def test_an_empty_batch_is_fine(collector):
+    """There was nothing to do, and it is done."""
+    assert collector.post(b"[]", BATCH).status_code == 204
+
+
+def test_history_is_marked_as_such(collector):
+    """It teaches and never counts, so that the pipeline must know it."""
+    raw = new_body()
+
+    answer = collector.post(b"[" + raw + b"]", BATCH, lineward_origin="history")
+
+    assert answer.status_code == 204
+    assert _stored(collector, raw) == [("history", "run")]
+    assert collector.post(new_body(), lineward_origin="me").status_code == 400
+
+
+def test_a_large_batch_is_taken_whole(collector):
+    """The bound on a batch is the bound on what is inflated, not that on one event."""
+    sent = [json.loads(new_body()) for _ in range(4_000)]
+    raw = body(sent)
+    assert len(raw) > 1 << 20
+
+    assert collector.post(raw, BATCH).status_code == 204
+    assert collector.post(raw, BATCH).status_code == 204
+
+    last = sent[-1]["run"]["runId"]
+    found = "SELECT count(*) FROM event WHERE instr(body, CAST(? AS BLOB))".replace(
+        "?", f"'{last}'"
+    )
+    assert collector.rows(found) == [(1,)]
+
+
+def test_it_says_that_it_lives_and_is_ready(collector):
+    """`readyz` makes a commit; `livez` asks nothing of the disk."""
+    answers = [CLIENT.get(f"{collector.url}/{name}") for name in ("livez", "readyz")]
+
+    assert [(answer.status_code, answer.text) for answer in answers] == [
+        (200, "alive\n"),
+        (200, "ready\n"),
+    ]
+
+
+def test_it_counts_what_it_took_repeated_and_refused(collector):
+    """An operator sees a producer that repeats, or sends nonsense, without reading a log."""
+    names = [
+        'lineage_collector_events_total{outcome="stored"}',
+        'lineage_collector_events_total{outcome="duplicate"}',
+        'lineage_collector_refused_total{reason="invalid_event"}',
+        "lineage_collector_duplicate_keys_total",
+    ]
+    before = [_counter(collector, name) for name in names]
+    raw = new_body().replace(b'"producer"', b'"producer": "x", "producer"')
+
+    for sent in (raw, raw, b"[]", b"{}"):
+        collector.post(sent)
+
+    until(lambda: [_counter(collector, name) for name in names] != before)
+    after = [_counter(collector, name) for name in names]
+    assert [new - old for new, old in zip(after, before, strict=True)] == [1, 1, 2, 2]
+
+
+def test_only_the_bearer_of_the_token_may_send(start, tmp_path):
+    """A newline at the end of the file is none of the token's; health needs no token."""
+    secret = tmp_path / "token"
+    secret.write_text("s3cret-x\n")
+    collector = start(token_file=secret).ready()
+
+    def answer(given):
+        headers = {"authorization": given} if given else {}
+        url = f"{collector.url}/api/v1/lineage"
+        return CLIENT.post(url, content=new_body(), headers=headers).status_code
+
+    wrong = ["", "s3cret-x", "Bearer", "Bearer s3cret", "Bearer s3cret-x1", "Basic s3cret-x"]
+    assert [answer(given) for given in wrong] == [401] * len(wrong)
+    assert answer("Bearer s3cret-x") == 201
+    assert "s3cret" not in collector.log()

@@ -1,0 +1,157 @@
+"""How the collector starts, refuses to start, stops, and survives its worker."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import httpx
+import pytest
+
+from tests.collector.bodies import new_body
+from tests.collector.running import ROOT, read_to_end
+from tests.service.waiting import lives, until
+
+
+def test_a_stop_finishes_what_is_in_flight(start):
+    """Who was heard before the stop gets an answer, and it is 201; then the exit status is 0."""
+    collector = start().ready()
+    raw = new_body()
+    head = b"POST /api/v1/lineage HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(raw)
+    with socket.create_connection(("127.0.0.1", collector.port), timeout=30) as connection:
+        connection.sendall(head + raw[:50])
+        collector.post(new_body())  # served after the half, so that the half has been heard
+        collector.process.send_signal(signal.SIGTERM)
+        connection.sendall(raw[50:])
+        answer = read_to_end(connection)
+
+    assert answer.startswith(b"HTTP/1.1 201 ")
+    assert collector.stop() == 0
+    assert (raw,) in collector.rows("SELECT body FROM event")
+    assert "Traceback" not in collector.log()
+
+
+def test_a_stop_under_load_loses_no_answered_event(start):
+    """Ten senders post until the collector is gone: what was answered is stored."""
+    collector = start().ready()
+    acked: list[bytes] = []
+    gone = threading.Event()
+
+    def send():
+        while not gone.is_set():
+            raw = new_body()
+            try:
+                if collector.post(raw).status_code == 201:
+                    acked.append(raw)
+            except httpx.TransportError:
+                return
+
+    senders = [threading.Thread(target=send) for _ in range(10)]
+    for sender in senders:
+        sender.start()
+    until(lambda: len(acked) > 100)
+    status = collector.stop()
+    gone.set()
+    for sender in senders:
+        sender.join(60)
+
+    assert status == 0
+    assert set(acked) <= {row[0] for row in collector.rows("SELECT body FROM event")}
+    assert "Traceback" not in collector.log()
+
+
+def test_a_stop_does_not_wait_for_an_idle_connection(start):
+    """A keep-alive of ten seconds is no reason to hang."""
+    collector = start().ready()
+    with socket.create_connection(("127.0.0.1", collector.port)) as connection:
+        connection.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.recv(1_000)
+        assert collector.stop() == 0
+
+
+def test_the_worker_ends_when_its_parent_was_killed(start):
+    """Nobody would hold the port for it, and a second collector could not start."""
+    collector = start().ready()
+    worker = collector.worker()
+
+    collector.process.kill()
+    collector.process.wait(30)
+
+    until(lambda: not lives(worker))
+    again = start(port=collector.port).ready()
+    assert again.post(new_body()).status_code == 201
+
+
+def test_a_sender_between_two_workers_waits_and_is_served(start):
+    """The socket outlives the worker: a connection is taken, and answered by the next one."""
+    collector = start().ready()
+    worker = collector.worker()
+
+    os.kill(worker, signal.SIGKILL)
+    until(lambda: not lives(worker))
+    statuses = [collector.post(new_body()).status_code for _ in range(3)]
+
+    assert statuses == [201] * 3
+    assert collector.worker() not in {0, worker}
+
+
+def test_a_spool_that_does_not_open_is_a_503_until_it_does(start, tmp_path):
+    """The port is open and says so; nothing is acknowledged, and nobody has to restart it."""
+    (tmp_path / "data" / "spool.db").mkdir(parents=True)
+    collector = start()
+
+    answer = collector.post(new_body())
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+
+    (tmp_path / "data" / "spool.db").rmdir()
+    until(lambda: collector.post(new_body()).status_code == 201)
+
+
+def _sentence(collector):
+    """What it said, where that was one line."""
+    status = collector.process.wait(30)
+    lines = collector.log().splitlines()
+    assert len(lines) == 1, lines
+    return status, lines[0]
+
+
+def test_a_port_that_is_taken_ends_it_with_one_sentence(start):
+    """Status 2, which means: do not try again before someone has changed something."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        collector = start(port=other.getsockname()[1])
+        status, said = _sentence(collector)
+
+    assert status == 2
+    assert "collector_cannot_start" in said
+    assert "in use" in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"max_depth": "deep"}, "LINEWARD_COLLECTOR_MAX_DEPTH: Expected `int`"),
+        ({"max_body_bytes": 0}, "LINEWARD_COLLECTOR_MAX_BODY_BYTES: Expected `int` >= 1"),
+        ({"read_deadline_seconds": -1}, "LINEWARD_COLLECTOR_READ_DEADLINE_SECONDS"),
+        ({"max_bodybytes": 1}, "LINEWARD_COLLECTOR_MAX_BODYBYTES: no such setting"),
+        ({"token_file": "/nowhere/token"}, "LINEWARD_COLLECTOR_TOKEN_FILE"),
+        ({"token_file": "/dev/null"}, "LINEWARD_COLLECTOR_TOKEN_FILE"),
+        ({"port": 65_536}, "LINEWARD_COLLECTOR_PORT"),
+    ],
+)
+def test_a_wrong_setting_ends_it_with_one_sentence(start, settings, words):
+    """It names the variable; a default in its place would be a bound that nobody set."""
+    status, said = _sentence(start(**({"port": 1} | settings)))
+
+    assert status == 2
+    assert words in said
+
+
+def test_it_starts_without_spark_or_a_catalog():
+    """Up in a moment: what takes seconds to import is imported by other roles, or later."""
+    code = "import sys, collector.__main__, collector.worker; print(*sys.modules)"
+
+    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()
+
+    assert not {"pyspark", "sqlalchemy", "pandas", "pyarrow"} & set(loaded)

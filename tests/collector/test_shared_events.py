@@ -1,0 +1,134 @@
+"""What real producers sent is taken; what is refused is named here, with the reason."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from collector.errors import InvalidEventError
+from collector.events import parse
+from collector.settings import Limits
+
+pytestmark = pytest.mark.shared
+
+# OpenLineage requires the field, and Marquez's example data is older than that.
+_NO_SCHEMA = "$.schemaURL: required, and missing"
+_MISSING = re.compile(r".*: required, and missing")
+# Expected results of OpenLineage's own tests: json-unit placeholders, and fields left out on
+# purpose. No producer sends these.
+_TEMPLATES = "expected-templates"
+
+
+def _bodies(file: Path) -> list[bytes]:
+    raw = file.read_bytes()
+    if file.suffix == ".json":
+        return [raw]
+    lines = [line for line in raw.splitlines() if line.strip()]
+    # The recordings of the listener wrap each body with how and when it came.
+    wrapped = [json.loads(line).get("body") for line in lines]
+    return [
+        line if body is None else json.dumps(body).encode()
+        for line, body in zip(lines, wrapped, strict=True)
+    ]
+
+
+def _outcome(body: bytes) -> str:
+    try:
+        return parse(body, Limits()).kind
+    except InvalidEventError as refusal:
+        return refusal.detail
+
+
+def _outcomes(folder: Path) -> dict[str, list[str]]:
+    files = sorted(file for file in folder.rglob("*.json*") if "eventlog" not in file.name)
+    assert files, folder
+    return {
+        str(file.relative_to(folder)): [_outcome(body) for body in _bodies(file)] for file in files
+    }
+
+
+def test_every_event_of_the_spark_listener_is_taken(shared):
+    """Ten applications, recorded as the listener of this Spark sent them."""
+    outcomes = _outcomes(shared / "events" / "spark-4.3-listener")
+
+    kinds = Counter(kind for file in outcomes.values() for kind in file)
+
+    assert len(outcomes) == 10
+    assert set(kinds) == {"run"}
+    assert kinds["run"] > 150
+
+
+def test_events_of_other_producers_are_taken_or_refused_for_this_reason(shared):
+    """Airflow, Spark on other platforms, Marquez's examples: each exception stands here."""
+    outcomes = _outcomes(shared / "events" / "open")
+
+    refused = {
+        file: [detail for detail in details if detail not in {"run", "job", "dataset"}]
+        for file, details in outcomes.items()
+        if _TEMPLATES not in file
+    }
+
+    apples = [f"edge-cases/marquez_apples/{name}.json" for name in _APPLES]
+    marquez = "edge-cases/marquez_open_lineage"
+    assert {file: details for file, details in refused.items() if details} == {
+        **{file: [_NO_SCHEMA] for file in apples},
+        f"{marquez}/event_without_schema_url.json": [_NO_SCHEMA],
+        f"{marquez}/listener/1.json": [_NO_SCHEMA],
+        f"{marquez}/listener/2.json": [_NO_SCHEMA],
+        # A run that has no identity can be folded with nothing.
+        "edge-cases/compat_history_missing_runid.json": ["$.run.runId: required, and missing"],
+        "compat-tests/minimal_handmade/simple_run_event.json": [
+            "$.run.runId: Invalid UUID, got 'run_id'"
+        ],
+    }
+
+
+_APPLES = (
+    "1_pick_apples",
+    "2_apple_filling",
+    "3_apple_cider",
+    "5_apple_vinegar",
+    "6_apple_pie",
+    "7_pick_different_apples",
+    "8_apple_filling",
+    "9_apple_pie",
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("event_required_no_timezone.json", "run"),
+        ("event_required_nanoseconds.json", "run"),
+        ("event_required_only.json", "run"),
+        ("event_unicode.json", "run"),
+        ("event_large.json", "run"),
+        ("event_dataset_event.json", "dataset"),
+        # It has an eventType and no run; its schemaURL says what it is.
+        ("event_job_event.json", "job"),
+    ],
+)
+def test_odd_events_that_can_be_used_are_taken(shared, file, kind):
+    """A refused event is lost to every reader."""
+    folder = shared / "events" / "open" / "edge-cases" / "marquez_open_lineage"
+
+    assert _outcome((folder / file).read_bytes()) == kind
+
+
+def test_templates_of_expected_events_are_refused_for_what_they_lack(shared):
+    """A placeholder is no value, and a template that leaves a required field open is no event."""
+    outcomes = _outcomes(shared / "events" / "open" / _TEMPLATES)
+    details = [detail for file in outcomes.values() for detail in file]
+
+    refused = {detail for detail in details if detail not in {"run", "job", "dataset"}}
+    others = {detail for detail in refused if not _MISSING.fullmatch(detail)}
+
+    assert len(details) > 100
+    assert {detail.split(",")[0] for detail in others} <= {
+        "$.eventTime: Invalid RFC3339 encoded datetime",
+        "$.run.runId: Invalid UUID",
+        "$: expected run and job (RunEvent)",
+    }
+    assert all("${json-unit" in detail for detail in others if ", got" in detail), others
