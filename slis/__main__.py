@@ -13,6 +13,7 @@ import structlog
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
+from lineage.policy.reading import PolicyError
 from slis import settings
 from slis.pipeline import Pipeline, PipelineStoppedError
 
@@ -51,6 +52,9 @@ def main() -> int:
     migrate(engine)
     try:
         Pipeline(engine, place, chosen, system_clock).run(stopped)
+    except PolicyError as error:
+        log.error("policy_refused", error=str(error))  # noqa: TRY400 - the message says all
+        return 2
     except PipelineStoppedError as error:
         log.error("pipeline_stopped", error=str(error))  # noqa: TRY400 - the message says all
         return 1

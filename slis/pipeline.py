@@ -1,19 +1,21 @@
 """The pipeline role: the stream, and beside it what is periodic."""
 
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime, timedelta
 from importlib import import_module
+from pathlib import Path
 from threading import Event
 from types import ModuleType
 
 import structlog
+from py4j.protocol import Py4JError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
-from lineage.clock import Clock, to_micros
+from lineage.clock import Clock, from_micros, to_micros
 from lineage.policy.file import PolicyFile
 from slis.periodic import Evaluations, Task
 from slis.session import EVALUATION_POOL, open_session
@@ -63,20 +65,26 @@ class Pipeline:
             warehouse=self._place.data_dir / "warehouse",
         )
         tasks = self._tasks(spark)
-        try:
-            for task in tasks:
-                task.start()
-            self._stream(spark, stopped)
-        finally:
-            for task in tasks:
-                task.stop(_STOP_SECONDS)
-            spark.stop()
-
-    def _stream(self, spark: SparkSession, stopped: Event) -> None:
-        while not self._place.spool.exists():
+        while not is_ready(self._place.spool):
             if stopped.wait(_SPOOL_POLL_SECONDS):
                 return
         self._check_spool()
+        running = self._start(spark)
+        try:
+            # The stream first: a first evaluation compiles for seconds what batches need as well.
+            for task in tasks:
+                task.start()
+            self._watch(running, stopped)
+        finally:
+            # A signal to the whole process group ends the JVM before us: there is nothing to stop.
+            with suppress(Py4JError, ConnectionError):
+                finish(running)
+            for task in tasks:
+                task.stop(_STOP_SECONDS)
+            with suppress(Py4JError, ConnectionError):
+                spark.stop()
+
+    def _start(self, spark: SparkSession) -> StreamingQuery:
         running = query.start(
             spark,
             self._engine,
@@ -87,15 +95,16 @@ class Pipeline:
             landed=self._landed,
         )
         log.info("stream_started", checkpoint=str(self._place.checkpoint))
-        try:
-            while running.isActive and not stopped.wait(_SPOOL_POLL_SECONDS):
-                pass
+        return running
+
+    def _watch(self, running: StreamingQuery, stopped: Event) -> None:
+        while not stopped.wait(_SPOOL_POLL_SECONDS):
             if not running.isActive:
-                running.awaitTermination(0)
-        except StreamingQueryException as error:
-            raise PipelineStoppedError(reason(error)) from error
-        finally:
-            finish(running)
+                try:
+                    running.awaitTermination(0)
+                except StreamingQueryException as error:
+                    raise PipelineStoppedError(reason(error)) from error
+                return
 
     def _check_spool(self) -> None:
         with self._engine.connect() as connection:
@@ -123,7 +132,11 @@ class Pipeline:
             if self._evaluations.is_due(now):
                 self._evaluations.begun(now)
                 spark.sparkContext.setLocalProperty("spark.scheduler.pool", EVALUATION_POOL)
-                _evaluation().evaluate(spark, self._engine, policy.current(), now)
+                waiting = backlog_since(self._place.spool, self._engine)
+                _evaluation().evaluate(
+                    spark, self._engine, policy.current(), now, backlog_since=waiting
+                )
+                self._evaluations.deadline = next_deadline(self._engine, now)
 
         def gaps(now: datetime) -> None:
             if copy_gaps(self._place.spool, self._engine, to_micros(now)):
@@ -139,6 +152,41 @@ class Pipeline:
             Task("gaps", _GAP_SECONDS, gaps, self._clock),
             Task("daily", 60.0, daily, self._clock),
         ]
+
+
+def is_ready(spool: Path) -> bool:
+    """Whether the collector has made its spool."""
+    if not spool.exists():
+        return False
+    with closing(open_spool(spool)) as connection:
+        made = "SELECT count(*) FROM sqlite_master WHERE name = 'event'"
+        return bool(connection.execute(made).fetchone()[0])
+
+
+def backlog_since(spool: Path, engine: Engine) -> datetime | None:
+    """When the oldest event that has not landed was received; None where none waits."""
+    if not spool.exists():
+        return None
+    with engine.connect() as connection:
+        at = cursor(connection)
+    with closing(open_spool(spool)) as connected:
+        row = connected.execute(
+            "SELECT received_at FROM event WHERE seq > ? ORDER BY seq LIMIT 1", (at,)
+        ).fetchone()
+    return None if row is None else from_micros(row[0])
+
+
+def next_deadline(engine: Engine, now: datetime) -> datetime | None:
+    """When the next dataset that is fresh will be late, by the evaluation as of `now`."""
+    with engine.connect() as connection:
+        left = connection.scalar(text(_LEFT))
+    return None if left is None else now + timedelta(seconds=left)
+
+
+_LEFT = """
+    SELECT min(limit_seconds - age_seconds) FROM dataset_state
+    WHERE sli = 'M2' AND state = 'good' AND limit_seconds >= age_seconds
+"""
 
 
 def _evaluation() -> ModuleType:

@@ -1,0 +1,106 @@
+"""The pipeline role around its stream."""
+
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+
+from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
+from lineage.clock import to_micros
+from slis.periodic import Evaluations
+from slis.pipeline import Pipeline, PipelineStoppedError, backlog_since, is_ready, next_deadline
+from slis.settings import Place, Settings
+from slis.spool_events import SPOOL_TABLE
+from slis.stream.merge import advance
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A data folder with a spool of two events, received a minute apart."""
+    with closing(sqlite3.connect(tmp_path / "spool.db")) as spool, spool:
+        spool.execute(SPOOL_TABLE)
+        spool.executemany(
+            "INSERT INTO event (body_hash, received_at, origin, kind, body) "
+            "VALUES (?, ?, 'http', 'run', '')",
+            [(b"1", 0), (b"2", 60_000_000)],
+        )
+    return Place(data_dir=tmp_path)
+
+
+@pytest.fixture
+def engine(place):
+    """The catalog in that folder."""
+    engine = open_catalog(catalog_url(place.data_dir))
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+def test_a_spool_younger_than_the_catalog_stops_the_pipeline(place, engine, at):
+    """New events would bear numbers that the catalog has passed: they would never be read."""
+    with writing(engine) as connection:
+        advance(connection, 3)
+
+    pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
+
+    with pytest.raises(PipelineStoppedError, match=r"up to 3, but .* given out 2 only"):
+        pipeline._check_spool()  # noqa: SLF001 - the whole run starts Spark
+
+
+def test_a_spool_is_ready_once_the_collector_has_made_its_table(place, tmp_path):
+    """A file that SQLite has only opened is no spool yet."""
+    sqlite3.connect(tmp_path / "empty.db").close()
+    (tmp_path / "empty.db").touch()
+
+    assert is_ready(place.spool)
+    assert not is_ready(tmp_path / "empty.db")
+    assert not is_ready(tmp_path / "none.db")
+
+
+def test_the_backlog_begins_with_the_oldest_event_that_has_not_landed(place, engine):
+    """None waits once the cursor is at the end."""
+    found = [backlog_since(place.spool, engine)]
+    for seq in (1, 2):
+        with writing(engine) as connection:
+            advance(connection, seq)
+        found.append(backlog_since(place.spool, engine))
+
+    assert [since and to_micros(since) for since in found] == [0, 60_000_000, None]
+
+
+def test_the_next_deadline_is_that_of_the_dataset_nearest_to_its_limit(engine, at):
+    """Of those still fresh; without any there is none."""
+    assert next_deadline(engine, at(12)) is None
+    with writing(engine) as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO dataset_state (dataset_key, sli, state, since, age_seconds, limit_seconds)"
+            " VALUES (1, 'M2', 'good', 0, 50, 60), (2, 'M2', 'good', 0, 5, 600),"
+            " (3, 'M2', 'bad', 0, 61, 60)"
+        )
+
+    assert next_deadline(engine, at(12)) == at(12, 0, 10)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "changed", "deadline", "due"),
+    [
+        (14, True, None, False),
+        (15, True, None, True),
+        (15, False, None, False),
+        (20, False, 18, True),
+        (20, False, 25, False),
+        (60, False, None, True),
+        (-5, False, None, True),
+    ],
+)
+def test_an_evaluation_is_due_when_there_is_something_to_say(at, seconds, changed, deadline, due):
+    """Facts changed or a deadline passed, at most every 15 s; and each minute, whatever happened."""
+    evaluations = Evaluations(timedelta(seconds=15), timedelta(seconds=60))
+    assert evaluations.is_due(at(12))
+    evaluations.begun(at(12))
+    evaluations.deadline = None if deadline is None else at(12, 0, deadline)
+    if changed:
+        evaluations.changed.set()
+
+    assert evaluations.is_due(at(12, 0, seconds)) is due
