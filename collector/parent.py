@@ -16,6 +16,7 @@ import structlog
 from collector.settings import Place
 
 BACKLOG = 4096
+WORKER = ("-m", "collector.worker")
 # A sender waits 5 s in all: the pause and a worker's start must fit in, whatever happened before.
 _HEALTHY_SECONDS = 1.0
 _FIRST_PAUSE_SECONDS = 0.05
@@ -51,7 +52,7 @@ class Parent:
         fd = self._listening.fileno()
         # The worker reads its standard input to notice that we are gone.
         self._worker = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-m", "collector.worker", str(fd)],
+            [sys.executable, *WORKER, str(fd)],
             pass_fds=[fd],
             stdin=subprocess.PIPE,
         )

@@ -31,25 +31,34 @@ class Collector:
     """The process, its address and its folder."""
 
     def __init__(
-        self, folder: Path, *, before: tuple[str, ...] = (), port: int = 0, **settings: object
+        self,
+        folder: Path,
+        *,
+        before: tuple[str, ...] = (),
+        program: tuple[str, ...] = ("-m", "collector"),
+        port: int = 0,
+        log: Path | None = None,
+        **settings: object,
     ) -> None:
         """Start it.
 
         Args:
             folder: becomes the data folder.
             before: words before the command, such as strace's.
+            program: what Python runs; a test of the tests puts a mutant here.
             port: 0 for any.
+            log: file of what it says; beside the folder unless given.
             settings: of `LINEWARD_COLLECTOR_…`, in small letters.
         """
         self.folder = folder
-        self.log_path = folder.parent / f"{folder.name}.log"
-        with self.log_path.open("ab") as log:
+        self.log_path = log or folder.parent / f"{folder.name}.log"
+        with self.log_path.open("ab") as output:
             self.process = subprocess.Popen(
-                [*before, sys.executable, "-m", "collector"],
+                [*before, sys.executable, *program],
                 cwd=ROOT,
                 env=_environment(folder, port, settings),
-                stdout=log,
-                stderr=log,
+                stdout=output,
+                stderr=output,
             )
         self.port = port or until(self._port)
         self.url = f"http://127.0.0.1:{self.port}"
@@ -146,6 +155,6 @@ def _descendants(pid: int) -> list[int]:
 
 def _is_worker(pid: int) -> bool:
     try:
-        return b"collector.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return False

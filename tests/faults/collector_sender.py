@@ -1,0 +1,76 @@
+"""Senders in a process of their own: `collector_sender.py PORT FOLDER SENDERS`.
+
+Each ack goes, fsynced, into `FOLDER/ledger` before the next event is sent: hash and time, a line
+an ack. What else happened is counted in `FOLDER/seen`, as JSON, when SIGTERM ends the process.
+"""
+
+import hashlib
+import http.client
+import json
+import os
+import signal
+import sys
+import threading
+import time
+import uuid
+from collections import Counter
+from pathlib import Path
+
+_stopping = threading.Event()
+_EVENT = {
+    "eventTime": "2026-11-21T09:00:00Z",
+    "producer": "https://example.org/faults",
+    "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+    "eventType": "COMPLETE",
+    "job": {"namespace": "faults", "name": "sender"},
+}
+
+
+def _body() -> bytes:
+    return json.dumps(_EVENT | {"run": {"runId": str(uuid.uuid4())}}).encode()
+
+
+def _attempt(connection: http.client.HTTPConnection, body: bytes) -> str:
+    """The status, or the name of what happened instead."""
+    try:
+        connection.request("POST", "/api/v1/lineage", body)
+        answer = connection.getresponse()
+        answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        connection.close()
+        return type(error).__name__
+    return str(answer.status)
+
+
+def _send(port: int, ledger: int, seen: Counter[str]) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    while not _stopping.is_set():
+        body = _body()
+        line = f"{hashlib.sha256(body).hexdigest()} {time.time()}\n".encode()
+        # As a careful sender: the same event again until it is acknowledged.
+        while not _stopping.is_set():
+            outcome = _attempt(connection, body)
+            seen[outcome] += 1
+            if outcome == "201":
+                os.write(ledger, line)
+                os.fsync(ledger)
+                break
+
+
+def main(port: int, folder: Path, senders: int) -> None:
+    """Send until told to stop."""
+    signal.signal(signal.SIGTERM, lambda *_: _stopping.set())
+    ledger = os.open(folder / "ledger", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    seen: list[Counter[str]] = [Counter() for _ in range(senders)]
+    threads = [threading.Thread(target=_send, args=(port, ledger, counts)) for counts in seen]
+    for thread in threads:
+        thread.start()
+    while not _stopping.wait(0.2):
+        continue
+    for thread in threads:
+        thread.join()
+    (folder / "seen").write_text(json.dumps(sum(seen, Counter())))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))

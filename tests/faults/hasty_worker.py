@@ -1,0 +1,26 @@
+"""A mutant: a worker that answers before the commit. The ledger must find it out."""
+
+import time
+
+from collector import worker
+from collector.events import Event
+from collector.landing import Landing
+from collector.spool import Spool, Write
+
+_commit = Spool._commit  # noqa: SLF001 - the mutant stands between the queue and the commit
+
+
+async def _land(self: Landing, events: list[Event], origin: str) -> None:
+    spool = self._ready()
+    spool.submit(Write(tuple(spool.event_row(event, origin) for event in events), (), None))
+
+
+def _slow_commit(self: Spool, group: list[Write]) -> None:
+    time.sleep(0.05)  # a disk that takes its time: what is answered meanwhile is nowhere yet
+    _commit(self, group)
+
+
+if __name__ == "__main__":
+    Landing.land = _land  # type: ignore[method-assign]
+    Spool._commit = _slow_commit  # type: ignore[method-assign]  # noqa: SLF001
+    worker.main()

@@ -1,0 +1,174 @@
+"""A disk that is full, or fails to sync: 503 and no ack, and recovery without anyone's help."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from tests.collector.bodies import body, new_body, run_event
+from tests.collector.running import Collector
+from tests.faults.collectors import mutant
+from tests.faults.ledger import reckon
+from tests.service.waiting import until
+
+pytestmark = pytest.mark.faults
+
+_DISK_BYTES = 8 << 20
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A disk of 8 MiB with 5 MiB of ballast on it."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to mount a small disk")
+    path = tmp_path / "disk"
+    path.mkdir()
+    subprocess.check_call(["mount", "-t", "tmpfs", "-o", f"size={_DISK_BYTES}", "tmpfs", str(path)])
+    (path / "ballast").write_bytes(b"0" * (5 << 20))
+    yield path
+    subprocess.check_call(["umount", "--lazy", str(path)])
+
+
+@pytest.fixture
+def ending():
+    """Ends what a test started."""
+    started = []
+
+    def end(collector):
+        started.append(collector)
+        return collector
+
+    yield end
+    for collector in started:
+        collector.kill()
+
+
+def _large_body():
+    return body(run_event(somethingNew=os.urandom(30_000).hex()))
+
+
+def _hash(raw):
+    return hashlib.sha256(raw).hexdigest()
+
+
+def _fill(collector, acked):
+    """Post until refused; the refusal."""
+    for _ in range(500):
+        raw = _large_body()
+        answer = collector.post(raw)
+        if answer.status_code != 201:
+            return answer
+        acked.add(_hash(raw))
+    raise AssertionError("the disk never was full")
+
+
+def _is_full(path):
+    """Whether another event would not fit."""
+    return shutil.disk_usage(path).free < 200_000
+
+
+def test_a_full_disk_is_a_503_without_an_ack_and_space_is_enough_to_go_on(disk, ending):
+    """Same worker, before and after: nothing is restarted, and nobody has to."""
+    collector = ending(Collector(disk / "data")).ready()
+    worker = collector.worker()
+    acked = set()
+
+    refusal = _fill(collector, acked)
+
+    assert _is_full(disk)
+    assert (refusal.status_code, refusal.headers["retry-after"]) == (503, "1")
+    assert refusal.json()["error"] == "UnavailableError"
+    assert collector.post(_large_body()).status_code == 503
+    (disk / "ballast").unlink()
+    raw = _large_body()
+    until(lambda: collector.post(raw).status_code == 201)
+    acked.add(_hash(raw))
+    assert collector.worker() == worker
+    assert len(acked) > 10
+    assert reckon(acked, collector)[2:] == (0, 0)
+
+
+def test_a_collector_that_starts_on_a_full_disk_says_so_until_there_is_space(
+    disk, ending, tmp_path
+):
+    """The port is open all the time: a 503 can be sent again, a refused connection is lost."""
+    (disk / "data").mkdir()
+    with (disk / "more").open("wb", buffering=0) as more, contextlib.suppress(OSError):
+        while True:
+            more.write(b"0" * 4_096)
+    assert shutil.disk_usage(disk).free == 0
+    collector = ending(Collector(disk / "data", log=tmp_path / "log"))
+
+    refusal = collector.post(new_body())
+    assert (refusal.status_code, refusal.headers["retry-after"]) == (503, "1")
+
+    (disk / "more").unlink()
+    raw = new_body()
+    until(lambda: collector.post(raw).status_code == 201)
+    assert collector.rows("SELECT body FROM event") == [(raw,)]
+
+
+def test_the_ledger_finds_out_a_worker_that_answers_on_a_full_disk(disk, ending):
+    """Mutant: who answers before the commit acknowledges what no disk has."""
+    collector = ending(mutant(disk / "data", "hasty_worker")).ready()
+    raws = [_large_body() for _ in range(200)]
+
+    acked = {_hash(raw) for raw in raws if collector.post(raw).status_code == 201}
+
+    assert _is_full(disk)
+    assert reckon(acked, collector).lost > 0
+
+
+def test_a_failed_sync_is_a_503_without_an_ack_and_a_new_worker(tmp_path, ending):
+    """After EIO the old process cannot know what is on disk; a new one reads it."""
+    collector = ending(_traced(tmp_path, "error=EIO:when=25+")).ready()
+    acked, refused, workers = set(), set(), set()
+
+    while len(workers) < 3:
+        raw, worker = new_body(), collector.worker()
+        answer = collector.post(raw)
+        if answer.status_code == 201:
+            acked.add(_hash(raw))
+            workers.add(worker)
+        else:
+            refused.add((answer.status_code, answer.headers["retry-after"]))
+        assert len(acked) < 500, "no sync ever failed"
+
+    assert "(INJECTED)" in (tmp_path / "trace").read_text()
+    assert refused == {(503, "1")}
+    assert reckon(acked, collector).lost == 0
+
+
+def _syncs_of(collector, trace, posts):
+    """How often the disk was made to sync while that many events came one by one."""
+    before = trace.read_text().count("sync(")
+    for _ in range(posts):
+        assert collector.post(new_body()).status_code == 201
+    return trace.read_text().count("sync(") - before
+
+
+def _traced(tmp_path, inject="", worker=None):
+    if shutil.which("strace") is None:
+        pytest.skip("needs strace, to make a sync fail")
+    before = ["strace", "-D", "-f", "-qq", "-e", "trace=fsync,fdatasync", "-o", f"{tmp_path}/trace"]
+    before += ["-e", f"inject=fsync,fdatasync:{inject}"] if inject else []
+    if worker is None:
+        return Collector(tmp_path / "data", before=tuple(before))
+    return mutant(tmp_path / "data", worker, before=tuple(before))
+
+
+def test_each_answer_came_after_a_sync(tmp_path, ending):
+    """One post at a time, so that none shares another's commit."""
+    collector = ending(_traced(tmp_path)).ready()
+
+    assert _syncs_of(collector, tmp_path / "trace", 30) >= 30
+
+
+def test_the_count_finds_out_a_worker_that_does_not_sync(tmp_path, ending):
+    """Mutant: synchronous=NORMAL passes every other test, until the power goes."""
+    collector = ending(_traced(tmp_path, worker="unsynced_worker")).ready()
+
+    assert _syncs_of(collector, tmp_path / "trace", 30) < 30
