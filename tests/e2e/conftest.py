@@ -1,0 +1,49 @@
+"""A real `lineward up`, and real Spark jobs beside it: processes of their own."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from service.demo.spark import command, environment
+from tests.e2e.running import Up
+from tests.service.waiting import until
+
+JOBS = Path(__file__).with_name("jobs")
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Up]:
+    """A `lineward up` that takes events."""
+    running = Up(tmp_path)
+    try:
+        until(running.accepts, seconds=60)
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture
+def submit() -> Iterator[Callable[[str, Path, Mapping[str, str]], subprocess.Popen[bytes]]]:
+    """Starts a job of `tests/e2e/jobs`: `submit(name, lake, conf)`; its log is `LAKE/NAME.log`."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(name: str, lake: Path, conf: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        argv = command(JOBS / f"{name}.py", str(lake), conf=conf, scratch=lake)
+        with (lake / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(
+                argv, env=environment(), stdout=log, stderr=log, start_new_session=True
+            )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+        process.wait()

@@ -1,0 +1,83 @@
+"""A real `lineward up`: a process of its own on free ports, asked as people ask it."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.service.commandline import environ
+
+_ROLES = ("COLLECTOR", "SERVICE", "METRICS")
+
+
+class Up:
+    """One `lineward up` on free ports, with its data in `data_dir`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data_dir = folder / "data"
+        self.ports = {role: free_port() for role in _ROLES}
+        self._settings = {f"LINEWARD_{role}_PORT": str(port) for role, port in self.ports.items()}
+        self._settings["LINEWARD_DATA_DIR"] = str(self.data_dir)
+        with (folder / "up.log").open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "service.cli", "up"],
+                env=environ(**self._settings),
+                stdout=log,
+                stderr=log,
+            )
+
+    @property
+    def collector(self) -> str:
+        """Address of the collector."""
+        return f"http://127.0.0.1:{self.ports['COLLECTOR']}"
+
+    def metrics(self) -> str:
+        """What `/metrics` shows; empty before it is there."""
+        try:
+            url = f"http://127.0.0.1:{self.ports['METRICS']}/metrics"
+            return httpx.get(url, trust_env=False, timeout=30).text
+        except httpx.TransportError:
+            return ""
+
+    def accepts(self) -> bool:
+        """Whether the collector answers."""
+        try:
+            return httpx.get(f"{self.collector}/livez", trust_env=False).is_success
+        except httpx.TransportError:
+            return False
+
+    def ask(self, *arguments: str) -> Any:  # noqa: ANN401 - as the command prints it
+        """What `lineward ARGUMENTS --json` prints; None where it has no answer yet."""
+        done = subprocess.run(
+            [sys.executable, "-m", "service.cli", *arguments, "--json"],
+            env=environ(**self._settings),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def role(self, name: str) -> int:
+        """Process id of a role."""
+        roles = json.loads((self.data_dir / "run" / "status.json").read_text())
+        return next(role["pid"] for role in roles if role["role"] == name)
+
+    def stop(self) -> None:
+        """As Ctrl-C does."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(90)
+        finally:
+            self.process.kill()
+            self.process.wait()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]

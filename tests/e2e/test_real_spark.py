@@ -1,0 +1,105 @@
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from service.demo.spark import http, listener_conf
+from tests.e2e.running import Up, free_port
+from tests.service.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+COVERED = 'lineage_sli_total{sli="coverage",tier="optional"}'
+
+
+@pytest.fixture
+def lake(tmp_path: Path, up: Up, submit) -> Path:
+    """What a job of somebody's, with the listener pointed at `up`, has read and written."""
+    lake = tmp_path / "lake"
+    for name, rows in {
+        "visits": "page,visitor\n/a,1\n/b,2\n",
+        "pages": "page,section\n/a,x\n",
+    }.items():
+        (lake / name).mkdir(parents=True)
+        (lake / name / f"{name}.csv").write_text(rows)
+    job = submit("visits", lake, listener_conf(http(up.collector), namespace="web"))
+    assert job.wait(300) == 0, (lake / "visits.log").read_text()[-3000:]
+    return lake
+
+
+@pytest.fixture
+def prometheus(tmp_path: Path, up: Up) -> Iterator[str]:
+    """A real Prometheus that scrapes `up`; its address."""
+    port = free_port()
+    target = f"127.0.0.1:{up.ports['METRICS']}"
+    scrape = {"job_name": "lineward", "static_configs": [{"targets": [target]}]}
+    config = {"global": {"scrape_interval": "1s"}, "scrape_configs": [scrape]}
+    file = tmp_path / "prometheus.yml"
+    file.write_text(json.dumps(config))  # JSON is YAML
+    with (tmp_path / "prometheus.log").open("wb") as log:
+        process = subprocess.Popen(
+            [
+                "prometheus",
+                f"--config.file={file}",
+                f"--storage.tsdb.path={tmp_path / 'tsdb'}",
+                f"--web.listen-address=127.0.0.1:{port}",
+            ],
+            stdout=log,
+            stderr=log,
+        )
+    yield f"http://127.0.0.1:{port}"
+    process.kill()
+    process.wait()
+
+
+def test_a_real_job_is_seen_from_its_listener_to_prometheus(up: Up, lake: Path, prometheus: str):
+    """Graph and last run by the command line, SLIs in clean metrics, and Prometheus answers."""
+    written = f"{lake}/visits_by_section"
+
+    answer = until(lambda: _complete(up.ask("lineage", written)), seconds=120)
+
+    upstream = {node["dataset"] for node in answer["upstream"]}
+    assert upstream == {f"{lake}/visits", f"{lake}/pages"}
+    assert answer["downstream"] == []
+    run = answer["last_run"]
+    assert run["job_namespace"] == "web"
+    assert run["job_name"].startswith("visits_by_section")
+    assert run["started_at"] < run["finished_at"]
+    assert run["duration_seconds"] > 0
+
+    # Three datasets are expected; the two that only it read were never written by anybody.
+    metrics = until(lambda: _with(up.metrics(), "lineage_coverage_ratio"), seconds=120)
+    assert 'lineage_coverage_ratio{tier="optional"} 0.333' in metrics
+    assert 'lineage_sli_learning{sli="freshness",tier="optional"} 3' in metrics
+    assert "lineage_ingestion_lag_seconds_bucket" in metrics
+    checked = subprocess.run(
+        ["promtool", "check", "metrics"], input=metrics, capture_output=True, text=True, check=False
+    )
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
+
+    # Dataset-seconds: three datasets, so three of them a second from the first evaluation on.
+    assert until(lambda: _value(prometheus, f"sum({COVERED})"), seconds=180) > 0
+    assert _value(prometheus, "sum(lineage_sli_good_total) <= sum(lineage_sli_total)") is not None
+
+
+def _complete(answer):
+    found = answer and answer["upstream"] and answer["last_run"]
+    return answer if found and answer["last_run"]["status"] == "COMPLETE" else None
+
+
+def _with(text: str, word: str):
+    return text if f"\n{word}" in text else None
+
+
+def _value(prometheus: str, query: str) -> float | None:
+    try:
+        answer = httpx.get(
+            f"{prometheus}/api/v1/query", params={"query": query}, trust_env=False
+        ).json()
+    except httpx.TransportError:
+        return None
+    result = answer["data"]["result"]
+    return float(result[0]["value"][1]) if result else None
