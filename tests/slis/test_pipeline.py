@@ -95,7 +95,7 @@ def test_the_next_deadline_is_that_of_the_dataset_nearest_to_its_limit(engine, a
     ],
 )
 def test_an_evaluation_is_due_when_there_is_something_to_say(at, seconds, changed, deadline, due):
-    """Facts changed or a deadline passed, at most every 15 s; and each minute, whatever happened."""
+    """Facts changed or a deadline passed, at most every 15 s; and each minute in any case."""
     evaluations = Evaluations(timedelta(seconds=15), timedelta(seconds=60))
     assert evaluations.is_due(at(12))
     evaluations.begun(at(12))
