@@ -2,8 +2,8 @@
 
 The rules themselves are data, in `lineage.name_rules`.
 
-The pipeline asks for each distinct spelling of a batch once, in its driver: as Spark expressions the
-same rules cost a second a batch in planning and matching (`docs/decisions.md`).
+The pipeline asks for each distinct spelling of a batch once, in its driver: as Spark expressions
+the same rules cost a third of a second a batch in planning and matching (`docs/decisions.md`).
 """
 
 import re
