@@ -1,0 +1,163 @@
+"""The benchmark's senders: one process, a loop over raw sockets, so that they cost little.
+
+Run as `python -m collector.bench_load`, with a `Load` as JSON on standard input; answers with a
+`Result` as JSON on standard output.
+"""
+
+import select
+import socket
+import sys
+import time
+from array import array
+
+import msgspec
+
+from collector.bench_event import halves
+
+_HOST = "127.0.0.1"
+_TAKEN = b"HTTP/1.1 201 "
+_END = b"\r\n\r\n"
+_GIVE_UP_SECONDS = 30.0
+
+
+class Load(msgspec.Struct, frozen=True, kw_only=True):
+    """What to send.
+
+    Attributes:
+        rate: events per second, sent when they are due whether or not others were answered;
+            None: each connection sends when it has its answer.
+        seconds: no event is sent after that.
+        events: no more than that.
+        marks: counts of acks, in rising order, whose moments are asked for.
+    """
+
+    port: int
+    connections: int
+    rate: float | None
+    seconds: float
+    events: int = 1_000_000_000
+    marks: list[int] = []
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of it.
+
+    Attributes:
+        acked: events answered with 201.
+        refused: events answered with anything else.
+        seconds: from the first event sent to the last answer.
+        percentiles_ms: 50th, 95th, 99th and 100th of an event's time from due to acknowledged.
+        marked_seconds: when each of `marks` and a tenth before it was acknowledged.
+    """
+
+    acked: int
+    refused: int
+    seconds: float
+    percentiles_ms: tuple[float, float, float, float]
+    marked_seconds: list[tuple[float, float]]
+
+
+class _Senders:
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._before, self._after = halves()
+        length = len(self._before) + 12 + len(self._after)
+        self._head = (
+            f"POST /api/v1/lineage HTTP/1.1\r\nHost: {_HOST}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        ).encode() + self._before
+        self._poll = select.epoll()
+        self._open = [socket.create_connection((_HOST, load.port)) for _ in range(load.connections)]
+        self._by_number = {connection.fileno(): connection for connection in self._open}
+        self._due: dict[int, float] = {}
+        self._idle = list(self._by_number)
+        self._sent = 0
+        self._latencies = array("d")
+        self._acked_at = array("d")
+        self._refused = 0
+
+    def run(self) -> Result:
+        """Send it all, and wait for the answers."""
+        for connection in self._open:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._poll.register(connection, select.EPOLLIN)
+        started = time.perf_counter()
+        while True:
+            now = time.perf_counter()
+            wait = self._send_due(started, now)
+            if wait is None and not self._due:
+                break
+            self._take_answers(_GIVE_UP_SECONDS if wait is None else wait)
+        return self._result(started)
+
+    def _send_due(self, started: float, now: float) -> float | None:
+        """Send what is due; seconds until more is, None when nothing more will be sent."""
+        rate = self._load.rate
+        while self._sent < self._load.events:
+            due = now if rate is None else started + self._sent / rate
+            if max(due, now) - started >= self._load.seconds:
+                return None
+            if due > now:
+                return due - now
+            if not self._idle:
+                return _GIVE_UP_SECONDS
+            self._send(self._idle.pop(), due)
+        return None
+
+    def _send(self, number: int, due: float) -> None:
+        body = b"%s%012x%s" % (self._head, self._sent, self._after)
+        self._by_number[number].sendall(body)
+        self._due[number] = due
+        self._sent += 1
+
+    def _take_answers(self, wait: float) -> None:
+        ready = self._poll.poll(wait)
+        if not ready and wait >= _GIVE_UP_SECONDS:
+            message = f"no answer for {_GIVE_UP_SECONDS} s to {len(self._due)} events"
+            raise TimeoutError(message)
+        for number, _ in ready:
+            answer = self._by_number[number].recv(65_536)
+            if not answer:
+                raise ConnectionResetError("the collector closed a connection")
+            if _END in answer:
+                self._note(answer.startswith(_TAKEN), number)
+
+    def _note(self, taken: bool, number: int) -> None:  # noqa: FBT001 - read once, just above
+        now = time.perf_counter()
+        due = self._due.pop(number)
+        self._idle.append(number)
+        if taken:
+            self._latencies.append(now - due)
+            self._acked_at.append(now)
+        else:
+            self._refused += 1
+
+    def _result(self, started: float) -> Result:
+        latencies = sorted(self._latencies)
+        last = self._acked_at[-1] if latencies else started
+        at = (
+            [
+                latencies[min(int(len(latencies) * part), len(latencies) - 1)] * 1_000
+                for part in (0.5, 0.95, 0.99, 1)
+            ]
+            if latencies
+            else [0.0] * 4
+        )
+        marks = [mark for mark in self._load.marks if mark <= len(latencies)]
+        return Result(
+            acked=len(latencies),
+            refused=self._refused,
+            seconds=last - started,
+            percentiles_ms=(at[0], at[1], at[2], at[3]),
+            marked_seconds=[
+                (self._at(mark * 9 // 10, started), self._at(mark, started)) for mark in marks
+            ],
+        )
+
+    def _at(self, count: int, started: float) -> float:
+        return self._acked_at[max(count, 1) - 1] - started
+
+
+if __name__ == "__main__":
+    given = msgspec.json.decode(sys.stdin.buffer.read(), type=Load)
+    sys.stdout.buffer.write(msgspec.json.encode(_Senders(given).run()))
