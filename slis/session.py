@@ -36,6 +36,8 @@ _SETTINGS = {
     # One evaluation has more generated classes than the 100 that are kept unless told: each evaluation
     # would compile all of them again, and run code that the JIT has not seen before.
     "spark.sql.codegen.cache.maxEntries": "2000",
+    # Rows kept in the plan are hashed and compared with each cached plan, at each step of building one.
+    "spark.sql.execution.arrow.localRelationThreshold": "64k",
     # A writing query of ours that read our own lineage would feed itself.
     "spark.extraListeners": "",
 }
