@@ -33,10 +33,12 @@ _SETTINGS = {
     "spark.sql.streaming.minBatchesToRetain": "20",
     # A batch holds few days: without this, its rows are sorted to write one day after the other.
     "spark.sql.maxConcurrentOutputFileWriters": "16",
-    # One evaluation has more generated classes than the 100 that are kept unless told: each evaluation
-    # would compile all of them again, and run code that the JIT has not seen before.
+    # An evaluation has more generated classes than the 100 that are kept unless told: each would
+    # compile all of them again, and run code that the JIT has not seen before.
     "spark.sql.codegen.cache.maxEntries": "2000",
-    # Rows kept in the plan are hashed and compared with each cached plan, at each step of building one.
+    # What an evaluation caches it reads a few times within seconds: packing costs more.
+    "spark.sql.inMemoryColumnarStorage.compressed": "false",
+    # Rows kept in a plan are hashed and compared with each cached plan whenever one is built.
     "spark.sql.execution.arrow.localRelationThreshold": "64k",
     # A writing query of ours that read our own lineage would feed itself.
     "spark.extraListeners": "",
