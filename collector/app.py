@@ -73,7 +73,7 @@ class App:
         body = await self._read(scope, protocol, self._limits.max_body_bytes)
         event = await self._parse(body)
         await self._landing.land([event], _origin(scope))
-        protocol.response_empty(201, [])
+        protocol.response_empty(201, _parting(scope))
 
     async def _post_batch(self, scope: Scope, protocol: Http) -> None:
         limits.check_token(scope, self._token)
@@ -128,6 +128,16 @@ class App:
     async def _get_metrics(self, _scope: Scope, protocol: Http) -> None:
         text = generate_latest(metrics.REGISTRY)
         protocol.response_bytes(200, [("content-type", CONTENT_TYPE_LATEST)], text)
+
+
+def _parting(scope: Scope) -> list[tuple[str, str]]:
+    """What Spark's listener is told after each event: to take a new connection for the next.
+
+    Its client would send that on the old one, and gives an event up that a dead connection
+    swallowed: a worker killed while nothing is in flight would cost one. A new connection waits.
+    """
+    agent = scope.headers.get("user-agent") or ""
+    return [("connection", "close")] if agent.startswith("Apache-HttpClient/") else []
 
 
 def _origin(scope: Scope) -> str:

@@ -1,6 +1,10 @@
-"""Small writes, one after the other, until a file says enough. Usage: many_writes.py LAKE."""
+"""Small writes, each at its turn: when `LAKE/turn_N` is there, or `LAKE/free` for all turns.
+
+Ends when `LAKE/enough` is there. Usage: many_writes.py LAKE.
+"""
 
 import sys
+import time
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -10,10 +14,13 @@ def main(lake: Path) -> None:
     """Each write is four events or so of the listener."""
     spark = SparkSession.builder.appName("many_writes").getOrCreate()
     numbers = spark.range(100)
-    written = 0
+    turn = 0
     while not (lake / "enough").exists():
-        numbers.write.mode("overwrite").parquet(f"{lake}/numbers_{written % 5}")
-        written += 1
+        if (lake / "free").exists() or (lake / f"turn_{turn}").exists():
+            numbers.write.mode("overwrite").parquet(f"{lake}/numbers_{turn % 5}")
+            turn += 1
+        else:
+            time.sleep(0.02)
     spark.stop()
 
 

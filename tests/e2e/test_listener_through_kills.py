@@ -1,0 +1,115 @@
+import logging
+import os
+import random
+import re
+import signal
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from service.demo.spark import both, listener_conf
+from tests.e2e.running import Up
+from tests.service.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+IDLE_KILLS, RANDOM_KILLS = 3, 10
+_CLIENT_LOG = Path(__file__).with_name("listener_log.properties")
+_POST = re.compile(r"headers: \S+ >> POST /api/v1/lineage ")
+_ANSWER = re.compile(r"headers: \S+ << HTTP/1\.1 (\d+)")
+_LONGEST_PAUSE_SECONDS = 0.5
+_log = logging.getLogger(__name__)
+
+
+def test_killing_the_collector_costs_the_real_listener_no_acked_event(
+    up: Up, tmp_path: Path, submit
+):
+    """-9 again and again: never refused, no event lost while idle, and no acked one ever."""
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    sent = lake / "sent.jsonl"
+    conf = listener_conf(both(up.collector, sent))
+    conf["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_CLIENT_LOG.as_uri()}"
+    job = submit("many_writes", lake, conf)
+
+    for turn in range(IDLE_KILLS):
+        (lake / f"turn_{turn}").touch()
+        until(lambda turn=turn: _completed(sent) > turn, seconds=180)
+        until(lambda: _stored(up) == set(_lines(sent)))
+        _kill_worker(up)
+    (lake / "free").touch()
+    for _ in range(RANDOM_KILLS):
+        before = len(_lines(sent))
+        until(lambda before=before: len(_lines(sent)) >= before + 3, seconds=120)
+        # Anywhere between two events, or in the middle of one.
+        time.sleep(random.uniform(0, _LONGEST_PAUSE_SECONDS))  # noqa: S311 - no secret
+        _kill_worker(up)
+    (lake / "enough").touch()
+    assert job.wait(120) == 0
+    until(up.accepts)
+
+    log = (lake / "many_writes.log").read_text()
+    assert "onnection refused" not in log
+    events, answers, stored = _lines(sent), _answers(log), _stored(up)
+    assert len(answers) == len(events), "the listener sends each event once, in the file's order"
+    acked = {event for event, status in zip(events, answers, strict=True) if status == "201"}
+    lost = set(events) - stored
+    kills = IDLE_KILLS + RANDOM_KILLS
+    figures = f"{kills} kills: {len(events)} sent, {len(acked)} acked, {len(lost)} lost"
+    _log.info(figures)
+    assert acked <= stored, figures
+    # One event can be in flight at a kill; the listener never repeats it.
+    assert len(lost) <= RANDOM_KILLS, figures
+    assert answers[: _idle(events)] == ["201"] * _idle(events), "nothing was in flight"
+    assert _deaths(up) == kills
+
+
+def _completed(sent: Path) -> int:
+    """How many writes the listener has reported the end of."""
+    return sum(_is_end(event) for event in _lines(sent))
+
+
+def _is_end(event: bytes) -> bool:
+    return b'"eventType":"COMPLETE"' in event and b"numbers_" in event
+
+
+def _idle(events: list[bytes]) -> int:
+    """How many events were sent up to the first one after the last of the idle kills."""
+    ends = [number for number, event in enumerate(events, start=1) if _is_end(event)]
+    return ends[IDLE_KILLS - 1] + 1
+
+
+def _kill_worker(up: Up) -> None:
+    children = Path("/proc/{0}/task/{0}/children".format(up.role("collector")))
+    worker = int(until(lambda: children.read_text().split())[0])
+    os.kill(worker, signal.SIGKILL)
+    until(lambda: str(worker) not in children.read_text().split())
+
+
+def _lines(file: Path) -> list[bytes]:
+    """The events that the listener built, in its order."""
+    return file.read_bytes().splitlines() if file.exists() else []
+
+
+def _answers(log: str) -> list[str | None]:
+    """The status that each request got, None for one that got no answer."""
+    answers: list[str | None] = []
+    for line in log.splitlines():
+        if _POST.search(line):
+            answers.append(None)
+        elif found := _ANSWER.search(line):
+            answers[-1] = found[1]
+    return answers
+
+
+def _stored(up: Up) -> set[bytes]:
+    with closing(sqlite3.connect(f"file:{up.data_dir}/spool.db?mode=ro", uri=True)) as spool:
+        return {bytes(body) for (body,) in spool.execute("SELECT body FROM event")}
+
+
+def _deaths(up: Up) -> int:
+    log = (up.data_dir / "logs" / "collector.log").read_text()
+    return log.count("collector_worker_ended")
