@@ -32,7 +32,8 @@ class Landing:
         waiter: _Waiter = self._loop.create_future()
         spool.submit(Write(tuple(spool.event_row(event, origin) for event in events), (), waiter))
         await waiter
-        metrics.DUPLICATE_KEYS.inc(sum(event.duplicate_keys for event in events))
+        if repeats := sum(event.duplicate_keys for event in events):
+            metrics.DUPLICATE_KEYS.inc(repeats)
 
     async def reject(self, error: RefusedError, body: bytes) -> None:
         """Keep a refused body with its reason.

@@ -6,6 +6,7 @@ and then answers all of it: group commit makes an fsync's cost a batch's, not an
 
 import contextlib
 import hashlib
+import itertools
 import queue
 import sqlite3
 import threading
@@ -50,9 +51,9 @@ BEAT_SECONDS = 1.0
 GAP_AFTER_SECONDS = 3.0
 _MAX_GROUP = 2_000
 _PRUNE_ROWS = 5_000
-_INSERT_EVENT = """
-INSERT OR IGNORE INTO event (body_hash, received_at, origin, kind, duplicate_keys, body)
-VALUES (?, ?, ?, ?, ?, ?)
+_ROWS_A_STATEMENT = 256
+_INSERT_EVENTS = """
+INSERT OR IGNORE INTO event (body_hash, received_at, origin, kind, duplicate_keys, body) VALUES
 """
 _INSERT_REJECTED = """
 INSERT INTO rejected (received_at, reason, path, detail, body, body_bytes) VALUES (?, ?, ?, ?, ?, ?)
@@ -116,6 +117,7 @@ class Spool:
         self._connection = open_spool(path, limits.max_spool_bytes)
         self._prune_through = 0
         self._pruned_at = 0.0
+        self._beat_at = 0.0
         self._thread = threading.Thread(target=self._run, name="spool-writer")
         self.broken = threading.Event()
 
@@ -230,14 +232,25 @@ class Spool:
     def _insert(self, group: list[Write]) -> int:
         events = [row for write in group for row in write.events]
         rejected = [row for write in group for row in write.rejected]
-        stored = self._connection.executemany(_INSERT_EVENT, events).rowcount if events else 0
+        stored = sum(
+            self._insert_events(events[first : first + _ROWS_A_STATEMENT])
+            for first in range(0, len(events), _ROWS_A_STATEMENT)
+        )
         if rejected:
             self._connection.executemany(_INSERT_REJECTED, rejected)
-        self._beat()
+        if time.monotonic() - self._beat_at >= BEAT_SECONDS / 2:
+            self._beat()
         return stored
+
+    def _insert_events(self, rows: list[tuple[object, ...]]) -> int:
+        # One statement: with one a row this thread would give up Python's lock, and wait to have it
+        # back, twice a row.
+        sql = _INSERT_EVENTS + ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(rows))
+        return self._connection.execute(sql, tuple(itertools.chain.from_iterable(rows))).rowcount
 
     def _beat(self) -> None:
         """We live; where we did not for a while (stopped, stalled), say from when to when."""
+        self._beat_at = time.monotonic()
         now = to_micros(self._clock())
         self._connection.execute(
             "INSERT OR IGNORE INTO gap SELECT beat_at, ? FROM heartbeat WHERE ? - beat_at > ?",

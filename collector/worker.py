@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 import structlog
+import uvloop
 from granian._granian import SocketHolder
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -119,7 +120,7 @@ async def _ended(stop: asyncio.Event, serving: asyncio.Task[None], *, seconds: f
 
 def main() -> None:
     """Entry: the listening socket's number is the one argument."""
-    sys.exit(asyncio.run(serve(int(sys.argv[1]), read())))
+    sys.exit(uvloop.run(serve(int(sys.argv[1]), read())))
 
 
 if __name__ == "__main__":
