@@ -26,7 +26,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         rate: events per second, sent when they are due whether or not others were answered;
             None: each connection sends when it has its answer.
-        seconds: no event is sent after that.
+        seconds: no event is due after that.
         events: no more than that.
         marks: counts of acks, in rising order, whose moments are asked for.
     """
@@ -95,7 +95,7 @@ class _Senders:
         rate = self._load.rate
         while self._sent < self._load.events:
             due = now if rate is None else started + self._sent / rate
-            if max(due, now) - started >= self._load.seconds:
+            if due - started >= self._load.seconds:
                 return None
             if due > now:
                 return due - now
