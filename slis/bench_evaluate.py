@@ -33,7 +33,8 @@ _POLICY = Policy(
 class EvaluationFigures(msgspec.Struct, frozen=True):
     """What was measured; seconds of each round, the first of which starts cold.
 
-    `cpu_seconds` are Python's and the JVM's together: on a busy machine they tell more. `peak_bytes`
+    `cpu_seconds` are Python's and the JVM's together: on a busy machine they tell more.
+    `peak_bytes`
     is the largest resident size of both together, from the start of the process on.
     """
 

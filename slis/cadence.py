@@ -37,7 +37,8 @@ _BURST = 0.1
 _LEAST_SPREAD = 0.01
 STREAMING, PERIODIC, BURSTY, EVENT_DRIVEN = "streaming", "periodic", "bursty", "event_driven"
 
-# What one dataset's gaps tell. Seconds are working seconds; `hours` are the 168 of the week, 1 or 0;
+# What one dataset's gaps tell. Seconds are working seconds; `hours` are the 168 of the week, 1
+# or 0;
 # `scores` are (gap - expected) / spread; `last_wall` is when the newest write was.
 PROFILES = """
     dataset_key bigint, cadence_class string, gaps int, expected double, spread double,
