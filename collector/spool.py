@@ -19,38 +19,16 @@ import msgspec
 
 from collector.events import Event
 from collector.settings import Limits
+from collector.spool_file import open_spool, share_used
 from lineage.clock import Clock, to_micros
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS event (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    body_hash BLOB NOT NULL UNIQUE,
-    received_at INTEGER NOT NULL,
-    origin TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    duplicate_keys INTEGER NOT NULL DEFAULT 0,
-    body BLOB NOT NULL
-);
-CREATE TABLE IF NOT EXISTS rejected (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    received_at INTEGER NOT NULL,
-    reason TEXT NOT NULL,
-    path TEXT,
-    detail TEXT NOT NULL,
-    body BLOB NOT NULL,
-    body_bytes INTEGER NOT NULL
-);
-CREATE TABLE IF NOT EXISTS heartbeat (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    beat_at INTEGER NOT NULL
-);
-CREATE TABLE IF NOT EXISTS gap (started_at INTEGER PRIMARY KEY, ended_at INTEGER NOT NULL);
-"""
 _T = TypeVar("_T")
 BEAT_SECONDS = 1.0
 GAP_AFTER_SECONDS = 3.0
 _MAX_GROUP = 2_000
-_PRUNE_ROWS = 5_000
+_PRUNE_ROWS = 1_000
+_PRUNE_SECONDS = 0.1
+_PRESSED_SHARE = 0.8
 _ROWS_A_STATEMENT = 256
 _INSERT_EVENTS = """
 INSERT OR IGNORE INTO event (body_hash, received_at, origin, kind, duplicate_keys, body) VALUES
@@ -86,24 +64,6 @@ class Observer(Protocol):
 
     def failed(self, group: list[Write], error: sqlite3.Error) -> None:
         """Nothing of the group was kept."""
-
-
-def open_spool(path: Path, max_bytes: int) -> sqlite3.Connection:
-    """The writing connection, with the tables there.
-
-    Each commit is an fsync (`synchronous=FULL`): in a WAL, NORMAL has none, and an acknowledged
-    event would not survive a power cut. Past `max_bytes` SQLite answers SQLITE_FULL, and the
-    transaction is undone.
-    """
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA busy_timeout=10000")
-    connection.execute("PRAGMA journal_size_limit=67108864")
-    page_size = connection.execute("PRAGMA page_size").fetchone()[0]
-    connection.execute(f"PRAGMA max_page_count={max(max_bytes // page_size, 64)}")
-    connection.executescript(SCHEMA)
-    return connection
 
 
 class Spool:
@@ -191,7 +151,7 @@ class Spool:
             self._fail(group, error)
         else:
             self._observer.committed(group, stored, time.monotonic() - started)
-        if started - self._pruned_at >= BEAT_SECONDS:
+        if started - self._pruned_at >= _PRUNE_SECONDS:
             self._pruned_at = started
             self._try_to_prune()
 
@@ -263,13 +223,27 @@ class Spool:
         )
 
     def _prune(self) -> None:
-        oldest_kept = to_micros(self._clock()) - int(self._limits.keep_seconds * 1e6)
-        self._connection.execute(
-            "DELETE FROM event WHERE seq IN"
-            " (SELECT seq FROM event WHERE seq <= ? AND received_at < ? ORDER BY seq LIMIT ?)",
-            (self._prune_through, oldest_kept, _PRUNE_ROWS),
-        )
+        oldest = self._connection.execute(
+            "SELECT received_at FROM event WHERE seq <= ? ORDER BY seq LIMIT 1",
+            (self._prune_through,),
+        ).fetchone()
+        before = self._keep_since()
+        # Looked at first: it alone is asked ten times a second, whatever the spool holds.
+        if oldest is not None and oldest[0] < before:
+            self._connection.execute(
+                "DELETE FROM event WHERE received_at < ? AND seq IN"
+                " (SELECT seq FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)",
+                (before, self._prune_through, _PRUNE_ROWS),
+            )
         self._connection.execute(
             "DELETE FROM rejected WHERE id <= (SELECT max(id) FROM rejected) - ?",
             (self._limits.max_rejected_rows,),
         )
+
+    def _keep_since(self) -> int:
+        """Instant from which on events stay, whoever has read them; µs."""
+        now = to_micros(self._clock())
+        # An event that every reader has passed is worth less than the next one.
+        if share_used(self._connection) > _PRESSED_SHARE:
+            return now + 1
+        return now - int(self._limits.keep_seconds * 1e6)

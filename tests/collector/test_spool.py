@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from collector import spool as spool_module
+from collector import spool_file
 from collector.events import Event
 from collector.settings import Limits
-from collector.spool import Rejected, Spool, Write, open_spool
+from collector.spool import Rejected, Spool, Write
+from collector.spool_file import open_spool
 from lineage.clock import to_micros
 from tests.service.waiting import until
 
@@ -115,7 +116,7 @@ def test_without_the_unique_hash_the_repeat_would_be_two_rows(
 ):
     """Mutant: shows that the test above can fail."""
     monkeypatch.setattr(
-        spool_module, "SCHEMA", spool_module.SCHEMA.replace("BLOB NOT NULL UNIQUE", "BLOB NOT NULL")
+        spool_file, "SCHEMA", spool_file.SCHEMA.replace("BLOB NOT NULL UNIQUE", "BLOB NOT NULL")
     )
     spool = started()
     spool.submit(_events(spool, b"a", b"a"))
@@ -178,6 +179,37 @@ def test_a_full_spool_refuses_and_takes_again_once_its_readers_have_read(
     stored = outcomes.stored
     spool.submit(_events(spool, b"z" * 60_000))
     until(lambda: outcomes.stored == stored + 1)
+
+
+def test_a_full_spool_keeps_no_event_that_all_have_read(tmp_path, started, outcomes):
+    """At 1,000 events a second the keep time of an hour is more than the bound holds."""
+    spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
+    for number in range(40):
+        bodies = [number.to_bytes(2, "big") * 15_000 + bytes([n]) for n in range(4)]
+        spool.submit(_events(spool, *bodies))
+        _wait_for_groups(outcomes, number + 1)
+        spool.prune_through(outcomes.stored)
+        # 64 events of 30 kB fill the spool; none is an hour old.
+        until(lambda: _rows(tmp_path, "SELECT count(*) FROM event")[0][0] < 56)
+
+    assert outcomes.errors == []
+    assert outcomes.stored == 160
+
+
+def test_looking_for_what_may_go_costs_the_same_however_much_stays(tmp_path, clock, outcomes):
+    """It once read every row that was too young to go, each second: up to 10 GiB."""
+    spool = Spool(tmp_path / "spool.db", OLD, clock, outcomes)
+    spool._insert(  # noqa: SLF001 - as the writer does, without its thread
+        [_events(spool, *(str(number).encode() for number in range(5_000)))]
+    )
+    spool.prune_through(5_000)
+    steps = []
+    spool._connection.set_progress_handler(lambda: steps.append(1), 1)  # noqa: SLF001
+
+    spool._prune()  # noqa: SLF001
+
+    spool._connection.close()  # noqa: SLF001
+    assert 0 < len(steps) < 200
 
 
 def test_only_what_every_reader_has_passed_and_is_old_goes(tmp_path, started, clock, outcomes):

@@ -1,0 +1,57 @@
+"""The spool's file: its tables, how it is opened, how full it is."""
+
+import sqlite3
+from pathlib import Path
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS event (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    body_hash BLOB NOT NULL UNIQUE,
+    received_at INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    duplicate_keys INTEGER NOT NULL DEFAULT 0,
+    body BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS rejected (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    received_at INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    path TEXT,
+    detail TEXT NOT NULL,
+    body BLOB NOT NULL,
+    body_bytes INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS heartbeat (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    beat_at INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS gap (started_at INTEGER PRIMARY KEY, ended_at INTEGER NOT NULL);
+"""
+
+
+def open_spool(path: Path, max_bytes: int) -> sqlite3.Connection:
+    """The writing connection, with the tables there.
+
+    Each commit is an fsync (`synchronous=FULL`): in a WAL, NORMAL has none, and an acknowledged
+    event would not survive a power cut. Past `max_bytes` SQLite answers SQLITE_FULL, and the
+    transaction is undone.
+    """
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA busy_timeout=10000")
+    connection.execute("PRAGMA journal_size_limit=67108864")
+    page_size = connection.execute("PRAGMA page_size").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count={max(max_bytes // page_size, 64)}")
+    connection.executescript(SCHEMA)
+    return connection
+
+
+def share_used(connection: sqlite3.Connection) -> float:
+    """How much of its bound the file holds, 0-1."""
+    pages, free, most = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("page_count", "freelist_count", "max_page_count")
+    )
+    return float((pages - free) / most)
