@@ -21,7 +21,7 @@ from service.demo.screen import Screen
 from service.demo.spark import Job, finish, http
 from service.errors import RefusedInputError
 from service.roles import with_free_ports
-from service.settings import read
+from service.settings import Settings, read
 
 POLICY = Path(__file__).with_name("lineward.yaml")
 EXPECTED = {
@@ -52,9 +52,10 @@ def run(*, once: bool, data_dir: Path | None) -> int:
 
     Raises:
         OccupiedError: one of the ports is in use.
+        RefusedInputError: the folder is not empty, or settings point at a Lineward in use.
         StepFailedError: a step did not come to its end, or a state did not occur.
     """
-    settings = with_free_ports(read())
+    settings = with_free_ports(_of_a_demo(read()))
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with _folder(data_dir) as folder:
@@ -68,6 +69,17 @@ def run(*, once: bool, data_dir: Path | None) -> int:
     finally:
         signal.signal(signal.SIGTERM, previous)
     return 0
+
+
+def _of_a_demo(settings: Settings) -> Settings:
+    """The settings, seen to concern nobody's real catalog: the demo's shop does not belong there."""
+    if settings.catalog_url or settings.collector_token_file:
+        message = (
+            "the demo has a catalog of its own: unset LINEWARD_CATALOG_URL and"
+            " LINEWARD_COLLECTOR_TOKEN_FILE"
+        )
+        raise RefusedInputError(message)
+    return settings
 
 
 @contextmanager

@@ -133,3 +133,12 @@ def test_a_folder_in_use_is_refused(tmp_path: Path):
     assert done.returncode == 6
     assert "is not empty" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_somebodys_catalog_is_left_alone(tmp_path: Path):
+    """A shop of play data would stand among the real ones."""
+    done = lineward("demo", LINEWARD_CATALOG_URL=f"sqlite:///{tmp_path}/real.db", **ANY_PORTS)
+
+    assert done.returncode == 6
+    assert "unset LINEWARD_CATALOG_URL" in done.stderr
+    assert list(tmp_path.iterdir()) == []
