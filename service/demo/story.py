@@ -72,7 +72,7 @@ def run(*, once: bool, data_dir: Path | None) -> int:
 
 
 def _of_a_demo(settings: Settings) -> Settings:
-    """The settings, seen to concern nobody's real catalog: the demo's shop does not belong there."""
+    """The settings, seen to concern no real catalog: the demo's shop does not belong there."""
     if settings.catalog_url or settings.collector_token_file:
         message = (
             "the demo has a catalog of its own: unset LINEWARD_CATALOG_URL and"
