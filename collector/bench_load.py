@@ -9,6 +9,7 @@ import socket
 import sys
 import time
 from array import array
+from collections import deque
 
 import msgspec
 
@@ -70,7 +71,8 @@ class _Senders:
         self._open = [socket.create_connection((_HOST, load.port)) for _ in range(load.connections)]
         self._by_number = {connection.fileno(): connection for connection in self._open}
         self._due: dict[int, float] = {}
-        self._idle = list(self._by_number)
+        # The longest idle first: one left alone would be closed after the collector's deadline.
+        self._idle = deque(self._by_number)
         self._sent = 0
         self._latencies = array("d")
         self._acked_at = array("d")
@@ -101,7 +103,7 @@ class _Senders:
                 return due - now
             if not self._idle:
                 return _GIVE_UP_SECONDS
-            self._send(self._idle.pop(), due)
+            self._send(self._idle.popleft(), due)
         return None
 
     def _send(self, number: int, due: float) -> None:

@@ -26,6 +26,8 @@ _T = TypeVar("_T")
 BEAT_SECONDS = 1.0
 GAP_AFTER_SECONDS = 3.0
 _MAX_GROUP = 2_000
+# An event waits so long for others to share its fsync: a seventh less CPU each at full load.
+_GATHER_SECONDS = 0.0003
 _PRUNE_ROWS = 1_000
 _PRUNE_SECONDS = 0.1
 _PRESSED_SHARE = 0.8
@@ -134,6 +136,7 @@ class Spool:
         group: list[Write] = []
         try:
             item = self._queue.get(timeout=BEAT_SECONDS)
+            time.sleep(_GATHER_SECONDS)
             while item is not None:
                 group.append(item)
                 if len(group) == _MAX_GROUP:
@@ -156,8 +159,8 @@ class Spool:
             self._try_to_prune()
 
     def _fail(self, group: list[Write], error: sqlite3.Error) -> None:
-        # After a failed fsync the kernel may call the page clean: only a new process, reading the
-        # file anew, knows what is on disk. A full disk or spool leaves the connection sound.
+        # After a failed fsync the kernel may call the page clean: only a new process knows what is
+        # on disk. A full disk or spool leaves the connection sound.
         if error.sqlite_errorname != "SQLITE_FULL":
             self.broken.set()
         self._observer.failed(group, error)
@@ -192,10 +195,8 @@ class Spool:
     def _insert(self, group: list[Write]) -> int:
         events = [row for write in group for row in write.events]
         rejected = [row for write in group for row in write.rejected]
-        stored = sum(
-            self._insert_events(events[first : first + _ROWS_A_STATEMENT])
-            for first in range(0, len(events), _ROWS_A_STATEMENT)
-        )
+        parts = range(0, len(events), _ROWS_A_STATEMENT)
+        stored = sum(self._insert_events(events[at : at + _ROWS_A_STATEMENT]) for at in parts)
         if rejected:
             self._connection.executemany(_INSERT_REJECTED, rejected)
         if time.monotonic() - self._beat_at >= BEAT_SECONDS / 2:

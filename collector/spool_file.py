@@ -3,6 +3,7 @@
 import sqlite3
 from pathlib import Path
 
+LOG_PAGES = 16_000  # 64 MiB, as journal_size_limit
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS event (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -41,6 +42,10 @@ def open_spool(path: Path, max_bytes: int) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA busy_timeout=10000")
+    # The hashes are all over their index: 64 MiB of its pages stay in memory.
+    connection.execute("PRAGMA cache_size=-65536")
+    # Most of the log is copied beside the writer (checkpoint.py); this bounds it all the same.
+    connection.execute(f"PRAGMA wal_autocheckpoint={LOG_PAGES}")
     connection.execute("PRAGMA journal_size_limit=67108864")
     page_size = connection.execute("PRAGMA page_size").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count={max(max_bytes // page_size, 64)}")

@@ -15,7 +15,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
-from collector import metrics, prune
+from collector import checkpoint, metrics, prune
 from collector.app import App
 from collector.landing import Landing
 from collector.parent import BACKLOG
@@ -80,6 +80,7 @@ def _open(landing: Landing, settings: Settings) -> Spool | None:
         return None
     landing.attach(spool)
     prune.start(spool, settings)
+    checkpoint.start(path)
     _log.info("collector_ready", pid=os.getpid())
     return spool
 
