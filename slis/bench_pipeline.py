@@ -20,7 +20,7 @@ from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.clock import system_clock
-from slis.occupancy import cpu_seconds, memory_bytes
+from slis.footprint import CpuMeter, memory_bytes
 from slis.session import open_session
 from slis.settings import Place, Settings
 from slis.spool_events import events, fill_spool
@@ -115,18 +115,18 @@ def _work_off(spark: SparkSession, folder: Path, count: int, *, seed: int) -> Si
     def landed(result: Landed) -> None:
         marks.append((time.perf_counter(), result.events))
 
-    cpu, began = cpu_seconds(), time.perf_counter()
+    cpu, began = CpuMeter(), time.perf_counter()
     query.start(
         spark, engine, place, max_rows=Settings().max_rows, clock=system_clock, landed=landed
     ).awaitTermination()
-    seconds, cpu = marks[-1][0] - began, cpu_seconds() - cpu
+    seconds, cpu_seconds = marks[-1][0] - began, cpu.seconds()
     engine.dispose()
     tail = marks[-max(1, len(marks) // 10) - 1 :] if len(marks) > 1 else [(began, 0), *marks]
     return Size(
         events=count,
         seconds=round(seconds, 2),
         events_per_second=round(count / seconds, 1),
-        cpu_microseconds_per_event=round(cpu / count * _MICROS, 1),
+        cpu_microseconds_per_event=round(cpu_seconds / count * _MICROS, 1),
         last_tenth_events_per_second=round(
             sum(events for _, events in tail[1:]) / (tail[-1][0] - tail[0][0]), 1
         ),
@@ -146,17 +146,17 @@ def _live(spark: SparkSession, folder: Path, live_seconds: int, idle_seconds: in
         clock=system_clock,
         poll_seconds=Settings().poll_seconds,
     )
-    cpu = cpu_seconds()
+    cpu = CpuMeter()
     rate = str(LIVE_EVENTS_PER_SECOND)
     sender = [sys.executable, "-m", "slis.spool_events", str(place.spool), rate, str(live_seconds)]
     with subprocess.Popen(sender) as sending:  # noqa: S603 - ourselves
         sending.wait()
-        cpu = cpu_seconds() - cpu
+        live_cpu = cpu.seconds()
     running.processAllAvailable()
     lags = _lags(place, engine)
-    idle = cpu_seconds()
+    cpu = CpuMeter()
     time.sleep(idle_seconds)
-    idle = (cpu_seconds() - idle) / max(idle_seconds, 1)
+    idle = cpu.seconds() / max(idle_seconds, 1)
     running.stop()
     engine.dispose()
     p50, p95, p99 = np.percentile(lags, [50, 95, 99])
@@ -164,7 +164,7 @@ def _live(spark: SparkSession, folder: Path, live_seconds: int, idle_seconds: in
         Figure("live, event to facts, p50", round(float(p50), 3), "s", None, None),
         _at_most("live, event to facts, p95", float(p95), "s", 3.0),
         Figure("live, event to facts, p99", round(float(p99), 3), "s", None, None),
-        Figure("live, cores in use", round(cpu / live_seconds, 2), "cores", None, None),
+        Figure("live, cores in use", round(live_cpu / live_seconds, 2), "cores", None, None),
         _at_most("idle stream", idle, "cores", 0.2),
     ]
 

@@ -1,5 +1,7 @@
 """M1 coverage: is the origin of each dataset known, from its own events?"""
 
+from functools import cache
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -32,6 +34,7 @@ def coverage(known: DataFrame) -> DataFrame:
     return judged.where(F.col("judgement").isNotNull())
 
 
+@cache
 def coverage_judgement() -> Column:
     """M1 of a row of `sli_schemas.KNOWN`: a JUDGEMENT, null when it is not in the total."""
     defect = _defect()

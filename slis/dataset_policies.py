@@ -17,7 +17,7 @@ from lineage.keys import key
 from lineage.policy import Policy, resolve
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
-from slis.stream.upsert import insert_for
+from slis.stream.upsert import fold_rows, insert_for
 
 _FINGERPRINT = "policy_fingerprint"
 _CHANGES = """
@@ -68,7 +68,7 @@ def renew(engine: Engine, policy: Policy, as_of: datetime) -> bool:
     rows = policy_rows(policy, described)
     with writing(engine) as connection:
         _replace(connection, rows)
-        _keep(connection, meta, {"name": _FINGERPRINT, "value": fingerprint})
+        fold_rows(connection, meta, [{"name": _FINGERPRINT, "value": fingerprint}])
     return True
 
 
@@ -157,14 +157,4 @@ def _replace(connection: Connection, rows: list[dict[str, object]]) -> None:
             delete(table).where(table.c.dataset_key == bindparam("gone")),
             [{"gone": at} for at in gone],
         )
-    if changed:
-        _keep(connection, table, changed)
-
-
-def _keep(connection: Connection, table: Any, rows: Any) -> None:  # noqa: ANN401 - one row or many
-    insert = insert_for(connection.dialect)(table)
-    keys = [column.name for column in table.primary_key]
-    changes = {
-        column.name: insert.excluded[column.name] for column in table.c if column.name not in keys
-    }
-    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=changes), rows)
+    fold_rows(connection, table, changed)

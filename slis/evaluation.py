@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 from lineage.policy import Policy
 from lineage.states import FRESHNESS
 from slis import dataset_policies, horizon
+from slis.dataset_states import Row
 from slis.datasets_judged import datasets_judged
 from slis.evaluation_input import EvaluationInput, Position, position
 from slis.knowledge import known
@@ -20,7 +21,7 @@ from slis.lag import lag
 from slis.late_writes import amended
 from slis.learning import learn
 from slis.provenance import provenance
-from slis.publish import Found, Row, publish
+from slis.publish import Found, publish
 from slis.reasons import reasons
 from slis.retirement import retire_unused
 from slis.tallies import tallies

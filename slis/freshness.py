@@ -1,5 +1,7 @@
 """M2 freshness: was each dataset written within its limit?"""
 
+from functools import cache
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -58,6 +60,7 @@ def with_inputs(known: DataFrame, edges: DataFrame) -> DataFrame:
     return known.join(F.broadcast(newest), ["as_of", "dataset_key"], "left")
 
 
+@cache
 def freshness_judgement() -> Column:
     """M2 of a row of `with_inputs`: a JUDGEMENT."""
     limit, origin = _limit()

@@ -8,7 +8,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import from_micros, to_micros
 from slis.evaluation_input import Position
-from slis.stream.upsert import insert_for, least
+from slis.stream.upsert import fold_rows, least
 
 INSTALLED = "installed_at"
 HISTORY = "history_from"
@@ -48,8 +48,5 @@ def _value(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a Selec
 
 def _keep(connection: Connection, name: str, micros: int) -> None:
     """The earliest instant of that name. Texts of 16 digits are in the order of their numbers."""
-    table = tables.meta
-    insert = insert_for(connection.dialect)(table)
-    earlier = least(table.c.value, insert.excluded.value)
-    statement = insert.on_conflict_do_update(index_elements=["name"], set_={"value": earlier})
-    connection.execute(statement, {"name": name, "value": f"{micros:016d}"})
+    row = {"name": name, "value": f"{micros:016d}"}
+    fold_rows(connection, tables.meta, [row], {"value": least})

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from lineage.clock import to_micros
-from slis.stream.upsert import added, insert_for
+from slis.stream.upsert import added, fold_rows
 
 AMENDABLE = timedelta(days=7)
 _HOUR_MICROS = 3_600_000_000
@@ -44,7 +44,6 @@ def hour_of(instant: datetime) -> int:
 def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> None:
     """Add what was counted and what is amended; hours over 7 days back stay as they are."""
     earliest = hour_of(as_of - AMENDABLE)
-    table = tables.sli_hour
     names = ("sli", "tier", "hour", "good", "total", "unknown")
     rows = [
         dict(zip(names, (*at, *amounts), strict=True))
@@ -54,12 +53,7 @@ def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> 
     ]
     if not rows:
         return
-    insert = insert_for(connection.dialect)(table)
-    changes = {
-        name: added(table.c[name], insert.excluded[name]) for name in ("good", "total", "unknown")
-    }
-    keys = ["sli", "tier", "hour"]
-    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=changes), rows)
+    fold_rows(connection, tables.sli_hour, rows, dict.fromkeys(("good", "total", "unknown"), added))
     connection.execute(text(_WITHIN_TOTAL), {"earliest": earliest})
 
 

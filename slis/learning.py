@@ -13,7 +13,7 @@ from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from slis import cadence, catalog_frames
 from slis.sli_schemas import GAPS, WRITES
-from slis.stream.upsert import insert_for
+from slis.stream.upsert import fold_rows
 
 # Bounds one evaluation's share of the work: after a history load the rest follows in the next ones.
 MAX_DATASETS = 5_000
@@ -144,13 +144,8 @@ def _merged(stored: list[Pool], fresh: list[dict[str, Any]]) -> list[Pool]:
 
 
 def _keep_limits(connection: Connection, rows: list[dict[str, Any]], as_of: datetime) -> None:
-    table = tables.dataset_limit
-    insert = insert_for(connection.dialect)(table)
-    names = [column.name for column in table.columns if column.name != "dataset_key"]
-    changes = {name: insert.excluded[name] for name in names}
-    if rows:
-        statement = insert.on_conflict_do_update(index_elements=["dataset_key"], set_=changes)
-        connection.execute(statement, [{**row, "learned_at": to_micros(as_of)} for row in rows])
+    learned = [{**row, "learned_at": to_micros(as_of)} for row in rows]
+    fold_rows(connection, tables.dataset_limit, learned)
 
 
 def _keep_learned(connection: Connection, due: dict[int, int]) -> None:
@@ -161,14 +156,8 @@ def _keep_learned(connection: Connection, due: dict[int, int]) -> None:
 
 
 def _keep_pools(connection: Connection, pools: list[Pool]) -> None:
-    table = tables.meta
     rows = [
         {"name": _POOL + pool.cadence_class, "value": msgspec.json.encode(pool).decode()}
         for pool in pools
     ]
-    if rows:
-        insert = insert_for(connection.dialect)(table)
-        changes = {"value": insert.excluded.value}
-        connection.execute(
-            insert.on_conflict_do_update(index_elements=["name"], set_=changes), rows
-        )
+    fold_rows(connection, tables.meta, rows)

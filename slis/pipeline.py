@@ -133,10 +133,10 @@ class Pipeline:
                 self._evaluations.begun(now)
                 spark.sparkContext.setLocalProperty("spark.scheduler.pool", EVALUATION_POOL)
                 waiting = backlog_since(self._place.spool, self._engine)
-                _evaluation().evaluate(
+                done = _evaluation().evaluate(
                     spark, self._engine, policy.current(), now, backlog_since=waiting
                 )
-                self._evaluations.deadline = next_deadline(self._engine, now)
+                self._evaluations.ended(done.seconds, next_deadline(self._engine, now))
 
         def gaps(now: datetime) -> None:
             if copy_gaps(self._place.spool, self._engine, to_micros(now)):

@@ -2,27 +2,25 @@
 
 import uuid
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import Any
 
 import msgspec
 import pyarrow as pa
-from sqlalchemy import Connection, Engine, Table, bindparam, delete, select, text, update
+from sqlalchemy import Connection, Engine, bindparam, delete, select, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.states import INGESTION_LAG, MISSING_PROVENANCE
+from slis.dataset_states import Row, change_states, state_changes
 from slis.evaluation_input import Position, position
 from slis.hours import Amounts, add_to_hours, hour_of, origins_found
 from slis.lag import BOUNDS_SECONDS
-from slis.stream.upsert import added, insert_for
+from slis.stream.upsert import added, fold_rows, insert_for
 
 EPOCH = "catalog_epoch"
 ALL_TIERS = "all"
 _NO_ORIGIN = "default"
 _DAY_MICROS = 86_400_000_000
-Row = dict[str, Any]
 
 
 class OvertakenError(Exception):
@@ -45,6 +43,11 @@ class Found(msgspec.Struct, frozen=True):
 def publish(engine: Engine, at: Position, found: Found) -> None:
     """Write everything that an evaluation gives.
 
+    Args:
+        engine: of the catalog.
+        at: the position that was evaluated.
+        found: what it gave.
+
     Raises:
         OvertakenError: the catalog's last evaluation is not the one that `at` follows.
     """
@@ -58,7 +61,7 @@ def publish(engine: Engine, at: Position, found: Found) -> None:
         add_to_hours(connection, at.as_of, _hourly(at, found), found.amended, found_since)
         _mark_reads(connection, at, found.reads)
         _replace_now(connection, at, found)
-        _change_states(connection, at, changes)
+        change_states(connection, at.as_of, changes)
         _add_to_lag_buckets(connection, found.lags)
         connection.execute(tables.evaluation.insert(), _evaluation(at, found))
 
@@ -158,17 +161,9 @@ def _add_to_counters(connection: Connection, counts: Iterable[Row]) -> None:
             held[place] += max(0.0, row[name])
     at_epoch = epoch(connection)
     rows = [{**_count(*labels, held), "epoch": at_epoch} for labels, held in sums.items()]
-    add_rows(connection, tables.sli_counter, rows, ("good", "total", "unknown"))
-
-
-def add_rows(connection: Connection, table: Table, rows: list[Row], amounts: Iterable[str]) -> None:
-    """Insert rows, or add their amounts to the rows that are there."""
-    if not rows:
-        return
-    insert = insert_for(connection.dialect)(table)
-    keys = [column.name for column in table.primary_key]
-    changes = {name: added(table.c[name], insert.excluded[name]) for name in amounts}
-    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=changes), rows)
+    fold_rows(
+        connection, tables.sli_counter, rows, dict.fromkeys(("good", "total", "unknown"), added)
+    )
 
 
 def _mark_reads(connection: Connection, at: Position, reads: list[Row]) -> None:
@@ -219,62 +214,6 @@ def _replace_now(connection: Connection, at: Position, found: Found) -> None:
         connection.execute(now.insert(), rows)
 
 
-# --- states ---
-
-_AGES = """
-    UPDATE dataset_state SET age_seconds = CASE WHEN a.last_written_at < :at
-        THEN (:at - a.last_written_at) / 1e6 ELSE 0 END
-    FROM dataset_activity a
-    WHERE a.dataset_key = dataset_state.dataset_key AND dataset_state.sli = 'M2'
-    AND a.last_written_at IS NOT NULL
-"""
-_TOLD = ("state", "reason", "evidence", "limit_seconds", "limit_origin")
-
-
-class StateChanges(msgspec.Struct, frozen=True):
-    """What `dataset_state` must be told: most datasets are as they were."""
-
-    rows: list[Row]
-    gone: list[tuple[int, str]]
-
-
-def state_changes(engine: Engine, as_of: datetime, states: pa.Table) -> StateChanges:
-    """`states` against the catalog's, with `since` kept while state and reason stay."""
-    names = ("dataset_key", "sli", *_TOLD, "age_seconds")
-    query = f"SELECT dataset_key, sli, since, {', '.join(_TOLD)} FROM dataset_state"  # noqa: S608
-    with engine.connect() as connection:
-        known = {row[:2]: row[2:] for row in connection.exec_driver_sql(query).fetchall()}
-    at = to_micros(as_of)
-    rows = []
-    for values in zip(*(states.column(name).to_pylist() for name in names), strict=True):
-        since, *before = known.pop(values[:2], (at, None))
-        told = list(values[2:-1])
-        if before != told:
-            stays = before[:2] == told[:2]
-            rows.append({**dict(zip(names, values, strict=True)), "since": since if stays else at})
-    return StateChanges(rows=rows, gone=list(known))
-
-
-def _change_states(connection: Connection, at: Position, changes: StateChanges) -> None:
-    table = tables.dataset_state
-    _keep(connection, table, changes.rows)
-    if changes.gone:
-        gone = delete(table).where(
-            table.c.dataset_key == bindparam("gone"), table.c.sli == bindparam("of")
-        )
-        connection.execute(gone, [{"gone": one, "of": sli} for one, sli in changes.gone])
-    connection.execute(text(_AGES), {"at": to_micros(at.as_of)})
-
-
-def _keep(connection: Connection, table: Table, rows: list[Row]) -> None:
-    if not rows:
-        return
-    insert = insert_for(connection.dialect)(table)
-    keys = [column.name for column in table.primary_key]
-    changes = {name: insert.excluded[name] for name in table.c.keys() if name not in keys}  # noqa: SIM118
-    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=changes), rows)
-
-
 def _add_to_lag_buckets(connection: Connection, lags: list[Row]) -> None:
     sums: dict[tuple[str, str], float] = {}
     for row in lags:
@@ -284,4 +223,4 @@ def _add_to_lag_buckets(connection: Connection, lags: list[Row]) -> None:
         for le, value in figures.items():
             sums[row["processing"], le] = sums.get((row["processing"], le), 0.0) + value
     rows = [{"processing": kind, "le": le, "value": value} for (kind, le), value in sums.items()]
-    add_rows(connection, tables.lag_bucket, rows, ("value",))
+    fold_rows(connection, tables.lag_bucket, rows, {"value": added})

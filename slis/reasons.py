@@ -1,5 +1,7 @@
 """Why a dataset is not good: the first reason that holds, with its evidence in words."""
 
+from functools import cache
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -57,6 +59,7 @@ def _columns(reason: Column, evidence: Column) -> list[Column]:
     ]
 
 
+@cache
 def _note() -> Column:
     """What people should know of a dataset that is not bad."""
     idle = words(
@@ -124,6 +127,7 @@ def _twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
     )
 
 
+@cache
 def _first_that_holds() -> Column:
     """A struct of reason and evidence. The order is the definition's: change it there first."""
     found = _reason("late", _late())

@@ -48,7 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     driver_memory: Annotated[str, Meta(pattern=r"^[0-9]+[mg]$")] = "1536m"
     max_rows: Annotated[int, Meta(ge=1, le=200_000)] = 25_000  # events a batch
     poll_seconds: _Seconds = 0.25  # how often the spool is asked for news
-    evaluate_seconds: Annotated[float, Meta(ge=1)] = 15.0  # at most that often
+    evaluate_seconds: Annotated[float, Meta(ge=1)] = 15.0  # a long one at most that often
     # The service shows no figure older than 60 s: the next evaluation must land before that.
     evaluate_at_least_seconds: Annotated[float, Meta(ge=1)] = 40.0
     event_days: _Days = 7  # identities, against repeats

@@ -3,7 +3,7 @@
 The same rows for any order, any repeats, any split into batches.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -98,6 +98,30 @@ def at_the_later(instant: str, *, ties: Fold | None = None) -> Fold:
 def insert_for(dialect: Dialect) -> Any:  # noqa: ANN401 - two classes of one shape
     """The dialect's INSERT, which knows ON CONFLICT."""
     return postgresql.insert if dialect.name == "postgresql" else sqlite.insert
+
+
+def fold_rows(
+    connection: Connection,
+    table: Table,
+    rows: Sequence[Mapping[str, Any]],
+    folds: Mapping[str, Fold] | None = None,
+) -> None:
+    """Insert rows of ours, each key once; fold them into those that are there.
+
+    Args:
+        connection: inside a transaction.
+        table: to write.
+        rows: the primary key's columns and others, the same ones in each row.
+        folds: for each other column, how the kept and the given value make one; None: the given
+            one replaces the kept one.
+    """
+    if not rows:
+        return
+    insert = insert_for(connection.dialect)(table)
+    keys = [column.name for column in table.primary_key]
+    folds = folds or dict.fromkeys(rows[0].keys() - set(keys), newest)
+    changes = {name: fold(table.c[name], insert.excluded[name]) for name, fold in folds.items()}
+    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=changes), list(rows))
 
 
 def upsert(  # noqa: PLR0913 - the last two by name

@@ -83,23 +83,29 @@ def test_the_next_deadline_is_that_of_the_dataset_nearest_to_its_limit(engine, a
 
 
 @pytest.mark.parametrize(
-    ("seconds", "changed", "deadline", "due"),
+    ("took", "seconds", "changed", "deadline", "due"),
     [
-        (14, True, None, False),
-        (15, True, None, True),
-        (15, False, None, False),
-        (20, False, 18, True),
-        (20, False, 25, False),
-        (60, False, None, True),
-        (-5, False, None, True),
+        (8, 14, True, None, False),
+        (8, 15, True, None, True),
+        (8, 15, False, None, False),
+        (8, 20, False, 18, True),
+        (8, 20, False, 25, False),
+        (8, 60, False, None, True),
+        (8, -5, False, None, True),
+        (3, 8, True, None, False),
+        (3, 9, True, None, True),
+        (0.1, 4, True, None, False),
+        (0.1, 5, True, None, True),
     ],
 )
-def test_an_evaluation_is_due_when_there_is_something_to_say(at, seconds, changed, deadline, due):
-    """Facts changed or a deadline passed, at most every 15 s; and each minute in any case."""
+def test_an_evaluation_is_due_when_there_is_something_to_say(  # noqa: PLR0913, PLR0917 - a row
+    at, took, seconds, changed, deadline, due
+):
+    """Facts changed or a deadline passed, a third of the time or every 15 s; else each minute."""
     evaluations = Evaluations(timedelta(seconds=15), timedelta(seconds=60))
     assert evaluations.is_due(at(12))
     evaluations.begun(at(12))
-    evaluations.deadline = None if deadline is None else at(12, 0, deadline)
+    evaluations.ended(took, None if deadline is None else at(12, 0, deadline))
     if changed:
         evaluations.changed.set()
 

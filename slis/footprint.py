@@ -1,7 +1,4 @@
-"""What this process and its children (Spark's JVM.
-
-Python workers) take of the machine, from /proc.
-"""
+"""What this process and its children take of the machine: Spark's JVM, Python workers."""
 
 import os
 from collections.abc import Iterator
@@ -34,16 +31,31 @@ def tree() -> set[int]:
     return found
 
 
-def cpu_seconds() -> float:
-    """CPU time of the tree so far, that of its ended members included."""
-    ticks = 0
+class CpuMeter:
+    """CPU time that the tree has taken since the meter was made.
+
+    Of a process that ended in between nothing is known: Spark's daemon does not wait for its
+    workers, so that the kernel forgets what they used. A worker that has nothing to do ends.
+    """
+
+    def __init__(self) -> None:
+        self._before = _ticks_by_process()
+
+    def seconds(self) -> float:
+        """Seconds of CPU so far."""
+        now = _ticks_by_process()
+        return sum(ticks - self._before.get(pid, 0) for pid, ticks in now.items()) / _TICKS
+
+
+def _ticks_by_process() -> dict[int, int]:
+    ticks: dict[int, int] = {}
     for pid in tree():
         try:
             fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        ticks += sum(int(field) for field in fields[11:15])
-    return ticks / _TICKS
+        ticks[pid] = sum(int(field) for field in fields[11:13])
+    return ticks
 
 
 def memory_bytes() -> int:

@@ -1,0 +1,59 @@
+"""`dataset_state`: what an evaluation says of each dataset, against what was said before."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from sqlalchemy import Connection, Engine, bindparam, delete, text
+
+from lineage.catalog import tables
+from lineage.clock import to_micros
+from slis.stream.upsert import fold_rows
+
+Row = dict[str, Any]
+
+_AGES = """
+    UPDATE dataset_state SET age_seconds = CASE WHEN a.last_written_at < :at
+        THEN (:at - a.last_written_at) / 1e6 ELSE 0 END
+    FROM dataset_activity a
+    WHERE a.dataset_key = dataset_state.dataset_key AND dataset_state.sli = 'M2'
+    AND a.last_written_at IS NOT NULL
+"""
+_TOLD = ("state", "reason", "evidence", "limit_seconds", "limit_origin")
+
+
+class StateChanges(msgspec.Struct, frozen=True):
+    """What `dataset_state` must be told: most datasets are as they were."""
+
+    rows: list[Row]
+    gone: list[tuple[int, str]]
+
+
+def state_changes(engine: Engine, as_of: datetime, states: pa.Table) -> StateChanges:
+    """`states` against the catalog's, with `since` kept while state and reason stay."""
+    names = ("dataset_key", "sli", *_TOLD, "age_seconds")
+    query = f"SELECT dataset_key, sli, since, {', '.join(_TOLD)} FROM dataset_state"  # noqa: S608
+    with engine.connect() as connection:
+        left = {row[:2]: row[2:] for row in connection.exec_driver_sql(query).fetchall()}
+    at = to_micros(as_of)
+    rows = []
+    for values in zip(*(states.column(name).to_pylist() for name in names), strict=True):
+        since, *before = left.pop(values[:2], (at, None))
+        now = list(values[2:-1])
+        if before != now:
+            stays = before[:2] == now[:2]
+            rows.append({**dict(zip(names, values, strict=True)), "since": since if stays else at})
+    return StateChanges(rows=rows, gone=list(left))
+
+
+def change_states(connection: Connection, as_of: datetime, changes: StateChanges) -> None:
+    """Write the changes, and the age that every dataset has by now."""
+    table = tables.dataset_state
+    fold_rows(connection, table, changes.rows)
+    if changes.gone:
+        gone = delete(table).where(
+            table.c.dataset_key == bindparam("gone"), table.c.sli == bindparam("of")
+        )
+        connection.execute(gone, [{"gone": one, "of": sli} for one, sli in changes.gone])
+    connection.execute(text(_AGES), {"at": to_micros(as_of)})

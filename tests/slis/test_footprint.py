@@ -1,0 +1,35 @@
+"""What the benchmarks say of a process is what the kernel says of it."""
+
+import subprocess
+import sys
+import time
+
+from slis.footprint import CpuMeter, memory_bytes
+
+
+def _busy(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+def test_the_meter_counts_what_this_process_uses():
+    meter = CpuMeter()
+    _busy(0.3)
+    assert 0.25 < meter.seconds() < 3
+
+
+def test_a_child_counts_while_it_lives_and_never_makes_it_less():
+    code = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ninput()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        before = CpuMeter()
+        child.stdout.readline()
+        with_child, memory = before.seconds(), memory_bytes()
+        after = CpuMeter()
+        child.communicate(b"\n")
+
+    assert with_child > 0.4
+    assert after.seconds() >= 0
+    assert memory > memory_bytes()
