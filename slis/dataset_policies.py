@@ -4,7 +4,6 @@ Tiers are handed up by the graph functions of `lineage`, never by joins repeated
 """
 
 from collections import defaultdict
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -12,12 +11,11 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.clock import to_micros
 from lineage.keys import key
 from lineage.policy import Policy, resolve
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
-from slis.stream.upsert import fold_rows, insert_for
+from slis.stream.upsert import fold_rows
 
 _FINGERPRINT = "policy_fingerprint"
 _CHANGES = """
@@ -49,44 +47,24 @@ class Described(msgspec.Struct, frozen=True):
     owners: dict[int, str]
 
 
-def renew(engine: Engine, policy: Policy, as_of: datetime) -> bool:
+def renew(engine: Engine, policy: Policy) -> bool:
     """Bring `dataset_policy` up to date; a look at a few counts when nothing changed.
-
-    A dataset that the policy names outright is in the catalog from then on, seen or not.
 
     Returns:
         Whether anything was computed anew.
     """
-    with writing(engine) as connection:
-        _declare(connection, policy, to_micros(as_of))
+    with engine.connect() as connection:
         fingerprint = f"{policy.hash} {list(connection.execute(text(_CHANGES)).one())}"
         meta = tables.meta
         known = connection.scalar(select(meta.c.value).where(meta.c.name == _FINGERPRINT))
-        if known == fingerprint:
-            return False
+    if known == fingerprint:
+        return False
     described = _described(engine)
     rows = policy_rows(policy, described)
     with writing(engine) as connection:
         _replace(connection, rows)
         fold_rows(connection, meta, [{"name": _FINGERPRINT, "value": fingerprint}])
     return True
-
-
-def _declare(connection: Connection, policy: Policy, at: int) -> None:
-    rows = [
-        {
-            "dataset_key": key(namespace, name),
-            "namespace": namespace,
-            "name": name,
-            "canonical_key": key(namespace, name),
-            "first_seen_at": at,
-            "last_seen_at": at,
-        }
-        for namespace, name in policy.declared()
-    ]
-    if rows:
-        insert = insert_for(connection.dialect)(tables.dataset)
-        connection.execute(insert.on_conflict_do_nothing(), rows)
 
 
 def _described(engine: Engine) -> Described:

@@ -20,6 +20,7 @@ from slis.knowledge import known
 from slis.lag import lag
 from slis.late_writes import amended
 from slis.learning import learn
+from slis.policy_names import renew_names
 from slis.provenance import provenance
 from slis.publish import Found, publish
 from slis.reasons import reasons
@@ -60,7 +61,8 @@ def evaluate(
     """
     started = time.monotonic()
     retire_unused(engine, policy, as_of)
-    dataset_policies.renew(engine, policy, as_of)
+    renew_names(engine, policy, as_of)
+    dataset_policies.renew(engine, policy)
     learn(spark, engine, as_of, time_zone=policy.time_zone)
     with engine.connect() as connection:
         at = position(connection, as_of)

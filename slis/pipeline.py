@@ -144,7 +144,8 @@ class Pipeline:
 
         def daily(now: datetime) -> None:
             if self._pruned_at is None or now - self._pruned_at >= _DAY:
-                prune(self._engine, self._place, self._settings, now)
+                keep = policy.current().retention_days
+                prune(self._engine, self._place, self._settings, now, lake_days=keep)
                 self._pruned_at = now
 
         return [

@@ -54,7 +54,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     event_days: _Days = 7  # identities, against repeats
     write_days: _Days = 180
     writes_a_dataset: Annotated[int, Meta(ge=10)] = 500
-    lake_days: _Days = 90
 
 
 def read_place() -> Place:

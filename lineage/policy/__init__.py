@@ -1,5 +1,6 @@
 """The policy: owners, tiers, sources and limits by pattern, as `lineward.yaml` says."""
 
+from lineage.policy.checks import not_in_force
 from lineage.policy.file import PolicyFile
 from lineage.policy.model import DEFAULT, Policy
 from lineage.policy.reading import PolicyError, load, parse
@@ -12,6 +13,7 @@ __all__ = [
     "PolicyError",
     "PolicyFile",
     "load",
+    "not_in_force",
     "owner_of_job",
     "parse",
     "resolve",

@@ -87,3 +87,16 @@ def _wrong_objectives(policy: Policy) -> Iterator[Problem]:
         for tier, ratio in msgspec.structs.asdict(by_tier).items():
             if ratio is not None and not Decimal(0) < ratio <= Decimal(1):
                 yield f"$.objectives.{sli}.{tier}", f"{ratio} is no ratio above 0 and up to 1"
+
+
+def not_in_force(policy: Policy) -> list[str]:
+    """What the policy says that is taken and checked, and that nothing acts on yet."""
+    said = {
+        "owners[].slack, .pagerduty_key_file, .escalation": any(
+            owner.slack or owner.pagerduty_key_file or owner.escalation for owner in policy.owners
+        ),
+        "datasets[].regulated, .pii": any(rule.regulated or rule.pii for rule in policy.datasets),
+        "calendars": bool(policy.calendars),
+        "suppressions": bool(policy.suppressions),
+    }
+    return [name for name, is_said in said.items() if is_said]

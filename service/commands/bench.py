@@ -4,6 +4,7 @@ import importlib
 from typing import Any
 
 import msgspec
+import structlog
 import typer
 from rich.table import Table
 
@@ -37,6 +38,7 @@ def evaluate(*, as_json: AsJson = False) -> None:
 
 
 def _measured(module: str) -> Any:  # noqa: ANN401 - each bench has figures of its own
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("warning"))
     return msgspec.to_builtins(importlib.import_module(module).run())
 
 
@@ -72,14 +74,9 @@ def table(figures: dict[str, Any]) -> Table:
     shown = Table("figure", "measured", "budget")
     for name, value in figures.items():
         if not name.startswith("budget_"):
-            shown.add_row(*map(plain, (name, _number(value), _number(_budget(name, figures)))))
+            budget = figures.get(f"budget_{name}", "")
+            shown.add_row(*map(plain, (name, _number(value), _number(budget))))
     return shown
-
-
-def _budget(name: str, figures: dict[str, Any]) -> Any:  # noqa: ANN401 - as above
-    """The budget of `warm_seconds` is `budget_warm_seconds`, else `budget_seconds`."""
-    candidates = (f"budget_{name}", f"budget_{name.rpartition('_')[2]}")
-    return next((figures[known] for known in candidates if known in figures), "")
 
 
 def _number(value: Any) -> str:  # noqa: ANN401 - as above

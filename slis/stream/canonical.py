@@ -15,37 +15,57 @@ from slis.stream.rekey import move
 from slis.stream.upsert import greatest, least, upsert
 
 _KEYS_A_QUERY = 500
-_LINKS = "('symlink', 'rename')"
+_LINKS = "('symlink', 'rename', 'policy')"
 
+POLICY = "policy"
 Name = tuple[str, str]
 
 
 class Link(NamedTuple):
-    """A dataset says that `alias_key` is another name of it (symlink), or was its name (rename)."""
+    """`alias_key` is another name of a dataset (symlink), was its name (rename), or is it (policy).
+
+    A policy's link to itself keeps the name apart, whatever else is said of it.
+    """
 
     alias_key: int
     dataset_key: int
     rule: str
 
 
-def canonical_key(links: Iterable[Link], names: dict[int, Name]) -> int:
-    """The dataset of one component, the same for every order of arrival.
+def canonical_keys(links: Iterable[Link], names: dict[int, Name]) -> dict[int, int]:
+    """The dataset that each name of one component is, the same for every order of arrival.
 
-    A name that a dataset was renamed from is never it, as long as there is another.
+    That is the one which the policy names; a name that a dataset was renamed from never is, as
+    long as there is another.
 
     Args:
         links: of the component.
         names: of those of its members that were reported as datasets; not empty.
     """
     links = list(links)
+    overrules = {link.alias_key: link.dataset_key for link in links if link.rule == POLICY}
+    told = [(link.dataset_key, link.alias_key) for link in links if link.rule != POLICY]
+    led_by = canonical(told, names, overrules)
+    found: dict[int, int] = {}
+    for lead in {led_by.get(key, key) for key in names}:
+        members = {key for key in names if led_by.get(key, key) == lead}
+        ours = [
+            link
+            for link in links
+            if {led_by.get(link.alias_key), led_by.get(link.dataset_key)} == {lead}
+        ]
+        found |= dict.fromkeys(members, _chosen(ours, {key: names[key] for key in members}))
+    return found
+
+
+def _chosen(links: list[Link], names: dict[int, Name]) -> int:
     former = {link.alias_key for link in links if link.rule == "rename"}
     told = {link.dataset_key for link in links if link.rule == "symlink"}
     renamed_to = {link.dataset_key for link in links if link.rule == "rename"}
-    ranked = (told - former, renamed_to - former, told, set(names))
+    ruled = {link.dataset_key for link in links if link.rule == POLICY}
+    ranked = (ruled, told - former, renamed_to - former, told, set(names))
     candidates = next(known for wanted in ranked if (known := wanted & names.keys()))
-    primaries = {key: names[key] for key in candidates}
-    chosen = canonical([(link.dataset_key, link.alias_key) for link in links], primaries)
-    return chosen[min(candidates)]
+    return min(candidates, key=lambda key: (names[key], key))
 
 
 def unsettled(connection: Connection) -> set[int]:
@@ -63,8 +83,9 @@ _UNSETTLED = f"""
     UNION
     SELECT n.dataset_key FROM s_name n WHERE n.is_dataset = 1
     AND NOT EXISTS (SELECT 1 FROM dataset d WHERE d.dataset_key = n.dataset_key)
-    AND EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = n.dataset_key
-    AND a.rule IN {_LINKS})
+    AND EXISTS (SELECT 1 FROM dataset_alias a
+        WHERE (a.alias_key = n.dataset_key OR a.dataset_key = n.dataset_key)
+        AND a.rule IN {_LINKS})
 """  # noqa: S608 - no input
 
 
@@ -86,25 +107,29 @@ def merge_links(connection: Connection) -> None:
 def settle(connection: Connection, changed: set[int]) -> None:
     """Work out the components of these datasets.
 
-    And move what is known of a dataset that has a new canonical key.
+    And move what is known of a dataset that has a new canonical key. One that is no longer part of
+    another starts anew: what was told of both cannot be told apart.
     """
     while changed:
         members, links = _component(connection, changed.pop())
         changed -= members
-        found = {
-            row.dataset_key: row
-            for row in _in_parts(
-                connection,
-                "SELECT dataset_key, canonical_key, namespace, name FROM dataset WHERE "
-                "dataset_key IN :keys",
-                members,
-            )
-        }
-        canonical = canonical_key(
-            links, {key: (row.namespace, row.name) for key, row in found.items()}
-        )
-        for old in {row.canonical_key for row in found.values()} - {canonical}:
-            move(connection, old, canonical)
+        found = {row.dataset_key: row for row in in_parts(connection, _DATASETS, members)}
+        if not found:
+            continue
+        keys = canonical_keys(links, {key: (row.namespace, row.name) for key, row in found.items()})
+        for key, row in found.items():
+            if keys.get(row.canonical_key) != keys[key]:
+                connection.execute(_PART, {"key": key, "own": keys[key]})
+        moved = {(row.canonical_key, keys[key]) for key, row in found.items()}
+        for old, new in sorted(moved):
+            if old != new and keys.get(old) == new:
+                move(connection, old, new)
+
+
+_DATASETS = (
+    "SELECT dataset_key, canonical_key, namespace, name FROM dataset WHERE dataset_key IN :keys"
+)
+_PART = text("UPDATE dataset SET canonical_key = :own WHERE dataset_key = :key")
 
 
 def _component(connection: Connection, start: int) -> tuple[set[int], set[Link]]:
@@ -112,7 +137,7 @@ def _component(connection: Connection, start: int) -> tuple[set[int], set[Link]]
     while frontier:
         near = {
             Link(row.alias_key, row.dataset_key, row.rule)
-            for row in _in_parts(connection, _NEAR, frontier)
+            for row in in_parts(connection, _NEAR, frontier)
         }
         links |= near
         frontier = {key for link in near for key in (link.alias_key, link.dataset_key)} - members
@@ -128,7 +153,8 @@ _NEAR = f"""
 """  # noqa: S608 - no input
 
 
-def _in_parts(connection: Connection, query: str, keys: Iterable[int]) -> Iterator[Row[Any]]:
+def in_parts(connection: Connection, query: str, keys: Iterable[int]) -> Iterator[Row[Any]]:
+    """Rows of a query `... IN :keys`, asked for so many keys at a time."""
     statement = text(query).bindparams(bindparam("keys", expanding=True))
     ordered = list(keys)
     for start in range(0, len(ordered), _KEYS_A_QUERY):

@@ -17,6 +17,8 @@ _BY_AGE = {
     "dataset_read": "read_at < :before AND counted_at IS NOT NULL",
     "edge_run": "seen_at < :before",
     "dataset_write": "written_at < :before",
+    "run": "last_event_at < :before",
+    "run_io": "last_event_at < :before",
 }
 # The newest of each dataset stay, whatever their age says of the rest.
 _SURPLUS_WRITES = """
@@ -30,8 +32,17 @@ _SURPLUS_WRITES = """
 """
 
 
-def prune(engine: Engine, place: Place, settings: Settings, now: datetime) -> None:
+def prune(
+    engine: Engine, place: Place, settings: Settings, now: datetime, *, lake_days: int
+) -> None:
     """Delete what is too old from catalog and lake, and compact the lake.
+
+    Args:
+        engine: of the catalog.
+        place: of the lake.
+        settings: how long the catalog keeps what.
+        now: by the pipeline's clock.
+        lake_days: how long the lake keeps events: the policy's `retention_days`.
 
     Raises:
         OSError: the lake could not be rewritten; nothing of it is lost.
@@ -47,4 +58,4 @@ def prune(engine: Engine, place: Place, settings: Settings, now: datetime) -> No
     with engine.connect() as connection:
         committed = cursor(connection)
     lake.compact(place.lake, committed)
-    lake.forget(place.lake, (now - timedelta(days=settings.lake_days)).date().isoformat())
+    lake.forget(place.lake, (now - timedelta(days=lake_days)).date().isoformat())

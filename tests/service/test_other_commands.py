@@ -44,6 +44,16 @@ def test_a_policy_is_checked_before_it_is_used(tmp_path: Path):
     assert "lineward.yaml:2" in wrong.stderr
 
 
+def test_what_a_policy_says_in_vain_is_told(tmp_path: Path):
+    """A window that nothing acts on must not let anybody believe that it does."""
+    file = tmp_path / "lineward.yaml"
+    file.write_text("calendars:\n  - {name: ours, days_off: [sun]}\n")
+
+    assert "calendars: taken, and not acted upon" in lineward("policy", "check", str(file)).stdout
+    told = lineward("policy", "check", str(file), "--json")
+    assert json.loads(told.stdout)["not_in_force"] == ["calendars"]
+
+
 def test_a_suggested_policy_is_a_policy(catalog):
     """What was seen becomes YAML that `policy check` takes."""
     shop.fill(catalog)
@@ -55,8 +65,8 @@ def test_a_suggested_policy_is_a_policy(catalog):
 
 
 def test_a_figure_stands_beside_its_budget():
-    """`warm_seconds` has `budget_seconds` for its budget; what has none stands alone."""
-    shown = table({"datasets": 7, "warm_seconds": 2.5, "budget_seconds": 8.0})
+    """`warm_seconds` has `budget_warm_seconds` for its budget; what has none stands alone."""
+    shown = table({"datasets": 7, "warm_seconds": 2.5, "budget_warm_seconds": 8.0})
 
     cells = list(zip(*(column.cells for column in shown.columns), strict=True))
     assert [tuple(map(str, row)) for row in cells] == [

@@ -83,9 +83,22 @@ def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, a
     )
     settings = Settings(writes_a_dataset=10, event_days=1)
 
-    prune(catalog, Place(data_dir=tmp_path), settings, at(24 + 6))
+    prune(catalog, Place(data_dir=tmp_path), settings, at(24 + 6), lake_days=90)
 
     kept = "SELECT count(*), min(root_run_id) FROM dataset_write"
     assert rows(catalog, kept) == [(10, "r10")]
     assert rows(catalog, "SELECT count(*) FROM event") == [(6,)]
     assert rows(catalog, "SELECT count(*) FROM batch") == [(1,)]
+
+
+def test_runs_go_with_the_writes_that_name_them(lander, catalog, tmp_path, at):
+    """What a run read and wrote goes with it; a run that is younger stays."""
+    lander.land(
+        run_event("COMPLETE", at(0), run="r1", outputs=["t"]),
+        run_event("COMPLETE", at(11), run="r2", outputs=["t"]),
+    )
+
+    prune(catalog, Place(data_dir=tmp_path), Settings(write_days=1), at(30), lake_days=90)
+
+    assert rows(catalog, "SELECT run_id FROM run") == [("r2",)]
+    assert rows(catalog, "SELECT count(*) FROM run_io") == [(1,)]
