@@ -31,7 +31,7 @@ bench: ## the budgets, measured: needs a quiet machine
 
 faults: ## the guarantees, in their long form: 200 collector kills, 30 driver kills, broken disks
 	@scripts/setup.sh test
-	@LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30 pytest -m faults -p no:randomly $(ARGS)
+	@LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30 pytest -m faults -p no:randomly -rP $(ARGS)
 
 lock: ## requirements with hashes, from pyproject.toml
 	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --universal \

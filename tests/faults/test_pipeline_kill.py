@@ -22,8 +22,9 @@ from slis.stream.source import open_spool
 
 pytestmark = pytest.mark.faults
 
-EVENTS = 12_000
-MAX_ROWS = 1_000
+MAX_ROWS = 500
+# A driver lands one batch, and a few more until it is killed: the last one finds work too.
+_BATCHES_A_LIFE = 4
 _ROOT = Path(__file__).resolve().parents[2]
 _DEADLINE_SECONDS = 600
 # What an evaluation writes depends on the clock; batches and instants of landing on the kills.
@@ -100,17 +101,17 @@ def _contents(folder: Path) -> Iterator[tuple[str, list[str]]]:
     catalog.dispose()
 
 
-def _lake(folder: Path) -> list[tuple[int, bytes]]:
-    table = lake.events(lake.folders(folder / "lake", EVENTS)).to_table(columns=["seq", "body"])
+def _lake(folder: Path, last_seq: int) -> list[tuple[int, bytes]]:
+    table = lake.events(lake.folders(folder / "lake", last_seq)).to_table(columns=["seq", "body"])
     table = table.take(pc.sort_indices(table["seq"]))
     return list(zip(table["seq"].to_pylist(), table["body"].to_pylist(), strict=True))
 
 
-def _filled(folder: Path) -> Path:
+def _filled(folder: Path, count: int) -> Path:
     folder.mkdir()
     start = datetime(2026, 11, 20, tzinfo=UTC)
     fill_spool(
-        folder / "spool.db", events(EVENTS, seed=5, start=start, apart=timedelta(milliseconds=10))
+        folder / "spool.db", events(count, seed=5, start=start, apart=timedelta(milliseconds=10))
     )
     return folder
 
@@ -121,25 +122,26 @@ def test_a_driver_killed_at_random_leaves_no_trace(tmp_path):
     sys.stdout.write(f"LINEWARD_SEED={seed}\n")
     chance = random.Random(seed)  # noqa: S311 - says when to kill, guards nothing
     kills = int(os.environ.get("LINEWARD_DRIVER_KILLS", "5"))
-    disturbed, undisturbed = _filled(tmp_path / "disturbed"), _filled(tmp_path / "undisturbed")
+    count = MAX_ROWS * _BATCHES_A_LIFE * (kills + 1)
+    disturbed, undisturbed = (_filled(tmp_path / name, count) for name in ("killed", "left_alone"))
 
-    marks = [EVENTS * number // (kills + 1) for number in range(1, kills + 1)]
-    in_flight = 0
-    for mark in marks:
+    for _ in range(kills):
+        before = _cursor(disturbed)
         process = _pipeline(disturbed)
-        _wait(lambda mark=mark: _cursor(disturbed) >= mark, process, disturbed)
+        _wait(lambda before=before: _cursor(disturbed) > before, process, disturbed)
         # Anywhere in a batch: while Spark works, in the transaction, between the two commits.
         time.sleep(chance.uniform(0, 1.5))
         _kill(process)
-        in_flight += _cursor(disturbed) < EVENTS
+        assert _cursor(disturbed) < count, "killed when the work was done: nothing was shown"
     for folder in (disturbed, undisturbed):
         process = _pipeline(folder)
-        _wait(lambda folder=folder: _cursor(folder) == EVENTS, process, folder)
+        _wait(lambda folder=folder: _cursor(folder) == count, process, folder)
         _stop(process)
 
-    assert in_flight >= kills - 1, "the kills came when the work was done: nothing was shown"
-    assert dict(_contents(disturbed)) == dict(_contents(undisturbed))
-    found = _lake(disturbed)
-    assert found == _lake(undisturbed)
+    rows = dict(_contents(undisturbed))
+    sys.stdout.write(f"{kills} kills; {sum(map(len, rows.values()))} rows compared\n")
+    assert dict(_contents(disturbed)) == rows
+    found = _lake(disturbed, count)
+    assert found == _lake(undisturbed, count)
     with open_spool(disturbed / "spool.db") as spool:
         assert found == spool.execute("SELECT seq, body FROM event ORDER BY seq").fetchall()
