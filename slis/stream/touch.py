@@ -6,6 +6,7 @@ from slis.stream.unfold import job_key
 
 _SCHEMA_CHANGES = "('ALTER', 'TRUNCATE', 'DROP', 'RENAME')"
 
+# The listener never ends an RDD job: its start makes no run that is waited for.
 # Runs (of `chosen`) and what they read and wrote, by canonical dataset, with what makes them a
 # write.
 CONTRIBUTIONS = f"""
@@ -21,7 +22,7 @@ CONTRIBUTIONS = f"""
                 AND has_statistics = 0 THEN 1 ELSE 0 END AS is_schema_change
         FROM (
             SELECT r.run_key, d.canonical_key AS dataset_key, io.first_event_at, io.last_event_at,
-                r.started_at,
+                CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB' THEN r.started_at END AS started_at,
                 r.completed_at, r.failed_at, coalesce(r.nominal_start_at,
                 io.partition_at) AS nominal_start_at,
                 io.rows, r.root_run_id, r.run_id, r.root_job_namespace AS job_namespace,

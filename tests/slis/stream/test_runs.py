@@ -1,5 +1,6 @@
 """Runs, writes and reads as the catalog has them after a batch."""
 
+import pytest
 from spools import later, rows, run_event
 
 _RUNS = (
@@ -98,6 +99,15 @@ def test_runs_without_datasets_are_kept_and_touch_nothing(lander, catalog, at):
         == rows(catalog, _READS)
         == []
     )
+
+
+@pytest.mark.parametrize(("job_type", "waited_for"), [("SQL_JOB", True), ("RDD_JOB", False)])
+def test_an_rdd_job_that_started_is_not_waited_for(lander, catalog, at, job_type, waited_for):
+    """The listener tells of its start alone: it would be lost for ever."""
+    lander.land(run_event("START", at(8), run="r1", job_type=job_type, outputs=["t"]))
+
+    started = rows(catalog, "SELECT last_started_at IS NOT NULL FROM dataset_activity")
+    assert started == [(waited_for,)]
 
 
 def test_a_run_id_that_two_jobs_use_is_two_runs(lander, catalog, at):
