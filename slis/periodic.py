@@ -82,9 +82,12 @@ class Task:
         """Begin with the first turn."""
         self._thread.start()
 
-    def stop(self, timeout_seconds: float) -> None:
-        """Let the turn in flight end, and have no more."""
+    def end(self) -> None:
+        """Have no more turns; the one in flight may be cut short."""
         self._stop.set()
+
+    def join(self, timeout_seconds: float) -> None:
+        """Wait for the turn in flight."""
         self._thread.join(timeout_seconds)
 
     def _run(self) -> None:
@@ -93,6 +96,9 @@ class Task:
                 self._work(self._clock())
             except OperationalError as error:
                 log.warning("catalog_unavailable", task=self.name, error=str(error.orig))
-            except Exception:  # the edge of a thread: counted by its log line, and carried on
-                log.exception("task_failed", task=self.name)
+            except Exception as error:  # the edge of a thread: logged, and carried on
+                if self._stop.is_set():
+                    log.info("task_cut_short", task=self.name, error=type(error).__name__)
+                else:
+                    log.exception("task_failed", task=self.name)
             self._stop.wait(self._every_seconds)

@@ -76,11 +76,14 @@ class Pipeline:
                 task.start()
             self._watch(running, stopped)
         finally:
+            for task in tasks:
+                task.end()
             # A signal to the whole process group ends the JVM before us: there is nothing to stop.
             with suppress(Py4JError, ConnectionError):
+                give_up_evaluation(spark)
                 finish(running)
             for task in tasks:
-                task.stop(_STOP_SECONDS)
+                task.join(_STOP_SECONDS)
             with suppress(Py4JError, ConnectionError):
                 spark.stop()
 
@@ -132,6 +135,7 @@ class Pipeline:
             if self._evaluations.is_due(now):
                 self._evaluations.begun(now)
                 spark.sparkContext.setLocalProperty("spark.scheduler.pool", EVALUATION_POOL)
+                spark.sparkContext.setJobGroup(EVALUATION_POOL, "evaluation")
                 waiting = backlog_since(self._place.spool, self._engine)
                 done = _evaluation().evaluate(
                     spark, self._engine, policy.current(), now, backlog_since=waiting
@@ -199,6 +203,12 @@ def reason(error: StreamingQueryException) -> str:
     """What the batch itself said, without Spark's plan and the two stack traces around it."""
     lines = [line for line in str(error).splitlines() if "RangeMismatchError" in line]
     return lines[-1].split("RangeMismatchError: ")[-1] if lines else str(error).splitlines()[0]
+
+
+def give_up_evaluation(spark: SparkSession) -> None:
+    """Have the one in flight fail at its next job: it has published nothing, the next one will."""
+    context = spark.sparkContext._jsc.sc()  # noqa: SLF001 - Python's own spares later jobs
+    context.cancelJobGroupAndFutureJobs(EVALUATION_POOL)
 
 
 def finish(running: StreamingQuery) -> None:

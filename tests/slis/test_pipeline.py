@@ -1,15 +1,27 @@
 """The pipeline role around its stream."""
 
 import sqlite3
+import time
 from contextlib import closing
 from datetime import timedelta
+from threading import Event
 
 import pytest
+from pyspark import InheritableThread
+from structlog.testing import capture_logs
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
 from lineage.clock import to_micros
-from slis.periodic import Evaluations
-from slis.pipeline import Pipeline, PipelineStoppedError, backlog_since, is_ready, next_deadline
+from slis.periodic import Evaluations, Task
+from slis.pipeline import (
+    Pipeline,
+    PipelineStoppedError,
+    backlog_since,
+    give_up_evaluation,
+    is_ready,
+    next_deadline,
+)
+from slis.session import EVALUATION_POOL
 from slis.settings import Place, Settings
 from slis.spool_events import SPOOL_TABLE
 from slis.stream.merge import advance
@@ -110,3 +122,50 @@ def test_an_evaluation_is_due_when_there_is_something_to_say(  # noqa: PLR0913, 
         evaluations.changed.set()
 
     assert evaluations.is_due(at(12, 0, seconds)) is due
+
+
+def test_a_turn_that_the_end_cuts_short_is_no_failure(at):
+    """The end cancels what Spark does for it: that is told in one line, without a trace."""
+    begun, ended = Event(), Event()
+
+    def work(_now):
+        begun.set()
+        ended.wait(10)
+        raise RuntimeError("cancelled")
+
+    task = Task("evaluation", 0.01, work, lambda: at(12))
+    with capture_logs() as logs:
+        task.start()
+        assert begun.wait(10)
+        task.end()
+        ended.set()
+        task.join(10)
+
+    assert [line["event"] for line in logs] == ["task_cut_short"]
+
+
+_SLOW = "reflect('java.lang.Thread', 'sleep', 5000L)"
+
+
+def test_an_evaluation_in_flight_ends_with_the_pipeline(spark):
+    """Jobs of its group fail, later ones as well; the stream's go on."""
+    context = spark.sparkContext
+    failures = []
+
+    def evaluation():
+        context.setJobGroup(EVALUATION_POOL, "evaluation")
+        for _ in range(2):
+            try:
+                spark.range(10).selectExpr(_SLOW).collect()
+            except Exception as error:  # noqa: BLE001 - whatever Spark makes of it
+                failures.append(type(error).__name__)
+
+    thread = InheritableThread(target=evaluation)
+    thread.start()
+    while not context.statusTracker().getJobIdsForGroup(EVALUATION_POOL):
+        time.sleep(0.01)
+    give_up_evaluation(spark)
+    thread.join(60)
+
+    assert len(failures) == 2
+    assert spark.range(3).count() == 3
