@@ -43,15 +43,30 @@ def postgres_server() -> Iterator[Engine]:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    """An empty, migrated catalog: each test that asks for it runs on both kinds."""
-    if request.param == "sqlite":
-        engine = open_catalog(catalog_url(tmp_path))
-    else:
-        engine = open_catalog(_database(request.getfixturevalue("postgres_server")))
-    migrate(engine)
-    yield engine
-    engine.dispose()
+def catalogs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Engine]]:
+    """Makes empty, migrated catalogs: each test that asks for it runs on both kinds."""
+    made: list[Engine] = []
+
+    def make() -> Engine:
+        if request.param == "sqlite":
+            folder = tmp_path / str(len(made)) if made else tmp_path
+            folder.mkdir(exist_ok=True)
+            engine = open_catalog(catalog_url(folder))
+        else:
+            engine = open_catalog(_database(request.getfixturevalue("postgres_server")))
+        made.append(engine)
+        migrate(engine)
+        return engine
+
+    yield make
+    for engine in made:
+        engine.dispose()
+
+
+@pytest.fixture
+def catalog(catalogs: Callable[[], Engine]) -> Engine:
+    """One such catalog."""
+    return catalogs()
 
 
 def _database(server: Engine) -> str:
