@@ -37,7 +37,6 @@ __all__ = [
     "combined",
     "fold",
     "joined",
-    "may_fold",
     "partition_date",
     "partition_of",
     "split_joined",
@@ -84,11 +83,6 @@ def split_joined(text: str) -> tuple[str, str]:
         return found["namespace"] or "file", "/" + found["name"]
     namespace, slash, name = text.partition("/")
     return (namespace, name) if slash else ("", text)
-
-
-def may_fold(namespace: str, name: str) -> bool:
-    """Whether any rule can apply: one or two matches, where folding tries them all."""
-    return _group_of(combined(namespace, name)) is not None
 
 
 @lru_cache(maxsize=_CACHED_NAMES)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, bindparam, select, text, update
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
-from slis import cadence, catalog_frames
+from slis import cadence, cadence_limits, catalog_frames
 from slis.sli_schemas import GAPS, WRITES
 from slis.stream.upsert import fold_rows
 
@@ -50,7 +50,7 @@ _DURATION_DAYS = 30
 
 
 class Pool(msgspec.Struct):
-    """A row of `cadence.POOLS`, kept for passes that see too few datasets of the class."""
+    """A row of `cadence_limits.POOLS`, kept for passes that see too few datasets of the class."""
 
     cadence_class: str
     scores: int
@@ -79,11 +79,11 @@ def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, time_zone: st
         source.writes(), source.gaps(), as_of=as_of, time_zone=time_zone
     ).persist()
     try:
-        pools = _merged(stored, [row.asDict() for row in cadence.pools(profiles).collect()])
+        pools = _merged(stored, [row.asDict() for row in cadence_limits.pools(profiles).collect()])
         tails = spark.createDataFrame(
-            [msgspec.structs.astuple(pool)[:-1] for pool in pools], cadence.POOLS
+            [msgspec.structs.astuple(pool)[:-1] for pool in pools], cadence_limits.POOLS
         )
-        limits = cadence.limits(profiles, tails, time_zone=time_zone)
+        limits = cadence_limits.limits(profiles, tails, time_zone=time_zone)
         rows = limits.join(source.durations(), "dataset_key", "left").toArrow().to_pylist()
     finally:
         profiles.unpersist()

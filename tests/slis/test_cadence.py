@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import numpy as np
 
-from slis.cadence import backfills, learned_limits
+from slis.cadence import backfills
+from slis.cadence_limits import learned_limits
 from tests.slis.sli_frames import day, gaps, writes
 
 HOUR = 3_600.0
