@@ -15,15 +15,15 @@ log = structlog.get_logger(__name__)
 
 
 _LEAST_PAUSE = timedelta(seconds=5)
-# Evaluations take no more than a third of the time, as long as that does not make them rare.
-_SHARE = 3
+# Evaluations take no more than half of the time, as long as that does not make them rare.
+_SHARE = 2
 
 
 class Evaluations:
     """Decides when an evaluation is due.
 
-    Facts changed, a deadline passed, or it is long since the last. What takes 3 s may come every
-    9 s: a small estate hears sooner than a large one.
+    Facts changed, a deadline passed, or it is long since the last. What takes 4 s may come every
+    8 s: a small estate hears sooner than a large one.
 
     Attributes:
         changed: set by the stream when a batch landed.
@@ -63,8 +63,8 @@ class Evaluations:
 class Task:
     """Runs `work` again and again in a thread of its own, until it is stopped.
 
-    An error is logged and the next turn comes: a catalog that is away for a minute is no reason to
-    stop the stream.
+    `first`, where it is set, is the first turn. An error is logged and the next turn comes: a
+    catalog that is away for a minute is no reason to stop the stream.
     """
 
     def __init__(
@@ -74,6 +74,7 @@ class Task:
         self._every_seconds = every_seconds
         self._work = work
         self._clock = clock
+        self.first: Callable[[datetime], Any] | None = None
         self._stop = Event()
         # Spark's own threads: a plain one has no pool, and its Java thread is never freed.
         self._thread: Thread = InheritableThread(target=self._run, name=name, daemon=True)
@@ -92,8 +93,9 @@ class Task:
 
     def _run(self) -> None:
         while not self._stop.is_set():
+            work, self.first = self.first or self._work, None
             try:
-                self._work(self._clock())
+                work(self._clock())
             except OperationalError as error:
                 log.warning("catalog_unavailable", task=self.name, error=str(error.orig))
             except Exception as error:  # the edge of a thread: logged, and carried on

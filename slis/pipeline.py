@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
 from threading import Event
-from types import ModuleType
 
 import structlog
 from py4j.protocol import Py4JError
@@ -18,7 +17,7 @@ from sqlalchemy import Engine, text
 from lineage.clock import Clock, from_micros, to_micros
 from lineage.policy.file import PolicyFile
 from slis.periodic import Evaluations, Task
-from slis.session import EVALUATION_POOL, open_session
+from slis.session import EVALUATION_POOL, REHEARSAL, open_session
 from slis.settings import Place, Settings
 from slis.stream import query
 from slis.stream.gaps import copy_gaps
@@ -134,10 +133,9 @@ class Pipeline:
         def evaluate(now: datetime) -> None:
             if self._evaluations.is_due(now):
                 self._evaluations.begun(now)
-                spark.sparkContext.setLocalProperty("spark.scheduler.pool", EVALUATION_POOL)
-                spark.sparkContext.setJobGroup(EVALUATION_POOL, "evaluation")
+                in_evaluation_pool(spark)
                 waiting = backlog_since(self._place.spool, self._engine)
-                done = _evaluation().evaluate(
+                done = import_module("slis.evaluation").evaluate(
                     spark, self._engine, policy.current(), now, backlog_since=waiting
                 )
                 self._evaluations.ended(done.seconds, next_deadline(self._engine, now))
@@ -152,8 +150,16 @@ class Pipeline:
                 prune(self._engine, self._place, self._settings, now, lake_days=keep)
                 self._pruned_at = now
 
+        def rehearse(_now: datetime) -> None:
+            if backlog_since(self._place.spool, self._engine) is None:
+                in_evaluation_pool(spark)
+                # Imported at their first use, both: the stream is up before.
+                import_module("slis.rehearsal").rehearse(spark, self._clock)
+
+        evaluation = Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock)
+        evaluation.first = rehearse
         return [
-            Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock),
+            evaluation,
             Task("gaps", _GAP_SECONDS, gaps, self._clock),
             Task("daily", 60.0, daily, self._clock),
         ]
@@ -194,21 +200,25 @@ _LEFT = """
 """
 
 
-def _evaluation() -> ModuleType:
-    # Imported at its first use: the stream is up before.
-    return import_module("slis.evaluation")
-
-
 def reason(error: StreamingQueryException) -> str:
     """What the batch itself said, without Spark's plan and the two stack traces around it."""
     lines = [line for line in str(error).splitlines() if "RangeMismatchError" in line]
     return lines[-1].split("RangeMismatchError: ")[-1] if lines else str(error).splitlines()[0]
 
 
+def in_evaluation_pool(spark: SparkSession) -> None:
+    """What this thread has Spark do yields to the stream, and can be given up."""
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", EVALUATION_POOL)
+    spark.sparkContext.setJobGroup(EVALUATION_POOL, "evaluation")
+
+
 def give_up_evaluation(spark: SparkSession) -> None:
     """Have the one in flight fail at its next job: it has published nothing, the next one will."""
     context = spark.sparkContext._jsc.sc()  # noqa: SLF001 - Python's own spares later jobs
     context.cancelJobGroupAndFutureJobs(EVALUATION_POOL)
+    for running in spark.streams.active:
+        if running.name == REHEARSAL:
+            running.stop()
 
 
 def finish(running: StreamingQuery) -> None:

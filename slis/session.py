@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 STREAM_POOL = "stream"
 EVALUATION_POOL = "evaluation"
+REHEARSAL = "rehearsal"  # name of its query
 _POOLS = Path(__file__).with_name("fair_pools.xml")
 
 _SETTINGS = {

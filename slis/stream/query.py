@@ -27,6 +27,7 @@ def start(  # noqa: PLR0913 - what one query needs, by name
     clock: Clock,
     poll_seconds: float | None = None,
     landed: Callable[[Landed], None] = lambda _: None,
+    name: str = "lineward",
 ) -> StreamingQuery:
     """Start the query.
 
@@ -39,6 +40,7 @@ def start(  # noqa: PLR0913 - what one query needs, by name
         poll_seconds: how often the spool is asked for news; None: work off what is there, then
         stop.
         landed: called after each batch.
+        name: of the query, one of its kind in the session.
     """
     spark.dataSource.register(SpoolSource)
     with engine.connect() as connection:
@@ -67,7 +69,7 @@ def start(  # noqa: PLR0913 - what one query needs, by name
 
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", STREAM_POOL)
     return (
-        spooled.writeStream.queryName("lineward")
+        spooled.writeStream.queryName(name)
         .foreachBatch(each)
         .option("checkpointLocation", str(place.checkpoint))
         .trigger(**trigger)

@@ -1,6 +1,7 @@
 """The pipeline role around its stream."""
 
 import sqlite3
+import tempfile
 import time
 from contextlib import closing
 from datetime import timedelta
@@ -21,6 +22,7 @@ from slis.pipeline import (
     is_ready,
     next_deadline,
 )
+from slis.rehearsal import rehearse
 from slis.session import EVALUATION_POOL
 from slis.settings import Place, Settings
 from slis.spool_events import SPOOL_TABLE
@@ -104,8 +106,8 @@ def test_the_next_deadline_is_that_of_the_dataset_nearest_to_its_limit(engine, a
         (8, 20, False, 25, False),
         (8, 60, False, None, True),
         (8, -5, False, None, True),
-        (3, 8, True, None, False),
-        (3, 9, True, None, True),
+        (4, 7, True, None, False),
+        (4, 8, True, None, True),
         (0.1, 4, True, None, False),
         (0.1, 5, True, None, True),
     ],
@@ -113,7 +115,7 @@ def test_the_next_deadline_is_that_of_the_dataset_nearest_to_its_limit(engine, a
 def test_an_evaluation_is_due_when_there_is_something_to_say(  # noqa: PLR0913, PLR0917 - a row
     at, took, seconds, changed, deadline, due
 ):
-    """Facts changed or a deadline passed, a third of the time or every 15 s; else each minute."""
+    """Facts changed or a deadline passed, half of the time or every 15 s; else each minute."""
     evaluations = Evaluations(timedelta(seconds=15), timedelta(seconds=60))
     assert evaluations.is_due(at(12))
     evaluations.begun(at(12))
@@ -142,6 +144,39 @@ def test_a_turn_that_the_end_cuts_short_is_no_failure(at):
         task.join(10)
 
     assert [line["event"] for line in logs] == ["task_cut_short"]
+
+
+def test_a_first_turn_that_fails_is_the_only_one_of_its_kind(at):
+    """A rehearsal that cannot be must not keep the evaluations away."""
+    turns = []
+
+    def work(_now):
+        turns.append("work")
+        task.end()
+
+    def first(_now):
+        turns.append("first")
+        raise OSError("no space for a rehearsal")
+
+    task = Task("evaluation", 0.01, work, lambda: at(12))
+    task.first = first
+    with capture_logs() as logs:
+        task.start()
+        task.join(10)
+
+    assert turns == ["first", "work"]
+    assert [line["event"] for line in logs] == ["task_failed"]
+
+
+def test_a_rehearsal_leaves_nothing_behind(spark, tmp_path, monkeypatch, at):
+    """Neither in its folder nor in the pool of the thread: evaluations yield to the stream."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    rehearse(spark, lambda: at(12))
+
+    assert list(tmp_path.glob("lineward-rehearsal-*")) == []
+    assert spark.streams.active == []
+    assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") == EVALUATION_POOL
 
 
 _SLOW = "reflect('java.lang.Thread', 'sleep', 5000L)"

@@ -1,0 +1,41 @@
+"""A batch and an evaluation of made-up events, before the first real ones come.
+
+Half of what a young pipeline does is compiling: its first batch would take 15 s beside a Spark job
+that has just started, and its first evaluation as long. What is compiled here serves both.
+"""
+
+import tempfile
+from datetime import timedelta
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from lineage.catalog.engine import migrate, open_catalog
+from lineage.clock import Clock
+from lineage.policy import DEFAULT
+from slis.evaluation import evaluate
+from slis.session import EVALUATION_POOL, REHEARSAL
+from slis.settings import Place
+from slis.spool_events import events, fill_spool
+from slis.stream import query
+
+_EVENTS = 12
+
+
+def rehearse(spark: SparkSession, clock: Clock) -> None:
+    """Once, in a folder that is deleted afterwards: nothing of it is ever seen."""
+    with tempfile.TemporaryDirectory(prefix="lineward-rehearsal-") as folder:
+        place = Place(data_dir=Path(folder))
+        engine = open_catalog(place.catalog)
+        migrate(engine)
+        made_up = events(_EVENTS, seed=1, start=clock(), apart=timedelta(milliseconds=1))
+        fill_spool(place.spool, made_up)
+        try:
+            query.start(
+                spark, engine, place, max_rows=_EVENTS, clock=clock, name=REHEARSAL
+            ).awaitTermination()
+            # The stream's pool was set to start its query.
+            spark.sparkContext.setLocalProperty("spark.scheduler.pool", EVALUATION_POOL)
+            evaluate(spark, engine, DEFAULT, clock())
+        finally:
+            engine.dispose()
