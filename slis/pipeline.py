@@ -3,6 +3,7 @@
 import time
 from contextlib import closing, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Event
@@ -28,6 +29,7 @@ from slis.stream.source import last_seq_of, open_spool
 log = structlog.get_logger(__name__)
 
 _GAP_SECONDS = 5.0
+_DAILY_POLL_SECONDS = 60.0
 _EVALUATION_POLL_SECONDS = 1.0
 _DAY = timedelta(days=1)
 _STOP_SECONDS = 30.0
@@ -129,40 +131,41 @@ class Pipeline:
 
     def _tasks(self, spark: SparkSession) -> list[Task]:
         policy = PolicyFile(self._place.policy)
-
-        def evaluate(now: datetime) -> None:
-            if self._evaluations.is_due(now):
-                self._evaluations.begun(now)
-                in_evaluation_pool(spark)
-                waiting = backlog_since(self._place.spool, self._engine)
-                done = import_module("slis.evaluation").evaluate(
-                    spark, self._engine, policy.current(), now, backlog_since=waiting
-                )
-                self._evaluations.ended(done.seconds, next_deadline(self._engine, now))
-
-        def gaps(now: datetime) -> None:
-            if copy_gaps(self._place.spool, self._engine, to_micros(now)):
-                self._evaluations.changed.set()
-
-        def daily(now: datetime) -> None:
-            if self._pruned_at is None or now - self._pruned_at >= _DAY:
-                keep = policy.current().retention_days
-                prune(self._engine, self._place, self._settings, now, lake_days=keep)
-                self._pruned_at = now
-
-        def rehearse(_now: datetime) -> None:
-            if backlog_since(self._place.spool, self._engine) is None:
-                in_evaluation_pool(spark)
-                # Imported at their first use, both: the stream is up before.
-                import_module("slis.rehearsal").rehearse(spark, self._clock)
-
+        evaluate = partial(self._evaluate, spark, policy)
         evaluation = Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock)
-        evaluation.first = rehearse
+        evaluation.first = partial(self._rehearse, spark)
         return [
             evaluation,
-            Task("gaps", _GAP_SECONDS, gaps, self._clock),
-            Task("daily", 60.0, daily, self._clock),
+            Task("gaps", _GAP_SECONDS, self._copy_gaps, self._clock),
+            Task("daily", _DAILY_POLL_SECONDS, partial(self._prune, policy), self._clock),
         ]
+
+    def _rehearse(self, spark: SparkSession, _now: datetime) -> None:
+        if backlog_since(self._place.spool, self._engine) is None:
+            in_evaluation_pool(spark)
+            # At its first use, as the evaluation below: the stream is up before.
+            import_module("slis.rehearsal").rehearse(spark, self._clock)
+
+    def _evaluate(self, spark: SparkSession, policy: PolicyFile, now: datetime) -> None:
+        if not self._evaluations.is_due(now):
+            return
+        self._evaluations.begun(now)
+        in_evaluation_pool(spark)
+        waiting = backlog_since(self._place.spool, self._engine)
+        done = import_module("slis.evaluation").evaluate(
+            spark, self._engine, policy.current(), now, backlog_since=waiting
+        )
+        self._evaluations.ended(done.seconds, next_deadline(self._engine, now))
+
+    def _copy_gaps(self, now: datetime) -> None:
+        if copy_gaps(self._place.spool, self._engine, to_micros(now)):
+            self._evaluations.changed.set()
+
+    def _prune(self, policy: PolicyFile, now: datetime) -> None:
+        if self._pruned_at is None or now - self._pruned_at >= _DAY:
+            keep = policy.current().retention_days
+            prune(self._engine, self._place, self._settings, now, lake_days=keep)
+            self._pruned_at = now
 
 
 def is_ready(spool: Path) -> bool:
