@@ -1,4 +1,4 @@
-"""Which of the names that symlinks tie together is the dataset.
+"""Which of the names that symlinks and the policy tie together is the dataset.
 
 Links are few and seldom new: only a new one, or a dataset that a link waited for, has its
 component worked out again.
