@@ -7,6 +7,7 @@ import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from collector import events, limits, metrics
+from collector.deadlines import Deadlines
 from collector.errors import (
     InvalidEventError,
     NotFoundError,
@@ -35,10 +36,13 @@ class Failure(msgspec.Struct):
 class App:
     """RSGI application over one `Landing`."""
 
-    def __init__(self, landing: Landing, bounds: Limits, token: bytes | None) -> None:
+    def __init__(
+        self, landing: Landing, bounds: Limits, token: bytes | None, deadlines: Deadlines
+    ) -> None:
         self._landing = landing
         self._limits = bounds
         self._token = token
+        self._deadlines = deadlines
         self._routes = {
             ("POST", "/api/v1/lineage"): self._post_lineage,
             ("POST", "/api/v1/lineage/batch"): self._post_batch,
@@ -92,7 +96,7 @@ class App:
             protocol,
             max_bytes=max_bytes,
             max_inflated_bytes=self._limits.max_inflated_bytes,
-            deadline_seconds=self._limits.read_deadline_seconds,
+            deadlines=self._deadlines,
         )
 
     async def _parse(self, body: bytes) -> events.Event:

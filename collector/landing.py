@@ -6,7 +6,8 @@ import sqlite3
 from collector import metrics
 from collector.errors import RefusedError, UnavailableError
 from collector.events import Event
-from collector.spool import Rejected, Spool, Write
+from collector.spool import Spool
+from collector.writes import Rejected, Write
 
 _Waiter = asyncio.Future[None]
 
@@ -17,6 +18,7 @@ class Landing:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._spool: Spool | None = None
+        self._gathered: list[Write] = []
 
     def attach(self, spool: Spool) -> None:
         """Send rows there from now on."""
@@ -30,7 +32,8 @@ class Landing:
         """
         spool = self._ready()
         waiter: _Waiter = self._loop.create_future()
-        spool.submit(Write(tuple(spool.event_row(event, origin) for event in events), (), waiter))
+        rows = tuple(spool.event_row(event, origin) for event in events)
+        self._submit(spool, Write(rows, (), waiter))
         await waiter
         if repeats := sum(event.duplicate_keys for event in events):
             metrics.DUPLICATE_KEYS.inc(repeats)
@@ -44,8 +47,18 @@ class Landing:
         spool = self._ready()
         rejected = Rejected(error.reason, error.path, error.detail, body, len(body))
         waiter: _Waiter = self._loop.create_future()
-        spool.submit(Write((), (spool.rejected_row(rejected),), waiter))
+        self._submit(spool, Write((), (spool.rejected_row(rejected),), waiter))
         await waiter
+
+    def _submit(self, spool: Spool, write: Write) -> None:
+        # What one turn of the event loop brings shares an fsync, and one waking of the writer.
+        if not self._gathered:
+            self._loop.call_soon(self._submit_gathered, spool)
+        self._gathered.append(write)
+
+    def _submit_gathered(self, spool: Spool) -> None:
+        writes, self._gathered = self._gathered, []
+        spool.submit(*writes)
 
     def _ready(self) -> Spool:
         if self._spool is None or self._spool.broken.is_set():
@@ -54,7 +67,7 @@ class Landing:
         return self._spool
 
     def committed(self, group: list[Write], stored: int, seconds: float) -> None:
-        """Of `spool.Observer`."""
+        """Of `writes.Observer`."""
         if group:
             events = sum(len(write.events) for write in group)
             metrics.EVENTS.labels("stored").inc(stored)
@@ -63,7 +76,7 @@ class Landing:
             self._loop.call_soon_threadsafe(_wake, group, None)
 
     def failed(self, group: list[Write], error: sqlite3.Error) -> None:
-        """Of `spool.Observer`."""
+        """Of `writes.Observer`."""
         metrics.COMMIT_FAILURES.inc()
         self._loop.call_soon_threadsafe(_wake, group, error)
 

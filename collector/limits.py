@@ -1,9 +1,9 @@
 """Reads a request's body within its bounds: bytes as sent, bytes inflated, seconds."""
 
-import asyncio
 import hmac
 import zlib
 
+from collector.deadlines import Deadlines
 from collector.errors import (
     EncodingError,
     MalformedRequestError,
@@ -51,7 +51,7 @@ async def read(
     *,
     max_bytes: int,
     max_inflated_bytes: int,
-    deadline_seconds: float,
+    deadlines: Deadlines,
 ) -> bytes:
     """The whole body, inflated.
 
@@ -66,10 +66,10 @@ async def read(
         detail = f"Content-Encoding {encoding[:80]!r}: send plain JSON or one gzip"
         raise EncodingError(detail)
     try:
-        async with asyncio.timeout(deadline_seconds):
+        with deadlines:
             body = await _receive(scope, protocol, max_bytes)
     except TimeoutError as error:
-        detail = f"the body was not here after {deadline_seconds:g} s"
+        detail = f"the body was not here after {deadlines.seconds:g} s"
         raise TooSlowError(detail) from error
     return body if encoding == "identity" else _inflate(body, max_inflated_bytes)
 

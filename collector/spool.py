@@ -13,21 +13,18 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, TypeVar
-
-import msgspec
+from typing import TypeVar
 
 from collector.events import Event
 from collector.settings import Limits
 from collector.spool_file import open_spool, share_used
+from collector.writes import Observer, Rejected, Row, Write
 from lineage.clock import Clock, to_micros
 
 _T = TypeVar("_T")
 BEAT_SECONDS = 1.0
 GAP_AFTER_SECONDS = 3.0
 _MAX_GROUP = 2_000
-# An event waits so long for others to share its fsync: a seventh less CPU each at full load.
-_GATHER_SECONDS = 0.0003
 _PRUNE_ROWS = 1_000
 _PRUNE_SECONDS = 0.1
 _PRESSED_SHARE = 0.8
@@ -40,34 +37,6 @@ INSERT INTO rejected (received_at, reason, path, detail, body, body_bytes) VALUE
 """
 
 
-class Rejected(msgspec.Struct, frozen=True):
-    """What was refused, kept so that someone can look: the body is cut to the bound."""
-
-    reason: str
-    path: str | None
-    detail: str
-    body: bytes
-    body_bytes: int
-
-
-class Write(msgspec.Struct, frozen=True):
-    """Rows that are committed together; `ticket` is for whoever submitted it."""
-
-    events: tuple[tuple[object, ...], ...]
-    rejected: tuple[tuple[object, ...], ...]
-    ticket: object
-
-
-class Observer(Protocol):
-    """Who is told, from the writer's thread, what became of the writes."""
-
-    def committed(self, group: list[Write], stored: int, seconds: float) -> None:
-        """The group is durable, in `seconds`; `stored` events of it were new."""
-
-    def failed(self, group: list[Write], error: sqlite3.Error) -> None:
-        """Nothing of the group was kept."""
-
-
 class Spool:
     """The one writer of the spool's file."""
 
@@ -75,7 +44,7 @@ class Spool:
         self._limits = limits
         self._clock = clock
         self._observer = observer
-        self._queue: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[Write, ...] | None] = queue.SimpleQueue()
         self._connection = open_spool(path, limits.max_spool_bytes)
         self._prune_through = 0
         self._pruned_at = 0.0
@@ -94,21 +63,21 @@ class Spool:
         self._thread.join()
         self._connection.close()
 
-    def event_row(self, event: Event, origin: str) -> tuple[object, ...]:
+    def event_row(self, event: Event, origin: str) -> Row:
         """Row of an event; SHA-256 of its body makes a byte-identical repeat the same row."""
         digest = hashlib.sha256(event.body).digest()
         now = to_micros(self._clock())
         return digest, now, origin, event.kind, event.duplicate_keys, event.body
 
-    def rejected_row(self, rejected: Rejected) -> tuple[object, ...]:
+    def rejected_row(self, rejected: Rejected) -> Row:
         """Row of a refused body."""
         body = rejected.body[: self._limits.max_rejected_bytes]
         now = to_micros(self._clock())
         return now, rejected.reason, rejected.path, rejected.detail, body, rejected.body_bytes
 
-    def submit(self, write: Write) -> None:
+    def submit(self, *writes: Write) -> None:
         """Queue rows; the observer hears when they are durable, or that they failed."""
-        self._queue.put(write)
+        self._queue.put(writes)
         # The writer may have emptied the queue for the last time just before.
         if self.broken.is_set():
             self._fail_the_rest([])
@@ -132,14 +101,13 @@ class Spool:
             self._fail_the_rest(group)
 
     def _take(self) -> tuple[list[Write], bool]:
-        """All that waits, up to the bound; at latest in a second, for the heartbeat."""
+        """All that waits, once the bound is reached no more; in a second at latest, to beat."""
         group: list[Write] = []
         try:
             item = self._queue.get(timeout=BEAT_SECONDS)
-            time.sleep(_GATHER_SECONDS)
             while item is not None:
-                group.append(item)
-                if len(group) == _MAX_GROUP:
+                group += item
+                if len(group) >= _MAX_GROUP:
                     return group, False
                 item = self._queue.get_nowait()
         except queue.Empty:
@@ -149,7 +117,7 @@ class Spool:
     def _commit(self, group: list[Write]) -> None:
         started = time.monotonic()
         try:
-            stored = self._transaction(lambda: self._insert(group))
+            stored = self._store(group)
         except sqlite3.Error as error:
             self._fail(group, error)
         else:
@@ -177,7 +145,7 @@ class Spool:
         with contextlib.suppress(queue.Empty):
             while True:
                 item = self._queue.get_nowait()
-                left += [item] if item is not None else []
+                left += item or ()
         if left:
             self._observer.failed(left, error)
 
@@ -192,22 +160,31 @@ class Spool:
             raise
         return result
 
-    def _insert(self, group: list[Write]) -> int:
+    def _store(self, group: list[Write]) -> int:
         events = [row for write in group for row in write.events]
         rejected = [row for write in group for row in write.rejected]
+        if rejected or self._beat_is_due() or not 0 < len(events) <= _ROWS_A_STATEMENT:
+            return self._transaction(lambda: self._insert(events, rejected))
+        # A statement alone is a transaction: this thread asks for Python's lock once, not thrice.
+        return self._insert_events(events)
+
+    def _insert(self, events: list[Row], rejected: list[Row]) -> int:
         parts = range(0, len(events), _ROWS_A_STATEMENT)
         stored = sum(self._insert_events(events[at : at + _ROWS_A_STATEMENT]) for at in parts)
         if rejected:
             self._connection.executemany(_INSERT_REJECTED, rejected)
-        if time.monotonic() - self._beat_at >= BEAT_SECONDS / 2:
+        if self._beat_is_due():
             self._beat()
         return stored
 
-    def _insert_events(self, rows: list[tuple[object, ...]]) -> int:
+    def _insert_events(self, rows: list[Row]) -> int:
         # One statement: with one a row this thread would give up Python's lock, and wait to have it
         # back, twice a row.
         sql = _INSERT_EVENTS + ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(rows))
         return self._connection.execute(sql, tuple(itertools.chain.from_iterable(rows))).rowcount
+
+    def _beat_is_due(self) -> bool:
+        return time.monotonic() - self._beat_at >= BEAT_SECONDS / 2
 
     def _beat(self) -> None:
         """We live; where we did not for a while (stopped, stalled), say from when to when."""

@@ -17,6 +17,7 @@ from granian.server.embed import Server
 
 from collector import checkpoint, metrics, prune
 from collector.app import App
+from collector.deadlines import Deadlines
 from collector.landing import Landing
 from collector.parent import BACKLOG
 from collector.settings import Settings, read, read_token
@@ -97,7 +98,9 @@ async def serve(fd: int, settings: Settings) -> int:
     # Before the first request: who waits in the backlog is better served late than refused.
     spool = _open(landing, settings)
     metrics.STARTED.set_to_current_time()
-    server = _server(App(landing, settings.limits, read_token(settings.limits)), fd, settings)
+    limits = settings.limits
+    app = App(landing, limits, read_token(limits), Deadlines(loop, limits.read_deadline_seconds))
+    server = _server(app, fd, settings)
     serving = asyncio.create_task(server.serve())
     while spool is None and not await _ended(stop, serving, seconds=_REOPEN_SECONDS):
         spool = _open(landing, settings)

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from collector.spool import Spool
 from tests.collector.running import Collector
+from tests.collector.spools import OLD, Hands, Outcomes
 
 
 @pytest.fixture(scope="module")
@@ -29,3 +31,29 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Collector]]:
     yield _start
     for running in started:
         running.kill()
+
+
+@pytest.fixture
+def clock():
+    return Hands()
+
+
+@pytest.fixture
+def outcomes():
+    return Outcomes()
+
+
+@pytest.fixture
+def started(tmp_path, clock, outcomes):
+    """Starts spools over one file, and stops each in the end, if a test has not."""
+    spools = []
+
+    def start(limits=OLD):
+        spool = Spool(tmp_path / "spool.db", limits, clock, outcomes)
+        spool.start()
+        spools.append(spool)
+        return spool
+
+    yield start
+    for spool in spools:
+        spool.stop()

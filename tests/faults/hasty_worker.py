@@ -5,7 +5,8 @@ import time
 from collector import worker
 from collector.events import Event
 from collector.landing import Landing
-from collector.spool import Spool, Write
+from collector.spool import Spool
+from collector.writes import Write
 
 _commit = Spool._commit  # noqa: SLF001 - the mutant stands between the queue and the commit
 

@@ -1,0 +1,61 @@
+"""Ends what takes too long, for many at once: one look in a while, not a timer for each.
+
+`asyncio.timeout` costs 4 µs an event here, a fifteenth of the event loop's time at full load.
+"""
+
+import asyncio
+from types import TracebackType
+
+_LOOKS = 20
+_LATE = float("-inf")
+
+
+class Deadlines:
+    """`with deadlines: await …` raises TimeoutError after `seconds`, or up to a twentieth later."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+        self.seconds = seconds
+        self._loop = loop
+        # In the order of their start: the first that is in time ends a look.
+        self._started: dict[asyncio.Task[object], float] = {}
+        self._looking = False
+
+    def __enter__(self) -> None:
+        self._started[self._task()] = self._loop.time()
+        if not self._looking:
+            self._look_later()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        task = self._task()
+        late = self._started.pop(task) == _LATE
+        if late and kind is asyncio.CancelledError:
+            task.uncancel()
+            raise TimeoutError from error
+
+    @staticmethod
+    def _task() -> asyncio.Task[object]:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("only a task can be ended")
+        return task
+
+    def _look_later(self) -> None:
+        self._looking = True
+        self._loop.call_later(self.seconds / _LOOKS, self._look)
+
+    def _look(self) -> None:
+        before = self._loop.time() - self.seconds
+        for task, started in self._started.items():
+            if started > before:
+                break
+            if started != _LATE:
+                self._started[task] = _LATE
+                task.cancel()
+        self._looking = False
+        if self._started:
+            self._look_later()

@@ -1,0 +1,36 @@
+"""What is handed to the spool's writer, and who hears what became of it."""
+
+import sqlite3
+from typing import Protocol
+
+import msgspec
+
+Row = tuple[object, ...]
+
+
+class Rejected(msgspec.Struct, frozen=True):
+    """What was refused, kept so that someone can look: the body is cut to the bound."""
+
+    reason: str
+    path: str | None
+    detail: str
+    body: bytes
+    body_bytes: int
+
+
+class Write(msgspec.Struct, frozen=True):
+    """Rows that are committed together; `ticket` is for whoever submitted it."""
+
+    events: tuple[Row, ...]
+    rejected: tuple[Row, ...]
+    ticket: object
+
+
+class Observer(Protocol):
+    """Who is told, from the writer's thread, what became of the writes."""
+
+    def committed(self, group: list[Write], stored: int, seconds: float) -> None:
+        """The group is durable, in `seconds`; `stored` events of it were new."""
+
+    def failed(self, group: list[Write], error: sqlite3.Error) -> None:
+        """Nothing of the group was kept."""

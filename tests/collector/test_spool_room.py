@@ -1,0 +1,104 @@
+"""What the spool lets go, and what it does when it is full."""
+
+from collector.settings import Limits
+from collector.spool import Spool
+from collector.writes import Rejected, Write
+from lineage.clock import to_micros
+from tests.collector.spools import OLD, events, rows_of, wait_for_groups
+from tests.service.waiting import until
+
+
+def test_a_full_spool_refuses_and_takes_again_once_its_readers_have_read(
+    tmp_path, started, clock, outcomes
+):
+    """Bounded in bytes: SQLITE_FULL, nothing half-written, and no new process is needed."""
+    spool = started(Limits(keep_seconds=60, max_spool_bytes=2 << 20))
+    sent = 0
+    while not outcomes.errors:
+        spool.submit(events(spool, *(bytes([sent % 256]) * 60_000 + bytes([n]) for n in range(8))))
+        sent += 1
+        wait_for_groups(outcomes, sent)
+    kept = rows_of(tmp_path, "SELECT count(*) FROM event")[0][0]
+
+    assert outcomes.errors[0][1].sqlite_errorname == "SQLITE_FULL"
+    assert kept == outcomes.stored == 8 * (sent - 1)
+    assert not spool.broken.is_set()
+
+    clock.forward(61)
+    spool.prune_through(kept)
+    until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event") == [(0,)])
+    stored = outcomes.stored
+    spool.submit(events(spool, b"z" * 60_000))
+    until(lambda: outcomes.stored == stored + 1)
+
+
+def test_a_full_spool_keeps_no_event_that_all_have_read(tmp_path, started, outcomes):
+    """At 1,000 events a second the keep time of an hour is more than the bound holds."""
+    spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
+    for number in range(40):
+        bodies = [number.to_bytes(2, "big") * 15_000 + bytes([n]) for n in range(4)]
+        spool.submit(events(spool, *bodies))
+        wait_for_groups(outcomes, number + 1)
+        spool.prune_through(outcomes.stored)
+        # 64 events of 30 kB fill the spool; none is an hour old.
+        until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < 56)
+
+    assert outcomes.errors == []
+    assert outcomes.stored == 160
+
+
+def test_looking_for_what_may_go_costs_the_same_however_much_stays(tmp_path, clock, outcomes):
+    """It once read every row that was too young to go, each second: up to 10 GiB."""
+    spool = Spool(tmp_path / "spool.db", OLD, clock, outcomes)
+    spool._store(  # noqa: SLF001 - as the writer does, without its thread
+        [events(spool, *(str(number).encode() for number in range(5_000)))]
+    )
+    spool.prune_through(5_000)
+    steps = []
+    spool._connection.set_progress_handler(lambda: steps.append(1), 1)  # noqa: SLF001
+
+    spool._prune()  # noqa: SLF001
+
+    spool._connection.close()  # noqa: SLF001
+    assert 0 < len(steps) < 200
+
+
+def test_only_what_every_reader_has_passed_and_is_old_goes(tmp_path, started, clock, outcomes):
+    """Either alone is not enough: a reader may be behind, or want to read again."""
+    spool = started()
+    spool.submit(events(spool, b"1", b"2", b"3"))
+    wait_for_groups(outcomes, 1)
+    clock.forward(61)
+    spool.submit(events(spool, b"4", b"5"))
+    wait_for_groups(outcomes, 2)
+    spool.prune_through(2)
+    until(lambda: rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(3,), (4,), (5,)])
+
+    spool.prune_through(4)
+    until(lambda: rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(4,), (5,)])
+
+
+def test_a_number_is_never_given_twice(tmp_path, started, clock, outcomes):
+    """A reader's cursor stays true when all rows behind it are gone."""
+    spool = started()
+    spool.submit(events(spool, b"1", b"2"))
+    wait_for_groups(outcomes, 1)
+    clock.forward(61)
+    spool.prune_through(2)
+    until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event") == [(0,)])
+    spool.submit(events(spool, b"3"))
+
+    until(lambda: rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(3,)])
+
+
+def test_refused_bodies_are_kept_cut_and_few(tmp_path, started, clock):
+    """Someone can look at what was refused; a flood of nonsense does not fill the disk."""
+    spool = started(Limits(max_rejected_rows=3, max_rejected_bytes=4))
+    for number in range(5):
+        refused = Rejected("not_json", "$.a", "why", f"body {number}".encode(), 6)
+        spool.submit(Write((), (spool.rejected_row(refused),), None))
+
+    rows = "SELECT received_at, reason, path, detail, body, body_bytes FROM rejected"
+    kept = (to_micros(clock()), "not_json", "$.a", "why", b"body", 6)
+    until(lambda: rows_of(tmp_path, "SELECT id FROM rejected") == [(3,), (4,), (5,)])
+    assert rows_of(tmp_path, rows) == [kept] * 3
