@@ -24,10 +24,11 @@ _FAST_RELEARN = timedelta(minutes=15)
 _POOL_DECAY = 0.98
 _POOL = "cadence_pool."
 
+# A single write has no gap to learn from.
 _DUE = """
     SELECT a.dataset_key, a.writes FROM dataset_activity a
     LEFT JOIN dataset_limit l ON l.dataset_key = a.dataset_key
-    WHERE a.writes > a.learned_writes AND (
+    WHERE a.writes > a.learned_writes AND a.writes > 1 AND (
         l.learned_at IS NULL OR l.cadence_seconds IS NULL
         OR l.cadence_seconds >= {fast} OR l.learned_at <= {relearn})
     ORDER BY coalesce(l.learned_at, 0), a.dataset_key LIMIT {most}

@@ -36,6 +36,7 @@ class Evaluations:
         self.last: datetime | None = None
         self.deadline: datetime | None = None
         self._pause = at_most_every
+        self._is_warm = False
 
     def is_due(self, now: datetime) -> bool:
         """Whether to evaluate now."""
@@ -56,25 +57,33 @@ class Evaluations:
     def ended(self, seconds: float, deadline: datetime | None) -> None:
         """The evaluation took so long, and knows when the next dataset will be late."""
         pause = max(_LEAST_PAUSE, _SHARE * timedelta(seconds=seconds))
-        self._pause = min(pause, self.at_most_every)
+        # The first one compiled what the others find: its duration tells nothing of theirs.
+        self._pause = min(pause, self.at_most_every) if self._is_warm else _LEAST_PAUSE
+        self._is_warm = True
         self.deadline = deadline
 
 
 class Task:
     """Runs `work` again and again in a thread of its own, until it is stopped.
 
-    `first`, where it is set, is the first turn. An error is logged and the next turn comes: a
+    `first`, where it is given, is the first turn. An error is logged and the next turn comes: a
     catalog that is away for a minute is no reason to stop the stream.
     """
 
     def __init__(
-        self, name: str, every_seconds: float, work: Callable[[datetime], Any], clock: Clock
+        self,
+        name: str,
+        every_seconds: float,
+        work: Callable[[datetime], Any],
+        clock: Clock,
+        *,
+        first: Callable[[datetime], Any] | None = None,
     ) -> None:
         self.name = name
         self._every_seconds = every_seconds
         self._work = work
         self._clock = clock
-        self.first: Callable[[datetime], Any] | None = None
+        self._first = first
         self._stop = Event()
         # Spark's own threads: a plain one has no pool, and its Java thread is never freed.
         self._thread: Thread = InheritableThread(target=self._run, name=name, daemon=True)
@@ -93,7 +102,7 @@ class Task:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            work, self.first = self.first or self._work, None
+            work, self._first = self._first or self._work, None
             try:
                 work(self._clock())
             except OperationalError as error:

@@ -18,7 +18,7 @@ from sqlalchemy import Engine, text
 from lineage.clock import Clock, from_micros, to_micros
 from lineage.policy.file import PolicyFile
 from slis.periodic import Evaluations, Task
-from slis.session import EVALUATION_POOL, REHEARSAL, open_session
+from slis.session import EVALUATION_POOL, POOL, REHEARSAL
 from slis.settings import Place, Settings
 from slis.stream import query
 from slis.stream.gaps import copy_gaps
@@ -32,6 +32,7 @@ _GAP_SECONDS = 5.0
 _DAILY_POLL_SECONDS = 60.0
 _EVALUATION_POLL_SECONDS = 1.0
 _DAY = timedelta(days=1)
+_FIRST_BATCH = timedelta(seconds=40)
 _STOP_SECONDS = 30.0
 _SPOOL_POLL_SECONDS = 0.5
 
@@ -49,22 +50,18 @@ class Pipeline:
         self._settings = settings
         self._clock = clock
         self._pruned_at: datetime | None = None
+        self._started_at = clock()
         self._evaluations = Evaluations(
             timedelta(seconds=settings.evaluate_seconds),
             timedelta(seconds=settings.evaluate_at_least_seconds),
         )
 
-    def run(self, stopped: Event) -> None:
-        """Work until `stopped` is set; then end after the batch in flight.
+    def run(self, spark: SparkSession, stopped: Event) -> None:
+        """Work until `stopped` is set; then end after the batch in flight, and stop the session.
 
         Raises:
             PipelineStoppedError: the catalog and the spool do not fit each other.
         """
-        spark = open_session(
-            master=self._settings.master,
-            driver_memory=self._settings.driver_memory,
-            warehouse=self._place.data_dir / "warehouse",
-        )
         tasks = self._tasks(spark)
         while not is_ready(self._place.spool):
             if stopped.wait(_SPOOL_POLL_SECONDS):
@@ -131,31 +128,45 @@ class Pipeline:
 
     def _tasks(self, spark: SparkSession) -> list[Task]:
         policy = PolicyFile(self._place.policy)
-        evaluate = partial(self._evaluate, spark, policy)
-        evaluation = Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock)
-        evaluation.first = partial(self._rehearse, spark)
+        evaluate, first = partial(self._evaluate, spark, policy), partial(self._rehearse, spark)
         return [
-            evaluation,
+            Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock, first=first),
             Task("gaps", _GAP_SECONDS, self._copy_gaps, self._clock),
             Task("daily", _DAILY_POLL_SECONDS, partial(self._prune, policy), self._clock),
         ]
 
     def _rehearse(self, spark: SparkSession, _now: datetime) -> None:
-        if backlog_since(self._place.spool, self._engine) is None:
+        if not self._real_events_came():
             in_evaluation_pool(spark)
             # At its first use, as the evaluation below: the stream is up before.
-            import_module("slis.rehearsal").rehearse(spark, self._clock)
+            rehearse = import_module("slis.rehearsal").rehearse
+            rehearse(spark, self._clock, self._real_events_came)
+
+    def _real_events_came(self) -> bool:
+        landed = self._evaluations.changed.is_set()
+        return landed or backlog_since(self._place.spool, self._engine) is not None
 
     def _evaluate(self, spark: SparkSession, policy: PolicyFile, now: datetime) -> None:
         if not self._evaluations.is_due(now):
             return
+        waiting = backlog_since(self._place.spool, self._engine)
+        if self._is_first_batch_due(waiting, now):
+            return
         self._evaluations.begun(now)
         in_evaluation_pool(spark)
-        waiting = backlog_since(self._place.spool, self._engine)
         done = import_module("slis.evaluation").evaluate(
             spark, self._engine, policy.current(), now, backlog_since=waiting
         )
         self._evaluations.ended(done.seconds, next_deadline(self._engine, now))
+
+    def _is_first_batch_due(self, waiting: datetime | None, now: datetime) -> bool:
+        """Whether a first evaluation would come too early, and slow what it is to find.
+
+        Not for long: events may wait at any moment, and an old backlog is known to be one.
+        """
+        if self._evaluations.last is not None or waiting is None:
+            return False
+        return now - min(waiting, self._started_at) < _FIRST_BATCH
 
     def _copy_gaps(self, now: datetime) -> None:
         if copy_gaps(self._place.spool, self._engine, to_micros(now)):
@@ -211,7 +222,7 @@ def reason(error: StreamingQueryException) -> str:
 
 def in_evaluation_pool(spark: SparkSession) -> None:
     """What this thread has Spark do yields to the stream, and can be given up."""
-    spark.sparkContext.setLocalProperty("spark.scheduler.pool", EVALUATION_POOL)
+    spark.sparkContext.setLocalProperty(POOL, EVALUATION_POOL)
     spark.sparkContext.setJobGroup(EVALUATION_POOL, "evaluation")
 
 

@@ -5,6 +5,7 @@ that has just started, and its first evaluation as long. What is compiled here s
 """
 
 import tempfile
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,16 +15,25 @@ from lineage.catalog.engine import migrate, open_catalog
 from lineage.clock import Clock
 from lineage.policy import DEFAULT
 from slis.evaluation import evaluate
-from slis.session import EVALUATION_POOL, REHEARSAL
+from slis.session import REHEARSAL
 from slis.settings import Place
 from slis.spool_events import events, fill_spool
 from slis.stream import query
 
 _EVENTS = 12
+_LOOK_SECONDS = 1
 
 
-def rehearse(spark: SparkSession, clock: Clock) -> None:
-    """Once, in a folder that is deleted afterwards: nothing of it is ever seen."""
+def rehearse(
+    spark: SparkSession, clock: Clock, is_over: Callable[[], bool] = lambda: False
+) -> None:
+    """Once, in a folder that is deleted afterwards: nothing of it is ever seen.
+
+    Args:
+        spark: the session.
+        clock: when the made-up events come.
+        is_over: whether the real ones have come, which compile the same on both cores alone.
+    """
     with tempfile.TemporaryDirectory(prefix="lineward-rehearsal-") as folder:
         place = Place(data_dir=Path(folder))
         engine = open_catalog(place.catalog)
@@ -31,11 +41,11 @@ def rehearse(spark: SparkSession, clock: Clock) -> None:
         made_up = events(_EVENTS, seed=1, start=clock(), apart=timedelta(milliseconds=1))
         fill_spool(place.spool, made_up)
         try:
-            query.start(
-                spark, engine, place, max_rows=_EVENTS, clock=clock, name=REHEARSAL
-            ).awaitTermination()
-            # The stream's pool was set to start its query.
-            spark.sparkContext.setLocalProperty("spark.scheduler.pool", EVALUATION_POOL)
-            evaluate(spark, engine, DEFAULT, clock())
+            batch = query.start(spark, engine, place, max_rows=_EVENTS, clock=clock, name=REHEARSAL)
+            while not (batch.awaitTermination(_LOOK_SECONDS) or is_over()):
+                pass
+            batch.stop()
+            if not is_over():
+                evaluate(spark, engine, DEFAULT, clock())
         finally:
             engine.dispose()

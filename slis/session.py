@@ -6,11 +6,21 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+POOL = "spark.scheduler.pool"  # name of the local property
 STREAM_POOL = "stream"
 EVALUATION_POOL = "evaluation"
 REHEARSAL = "rehearsal"  # name of its query
 _POOLS = Path(__file__).with_name("fair_pools.xml")
 
+_JVM = (
+    # One thread collects 1.5 GiB in milliseconds; G1's own tables and headroom take 700 MiB more.
+    "-XX:+UseSerialGC",
+    # Two thirds of a young pipeline's CPU were C2's: it now waits for what is 20 times as hot.
+    "-XX:Tier4InvocationThreshold=100000",
+    "-XX:Tier4MinInvocationThreshold=12000",
+    "-XX:Tier4CompileThreshold=300000",
+    "-XX:Tier4BackEdgeThreshold=800000",
+)
 _SETTINGS = {
     "spark.app.name": "lineward",
     "spark.ui.enabled": "false",
@@ -41,8 +51,7 @@ _SETTINGS = {
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
     # Rows kept in a plan are hashed and compared with each cached plan whenever one is built.
     "spark.sql.execution.arrow.localRelationThreshold": "64k",
-    # One thread collects 1.5 GiB in milliseconds; G1's own tables and headroom take 700 MiB more.
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": " ".join(_JVM),
     # A writing query of ours that read our own lineage would feed itself.
     "spark.extraListeners": "",
 }

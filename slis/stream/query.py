@@ -1,6 +1,7 @@
 """The streaming query: the spool's events, batch by batch, into the catalog and the lake."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -9,7 +10,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
 from lineage.clock import Clock
-from slis.session import STREAM_POOL
+from slis.session import POOL, STREAM_POOL
 from slis.settings import Place
 from slis.stream.batch import Batches
 from slis.stream.merge import Landed, cursor
@@ -42,22 +43,7 @@ def start(  # noqa: PLR0913 - what one query needs, by name
         landed: called after each batch.
         name: of the query, one of its kind in the session.
     """
-    spark.dataSource.register(SpoolSource)
-    with engine.connect() as connection:
-        after_seq = cursor(connection)
     batches = Batches(engine, place.lake, clock)
-    spooled = (
-        spark.readStream.format("spool")
-        .option("path", str(place.spool))
-        .option("after_seq", after_seq)
-        .option("max_rows", max_rows)
-        .load()
-    )
-    trigger: dict[str, Any] = (
-        {"availableNow": True}
-        if poll_seconds is None
-        else {"processingTime": f"{int(poll_seconds * 1000)} milliseconds"}
-    )
 
     def each(frame: DataFrame, batch_id: int) -> None:
         result = batches.land(frame, _query_id(frame), batch_id)
@@ -67,14 +53,36 @@ def start(  # noqa: PLR0913 - what one query needs, by name
             )
             landed(result)
 
-    spark.sparkContext.setLocalProperty("spark.scheduler.pool", STREAM_POOL)
-    return (
-        spooled.writeStream.queryName(name)
-        .foreachBatch(each)
-        .option("checkpointLocation", str(place.checkpoint))
-        .trigger(**trigger)
-        .start()
-    )
+    writer = _spooled(spark, engine, place, max_rows).writeStream.queryName(name)
+    writer = writer.foreachBatch(each).option("checkpointLocation", str(place.checkpoint))
+    with _in_stream_pool(spark):
+        return writer.trigger(**_trigger(poll_seconds)).start()
+
+
+def _spooled(spark: SparkSession, engine: Engine, place: Place, max_rows: int) -> DataFrame:
+    spark.dataSource.register(SpoolSource)
+    with engine.connect() as connection:
+        after_seq = cursor(connection)
+    source = spark.readStream.format("spool").option("path", str(place.spool))
+    return source.option("after_seq", after_seq).option("max_rows", max_rows).load()
+
+
+def _trigger(poll_seconds: float | None) -> dict[str, Any]:
+    if poll_seconds is None:
+        return {"availableNow": True}
+    return {"processingTime": f"{int(poll_seconds * 1000)} milliseconds"}
+
+
+@contextmanager
+def _in_stream_pool(spark: SparkSession) -> Iterator[None]:
+    """A query's jobs run in the pool of the thread that starts it, which has its own again then."""
+    context = spark.sparkContext
+    before = context.getLocalProperty(POOL)
+    context.setLocalProperty(POOL, STREAM_POOL)
+    try:
+        yield
+    finally:
+        context.setLocalProperty(POOL, before)  # type: ignore[arg-type]  # None takes it away
 
 
 def _query_id(frame: DataFrame) -> str:

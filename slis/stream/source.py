@@ -135,9 +135,9 @@ class SpoolReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         }
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """Equal ranges of `seq`."""
+        """Equal ranges of `seq`; few events are one: a second worker costs more than it reads."""
         after_seq, last_seq = start["seq"], end["seq"]
-        step = -(-(last_seq - after_seq) // self.partition_count) or 1
+        step = max(-(-(last_seq - after_seq) // self.partition_count), _ROWS_A_RECORD_BATCH)
         return [
             SpoolRange(low, min(low + step, last_seq), after_seq, last_seq)
             for low in range(after_seq, last_seq, step)

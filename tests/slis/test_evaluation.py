@@ -202,6 +202,17 @@ def test_limits_are_learned_in_the_evaluation_that_finds_new_writes(spark, catal
     assert _state(rows) == ("good", "learned")
 
 
+def test_a_single_write_has_nothing_to_teach(spark, catalog):
+    """It has no gap before it; the first evaluation of a young estate is the quicker for it."""
+    rows = CatalogRows(catalog, day(0))
+    rows.written(rows.dataset("mart.daily"), day(0))
+
+    evaluate(spark, catalog, Policy(), day(0, 1))
+
+    assert rows.rows(tables.dataset_limit) == []
+    assert _state(rows) == ("learning", None)
+
+
 def _state(rows):
     [row] = [row for row in rows.rows(tables.dataset_state) if row["sli"] == "M2"]
     return row["state"], row["limit_origin"]

@@ -23,7 +23,7 @@ from slis.pipeline import (
     next_deadline,
 )
 from slis.rehearsal import rehearse
-from slis.session import EVALUATION_POOL
+from slis.session import EVALUATION_POOL, POOL
 from slis.settings import Place, Settings
 from slis.spool_events import SPOOL_TABLE
 from slis.stream.merge import advance
@@ -118,12 +118,37 @@ def test_an_evaluation_is_due_when_there_is_something_to_say(  # noqa: PLR0913, 
     """Facts changed or a deadline passed, half of the time or every 15 s; else each minute."""
     evaluations = Evaluations(timedelta(seconds=15), timedelta(seconds=60))
     assert evaluations.is_due(at(12))
-    evaluations.begun(at(12))
-    evaluations.ended(took, None if deadline is None else at(12, 0, deadline))
+    for number in (1, 0):
+        evaluations.begun(at(12) - timedelta(minutes=number))
+        evaluations.ended(took, None if deadline is None else at(12, 0, deadline))
     if changed:
         evaluations.changed.set()
 
     assert evaluations.is_due(at(12, 0, seconds)) is due
+
+
+def test_the_first_evaluation_compiles_and_makes_nobody_wait_for_that(at):
+    """What landed while it ran is evaluated next, though it took as long as a large estate's."""
+    evaluations = Evaluations(timedelta(seconds=15), timedelta(seconds=60))
+    evaluations.begun(at(12))
+    evaluations.changed.set()
+    evaluations.ended(9, None)
+
+    assert evaluations.is_due(at(12, 0, 9))
+
+
+def test_the_first_evaluation_waits_for_the_first_batch(place, engine, at):
+    """It would take a core from what it is to find: not for long, and not for an old backlog."""
+    pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
+    due = pipeline._is_first_batch_due  # noqa: SLF001 - the turn around it needs Spark
+
+    assert due(at(12), at(12, 0, 39))
+    assert due(at(12, 0, 38), at(12, 0, 39))
+    assert not due(at(12, 0, 40), at(12, 0, 41))
+    assert not due(at(11, 59, 10), at(12))
+    assert not due(None, at(12))
+    pipeline._evaluations.begun(at(12))  # noqa: SLF001 - the first
+    assert not due(at(12), at(12, 0, 1))
 
 
 def test_a_turn_that_the_end_cuts_short_is_no_failure(at):
@@ -158,8 +183,7 @@ def test_a_first_turn_that_fails_is_the_only_one_of_its_kind(at):
         turns.append("first")
         raise OSError("no space for a rehearsal")
 
-    task = Task("evaluation", 0.01, work, lambda: at(12))
-    task.first = first
+    task = Task("evaluation", 0.01, work, lambda: at(12), first=first)
     with capture_logs() as logs:
         task.start()
         task.join(10)
@@ -171,12 +195,26 @@ def test_a_first_turn_that_fails_is_the_only_one_of_its_kind(at):
 def test_a_rehearsal_leaves_nothing_behind(spark, tmp_path, monkeypatch, at):
     """Neither in its folder nor in the pool of the thread: evaluations yield to the stream."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    spark.sparkContext.setLocalProperty(POOL, EVALUATION_POOL)
 
     rehearse(spark, lambda: at(12))
 
     assert list(tmp_path.glob("lineward-rehearsal-*")) == []
     assert spark.streams.active == []
-    assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") == EVALUATION_POOL
+    assert spark.sparkContext.getLocalProperty(POOL) == EVALUATION_POOL
+
+
+def test_a_rehearsal_gives_way_to_real_events(spark, tmp_path, monkeypatch, at):
+    """They compile the same: both at once would take twice as long on two cores."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    evaluated = []
+    monkeypatch.setattr("slis.rehearsal.evaluate", lambda *_: evaluated.append(1))
+
+    rehearse(spark, lambda: at(12), lambda: True)
+
+    assert evaluated == []
+    assert spark.streams.active == []
+    assert list(tmp_path.glob("lineward-rehearsal-*")) == []
 
 
 _SLOW = "reflect('java.lang.Thread', 'sleep', 5000L)"
