@@ -10,23 +10,13 @@ import msgspec
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.clock import to_micros
 from lineage.states import BAD, CRITICAL, TIERS
-from service.answers.datasets import WORST_FIRST
+from service.answers.datasets import JUDGED, RANK, WORST_FIRST
 
 MOST_LISTED = 500
 MOST_ROWS = 1_000  # of a table that is small unless something is wrong
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 
-# By primary keys alone: a derived table would be walked once for each row by a misled planner.
-_STANDING = """
-SELECT d.dataset_key, MIN(COALESCE(p.tier, 'optional')), MAX(s.since),
-  COALESCE(MIN(CASE s.state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 1 WHEN 'learning' THEN 2
-    WHEN 'good' THEN 3 END), 1)
-FROM dataset d
-LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
-GROUP BY d.dataset_key
-"""
+_STANDING = f"SELECT d.dataset_key, COALESCE(p.tier, 'optional'), s.since, {RANK} {JUDGED}"
 _LISTED = """
 SELECT d.namespace, d.name, COALESCE(p.tier, 'optional'), COALESCE(p.owner, ''), s.sli, s.state,
   COALESCE(s.reason, ''), s.age_seconds, s.limit_seconds

@@ -13,42 +13,30 @@ WORST_FIRST = ("bad", "unknown", "learning", "good")
 NOT_EVALUATED = "not_evaluated"
 PIPELINE_LAG = "pipeline_lag"
 
-# One number orders the states of a dataset: severity in the hundreds, then the SLI's number.
-_RANK = """CASE s.state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 100 WHEN 'learning' THEN 200
-  WHEN 'good' THEN 300 END + CAST(SUBSTR(s.sli, 2) AS INTEGER)"""
-# Every join is by a primary key: PostgreSQL underrates how many rows the first table gives, and
-# would walk a derived table once for each of them.
-_JUDGED = f"""
-FROM (
-  SELECT d.dataset_key, d.namespace, d.name, MIN(p.tier) AS tier,
-    MIN(p.owner) AS owner, MIN({_RANK}) AS worst, MAX(s.since) AS newest
-  FROM dataset d
-  LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-  LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key
-  WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
-    AND (CAST(:tier AS TEXT) IS NULL OR p.tier = :tier)
-    AND (CAST(:owner AS TEXT) IS NULL OR p.owner = :owner)
-    AND (CAST(:contains AS TEXT) IS NULL OR d.name LIKE :contains ESCAPE '!')
-  GROUP BY d.dataset_key) j
-"""  # noqa: S608 - constants only
-_WANTED = "WHERE COALESCE(j.worst / 100, 1) IN (:bad, :unknown, :learning, :good)"
+# The worst state of a dataset is marked by the pipeline; one that has none is unknown.
+RANK = """CASE s.state WHEN 'bad' THEN 0 WHEN 'learning' THEN 2 WHEN 'good' THEN 3 ELSE 1 END"""
+JUDGED = """
+FROM dataset d
+LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+"""
+_FILTERED = f"""{JUDGED}
+  AND (CAST(:tier AS TEXT) IS NULL OR p.tier = :tier)
+  AND (CAST(:owner AS TEXT) IS NULL OR p.owner = :owner)
+  AND (CAST(:contains AS TEXT) IS NULL OR d.name LIKE :contains ESCAPE '!')
+"""
+_COUNTS = f"SELECT {RANK}, COUNT(*) {_FILTERED} GROUP BY 1"
 _ROWS = f"""
-SELECT j.namespace, j.name, j.tier, j.owner, s.state, s.sli, s.reason, s.since, j.newest,
-  COUNT(*) OVER ()
-{_JUDGED}
-LEFT JOIN dataset_state s ON s.dataset_key = j.dataset_key AND s.sli = 'M' || (j.worst % 100)
-{_WANTED}
-ORDER BY COALESCE(j.worst / 100, 1),
-  CASE j.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, j.namespace, j.name
+SELECT d.namespace, d.name, p.tier, p.owner, s.state, s.sli, s.reason, s.since
+{_FILTERED} AND {RANK} IN (:bad, :unknown, :learning, :good)
+ORDER BY {RANK}, CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END,
+  d.namespace, d.name
 LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
 """
-_COUNT = f"SELECT COUNT(*) {_JUDGED} {_WANTED}"
-_NO_RANK = -1
 _EVERY = 2**62
-_STATES = """
-SELECT dataset_key, MIN(CASE state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 1 WHEN 'learning' THEN 2
-  ELSE 3 END) FROM dataset_state WHERE dataset_key IN (:keys) GROUP BY dataset_key
-"""
+_NO_RANK = -1
+_STATES = "SELECT dataset_key, state FROM dataset_state WHERE is_worst AND dataset_key IN (:keys)"
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,18 +66,31 @@ def datasets(
     if filters.state is not None and filters.state not in WORST_FIRST:
         message = f"state: expected one of {', '.join(WORST_FIRST)}, got {filters.state[:80]!r}"
         raise InvalidQuestionError(message)
-    values = _values(filters) | _ranks(filters.state, evaluated)
-    window = {"most": _EVERY if limit is None else limit, "offset": offset}
-    rows = reader.rows(_ROWS, {**values, **window})
-    # Beyond the last page no row is left to tell how many there are.
-    total = rows[0][-1] if rows else reader.rows(_COUNT, values)[0][0]
-    return _page([_row(row[:-1], evaluated) for row in rows], total, offset)
+    values = _values(filters)
+    counts = [
+        (rank, count)
+        for rank, count in _counts(reader, values)
+        if filters.state in {None, _of_now(WORST_FIRST[rank], evaluated)}
+    ]
+    most = _EVERY if limit is None else limit
+    ranks, skipped = _ranks_of(counts, offset, offset + most)
+    window = {"most": most, "offset": offset - skipped}
+    rows = reader.rows(_ROWS, {**values, **ranks, **window}) if ranks else []
+    return _page([_row(row, evaluated) for row in rows], sum(n for _, n in counts), offset)
+
+
+def counts_by_state(reader: Reader, evaluated: Evaluated) -> dict[str, int]:
+    """How many datasets are in each state; what was good in a stale evaluation is unknown."""
+    counts = dict.fromkeys(WORST_FIRST, 0)
+    for rank, count in _counts(reader, _values(Filters())):
+        counts[_of_now(WORST_FIRST[rank], evaluated)] += count
+    return counts
 
 
 def states_of(reader: Reader, keys: list[int], evaluated: Evaluated) -> dict[int, str]:
     """The worst state of each of these datasets; what has no row is unknown."""
     rows = rows_for(reader, _STATES, keys)
-    known = {key: _of_now(WORST_FIRST[rank], evaluated) for key, rank in rows}
+    known = {key: _of_now(state, evaluated) for key, state in rows}
     return {key: known.get(key, "unknown") for key in keys}
 
 
@@ -105,10 +106,24 @@ def _values(filters: Filters) -> dict[str, Any]:
     return {"tier": filters.tier, "owner": filters.owner, "contains": contains}
 
 
-def _ranks(state: str | None, evaluated: Evaluated) -> dict[str, int]:
-    """Which of the stored states count as the one that is asked for, each by its rank."""
-    kept = {word: state in (None, _of_now(word, evaluated)) for word in WORST_FIRST}
-    return {word: rank if kept[word] else _NO_RANK for rank, word in enumerate(WORST_FIRST)}
+def _counts(reader: Reader, values: dict[str, Any]) -> list[tuple[int, int]]:
+    return sorted((rank, count) for rank, count in reader.rows(_COUNTS, values))
+
+
+def _ranks_of(counts: list[tuple[int, int]], begin: int, end: int) -> tuple[dict[str, int], int]:
+    """The states that rows [begin, end) are in, and how many rows come before these states.
+
+    A page of the worst need not sort all that are good.
+    """
+    ranks: dict[str, int] = {}
+    before = skipped = 0
+    for rank, count in counts:
+        if before + count <= begin:
+            skipped = before + count
+        elif before < end:
+            ranks[WORST_FIRST[rank]] = rank
+        before += count
+    return ranks and dict.fromkeys(WORST_FIRST, _NO_RANK) | ranks, skipped
 
 
 def _of_now(state: str, evaluated: Evaluated) -> str:
@@ -116,7 +131,7 @@ def _of_now(state: str, evaluated: Evaluated) -> str:
 
 
 def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
-    namespace, name, tier, owner, state, sli, reason, since, newest = row
+    namespace, name, tier, owner, state, sli, reason, since = row
     if state is None:
         return DatasetRow(namespace, name, tier, owner, "unknown", None, NOT_EVALUATED, None)
     if state != "good":
@@ -124,7 +139,7 @@ def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
     if evaluated.stale:
         since = evaluated.at
         return DatasetRow(namespace, name, tier, owner, "unknown", None, PIPELINE_LAG, since)
-    return DatasetRow(namespace, name, tier, owner, "good", None, None, iso(newest))
+    return DatasetRow(namespace, name, tier, owner, "good", None, None, iso(since))
 
 
 def _page(rows: list[DatasetRow], total: int, offset: int) -> DatasetPage:

@@ -9,23 +9,15 @@ from typing import Any
 
 import msgspec
 
-from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.catalog.reader import NoCatalogError, open_reader
 from lineage.clock import to_micros
-from service.answers.datasets import WORST_FIRST
+from service.answers.datasets import counts_by_state
 from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
 from service.answers.shapes import Instant
 from service.occupancy import is_held
 from service.settings import Settings
 
 _ALIVE_SECONDS = 5.0  # the collector beats each second
-_COUNTS = """
-SELECT COALESCE(worst, 1), COUNT(*) FROM (
-  SELECT d.dataset_key, MIN(CASE s.state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 1
-    WHEN 'learning' THEN 2 WHEN 'good' THEN 3 END) AS worst
-  FROM dataset d LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key
-  WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL GROUP BY d.dataset_key
-) j GROUP BY COALESCE(worst, 1)
-"""
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -96,15 +88,6 @@ def status(settings: Settings, now: datetime, *, count_datasets: bool = True) ->
         partial=bool(missing),
         partial_reason=f"there is no {' and no '.join(missing)} yet" if missing else None,
     )
-
-
-def counts_by_state(reader: Reader, evaluated: Evaluated) -> dict[str, int]:
-    """How many datasets are in each state; what was good in a stale evaluation is unknown."""
-    counts = dict.fromkeys(WORST_FIRST, 0)
-    for rank, count in reader.rows(_COUNTS):
-        state = WORST_FIRST[rank]
-        counts["unknown" if evaluated.stale and state == "good" else state] += count
-    return counts
 
 
 def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Catalog | None:

@@ -9,6 +9,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.keys import key
+from slis.dataset_states import mark_worst
 
 NAMESPACE = "s3://shop"
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
@@ -36,6 +37,7 @@ def fill(engine: Engine, *, evaluated_at: datetime | None = None) -> None:
     with writing(engine) as connection:
         for table, rows in _rows(as_of).items():
             connection.execute(insert(tables.metadata.tables[table]), rows)
+        mark_worst(connection)
 
 
 def add_dataset(engine: Engine, namespace: str, name: str, state: str = "bad") -> None:
@@ -45,6 +47,7 @@ def add_dataset(engine: Engine, namespace: str, name: str, state: str = "bad") -
         connection.execute(insert(tables.dataset), [dataset_row(name, namespace)])
         connection.execute(insert(tables.dataset_policy), [policy_row(dataset, "critical")])
         connection.execute(insert(tables.dataset_state), [state_row(dataset, "M2", state, "late")])
+        mark_worst(connection)
 
 
 def _rows(as_of: int) -> dict[str, list[dict[str, Any]]]:
@@ -167,6 +170,7 @@ def state_row(dataset: int, sli: str, state: str, reason: str | None) -> dict[st
         "age_seconds": None,
         "limit_seconds": None,
         "limit_origin": None,
+        "is_worst": None,
     }
 
 

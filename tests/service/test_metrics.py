@@ -11,6 +11,7 @@ from lineage.catalog.engine import writing
 from lineage.keys import key
 from service.metrics import CatalogCollector
 from service.settings import Settings
+from slis.dataset_states import mark_worst
 from tests.service import shop
 
 HOSTILE = ['"} or vector(1) #', "line\nbreak", "back\\slash", 'quote"d', "tab\t\u202eend"]
@@ -183,3 +184,4 @@ def _crowd(catalog: Engine, count: int) -> None:
         for sli in ("M1", "M2"):
             rows = [shop.state_row(k, sli, "bad", "late") for k in keys]
             connection.execute(insert(tables.dataset_state), rows)
+        mark_worst(connection)

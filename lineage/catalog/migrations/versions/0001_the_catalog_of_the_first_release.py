@@ -51,6 +51,7 @@ def upgrade() -> None:
         sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
         sa.Column("retired_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("dataset_key"),
+        sqlite_with_rowid=False,
     )
     with op.batch_alter_table("dataset", schema=None) as batch_op:
         batch_op.create_index("dataset_canonical", ["canonical_key"], unique=False)
@@ -76,6 +77,7 @@ def upgrade() -> None:
         sa.Column("last_started_at", sa.BigInteger(), nullable=True),
         sa.Column("learned_writes", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("dataset_key"),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "dataset_alias",
@@ -102,6 +104,7 @@ def upgrade() -> None:
         sa.Column("explanation", sa.Text(), nullable=False),
         sa.Column("learned_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("dataset_key"),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "dataset_policy",
@@ -118,6 +121,7 @@ def upgrade() -> None:
         sa.Column("is_expected", sa.Boolean(), nullable=True),
         sa.Column("declared_limit_seconds", sa.Float(), nullable=True),
         sa.PrimaryKeyConstraint("dataset_key"),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "dataset_read",
@@ -150,7 +154,9 @@ def upgrade() -> None:
         sa.Column("age_seconds", sa.Float(), nullable=True),
         sa.Column("limit_seconds", sa.Float(), nullable=True),
         sa.Column("limit_origin", sa.Text(), nullable=True),
+        sa.Column("is_worst", sa.Boolean(), nullable=True),
         sa.PrimaryKeyConstraint("dataset_key", "sli"),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "dataset_version",

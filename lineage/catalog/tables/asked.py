@@ -1,0 +1,23 @@
+"""What people asked for: written by the service."""
+
+from sqlalchemy import BigInteger, Column, Integer, Table, Text
+
+from lineage.catalog.tables.columns import instant, key_column, metadata
+
+retirement = Table(
+    "retirement",
+    metadata,
+    key_column("dataset_key"),
+    instant("requested_at", nullable=False),
+    Column("note", Text, nullable=False),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    instant("at", nullable=False),
+    Column("who", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+)

@@ -1,0 +1,181 @@
+"""Datasets and the facts of them: written by the pipeline, in the transaction of the batch."""
+
+from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text
+
+from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
+
+dataset = Table(
+    "dataset",
+    metadata,
+    key_column("dataset_key"),
+    Column("namespace", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("canonical_key", BigInteger, nullable=False),  # itself, or what its symlinks lead to
+    instant("first_seen_at", nullable=False),
+    instant("last_seen_at", nullable=False),
+    instant("retired_at"),
+    Index("dataset_canonical", "canonical_key"),
+    Index("dataset_name", "name"),
+    sqlite_with_rowid=False,
+)
+
+dataset_alias = Table(
+    "dataset_alias",
+    metadata,
+    # Hash of the spelling; of (dataset, rule) for partitions, which are endless.
+    key_column("alias_key"),
+    key_column("dataset_key"),
+    Column("rule", Text, primary_key=True),  # the folding rule, symlink, rename or policy
+    Column("namespace", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    instant("first_seen_at", nullable=False),
+    instant("last_seen_at", nullable=False),
+    Index("alias_dataset", "dataset_key"),
+)
+
+dataset_write = Table(
+    "dataset_write",
+    metadata,
+    key_column("dataset_key"),  # canonical, here and below
+    Column("root_run_id", Text, primary_key=True),
+    key_column("bucket"),  # 0 for a batch write; the hour of a stream's
+    Column("job_key", BigInteger, nullable=False),  # (namespace, root job, dataset)
+    Column("job_namespace", Text, nullable=False),
+    Column("job_name", Text, nullable=False),
+    instant("written_at", nullable=False),
+    instant("landed_at", nullable=False),
+    instant("nominal_start_at"),
+    Column("partition", Text),
+    flag("names_input"),
+    flag("is_reported"),  # by its own events; false: known from evidence alone
+    flag("is_streaming"),
+    flag("is_history"),
+    Column("rows", BigInteger),
+    Index("dataset_write_time", "dataset_key", "written_at"),
+)
+
+dataset_read = Table(
+    "dataset_read",
+    metadata,
+    key_column("dataset_key"),
+    Column("root_run_id", Text, primary_key=True),
+    key_column("bucket"),
+    Column("job_namespace", Text, nullable=False),
+    Column("job_name", Text, nullable=False),
+    instant("read_at", nullable=False),
+    instant("landed_at", nullable=False),
+    flag("is_reported"),
+    flag("is_streaming"),
+    flag("is_history"),
+    instant("counted_at"),  # the evaluation that counted it in M5; null: not yet
+    Column("outcome", Text),  # good | bad | unknown, once counted
+    Index("dataset_read_uncounted", "counted_at", "read_at"),
+    Index("dataset_read_time", "dataset_key", "read_at"),
+)
+
+dataset_activity = Table(
+    "dataset_activity",
+    metadata,
+    key_column("dataset_key"),
+    instant("last_written_at"),  # newest write that is no backfill
+    instant("last_write_landed_at"),
+    Column("last_write_root_run_id", Text),
+    Column("last_write_names_input", Boolean),
+    Column("last_write_is_reported", Boolean),
+    Column("last_write_is_streaming", Boolean),
+    Column("last_job_namespace", Text),
+    Column("last_job_name", Text),
+    Column("writes", BigInteger, nullable=False),
+    instant("last_read_at"),
+    instant("first_read_at"),
+    instant("last_failed_at"),  # newest failed run that meant to write it
+    Column("last_failed_run_id", Text),
+    instant("last_dropped_at"),
+    instant("last_started_at"),  # newest START of a run that names it as output
+    Column(
+        "learned_writes", BigInteger, nullable=False
+    ),  # `writes` when its limit was last learned
+    sqlite_with_rowid=False,
+)
+
+edge = Table(
+    "edge",
+    metadata,
+    key_column("upstream_key"),
+    key_column("downstream_key"),
+    key_column("job_key"),
+    Column("job_namespace", Text, nullable=False),
+    Column("job_name", Text, nullable=False),
+    instant("first_seen_at", nullable=False),
+    instant("last_seen_at", nullable=False),
+    Column("runs", BigInteger, nullable=False),
+    Index("edge_downstream", "downstream_key"),
+)
+
+edge_run = Table(
+    "edge_run",
+    metadata,
+    key_column("upstream_key"),
+    key_column("downstream_key"),
+    key_column("job_key"),
+    text_key("root_run_id"),  # counted once in `edge.runs`, however many of its runs name the edge
+    instant("seen_at", nullable=False),
+    Index("edge_run_seen", "seen_at"),
+    sqlite_with_rowid=False,
+)
+
+column_edge = Table(
+    "column_edge",
+    metadata,
+    key_column("upstream_key"),
+    text_key("upstream_field"),
+    key_column("downstream_key"),
+    text_key("downstream_field"),
+    instant("first_seen_at", nullable=False),
+    instant("last_seen_at", nullable=False),
+)
+
+schema_version = Table(
+    "schema_version",
+    metadata,
+    key_column("dataset_key"),
+    key_column("schema_key"),
+    Column("fields", Text, nullable=False),  # JSON: [{"name": …, "type": …}]
+    instant("first_seen_at", nullable=False),
+    instant("last_seen_at", nullable=False),
+)
+
+dataset_version = Table(
+    "dataset_version",
+    metadata,
+    key_column("dataset_key"),
+    text_key("version"),
+    instant("first_seen_at", nullable=False),
+    instant("last_seen_at", nullable=False),
+)
+
+ownership = Table(
+    "ownership",
+    metadata,
+    Column("subject", Text, primary_key=True),  # dataset | job
+    key_column("subject_key"),
+    text_key("owner"),
+    Column("type", Text),
+    instant("last_seen_at", nullable=False),
+)
+
+tag = Table(
+    "tag",
+    metadata,
+    key_column("dataset_key"),
+    text_key("tag"),
+    text_key("value"),
+    instant("last_seen_at", nullable=False),
+)
+
+ingestion_gap = Table(
+    "ingestion_gap",
+    metadata,
+    key_column("started_at"),
+    instant("ended_at"),  # null: the collector is silent now
+)

@@ -1,0 +1,118 @@
+"""What an evaluation finds, and before it what the policy says and what was learned.
+
+Written by the pipeline; what is found, in one transaction.
+"""
+
+from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, Table, Text
+
+from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
+
+dataset_policy = Table(
+    "dataset_policy",
+    metadata,
+    key_column("dataset_key"),
+    Column("tier", Text, nullable=False),
+    Column("tier_origin", Text, nullable=False),  # declared | inherited | default
+    Column("tier_reason", Text),
+    Column("owner", Text),
+    Column("owner_origin", Text),  # policy | facet
+    flag("is_source"),
+    flag("is_generated"),
+    flag("is_streaming"),
+    flag("is_declared"),  # the policy names it outright: expected before it is ever seen
+    Column("is_expected", Boolean),  # false: only ever read, and by the way
+    Column("declared_limit_seconds", Float),
+    sqlite_with_rowid=False,
+)
+
+dataset_limit = Table(
+    "dataset_limit",
+    metadata,
+    key_column("dataset_key"),
+    Column("limit_seconds", Float),  # null: still learning
+    Column("cadence_class", Text, nullable=False),  # streaming | periodic | bursty | event_driven
+    Column("cadence_seconds", Float),
+    Column("duration_seconds", Float),  # usual, from the first START to the last COMPLETE
+    Column("gaps", Integer, nullable=False),
+    Column("explanation", Text, nullable=False),
+    instant("learned_at", nullable=False),
+    sqlite_with_rowid=False,
+)
+
+evaluation = Table(
+    "evaluation",
+    metadata,
+    key_column("as_of"),
+    Column("previous_as_of", BigInteger),
+    Column("last_seq", BigInteger, nullable=False),  # batches up to here were counted in M6
+    Column("policy_hash", Text, nullable=False),
+    Column("datasets", BigInteger, nullable=False),
+    Column("seconds", Float, nullable=False),
+)
+
+sli_counter = Table(
+    "sli_counter",
+    metadata,
+    text_key("sli"),  # M1, M2, M5, M6
+    text_key("tier"),
+    text_key("tier_origin"),
+    text_key("epoch"),
+    Column("good", Float, nullable=False),  # events, or dataset-seconds
+    Column("total", Float, nullable=False),
+    Column("unknown", Float, nullable=False),
+)
+
+sli_hour = Table(
+    "sli_hour",
+    metadata,
+    text_key("sli"),
+    text_key("tier"),
+    key_column("hour"),
+    Column("good", Float, nullable=False),
+    Column("total", Float, nullable=False),
+    Column("unknown", Float, nullable=False),
+)
+
+sli_now = Table(
+    "sli_now",
+    metadata,
+    text_key("sli"),
+    text_key("tier"),
+    text_key("tier_origin"),
+    Column("good", Float, nullable=False),
+    Column("total", Float, nullable=False),
+    Column("unknown", Float, nullable=False),
+    Column("learning", Float, nullable=False),
+    Column("excepted", Float, nullable=False),
+)
+
+dataset_state = Table(
+    "dataset_state",
+    metadata,
+    key_column("dataset_key"),
+    text_key("sli"),
+    Column("state", Text, nullable=False),  # good | bad | learning | unknown
+    Column("reason", Text),
+    Column("evidence", Text),
+    instant("since", nullable=False),
+    Column("age_seconds", Float),
+    Column("limit_seconds", Float),
+    Column("limit_origin", Text),  # declared | streaming | learned
+    Column("is_worst", Boolean),  # of the dataset's; where all are good, the one since the latest
+    sqlite_with_rowid=False,
+)
+
+lag_bucket = Table(
+    "lag_bucket",
+    metadata,
+    text_key("processing"),  # batch | streaming
+    text_key("le"),  # upper bound in seconds, as Prometheus writes it; "sum" holds the sum
+    Column("value", Float, nullable=False),
+)
+
+meta = Table(
+    "meta",
+    metadata,
+    text_key("name"),  # catalog_epoch, installed_at, history_from …
+    Column("value", Text, nullable=False),
+)

@@ -1,0 +1,58 @@
+"""Runs and what they touched: written by the pipeline, in the transaction of the batch."""
+
+from sqlalchemy import BigInteger, Column, Index, Table, Text
+
+from lineage.catalog.tables.columns import flag, instant, key_column, metadata
+
+run = Table(
+    "run",
+    metadata,
+    key_column("run_key"),
+    Column("run_id", Text, nullable=False),
+    Column("job_namespace", Text, nullable=False),
+    Column("job_name", Text, nullable=False),
+    Column("root_run_id", Text, nullable=False),
+    Column("root_job_namespace", Text, nullable=False),
+    Column("root_job_name", Text, nullable=False),  # the application: what people call the job
+    Column("parent_run_id", Text),
+    instant("first_event_at", nullable=False),
+    instant("last_event_at", nullable=False),
+    instant("started_at"),  # earliest START
+    instant("completed_at"),  # latest COMPLETE
+    instant("failed_at"),  # earliest FAIL or ABORT: sticky
+    instant("nominal_start_at"),
+    Column("job_type", Text),
+    Column("processing_type", Text),  # BATCH, STREAMING, NONE
+    Column("integration", Text),
+    Column("engine", Text),
+    Column("engine_version", Text),
+    Column("adapter_version", Text),
+    Column("producer", Text),
+    Column("application_id", Text),
+    Column("error_message", Text),
+    flag("is_history"),  # every event of it came from a history load
+    instant("landed_at", nullable=False),
+    Index("run_run_id", "run_id"),
+    Index("run_root_run_id", "root_run_id"),
+)
+
+run_io = Table(
+    "run_io",
+    metadata,
+    key_column("run_key"),
+    key_column("dataset_key"),  # as named after folding, before symlinks
+    Column("direction", Text, primary_key=True),  # read | write
+    instant("first_event_at", nullable=False),
+    instant("last_event_at", nullable=False),
+    instant("streamed_at"),  # latest RUNNING with output statistics or a checkpoint
+    flag("has_statistics"),
+    Column("lifecycle", Text),  # lifecycleStateChange of the last event
+    Column("rows", BigInteger),
+    Column("bytes", BigInteger),
+    Column("schema_key", BigInteger),
+    Column("dataset_version", Text),
+    Column("partition", Text),  # that the spelling named before it was folded, as dt=2026-11-21
+    instant("partition_at"),  # the day of that partition
+    instant("landed_at", nullable=False),
+    Index("run_io_dataset", "dataset_key"),
+)

@@ -1,0 +1,55 @@
+"""Which of a dataset's states is shown first: marked as they change, for all who list and count."""
+
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import Engine, select
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from slis.dataset_states import StateChanges, change_states
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def _state(sli: str, state: str, since: int = 1, dataset: int = 7) -> dict[str, object]:
+    names = ("reason", "evidence", "limit_seconds", "limit_origin", "age_seconds")
+    told = {"dataset_key": dataset, "sli": sli, "state": state, "since": since}
+    return {**told, **dict.fromkeys(names)}
+
+
+def _change(catalog: Engine, *rows: dict[str, object], gone: tuple[str, ...] = ()) -> list[str]:
+    changes = StateChanges(rows=list(rows), gone=[(7, sli) for sli in gone])
+    table = tables.dataset_state.c
+    with writing(catalog) as connection:
+        change_states(connection, NOON, changes)
+        worst = select(table.sli).where(table.is_worst, table.dataset_key == 7)
+        return list(connection.scalars(worst))
+
+
+@pytest.mark.parametrize(
+    ("states", "worst"),
+    [
+        ([("M1", "good", 1), ("M2", "bad", 9)], "M2"),
+        ([("M2", "bad", 1), ("M10", "bad", 1)], "M2"),
+        ([("M1", "learning", 1), ("M2", "unknown", 1)], "M2"),
+        ([("M1", "learning", 1), ("M2", "good", 9)], "M1"),
+        ([("M1", "good", 1), ("M2", "good", 9)], "M2"),
+    ],
+)
+def test_the_gravest_state_is_marked_and_of_the_good_ones_the_youngest(catalog, states, worst):
+    """By severity, then by the SLI's number; since the youngest good one, all are good."""
+    assert _change(catalog, *(_state(*state) for state in states)) == [worst]
+
+
+def test_the_mark_moves_with_the_states(catalog):
+    """One is marked after every change, also where the one that was marked is gone."""
+    elsewhere = _state("M1", "good", dataset=8)
+    moves = [
+        _change(catalog, _state("M1", "good"), _state("M2", "bad"), elsewhere),
+        _change(catalog, _state("M2", "good", 5)),
+        _change(catalog, _state("M1", "bad", 6)),
+        _change(catalog, gone=("M1",)),
+    ]
+
+    assert moves == [["M2"], ["M2"], ["M1"], ["M2"]]
