@@ -98,15 +98,12 @@ def _rounds(
     return rounds
 
 
-def _jvm_pid(spark: SparkSession) -> int:
-    jvm = spark.sparkContext._jvm  # noqa: SLF001 - Spark's one way to the JVM
-    return int(jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
-
-
 def _peak_bytes(spark: SparkSession) -> int:
     """Highest resident sizes of this process and its JVM."""
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    for line in Path(f"/proc/{_jvm_pid(spark)}/status").read_text().splitlines():
+    jvm = spark.sparkContext._jvm  # noqa: SLF001 - Spark's one way to the JVM
+    pid = int(jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return own + int(line.split()[1]) * 1024
     message = "the JVM's status names no VmHWM"

@@ -9,10 +9,9 @@ from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.keys import key
 from lineage.policy import Policy
-from slis.stream.canonical import POLICY, in_parts, settle
+from slis.stream.canonical import POLICY, Name, in_parts, settle
 from slis.stream.upsert import fold_rows, least
 
-Name = tuple[str, str]
 _Pair = tuple[int, int]
 _KNOWN = "SELECT dataset_key FROM dataset WHERE dataset_key IN :keys"
 _ALIAS = tables.dataset_alias

@@ -1,11 +1,12 @@
-"""Why a dataset is not good: the first reason that holds, with its evidence in words."""
+"""Why a dataset is not good: the first reason that holds, with its evidence."""
 
 from functools import cache
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineage.states import BAD, FRESHNESS, LEARNING, UNKNOWN
+from lineage.states import BAD, FRESHNESS, UNKNOWN
+from slis import evidence
 from slis.ingestion_gaps import INGESTION_GAP, PIPELINE_LAG
 from slis.judgement import (
     NEVER_WRITTEN,
@@ -15,7 +16,7 @@ from slis.judgement import (
     UNREPORTED_WRITE,
 )
 from slis.knowledge import seconds_between
-from slis.wording import duration_text, instant_text, near_key, words
+from slis.wording import near_key
 
 _LOST_AFTER_DURATIONS = 3
 _KEYS = ["as_of", "dataset_key"]
@@ -43,40 +44,20 @@ def reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
     return (
         explained.select("*", found.alias("found"))
         .select(*_columns(F.col("found.reason"), F.col("found.evidence")))
-        .unionByName(well.select(*_columns(null, _note())))
+        .unionByName(well.select(*_columns(null, evidence.note())))
     )
 
 
-def _columns(reason: Column, evidence: Column) -> list[Column]:
+def _columns(reason: Column, told: Column) -> list[Column]:
     fields = ("sli", "state")
     figures = ("age_seconds", "limit_seconds", "limit_origin")
     return [
         *(F.col(name) for name in _KEYS),
         *(F.col(f"judgement.{name}").alias(name) for name in fields),
         reason.alias("reason"),
-        evidence.alias("evidence"),
+        told.alias("evidence"),
         *(F.col(f"judgement.{name}").alias(name) for name in figures),
     ]
-
-
-@cache
-def _note() -> Column:
-    """What people should know of a dataset that is not bad."""
-    idle = words(
-        "idle: its inputs have nothing newer than ", instant_text(F.col("inputs_written_at"))
-    )
-    first_due = words(
-        "no write yet; the first is due by ", instant_text(F.col("judgement.bad_since"))
-    )
-    learning = words(
-        "learning its cadence: ", F.coalesce("gaps", F.lit(0)).cast("string"), " of 8 gaps"
-    )
-    is_learning = F.col("judgement.state") == LEARNING
-    return (
-        F.when(F.col("judgement.is_idle"), idle)
-        .when(is_learning & F.col("judgement.limit_seconds").isNotNull(), first_due)
-        .when(is_learning, learning)
-    )
 
 
 def _late_upstreams(judged: DataFrame, edges: DataFrame) -> DataFrame:
@@ -130,33 +111,34 @@ def _twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
 @cache
 def _first_that_holds() -> Column:
     """A struct of reason and evidence. The order is the definition's: change it there first."""
-    found = _reason("late", _late())
-    for holds, reason, evidence in reversed(_reasons()):
-        found = F.when(holds, _reason(reason, evidence)).otherwise(found)
+    found = _reason("late", evidence.late())
+    for holds, reason, told in reversed(_reasons()):
+        found = F.when(holds, _reason(reason, told)).otherwise(found)
     return found
 
 
 def _reasons() -> list[tuple[Column, str, Column]]:
     """(holds, reason, evidence), the first that holds first."""
     is_absent = F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)
+    is_quiet = is_absent & ~_is_running()
     defect = F.col("judgement.defect")
     written_at = F.col("write.written_at")
     return [
-        (F.col("excuse") == PIPELINE_LAG, PIPELINE_LAG, _pipeline_lag()),
-        (F.col("excuse") == INGESTION_GAP, INGESTION_GAP, _ingestion_gap()),
-        (is_absent & F.col("twin").isNotNull(), "naming_mismatch", _naming_mismatch()),
-        (is_absent & _is_newer("failed.failed_at"), "job_failed", _job_failed()),
-        (is_absent & _is_lost(), "lost_run", _lost_run()),
-        (is_absent & F.col("late_upstream").isNotNull(), "upstream_late", _upstream_late()),
-        (defect == UNREPORTED_WRITE, "lineage_missing", _lineage_missing()),
-        (is_absent & written_at.isNotNull() & ~_is_running(), "silent", _silent()),
-        (is_absent & written_at.isNull() & ~_is_running(), "never_reported", _never_reported()),
-        (defect == NO_INPUTS, "no_inputs", _no_inputs()),
+        (F.col("excuse") == PIPELINE_LAG, PIPELINE_LAG, evidence.pipeline_lag()),
+        (F.col("excuse") == INGESTION_GAP, INGESTION_GAP, evidence.ingestion_gap()),
+        (is_absent & F.col("twin").isNotNull(), "naming_mismatch", evidence.naming_mismatch()),
+        (is_absent & _is_newer("failed.failed_at"), "job_failed", evidence.job_failed()),
+        (is_absent & _is_lost(), "lost_run", evidence.lost_run()),
+        (is_absent & F.col("late_upstream").isNotNull(), "upstream_late", evidence.upstream_late()),
+        (defect == UNREPORTED_WRITE, "lineage_missing", evidence.lineage_missing()),
+        (is_quiet & written_at.isNotNull(), "silent", evidence.silent()),
+        (is_quiet & written_at.isNull(), "never_reported", evidence.never_reported()),
+        (defect == NO_INPUTS, "no_inputs", evidence.no_inputs()),
     ]
 
 
-def _reason(reason: str, evidence: Column) -> Column:
-    return F.struct(F.lit(reason).alias("reason"), evidence.alias("evidence"))
+def _reason(reason: str, told: Column) -> Column:
+    return F.struct(F.lit(reason).alias("reason"), told.alias("evidence"))
 
 
 def _is_newer(time: str) -> Column:
@@ -175,80 +157,3 @@ def _is_lost() -> Column:
     running_seconds = seconds_between(F.col("started_at"), F.col("as_of"))
     is_long = running_seconds > _LOST_AFTER_DURATIONS * F.col("duration_seconds")
     return _is_running() & F.coalesce(is_long, F.lit(False))
-
-
-def _full_name(prefix: str) -> Column:
-    return words(F.col(f"{prefix}.namespace"), " ", F.col(f"{prefix}.name"))
-
-
-def _last_write() -> Column:
-    at = words("last written ", instant_text(F.col("write.written_at")), " by run ")
-    return F.when(F.col("write").isNull(), F.lit("never written")).otherwise(
-        words(at, F.col("write.root_run_id"), " of ", F.col("write.job_name"))
-    )
-
-
-def _overdue() -> Column:
-    limit = duration_text(F.col("judgement.limit_seconds"))
-    known = words("; limit ", limit, " (", F.col("judgement.limit_origin"), ")")
-    return F.when(F.col("judgement.limit_seconds").isNull(), F.lit("")).otherwise(known)
-
-
-def _pipeline_lag() -> Column:
-    return words(
-        "events have landed late since before ", instant_text(F.col("judgement.bad_since"))
-    )
-
-
-def _ingestion_gap() -> Column:
-    due = instant_text(F.col("judgement.bad_since"))
-    return words("due ", due, ", while the collector was not listening; ", _last_write())
-
-
-def _naming_mismatch() -> Column:
-    written_at = instant_text(F.col("twin.written_at"))
-    return words(_last_write(), "; ", _full_name("twin"), " was written ", written_at)
-
-
-def _job_failed() -> Column:
-    failed_at = instant_text(F.col("failed.failed_at"))
-    return words(
-        "run ", F.col("failed.run_id"), " failed ", failed_at, "; ", _last_write(), _overdue()
-    )
-
-
-def _lost_run() -> Column:
-    started_at, usual = instant_text(F.col("started_at")), duration_text(F.col("duration_seconds"))
-    return words(
-        "a run started ", started_at, " and never ended; it usually takes ", usual, _overdue()
-    )
-
-
-def _upstream_late() -> Column:
-    since = instant_text(F.col("late_upstream.since"))
-    return words(
-        "upstream ", _full_name("late_upstream"), " is late since ", since, "; ", _last_write()
-    )
-
-
-def _lineage_missing() -> Column:
-    return words(_last_write(), ", known from evidence alone: no event of it came")
-
-
-def _silent() -> Column:
-    return words(_last_write(), "; nothing was heard of its job since", _overdue())
-
-
-def _never_reported() -> Column:
-    read_at = words(", last read ", instant_text(F.col("read_at")))
-    read = F.when(F.col("read_at").isNull(), F.lit("")).otherwise(read_at)
-    return words("no write was ever reported", read, _overdue())
-
-
-def _no_inputs() -> Column:
-    return words(_last_write(), ", which names no input")
-
-
-def _late() -> Column:
-    started_at = instant_text(F.col("started_at"))
-    return words("a run started ", started_at, " and has not ended; ", _last_write(), _overdue())

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +12,6 @@ from lineage import states
 from lineage.policy import (
     DEFAULT,
     Decision,
-    PolicyError,
-    PolicyFile,
-    load,
     owner_of_job,
     parse,
     resolve,
@@ -88,152 +84,6 @@ def test_every_field_is_documented():
 RULE = "datasets: [{match: x}]"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "owners:\n- name: a\n- name: b\n  slack: 5",
-            "lineward.yaml:4: $.owners[1].slack: expected str, got int: '5'",
-        ),
-        (
-            "owners:\n- name: a\n  slak: x",
-            "lineward.yaml:3: $.owners[0].slak: unknown key 'slak'; did you mean 'slack'?",
-        ),
-        (
-            "dataset: []",
-            "lineward.yaml:1: $.dataset: unknown key 'dataset'; did you mean 'datasets'?",
-        ),
-        (
-            "datasets:\n- match: {nam: x}",
-            "lineward.yaml:2: $.datasets[0].match.nam: unknown key 'nam'; did you mean 'name'?",
-        ),
-        (
-            "datasets:\n- match: x\n  tier: crit",
-            (
-                "lineward.yaml:3: $.datasets[0].tier: invalid enum value 'crit': 'crit'; "
-                "one of critical, important, optional"
-            ),
-        ),
-        (
-            "datasets:\n\n- tier: critical",
-            "lineward.yaml:3: $.datasets[0]: object missing required field match",
-        ),
-        (
-            "datasets:\n- match: x\n  limit: 5 apples",
-            (
-                "lineward.yaml:2: $.datasets[0]: expected a duration such as "
-                '"26h", "90m" or "2d 6h", got \'5 apples\''
-            ),
-        ),
-        (
-            "datasets:\n- match: x\n  limit: 0",
-            "lineward.yaml:2: $.datasets[0]: 0 is not between one second and one year",
-        ),
-        (
-            "datasets:\n- match: x\n\n  owner: nobody",
-            (
-                "lineward.yaml:4: $.datasets[0].owner: no owner is called 'nobody': "
-                "add it under owners"
-            ),
-        ),
-        (
-            "owners: [{name: a}]\njobs:\n- {match: x, owner: b}",
-            "lineward.yaml:3: $.jobs[0].owner: no owner is called 'b': add it under owners",
-        ),
-        (
-            "owners:\n- name: a\n- name: a",
-            "lineward.yaml:3: $.owners[1].name: 'a' is there already",
-        ),
-        (
-            "datasets: [{match: x, calendar: c}]",
-            (
-                "lineward.yaml:1: $.datasets[0].calendar: no calendar is called 'c': "
-                "add it under calendars"
-            ),
-        ),
-        (
-            "datasets: [{match: 'x*', expect_inputs: [y]}]",
-            "lineward.yaml:1: $.datasets[0].match: expect_inputs needs a match without wildcards",
-        ),
-        (
-            "datasets: [{match: x, expect_inputs: ['y*']}]",
-            "lineward.yaml:1: $.datasets[0].expect_inputs[0]: names one dataset: no wildcards",
-        ),
-        (
-            "aliases: [{name: 'x*', dataset: y}]",
-            "lineward.yaml:1: $.aliases[0].name: names one dataset: no wildcards",
-        ),
-        (
-            "suppressions:\n- {name: x, match: y, from: 2026-11-21T00:00:00Z}",
-            "lineward.yaml:2: $.suppressions[0]: object missing required field until",
-        ),
-        (
-            (
-                "suppressions:\n- name: x\n  match: y\n  from: 2026-11-21T00:00:00\n"
-                "  until: 2026-11-22T00:00:00Z"
-            ),
-            (
-                "lineward.yaml:4: $.suppressions[0].from: "
-                "expected datetime with a timezone component: '2026-11-21T00:00:00'"
-            ),
-        ),
-        (
-            (
-                "suppressions:\n- {name: x, match: y, from: 2026-11-21T00:00:00Z, "
-                "until: 2026-11-21T00:00:00Z}"
-            ),
-            (
-                "lineward.yaml:2: $.suppressions[0]: until is not after from "
-                "(2026-11-21T00:00:00+00:00)"
-            ),
-        ),
-        (
-            "objectives:\n  coverage:\n    critical: 1.5",
-            "lineward.yaml:3: $.objectives.coverage.critical: 1.5 is no ratio above 0 and up to 1",
-        ),
-        (
-            "objectives: {cover: {critical: 0.5}}",
-            "lineward.yaml:1: $.objectives.cover: unknown key 'cover'; did you mean 'coverage'?",
-        ),
-        (
-            "time_zone: Mars/Olympus",
-            "lineward.yaml:1: $.time_zone: 'Mars/Olympus' is no time zone such as Europe/Berlin",
-        ),
-        ("retention_days: 0", "lineward.yaml:1: $.retention_days: expected int >= 1: '0'"),
-        ("[1]", "lineward.yaml:1: $: expected object, got array"),
-        ("owners: []\nowners: []", "lineward.yaml:2: $: 'owners' twice"),
-        ("a: [", "lineward.yaml:1: $: expected the node content, but found '<stream end>'"),
-    ],
-)
-def test_a_wrong_file_is_refused_with_line_and_path(text, message):
-    """Whoever wrote it can go to the line and knows what to write there."""
-    with pytest.raises(PolicyError) as refusal:
-        parse(text)
-
-    assert str(refusal.value) == message
-
-
-def test_a_tag_of_python_is_refused():
-    """The file is data: it makes no objects and runs nothing."""
-    with pytest.raises(PolicyError, match="constructor"):
-        parse("owners: !!python/object/apply:os.getcwd []")
-
-
-_NESTED = st.recursive(st.none() | st.integers() | st.text(), st.lists)
-
-
-@given(st.text(max_size=60) | _NESTED.map(yaml.safe_dump))
-def test_whatever_the_file_holds_it_is_taken_or_refused(text):
-    """No text may end the process that reads it."""
-    refusal = ""
-    try:
-        parse(text)
-    except PolicyError as error:
-        refusal = str(error)
-
-    assert refusal == "" or refusal.startswith("lineward.yaml:")
-
-
 def test_of_two_equally_specific_rules_the_later_wins():
     """Whoever adds a line at the end expects it to count."""
     policy = parse(
@@ -287,36 +137,6 @@ def test_the_hash_tells_versions_apart_and_layouts_not():
     """An evaluation records by which policy it judged."""
     assert parse("retention_days: 7").hash == parse("# note\nretention_days:  7\n").hash
     assert parse("retention_days: 7").hash != parse("retention_days: 8").hash
-
-
-def test_a_wrong_file_never_replaces_the_good_one(tmp_path):
-    """The old policy stays in force, the error can be shown, and a mended file is taken."""
-    path = tmp_path / "lineward.yaml"
-    path.write_text("retention_days: 7")
-    file = PolicyFile(path)
-
-    path.write_text("retention_days: never")
-    assert (file.current().retention_days, file.error) == (
-        7,
-        "lineward.yaml:1: $.retention_days: expected int, got str: 'never'",
-    )
-    path.write_text("retention_days: 30")
-    assert (file.current().retention_days, file.error) == (30, None)
-    path.unlink()
-    assert file.current().retention_days == 30
-    assert "cannot be read" in file.error
-
-
-def test_a_wrong_file_at_the_start_is_refused(tmp_path):
-    """There is no older one to keep: better no start than the wrong alerts."""
-    path = tmp_path / "lineward.yaml"
-    path.write_text("tiers: {}")
-
-    with pytest.raises(PolicyError, match=r"lineward.yaml:1: \$.tiers: unknown key"):
-        PolicyFile(path)
-    with pytest.raises(PolicyError, match="cannot be read"):
-        load(tmp_path / "absent.yaml")
-    assert PolicyFile(None).current() is DEFAULT
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,14 @@ from slis.stream.merge import Landed
 from slis.stream.source import SPOOL_EVENT
 
 Event = dict[str, Any]
+CANONICAL = """
+    SELECT d.name, c.name FROM dataset d JOIN dataset c ON c.dataset_key = d.canonical_key
+    ORDER BY 1
+"""
+WRITES = """
+    SELECT d.name, w.root_run_id FROM dataset_write w JOIN dataset d
+    ON d.dataset_key = w.dataset_key ORDER BY 1, 2
+"""
 
 
 def kind_of(event: Event) -> str:
@@ -75,6 +83,11 @@ def rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:
     """What the catalog answers, flags as booleans of either database."""
     with catalog.connect() as connection:
         return [tuple(row) for row in connection.execute(text(sql))]
+
+
+def symlink(name: str) -> dict[str, Any]:
+    """Facets of a dataset that has this other name."""
+    return {"symlinks": {"identifiers": [{"namespace": "n", "name": name, "type": "TABLE"}]}}
 
 
 def datasets(names: Iterable[str | tuple[str, dict[str, Any]]]) -> Iterator[Event]:

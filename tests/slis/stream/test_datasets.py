@@ -1,16 +1,8 @@
 """Datasets, their other names, and what their facets say."""
 
-from spools import rows, run_event
+from spools import CANONICAL, WRITES, rows, run_event, symlink
 
-_CANONICAL = """
-    SELECT d.name, c.name FROM dataset d JOIN dataset c ON c.dataset_key = d.canonical_key
-    ORDER BY 1
-"""
-_WRITES = """
-    SELECT d.name, w.root_run_id FROM dataset_write w JOIN dataset d
-    ON d.dataset_key = w.dataset_key ORDER BY 1, 2
-"""
-_SYMLINK = {"symlinks": {"identifiers": [{"namespace": "n", "name": "db.t", "type": "TABLE"}]}}
+_SYMLINK = symlink("db.t")
 
 
 def test_a_symlink_found_late_moves_what_was_known_of_the_alias(lander, catalog, at):
@@ -25,13 +17,13 @@ def test_a_symlink_found_late_moves_what_was_known_of_the_alias(lander, catalog,
     lander.land(run_event("COMPLETE", at(10), run="r3", job="spark", outputs=[("/wh/t", _SYMLINK)]))
     lander.land(run_event("COMPLETE", at(11), run="r4", inputs=["in"], outputs=["db.t"]))
 
-    assert rows(catalog, _CANONICAL) == [
+    assert rows(catalog, CANONICAL) == [
         ("/wh/t", "/wh/t"),
         ("db.t", "/wh/t"),
         ("in", "in"),
         ("out", "out"),
     ]
-    assert rows(catalog, _WRITES) == [
+    assert rows(catalog, WRITES) == [
         ("/wh/t", "r1"),
         ("/wh/t", "r3"),
         ("/wh/t", "r4"),
@@ -74,8 +66,8 @@ def test_a_rename_makes_the_old_name_an_alias_of_the_new(lander, catalog, at):
     lander.land(run_event("COMPLETE", at(8), outputs=["a_old"]))
     lander.land(run_event("COMPLETE", at(9), run="r2", job="x", outputs=[("b_new", renamed)]))
 
-    assert rows(catalog, _CANONICAL) == [("a_old", "b_new"), ("b_new", "b_new")]
-    assert rows(catalog, _WRITES) == [("b_new", "r1")]
+    assert rows(catalog, CANONICAL) == [("a_old", "b_new"), ("b_new", "b_new")]
+    assert rows(catalog, WRITES) == [("b_new", "r1")]
 
 
 def test_partitions_are_one_dataset_and_leave_one_alias(lander, catalog, at):

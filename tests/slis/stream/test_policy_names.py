@@ -1,20 +1,12 @@
 """What the policy says of names, over what was reported, before and after."""
 
 import pytest
-from spools import rows, run_event
+from spools import CANONICAL, WRITES, rows, run_event, symlink
 
 from lineage.policy import DEFAULT, parse
 from slis.policy_names import renew_names
 
-_CANONICAL = """
-    SELECT d.name, c.name FROM dataset d JOIN dataset c ON c.dataset_key = d.canonical_key
-    ORDER BY 1
-"""
-_WRITES = """
-    SELECT d.name, w.root_run_id FROM dataset_write w JOIN dataset d
-    ON d.dataset_key = w.dataset_key ORDER BY 1, 2
-"""
-_SYMLINK = {"symlinks": {"identifiers": [{"namespace": "n", "name": "copy", "type": "TABLE"}]}}
+_SYMLINK = symlink("copy")
 _JOINED = parse("aliases: [{name: n/copy, dataset: n/orders}]")
 _APART = parse("aliases: [{name: n/copy, dataset: n/orders, apart: true}]")
 
@@ -37,8 +29,8 @@ def test_an_alias_moves_what_was_known_of_the_name(catalog, write, at):
     assert renew_names(catalog, _JOINED, at(10))
     write("copy", "r3", 11)
 
-    assert rows(catalog, _CANONICAL) == [("copy", "orders"), ("orders", "orders")]
-    assert rows(catalog, _WRITES) == [("orders", "r1"), ("orders", "r2"), ("orders", "r3")]
+    assert rows(catalog, CANONICAL) == [("copy", "orders"), ("orders", "orders")]
+    assert rows(catalog, WRITES) == [("orders", "r1"), ("orders", "r2"), ("orders", "r3")]
 
 
 def test_said_again_it_changes_nothing(catalog, write, at):
@@ -51,12 +43,12 @@ def test_an_alias_waits_for_the_dataset_that_it_names(catalog, write, at):
     """The policy may know the name before any event does."""
     write("copy", "r1", 8)
     renew_names(catalog, _JOINED, at(9))
-    assert rows(catalog, _CANONICAL) == [("copy", "copy")]
+    assert rows(catalog, CANONICAL) == [("copy", "copy")]
 
     write("orders", "r2", 10)
 
-    assert rows(catalog, _CANONICAL) == [("copy", "orders"), ("orders", "orders")]
-    assert rows(catalog, _WRITES) == [("orders", "r1"), ("orders", "r2")]
+    assert rows(catalog, CANONICAL) == [("copy", "orders"), ("orders", "orders")]
+    assert rows(catalog, WRITES) == [("orders", "r1"), ("orders", "r2")]
 
 
 def test_an_alias_of_a_declared_dataset_holds_at_once(catalog, write, at):
@@ -68,7 +60,7 @@ def test_an_alias_of_a_declared_dataset_holds_at_once(catalog, write, at):
     )
     renew_names(catalog, policy, at(9))
 
-    assert rows(catalog, _CANONICAL) == [("copy", "orders"), ("orders", "orders")]
+    assert rows(catalog, CANONICAL) == [("copy", "orders"), ("orders", "orders")]
 
 
 def test_what_the_policy_keeps_apart_no_symlink_joins(catalog, write, at):
@@ -77,8 +69,8 @@ def test_what_the_policy_keeps_apart_no_symlink_joins(catalog, write, at):
     write("orders", "r2", 9, _SYMLINK)
     write("copy", "r3", 10)
 
-    assert rows(catalog, _CANONICAL) == [("copy", "copy"), ("orders", "orders")]
-    assert rows(catalog, _WRITES) == [("copy", "r1"), ("copy", "r3"), ("orders", "r2")]
+    assert rows(catalog, CANONICAL) == [("copy", "copy"), ("orders", "orders")]
+    assert rows(catalog, WRITES) == [("copy", "r1"), ("copy", "r3"), ("orders", "r2")]
 
 
 def test_without_the_policy_the_symlink_would_join_them(catalog, write):
@@ -86,7 +78,7 @@ def test_without_the_policy_the_symlink_would_join_them(catalog, write):
     write("copy", "r1", 8)
     write("orders", "r2", 9, _SYMLINK)
 
-    assert rows(catalog, _CANONICAL) == [("copy", "orders"), ("orders", "orders")]
+    assert rows(catalog, CANONICAL) == [("copy", "orders"), ("orders", "orders")]
 
 
 def test_what_is_put_apart_later_starts_anew(catalog, write, at):
@@ -96,8 +88,8 @@ def test_what_is_put_apart_later_starts_anew(catalog, write, at):
     renew_names(catalog, _APART, at(10))
     write("copy", "r3", 11)
 
-    assert rows(catalog, _CANONICAL) == [("copy", "copy"), ("orders", "orders")]
-    assert rows(catalog, _WRITES) == [("copy", "r3"), ("orders", "r1"), ("orders", "r2")]
+    assert rows(catalog, CANONICAL) == [("copy", "copy"), ("orders", "orders")]
+    assert rows(catalog, WRITES) == [("copy", "r3"), ("orders", "r1"), ("orders", "r2")]
 
 
 def test_an_alias_taken_out_of_the_policy_is_none(catalog, write, at):
@@ -107,5 +99,5 @@ def test_an_alias_taken_out_of_the_policy_is_none(catalog, write, at):
     assert renew_names(catalog, DEFAULT, at(11))
     write("copy", "r3", 12)
 
-    assert rows(catalog, _CANONICAL) == [("copy", "copy"), ("orders", "orders")]
-    assert rows(catalog, _WRITES) == [("copy", "r3"), ("orders", "r1"), ("orders", "r2")]
+    assert rows(catalog, CANONICAL) == [("copy", "copy"), ("orders", "orders")]
+    assert rows(catalog, WRITES) == [("copy", "r3"), ("orders", "r1"), ("orders", "r2")]

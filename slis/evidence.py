@@ -1,0 +1,117 @@
+"""What a reason goes by, in words: times, runs and names that whoever is called can look up."""
+
+from functools import cache
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lineage.states import LEARNING
+from slis.wording import duration_text, instant_text, words
+
+
+@cache
+def note() -> Column:
+    """What people should know of a dataset that is not bad."""
+    idle = words(
+        "idle: its inputs have nothing newer than ", instant_text(F.col("inputs_written_at"))
+    )
+    first_due = words(
+        "no write yet; the first is due by ", instant_text(F.col("judgement.bad_since"))
+    )
+    learning = words(
+        "learning its cadence: ", F.coalesce("gaps", F.lit(0)).cast("string"), " of 8 gaps"
+    )
+    is_learning = F.col("judgement.state") == LEARNING
+    return (
+        F.when(F.col("judgement.is_idle"), idle)
+        .when(is_learning & F.col("judgement.limit_seconds").isNotNull(), first_due)
+        .when(is_learning, learning)
+    )
+
+
+def _full_name(prefix: str) -> Column:
+    return words(F.col(f"{prefix}.namespace"), " ", F.col(f"{prefix}.name"))
+
+
+def _last_write() -> Column:
+    at = words("last written ", instant_text(F.col("write.written_at")), " by run ")
+    return F.when(F.col("write").isNull(), F.lit("never written")).otherwise(
+        words(at, F.col("write.root_run_id"), " of ", F.col("write.job_name"))
+    )
+
+
+def _overdue() -> Column:
+    limit = duration_text(F.col("judgement.limit_seconds"))
+    known = words("; limit ", limit, " (", F.col("judgement.limit_origin"), ")")
+    return F.when(F.col("judgement.limit_seconds").isNull(), F.lit("")).otherwise(known)
+
+
+def pipeline_lag() -> Column:
+    """Of the reason `pipeline_lag`."""
+    return words(
+        "events have landed late since before ", instant_text(F.col("judgement.bad_since"))
+    )
+
+
+def ingestion_gap() -> Column:
+    """Of the reason `ingestion_gap`."""
+    due = instant_text(F.col("judgement.bad_since"))
+    return words("due ", due, ", while the collector was not listening; ", _last_write())
+
+
+def naming_mismatch() -> Column:
+    """Of the reason `naming_mismatch`."""
+    written_at = instant_text(F.col("twin.written_at"))
+    return words(_last_write(), "; ", _full_name("twin"), " was written ", written_at)
+
+
+def job_failed() -> Column:
+    """Of the reason `job_failed`."""
+    failed_at = instant_text(F.col("failed.failed_at"))
+    return words(
+        "run ", F.col("failed.run_id"), " failed ", failed_at, "; ", _last_write(), _overdue()
+    )
+
+
+def lost_run() -> Column:
+    """Of the reason `lost_run`."""
+    started_at, usual = instant_text(F.col("started_at")), duration_text(F.col("duration_seconds"))
+    return words(
+        "a run started ", started_at, " and never ended; it usually takes ", usual, _overdue()
+    )
+
+
+def upstream_late() -> Column:
+    """Of the reason `upstream_late`."""
+    since = instant_text(F.col("late_upstream.since"))
+    return words(
+        "upstream ", _full_name("late_upstream"), " is late since ", since, "; ", _last_write()
+    )
+
+
+def lineage_missing() -> Column:
+    """Of the reason `lineage_missing`."""
+    return words(_last_write(), ", known from evidence alone: no event of it came")
+
+
+def silent() -> Column:
+    """Of the reason `silent`."""
+    return words(_last_write(), "; nothing was heard of its job since", _overdue())
+
+
+def never_reported() -> Column:
+    """Of the reason `never_reported`."""
+    read_at = words(", last read ", instant_text(F.col("read_at")))
+    read = F.when(F.col("read_at").isNull(), F.lit("")).otherwise(read_at)
+    return words("no write was ever reported", read, _overdue())
+
+
+def no_inputs() -> Column:
+    """Of the reason `no_inputs`."""
+    return words(_last_write(), ", which names no input")
+
+
+def late() -> Column:
+    """Of the reason `late`."""
+    started_at = instant_text(F.col("started_at"))
+    return words("a run started ", started_at, " and has not ended; ", _last_write(), _overdue())
