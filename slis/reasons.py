@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.states import BAD, FRESHNESS, UNKNOWN
-from slis import evidence
+from slis import reason_words
 from slis.ingestion_gaps import INGESTION_GAP, PIPELINE_LAG
 from slis.judgement import (
     NEVER_WRITTEN,
@@ -44,7 +44,7 @@ def reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
     return (
         explained.select("*", found.alias("found"))
         .select(*_columns(F.col("found.reason"), F.col("found.evidence")))
-        .unionByName(well.select(*_columns(null, evidence.note())))
+        .unionByName(well.select(*_columns(null, reason_words.note())))
     )
 
 
@@ -111,7 +111,7 @@ def _twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
 @cache
 def _first_that_holds() -> Column:
     """A struct of reason and evidence. The order is the definition's: change it there first."""
-    found = _reason("late", evidence.late())
+    found = _reason("late", reason_words.late())
     for holds, reason, told in reversed(_reasons()):
         found = F.when(holds, _reason(reason, told)).otherwise(found)
     return found
@@ -121,19 +121,20 @@ def _reasons() -> list[tuple[Column, str, Column]]:
     """(holds, reason, evidence), the first that holds first."""
     is_absent = F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)
     is_quiet = is_absent & ~_is_running()
+    is_made_late = F.col("late_upstream").isNotNull()
     defect = F.col("judgement.defect")
     written_at = F.col("write.written_at")
     return [
-        (F.col("excuse") == PIPELINE_LAG, PIPELINE_LAG, evidence.pipeline_lag()),
-        (F.col("excuse") == INGESTION_GAP, INGESTION_GAP, evidence.ingestion_gap()),
-        (is_absent & F.col("twin").isNotNull(), "naming_mismatch", evidence.naming_mismatch()),
-        (is_absent & _is_newer("failed.failed_at"), "job_failed", evidence.job_failed()),
-        (is_absent & _is_lost(), "lost_run", evidence.lost_run()),
-        (is_absent & F.col("late_upstream").isNotNull(), "upstream_late", evidence.upstream_late()),
-        (defect == UNREPORTED_WRITE, "lineage_missing", evidence.lineage_missing()),
-        (is_quiet & written_at.isNotNull(), "silent", evidence.silent()),
-        (is_quiet & written_at.isNull(), "never_reported", evidence.never_reported()),
-        (defect == NO_INPUTS, "no_inputs", evidence.no_inputs()),
+        (F.col("excuse") == PIPELINE_LAG, PIPELINE_LAG, reason_words.pipeline_lag()),
+        (F.col("excuse") == INGESTION_GAP, INGESTION_GAP, reason_words.ingestion_gap()),
+        (is_absent & F.col("twin").isNotNull(), "naming_mismatch", reason_words.naming_mismatch()),
+        (is_absent & _is_newer("failed.failed_at"), "job_failed", reason_words.job_failed()),
+        (is_absent & _is_lost(), "lost_run", reason_words.lost_run()),
+        (is_absent & is_made_late, "upstream_late", reason_words.upstream_late()),
+        (defect == UNREPORTED_WRITE, "lineage_missing", reason_words.lineage_missing()),
+        (is_quiet & written_at.isNotNull(), "silent", reason_words.silent()),
+        (is_quiet & written_at.isNull(), "never_reported", reason_words.never_reported()),
+        (defect == NO_INPUTS, "no_inputs", reason_words.no_inputs()),
     ]
 
 
