@@ -51,7 +51,8 @@ Reason = Literal[
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
-_ALL: Final = "all"
+ALL_TIERS: Final = "all"  # of an SLI that counts events, to which tiers make no difference
+REGULATED: Final = "regulated"  # held to more than its tier is, by completeness alone
 
 
 class Sli(msgspec.Struct, frozen=True):
@@ -69,7 +70,14 @@ class Sli(msgspec.Struct, frozen=True):
 
     def objective(self, tier: str) -> Decimal | None:
         """The ratio to reach, or none where this tier is not held to any."""
-        return self.objectives.get(tier, self.objectives.get(_ALL))
+        return self.objectives.get(tier, self.objectives.get(ALL_TIERS))
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Under which its counts stand."""
+        if ALL_TIERS in self.objectives:
+            return (ALL_TIERS,)
+        return (REGULATED, *TIERS) if REGULATED in self.objectives else TIERS
 
 
 def _by_tier(critical: str, important: str, optional: str) -> dict[str, Decimal]:
@@ -79,9 +87,19 @@ def _by_tier(critical: str, important: str, optional: str) -> dict[str, Decimal]
 
 COVERAGE = Sli("M1", "coverage", _by_tier("0.99", "0.80", "0.50"))
 FRESHNESS = Sli("M2", "freshness", _by_tier("0.99", "0.95", "0.90"))
+NODE_COMPLETENESS = Sli("M3a", "node_completeness", {REGULATED: Decimal("0.95")})
+EDGE_COMPLETENESS = Sli("M3b", "edge_completeness", {REGULATED: Decimal("0.95")})
+ACCURACY = Sli("M4", "accuracy", {CRITICAL: Decimal("0.98")})
 MISSING_PROVENANCE = Sli("M5", "missing_provenance", {CRITICAL: Decimal("0.99")})
-INGESTION_LAG = Sli("M6", "ingestion_lag", {_ALL: Decimal("0.99")})
-SLIS = (COVERAGE, FRESHNESS, MISSING_PROVENANCE, INGESTION_LAG)
+INGESTION_LAG = Sli("M6", "ingestion_lag", {ALL_TIERS: Decimal("0.99")})
+QUERY_LATENCY = Sli("M7", "query_latency", {ALL_TIERS: Decimal("0.95")})
+IMPACT_ANALYSIS = Sli("M8", "impact_analysis", {ALL_TIERS: Decimal("0.99")})
+ERROR_RATE = Sli("M9", "error_rate", {ALL_TIERS: Decimal("0.999")})
+UNAUTHORIZED_ACCESS = Sli("M10", "unauthorized_access", {ALL_TIERS: Decimal(1)})
+SLIS = (
+    *(COVERAGE, FRESHNESS, NODE_COMPLETENESS, EDGE_COMPLETENESS, ACCURACY, MISSING_PROVENANCE),
+    *(INGESTION_LAG, QUERY_LATENCY, IMPACT_ANALYSIS, ERROR_RATE, UNAUTHORIZED_ACCESS),
+)
 SLI_BY_ID = {sli.id: sli for sli in SLIS}
 SLI_BY_NAME = {sli.name: sli for sli in SLIS}
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from decimal import Decimal
 
-from lineage.states import INGESTION_LAG, SLIS, TIERS, Sli
-from service.answers.slis import ALL_TIERS, Objectives
+from lineage.states import SLIS, Sli
+from service.answers.slis import Objectives
 from service.errors import RefusedInputError
 from service.settings import Settings
 
@@ -18,13 +18,9 @@ def objectives(settings: Settings) -> Objectives:
         RefusedInputError: the policy file is wrong.
     """
     objective = _objective(settings)
-    asked = [(sli, tier) for sli in SLIS for tier in _tiers(sli)]
+    asked = [(sli, tier) for sli in SLIS for tier in sli.tiers]
     found = {(sli.id, tier): objective(sli, tier) for sli, tier in asked}
     return {id_: float(ratio) for id_, ratio in found.items() if ratio is not None}
-
-
-def _tiers(sli: Sli) -> tuple[str, ...]:
-    return (ALL_TIERS,) if sli is INGESTION_LAG else TIERS
 
 
 def _objective(settings: Settings) -> _Objective:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, update
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
-from lineage.states import INGESTION_LAG, MISSING_PROVENANCE
+from lineage.states import ALL_TIERS, INGESTION_LAG, MISSING_PROVENANCE
 from slis.dataset_states import Row, change_states, state_changes
 from slis.evaluation_input import Position, position
 from slis.hours import Amounts, add_to_hours, hour_of, origins_found
@@ -18,7 +18,6 @@ from slis.lag import BOUNDS_SECONDS
 from slis.stream.upsert import added, fold_rows, insert_for
 
 EPOCH = "catalog_epoch"
-ALL_TIERS = "all"
 _NO_ORIGIN = "default"
 _DAY_MICROS = 86_400_000_000
 

@@ -116,6 +116,7 @@ class TierObjectives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     critical: Decimal | None = None
     important: Decimal | None = None
     optional: Decimal | None = None
+    regulated: Decimal | None = None
     all: Decimal | None = None
 
 
@@ -124,8 +125,15 @@ class Objectives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     coverage: TierObjectives = TierObjectives()
     freshness: TierObjectives = TierObjectives()
+    node_completeness: TierObjectives = TierObjectives()
+    edge_completeness: TierObjectives = TierObjectives()
+    accuracy: TierObjectives = TierObjectives()
     missing_provenance: TierObjectives = TierObjectives()
     ingestion_lag: TierObjectives = TierObjectives()
+    query_latency: TierObjectives = TierObjectives()
+    impact_analysis: TierObjectives = TierObjectives()
+    error_rate: TierObjectives = TierObjectives()
+    unauthorized_access: TierObjectives = TierObjectives()
 
 
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):

@@ -5,11 +5,10 @@ from datetime import datetime, timedelta
 
 from lineage.catalog.reader import Reader
 from lineage.clock import to_micros
-from lineage.states import INGESTION_LAG, SLI_BY_ID, SLIS, TIERS
+from lineage.states import ALL_TIERS, SLI_BY_ID, SLIS
 from service.answers.moments import Evaluated, stale_warning
 from service.answers.shapes import SliAnswer, SliRow
 
-ALL_TIERS = "all"  # of an SLI that counts events, which have no tier
 MOST_UNKNOWN = 0.05  # of a day: more, and there is no ratio
 
 Objectives = Mapping[tuple[str, str], float]  # by SLI and tier
@@ -53,13 +52,13 @@ def mostly_unknown(reader: Reader, now: datetime) -> set[tuple[str, str]]:
 
 def _expected() -> set[tuple[str, str]]:
     """What is shown even before anything is counted: there it says "no sample"."""
-    tiered = {(sli.id, tier) for sli in SLIS if sli is not INGESTION_LAG for tier in TIERS}
-    return tiered | {(INGESTION_LAG.id, ALL_TIERS)}
+    return {(sli.id, tier) for sli in SLIS for tier in sli.tiers}
 
 
-def _order(id_: tuple[str, str]) -> tuple[str, int, str]:
+def _order(id_: tuple[str, str]) -> tuple[int, int, str]:
     sli, tier = id_
-    return sli, [*TIERS, tier].index(tier), tier
+    known = SLI_BY_ID[sli]
+    return SLIS.index(known), [*known.tiers, tier].index(tier), tier
 
 
 def _row(
