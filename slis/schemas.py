@@ -18,7 +18,7 @@ PARSED = """
     root_run_id string, root_job_namespace string, root_job_name string, parent_run_id string,
     nominal_start_at timestamp, job_type string, processing_type string, integration string,
     engine string, engine_version string, adapter_version string, producer string,
-    application_id string,
+    application_id string, spark_job_id bigint,
     error_message string, has_checkpoint boolean, is_streaming boolean, is_history boolean,
     job_ownership string,
     inputs int, outputs int,
@@ -44,7 +44,7 @@ RUNS = """
     engine string, engine_version string, adapter_version string, producer string,
     application_id string,
     error_message string, first_event_at timestamp, last_event_at timestamp, started_at timestamp,
-    completed_at timestamp, failed_at timestamp, is_history boolean
+    completed_at timestamp, failed_at timestamp, spark_job_id bigint, is_history boolean
 """
 
 # One row per (event, dataset that it names). `direction`: read | write | declared.

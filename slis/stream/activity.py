@@ -28,10 +28,10 @@ _HAPPENED = """
     ) AS happened GROUP BY dataset_key
 """
 _FAILED = """
-    SELECT dataset_key, failed_at AS last_failed_at, run_id AS last_failed_run_id, 0 AS writes,
-        0 AS learned_writes
+    SELECT dataset_key, failed_at AS last_failed_at, run_id AS last_failed_run_id,
+        failure AS last_failure, 0 AS writes, 0 AS learned_writes
     FROM (
-        SELECT dataset_key, failed_at, run_id, row_number() OVER (
+        SELECT dataset_key, failed_at, run_id, failure, row_number() OVER (
             PARTITION BY dataset_key ORDER BY failed_at DESC, run_id DESC) AS place
         FROM t_touched WHERE direction = 'write' AND failed_at IS NOT NULL
     ) AS failed WHERE place = 1
@@ -113,6 +113,7 @@ def derive_activity(connection: Connection) -> None:
         _FAILED,
         {
             "last_failed_run_id": at_the_later("last_failed_at", ties=greatest),
+            "last_failure": at_the_later("last_failed_at", ties=greatest),
             "last_failed_at": greatest,
         },
         keeps="writes learned_writes",

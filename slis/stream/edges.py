@@ -3,14 +3,15 @@
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from slis.stream.upsert import Fold, added, greatest, least, upsert
+from slis.stream.upsert import Fold, added, either, greatest, least, upsert
 
 _EDGES = """
     INSERT INTO t_new_edge (upstream_key, downstream_key, job_key, root_run_id, job_namespace,
         job_name,
-        first_seen_at, last_seen_at, is_new)
+        first_seen_at, last_seen_at, is_reported, is_new)
     SELECT i.dataset_key, o.dataset_key, j.job_key, o.root_run_id, o.job_namespace, o.job_name,
         min(o.first_event_at), max(o.last_event_at),
+        max(CASE WHEN i.is_reported = 1 AND o.is_reported = 1 THEN 1 ELSE 0 END),
         CASE WHEN EXISTS (SELECT 1 FROM edge_run e WHERE e.upstream_key = i.dataset_key
             AND e.downstream_key = o.dataset_key AND e.job_key = j.job_key
             AND e.root_run_id = o.root_run_id)
@@ -25,6 +26,7 @@ _EDGE_FOLDS: dict[str, Fold] = {
     "first_seen_at": least,
     "last_seen_at": greatest,
     "runs": added,
+    "last_reported_at": greatest,
 }
 
 
@@ -38,10 +40,11 @@ def derive_edges(connection: Connection) -> None:
         connection,
         tables.edge_run,
         """
-        SELECT upstream_key, downstream_key, job_key, root_run_id, last_seen_at AS seen_at
+        SELECT upstream_key, downstream_key, job_key, root_run_id, last_seen_at AS seen_at,
+            is_reported = 1 AS is_reported
         FROM t_new_edge WHERE 1 = 1
         """,
-        {"seen_at": greatest},
+        {"seen_at": greatest, "is_reported": either},
     )
     upsert(
         connection,
@@ -50,7 +53,8 @@ def derive_edges(connection: Connection) -> None:
         SELECT upstream_key, downstream_key, job_key, max(job_namespace) AS job_namespace,
             max(job_name) AS job_name,
             min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at,
-            sum(is_new) AS runs
+            sum(is_new) AS runs,
+            max(CASE WHEN is_reported = 1 THEN last_seen_at END) AS last_reported_at
         FROM t_new_edge GROUP BY upstream_key, downstream_key, job_key
         """,
         _EDGE_FOLDS,
@@ -67,7 +71,8 @@ def _declare_edges(connection: Connection) -> None:
         """
         SELECT du.canonical_key AS upstream_key, dd.canonical_key AS downstream_key, j.job_key,
             max(e.job_namespace) AS job_namespace, max(e.job_name) AS job_name,
-            min(e.first_seen_at) AS first_seen_at, max(e.last_seen_at) AS last_seen_at, 0 AS runs
+            min(e.first_seen_at) AS first_seen_at, max(e.last_seen_at) AS last_seen_at, 0 AS runs,
+            CAST(NULL AS BIGINT) AS last_reported_at
         FROM s_declared_edge e
         JOIN s_name nu ON nu.spelling_key = e.upstream_spelling_key
         JOIN dataset du ON du.dataset_key = nu.dataset_key

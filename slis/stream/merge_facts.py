@@ -1,6 +1,6 @@
 """Facts of a batch, from staging into the catalog: what events say, key by key."""
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from slis.stream.upsert import both, either, greatest, least, upsert
@@ -56,7 +56,8 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
         SELECT run_key, min(first_event_at) AS first_event_at, max(last_event_at) AS last_event_at,
             min(started_at) AS started_at, max(completed_at) AS completed_at,
             min(failed_at) AS failed_at,
-            max(nominal_start_at) AS nominal_start_at, {texts}, min(is_history) = 1 AS is_history,
+            max(nominal_start_at) AS nominal_start_at, min(spark_job_id) AS spark_job_id, {texts},
+            min(is_history) = 1 AS is_history,
             max(run_id) AS run_id, :landed_at AS landed_at
         FROM s_run GROUP BY run_key
         """,  # noqa: S608 - our own columns
@@ -67,12 +68,21 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
             "completed_at": greatest,
             "failed_at": least,
             "nominal_start_at": greatest,
+            "spark_job_id": least,
             **dict.fromkeys(_RUN_TEXTS, greatest),
             "is_history": both,
         },
         keeps="run_id landed_at",
         given={"landed_at": landed_at},
     )
+    connection.execute(text(_TOLD_AFTER_ALL))
+
+
+# What evidence completed is complete by its own word, once that comes.
+_TOLD_AFTER_ALL = """
+    UPDATE run SET evidence = NULL WHERE evidence = 'completed'
+    AND run_key IN (SELECT run_key FROM s_run WHERE completed_at IS NOT NULL)
+"""
 
 
 def merge_run_io(connection: Connection, landed_at: int) -> None:
@@ -86,7 +96,7 @@ def merge_run_io(connection: Connection, landed_at: int) -> None:
             max(io.has_statistics) = 1 AS has_statistics, max(f.lifecycle) AS lifecycle,
             max(io.rows) AS rows, max(io.bytes) AS bytes, max(f.schema_key) AS schema_key,
             max(f.version) AS dataset_version, max(n.partition) AS partition,
-            max(n.partition_at) AS partition_at, :landed_at AS landed_at
+            max(n.partition_at) AS partition_at, 1 = 1 AS is_reported, :landed_at AS landed_at
         FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
         LEFT JOIN s_facets f ON f.spelling_key = io.spelling_key AND f.facets_key = io.facets_key
         GROUP BY io.run_key, n.dataset_key, io.direction
@@ -94,6 +104,7 @@ def merge_run_io(connection: Connection, landed_at: int) -> None:
         {
             "first_event_at": least,
             "has_statistics": either,
+            "is_reported": either,
             **dict.fromkeys(
                 (
                     *("last_event_at", "streamed_at", "lifecycle", "rows", "bytes", "schema_key"),

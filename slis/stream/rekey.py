@@ -17,6 +17,8 @@ def _known(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
 
 _SEEN: dict[str, Fold] = {"first_seen_at": least, "last_seen_at": greatest}
 _JOB: dict[str, Fold] = {"job_namespace": greatest, "job_name": greatest}
+_EDGE: dict[str, Fold] = {**_SEEN, "runs": greatest, "last_reported_at": greatest}
+_SEEN_IN_RUN: dict[str, Fold] = {"seen_at": greatest, "is_reported": either}
 # What the merge folds by the canonical key, and how.
 _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
     (tables.dataset_write, "dataset_key", WRITE_FOLDS),
@@ -41,10 +43,10 @@ _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
     (tables.ownership, "subject_key", {"type": greatest, "last_seen_at": greatest}),
     (tables.column_edge, "upstream_key", _SEEN),
     (tables.column_edge, "downstream_key", _SEEN),
-    (tables.edge_run, "upstream_key", {"seen_at": greatest}),
-    (tables.edge, "upstream_key", {**_SEEN, **_JOB, "runs": greatest}),
-    (tables.edge_run, "downstream_key", {"seen_at": greatest}),
-    (tables.edge, "downstream_key", {**_SEEN, **_JOB, "runs": greatest}),
+    (tables.edge_run, "upstream_key", _SEEN_IN_RUN),
+    (tables.edge, "upstream_key", {**_JOB, **_EDGE}),
+    (tables.edge_run, "downstream_key", _SEEN_IN_RUN),
+    (tables.edge, "downstream_key", {**_JOB, **_EDGE}),
     (
         tables.dataset_activity,
         "dataset_key",
@@ -53,6 +55,7 @@ _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
             "first_read_at": least,
             "last_failed_at": greatest,
             "last_failed_run_id": greatest,
+            "last_failure": greatest,
             "last_dropped_at": greatest,
             "last_started_at": greatest,
             "writes": greatest,
@@ -116,13 +119,13 @@ def _rename_job(connection: Connection, dataset: int, wrong: int, right: int) ->
     moved: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
         (
             tables.edge_run,
-            "upstream_key, downstream_key, root_run_id, seen_at",
-            {"seen_at": greatest},
+            "upstream_key, downstream_key, root_run_id, seen_at, is_reported",
+            _SEEN_IN_RUN,
         ),
         (
             tables.edge,
-            ", ".join(["upstream_key", "downstream_key", *_JOB, *_SEEN, "runs"]),
-            {**_SEEN, **_JOB, "runs": greatest},
+            ", ".join(["upstream_key", "downstream_key", *_JOB, *_EDGE]),
+            {**_JOB, **_EDGE},
         ),
     )
     for table, names, folds in moved:

@@ -35,7 +35,8 @@ event = _table(
 )
 run = _table(
     "s_run",
-    "run_key nominal_start_at first_event_at last_event_at started_at completed_at failed_at",
+    "run_key nominal_start_at first_event_at last_event_at started_at completed_at failed_at "
+    "spark_job_id",
     "run_id job_namespace job_name root_run_id root_job_namespace root_job_name "
     "parent_run_id job_type "
     "processing_type integration engine engine_version adapter_version producer "
@@ -83,8 +84,8 @@ touched = _table(  # what the runs of the batch read and wrote, as the catalog k
     "t_touched",
     "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at "
     "nominal_start_at rows",
-    "root_run_id run_id job_namespace job_name direction partition",
-    "is_streaming is_history is_write is_schema_change is_dropped names_input",
+    "root_run_id run_id job_namespace job_name direction partition failure",
+    "is_streaming is_history is_reported is_write is_schema_change is_dropped names_input",
 )
 Index("t_touched_run", touched.c.run_key)
 streamed = _table(  # a stream's hours
@@ -103,6 +104,7 @@ new_edge = _table(
     "t_new_edge",
     "upstream_key downstream_key job_key first_seen_at last_seen_at is_new",
     "root_run_id job_namespace job_name",
+    "is_reported",
 )
 new_write = _table("t_new_write", "dataset_key writes", key="dataset_key")
 rekeyed = _table("t_rekeyed", "old_key new_key", key="old_key")

@@ -13,7 +13,8 @@ CONTRIBUTIONS = f"""
     SELECT run_key, dataset_key, first_event_at, last_event_at, started_at, completed_at, failed_at,
         nominal_start_at, rows, root_run_id, run_id, job_namespace, job_name, direction,
         partition, is_streaming,
-        is_history, CASE WHEN direction = 'write' AND completed_at IS NOT NULL AND failed_at IS NULL
+        is_history, is_reported, failure,
+        CASE WHEN direction = 'write' AND completed_at IS NOT NULL AND failed_at IS NULL
             AND is_schema_change = 0 THEN 1 ELSE 0 END AS is_write, is_schema_change,
         CASE WHEN lifecycle = 'DROP' THEN 1 ELSE 0 END AS is_dropped, names_input
     FROM (
@@ -30,8 +31,11 @@ CONTRIBUTIONS = f"""
                 CASE WHEN r.processing_type = 'STREAMING' THEN 1 ELSE 0 END AS is_streaming,
                 CASE WHEN r.is_history THEN 1 ELSE 0 END AS is_history,
                 CASE WHEN io.has_statistics THEN 1 ELSE 0 END AS has_statistics,
-                max(CASE WHEN io.direction = 'read' THEN 1 ELSE 0 END) OVER (PARTITION BY
-                r.run_key) AS names_input
+                CASE WHEN io.is_reported AND coalesce(r.evidence, 'failed') = 'failed'
+                    THEN 1 ELSE 0 END AS is_reported,
+                CASE WHEN r.evidence IS NOT NULL THEN r.error_message END AS failure,
+                max(CASE WHEN io.direction = 'read' AND io.is_reported THEN 1 ELSE 0 END)
+                    OVER (PARTITION BY r.run_key) AS names_input
             FROM {{chosen}} JOIN run_io io ON io.run_key = r.run_key
             JOIN dataset d ON d.dataset_key = io.dataset_key
         ) AS touched_io
@@ -41,7 +45,7 @@ _COLUMNS = (
     "run_key, dataset_key, first_event_at, last_event_at, started_at, completed_at, "
     "failed_at, nominal_start_at, "
     "rows, root_run_id, run_id, job_namespace, job_name, direction, partition, is_streaming, "
-    "is_history, is_write, "
+    "is_history, is_reported, failure, is_write, "
     "is_schema_change, is_dropped, names_input"
 )
 

@@ -30,7 +30,7 @@ _WRITES = """
         max(w.job_namespace) AS job_namespace,
         max(w.job_name) AS job_name, max(w.completed_at) AS written_at, :landed_at AS landed_at,
         max(w.nominal_start_at) AS nominal_start_at, max(w.partition) AS partition,
-        max(w.names_input) = 1 AS names_input, 1 = 1 AS is_reported,
+        max(w.names_input) = 1 AS names_input, max(w.is_reported) = 1 AS is_reported,
         max(w.is_streaming) = 1 AS is_streaming,
         min(w.is_history) = 1 AS is_history, max(w.rows) AS rows
     FROM {contributions} w
@@ -143,7 +143,8 @@ def derive_reads(connection: Connection, landed_at: int) -> None:
         """
         SELECT dataset_key, root_run_id, 0 AS bucket, max(job_namespace) AS job_namespace,
             max(job_name) AS job_name,
-            min(first_event_at) AS read_at, :landed_at AS landed_at, 1 = 1 AS is_reported,
+            min(first_event_at) AS read_at, :landed_at AS landed_at,
+            max(is_reported) = 1 AS is_reported,
             1 = 0 AS is_streaming,
             min(is_history) = 1 AS is_history
         FROM t_touched WHERE direction = 'read' AND is_streaming = 0 GROUP BY dataset_key,

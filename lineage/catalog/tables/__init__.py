@@ -9,6 +9,12 @@ module names its one writing role.
 from lineage.catalog.tables.arrived import batch, event, pipeline_error, reader_cursor
 from lineage.catalog.tables.asked import audit, retirement
 from lineage.catalog.tables.columns import metadata
+from lineage.catalog.tables.evidence import (
+    application,
+    evidence_file,
+    execution,
+    execution_io,
+)
 from lineage.catalog.tables.facts import (
     column_edge,
     dataset,
@@ -38,6 +44,7 @@ from lineage.catalog.tables.found import (
 from lineage.catalog.tables.runs import run, run_io
 
 __all__ = [
+    "application",
     "audit",
     "batch",
     "column_edge",
@@ -54,6 +61,9 @@ __all__ = [
     "edge_run",
     "evaluation",
     "event",
+    "evidence_file",
+    "execution",
+    "execution_io",
     "ingestion_gap",
     "lag_bucket",
     "meta",

@@ -90,6 +90,7 @@ dataset_activity = Table(
     instant("first_read_at"),
     instant("last_failed_at"),  # newest failed run that meant to write it
     Column("last_failed_run_id", Text),
+    Column("last_failure", Text),  # what evidence says of it, where the events say nothing
     instant("last_dropped_at"),
     instant("last_started_at"),  # newest START of a run that names it as output
     Column(
@@ -109,6 +110,7 @@ edge = Table(
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
     Column("runs", BigInteger, nullable=False),
+    instant("last_reported_at"),  # null: declared, or known from evidence alone
     Index("edge_downstream", "downstream_key"),
 )
 
@@ -120,6 +122,7 @@ edge_run = Table(
     key_column("job_key"),
     text_key("root_run_id"),  # counted once in `edge.runs`, however many of its runs name the edge
     instant("seen_at", nullable=False),
+    flag("is_reported"),
     Index("edge_run_seen", "seen_at"),
     sqlite_with_rowid=False,
 )

@@ -30,8 +30,13 @@ run = Table(
     Column("producer", Text),
     Column("application_id", Text),
     Column("error_message", Text),
+    Column("spark_job_id", BigInteger),  # the first that its events name
     flag("is_history"),  # every event of it came from a history load
+    # What evidence adds: `failed` (whatever its events say), `completed` (no event said so), or
+    # `alone` (no event of it came).
+    Column("evidence", Text),
     instant("landed_at", nullable=False),
+    Index("run_application", "application_id"),
     Index("run_run_id", "run_id"),
     Index("run_root_run_id", "root_run_id"),
 )
@@ -53,6 +58,7 @@ run_io = Table(
     Column("dataset_version", Text),
     Column("partition", Text),  # that the spelling named before it was folded, as dt=2026-11-21
     instant("partition_at"),  # the day of that partition
+    flag("is_reported"),  # by an event; false: known from evidence alone
     instant("landed_at", nullable=False),
     Index("run_io_dataset", "dataset_key"),
 )

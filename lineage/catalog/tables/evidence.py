@@ -1,0 +1,65 @@
+"""What Spark itself says that it did, from its event logs: written by the pipeline."""
+
+from sqlalchemy import BigInteger, Column, Index, Table, Text
+
+from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
+
+evidence_file = Table(
+    "evidence_file",
+    metadata,
+    text_key("path"),  # of a log, or of one file of a rolling one
+    Column("log", Text, nullable=False),
+    Column("application_id", Text),  # null: no line of it told yet
+    Column("bytes", BigInteger, nullable=False),
+    instant("modified_at", nullable=False),
+    instant("read_at", nullable=False),
+    Column("problem", Text),  # why not all of it could be read
+    Index("evidence_file_log", "log"),
+)
+
+application = Table(
+    "application",
+    metadata,
+    text_key("application_id"),
+    Column("name", Text),  # as the listener writes it: `All Kinds` is `all_kinds`
+    Column("namespace", Text),  # that its listener was told; null: it has none
+    instant("started_at"),
+    instant("ended_at"),
+    Column("spark_version", Text),
+    Column("has_listener", BigInteger),  # 1 or 0; null: its settings were not read
+    Column("cut_after", BigInteger),  # characters after which Spark shortens a list of paths
+    Column("root_run_id", Text),  # of its lineage events; null: none came
+    Column("openlineage_run_id", Text),
+    Index("application_name", "name"),
+)
+
+execution = Table(
+    "execution",
+    metadata,
+    key_column("execution_key"),
+    Column("application_id", Text, nullable=False),
+    Column("execution_id", BigInteger, nullable=False),
+    Column("root_execution_id", BigInteger),  # the outermost: a command may run others
+    Column("stream_key", BigInteger),  # of its micro-batch
+    Column("group_key", BigInteger),  # of the outermost: the run it is, where no event came
+    instant("started_at"),
+    instant("ended_at"),
+    Column("error_message", Text),  # null: it succeeded, once it ended
+    Column("run_key", BigInteger),  # of the run whose events told of it
+    flag("is_settled"),  # what it lacks was looked for, late enough
+    Index("execution_application", "application_id", "execution_id"),
+    Index("execution_group", "group_key"),
+    Index("execution_stream", "stream_key"),
+    Index("execution_run", "run_key"),
+    sqlite_with_rowid=False,
+)
+
+execution_io = Table(
+    "execution_io",
+    metadata,
+    key_column("execution_key"),  # or its `stream_key`: a sink is told of apart
+    key_column("dataset_key"),  # as named after folding, before symlinks
+    Column("direction", Text, primary_key=True),  # read | write
+    flag("is_whole"),  # false: proves presence, never absence
+    sqlite_with_rowid=False,
+)
