@@ -54,6 +54,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     event_days: _Days = 7  # identities, against repeats
     write_days: _Days = 180
     writes_a_dataset: Annotated[int, Meta(ge=10)] = 500
+    event_logs: str = ""  # folders of Spark event logs, as spark.eventLog.dir names them; by commas
+    evidence_seconds: Annotated[float, Meta(ge=1)] = 60.0  # how often they are looked at
+    # How long after a Spark execution its events may still come before they are missed.
+    evidence_settle_seconds: Annotated[float, Meta(ge=0)] = 300.0
+
+    @property
+    def event_log_folders(self) -> tuple[str, ...]:
+        """Where Spark event logs are; none: lineage is judged by itself alone."""
+        return tuple(folder for part in self.event_logs.split(",") if (folder := part.strip()))
 
 
 def read_place() -> Place:

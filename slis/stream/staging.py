@@ -107,6 +107,8 @@ new_edge = _table(
     "is_reported",
 )
 new_write = _table("t_new_write", "dataset_key writes", key="dataset_key")
+match = _table("t_match", "execution_key run_key group_key", key="execution_key")  # of evidence
+named = _table("t_named", "", "application_id namespace name", key="application_id")
 rekeyed = _table("t_rekeyed", "old_key new_key", key="old_key")
 
 

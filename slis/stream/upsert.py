@@ -121,7 +121,13 @@ def fold_rows(
     keys = [column.name for column in table.primary_key]
     folds = folds or dict.fromkeys(rows[0].keys() - set(keys), newest)
     changes = {name: fold(table.c[name], insert.excluded[name]) for name, fold in folds.items()}
-    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=changes), list(rows))
+    connection.execute(_folding(insert, keys, changes), list(rows))
+
+
+def _folding(insert: Any, keys: list[str], changes: dict[str, Any]) -> Any:  # noqa: ANN401
+    if changes:
+        return insert.on_conflict_do_update(index_elements=keys, set_=changes)
+    return insert.on_conflict_do_nothing(index_elements=keys)
 
 
 def upsert(  # noqa: PLR0913 - the last two by name
@@ -156,9 +162,5 @@ def upsert(  # noqa: PLR0913 - the last two by name
     rows = select(*(subquery.c[name] for name in names)).where(text("1 = 1"))
     insert = insert_for(connection.dialect)(table).from_select(names, rows)
     changes = {name: fold(table.c[name], insert.excluded[name]) for name, fold in folds.items()}
-    insert = (
-        insert.on_conflict_do_update(index_elements=keys, set_=changes)
-        if changes
-        else insert.on_conflict_do_nothing(index_elements=keys)
-    )
-    return connection.execute(insert, execution_options={"preserve_rowcount": True}).rowcount
+    folding = _folding(insert, keys, changes)
+    return connection.execute(folding, execution_options={"preserve_rowcount": True}).rowcount

@@ -113,12 +113,11 @@ _ONE_LESS = """
 def _revoke(connection: Connection, landed_at: int) -> None:
     """Work out anew the writes of which a run turned out to have failed, or to be no write."""
     for write in connection.execute(text(_REVOKED)).all():
-        _work_out(connection, write, landed_at)
+        work_out(connection, write, landed_at)
 
 
-def _work_out(
-    connection: Connection, write: Row[tuple[int, str, int, int]], landed_at: int
-) -> None:
+def work_out(connection: Connection, write: Row[tuple[int, str, int, int]], landed_at: int) -> None:
+    """The write of a root run anew, from the runs that there are now."""
     keys = {"dataset": write.dataset_key, "root": write.root_run_id}
     connection.execute(text(_TAKE_BACK), keys)
     stands = upsert(

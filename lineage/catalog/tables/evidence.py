@@ -13,6 +13,7 @@ evidence_file = Table(
     Column("bytes", BigInteger, nullable=False),
     instant("modified_at", nullable=False),
     instant("read_at", nullable=False),
+    flag("is_complete"),  # its application ended: nothing more is written to it
     Column("problem", Text),  # why not all of it could be read
     Index("evidence_file_log", "log"),
 )
@@ -45,8 +46,10 @@ execution = Table(
     instant("started_at"),
     instant("ended_at"),
     Column("error_message", Text),  # null: it succeeded, once it ended
+    Column("spark_job_id", BigInteger),  # the first that it ran
     Column("run_key", BigInteger),  # of the run whose events told of it
-    flag("is_settled"),  # what it lacks was looked for, late enough
+    flag("is_whole"),  # its lists are: what they do not name was not read
+    flag("is_settled"),  # what its events lack was looked for, late enough
     Index("execution_application", "application_id", "execution_id"),
     Index("execution_group", "group_key"),
     Index("execution_stream", "stream_key"),
@@ -60,6 +63,5 @@ execution_io = Table(
     key_column("execution_key"),  # or its `stream_key`: a sink is told of apart
     key_column("dataset_key"),  # as named after folding, before symlinks
     Column("direction", Text, primary_key=True),  # read | write
-    flag("is_whole"),  # false: proves presence, never absence
     sqlite_with_rowid=False,
 )

@@ -38,7 +38,7 @@ run = Table(
     instant("landed_at", nullable=False),
     Index("run_application", "application_id"),
     Index("run_run_id", "run_id"),
-    Index("run_root_run_id", "root_run_id"),
+    Index("run_root_run_id", "root_run_id", "started_at"),
 )
 
 run_io = Table(

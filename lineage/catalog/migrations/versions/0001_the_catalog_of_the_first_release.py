@@ -269,6 +269,7 @@ def upgrade() -> None:
         sa.Column("bytes", sa.BigInteger(), nullable=False),
         sa.Column("modified_at", sa.BigInteger(), nullable=False),
         sa.Column("read_at", sa.BigInteger(), nullable=False),
+        sa.Column("is_complete", sa.Boolean(), nullable=False),
         sa.Column("problem", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("path"),
     )
@@ -286,7 +287,9 @@ def upgrade() -> None:
         sa.Column("started_at", sa.BigInteger(), nullable=True),
         sa.Column("ended_at", sa.BigInteger(), nullable=True),
         sa.Column("error_message", sa.Text(), nullable=True),
+        sa.Column("spark_job_id", sa.BigInteger(), nullable=True),
         sa.Column("run_key", sa.BigInteger(), nullable=True),
+        sa.Column("is_whole", sa.Boolean(), nullable=False),
         sa.Column("is_settled", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("execution_key"),
         sqlite_with_rowid=False,
@@ -304,7 +307,6 @@ def upgrade() -> None:
         sa.Column("execution_key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("direction", sa.Text(), nullable=False),
-        sa.Column("is_whole", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("execution_key", "dataset_key", "direction"),
         sqlite_with_rowid=False,
     )
@@ -390,7 +392,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("run", schema=None) as batch_op:
         batch_op.create_index("run_application", ["application_id"], unique=False)
-        batch_op.create_index("run_root_run_id", ["root_run_id"], unique=False)
+        batch_op.create_index("run_root_run_id", ["root_run_id", "started_at"], unique=False)
         batch_op.create_index("run_run_id", ["run_id"], unique=False)
 
     op.create_table(

@@ -1,0 +1,107 @@
+"""What the logs of a pass say, into the catalog's tables of evidence."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table, text
+
+from lineage.catalog import tables
+from slis.evidence.logs import LogFile
+from slis.evidence.plans import TOPIC
+from slis.evidence.rows import Told
+from slis.stream import staging
+from slis.stream.canonical import settle, unsettled
+from slis.stream.merge_facts import merge_datasets
+from slis.stream.upsert import Fold, both, fold_rows, greatest
+
+_TEXTS_OF_NAMES = "spelling_key dataset_key namespace name partition partition_at is_dataset"
+_SEEN = "first_seen_at last_seen_at"
+_FILE_NAMESPACES = "('file', 'dbfs')"
+# A JDBC table's database, or a topic's brokers, are hidden: one dataset of that name must be known.
+_CANDIDATES = f"""
+    SELECT DISTINCT canonical_key FROM dataset
+    WHERE (name = :name OR name LIKE :suffix ESCAPE '!') AND namespace NOT IN {_FILE_NAMESPACES}
+        AND namespace NOT LIKE 's3%' AND namespace NOT LIKE 'gs:%' AND namespace NOT LIKE 'hdfs:%'
+        AND namespace NOT LIKE 'abfs%' AND namespace NOT LIKE 'wasb%'
+        AND CASE WHEN namespace LIKE 'kafka:%' THEN 1 ELSE 0 END = :is_topic
+    LIMIT 2
+"""  # noqa: S608 - words of ours
+
+
+class Names:
+    """Datasets by a name whose namespace Spark hides, each looked up once a pass."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._known: dict[tuple[str, str], int | None] = {}
+
+    def __call__(self, kind: str, name: str) -> int | None:
+        """The one dataset that it can mean; None where none or several can."""
+        if (kind, name) not in self._known:
+            self._known[kind, name] = self._find(kind, name)
+        return self._known[kind, name]
+
+    def _find(self, kind: str, name: str) -> int | None:
+        plain = name.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+        given = {"name": name, "suffix": f"%.{plain}", "is_topic": int(kind == TOPIC)}
+        found = self._connection.scalars(text(_CANDIDATES), given).all()
+        return found[0] if len(found) == 1 else None
+
+
+def merge_told(connection: Connection, told: Told) -> None:
+    """Applications, executions and what they touched; repeats and any order give the same rows."""
+    staging.create(connection)
+    rows = {
+        "s_name": (f"{_TEXTS_OF_NAMES} {_SEEN}".split(), list(told.spellings.names())),
+        "s_alias": (
+            f"alias_key dataset_key rule namespace name {_SEEN}".split(),
+            list(told.spellings.aliases()),
+        ),
+    }
+    staging.fill(connection, rows)
+    changed = unsettled(connection)
+    merge_datasets(connection)
+    settle(connection, changed)
+    _fold(connection, tables.application, told.applications)
+    unjudged = [{**row, "is_settled": False} for row in told.executions]
+    _fold(connection, tables.execution, unjudged, is_whole=both, is_settled=both)
+    unique = {tuple(row.items()): row for row in told.io}
+    _fold(connection, tables.execution_io, list(unique.values()))
+
+
+def _fold(
+    connection: Connection,
+    table: Table,
+    rows: Sequence[dict[str, Any]],
+    **folds: Fold,
+) -> None:
+    """Each column's greater value: a file says a thing of an execution once, or not at all."""
+    if not rows:
+        return
+    keys = {column.name for column in table.primary_key}
+    names = [name for name in rows[0] if name not in keys]
+    fold_rows(connection, table, rows, {name: folds.get(name, greatest) for name in names})
+
+
+def note_files(
+    connection: Connection,
+    files: Iterable[LogFile],
+    ids: dict[str, str],
+    problems: dict[str, str],
+    read_at: int,
+) -> None:
+    """What was read of which file, so that it is read again when there is more."""
+    rows = [
+        {
+            "path": file.path,
+            "log": file.log,
+            "application_id": ids.get(file.path),
+            "bytes": file.bytes,
+            "modified_at": file.modified_at,
+            "read_at": read_at,
+            "is_complete": file.is_complete,
+            "problem": problems.get(file.path),
+        }
+        for file in files
+    ]
+    fold_rows(connection, tables.evidence_file, rows)

@@ -1,0 +1,102 @@
+"""Applications, SQL executions and what they touched, out of the events of Spark's logs.
+
+Each function takes `schemas.LOGGED`.
+"""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from slis.evidence import lines
+from slis.evidence.plans import FILE, WRITE, streamed, touched
+
+_STREAM_RUN = r"\nrunId = ([0-9a-f-]{36})"
+_STREAM_BATCH = r"\nbatch = ([0-9]+)"
+_LISTENER = "OpenLineageSparkListener"
+_MOST_ERROR_CHARACTERS = 2_000
+
+
+def applications(logged: DataFrame) -> DataFrame:
+    """`schemas.APPLICATIONS`: one row a file, of what it tells."""
+    conf = F.col("`Spark Properties`")
+    at = F.timestamp_millis("Timestamp")
+    has_listener = F.coalesce(conf["spark.extraListeners"], F.lit("")).contains(_LISTENER)
+    found = {
+        "application_id": F.coalesce("`App ID`", conf["spark.app.id"]),
+        "app_name": F.col("`App Name`"),
+        "started_at": F.when(_is(lines.APPLICATION_START), at),
+        "ended_at": F.when(_is(lines.APPLICATION_END), at),
+        "spark_version": F.col("`Spark Version`"),
+        "has_listener": F.when(conf.isNotNull(), has_listener),
+        "namespace": conf["spark.openlineage.namespace"],
+        "cut_after": conf["spark.sql.maxMetadataStringLength"].try_cast("bigint"),
+    }
+    return logged.groupBy("path").agg(*(F.max(value).alias(name) for name, value in found.items()))
+
+
+def executions(logged: DataFrame) -> DataFrame:
+    """`schemas.EXECUTIONS`."""
+    is_start = _is(lines.EXECUTION_START)
+    at = F.timestamp_millis("time")
+    found = {
+        "root_execution_id": F.col("rootExecutionId"),
+        "stream_run_id": F.nullif(F.regexp_extract("description", _STREAM_RUN, 1), F.lit("")),
+        "stream_batch": F.regexp_extract("description", _STREAM_BATCH, 1).try_cast("bigint"),
+        "started_at": F.when(is_start, at),
+        "ended_at": F.when(~is_start, at),
+        "error_message": F.substring(
+            F.nullif(F.col("errorMessage"), F.lit("")), 1, _MOST_ERROR_CHARACTERS
+        ),
+    }
+    told = logged.where(is_start | _is(lines.EXECUTION_END))
+    return told.groupBy("path", F.col("executionId").alias("execution_id")).agg(
+        *(F.max(value).alias(name) for name, value in found.items())
+    )
+
+
+def touched_by_plans(logged: DataFrame) -> DataFrame:
+    """`schemas.TOUCHED` of the plans."""
+    named = F.explode(touched("physicalPlanDescription")).alias("of")
+    return (
+        logged.where(_is(lines.EXECUTION_START))
+        .select("path", F.col("executionId").alias("execution_id"), named)
+        .select(
+            *("path", "execution_id"),
+            F.lit(None).cast("string").alias("stream_run_id"),
+            F.lit(None).cast("bigint").alias("stream_batch"),
+            "of.*",
+        )
+    )
+
+
+def touched_by_streams(logged: DataFrame) -> DataFrame:
+    """`schemas.TOUCHED` of the micro-batches: the folders of file sinks, which no plan names."""
+    progress = logged.where(_is(lines.PROGRESS))
+    return progress.select(
+        "path",
+        F.lit(None).cast("bigint").alias("execution_id"),
+        F.col("progress.runId").alias("stream_run_id"),
+        F.col("progress.batchId").alias("stream_batch"),
+        F.lit(WRITE).alias("direction"),
+        F.lit(FILE).alias("kind"),
+        streamed("progress.sink.description").alias("location"),
+        F.lit(True).alias("is_whole"),
+    ).where("location IS NOT NULL")
+
+
+def jobs(logged: DataFrame) -> DataFrame:
+    """`schemas.JOBS`, without the jobs of no execution."""
+    execution = F.col("Properties")["spark.sql.execution.id"].try_cast("bigint")
+    return (
+        logged.where(_is(lines.JOB_START))
+        .select("path", execution.alias("execution_id"), F.col("`Job ID`").alias("spark_job_id"))
+        .where("execution_id IS NOT NULL")
+    )
+
+
+def half_lines(logged: DataFrame) -> DataFrame:
+    """`path string, lines bigint`: the files that end, or break, in the middle of a line."""
+    return logged.where("is_half").groupBy("path").agg(F.count("*").alias("lines"))
+
+
+def _is(event: str) -> Column:
+    return F.col("Event") == event

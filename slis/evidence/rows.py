@@ -1,0 +1,138 @@
+"""What the logs of a pass say, as rows of the catalog.
+
+This runs in the driver: of a log's millions of tasks, Spark left the executions and their names.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from lineage.keys import key
+from lineage.names import split_joined
+from slis.evidence.plans import FILE
+from slis.stream.spellings import Seen, Spellings
+
+Row = dict[str, Any]
+# (kind, name) to the key of the one dataset that it can mean, where Spark hides the namespace.
+Resolve = Callable[[str, str], int | None]
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+")
+
+
+class Told(msgspec.Struct):
+    """Rows of `application`, `execution`, `execution_io`, and the names that they use."""
+
+    applications: list[Row] = []
+    executions: list[Row] = []
+    io: list[Row] = []
+    spellings: Spellings = msgspec.field(default_factory=Spellings)
+
+
+def job_of(application: str) -> str:
+    """The job that the listener would call an application: `Daily Orders` is `daily_orders`."""
+    return "_".join(word.lower() for word in _WORDS.findall(application))
+
+
+def execution_key(application_id: str, execution_id: int) -> int:
+    """Of an execution, in `execution`."""
+    return key(application_id, str(execution_id))
+
+
+def stream_key(application_id: str, run_id: str, batch: int) -> int:
+    """Of a stream's micro-batch, in `execution.stream_key`."""
+    return key(application_id, run_id, str(batch))
+
+
+def told(frames: Mapping[str, Iterable[Row]], ids: Mapping[str, str], resolve: Resolve) -> Told:
+    """Rows of what the logs say.
+
+    Args:
+        frames: rows of `schemas.APPLICATIONS` as `applications`, of EXECUTIONS as `executions`, of
+            TOUCHED as `touched`, of JOBS as `jobs`; instants in microseconds.
+        ids: application id by file. What a file of an unknown application says is left out: its
+            first file, which names it, was not read yet.
+        resolve: finds the dataset of a name without a namespace.
+    """
+    found = Told(applications=list(_applications(frames["applications"], ids)))
+    touched = [row for row in frames["touched"] if row["path"] in ids]
+    opaque = {
+        execution_key(ids[row["path"]], row["execution_id"])
+        for row in touched
+        if row["execution_id"] is not None and (not row["is_whole"] or row["kind"] != FILE)
+    }
+    jobs = _first_jobs(frames["jobs"], ids)
+    for row in frames["executions"]:
+        if row["path"] in ids:
+            found.executions.append(_execution(row, ids[row["path"]], jobs, opaque))
+    times = {row["execution_key"]: row["started_at"] for row in found.executions}
+    times |= {row["stream_key"]: row["started_at"] for row in found.executions}
+    for row in touched:
+        found.io += _io(row, ids[row["path"]], times, found.spellings, resolve)
+    return found
+
+
+def _applications(rows: Iterable[Row], ids: Mapping[str, str]) -> Iterator[Row]:
+    for row in rows:
+        if row["path"] not in ids:
+            continue
+        name = row["app_name"]
+        has_listener = row["has_listener"]
+        yield {
+            "application_id": ids[row["path"]],
+            "name": None if name is None else job_of(name),
+            "has_listener": None if has_listener is None else int(has_listener),
+            **{field: row[field] for field in _OF_APPLICATIONS},
+        }
+
+
+_OF_APPLICATIONS = ("namespace", "started_at", "ended_at", "spark_version", "cut_after")
+
+
+def _first_jobs(rows: Iterable[Row], ids: Mapping[str, str]) -> dict[int, int]:
+    jobs: dict[int, list[int]] = defaultdict(list)
+    for row in rows:
+        if row["path"] in ids:
+            jobs[execution_key(ids[row["path"]], row["execution_id"])].append(row["spark_job_id"])
+    return {execution: min(numbers) for execution, numbers in jobs.items()}
+
+
+def _execution(row: Row, application: str, jobs: Mapping[int, int], opaque: set[int]) -> Row:
+    own = execution_key(application, row["execution_id"])
+    outermost, stream = row["root_execution_id"], row["stream_run_id"]
+    has_batch = stream is not None and row["stream_batch"] is not None
+    return {
+        "execution_key": own,
+        "application_id": application,
+        "execution_id": row["execution_id"],
+        "root_execution_id": outermost,
+        "stream_key": stream_key(application, stream, row["stream_batch"]) if has_batch else None,
+        "group_key": None if outermost is None else execution_key(application, outermost),
+        "spark_job_id": jobs.get(own),
+        "is_whole": own not in opaque,
+        **{field: row[field] for field in ("started_at", "ended_at", "error_message")},
+    }
+
+
+def _io(
+    row: Row,
+    application: str,
+    times: Mapping[int | None, int],
+    spellings: Spellings,
+    resolve: Resolve,
+) -> Iterator[Row]:
+    if row["execution_id"] is not None:
+        owner = execution_key(application, row["execution_id"])
+    else:
+        owner = stream_key(application, row["stream_run_id"], row["stream_batch"])
+    if row["kind"] == FILE:
+        at = times.get(owner) or max(times.values(), default=0)
+        name = split_joined(row["location"])
+        spelling = spellings.note(*name, Seen(at, at), is_dataset=True)
+        dataset: int | None = spelling.dataset_key
+    else:
+        dataset = resolve(row["kind"], row["location"])
+    if dataset is not None:
+        yield {"execution_key": owner, "dataset_key": dataset, "direction": row["direction"]}
