@@ -1,0 +1,112 @@
+"""The run whose events told of an execution, found by application and time, to the millisecond."""
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, text
+
+from slis.evidence.statements import CHANGED, Given, executed
+
+_ROOTS = """
+    UPDATE application SET
+        root_run_id = (SELECT max(r.root_run_id) FROM run r
+            WHERE r.application_id = application.application_id
+            AND coalesce(r.evidence, '') <> 'alone'),
+        openlineage_run_id = (SELECT coalesce(
+                max(CASE WHEN r.job_type = 'APPLICATION' THEN r.run_id END),
+                max(CASE WHEN coalesce(r.job_type, '') <> 'APPLICATION' THEN r.parent_run_id END))
+            FROM run r WHERE r.application_id = application.application_id
+            AND coalesce(r.evidence, '') <> 'alone')
+    WHERE application_id IN (
+        SELECT application_id FROM execution WHERE run_key IS NULL AND started_at >= :since)
+"""
+# {told}: what the run and the execution have in common.
+_MATCHED = """
+    INSERT INTO t_match (execution_key, run_key, group_key)
+    SELECT e.execution_key, min(r.run_key), e.group_key FROM execution e
+    JOIN application a ON a.application_id = e.application_id
+    JOIN run r ON r.root_run_id = a.root_run_id AND {told}
+    WHERE e.run_key IS NULL AND e.started_at >= :since AND coalesce(r.evidence, '') <> 'alone'
+        AND coalesce(r.job_type, '') <> 'APPLICATION'
+        AND (r.application_id = a.application_id OR r.parent_run_id = a.openlineage_run_id)
+        AND e.execution_key NOT IN (SELECT execution_key FROM t_match)
+    GROUP BY e.execution_key, e.group_key
+"""
+_TOLD = (
+    "r.started_at = e.started_at",
+    "r.started_at IS NULL AND (r.completed_at = e.ended_at OR r.failed_at = e.ended_at)",
+    "r.started_at IS NULL AND r.spark_job_id = e.spark_job_id",
+)
+_KEEP_MATCHES = """
+    UPDATE execution SET run_key = m.run_key
+    FROM t_match m WHERE m.execution_key = execution.execution_key
+"""
+_UNSETTLED = """
+    UPDATE execution SET is_settled = (1 = 0)
+    WHERE group_key IN (SELECT group_key FROM t_match)
+"""
+_ALONE_NO_MORE = """
+    SELECT r.run_key, r.root_run_id FROM run r
+    WHERE r.evidence = 'alone' AND r.run_key IN (SELECT group_key FROM t_match)
+"""
+_WRITES_OF_RUN = """
+    SELECT DISTINCT w.dataset_key, w.root_run_id, w.written_at, w.landed_at FROM run_io io
+    JOIN dataset d ON d.dataset_key = io.dataset_key
+    JOIN dataset_write w ON w.dataset_key = d.canonical_key AND w.root_run_id = :root
+        AND w.bucket = 0
+    WHERE io.run_key = :run
+"""
+_UNCOUNTED_READS_OF_RUN = """
+    DELETE FROM dataset_read WHERE root_run_id = :root AND counted_at IS NULL AND NOT is_reported
+    AND dataset_key IN (SELECT d.canonical_key FROM run_io io
+        JOIN dataset d ON d.dataset_key = io.dataset_key WHERE io.run_key = :run)
+"""
+# The edges that it alone stood for go with it.
+_EDGES_OF_RUN = """
+    SELECT upstream_key, downstream_key, job_key, root_run_id FROM edge_run
+    WHERE root_run_id = :root AND NOT is_reported AND downstream_key IN (
+        SELECT d.canonical_key FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
+        WHERE io.run_key = :run AND io.direction = 'write')
+"""
+_FORGOTTEN = (
+    f"""
+    UPDATE edge SET runs = runs - 1 WHERE (upstream_key, downstream_key, job_key) IN (
+        SELECT upstream_key, downstream_key, job_key FROM ({_EDGES_OF_RUN}) AS gone)
+    """,  # noqa: S608 - our own tables
+    f"""
+    DELETE FROM edge WHERE runs = 0 AND (upstream_key, downstream_key, job_key) IN (
+        SELECT upstream_key, downstream_key, job_key FROM ({_EDGES_OF_RUN}) AS gone)
+    """,  # noqa: S608 - our own tables
+    f"""
+    DELETE FROM edge_run WHERE (upstream_key, downstream_key, job_key, root_run_id) IN (
+        SELECT upstream_key, downstream_key, job_key, root_run_id FROM ({_EDGES_OF_RUN}) AS gone)
+    """,  # noqa: S608 - our own tables
+    """
+    UPDATE dataset_activity SET last_failed_at = NULL, last_failed_run_id = NULL,
+        last_failure = NULL
+    WHERE last_failed_run_id = (SELECT run_id FROM run WHERE run_key = :run)
+    """,
+    _UNCOUNTED_READS_OF_RUN,
+    "DELETE FROM run_io WHERE run_key = :run",
+    "DELETE FROM run WHERE run_key = :run",
+)
+
+
+def match(connection: Connection, given: Given) -> list[Row[Any]]:
+    """Find the runs of executions; returns the writes of those that stood for them until now."""
+    executed(connection, _ROOTS, given)
+    for told in _TOLD:
+        executed(connection, _MATCHED.format(told=told), given)
+    for statement in (_KEEP_MATCHES, _UNSETTLED):
+        executed(connection, statement, given)
+    executed(connection, CHANGED.format(which="run_key IN (SELECT run_key FROM t_match)"), given)
+    alone = connection.execute(text(_ALONE_NO_MORE)).all()
+    return [write for run in alone for write in _forget(connection, run.run_key, run.root_run_id)]
+
+
+def _forget(connection: Connection, run: int, root: str) -> list[Row[Any]]:
+    """Remove a run that stood for events to come; returns its writes."""
+    keys: Given = {"run": run, "root": root}
+    writes = connection.execute(text(_WRITES_OF_RUN), keys).all()
+    for statement in _FORGOTTEN:
+        executed(connection, statement, keys)
+    return list(writes)

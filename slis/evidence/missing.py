@@ -1,0 +1,113 @@
+"""What the evidence has and the events lack, into the facts: marked as not reported."""
+
+from sqlalchemy import Connection
+
+from slis.evidence.statements import CHANGED, Given, executed
+
+_FAILED = """
+    UPDATE run SET failed_at = e.ended_at, evidence = 'failed',
+        error_message = coalesce(run.error_message, e.error_message)
+    FROM execution e
+    WHERE e.run_key = run.run_key AND e.error_message IS NOT NULL AND e.ended_at IS NOT NULL
+        AND run.failed_at IS NULL AND e.started_at >= :since
+"""
+_COMPLETED = """
+    UPDATE run SET completed_at = e.ended_at, evidence = 'completed'
+    FROM execution e
+    WHERE e.run_key = run.run_key AND e.error_message IS NULL AND e.ended_at <= :due
+        AND run.completed_at IS NULL AND run.failed_at IS NULL AND e.started_at >= :since
+"""
+# Groups are due a while after their outermost execution ended: events may come until then.
+_DUE = """
+    SELECT g.group_key FROM execution g
+    WHERE g.execution_key = g.group_key AND NOT g.is_settled AND g.ended_at <= :due
+        AND g.started_at >= :since
+"""
+_ALONE = f"""
+    INSERT INTO run (run_key, run_id, job_namespace, job_name, root_run_id, root_job_namespace,
+        root_job_name, first_event_at, last_event_at, started_at, completed_at, failed_at, job_type,
+        integration, engine, engine_version, application_id, error_message, is_history, evidence,
+        landed_at)
+    SELECT g.group_key, g.application_id || '/' || g.execution_id, n.namespace, n.name,
+        coalesce(a.root_run_id, a.application_id), n.namespace, n.name, g.started_at, g.ended_at,
+        g.started_at, CASE WHEN g.error_message IS NULL THEN g.ended_at END,
+        CASE WHEN g.error_message IS NOT NULL THEN g.ended_at END, 'SQL_JOB', 'SPARK', 'spark',
+        a.spark_version, a.application_id, g.error_message, g.ended_at < :horizon, 'alone',
+        :landed_at
+    FROM execution g
+    JOIN application a ON a.application_id = g.application_id
+    JOIN t_named n ON n.application_id = a.application_id
+    WHERE g.group_key IN ({_DUE}) AND g.execution_key = g.group_key
+        AND NOT EXISTS (
+            SELECT 1 FROM execution e WHERE e.group_key = g.group_key AND e.run_key IS NOT NULL)
+        AND EXISTS (
+            SELECT 1 FROM execution e JOIN execution_io io
+            ON io.execution_key = e.execution_key OR io.execution_key = e.stream_key
+            WHERE e.group_key = g.group_key)
+    ON CONFLICT (run_key) DO NOTHING
+"""  # noqa: S608 - our own tables
+# What people call the job: as its own events do, else as those of other runs of that application.
+_NAMED = f"""
+    INSERT INTO t_named (application_id, namespace, name)
+    SELECT a.application_id,
+        coalesce((SELECT max(r.root_job_namespace) FROM run r WHERE r.root_run_id = a.root_run_id),
+            a.namespace,
+            (SELECT max(w.job_namespace) FROM dataset_write w WHERE w.job_name = a.name
+                AND w.is_reported), 'default'),
+        coalesce((SELECT max(r.root_job_name) FROM run r WHERE r.root_run_id = a.root_run_id),
+            a.name, a.application_id)
+    FROM application a WHERE a.application_id IN (
+        SELECT application_id FROM execution WHERE group_key IN ({_DUE}))
+"""  # noqa: S608 - our own tables
+# Whether one name is the other's folder: the listener names the folder of a file that is read.
+_SAME = """
+    (rd.canonical_key = d.canonical_key OR (rd.namespace = d.namespace AND (
+        substr(d.name, 1, length(rd.name) + 1) = rd.name || '/'
+        OR substr(rd.name, 1, length(d.name) + 1) = d.name || '/')))
+"""
+_TOUCHED = f"""
+    INSERT INTO run_io (run_key, dataset_key, direction, first_event_at, last_event_at,
+        has_statistics, is_reported, landed_at)
+    SELECT t.run_key, t.dataset_key, t.direction, min(t.started_at), max(t.ended_at), 1 = 0, 1 = 0,
+        :landed_at
+    FROM (
+        SELECT coalesce(e.run_key, (SELECT min(o.run_key) FROM execution o
+                WHERE o.group_key = e.group_key), e.group_key) AS run_key,
+            e.group_key, io.dataset_key, io.direction, e.started_at,
+            coalesce(e.ended_at, e.started_at) AS ended_at
+        FROM execution e JOIN execution_io io
+            ON io.execution_key = e.execution_key OR io.execution_key = e.stream_key
+        WHERE e.group_key IN ({_DUE})
+    ) AS t JOIN dataset d ON d.dataset_key = t.dataset_key
+    WHERE EXISTS (SELECT 1 FROM run r WHERE r.run_key = t.run_key) AND NOT EXISTS (
+        SELECT 1 FROM execution o JOIN run_io ro ON ro.run_key = o.run_key
+        JOIN dataset rd ON rd.dataset_key = ro.dataset_key
+        WHERE o.group_key = t.group_key AND ro.direction = t.direction AND ro.is_reported
+            AND {_SAME})
+    GROUP BY t.run_key, t.dataset_key, t.direction
+    ON CONFLICT (run_key, dataset_key, direction) DO NOTHING
+"""  # noqa: S608 - our own tables
+_CHANGED_IO = "INSERT INTO s_run (run_key) SELECT DISTINCT run_key FROM run_io WHERE {which}"
+_SETTLED = f"""
+    UPDATE execution SET is_settled = (1 = 1) WHERE group_key IN (SELECT group_key FROM ({_DUE})
+        AS due)
+"""  # noqa: S608 - our own tables
+
+
+def add_what_is_missing(connection: Connection, given: Given) -> None:
+    """Failures, ends, whole runs, inputs and outputs that no event told."""
+    news = "evidence = '{0}' AND run_key IN (SELECT e.run_key FROM execution e WHERE {1})"
+    for statement, word, which in (
+        (_FAILED, "failed", "e.error_message IS NOT NULL AND e.started_at >= :since"),
+        (_COMPLETED, "completed", "e.ended_at <= :due AND e.started_at >= :since"),
+    ):
+        if executed(connection, statement, given):
+            executed(connection, CHANGED.format(which=news.format(word, which)), given)
+    executed(connection, _NAMED, given)
+    if executed(connection, _ALONE, given):
+        which = "evidence = 'alone' AND landed_at = :landed_at"
+        executed(connection, CHANGED.format(which=which), given)
+    if executed(connection, _TOUCHED, given):
+        which = "NOT is_reported AND landed_at = :landed_at"
+        executed(connection, _CHANGED_IO.format(which=which), given)
+    executed(connection, _SETTLED, given)
