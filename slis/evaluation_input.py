@@ -22,22 +22,27 @@ _ROWS = """
     tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
     is_declared boolean, is_expected boolean, declared_limit_seconds double,
     learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int,
+    job_seen_at timestamp,
     written_at timestamp, root_run_id string, job_namespace string, job_name string,
     names_input boolean, is_reported boolean, write_is_streaming boolean,
-    read_at timestamp, failed_at timestamp, failed_run_id string, started_at timestamp,
+    read_at timestamp, failed_at timestamp, failed_run_id string, failure string,
+    started_at timestamp,
     visible_at timestamp
 """
 _DATASETS = """
     SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, p.tier, p.tier_origin, p.is_source,
         p.is_generated, p.is_streaming, p.is_declared, coalesce(p.is_expected, 1 = 1),
         p.declared_limit_seconds, l.limit_seconds, l.cadence_seconds, l.duration_seconds, l.gaps,
+        x.started_at,
         {written_at}, a.last_write_root_run_id, a.last_job_namespace, a.last_job_name,
         a.last_write_names_input, a.last_write_is_reported, a.last_write_is_streaming,
-        {read_at}, a.last_failed_at, a.last_failed_run_id, {started_at}, {as_of}
+        {read_at}, a.last_failed_at, a.last_failed_run_id, a.last_failure, {started_at}, {as_of}
     FROM dataset d
     JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
     LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
+    LEFT JOIN (SELECT name, max(started_at) AS started_at FROM application GROUP BY name) x
+        ON x.name = a.last_job_name
     LEFT JOIN retirement r ON r.dataset_key = d.dataset_key AND r.requested_at >= d.last_seen_at
     WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND r.dataset_key IS NULL
 """
@@ -147,7 +152,8 @@ class EvaluationInput:
         fields = ("root_run_id", "job_namespace", "job_name", "names_input", "is_reported")
         streaming = F.col("write_is_streaming").alias("is_streaming")
         write = F.struct("written_at", *fields, streaming)
-        failed = F.struct("failed_at", F.col("failed_run_id").alias("run_id"))
+        told = F.col("failure").alias("told")
+        failed = F.struct("failed_at", F.col("failed_run_id").alias("run_id"), told)
         return self._rows.select(
             "dataset_key",
             "visible_at",

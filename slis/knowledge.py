@@ -59,7 +59,7 @@ def activity(writes: DataFrame, reads: DataFrame | None = None) -> DataFrame:
 
 
 def _absent(*names: str) -> list[Column]:
-    kinds = {"failed": "struct<failed_at: timestamp, run_id: string>"}
+    kinds = {"failed": "struct<failed_at: timestamp, run_id: string, told: string>"}
     return [F.lit(None).cast(kinds.get(name, "timestamp")).alias(name) for name in names]
 
 

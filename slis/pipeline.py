@@ -132,8 +132,24 @@ class Pipeline:
         return [
             Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock, first=first),
             Task("gaps", _GAP_SECONDS, self._copy_gaps, self._clock),
+            *self._evidence_tasks(spark),
             Task("daily", _DAILY_POLL_SECONDS, partial(self._prune, policy), self._clock),
         ]
+
+    def _evidence_tasks(self, spark: SparkSession) -> list[Task]:
+        """None where no event logs are: who has none pays nothing for them."""
+        folders, seconds = self._settings.event_log_folders, self._settings.evidence_seconds
+        scan = partial(self._scan, spark, folders)
+        return [Task("evidence", seconds, scan, self._clock)] if folders else []
+
+    def _scan(self, spark: SparkSession, folders: tuple[str, ...], now: datetime) -> None:
+        in_evaluation_pool(spark)
+        settle = timedelta(seconds=self._settings.evidence_settle_seconds)
+        done = import_module("slis.evidence.scan").scan(
+            spark, self._engine, folders, now, settle=settle
+        )
+        if done.runs_changed:
+            self._evaluations.changed.set()
 
     def _rehearse(self, spark: SparkSession, _now: datetime) -> None:
         if not self._real_events_came():

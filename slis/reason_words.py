@@ -22,8 +22,12 @@ def note() -> Column:
         "learning its cadence: ", F.coalesce("gaps", F.lit(0)).cast("string"), " of 8 gaps"
     )
     is_learning = F.col("judgement.state") == LEARNING
+    has_failed = F.coalesce(
+        F.col("failed.failed_at") > F.col("write.written_at"), F.col("failed").isNotNull()
+    )
     return (
-        F.when(F.col("judgement.is_idle"), idle)
+        F.when(has_failed, words(_failure(), "; not late yet"))
+        .when(F.col("judgement.is_idle"), idle)
         .when(is_learning & F.col("judgement.limit_seconds").isNotNull(), first_due)
         .when(is_learning, learning)
     )
@@ -67,9 +71,17 @@ def naming_mismatch() -> Column:
 
 def job_failed() -> Column:
     """Of the reason `job_failed`."""
+    return words(_failure(), "; ", _last_write(), _overdue())
+
+
+def _failure() -> Column:
+    """Which run, when, and what the evidence says of it where its events say something else."""
     failed_at = instant_text(F.col("failed.failed_at"))
+    told = F.substring_index(F.col("failed.told"), "\n", 1)
+    by_evidence = words(", as the Spark event log says and its events do not: ", told)
     return words(
-        "run ", F.col("failed.run_id"), " failed ", failed_at, "; ", _last_write(), _overdue()
+        *("run ", F.col("failed.run_id"), " failed ", failed_at),
+        F.when(F.col("failed.told").isNotNull(), by_evidence).otherwise(F.lit("")),
     )
 
 
@@ -96,7 +108,18 @@ def lineage_missing() -> Column:
 
 def silent() -> Column:
     """Of the reason `silent`."""
-    return words(_last_write(), "; nothing was heard of its job since", _overdue())
+    ran = words("; its job ran ", instant_text(F.col("job_seen_at")), " and did not write it")
+    heard = F.when(F.col("job_seen_at") > F.col("write.written_at"), ran).otherwise(
+        F.lit("; nothing was heard of its job since")
+    )
+    return words(_last_write(), heard, _overdue())
+
+
+def job_missing() -> Column:
+    """Of the reason `job_missing`."""
+    return words(
+        _last_write(), "; the event logs of that job are read, and hold no run since", _overdue()
+    )
 
 
 def never_reported() -> Column:

@@ -132,6 +132,11 @@ def _reasons() -> list[tuple[Column, str, Column]]:
         (is_absent & _is_lost(), "lost_run", reason_words.lost_run()),
         (is_absent & is_made_late, "upstream_late", reason_words.upstream_late()),
         (defect == UNREPORTED_WRITE, "lineage_missing", reason_words.lineage_missing()),
+        (
+            is_quiet & (F.col("job_seen_at") <= written_at),
+            "job_missing",
+            reason_words.job_missing(),
+        ),
         (is_quiet & written_at.isNotNull(), "silent", reason_words.silent()),
         (is_quiet & written_at.isNull(), "never_reported", reason_words.never_reported()),
         (defect == NO_INPUTS, "no_inputs", reason_words.no_inputs()),

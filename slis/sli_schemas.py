@@ -14,21 +14,25 @@ WRITE = """
 """
 ACTIVITY = f"""
     dataset_key bigint, visible_at timestamp, write {WRITE}, read_at timestamp,
-    failed struct<failed_at: timestamp, run_id: string>, started_at timestamp
+    failed struct<failed_at: timestamp, run_id: string, told: string>,
+    started_at timestamp
 """
 
 # What the policy says of a dataset and what was learned of it; `limit_*` and durations in seconds.
+# `job_seen_at`: the last start that evidence has of the job that wrote it; null: it has none.
 DATASETS = """
     dataset_key bigint, namespace string, name string, first_seen_at timestamp,
     tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
     is_declared boolean, is_expected boolean, declared_limit_seconds double,
-    learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int
+    learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int,
+    job_seen_at timestamp
 """
 
 # One row per (instant, dataset that had been seen by then): both of the above, as known then.
 KNOWN = f"""
     as_of timestamp, {DATASETS.strip()}, write {WRITE}, read_at timestamp,
-    failed struct<failed_at: timestamp, run_id: string>, started_at timestamp
+    failed struct<failed_at: timestamp, run_id: string, told: string>,
+    started_at timestamp
 """
 
 # When facts may be missing through our own fault. `kind`: ingestion (the collector was silent) or

@@ -27,7 +27,7 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(spark):
     old = {"written_at": day(8), "root_run_id": "run-8"}
     facts = activity(
         spark,
-        {"dataset_key": 1, "write": old, "failed": (day(9), "run-9")},
+        {"dataset_key": 1, "write": old, "failed": (day(9), "run-9", None)},
         {"dataset_key": 2, "write": old, "started_at": day(9)},
         {"dataset_key": 3, "write": old},
         {"dataset_key": 4, "write": old},
@@ -111,7 +111,7 @@ def test_what_our_own_gaps_explain_says_so_before_any_other_reason(spark):
     """Pipeline lag and ingestion gaps come first, and make the state unknown."""
     limit = {"declared_limit_seconds": 30 * HOUR}
     described = datasets(spark, {"dataset_key": 1, **limit}, {"dataset_key": 2})
-    failed = {"failed": (day(9), "run-9"), "write": {"written_at": day(8, 12)}}
+    failed = {"failed": (day(9), "run-9", None), "write": {"written_at": day(8, 12)}}
     facts = activity(spark, {"dataset_key": 1, **failed}, {"dataset_key": 2, **failed})
 
     lagging = _states(spark, described, facts, silent=[("pipeline", day(9, 17), None)])
@@ -123,3 +123,47 @@ def test_what_our_own_gaps_explain_says_so_before_any_other_reason(spark):
     well = {(1, "M1"): ("good", None), (2, "M1"): ("good", None), (2, "M2"): ("learning", None)}
     assert told(lagging) == {(1, "M2"): ("unknown", "pipeline_lag"), **well}
     assert told(silent) == {(1, "M2"): ("unknown", "ingestion_gap"), **well}
+
+
+def test_evidence_names_what_events_leave_out(spark):
+    """A failure that the events call a success; a job that its event logs show did not run."""
+    limit = {"declared_limit_seconds": 25 * HOUR}
+    described = datasets(
+        spark,
+        {"dataset_key": 1, **limit},
+        {"dataset_key": 2, "job_seen_at": day(8), **limit},
+        {"dataset_key": 3, "job_seen_at": day(9), **limit},
+        {"dataset_key": 4, "declared_limit_seconds": 72 * HOUR},
+    )
+    old = {"written_at": day(8), "root_run_id": "run-8"}
+    failed = (day(9), "run-9", "[DUPLICATE_KEY] no\nat Driver.java")
+    facts = activity(
+        spark,
+        {"dataset_key": 1, "write": old, "failed": failed},
+        {"dataset_key": 2, "write": old},
+        {"dataset_key": 3, "write": old},
+        {"dataset_key": 4, "write": old, "failed": failed},
+    )
+
+    states = _states(spark, described, facts)
+
+    written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
+    limits = "; limit 1 d (declared)"
+    failure = (
+        "run run-9 failed 2026-11-10 00:00:00 UTC, "
+        "as the Spark event log says and its events do not: [DUPLICATE_KEY] no"
+    )
+    assert {
+        key: (row.reason, row.evidence) for (key, sli), row in states.items() if sli == "M2"
+    } == {
+        1: ("job_failed", f"{failure}; {written}{limits}"),
+        2: (
+            "job_missing",
+            f"{written}; the event logs of that job are read, and hold no run since{limits}",
+        ),
+        3: (
+            "silent",
+            f"{written}; its job ran 2026-11-10 00:00:00 UTC and did not write it{limits}",
+        ),
+        4: (None, f"{failure}; not late yet"),
+    }

@@ -1,0 +1,222 @@
+"""Event logs of real Spark, every kind of output once, against what the real listener told."""
+
+import json
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from service.demo.spark import command, environment, file, listener_conf
+from slis.evidence.scan import scan
+from tests.slis.stream.spools import Lander, rows
+
+pytestmark = pytest.mark.e2e
+
+_JOB_SECONDS = 240
+_SETTLED = timedelta(minutes=5)
+_WRITES = """
+    SELECT d.name, w.is_reported FROM dataset_write w
+    JOIN dataset d ON d.dataset_key = w.dataset_key
+"""
+_INFERRED = """
+    SELECT u.name, d.name FROM edge e JOIN dataset u ON u.dataset_key = e.upstream_key
+    JOIN dataset d ON d.dataset_key = e.downstream_key WHERE e.last_reported_at IS NULL
+"""
+_EDGES = """
+    SELECT u.name, d.name FROM edge e JOIN dataset u ON u.dataset_key = e.upstream_key
+    JOIN dataset d ON d.dataset_key = e.downstream_key
+"""
+_FAILED = """
+    SELECT d.name, a.last_failure IS NOT NULL FROM dataset_activity a
+    JOIN dataset d ON d.dataset_key = a.dataset_key WHERE a.last_failed_at IS NOT NULL
+"""
+_BY_PLAN = {
+    *("joined", "warehouse/orders", "warehouse/totals", "as_csv", "as_json", "as_orc", "as_text"),
+    *("from_database", "from_cache", "from_rows", "by_batch", "streamed"),
+}
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """The job's folder, after it ran with its listener: `logs` and `events.jsonl` are in it."""
+    folder = tmp_path_factory.mktemp("kinds")
+    _run(folder, {**listener_conf(file(folder / "events.jsonl"), namespace="kinds")})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ran_alone(tmp_path_factory):
+    """The same without a listener, its log one compressed file."""
+    folder = tmp_path_factory.mktemp("alone")
+    settings = {"spark.eventLog.rolling.enabled": "false", "spark.eventLog.compress": "true"}
+    _run(folder, settings)
+    return folder
+
+
+def _run(folder: Path, conf: dict[str, str]) -> None:
+    (folder / "logs").mkdir()
+    logged = {
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": (folder / "logs").as_uri(),
+        "spark.eventLog.compress": "false",
+        "spark.sql.maxMetadataStringLength": "100000",
+    }
+    script = Path(__file__).with_name("jobs") / "kinds.py"
+    argv = command(script, str(folder), conf={**logged, **conf}, scratch=folder)
+    done = subprocess.run(
+        argv,
+        env=environment(),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=_JOB_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2_000:]
+
+
+def _events(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Estate:
+    """A catalog, told by events and by evidence."""
+
+    def __init__(self, spark, catalog, folder) -> None:
+        self.spark, self.catalog = spark, catalog
+        self.folder = folder
+        self.now = _now() + timedelta(minutes=10)
+
+    def land(self, events):
+        Lander(self.spark, self.catalog, self.folder, self.now).land(*events)
+
+    def scan(self, logs, *, after=timedelta()):
+        at = self.now + after
+        return scan(self.spark, self.catalog, [logs.as_uri()], at, settle=_SETTLED)
+
+    def rows(self, query):
+        """Rows, paths without the job's folder."""
+        return {
+            tuple(self._short(value) if isinstance(value, str) else bool(value) for value in row)
+            for row in rows(self.catalog, query)
+        }
+
+    def _short(self, name):
+        for part in ("/kinds0/", "/alone0/"):
+            if part in name:
+                return name.split(part)[1]
+        return name
+
+
+@pytest.fixture
+def estate(spark, catalog, tmp_path):
+    return Estate(spark, catalog, tmp_path)
+
+
+def test_what_the_listener_left_out_is_found_and_nothing_else(estate, ran):
+    """The stream's file sink is in the evidence alone; the JDBC save failed; all else agrees."""
+    estate.land(_events(ran))
+
+    found = estate.scan(ran / "logs")
+
+    assert (found.problems, found.is_partial) == ({}, False)
+    unreported = {name for name, is_reported in estate.rows(_WRITES) if not is_reported}
+    assert unreported == {"streamed"}
+    assert estate.rows(_INFERRED) == {("in/orders.csv", "streamed")}
+    assert estate.rows(_FAILED) == {("SOLD", True), ("never", False)}
+
+
+def test_without_a_listener_every_kind_of_output_is_known_from_its_log(estate, ran_alone):
+    """But what RDDs write, and tables whose database Spark hides: no log names those."""
+    found = estate.scan(ran_alone / "logs")
+
+    assert found.problems == {}
+    assert estate.rows(_WRITES) == {(name, False) for name in _BY_PLAN}
+    edges = estate.rows(_EDGES)
+    assert {
+        ("in/orders.csv", "joined"),
+        ("in/countries.json", "joined"),
+        ("joined", "warehouse/orders"),
+        ("warehouse/orders", "warehouse/totals"),
+        ("joined", "from_cache"),
+        ("in/orders.csv", "streamed"),
+        ("in/orders.csv", "by_batch"),
+    } <= edges
+    assert estate.rows(_FAILED) == {("never", True)}
+
+
+@pytest.mark.parametrize("first", ["events", "evidence"])
+def test_the_order_of_events_and_evidence_makes_no_difference(estate, ran, first):
+    """What stood for events that came late is gone without a trace."""
+    if first == "evidence":
+        estate.scan(ran / "logs")
+    estate.land(_events(ran))
+    estate.scan(ran / "logs", after=timedelta(minutes=1))
+
+    alone = "SELECT run_id, evidence FROM run WHERE evidence IS NOT NULL"
+    kinds = sorted(evidence for _, evidence in rows(estate.catalog, alone))
+    # Two actions without an output: the listener tells of none.
+    assert kinds == ["alone", "failed"]
+    assert {name for name, is_reported in estate.rows(_WRITES) if not is_reported} == {"streamed"}
+    assert estate.rows(_INFERRED) == {("in/orders.csv", "streamed")}
+    roots = "SELECT count(DISTINCT root_run_id) FROM dataset_write"
+    assert rows(estate.catalog, roots) == [(1,)]
+    assert rows(estate.catalog, "SELECT count(*) FROM edge WHERE runs <> 1") == [(0,)]
+
+
+def test_a_second_look_finds_nothing_new(estate, ran):
+    """A log that did not change is not read again, and what it said is not told twice."""
+    estate.land(_events(ran))
+    estate.scan(ran / "logs")
+
+    again = estate.scan(ran / "logs", after=timedelta(minutes=1))
+
+    assert (again.files, again.runs_changed) == (0, 0)
+
+
+def test_a_truncated_log_gives_what_it_has_and_says_so(estate, ran, tmp_path):
+    """Cut in the middle of a line: the executions before it are known."""
+    whole = next((ran / "logs").rglob("events_1_*")).read_bytes()
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "local-1.inprogress").write_bytes(whole[: len(whole) // 2])
+
+    found = estate.scan(logs)
+
+    assert list(found.problems.values()) == [
+        "1 lines end in the middle: the file was cut, or is being written"
+    ]
+    written = {name for name, _ in estate.rows(_WRITES)}
+    assert "joined" in written
+    assert written < _BY_PLAN
+
+
+@pytest.mark.parametrize("codec", ["lz4", "lzf", "snappy", "zstd"])
+def test_every_codec_of_spark_is_read_and_a_cut_one_gives_what_it_has(estate, ran, tmp_path, codec):
+    """Spark frames its blocks in its own ways; the file's last third is missing."""
+    source = next((ran / "logs").rglob("events_1_*"))
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    packed = logs / f"local-1.{codec}"
+    _pack(estate.spark, source, packed, codec)
+
+    assert estate.scan(logs).executions > 20
+
+    packed.write_bytes(packed.read_bytes()[: packed.stat().st_size * 2 // 3])
+    cut = estate.scan(logs, after=timedelta(minutes=1))
+    assert (cut.files, len(cut.problems), cut.executions > 0) == (1, 1, True)
+
+
+def _pack(spark, source, target, codec):
+    jvm = spark._jvm  # noqa: SLF001 - Spark's codecs have no Python
+    codecs = jvm.org.apache.spark.io.CompressionCodec
+    stream = codecs.createCodec(spark._jsc.sc().conf(), codec).compressedOutputStream(  # noqa: SLF001
+        jvm.java.io.FileOutputStream(str(target))
+    )
+    jvm.org.apache.commons.io.IOUtils.copyLarge(jvm.java.io.FileInputStream(str(source)), stream)
+    stream.close()
