@@ -93,9 +93,11 @@ class Estate:
         self.now = _now() + timedelta(minutes=10)
 
     def land(self, events):
+        """The stream's batch of these."""
         Lander(self.spark, self.catalog, self.folder, self.now).land(*events)
 
     def scan(self, logs, *, after=timedelta()):
+        """A look at the logs, ten minutes and `after` from now."""
         at = self.now + after
         return scan(self.spark, self.catalog, [logs.as_uri()], at, settle=_SETTLED)
 
