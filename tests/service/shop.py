@@ -207,6 +207,8 @@ def _run() -> dict[str, Any]:
         "completed_at": None,
         "failed_at": at(2.5),
         "error_message": "division by zero",
+        "code_version": "4f1c0de",
+        "parameters": '{"run_date":"2026-11-20"}',
         "is_history": False,
         "landed_at": at(2.5),
     }
