@@ -154,6 +154,7 @@ def policy_row(dataset: int, tier: str = "critical", origin: str = "declared") -
         "is_generated": False,
         "is_streaming": False,
         "is_declared": False,
+        "is_regulated": False,
         "declared_limit_seconds": None,
     }
 

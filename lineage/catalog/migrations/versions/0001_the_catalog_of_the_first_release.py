@@ -126,6 +126,7 @@ def upgrade() -> None:
         sa.Column("is_generated", sa.Boolean(), nullable=False),
         sa.Column("is_streaming", sa.Boolean(), nullable=False),
         sa.Column("is_declared", sa.Boolean(), nullable=False),
+        sa.Column("is_regulated", sa.Boolean(), nullable=True),
         sa.Column("is_expected", sa.Boolean(), nullable=True),
         sa.Column("declared_limit_seconds", sa.Float(), nullable=True),
         sa.PrimaryKeyConstraint("dataset_key"),
