@@ -47,6 +47,7 @@ Reason = Literal[
     "unexpected_source",
     "schema_mismatch",
     "assertion_failed",
+    "metadata_missing",
     "late",
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)

@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 
 from lineage.catalog.reader import NoCatalogError, Reader, open_reader
 from lineage.clock import Clock, system_clock
-from lineage.states import COVERAGE, FRESHNESS, MISSING_PROVENANCE
+from lineage.states import COVERAGE, FRESHNESS, MISSING_PROVENANCE, NODE_COMPLETENESS
 from service import metric_rows
 from service.answers.moments import Evaluated, last_evaluation
 from service.answers.slis import Objectives, mostly_unknown, sli_name
@@ -28,10 +28,15 @@ from service.objectives import objectives
 from service.release import release
 from service.settings import Settings
 
-_PER_DATASET = (COVERAGE.id, FRESHNESS.id)  # these count dataset-seconds, the others events
+# These count dataset-seconds, the others events.
+_PER_DATASET = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id)
 _RATIOS = {
     COVERAGE.id: ("lineage_coverage_ratio", "Expected datasets whose lineage is reported."),
     FRESHNESS.id: ("lineage_freshness_ratio", "Datasets written within their limit."),
+    NODE_COMPLETENESS.id: (
+        "lineage_node_completeness_ratio",
+        "Fields that the policy requires, and that are there.",
+    ),
     MISSING_PROVENANCE.id: (
         "lineage_missing_provenance_ratio",
         "Reads of datasets that nobody is known to have written; 0 is best.",

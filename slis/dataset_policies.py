@@ -100,6 +100,7 @@ def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]
             "is_generated": decision.generated,
             "is_streaming": decision.streaming,
             "is_declared": decision.is_declared,
+            "is_regulated": decision.regulated,
             "is_expected": decision.is_declared or at not in by_the_way,
             "declared_limit_seconds": decision.limit_seconds,
         }

@@ -27,7 +27,7 @@ _WORST = """
         SELECT o.sli FROM dataset_state o WHERE o.dataset_key = dataset_state.dataset_key
         ORDER BY CASE o.state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 1 WHEN 'learning' THEN 2
             ELSE 3 END, CASE o.state WHEN 'good' THEN -o.since ELSE 0 END,
-            CAST(SUBSTR(o.sli, 2) AS INTEGER) LIMIT 1))
+            LENGTH(o.sli), o.sli LIMIT 1))
     WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
 """
 _TOLD = ("state", "reason", "evidence", "limit_seconds", "limit_origin")

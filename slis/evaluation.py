@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 from lineage.policy import Policy
 from lineage.states import FRESHNESS
 from slis import dataset_policies, horizon
+from slis.completeness.found import nodes_found
 from slis.dataset_states import Row
 from slis.datasets_judged import datasets_judged
 from slis.evaluation_input import EvaluationInput, Position, position
@@ -69,8 +70,11 @@ def evaluate(
     since = horizon.renew(engine, at)
     given = EvaluationInput(spark, engine, at)
     found = _found(given, backlog_since, since)
+    described = nodes_found(spark, engine, policy, given.instants())
     found = msgspec.structs.replace(
         found,
+        tallies=[*found.tallies, *described.tallies],
+        states=_together(found.states, *described.states),
         amended=amended(spark, engine, at, given),
         policy_hash=policy.hash,
         seconds=time.monotonic() - started,
@@ -99,6 +103,11 @@ def _found(given: EvaluationInput, backlog_since: datetime | None, since: dateti
     finally:
         judged.unpersist()
         facts.unpersist()
+
+
+def _together(states: pa.Table, *others: pa.Table) -> pa.Table:
+    # Arrow tells columns that are never null from others: frames of one schema may differ in it.
+    return pa.concat_tables([states, *(other.cast(states.schema) for other in others)])
 
 
 def _datasets(states: pa.Table) -> int:

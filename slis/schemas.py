@@ -18,8 +18,10 @@ PARSED = """
     root_run_id string, root_job_namespace string, root_job_name string, parent_run_id string,
     nominal_start_at timestamp, job_type string, processing_type string, integration string,
     engine string, engine_version string, adapter_version string, producer string,
-    application_id string, spark_job_id bigint,
-    error_message string, has_checkpoint boolean, is_streaming boolean, is_history boolean,
+    application_id string, spark_job_id bigint, error_message string,
+    code_version string, code_url string, code_path string, code_tag string, code_branch string,
+    job_tags string, spark_properties string, environment_properties string,
+    execution_parameters string, has_checkpoint boolean, is_streaming boolean, is_history boolean,
     job_ownership string,
     inputs int, outputs int,
     datasets array<struct<namespace: string, name: string, facets: string,
@@ -42,9 +44,12 @@ RUNS = """
     root_run_id string, root_job_namespace string, root_job_name string, parent_run_id string,
     nominal_start_at timestamp, job_type string, processing_type string, integration string,
     engine string, engine_version string, adapter_version string, producer string,
-    application_id string,
-    error_message string, first_event_at timestamp, last_event_at timestamp, started_at timestamp,
-    completed_at timestamp, failed_at timestamp, spark_job_id bigint, is_history boolean
+    application_id string, error_message string,
+    code_version string, code_url string, code_path string, code_tag string, code_branch string,
+    job_tags string, spark_properties string, environment_properties string,
+    execution_parameters string, first_event_at timestamp, last_event_at timestamp,
+    started_at timestamp, completed_at timestamp, failed_at timestamp,
+    spark_job_id bigint, is_history boolean
 """
 
 # One row per (event, dataset that it names). `direction`: read | write | declared.
@@ -70,6 +75,7 @@ DESCRIBED = """
     spelling_key bigint, namespace string, name string, facets_key bigint,
         first_seen_at timestamp, last_seen_at timestamp,
     lifecycle string, previous struct<namespace: string, name: string>, version string,
+    checksum string,
     schema_key bigint, fields string,
     identifiers array<struct<namespace: string, name: string>>,
     owners array<struct<name: string, type: string>>,

@@ -95,7 +95,7 @@ def not_in_force(policy: Policy) -> list[str]:
         "owners[].slack, .pagerduty_key_file, .escalation": any(
             owner.slack or owner.pagerduty_key_file or owner.escalation for owner in policy.owners
         ),
-        "datasets[].regulated, .pii": any(rule.regulated or rule.pii for rule in policy.datasets),
+        "datasets[].pii": any(rule.pii for rule in policy.datasets),
         "calendars": bool(policy.calendars),
         "suppressions": bool(policy.suppressions),
     }

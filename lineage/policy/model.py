@@ -24,6 +24,11 @@ Days = Annotated[int, Meta(ge=1, le=3_650)]
 Instant = Annotated[datetime, Meta(tz=True)]
 Match = Text | PatternParts
 DatasetName = tuple[str, str]
+DatasetField = Literal["owner", "schema", "version", "checksum"]
+RunField = Literal[
+    "job_id", "job_version", "code_version", "engine_version", "parameters", "nominal_time"
+]
+RequiredFields = tuple[DatasetField | RunField, ...]
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
@@ -136,6 +141,22 @@ class Objectives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unauthorized_access: TierObjectives = TierObjectives()
 
 
+class Requirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What must be known of a dataset and of the run that wrote it last, by tier.
+
+    A regulated dataset needs what its tier needs as well.
+    """
+
+    regulated: RequiredFields = ("owner", "schema", "code_version")
+    critical: RequiredFields = ()
+    important: RequiredFields = ()
+    optional: RequiredFields = ()
+
+    def of_tier(self, tier: Tier) -> RequiredFields:
+        """The fields that this tier needs, regulated or not."""
+        return getattr(self, tier)  # type: ignore[no-any-return]
+
+
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """One version of the whole policy. `DEFAULT` holds where there is no file."""
 
@@ -147,6 +168,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     calendars: tuple[Calendar, ...] = ()
     time_zone: Text = "UTC"
     objectives: Objectives = Objectives()
+    requirements: Requirements = Requirements()
     suppressions: tuple[Suppression, ...] = ()
     retention_days: Days = DEFAULT_RETENTION_DAYS
 

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import msgspec
+
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.states import run_state
 from service.answers.moments import iso, seconds_between
-from service.answers.shapes import RunAnswer, RunDetail, RunIo, RunSummary
+from service.answers.run_shapes import RunAnswer, RunDetail, RunIo, RunSummary
 from service.errors import UnknownRunError
 
 _MOST_IO = 1_000  # datasets listed of the runs of one id
@@ -13,13 +15,19 @@ _SUMMARY = (
     "run_id, job_namespace, job_name, first_event_at, started_at, completed_at, failed_at,"
     " last_event_at"
 )
+_TEXTS = (
+    *("root_run_id", "root_job_namespace", "root_job_name", "parent_run_id", "processing_type"),
+    *("integration", "producer", "application_id", "error_message", "engine", "engine_version"),
+    *("adapter_version", "job_version", "code_version", "code_url", "code_path", "code_tag"),
+    "code_branch",
+)
 _DETAIL = f"""
-SELECT {_SUMMARY}, run_key, root_run_id, root_job_namespace, root_job_name, parent_run_id,
-  processing_type, integration, producer, application_id, error_message
+SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters
 FROM run WHERE run_id = :run_id ORDER BY first_event_at, run_key
 """  # noqa: S608 - constants only
 _IO = """
-SELECT io.run_key, d.namespace, d.name, io.direction, io.rows, io.bytes
+SELECT io.run_key, d.namespace, d.name, io.direction, io.rows, io.bytes, io.dataset_version,
+  io.checksum, io.partition
 FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
 WHERE io.run_key IN (:keys) ORDER BY io.direction, d.namespace, d.name LIMIT :most
 """
@@ -45,7 +53,7 @@ def run(reader: Reader, run_id: str) -> RunAnswer:
     partial = len(listed) > _MOST_IO
     by_run: dict[int, list[RunIo]] = {}
     for run_key, *io in listed[:_MOST_IO]:
-        by_run.setdefault(run_key, []).append(RunIo(io[0], io[1], io[2], io[3], io[4]))
+        by_run.setdefault(run_key, []).append(RunIo(*io))
     reason = f"only the first {_MOST_IO} datasets are listed" if partial else None
     return RunAnswer([_detail(row, by_run.get(row[8], [])) for row in rows], partial, reason)
 
@@ -72,7 +80,17 @@ def _summary(row: Row) -> dict[str, Any]:
 
 
 def _detail(row: Row, datasets: list[RunIo]) -> RunDetail:
-    names = ("root_run_id", "root_job_namespace", "root_job_name", "parent_run_id")
-    more = ("processing_type", "integration", "producer", "application_id", "error_message")
-    attributes = dict(zip(names + more, row[9:], strict=True))
-    return RunDetail(**_summary(row), **attributes, datasets=datasets)
+    *texts, nominal_start_at, spark_conf, parameters = row[9:]
+    return RunDetail(
+        **_summary(row),
+        **dict(zip(_TEXTS, texts, strict=True)),
+        nominal_start_at=iso(nominal_start_at),
+        spark_conf=settings_of(spark_conf),
+        parameters=settings_of(parameters),
+        datasets=datasets,
+    )
+
+
+def settings_of(text: str | None) -> dict[str, str]:
+    """Settings by key, as the pipeline keeps them; empty where none were told."""
+    return msgspec.json.decode(text, type=dict[str, str]) if text else {}

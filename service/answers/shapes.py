@@ -5,7 +5,7 @@ Instants are ISO 8601 in UTC. Nothing known is `null`, never a number that looks
 
 import msgspec
 
-Instant = str  # ISO 8601, UTC, "Z"
+from service.answers.run_shapes import Instant, RunSummary
 
 
 class DatasetRow(msgspec.Struct, frozen=True):
@@ -51,18 +51,6 @@ class SliAnswer(msgspec.Struct, frozen=True):
     stale: bool
     partial: bool
     partial_reason: str | None
-
-
-class RunSummary(msgspec.Struct, frozen=True):
-    """A run as people ask for it: who, how it ended, when, how long."""
-
-    run_id: str
-    job_namespace: str
-    job_name: str
-    status: str
-    started_at: Instant | None
-    finished_at: Instant | None
-    duration_seconds: float | None
 
 
 class SliState(msgspec.Struct, frozen=True):
@@ -143,45 +131,5 @@ class Lineage(msgspec.Struct, frozen=True):
     downstream: list[Node]
     last_run: RunSummary | None
     depth: int
-    partial: bool
-    partial_reason: str | None
-
-
-class RunIo(msgspec.Struct, frozen=True):
-    """A dataset that a run read or wrote."""
-
-    dataset_namespace: str
-    dataset: str
-    direction: str  # read | write
-    rows: int | None
-    bytes: int | None
-
-
-class RunDetail(msgspec.Struct, frozen=True):
-    """A run by its id; a run id that two jobs use is two of these."""
-
-    run_id: str
-    job_namespace: str
-    job_name: str
-    status: str
-    started_at: Instant | None
-    finished_at: Instant | None
-    duration_seconds: float | None
-    root_run_id: str
-    root_job_namespace: str
-    root_job_name: str
-    parent_run_id: str | None
-    processing_type: str | None
-    integration: str | None
-    producer: str | None
-    application_id: str | None
-    error_message: str | None
-    datasets: list[RunIo]
-
-
-class RunAnswer(msgspec.Struct, frozen=True):
-    """Every run of an id."""
-
-    runs: list[RunDetail]
     partial: bool
     partial_reason: str | None

@@ -13,7 +13,7 @@ from lineage.catalog.reader import NoCatalogError, open_reader
 from lineage.clock import to_micros
 from service.answers.datasets import counts_by_state
 from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
-from service.answers.shapes import Instant
+from service.answers.run_shapes import Instant
 from service.occupancy import is_held
 from service.settings import Settings
 

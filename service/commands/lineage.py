@@ -11,7 +11,8 @@ from rich.tree import Tree
 from service.answers.dataset import duration
 from service.answers.lineage import MOST_DEPTH, lineage
 from service.answers.named import dataset_named
-from service.answers.shapes import Lineage, Node, RunSummary
+from service.answers.run_shapes import RunSummary
+from service.answers.shapes import Lineage, Node
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read

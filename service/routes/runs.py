@@ -4,8 +4,8 @@ from litestar import get
 from litestar.datastructures import State
 from litestar.params import FromPath
 
+from service.answers.run_shapes import RunAnswer
 from service.answers.runs import run
-from service.answers.shapes import RunAnswer
 from service.asking import question
 
 

@@ -15,6 +15,7 @@ from slis.stream import facts, lake
 from slis.stream.arrow import rows
 from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge
 from slis.stream.parse import parse
+from slis.stream.run_details import with_details
 from slis.stream.unfold import Unfolded
 
 _STAGED_OF_EVENTS = (
@@ -109,6 +110,7 @@ def staged_rows(events: pa.Table, tables: dict[str, pa.Table]) -> Rows:
         unfolded.own_jobs(tables["job_owners"])
     direct = {"s_event": events.select(_STAGED_OF_EVENTS)}
     direct |= {name: table for name, table in tables.items() if name.startswith("s_")}
+    direct["s_run"] = with_details(direct["s_run"])
     return {
         **{name: (table.column_names, rows(table)) for name, table in direct.items()},
         **unfolded.rows(),

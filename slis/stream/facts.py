@@ -25,11 +25,15 @@ _ATTRIBUTES_OF_RUNS = (
         "integration",
     ),
     *("engine", "engine_version", "adapter_version", "producer", "application_id", "error_message"),
+    *("code_version", "code_url", "code_path", "code_tag", "code_branch", "job_tags"),
+    *("spark_properties", "environment_properties", "execution_parameters"),
 )
 _IDENTIFIER = "struct<namespace: string, name: string>"
 _DATASET_FACETS = f"""
     lifecycleStateChange struct<lifecycleStateChange: string, previousIdentifier: {_IDENTIFIER}>,
-    version struct<datasetVersion: string>,
+    version struct<datasetVersion: string, checksum: string>,
+    checksum struct<checksum: string, value: string, algorithm: string>,
+    storage struct<checksum: string>,
     schema struct<fields: array<struct<name: string, type: string>>>,
     symlinks struct<identifiers: array<{_IDENTIFIER}>>,
     ownership struct<owners: array<struct<name: string, type: string>>>,
@@ -176,6 +180,7 @@ def _description_plan() -> tuple[list[Column], list[Column], Column, list[Column
             F.upper("facet.lifecycleStateChange.lifecycleStateChange").alias("lifecycle"),
             F.col("facet.lifecycleStateChange.previousIdentifier").alias("previous"),
             F.col("facet.version.datasetVersion").alias("version"),
+            _checksum().alias("checksum"),
             F.when(has_fields, F.xxhash64("facet.schema.fields")).alias("schema_key"),
             F.when(has_fields, F.to_json("facet.schema.fields")).alias("fields"),
             F.col("facet.symlinks.identifiers").alias("identifiers"),
@@ -184,6 +189,16 @@ def _description_plan() -> tuple[list[Column], list[Column], Column, list[Column
             F.col("facet.columnLineage.fields").alias("columns"),
         ],
     )
+
+
+def _checksum() -> Column:
+    """`algorithm:value`; the value alone where nobody names the algorithm."""
+    own = F.coalesce("facet.checksum.checksum", "facet.checksum.value")
+    named = F.concat_ws(":", F.lower("facet.checksum.algorithm"), own)
+    found = F.coalesce(
+        F.when(own.isNotNull(), named), F.col("facet.version.checksum"), "facet.storage.checksum"
+    )
+    return F.nullif(F.trim(found), F.lit(""))
 
 
 def job_owners(parsed: DataFrame) -> DataFrame:

@@ -17,6 +17,8 @@ _RUN_TEXTS = (
     ),
     *("job_type", "processing_type", "integration", "engine", "engine_version", "adapter_version"),
     *("producer", "application_id", "error_message"),
+    *("code_version", "code_url", "code_path", "code_tag", "code_branch", "job_version"),
+    *("spark_conf", "parameters"),
 )
 
 
@@ -95,7 +97,8 @@ def merge_run_io(connection: Connection, landed_at: int) -> None:
             max(io.last_event_at) AS last_event_at, max(io.streamed_at) AS streamed_at,
             max(io.has_statistics) = 1 AS has_statistics, max(f.lifecycle) AS lifecycle,
             max(io.rows) AS rows, max(io.bytes) AS bytes, max(f.schema_key) AS schema_key,
-            max(f.version) AS dataset_version, max(n.partition) AS partition,
+            max(f.version) AS dataset_version, max(f.checksum) AS checksum,
+            max(n.partition) AS partition,
             max(n.partition_at) AS partition_at, 1 = 1 AS is_reported, :landed_at AS landed_at
         FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
         LEFT JOIN s_facets f ON f.spelling_key = io.spelling_key AND f.facets_key = io.facets_key
@@ -108,7 +111,7 @@ def merge_run_io(connection: Connection, landed_at: int) -> None:
             **dict.fromkeys(
                 (
                     *("last_event_at", "streamed_at", "lifecycle", "rows", "bytes", "schema_key"),
-                    *("dataset_version", "partition", "partition_at"),
+                    *("dataset_version", "checksum", "partition", "partition_at"),
                 ),
                 greatest,
             ),
@@ -119,10 +122,11 @@ def merge_run_io(connection: Connection, landed_at: int) -> None:
 
 
 def merge_descriptions(connection: Connection) -> None:
-    """Schemas, versions, column edges, owners and tags, of the canonical datasets."""
+    """Schemas, versions, checksums, column edges, owners and tags, of the canonical datasets."""
     for table, column, more in (
         (tables.schema_version, "schema_key", "max(s.fields) AS fields"),
         (tables.dataset_version, "version", ""),
+        (tables.dataset_checksum, "checksum", ""),
     ):
         upsert(
             connection,

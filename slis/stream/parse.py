@@ -29,11 +29,17 @@ _EVENT = f"""
         processing_engine: struct<name: string, version: string, openlineageAdapterVersion: string>,
         spark_applicationDetails: struct<applicationId: string>,
         spark_jobDetails: struct<jobId: bigint>,
+        spark_properties: struct<properties: string>,
+        `environment-properties`: struct<`environment-properties`: string>,
+        executionParameters: struct<parameters: string>,
         errorMessage: struct<message: string>,
         `spark.exception`: struct<message: string>,
         checkpoints: string>>,
     job struct<namespace: string, name: string, facets: struct<
         jobType: struct<processingType: string, integration: string, jobType: string>,
+        sourceCodeLocation: struct<version: string, url: string, repoUrl: string, path: string,
+            tag: string, branch: string>,
+        tags: struct<tags: string>,
         ownership: string>>,
     inputs array<{_DATASET}>, outputs array<{_DATASET}>, dataset {_DATASET},
     _corrupt_record string
@@ -228,9 +234,26 @@ def _run_columns() -> list[Column]:
         F.col(f"{facets}.spark_jobDetails.jobId").alias("spark_job_id"),
         F.substring(error, 1, _ERROR_CHARACTERS).alias("error_message"),
         F.col(f"{facets}.checkpoints").isNotNull().alias("has_checkpoint"),
+        *_detail_columns(),
         F.coalesce(processing_type == "STREAMING", false).alias("is_streaming"),
         (F.col("origin") == "history").alias("is_history"),
         F.col(f"{job}.facets.ownership").alias("job_ownership"),
+    ]
+
+
+def _detail_columns() -> list[Column]:
+    """What ran, in which version, with what settings; `run_details` reads the raw JSON of it."""
+    run, job = "event.run.facets", "event.job.facets"
+    code = f"{job}.sourceCodeLocation"
+    properties = "`environment-properties`"
+    return [
+        F.col(f"{code}.version").alias("code_version"),
+        F.coalesce(f"{code}.url", f"{code}.repoUrl").alias("code_url"),
+        *(F.col(f"{code}.{name}").alias(f"code_{name}") for name in ("path", "tag", "branch")),
+        F.col(f"{job}.tags.tags").alias("job_tags"),
+        F.col(f"{run}.spark_properties.properties").alias("spark_properties"),
+        F.col(f"{run}.{properties}.{properties}").alias("environment_properties"),
+        F.col(f"{run}.executionParameters.parameters").alias("execution_parameters"),
     ]
 
 

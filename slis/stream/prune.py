@@ -19,6 +19,8 @@ _BY_AGE = {
     "dataset_write": "written_at < :before",
     "run": "last_event_at < :before",
     "run_io": "last_event_at < :before",
+    "dataset_version": "last_seen_at < :before",
+    "dataset_checksum": "last_seen_at < :before",
 }
 # The newest of each dataset stay, whatever their age says of the rest.
 _SURPLUS_WRITES = """

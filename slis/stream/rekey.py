@@ -39,6 +39,7 @@ _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
     ),
     (tables.schema_version, "dataset_key", {**_SEEN, "fields": greatest}),
     (tables.dataset_version, "dataset_key", _SEEN),
+    (tables.dataset_checksum, "dataset_key", _SEEN),
     (tables.tag, "dataset_key", {"last_seen_at": greatest}),
     (tables.ownership, "subject_key", {"type": greatest, "last_seen_at": greatest}),
     (tables.column_edge, "upstream_key", _SEEN),

@@ -40,7 +40,8 @@ run = _table(
     "run_id job_namespace job_name root_run_id root_job_namespace root_job_name "
     "parent_run_id job_type "
     "processing_type integration engine engine_version adapter_version producer "
-    "application_id error_message",
+    "application_id error_message "
+    "code_version code_url code_path code_tag code_branch job_version spark_conf parameters",
     "is_history",
 )
 run_io = _table(
@@ -60,7 +61,7 @@ alias = _table("s_alias", "alias_key dataset_key first_seen_at last_seen_at", "r
 facets = _table(
     "s_facets",
     "spelling_key facets_key dataset_key first_seen_at last_seen_at schema_key",
-    "lifecycle version fields",
+    "lifecycle version fields checksum",
     key="spelling_key facets_key",
 )
 link = _table("s_link", "alias_key dataset_key first_seen_at last_seen_at", "rule namespace name")
@@ -83,8 +84,8 @@ declared_edge = _table(
 touched = _table(  # what the runs of the batch read and wrote, as the catalog knows them now
     "t_touched",
     "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at "
-    "nominal_start_at rows",
-    "root_run_id run_id job_namespace job_name direction partition failure",
+    "nominal_start_at rows schema_key",
+    "root_run_id run_id job_namespace job_name direction partition code_version failure",
     "is_streaming is_history is_reported is_write is_schema_change is_dropped names_input",
 )
 Index("t_touched_run", touched.c.run_key)

@@ -11,7 +11,8 @@ _SCHEMA_CHANGES = "('ALTER', 'TRUNCATE', 'DROP', 'RENAME')"
 # write.
 CONTRIBUTIONS = f"""
     SELECT run_key, dataset_key, first_event_at, last_event_at, started_at, completed_at, failed_at,
-        nominal_start_at, rows, root_run_id, run_id, job_namespace, job_name, direction,
+        nominal_start_at, rows, schema_key, code_version, root_run_id, run_id,
+        job_namespace, job_name, direction,
         partition, is_streaming,
         is_history, is_reported, failure,
         CASE WHEN direction = 'write' AND completed_at IS NOT NULL AND failed_at IS NULL
@@ -26,7 +27,8 @@ CONTRIBUTIONS = f"""
                 CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB' THEN r.started_at END AS started_at,
                 r.completed_at, r.failed_at, coalesce(r.nominal_start_at,
                 io.partition_at) AS nominal_start_at,
-                io.rows, r.root_run_id, r.run_id, r.root_job_namespace AS job_namespace,
+                io.rows, io.schema_key, r.code_version,
+                r.root_run_id, r.run_id, r.root_job_namespace AS job_namespace,
                 r.root_job_name AS job_name, io.direction, io.partition, io.lifecycle,
                 CASE WHEN r.processing_type = 'STREAMING' THEN 1 ELSE 0 END AS is_streaming,
                 CASE WHEN r.is_history THEN 1 ELSE 0 END AS is_history,
@@ -44,7 +46,8 @@ CONTRIBUTIONS = f"""
 _COLUMNS = (
     "run_key, dataset_key, first_event_at, last_event_at, started_at, completed_at, "
     "failed_at, nominal_start_at, "
-    "rows, root_run_id, run_id, job_namespace, job_name, direction, partition, is_streaming, "
+    "rows, schema_key, code_version, "
+    "root_run_id, run_id, job_namespace, job_name, direction, partition, is_streaming, "
     "is_history, is_reported, failure, is_write, "
     "is_schema_change, is_dropped, names_input"
 )

@@ -15,6 +15,7 @@ from slis.stream.arrow import clean, records
 from slis.stream.spellings import Seen, Spelling, Spellings
 
 Row = tuple[Any, ...]
+_OF_FACETS = "spelling_key facets_key dataset_key lifecycle version checksum schema_key fields"
 
 
 class Unfolded:
@@ -50,7 +51,7 @@ class Unfolded:
                 list(self.spellings.aliases()),
             ),
             "s_facets": (
-                f"spelling_key facets_key dataset_key {seen} lifecycle version schema_key fields",
+                f"{_OF_FACETS} {seen}",
                 self.facets,
             ),
             "s_link": (f"alias_key dataset_key rule namespace name {seen}", self.links),
@@ -68,8 +69,9 @@ class Unfolded:
         dataset = self.spellings.note(record["namespace"], record["name"], seen, is_dataset=True)
         self.facets.append(
             (
-                *(record["spelling_key"], record["facets_key"], dataset.dataset_key, *seen),
-                *(record["lifecycle"], record["version"], record["schema_key"], record["fields"]),
+                *(record["spelling_key"], record["facets_key"], dataset.dataset_key),
+                *(record["lifecycle"], record["version"], record["checksum"]),
+                *(record["schema_key"], record["fields"], *seen),
             )
         )
         self.links += self._links(record, dataset, seen)

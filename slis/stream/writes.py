@@ -24,6 +24,8 @@ WRITE_FOLDS: dict[str, Fold] = {
     "is_streaming": either,
     "is_history": both,
     "rows": greatest,
+    "schema_key": greatest,
+    "code_version": greatest,
 }
 _WRITES = """
     SELECT w.dataset_key, w.root_run_id, 0 AS bucket, max(j.job_key) AS job_key,
@@ -32,7 +34,8 @@ _WRITES = """
         max(w.nominal_start_at) AS nominal_start_at, max(w.partition) AS partition,
         max(w.names_input) = 1 AS names_input, max(w.is_reported) = 1 AS is_reported,
         max(w.is_streaming) = 1 AS is_streaming,
-        min(w.is_history) = 1 AS is_history, max(w.rows) AS rows
+        min(w.is_history) = 1 AS is_history, max(w.rows) AS rows,
+        max(w.schema_key) AS schema_key, max(w.code_version) AS code_version
     FROM {contributions} w
     JOIN t_job j ON j.job_namespace = w.job_namespace AND j.job_name = w.job_name
         AND j.dataset_key = w.dataset_key
@@ -44,7 +47,8 @@ _STREAM_WRITES = """
         :landed_at AS landed_at, CAST(NULL AS BIGINT) AS nominal_start_at,
         CAST(NULL AS TEXT) AS partition,
         s.names_input = 1 AS names_input, 1 = 1 AS is_reported, 1 = 1 AS is_streaming,
-        s.is_history = 1 AS is_history, s.rows
+        s.is_history = 1 AS is_history, s.rows, CAST(NULL AS BIGINT) AS schema_key,
+        CAST(NULL AS TEXT) AS code_version
     FROM t_streamed s
     JOIN t_job j ON j.job_namespace = s.job_namespace AND j.job_name = s.job_name
         AND j.dataset_key = s.dataset_key

@@ -154,6 +154,7 @@ def policy_row(dataset: int, tier: str = "critical", origin: str = "declared") -
         "is_generated": False,
         "is_streaming": False,
         "is_declared": False,
+        "is_regulated": False,
         "declared_limit_seconds": None,
     }
 
@@ -207,6 +208,8 @@ def _run() -> dict[str, Any]:
         "completed_at": None,
         "failed_at": at(2.5),
         "error_message": "division by zero",
+        "code_version": "4f1c0de",
+        "parameters": '{"run_date":"2026-11-20"}',
         "is_history": False,
         "landed_at": at(2.5),
     }

@@ -89,6 +89,8 @@ def test_a_run_by_its_id(client):
     (found,) = client.get(f"/api/v1/runs/{shop.RUN_ID}").json()["runs"]
 
     assert (found["status"], found["error_message"]) == ("FAIL", "division by zero")
+    assert (found["code_version"], found["spark_conf"]) == ("4f1c0de", {})
+    assert found["parameters"] == {"run_date": "2026-11-20"}
     assert [(io["dataset"], io["direction"]) for io in found["datasets"]] == [
         (shop.RAW, "read"),
         (shop.CORE, "write"),

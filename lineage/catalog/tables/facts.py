@@ -51,6 +51,8 @@ dataset_write = Table(
     flag("is_streaming"),
     flag("is_history"),
     Column("rows", BigInteger),
+    Column("schema_key", BigInteger),  # that the writing run named; null of a stream
+    Column("code_version", Text),  # likewise
     Index("dataset_write_time", "dataset_key", "written_at"),
 )
 

@@ -20,6 +20,7 @@ dataset_policy = Table(
     flag("is_generated"),
     flag("is_streaming"),
     flag("is_declared"),  # the policy names it outright: expected before it is ever seen
+    Column("is_regulated", Boolean),
     Column("is_expected", Boolean),  # false: only ever read, and by the way
     Column("declared_limit_seconds", Float),
     sqlite_with_rowid=False,

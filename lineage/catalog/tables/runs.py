@@ -31,6 +31,14 @@ run = Table(
     Column("application_id", Text),
     Column("error_message", Text),
     Column("spark_job_id", BigInteger),  # the first that its events name
+    Column("code_version", Text),  # sourceCodeLocation, or a tag of the job
+    Column("code_url", Text),  # without credentials
+    Column("code_path", Text),
+    Column("code_tag", Text),
+    Column("code_branch", Text),
+    Column("job_version", Text),  # by a tag of the job
+    Column("spark_conf", Text),  # JSON by key: those that are known to hold no secret
+    Column("parameters", Text),  # likewise, of the run
     flag("is_history"),  # every event of it came from a history load
     # What evidence adds: `failed` (whatever its events say), `completed` (no event said so), or
     # `alone` (no event of it came).
@@ -56,6 +64,7 @@ run_io = Table(
     Column("bytes", BigInteger),
     Column("schema_key", BigInteger),
     Column("dataset_version", Text),
+    Column("checksum", Text),  # algorithm:value, where the producer gives one
     Column("partition", Text),  # that the spelling named before it was folded, as dt=2026-11-21
     instant("partition_at"),  # the day of that partition
     flag("is_reported"),  # by an event; false: known from evidence alone

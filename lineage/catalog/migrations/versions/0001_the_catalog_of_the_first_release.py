@@ -112,6 +112,14 @@ def upgrade() -> None:
         batch_op.create_index("alias_dataset", ["dataset_key"], unique=False)
 
     op.create_table(
+        "dataset_checksum",
+        sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("checksum", sa.Text(), nullable=False),
+        sa.Column("first_seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("dataset_key", "checksum"),
+    )
+    op.create_table(
         "dataset_limit",
         sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("limit_seconds", sa.Float(), nullable=True),
@@ -136,6 +144,7 @@ def upgrade() -> None:
         sa.Column("is_generated", sa.Boolean(), nullable=False),
         sa.Column("is_streaming", sa.Boolean(), nullable=False),
         sa.Column("is_declared", sa.Boolean(), nullable=False),
+        sa.Column("is_regulated", sa.Boolean(), nullable=True),
         sa.Column("is_expected", sa.Boolean(), nullable=True),
         sa.Column("declared_limit_seconds", sa.Float(), nullable=True),
         sa.PrimaryKeyConstraint("dataset_key"),
@@ -201,6 +210,8 @@ def upgrade() -> None:
         sa.Column("is_streaming", sa.Boolean(), nullable=False),
         sa.Column("is_history", sa.Boolean(), nullable=False),
         sa.Column("rows", sa.BigInteger(), nullable=True),
+        sa.Column("schema_key", sa.BigInteger(), nullable=True),
+        sa.Column("code_version", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("dataset_key", "root_run_id", "bucket"),
     )
     with op.batch_alter_table("dataset_write", schema=None) as batch_op:
@@ -385,6 +396,14 @@ def upgrade() -> None:
         sa.Column("application_id", sa.Text(), nullable=True),
         sa.Column("error_message", sa.Text(), nullable=True),
         sa.Column("spark_job_id", sa.BigInteger(), nullable=True),
+        sa.Column("code_version", sa.Text(), nullable=True),
+        sa.Column("code_url", sa.Text(), nullable=True),
+        sa.Column("code_path", sa.Text(), nullable=True),
+        sa.Column("code_tag", sa.Text(), nullable=True),
+        sa.Column("code_branch", sa.Text(), nullable=True),
+        sa.Column("job_version", sa.Text(), nullable=True),
+        sa.Column("spark_conf", sa.Text(), nullable=True),
+        sa.Column("parameters", sa.Text(), nullable=True),
         sa.Column("is_history", sa.Boolean(), nullable=False),
         sa.Column("evidence", sa.Text(), nullable=True),
         sa.Column("landed_at", sa.BigInteger(), nullable=False),
@@ -409,6 +428,7 @@ def upgrade() -> None:
         sa.Column("bytes", sa.BigInteger(), nullable=True),
         sa.Column("schema_key", sa.BigInteger(), nullable=True),
         sa.Column("dataset_version", sa.Text(), nullable=True),
+        sa.Column("checksum", sa.Text(), nullable=True),
         sa.Column("partition", sa.Text(), nullable=True),
         sa.Column("partition_at", sa.BigInteger(), nullable=True),
         sa.Column("is_reported", sa.Boolean(), nullable=False),
@@ -533,6 +553,7 @@ def downgrade() -> None:
     op.drop_table("dataset_read")
     op.drop_table("dataset_policy")
     op.drop_table("dataset_limit")
+    op.drop_table("dataset_checksum")
     with op.batch_alter_table("dataset_alias", schema=None) as batch_op:
         batch_op.drop_index("alias_dataset")
 

@@ -1,0 +1,72 @@
+"""The documented shapes of runs: what ran, in which version, with what settings, over what."""
+
+import msgspec
+
+Instant = str  # ISO 8601, UTC, "Z"
+
+
+class RunSummary(msgspec.Struct, frozen=True):
+    """A run as people ask for it: who, how it ended, when, how long."""
+
+    run_id: str
+    job_namespace: str
+    job_name: str
+    status: str
+    started_at: Instant | None
+    finished_at: Instant | None
+    duration_seconds: float | None
+
+
+class RunIo(msgspec.Struct, frozen=True):
+    """A dataset that a run read or wrote, as far as the run named it."""
+
+    dataset_namespace: str
+    dataset: str
+    direction: str  # read | write
+    rows: int | None
+    bytes: int | None
+    version: str | None
+    checksum: str | None  # algorithm:value
+    partition: str | None
+
+
+class RunDetail(msgspec.Struct, frozen=True):
+    """A run by its id; a run id that two jobs use is two of these."""
+
+    run_id: str
+    job_namespace: str
+    job_name: str
+    status: str
+    started_at: Instant | None
+    finished_at: Instant | None
+    duration_seconds: float | None
+    root_run_id: str
+    root_job_namespace: str
+    root_job_name: str
+    parent_run_id: str | None
+    processing_type: str | None
+    integration: str | None
+    producer: str | None
+    application_id: str | None
+    error_message: str | None
+    engine: str | None
+    engine_version: str | None
+    adapter_version: str | None
+    job_version: str | None
+    code_version: str | None
+    code_url: str | None
+    code_path: str | None
+    code_tag: str | None
+    code_branch: str | None
+    nominal_start_at: Instant | None
+    spark_conf: dict[str, str]  # by key; those that are known to hold no secret
+    parameters: dict[str, str]  # likewise
+    datasets: list[RunIo]
+
+
+class RunAnswer(msgspec.Struct, frozen=True):
+    """Every run of an id."""
+
+    runs: list[RunDetail]
+    partial: bool
+    partial_reason: str | None

@@ -1,0 +1,88 @@
+"""What the catalog holds of the fields that a policy requires: one row for each such dataset."""
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from sqlalchemy import Engine, text
+
+from lineage.policy import Policy
+from lineage.policy.model import Requirements
+from lineage.states import TIERS
+from slis import catalog_frames
+from slis.completeness.nodes import RUN_FIELDS, required_fields
+from slis.completeness.schemas import NODES
+
+_FIELDS = {
+    "owner": "p.owner IS NOT NULL",
+    "schema": "EXISTS (SELECT 1 FROM schema_version v WHERE v.dataset_key = d.dataset_key)",
+    "version": "EXISTS (SELECT 1 FROM dataset_version v WHERE v.dataset_key = d.dataset_key)",
+    "checksum": "EXISTS (SELECT 1 FROM dataset_checksum c WHERE c.dataset_key = d.dataset_key)",
+    # The engine's own id of what ran, or the scheduler's run that this one is a part of.
+    "job_id": "count(application_id) + count(parent_run_id) > 0",
+    "job_version": "count(job_version) > 0",
+    "code_version": "count(code_version) > 0",
+    "engine_version": "count(engine_version) > 0",
+    "parameters": "count(parameters) > 0",
+    "nominal_time": "count(nominal_start_at) > 0",
+}
+_CHOSEN = """
+    FROM dataset d
+    JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+    LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
+    LEFT JOIN retirement t ON t.dataset_key = d.dataset_key AND t.requested_at >= d.last_seen_at
+"""
+_WHERE = """
+    WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND t.dataset_key IS NULL
+    AND ({chosen})
+"""
+_ANY = "SELECT 1 FROM dataset_policy p WHERE {chosen} LIMIT 1"
+
+
+def required_nodes(spark: SparkSession, engine: Engine, policy: Policy) -> DataFrame | None:
+    """`completeness.schemas.NODES` of the datasets that the policy requires something of.
+
+    None where there is no such dataset: most policies regulate little, and it costs nothing then.
+    """
+    chosen = _chosen(policy.requirements)
+    with engine.connect() as connection:
+        if connection.execute(text(_ANY.format(chosen=chosen))).first() is None:
+            return None
+    query = nodes_query(policy.requirements)
+    return catalog_frames.frame(spark, engine, query, NODES)
+
+
+def _chosen(requirements: Requirements) -> str:
+    """The condition on `dataset_policy` of what anything is required of."""
+    conditions = [f"p.tier = '{tier}'" for tier in TIERS if requirements.of_tier(tier)]
+    if requirements.regulated:
+        conditions.append("p.is_regulated")
+    return " OR ".join(conditions) or "1 = 0"
+
+
+def nodes_query(requirements: Requirements) -> str:
+    """The query of NODES; what nobody requires is not looked up, and is null."""
+    fields, chosen = set(required_fields(requirements)), _chosen(requirements)
+    of_runs = [field for field in RUN_FIELDS if field in fields]
+    columns = [
+        f"r.{field}" if field in of_runs else _FIELDS[field] if field in fields else "NULL"
+        for field in _FIELDS
+    ]
+    where = _WHERE.format(chosen=chosen)
+    return f"""
+        SELECT d.dataset_key, p.tier, p.tier_origin, coalesce(p.is_regulated, 1 = 0),
+            a.last_written_at IS NOT NULL, coalesce(a.last_write_is_reported, 1 = 0),
+            {", ".join(columns)}
+        {_CHOSEN} {_runs(of_runs, where) if of_runs else ""} {where}
+    """
+
+
+def _runs(fields: Sequence[str], where: str) -> str:
+    """What the runs of each last write's root say, all of one root together."""
+    said = ", ".join(f"{_FIELDS[field]} AS {field}" for field in fields)
+    return f"""
+        LEFT JOIN (
+            SELECT root_run_id, {said} FROM run
+            WHERE root_run_id IN (SELECT a.last_write_root_run_id {_CHOSEN} {where})
+            GROUP BY root_run_id
+        ) AS r ON r.root_run_id = a.last_write_root_run_id
+    """  # noqa: S608 - our own words

@@ -1,0 +1,177 @@
+"""Which code a run ran, and with what settings: kept where it is known to hold no secret.
+
+Producers send whole configurations. What is kept is what a list names, cut to a bound: a value that
+is not kept cannot leak. This runs in the driver, once for each distinct text of a batch.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+Pairs = Iterable[tuple[Any, Any]]
+
+_SPARK_KEY = re.compile(
+    r"""spark\.(
+    app\.name | master | submit\.deployMode | default\.parallelism | scheduler\.mode
+    | driver\.(memory|cores) | executor\.(instances|cores|memory|memoryOverhead)
+    | dynamicAllocation\.(enabled|minExecutors|maxExecutors)
+    | kubernetes\.(container\.image|namespace) | yarn\.queue
+    | sql\.(shuffle\.partitions|adaptive\.enabled|ansi\.enabled|caseSensitive|session\.timeZone
+        |sources\.partitionOverwriteMode|autoBroadcastJoinThreshold|catalogImplementation
+        |storeAssignmentPolicy|legacy\.timeParserPolicy|files\.maxPartitionBytes
+        |parquet\.mergeSchema)
+    | databricks\.clusterUsageTags\.(clusterName|sparkVersion) | databricks\.job\.(id|runId)
+    )""",
+    re.VERBOSE,
+)
+# The last word of a parameter's key says what it is: days, ranges, modes and places are kept.
+_PARAMETER_WORD = re.compile(
+    r"""date|day|hour|week|month|year|ds|ts|timezone|interval
+    |from|to|start|end|since|until|partition|window|batch|limit
+    |env|environment|mode|region|country|market|version|backfill|dry_run|full_refresh""",
+    re.VERBOSE,
+)
+_DATABRICKS = {"jobId": "job.id", "runId": "job.runId"}
+_WORDS = re.compile(r"[.\-\s]|(?<=[a-z])(?=[A-Z])")
+_USER_INFO = re.compile(r"(?<=//)[^/@\s]*@")
+_VERSION_TAGS = ("job_version", "version")
+_CODE_TAGS = ("code_version", "git_sha", "git_commit", "commit")
+_LONGEST_VALUE = 200
+_LONGEST_URL = 1_000
+_LONGEST_TEXT = 4_096
+_CACHED_TEXTS = 4_096
+
+
+def with_details(runs: pa.Table) -> pa.Table:
+    """`schemas.RUNS` as rows of `staging.run`: raw JSON read, cut and cleared of secrets."""
+    tags = _column(runs, "job_tags")
+    code = _first_of(_mapped(runs, "code_version", _cut), _each(tags, code_version_of))
+    given = zip(
+        _column(runs, "execution_parameters"), _column(runs, "environment_properties"), strict=True
+    )
+    named: dict[str, list[str | None]] = {
+        "code_version": code,
+        "code_url": _mapped(runs, "code_url", _cut_url),
+        **{name: _mapped(runs, name, _cut) for name in ("code_path", "code_tag", "code_branch")},
+        "job_version": _each(tags, job_version_of),
+        "spark_conf": _mapped(runs, "spark_properties", spark_conf_of),
+        "parameters": [parameters_of(*texts) for texts in given],
+    }
+    raw = ["job_tags", "spark_properties", "environment_properties", "execution_parameters"]
+    kept = runs.drop_columns([*raw, *(name for name in named if name in runs.column_names)])
+    for name, values in named.items():
+        kept = kept.append_column(name, pa.array(values, pa.string()))
+    return kept
+
+
+def _column(table: pa.Table, name: str) -> list[str | None]:
+    return table.column(name).to_pylist()  # type: ignore[no-any-return]
+
+
+def _each(texts: list[str | None], read: Callable[[str], str | None]) -> list[str | None]:
+    return [None if text is None else read(text) for text in texts]
+
+
+def _mapped(table: pa.Table, name: str, read: Callable[[str], str | None]) -> list[str | None]:
+    return _each(_column(table, name), read)
+
+
+def _first_of(one: list[str | None], other: list[str | None]) -> list[str | None]:
+    return [a or b for a, b in zip(one, other, strict=True)]
+
+
+def _cut(text: str) -> str | None:
+    return text.strip()[:_LONGEST_VALUE] or None
+
+
+def _cut_url(text: str) -> str | None:
+    return _USER_INFO.sub("", text.strip())[:_LONGEST_URL] or None
+
+
+@lru_cache(_CACHED_TEXTS)
+def code_version_of(tags: str) -> str | None:
+    """The version of the code that a job's tags (raw JSON of the facet's list) name."""
+    return _tagged(tags, _CODE_TAGS)
+
+
+@lru_cache(_CACHED_TEXTS)
+def job_version_of(tags: str) -> str | None:
+    """The job's own version, by its tags."""
+    return _tagged(tags, _VERSION_TAGS)
+
+
+def _tagged(tags: str, keys: tuple[str, ...]) -> str | None:
+    found = {str(key).lower(): value for key, value in _listed(tags, "key")}
+    return next((_shown(found[key]) for key in keys if found.get(key)), None)
+
+
+@lru_cache(_CACHED_TEXTS)
+def spark_conf_of(properties: str) -> str | None:
+    """Those of Spark's properties (a JSON object) that tell how a run was run."""
+    return _kept((key, value) for key, value in _pairs(properties) if _SPARK_KEY.fullmatch(key))
+
+
+@lru_cache(_CACHED_TEXTS)
+def parameters_of(parameters: str | None, environment: str | None) -> str | None:
+    """The run's own parameters, and the ids that Databricks gives a job and its run.
+
+    Args:
+        parameters: list of the `executionParameters` facet, raw JSON.
+        environment: object of the `environment-properties` facet, raw JSON.
+    """
+    own = [pair for pair in _listed(parameters or "[]", "key", "name") if _is_harmless(pair[0])]
+    told = dict(_pairs(environment or "{}"))
+    ids = [(name, told[key]) for key, name in _DATABRICKS.items() if key in told]
+    return _kept([*ids, *own])
+
+
+def _is_harmless(key: object) -> bool:
+    """The key's last word, or its last two joined by `_`, is on the list."""
+    words = [word.lower() for part in _WORDS.split(str(key)) for word in part.split("_")]
+    return any(_PARAMETER_WORD.fullmatch(word) for word in (words[-1], "_".join(words[-2:])))
+
+
+def _pairs(text: str) -> Pairs:
+    """Of a JSON object; nothing of what is none."""
+    found = _read(text)
+    return found.items() if isinstance(found, dict) else ()
+
+
+def _listed(text: str, *names: str) -> Iterator[tuple[Any, Any]]:
+    """(the first of `names` that is there, value) of each object of a JSON list."""
+    found = _read(text)
+    for entry in found if isinstance(found, list) else ():
+        if isinstance(entry, dict) and (name := next((n for n in names if entry.get(n)), None)):
+            yield entry[name], entry.get("value")
+
+
+def _read(text: str) -> Any:  # noqa: ANN401 - any JSON
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _kept(pairs: Pairs) -> str | None:
+    """A JSON object of texts in the order of its keys, bounded as a whole; null where it is empty.
+
+    Keys beyond the bound are left out, the same ones for every order of arrival.
+    """
+    kept: dict[str, str] = {}
+    size = 2
+    for key, value in sorted((str(key), _shown(value)) for key, value in pairs):
+        size += len(key) + len(value) + 6
+        if value and size <= _LONGEST_TEXT:
+            kept[key] = value
+    return msgspec.json.encode(kept).decode() if kept else None
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return _USER_INFO.sub("", text)[:_LONGEST_VALUE]

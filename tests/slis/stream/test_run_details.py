@@ -1,0 +1,165 @@
+"""What a run says of its code, its settings and the versions of what it touched."""
+
+import json
+
+import pytest
+from spools import rows, run_event
+
+from slis.stream import run_details
+from slis.stream.run_details import (
+    code_version_of,
+    job_version_of,
+    parameters_of,
+    spark_conf_of,
+)
+
+_DETAILS = """
+    SELECT code_version, code_url, code_path, code_tag, code_branch, job_version, engine_version,
+        spark_conf, parameters FROM run
+"""
+_FACETS = {
+    "processing_engine": {"name": "spark", "version": "4.3.0"},
+    "spark_properties": {"properties": {"spark.master": "yarn", "spark.hadoop.fs.s3a.key": "AK"}},
+    "executionParameters": {"parameters": [{"key": "run_date", "value": "2026-11-20"}]},
+    "environment-properties": {"environment-properties": {"jobId": "7", "user": "ann"}},
+}
+_CODE = {
+    "type": "git",
+    "url": "https://bot:ghp_secret@git.test/shop/jobs",
+    "path": "jobs/clean.py",
+    "version": "4f1c0de",
+    "tag": "v2",
+    "branch": "main",
+}
+
+
+def _event(kind, at, outputs):
+    event = run_event(kind, at, facets=_FACETS, outputs=outputs)
+    event["job"]["facets"]["sourceCodeLocation"] = _CODE
+    event["job"]["facets"]["tags"] = {"tags": [{"key": "version", "value": "2.1", "source": "CI"}]}
+    return event
+
+
+def test_a_run_tells_its_code_its_engine_and_its_settings(lander, catalog, at):
+    """Whatever event named them; nothing of it that may hold a credential."""
+    lander.land(run_event("START", at(8)), _event("COMPLETE", at(9), ["t"]))
+
+    assert rows(catalog, _DETAILS) == [
+        (
+            *("4f1c0de", "https://git.test/shop/jobs", "jobs/clean.py", "v2", "main"),
+            *("2.1", "4.3.0", '{"spark.master":"yarn"}'),
+            '{"job.id":"7","run_date":"2026-11-20"}',
+        )
+    ]
+
+
+def test_a_write_bears_the_code_version_and_the_schema_that_its_run_named(lander, catalog, at):
+    """A write of a run that names neither has neither."""
+    schema = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
+    lander.land(
+        _event("COMPLETE", at(9), [("t", schema)]),
+        run_event("COMPLETE", at(10), run="r2", outputs=["t"]),
+    )
+
+    found = rows(
+        catalog,
+        """
+        SELECT w.root_run_id, w.code_version, v.fields FROM dataset_write w
+        LEFT JOIN schema_version v ON v.dataset_key = w.dataset_key AND v.schema_key = w.schema_key
+        ORDER BY 1
+        """,
+    )
+    assert found == [("r1", "4f1c0de", '[{"name":"id","type":"long"}]'), ("r2", None, None)]
+
+
+_CHECKSUMS = {
+    "named": ({"checksum": {"algorithm": "SHA256", "checksum": "ab"}}, "sha256:ab"),
+    "bare": ({"checksum": {"value": "ab"}}, "ab"),
+    "version": ({"version": {"datasetVersion": "3", "checksum": "cd"}}, "cd"),
+    "storage": ({"storage": {"storageLayer": "iceberg", "checksum": "ef"}}, "ef"),
+    "empty": ({"checksum": {"algorithm": "SHA256"}}, None),
+}
+
+
+def test_a_checksum_is_kept_where_a_producer_gives_one(lander, catalog, at):
+    """Of what was read too: by run, and once for the dataset."""
+    inputs = [(name, facets) for name, (facets, _) in _CHECKSUMS.items()]
+    lander.land(run_event("COMPLETE", at(9), inputs=inputs))
+
+    of_runs = "SELECT d.name, io.checksum FROM run_io io JOIN dataset d USING (dataset_key)"
+    assert dict(rows(catalog, of_runs)) == {name: told for name, (_, told) in _CHECKSUMS.items()}
+    kept = "SELECT d.name, c.checksum FROM dataset_checksum c JOIN dataset d USING (dataset_key)"
+    assert dict(rows(catalog, kept)) == {
+        name: told for name, (_, told) in _CHECKSUMS.items() if told
+    }
+
+
+def test_which_run_read_which_version_is_known(lander, catalog, at):
+    """Two runs, two versions of one table."""
+    for hour, version in ((8, "1"), (9, "2")):
+        told = {"version": {"datasetVersion": version}}
+        lander.land(run_event("COMPLETE", at(hour), run=f"r{version}", inputs=[("t", told)]))
+
+    found = "SELECT r.run_id, io.dataset_version FROM run_io io JOIN run r USING (run_key)"
+    assert rows(catalog, f"{found} ORDER BY 1") == [("r1", "1"), ("r2", "2")]
+
+
+def test_only_listed_settings_are_kept():
+    """A password in a property that no list names goes nowhere."""
+    given = {"spark.executor.memory": "4g", "spark.my.password": "hunter2", "spark.master": "k8s"}
+
+    kept = spark_conf_of(json.dumps(given))
+
+    assert json.loads(kept) == {"spark.executor.memory": "4g", "spark.master": "k8s"}
+
+
+@pytest.mark.parametrize(
+    ("key", "is_kept"),
+    [
+        *(("run_date", True), ("startDate", True), ("etl.full_refresh", True), ("env", True)),
+        *(("api_token", False), ("date_password", False), ("dsn", False), ("", False)),
+    ],
+)
+def test_a_parameter_is_kept_by_the_last_word_of_its_key(key, is_kept):
+    """Days, ranges and modes; all else may be anything."""
+    kept = parameters_of(json.dumps([{"key": key, "value": "x"}]), None)
+
+    assert kept == (json.dumps({key: "x"}, separators=(",", ":")) if is_kept else None)
+
+
+def test_a_longer_list_of_keys_would_let_a_secret_through(monkeypatch):
+    """The list is the guarantee: with one that takes all, the password is kept."""
+    told = json.dumps([{"key": "password_of_the_mutant", "value": "hunter2"}])
+    assert parameters_of(told, None) is None
+    monkeypatch.setattr(run_details, "_is_harmless", lambda _key: True)
+    run_details.parameters_of.cache_clear()
+
+    kept = parameters_of(told, None)
+    run_details.parameters_of.cache_clear()
+
+    assert "hunter2" in kept
+
+
+def test_settings_are_bounded():
+    """4 kB as a whole, 200 characters a value."""
+    told = [{"key": f"p{number:03}.date", "value": "x" * 999} for number in range(100)]
+
+    kept = parameters_of(json.dumps(told), None)
+
+    assert len(kept) <= run_details._LONGEST_TEXT  # noqa: SLF001 - the bound itself
+    assert set(map(len, json.loads(kept).values())) == {200}
+
+
+@pytest.mark.parametrize("text", ["[", "5", '"x"', "[5]", "null", '[{"key": 5}]', "[" * 5_000])
+def test_odd_texts_tell_nothing(text):
+    """A facet of another shape is no error: the run is known all the same."""
+    found = spark_conf_of(text), parameters_of(text, text), job_version_of(text)
+
+    assert (*found, code_version_of(text)) == (None, None, None, None)
+
+
+def test_a_job_tag_gives_the_code_version_where_no_facet_does():
+    """CI that knows no facet knows tags."""
+    tags = json.dumps([{"key": "GIT_SHA", "value": "abc"}, {"key": "version", "value": "7"}])
+
+    assert (code_version_of(tags), job_version_of(tags)) == ("abc", "7")
