@@ -39,7 +39,7 @@ GROUP BY sli, tier ORDER BY sli, tier LIMIT :most
 """
 _LAG = "SELECT processing, le, value FROM lag_bucket ORDER BY processing, le LIMIT :most"
 _ERRORS = """
-SELECT reason, COUNT(*) FROM pipeline_error GROUP BY reason ORDER BY 2 DESC LIMIT :most
+SELECT stage, cause, origin, events FROM error_count ORDER BY events DESC LIMIT :most
 """
 _MOST = {"most": MOST_ROWS}
 
@@ -135,5 +135,5 @@ def _lag_figures(values: dict[str, float]) -> LagFigures:
 
 
 def errors(reader: Reader) -> list[tuple[Any, ...]]:
-    """(reason, events that the pipeline could not take in)."""
+    """(stage, cause, origin, events that failed there) since the catalog began."""
     return reader.rows(_ERRORS, _MOST)

@@ -35,6 +35,7 @@ from lineage.catalog.tables.found import (
     sli_hour,
     sli_now,
 )
+from lineage.catalog.tables.received import error_count, received_cursor
 from lineage.catalog.tables.runs import run, run_io
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "dataset_write",
     "edge",
     "edge_run",
+    "error_count",
     "evaluation",
     "event",
     "ingestion_gap",
@@ -61,6 +63,7 @@ __all__ = [
     "ownership",
     "pipeline_error",
     "reader_cursor",
+    "received_cursor",
     "retirement",
     "run",
     "run_io",

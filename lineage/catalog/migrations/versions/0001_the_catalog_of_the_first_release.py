@@ -26,6 +26,7 @@ def upgrade() -> None:
         sa.Column("last_seq", sa.BigInteger(), nullable=False),
         sa.Column("events", sa.BigInteger(), nullable=False),
         sa.Column("duplicates", sa.BigInteger(), nullable=False),
+        sa.Column("history", sa.BigInteger(), nullable=False),
         sa.Column("landed_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("query_id", "batch_id"),
     )
@@ -217,6 +218,14 @@ def upgrade() -> None:
         batch_op.create_index("edge_run_seen", ["seen_at"], unique=False)
 
     op.create_table(
+        "error_count",
+        sa.Column("stage", sa.Text(), nullable=False),
+        sa.Column("cause", sa.Text(), nullable=False),
+        sa.Column("origin", sa.Text(), nullable=False),
+        sa.Column("events", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("stage", "cause", "origin"),
+    )
+    op.create_table(
         "evaluation",
         sa.Column("as_of", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("previous_as_of", sa.BigInteger(), nullable=True),
@@ -274,6 +283,7 @@ def upgrade() -> None:
         sa.Column("spool_seq", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("detail", sa.Text(), nullable=False),
+        sa.Column("is_history", sa.Boolean(), nullable=False),
         sa.Column("landed_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("spool_seq"),
     )
@@ -282,6 +292,12 @@ def upgrade() -> None:
         sa.Column("reader", sa.Text(), nullable=False),
         sa.Column("seq", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("reader"),
+    )
+    op.create_table(
+        "received_cursor",
+        sa.Column("source", sa.Text(), nullable=False),
+        sa.Column("position", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("source"),
     )
     op.create_table(
         "retirement",
@@ -415,6 +431,7 @@ def downgrade() -> None:
 
     op.drop_table("run")
     op.drop_table("retirement")
+    op.drop_table("received_cursor")
     op.drop_table("reader_cursor")
     op.drop_table("pipeline_error")
     op.drop_table("ownership")
@@ -426,6 +443,7 @@ def downgrade() -> None:
 
     op.drop_table("event")
     op.drop_table("evaluation")
+    op.drop_table("error_count")
     with op.batch_alter_table("edge_run", schema=None) as batch_op:
         batch_op.drop_index("edge_run_seen")
 
