@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from functools import partial
 
 import structlog
 from granian.constants import Interfaces
@@ -11,7 +12,10 @@ from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector, 
 
 from lineage.environment import InvalidSettingError
 from service.app import create_app
+from service.bookkeeping import Bookkeeper
 from service.metrics import CatalogCollector
+from service.served.keeping import write_down
+from service.served.tallies import Tallies
 from service.settings import Settings, read
 
 _log = structlog.get_logger()
@@ -39,8 +43,10 @@ def _start_metrics(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings) -> None:
+    tallies = Tallies()
+    bookkeeper = Bookkeeper(settings.catalog, [partial(write_down, tallies=tallies)])
     server = Server(
-        create_app(settings),
+        create_app(settings, tallies=tallies),
         address=settings.host,
         port=settings.service_port,
         interface=Interfaces.ASGI,
@@ -50,7 +56,11 @@ async def _serve(settings: Settings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, server.stop)
     _log.info("service_listening", host=settings.host, port=settings.service_port)
-    await server.serve()
+    bookkeeper.start()
+    try:
+        await server.serve()
+    finally:
+        bookkeeper.stop()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""The HTTP API: reads the catalog, writes nothing; its description is at `/schema`."""
+"""The HTTP API: reads the catalog, and counts what it answers; described at `/schema`."""
 
 from litestar import Litestar
 from litestar.datastructures import ResponseHeader, State
+from litestar.middleware import DefineMiddleware
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
 
@@ -10,6 +11,8 @@ from service.hosts import host_check
 from service.problems import HANDLERS
 from service.release import release
 from service.routes import datasets, health, lineage, runs, slis
+from service.served.queries import QueryTimer
+from service.served.tallies import Tallies
 from service.settings import Settings
 
 # There is no page to run anything in, and none to be framed.
@@ -32,11 +35,15 @@ _ROUTES = (
 )
 
 
-def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
-    """The application over the catalog of these settings."""
+def create_app(
+    settings: Settings, clock: Clock = system_clock, tallies: Tallies | None = None
+) -> Litestar:
+    """The application over the catalog of these settings; what it served goes to `tallies`."""
+    served = Tallies() if tallies is None else tallies
     return Litestar(
         route_handlers=_ROUTES,
         state=State({"settings": settings, "clock": clock}),
+        middleware=[DefineMiddleware(QueryTimer, tallies=served, clock=clock)],
         exception_handlers=HANDLERS,
         response_headers=[ResponseHeader(name=n, value=v) for n, v in _HEADERS.items()],
         before_request=host_check(settings.host),

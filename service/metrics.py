@@ -27,6 +27,7 @@ from service.answers.slis import Objectives, mostly_unknown, sli_name
 from service.answers.status import status
 from service.objectives import objectives
 from service.release import release
+from service.served.families import served_families
 from service.settings import Settings
 
 _PER_DATASET = (COVERAGE.id, FRESHNESS.id)  # these count dataset-seconds, the others events
@@ -76,6 +77,7 @@ class CatalogCollector(Collector):
         yield from _counters(reader)
         yield from _lag(reader)
         yield from _errors(reader)
+        yield from served_families(reader)
         yield _objectives(objectives(self._settings))
         yield from _corrected(reader, now)
         if evaluated.as_of is None:

@@ -17,7 +17,7 @@ _Offset = Annotated[int, QueryParameter(ge=0, description="Skip so many.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
 
-@get("/api/v1/datasets", sync_to_thread=True)
+@get("/api/v1/datasets", query="datasets", sync_to_thread=True)
 def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
     state: State,
     *,
@@ -34,7 +34,7 @@ def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
         return datasets(asked.reader, filters, asked.evaluated, limit=limit, offset=offset)
 
 
-@get("/api/v1/dataset", sync_to_thread=True)
+@get("/api/v1/dataset", query="dataset", sync_to_thread=True)
 def get_dataset(
     state: State, dataset: FromQuery[str], dataset_namespace: _Text = None
 ) -> DatasetDetail:
@@ -44,7 +44,7 @@ def get_dataset(
         return one.dataset(asked.reader, named, asked.evaluated)
 
 
-@get("/api/v1/why", sync_to_thread=True)
+@get("/api/v1/why", query="why", sync_to_thread=True)
 def get_why(state: State, dataset: FromQuery[str], dataset_namespace: _Text = None) -> Why:
     """Why its state is what it is, in sentences."""
     with question(state.settings, state.clock) as asked:

@@ -15,7 +15,7 @@ _Direction = FromQuery[Literal["upstream", "downstream", "both"]]
 _Depth = Annotated[int, QueryParameter(ge=1, le=MOST_DEPTH, description="Steps to follow.")]
 
 
-@get("/api/v1/lineage", sync_to_thread=True)
+@get("/api/v1/lineage", query="lineage", sync_to_thread=True)
 def get_lineage(
     state: State,
     dataset: FromQuery[str],

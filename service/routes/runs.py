@@ -9,7 +9,7 @@ from service.answers.shapes import RunAnswer
 from service.asking import question
 
 
-@get("/api/v1/runs/{run_id:str}", sync_to_thread=True)
+@get("/api/v1/runs/{run_id:str}", query="run", sync_to_thread=True)
 def get_run(state: State, run_id: FromPath[str]) -> RunAnswer:
     """Every run of this id, with what it read and wrote; two jobs that share one are two runs."""
     with question(state.settings, state.clock) as asked:

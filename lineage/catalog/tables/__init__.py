@@ -37,8 +37,20 @@ from lineage.catalog.tables.found import (
 )
 from lineage.catalog.tables.received import error_count, received_cursor
 from lineage.catalog.tables.runs import run, run_io
+from lineage.catalog.tables.served import (
+    access_audit,
+    access_version,
+    impact,
+    served_bucket,
+    served_count,
+    served_counter,
+    served_hour,
+    service_cursor,
+)
 
 __all__ = [
+    "access_audit",
+    "access_version",
     "audit",
     "batch",
     "column_edge",
@@ -56,6 +68,7 @@ __all__ = [
     "error_count",
     "evaluation",
     "event",
+    "impact",
     "ingestion_gap",
     "lag_bucket",
     "meta",
@@ -68,6 +81,11 @@ __all__ = [
     "run",
     "run_io",
     "schema_version",
+    "served_bucket",
+    "served_count",
+    "served_counter",
+    "served_hour",
+    "service_cursor",
     "sli_counter",
     "sli_hour",
     "sli_now",
