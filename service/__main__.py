@@ -11,8 +11,9 @@ from granian.server.embed import Server
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector, start_http_server
 
 from lineage.environment import InvalidSettingError
+from service.access.guard import Guard
 from service.app import create_app
-from service.bookkeeping import Bookkeeper
+from service.bookkeeping import Bookkeeper, Work
 from service.metrics import CatalogCollector
 from service.served.keeping import write_down
 from service.served.tallies import Tallies
@@ -44,9 +45,11 @@ def _start_metrics(settings: Settings) -> None:
 
 async def _serve(settings: Settings) -> None:
     tallies = Tallies()
-    bookkeeper = Bookkeeper(settings.catalog, [partial(write_down, tallies=tallies)])
+    guard = Guard(settings)
+    works: list[Work] = [partial(write_down, tallies=tallies), guard.judge]
+    bookkeeper = Bookkeeper(settings.catalog, works)
     server = Server(
-        create_app(settings, tallies=tallies),
+        create_app(settings, tallies=tallies, guard=guard),
         address=settings.host,
         port=settings.service_port,
         interface=Interfaces.ASGI,

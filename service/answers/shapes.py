@@ -131,6 +131,7 @@ class Node(msgspec.Struct, frozen=True):
     job_names: list[str]  # of the jobs that make the edge to the node above
     repeated: bool
     children: "list[Node]"
+    hidden: int = 0  # datasets next to it on this side that the one who asks may not see
 
 
 class Lineage(msgspec.Struct, frozen=True):
@@ -145,6 +146,8 @@ class Lineage(msgspec.Struct, frozen=True):
     depth: int
     partial: bool
     partial_reason: str | None
+    hidden_upstream: int = 0  # datasets next to it that the one who asks may not see
+    hidden_downstream: int = 0
 
 
 class RunIo(msgspec.Struct, frozen=True):
@@ -177,6 +180,7 @@ class RunDetail(msgspec.Struct, frozen=True):
     application_id: str | None
     error_message: str | None
     datasets: list[RunIo]
+    hidden_datasets: int = 0  # that it touched, and that the one who asks may not see
 
 
 class RunAnswer(msgspec.Struct, frozen=True):

@@ -76,6 +76,7 @@ access_audit = Table(
     Column("version", Text, nullable=False),  # hash of the access policy that decided
     Index("access_audit_at", "at"),
     Index("access_audit_request", "request_id"),
+    sqlite_autoincrement=True,  # a number is never given twice, whatever was pruned
 )
 
 impact = Table(

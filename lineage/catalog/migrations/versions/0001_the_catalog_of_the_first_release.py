@@ -24,6 +24,7 @@ def upgrade() -> None:
         sa.Column("status", sa.Integer(), nullable=False),
         sa.Column("version", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
+        sqlite_autoincrement=True,
     )
     with op.batch_alter_table("access_audit", schema=None) as batch_op:
         batch_op.create_index("access_audit_at", ["at"], unique=False)
