@@ -75,14 +75,14 @@ class App:
     async def _post_lineage(self, scope: Scope, protocol: Http) -> None:
         limits.check_token(scope, self._token)
         body = await self._read(scope, protocol, self._limits.max_body_bytes)
-        event = await self._parse(body)
+        event = await self._parse(body, _origin(scope))
         await self._landing.land([event], _origin(scope))
         protocol.response_empty(201, _parting(scope))
 
     async def _post_batch(self, scope: Scope, protocol: Http) -> None:
         limits.check_token(scope, self._token)
         body = await self._read(scope, protocol, self._limits.max_inflated_bytes)
-        taken, failures = await self._parse_each(_split(body))
+        taken, failures = await self._parse_each(_split(body), _origin(scope))
         if taken:
             await self._landing.land(taken, _origin(scope))
         if not failures:
@@ -99,21 +99,21 @@ class App:
             deadlines=self._deadlines,
         )
 
-    async def _parse(self, body: bytes) -> events.Event:
+    async def _parse(self, body: bytes, origin: str) -> events.Event:
         try:
             return events.parse(body, self._limits)
         except InvalidEventError as error:
-            await self._landing.reject(error, body)
+            await self._landing.reject(error, body, origin)
             raise
 
     async def _parse_each(
-        self, bodies: list[msgspec.Raw]
+        self, bodies: list[msgspec.Raw], origin: str
     ) -> tuple[list[events.Event], list[Failure]]:
         taken: list[events.Event] = []
         failures: list[Failure] = []
         for index, body in enumerate(bodies):
             try:
-                taken.append(await self._parse(bytes(body)))
+                taken.append(await self._parse(bytes(body), origin))
             except InvalidEventError as error:
                 metrics.REFUSED.labels(error.reason).inc()
                 failures.append(Failure(index, error.detail))

@@ -38,14 +38,15 @@ class Landing:
         if repeats := sum(event.duplicate_keys for event in events):
             metrics.DUPLICATE_KEYS.inc(repeats)
 
-    async def reject(self, error: RefusedError, body: bytes) -> None:
-        """Keep a refused body with its reason.
+    async def reject(self, error: RefusedError, body: bytes, origin: str) -> None:
+        """Keep a refused body with its reason, and whether it is of a history load.
 
         Raises:
             UnavailableError: it could not be kept; the sender is asked to come again.
         """
         spool = self._ready()
-        rejected = Rejected(error.reason, error.path, error.detail, body, len(body))
+        told = (error.reason, error.path, error.detail)
+        rejected = Rejected(*told, body, len(body), origin)
         waiter: _Waiter = self._loop.create_future()
         self._submit(spool, Write((), (spool.rejected_row(rejected),), waiter))
         await waiter

@@ -33,7 +33,8 @@ _INSERT_EVENTS = """
 INSERT OR IGNORE INTO event (body_hash, received_at, origin, kind, duplicate_keys, body) VALUES
 """
 _INSERT_REJECTED = """
-INSERT INTO rejected (received_at, reason, path, detail, body, body_bytes) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO rejected (received_at, origin, reason, path, detail, body, body_bytes)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -73,7 +74,8 @@ class Spool:
         """Row of a refused body."""
         body = rejected.body[: self._limits.max_rejected_bytes]
         now = to_micros(self._clock())
-        return now, rejected.reason, rejected.path, rejected.detail, body, rejected.body_bytes
+        told = (rejected.origin, rejected.reason, rejected.path, rejected.detail)
+        return now, *told, body, rejected.body_bytes
 
     def submit(self, *writes: Write) -> None:
         """Queue rows; the observer hears when they are durable, or that they failed."""

@@ -21,7 +21,8 @@ CREATE TABLE IF NOT EXISTS rejected (
     path TEXT,
     detail TEXT NOT NULL,
     body BLOB NOT NULL,
-    body_bytes INTEGER NOT NULL
+    body_bytes INTEGER NOT NULL,
+    origin TEXT NOT NULL DEFAULT 'http'
 );
 CREATE TABLE IF NOT EXISTS heartbeat (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -50,7 +51,16 @@ def open_spool(path: Path, max_bytes: int) -> sqlite3.Connection:
     page_size = connection.execute("PRAGMA page_size").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count={max(max_bytes // page_size, 64)}")
     connection.executescript(SCHEMA)
+    _complete(connection)
     return connection
+
+
+def _complete(connection: sqlite3.Connection) -> None:
+    """Give a file of before the origin of refused bodies was kept its column."""
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(rejected)")}
+    if "origin" not in columns:
+        added = "ALTER TABLE rejected ADD COLUMN origin TEXT NOT NULL DEFAULT 'http'"
+        connection.execute(added)
 
 
 def share_used(connection: sqlite3.Connection) -> float:

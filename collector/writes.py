@@ -16,6 +16,7 @@ class Rejected(msgspec.Struct, frozen=True):
     detail: str
     body: bytes
     body_bytes: int
+    origin: str = "http"
 
 
 class Write(msgspec.Struct, frozen=True):

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from functools import partial
 
 import structlog
 from granian.constants import Interfaces
@@ -10,8 +11,12 @@ from granian.server.embed import Server
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector, start_http_server
 
 from lineage.environment import InvalidSettingError
+from service.access.guard import Guard
 from service.app import create_app
+from service.bookkeeping import Bookkeeper, Work
 from service.metrics import CatalogCollector
+from service.served.keeping import write_down
+from service.served.tallies import Tallies
 from service.settings import Settings, read
 
 _log = structlog.get_logger()
@@ -39,8 +44,12 @@ def _start_metrics(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings) -> None:
+    tallies = Tallies()
+    guard = Guard(settings)
+    works: list[Work] = [partial(write_down, tallies=tallies), guard.judge]
+    bookkeeper = Bookkeeper(settings.catalog, works)
     server = Server(
-        create_app(settings),
+        create_app(settings, tallies=tallies, guard=guard),
         address=settings.host,
         port=settings.service_port,
         interface=Interfaces.ASGI,
@@ -50,7 +59,11 @@ async def _serve(settings: Settings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, server.stop)
     _log.info("service_listening", host=settings.host, port=settings.service_port)
-    await server.serve()
+    bookkeeper.start()
+    try:
+        await server.serve()
+    finally:
+        bookkeeper.stop()
 
 
 if __name__ == "__main__":

@@ -1,24 +1,21 @@
-"""The HTTP API: reads the catalog, writes nothing; its description is at `/schema`."""
+"""The HTTP API: reads the catalog, and counts what it answers; described at `/schema`."""
 
 from litestar import Litestar
 from litestar.datastructures import ResponseHeader, State
+from litestar.middleware import DefineMiddleware
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
 
 from lineage.clock import Clock, system_clock
+from service.access.guard import Guard
 from service.hosts import host_check
-from service.problems import HANDLERS
+from service.problems import HANDLERS, SAFE_HEADERS
 from service.release import release
 from service.routes import datasets, health, lineage, runs, slis
+from service.served.queries import QueryTimer
+from service.served.tallies import Tallies
 from service.settings import Settings
 
-# There is no page to run anything in, and none to be framed.
-_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
 _ROUTES = (
     datasets.get_datasets,
     datasets.get_dataset,
@@ -32,13 +29,25 @@ _ROUTES = (
 )
 
 
-def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
-    """The application over the catalog of these settings."""
+def create_app(
+    settings: Settings,
+    clock: Clock = system_clock,
+    tallies: Tallies | None = None,
+    guard: Guard | None = None,
+) -> Litestar:
+    """The application over the catalog of these settings.
+
+    What it served goes to `tallies`; who may ask is the guard's to say.
+    """
+    served = Tallies() if tallies is None else tallies
+    guarding = Guard(settings, clock) if guard is None else guard
+    timer = DefineMiddleware(QueryTimer, tallies=served, clock=clock)
     return Litestar(
         route_handlers=_ROUTES,
         state=State({"settings": settings, "clock": clock}),
+        middleware=[timer, *guarding.middleware()],
         exception_handlers=HANDLERS,
-        response_headers=[ResponseHeader(name=n, value=v) for n, v in _HEADERS.items()],
+        response_headers=[ResponseHeader(name=n, value=v) for n, v in SAFE_HEADERS.items()],
         before_request=host_check(settings.host),
         openapi_config=OpenAPIConfig(
             title="Lineward",

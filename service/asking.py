@@ -8,6 +8,7 @@ import msgspec
 
 from lineage.catalog.reader import NoCatalogError, Reader, open_reader
 from lineage.clock import Clock, system_clock
+from service.access.sight import EVERYTHING, Sight
 from service.answers.moments import Evaluated, last_evaluation
 from service.errors import NoDataError
 from service.settings import Settings
@@ -19,11 +20,14 @@ class Question(msgspec.Struct, frozen=True):
     reader: Reader
     evaluated: Evaluated
     now: datetime
+    sight: Sight = EVERYTHING
 
 
 @contextmanager
-def question(settings: Settings, clock: Clock = system_clock) -> Iterator[Question]:
-    """A question to the catalog of these settings.
+def question(
+    settings: Settings, clock: Clock = system_clock, sight: Sight = EVERYTHING
+) -> Iterator[Question]:
+    """A question to the catalog of these settings, by one who may see so much.
 
     Raises:
         NoDataError: there is none yet; the text says how to come by one.
@@ -33,7 +37,7 @@ def question(settings: Settings, clock: Clock = system_clock) -> Iterator[Questi
         with open_reader(settings.catalog) as reader:
             stale = settings.stale_evaluation_seconds
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
-            yield Question(reader, evaluated, now)
+            yield Question(reader, evaluated, now, sight)
     except NoCatalogError as error:
         raise NoDataError(_advice(settings)) from error
 

@@ -43,6 +43,13 @@ class AmbiguousDatasetError(UnknownDatasetError):
         self.args = (f"{wanted[:80]!r} is the name of several datasets: {listed}. Say which.",)
 
 
+class ForbiddenNamespaceError(ServiceError):
+    """A namespace that the token may not see; whether anything is in it stays untold."""
+
+    status = 403
+    title = "Forbidden"
+
+
 class UnknownRunError(ServiceError):
     """No event of a run of that id has been seen."""
 

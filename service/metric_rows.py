@@ -27,19 +27,28 @@ WHERE s.dataset_key IN (:keys)
 """
 _COUNTERS = """
 SELECT sli, tier, tier_origin, epoch, good, total, unknown FROM sli_counter
-ORDER BY epoch DESC, sli, tier, tier_origin LIMIT :most
+UNION ALL SELECT c.sli, c.tier, c.tier_origin, m.value, c.good, c.total, c.unknown
+FROM served_counter c JOIN meta m ON m.name = 'catalog_epoch'
+ORDER BY 4 DESC, 1, 2, 3 LIMIT :most
 """
 _NOW = """
 SELECT sli, tier, SUM(good), SUM(total), SUM(learning), SUM(excepted), SUM(unknown)
 FROM sli_now GROUP BY sli, tier ORDER BY sli, tier LIMIT :most
 """
 _HOURS = """
-SELECT sli, tier, SUM(good), SUM(total) FROM sli_hour WHERE hour >= :since
-GROUP BY sli, tier ORDER BY sli, tier LIMIT :most
+SELECT sli, tier, SUM(good), SUM(total) FROM (
+  SELECT sli, tier, good, total, hour FROM sli_hour
+  UNION ALL SELECT sli, tier, good, total, hour FROM served_hour
+) AS hours WHERE hour >= :since GROUP BY sli, tier ORDER BY sli, tier LIMIT :most
 """
+_BUCKETS = """
+SELECT metric, backend, query, le, value FROM served_bucket
+ORDER BY metric, backend, query LIMIT :most
+"""
+_SERVED = "SELECT metric, label, value FROM served_count ORDER BY metric, label LIMIT :most"
 _LAG = "SELECT processing, le, value FROM lag_bucket ORDER BY processing, le LIMIT :most"
 _ERRORS = """
-SELECT reason, COUNT(*) FROM pipeline_error GROUP BY reason ORDER BY 2 DESC LIMIT :most
+SELECT stage, cause, origin, events FROM error_count ORDER BY events DESC LIMIT :most
 """
 _MOST = {"most": MOST_ROWS}
 
@@ -135,5 +144,18 @@ def _lag_figures(values: dict[str, float]) -> LagFigures:
 
 
 def errors(reader: Reader) -> list[tuple[Any, ...]]:
-    """(reason, events that the pipeline could not take in)."""
+    """(stage, cause, origin, events that failed there) since the catalog began."""
     return reader.rows(_ERRORS, _MOST)
+
+
+def served_buckets(reader: Reader) -> dict[tuple[str, str, str], LagFigures]:
+    """The histograms of what was served, by metric, backend and query."""
+    found: dict[tuple[str, str, str], dict[str, float]] = {}
+    for metric, backend, query, le, value in reader.rows(_BUCKETS, _MOST):
+        found.setdefault((metric, backend, query), {})[le] = value
+    return {labels: _lag_figures(values) for labels, values in found.items()}
+
+
+def served_counts(reader: Reader) -> list[tuple[Any, ...]]:
+    """(metric, label, value) of what is counted beside the SLIs."""
+    return reader.rows(_SERVED, _MOST)

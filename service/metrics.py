@@ -5,6 +5,7 @@ last evaluation is stale, every gauge that rests on it is left out, and alerts s
 """
 
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -26,6 +27,7 @@ from service.answers.slis import Objectives, mostly_unknown, sli_name
 from service.answers.status import status
 from service.objectives import objectives
 from service.release import release
+from service.served.families import served_families
 from service.settings import Settings
 
 # These count dataset-seconds, the others events.
@@ -79,7 +81,8 @@ class CatalogCollector(Collector):
     def _of_catalog(self, reader: Reader, evaluated: Evaluated, now: datetime) -> Iterator[Metric]:
         yield from _counters(reader)
         yield from _lag(reader)
-        yield _errors(reader)
+        yield from _errors(reader)
+        yield from served_families(reader)
         yield _objectives(objectives(self._settings))
         yield from _corrected(reader, now)
         if evaluated.as_of is None:
@@ -159,13 +162,24 @@ def _lag(reader: Reader) -> Iterator[Metric]:
     yield from (lag, *asides.values())
 
 
-def _errors(reader: Reader) -> Metric:
+def _errors(reader: Reader) -> Iterator[Metric]:
+    """Counted once each, so that none of them falls when the rows that say why are pruned."""
+    text = "Events refused by the collector or failed in the pipeline"
+    live = CounterMetricFamily("lineage_errors", f"{text}.", labels=("stage", "cause"))
+    loaded = CounterMetricFamily(
+        "lineage_errors_history", f"{text}, of history loads: in no SLI.", labels=("stage", "cause")
+    )
+    pipeline: Counter[str] = Counter()
+    for stage, cause, origin, count in metric_rows.errors(reader):
+        (live if origin == "live" else loaded).add_metric((stage, cause), count)
+        if stage == "pipeline":
+            pipeline[cause] += count
     family = CounterMetricFamily(
         "lineage_pipeline_errors", "Events that the pipeline could not take in.", labels=("reason",)
     )
-    for reason, count in metric_rows.errors(reader):
-        family.add_metric((reason,), count)
-    return family
+    for cause, count in pipeline.items():
+        family.add_metric((cause,), count)
+    yield from (live, loaded, family)
 
 
 def _objectives(ratios: Objectives) -> Metric:

@@ -13,6 +13,13 @@ from service.errors import RefusedInputError, ServiceError, UnknownDatasetError
 _log = structlog.get_logger()
 _MEDIA_TYPE = "application/problem+json"
 _AnyRequest = Request[Any, Any, Any]
+# There is no page to run anything in, and none to be framed.
+SAFE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):

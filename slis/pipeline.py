@@ -29,6 +29,7 @@ from slis.stream.source import last_seq_of, open_spool
 log = structlog.get_logger(__name__)
 
 _GAP_SECONDS = 5.0
+_RECEIVED_SECONDS = 5.0
 _DAILY_POLL_SECONDS = 60.0
 _EVALUATION_POLL_SECONDS = 1.0
 _DAY = timedelta(days=1)
@@ -133,6 +134,7 @@ class Pipeline:
             Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock, first=first),
             Task("gaps", _GAP_SECONDS, self._copy_gaps, self._clock),
             *self._evidence_tasks(spark),
+            Task("received", _RECEIVED_SECONDS, self._count_received, self._clock),
             Task("daily", _DAILY_POLL_SECONDS, partial(self._prune, policy), self._clock),
         ]
 
@@ -187,6 +189,11 @@ class Pipeline:
     def _copy_gaps(self, now: datetime) -> None:
         if copy_gaps(self._place.spool, self._engine, to_micros(now)):
             self._evaluations.changed.set()
+
+    def _count_received(self, _now: datetime) -> None:
+        # At its first use, as the evaluation: the stream is up before.
+        count = import_module("slis.received.error_rate").count_received
+        count(self._engine, self._place.spool, self._clock)
 
     def _prune(self, policy: PolicyFile, now: datetime) -> None:
         if self._pruned_at is None or now - self._pruned_at >= _DAY:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, update
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
-from lineage.states import ALL_TIERS, INGESTION_LAG, MISSING_PROVENANCE
+from lineage.states import ALL_TIERS, ERROR_RATE, INGESTION_LAG, MISSING_PROVENANCE
 from slis.dataset_states import Row, change_states, state_changes
 from slis.evaluation_input import Position, position
 from slis.hours import Amounts, add_to_hours, hour_of, origins_found
@@ -197,7 +197,7 @@ def _replace_now(connection: Connection, at: Position, found: Found) -> None:
     rows = [{name: row[name] for name in now.c.keys()} for row in found.tallies]  # noqa: SIM118
     hour = tables.sli_hour.c
     events = select(tables.sli_hour).where(
-        hour.sli.in_([MISSING_PROVENANCE.id, INGESTION_LAG.id]),
+        hour.sli.in_([MISSING_PROVENANCE.id, INGESTION_LAG.id, ERROR_RATE.id]),
         hour.hour > to_micros(at.as_of) - _DAY_MICROS,
     )
     sums: dict[tuple[str, str], list[float]] = {}

@@ -22,6 +22,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _wild_aliases(policy)
     yield from _unknown_time_zones(policy)
     yield from _wrong_objectives(policy)
+    yield from _unclear_tokens(policy)
 
 
 def _repeated(policy: Policy) -> Iterator[Problem]:
@@ -87,6 +88,20 @@ def _wrong_objectives(policy: Policy) -> Iterator[Problem]:
         for tier, ratio in msgspec.structs.asdict(by_tier).items():
             if ratio is not None and not Decimal(0) < ratio <= Decimal(1):
                 yield f"$.objectives.{sli}.{tier}", f"{ratio} is no ratio above 0 and up to 1"
+
+
+def _unclear_tokens(policy: Policy) -> Iterator[Problem]:
+    seen: set[str] = set()
+    tokens = () if policy.access is msgspec.UNSET else policy.access.tokens
+    for position, token in enumerate(tokens):
+        path = f"$.access.tokens[{position}]"
+        if token.name in seen:
+            yield f"{path}.name", f"{token.name!r} is there already"
+        if (token.token_file is None) == (token.sha256 is None):
+            yield path, "needs either token_file or sha256"
+        if token.sha256 is not None and token.sha256 in seen:
+            yield f"{path}.sha256", "another token has the same"
+        seen |= {token.name, token.sha256 or token.name}
 
 
 def not_in_force(policy: Policy) -> list[str]:

@@ -29,6 +29,7 @@ RunField = Literal[
     "job_id", "job_version", "code_version", "engine_version", "parameters", "nominal_time"
 ]
 RequiredFields = tuple[DatasetField | RunField, ...]
+Role = Literal["read", "admin"]
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
@@ -157,6 +158,29 @@ class Requirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return getattr(self, tier)  # type: ignore[no-any-return]
 
 
+class AccessToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who may ask what of the API. The token itself stays in a file of its own, or is not here.
+
+    Attributes:
+        token_file: holds the token; relative to the policy's folder.
+        sha256: of the token, in its place.
+        namespaces: patterns of the dataset namespaces that it may see.
+    """
+
+    name: Text
+    token_file: Text | None = None
+    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | None = None
+    roles: tuple[Role, ...] = ("read",)
+    namespaces: tuple[Text, ...] = ("*",)
+    expires: Instant | None = None
+
+
+class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Nobody but the bearers of these tokens may ask; where it is empty, nobody at all."""
+
+    tokens: tuple[AccessToken, ...] = ()
+
+
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """One version of the whole policy. `DEFAULT` holds where there is no file."""
 
@@ -171,6 +195,8 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     requirements: Requirements = Requirements()
     suppressions: tuple[Suppression, ...] = ()
     retention_days: Days = DEFAULT_RETENTION_DAYS
+    # Never null: an `access:` with nothing below it must not open the API.
+    access: Access | msgspec.UnsetType = msgspec.UNSET
 
     @cached_property
     def hash(self) -> str:

@@ -1,6 +1,7 @@
 """One dataset: what is known of it, and why its state is what it is."""
 
 from lineage.catalog.reader import Reader, Row
+from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
 from service.answers.moments import Evaluated, iso, iso_of
 from service.answers.named import Dataset
@@ -28,8 +29,17 @@ WHERE d.canonical_key = :key ORDER BY a.namespace, a.name, a.rule LIMIT 100
 """
 
 
-def dataset(reader: Reader, named: Dataset, evaluated: Evaluated) -> DatasetDetail:
-    """All that is known of this dataset."""
+# Evidence that speaks of the dataset and its own runs alone; all other may name another dataset.
+_TELLS_OF_ITSELF = (
+    *(None, "pipeline_lag", "ingestion_gap", "silent", "late", "never_reported", "no_inputs"),
+    "lost_run",
+)
+
+
+def dataset(
+    reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING
+) -> DatasetDetail:
+    """All that is known of this dataset, and may be seen."""
     key, namespace, name = named
     known = reader.rows(_KNOWN, {"key": key})[0]
     return DatasetDetail(
@@ -37,7 +47,7 @@ def dataset(reader: Reader, named: Dataset, evaluated: Evaluated) -> DatasetDeta
         dataset=name,
         tier=known[0],
         tier_origin=known[1],
-        tier_reason=known[2],
+        tier_reason=known[2] if sight.is_whole or known[1] == "declared" else None,
         owner=known[3],
         owner_origin=known[4],
         is_source=bool(known[5]),
@@ -48,23 +58,25 @@ def dataset(reader: Reader, named: Dataset, evaluated: Evaluated) -> DatasetDeta
         last_read_at=iso(known[9]),
         retired_at=iso(known[10]),
         limit_explanation=known[11],
-        states=[_state(row) for row in reader.rows(_STATES, {"key": key})],
-        aliases=[Alias(*row) for row in reader.rows(_ALIASES, {"key": key})],
-        last_run=last_run(reader, key),
+        states=[_state(row, sight) for row in reader.rows(_STATES, {"key": key})],
+        aliases=[Alias(*row) for row in reader.rows(_ALIASES, {"key": key}) if sight.sees(row[0])],
+        last_run=last_run(reader, key, sight),
         evaluated_at=evaluated.at,
         stale=evaluated.stale,
     )
 
 
-def why(reader: Reader, named: Dataset, evaluated: Evaluated) -> Why:
+def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING) -> Why:
     """The dataset's states as sentences, the worst first, each with its evidence."""
-    known = dataset(reader, named, evaluated)
+    known = dataset(reader, named, evaluated, sight)
     sentences = [*_doubt(known), *(_sentence(state) for state in known.states), *_standing(known)]
     return Why(known.dataset_namespace, known.dataset, known.state, sentences, known.states)
 
 
-def _state(row: Row) -> SliState:
+def _state(row: Row, sight: Sight) -> SliState:
     sli, state, reason, evidence, since, age, limit, origin = row
+    if not (sight.is_whole or reason in _TELLS_OF_ITSELF):
+        evidence = "not shown: it may name what this token may not see"
     name = sli_name(sli)
     return SliState(sli, name, state, reason, evidence, iso_of(since), age, limit, origin)
 

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
+from service.access.sight import EVERYTHING, Sight
 from service.answers.moments import Evaluated, iso
 from service.answers.shapes import DatasetPage, DatasetRow
 from service.errors import InvalidQuestionError
@@ -26,10 +27,11 @@ _FILTERED = f"""{JUDGED}
   AND (CAST(:owner AS TEXT) IS NULL OR p.owner = :owner)
   AND (CAST(:contains AS TEXT) IS NULL OR d.name LIKE :contains ESCAPE '!')
 """
-_COUNTS = f"SELECT {RANK}, COUNT(*) {_FILTERED} GROUP BY 1"
+_NAMESPACES = "SELECT DISTINCT namespace FROM dataset WHERE canonical_key = dataset_key"
+_COUNTS = f"SELECT {RANK}, COUNT(*) {_FILTERED} AND {{seen}} GROUP BY 1"
 _ROWS = f"""
 SELECT d.namespace, d.name, p.tier, p.owner, s.state, s.sli, s.reason, s.since
-{_FILTERED} AND {RANK} IN (:bad, :unknown, :learning, :good)
+{_FILTERED} AND {{seen}} AND {RANK} IN (:bad, :unknown, :learning, :good)
 ORDER BY {RANK}, CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END,
   d.namespace, d.name
 LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
@@ -48,13 +50,14 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     contains: str | None = None  # in the name
 
 
-def datasets(
+def datasets(  # noqa: PLR0913 - the last three by name
     reader: Reader,
     filters: Filters,
     evaluated: Evaluated,
     *,
     limit: int | None = None,
     offset: int = 0,
+    sight: Sight = EVERYTHING,
 ) -> DatasetPage:
     """The datasets that are not retired, worst first.
 
@@ -66,16 +69,17 @@ def datasets(
     if filters.state is not None and filters.state not in WORST_FIRST:
         message = f"state: expected one of {', '.join(WORST_FIRST)}, got {filters.state[:80]!r}"
         raise InvalidQuestionError(message)
-    values = _values(filters)
+    seen, names = _seen(reader, sight)
+    values = {**_values(filters), **names}
     counts = [
         (rank, count)
-        for rank, count in _counts(reader, values)
+        for rank, count in _counts(reader, values, seen)
         if filters.state in {None, _of_now(WORST_FIRST[rank], evaluated)}
     ]
     most = _EVERY if limit is None else limit
     ranks, skipped = _ranks_of(counts, offset, offset + most)
     window = {"most": most, "offset": offset - skipped}
-    rows = reader.rows(_ROWS, {**values, **ranks, **window}) if ranks else []
+    rows = reader.rows(_ROWS.format(seen=seen), {**values, **ranks, **window}) if ranks else []
     return _page([_row(row, evaluated) for row in rows], sum(n for _, n in counts), offset)
 
 
@@ -106,8 +110,19 @@ def _values(filters: Filters) -> dict[str, Any]:
     return {"tier": filters.tier, "owner": filters.owner, "contains": contains}
 
 
-def _counts(reader: Reader, values: dict[str, Any]) -> list[tuple[int, int]]:
-    return sorted((rank, count) for rank, count in reader.rows(_COUNTS, values))
+def _counts(reader: Reader, values: dict[str, Any], seen: str = "1 = 1") -> list[tuple[int, int]]:
+    rows = reader.rows(_COUNTS.format(seen=seen), values)
+    return sorted((rank, count) for rank, count in rows)
+
+
+def _seen(reader: Reader, sight: Sight) -> tuple[str, dict[str, str]]:
+    """A condition on the namespace, and its values: namespaces are few, and listed."""
+    if sight.is_whole:
+        return "1 = 1", {}
+    names = [row[0] for row in reader.rows(_NAMESPACES) if sight.sees(row[0])]
+    values = {f"seen_{n}": name for n, name in enumerate(names)}
+    listed = ", ".join(f":{name}" for name in values)
+    return (f"d.namespace IN ({listed})" if names else "1 = 0"), values
 
 
 def _ranks_of(counts: list[tuple[int, int]], begin: int, end: int) -> tuple[dict[str, int], int]:

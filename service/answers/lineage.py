@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lineage.catalog.reader import Reader, rows_for
+from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
 from service.answers.moments import Evaluated
 from service.answers.named import Dataset
@@ -34,18 +35,28 @@ class _Walk(msgspec.Struct):
 
     neighbours: dict[int, dict[int, set[str]]]
     found_by: dict[int, int | None]
+    hidden: dict[int, set[int]] = {}  # next to each, what may not be seen: the walk ends there
     cut: str | None = None
 
 
-def lineage(
-    reader: Reader, dataset: Dataset, evaluated: Evaluated, *, depth: int, direction: str = "both"
+def lineage(  # noqa: PLR0913 - the last three by name
+    reader: Reader,
+    dataset: Dataset,
+    evaluated: Evaluated,
+    *,
+    depth: int,
+    direction: str = "both",
+    sight: Sight = EVERYTHING,
 ) -> Lineage:
     """Both trees, or the one asked for, to `depth` steps away.
 
-    Partial when there is more beyond the depth, or more than `MOST_NODES` datasets.
+    Partial when there is more beyond the depth, or more than `MOST_NODES` datasets. What may not be
+    seen is counted beside each dataset, and nothing beyond it is followed.
     """
     key, namespace, name = dataset
-    walks = {way: _walk(reader, key, _NEXT[way], depth) for way in DIRECTIONS[direction]}
+    walks = {
+        way: _walk(_Steps(reader, _NEXT[way], sight), key, depth) for way in DIRECTIONS[direction]
+    }
     keys = {key}.union(*(walk.found_by for walk in walks.values()))
     draw = _Drawing(reader, keys, evaluated)
     cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
@@ -56,28 +67,56 @@ def lineage(
         state=draw.states[key],
         upstream=trees.get("upstream", []),
         downstream=trees.get("downstream", []),
-        last_run=last_run(reader, key),
+        last_run=last_run(reader, key, sight),
         depth=depth,
         partial=bool(cuts),
         partial_reason="; ".join(cuts) or None,
+        hidden_upstream=_hidden(walks.get("upstream"), key),
+        hidden_downstream=_hidden(walks.get("downstream"), key),
     )
 
 
-def _walk(reader: Reader, start: int, sql: str, depth: int) -> _Walk:
-    walk = _Walk(neighbours={}, found_by={start: None})
+def _hidden(walk: _Walk | None, key: int) -> int:
+    return 0 if walk is None else len(walk.hidden.get(key, ()))
+
+
+class _Steps:
+    """The edges of one direction, and which of their ends may be seen."""
+
+    def __init__(self, reader: Reader, sql: str, sight: Sight) -> None:
+        self._reader = reader
+        self._sql = sql
+        self._sight = sight
+
+    def edges(self, frontier: Iterable[int]) -> list[tuple[int, int, str, bool]]:
+        """(from, to, job, whether `to` may be seen) of every edge out of these."""
+        rows = rows_for(self._reader, self._sql, frontier)
+        if self._sight.is_whole:
+            return [(here, other, job, True) for here, other, job in rows]
+        named = rows_for(self._reader, _NAMES, {other for _, other, _ in rows})
+        seen = {key for key, namespace, _ in named if self._sight.sees(namespace)}
+        return [(here, other, job, other in seen) for here, other, job in rows]
+
+
+def _walk(steps: _Steps, start: int, depth: int) -> _Walk:
+    walk = _Walk(neighbours={}, found_by={start: None}, hidden={})
     frontier = [start]
     for _ in range(depth):
-        frontier = _step(reader, walk, frontier, sql)
+        frontier = _step(steps, walk, frontier)
         if not frontier or walk.cut:
             return walk
-    if any(other not in walk.found_by for _, other, _ in rows_for(reader, sql, frontier)):
+    beyond = (other for _, other, _, is_seen in steps.edges(frontier) if is_seen)
+    if any(other not in walk.found_by for other in beyond):
         walk.cut = f"more lies beyond depth {depth}"
     return walk
 
 
-def _step(reader: Reader, walk: _Walk, frontier: Iterable[int], sql: str) -> list[int]:
+def _step(steps: _Steps, walk: _Walk, frontier: Iterable[int]) -> list[int]:
     reached: list[int] = []
-    for here, other, job_name in rows_for(reader, sql, frontier):
+    for here, other, job_name, is_seen in steps.edges(frontier):
+        if not is_seen:
+            walk.hidden.setdefault(here, set()).add(other)
+            continue
         if other not in walk.found_by:
             if len(walk.found_by) > MOST_NODES:
                 walk.cut = f"more than {MOST_NODES} datasets"
@@ -107,4 +146,5 @@ class _Drawing:
         namespace, name = self._names.get(key, ("", f"(unknown dataset {key})"))
         repeated = walk.found_by[key] != parent
         children = [] if repeated else self.branches(walk, key)
-        return Node(namespace, name, self.states[key], sorted(jobs), repeated, children)
+        told = (namespace, name, self.states[key], sorted(jobs), repeated, children)
+        return Node(*told, hidden=_hidden(walk, key))

@@ -5,8 +5,13 @@ import difflib
 from lineage.catalog.reader import Reader, Row
 from lineage.keys import key
 from lineage.names import fold
+from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import literal
-from service.errors import AmbiguousDatasetError, UnknownDatasetError
+from service.errors import (
+    AmbiguousDatasetError,
+    ForbiddenNamespaceError,
+    UnknownDatasetError,
+)
 
 _MOST_CANDIDATES = 5
 _MOST_COMPARED = 20_000  # names held against a misspelt one: more would not answer in 0.5 s
@@ -29,35 +34,42 @@ _BY_LAST_PART = f"""
 Dataset = tuple[int, str, str]  # canonical key, namespace, name
 
 
-def dataset_named(reader: Reader, wanted: str, namespace: str | None = None) -> Dataset:
+def dataset_named(
+    reader: Reader, wanted: str, namespace: str | None = None, sight: Sight = EVERYTHING
+) -> Dataset:
     """The one dataset that is meant, as its canonical self.
 
     Args:
         reader: of the catalog.
         wanted: a name; without `namespace` also `namespace/name`, or a name's last part.
         namespace: as OpenLineage gives it; folded like the name.
+        sight: what may be seen; all else is as if it were not there.
 
     Raises:
         UnknownDatasetError: there is none, or (AmbiguousDatasetError) there are several.
+        ForbiddenNamespaceError: the namespace given may not be seen, whatever is in it.
     """
     if namespace is not None:
-        return _by_both(reader, namespace, wanted)
+        return _by_both(reader, namespace, wanted, sight)
     for sql in (_BY_NAME, _BY_ALIAS, _BY_LAST_PART):
         rows = reader.rows(sql, {"wanted": wanted, "suffix": literal(wanted)})
-        found = sorted({(row[0], row[1], row[2]) for row in rows})
+        found = sorted({(row[0], row[1], row[2]) for row in rows if sight.sees(row[1])})
         if len(found) == 1:
             return found[0]
         if found:
             raise AmbiguousDatasetError(wanted, _shown(found))
-    raise UnknownDatasetError(wanted, _candidates(reader, wanted))
+    raise UnknownDatasetError(wanted, _candidates(reader, wanted, sight))
 
 
-def _by_both(reader: Reader, namespace: str, name: str) -> Dataset:
+def _by_both(reader: Reader, namespace: str, name: str, sight: Sight) -> Dataset:
     folded = fold(namespace, name)
+    if not sight.sees(folded.namespace):
+        message = f"the token may not see the namespace {namespace[:80]!r}"
+        raise ForbiddenNamespaceError(message)
     wanted = {"key": key(folded.namespace, folded.name)}
     rows = reader.rows(f"{_CANONICAL} WHERE d.dataset_key = :key", wanted)
-    if not rows:
-        raise UnknownDatasetError(f"{namespace}/{name}", _candidates(reader, name))
+    if not rows or not sight.sees(rows[0][1]):
+        raise UnknownDatasetError(f"{namespace}/{name}", _candidates(reader, name, sight))
     return rows[0][0], rows[0][1], rows[0][2]
 
 
@@ -65,22 +77,27 @@ def _shown(found: list[Dataset]) -> list[str]:
     return sorted(f"{namespace}/{name}" for _, namespace, name in found)[:_MOST_CANDIDATES]
 
 
-def _candidates(reader: Reader, wanted: str) -> list[str]:
+def _candidates(reader: Reader, wanted: str, sight: Sight) -> list[str]:
     last_part = wanted.rstrip("/").rpartition("/")[2]
-    like = {"like": f"%{literal(last_part.lower())}%", "most": _MOST_CANDIDATES}
+    # Of many that may not be seen a few that may must still be found.
+    most = _MOST_CANDIDATES if sight.is_whole else _MOST_COMPARED
+    like = {"like": f"%{literal(last_part.lower())}%", "most": most}
     rows = reader.rows(
         "SELECT namespace, name FROM dataset WHERE LOWER(name) LIKE :like ESCAPE '!'"
         " ORDER BY name LIMIT :most",
         like,
     )
-    return [f"{namespace}/{name}" for namespace, name in rows or _spelt_alike(reader, last_part)]
+    seen = [row for row in rows if sight.sees(row[0])][:_MOST_CANDIDATES]
+    return [f"{row[0]}/{row[1]}" for row in seen or _spelt_alike(reader, last_part, sight)]
 
 
-def _spelt_alike(reader: Reader, last_part: str) -> list[Row]:
+def _spelt_alike(reader: Reader, last_part: str, sight: Sight) -> list[Row]:
     rows = reader.rows(
         "SELECT namespace, name FROM dataset ORDER BY last_seen_at DESC LIMIT :most",
         {"most": _MOST_COMPARED},
     )
-    by_part = {row[1].rstrip("/").rpartition("/")[2]: row for row in reversed(rows)}
+    by_part = {
+        row[1].rstrip("/").rpartition("/")[2]: row for row in reversed(rows) if sight.sees(row[0])
+    }
     close = difflib.get_close_matches(last_part, by_part, n=_MOST_CANDIDATES)
     return [by_part[part] for part in close]

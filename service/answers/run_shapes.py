@@ -62,6 +62,7 @@ class RunDetail(msgspec.Struct, frozen=True):
     spark_conf: dict[str, str]  # by key; those that are known to hold no secret
     parameters: dict[str, str]  # likewise
     datasets: list[RunIo]
+    hidden_datasets: int = 0  # that it touched, and that the one who asks may not see
 
 
 class RunAnswer(msgspec.Struct, frozen=True):

@@ -1,11 +1,13 @@
 """Runs: one by its id, and the last one that meant to write a dataset."""
 
+from collections import Counter
 from typing import Any
 
 import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.states import run_state
+from service.access.sight import EVERYTHING, Sight
 from service.answers.moments import iso, seconds_between
 from service.answers.run_shapes import RunAnswer, RunDetail, RunIo, RunSummary
 from service.errors import UnknownRunError
@@ -13,7 +15,7 @@ from service.errors import UnknownRunError
 _MOST_IO = 1_000  # datasets listed of the runs of one id
 _SUMMARY = (
     "run_id, job_namespace, job_name, first_event_at, started_at, completed_at, failed_at,"
-    " last_event_at"
+    " last_event_at, root_job_name"
 )
 _TEXTS = (
     *("root_run_id", "root_job_namespace", "root_job_name", "parent_run_id", "processing_type"),
@@ -39,39 +41,53 @@ SELECT {_SUMMARY} FROM run WHERE run_key = (
 """  # noqa: S608 - constants only
 
 
-def run(reader: Reader, run_id: str) -> RunAnswer:
+def run(reader: Reader, run_id: str, sight: Sight = EVERYTHING) -> RunAnswer:
     """Every run of this id: two jobs that share one are two runs.
+
+    Who may not see all sees the runs that touched what they may, under their application's name:
+    Spark names a job after what it writes, and an error message may name anything.
 
     Raises:
         UnknownRunError: none was ever seen.
     """
     rows = reader.rows(_DETAIL, {"run_id": run_id})
     if not rows:
-        message = f"no event of a run {run_id[:80]!r} has been seen"
-        raise UnknownRunError(message)
-    listed = rows_for(reader, _IO, [row[8] for row in rows], {"most": _MOST_IO + 1})
+        raise UnknownRunError(_unknown(run_id))
+    listed = rows_for(reader, _IO, [row[9] for row in rows], {"most": _MOST_IO + 1})
     partial = len(listed) > _MOST_IO
     by_run: dict[int, list[RunIo]] = {}
+    hidden: Counter[int] = Counter()
     for run_key, *io in listed[:_MOST_IO]:
-        by_run.setdefault(run_key, []).append(RunIo(*io))
+        if sight.sees(io[0]):
+            by_run.setdefault(run_key, []).append(RunIo(*io))
+        else:
+            hidden[run_key] += 1
+    seen = [row for row in rows if sight.is_whole or row[9] in by_run]
+    if not seen:
+        raise UnknownRunError(_unknown(run_id))
     reason = f"only the first {_MOST_IO} datasets are listed" if partial else None
-    return RunAnswer([_detail(row, by_run.get(row[8], [])) for row in rows], partial, reason)
+    runs = [_detail(row, by_run.get(row[9], []), hidden[row[9]], sight) for row in seen]
+    return RunAnswer(runs, partial, reason)
 
 
-def last_run(reader: Reader, dataset_key: int) -> RunSummary | None:
+def _unknown(run_id: str) -> str:
+    return f"no event of a run {run_id[:80]!r} has been seen"
+
+
+def last_run(reader: Reader, dataset_key: int, sight: Sight = EVERYTHING) -> RunSummary | None:
     """The newest run that named this dataset as its output, whether or not it succeeded."""
     rows = reader.rows(_LAST, {"key": dataset_key})
-    return RunSummary(**_summary(rows[0])) if rows else None
+    return RunSummary(**_summary(rows[0], sight)) if rows else None
 
 
-def _summary(row: Row) -> dict[str, Any]:
-    run_id, job_namespace, job_name, first_event, started, completed, failed, _ = row[:8]
+def _summary(row: Row, sight: Sight) -> dict[str, Any]:
+    run_id, job_namespace, job_name, first_event, started, completed, failed, _, root = row[:9]
     finished = completed if failed is None else max(failed, completed or failed)
     start = first_event if started is None else started
     return {
         "run_id": run_id,
         "job_namespace": job_namespace,
-        "job_name": job_name,
+        "job_name": job_name if sight.is_whole else root,
         "status": run_state(started_at=started, completed_at=completed, failed_at=failed),
         "started_at": iso(start),
         "finished_at": iso(finished),
@@ -79,15 +95,19 @@ def _summary(row: Row) -> dict[str, Any]:
     }
 
 
-def _detail(row: Row, datasets: list[RunIo]) -> RunDetail:
-    *texts, nominal_start_at, spark_conf, parameters = row[9:]
+def _detail(row: Row, datasets: list[RunIo], hidden: int, sight: Sight) -> RunDetail:
+    *texts, nominal_start_at, spark_conf, parameters = row[10:]
+    told = {**_summary(row, sight), **dict(zip(_TEXTS, texts, strict=True))}
+    if not sight.is_whole:
+        # Texts that may name what is not to be seen.
+        told["error_message"] = spark_conf = parameters = None
     return RunDetail(
-        **_summary(row),
-        **dict(zip(_TEXTS, texts, strict=True)),
+        **told,
         nominal_start_at=iso(nominal_start_at),
         spark_conf=settings_of(spark_conf),
         parameters=settings_of(parameters),
         datasets=datasets,
+        hidden_datasets=hidden,
     )
 
 

@@ -119,6 +119,7 @@ class Node(msgspec.Struct, frozen=True):
     job_names: list[str]  # of the jobs that make the edge to the node above
     repeated: bool
     children: "list[Node]"
+    hidden: int = 0  # datasets next to it on this side that the one who asks may not see
 
 
 class Lineage(msgspec.Struct, frozen=True):
@@ -133,3 +134,5 @@ class Lineage(msgspec.Struct, frozen=True):
     depth: int
     partial: bool
     partial_reason: str | None
+    hidden_upstream: int = 0  # datasets next to it that the one who asks may not see
+    hidden_downstream: int = 0

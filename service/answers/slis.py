@@ -5,7 +5,14 @@ from datetime import datetime, timedelta
 
 from lineage.catalog.reader import Reader
 from lineage.clock import to_micros
-from lineage.states import ALL_TIERS, SLI_BY_ID, SLIS
+from lineage.states import (
+    ALL_TIERS,
+    IMPACT_ANALYSIS,
+    QUERY_LATENCY,
+    SLI_BY_ID,
+    SLIS,
+    UNAUTHORIZED_ACCESS,
+)
 from service.answers.moments import Evaluated, stale_warning
 from service.answers.shapes import SliAnswer, SliRow
 
@@ -14,9 +21,18 @@ MOST_UNKNOWN = 0.05  # of a day: more, and there is no ratio
 Objectives = Mapping[tuple[str, str], float]  # by SLI and tier
 
 _NOW = "SELECT sli, tier, SUM(good), SUM(total) FROM sli_now GROUP BY sli, tier"
-_DAY = """
-SELECT sli, tier, SUM(unknown), SUM(total) FROM sli_hour WHERE hour >= :since GROUP BY sli, tier
+# What the service itself served: of the last 24 hours, as the pipeline's events are.
+_SERVED = """
+SELECT sli, tier, SUM(good), SUM(total) FROM served_hour WHERE hour > :since GROUP BY sli, tier
 """
+_DAY = """
+SELECT sli, tier, SUM(unknown), SUM(total) FROM (
+  SELECT sli, tier, unknown, total, hour FROM sli_hour
+  UNION ALL SELECT sli, tier, unknown, total, hour FROM served_hour
+) AS hours WHERE hour >= :since GROUP BY sli, tier
+"""
+# Their figures do not rest on an evaluation: a stale one hides none of them.
+_OF_THE_SERVICE = (QUERY_LATENCY.id, IMPACT_ANALYSIS.id, UNAUTHORIZED_ACCESS.id)
 
 
 def sli_name(sli: str) -> str:
@@ -30,17 +46,29 @@ def slis(
 ) -> SliAnswer:
     """Every SLI of every tier; the ratio is null when there is no sample of now.
 
-    That is: nothing to count, an evaluation that is stale, or over 5 % of the day unknown.
+    That is: nothing to count, over 5 % of the day unknown, or, where the figure rests on an
+    evaluation, one that is stale.
     """
-    counted = {(sli, tier): (good, total) for sli, tier, good, total in reader.rows(_NOW)}
+    day = {"since": to_micros(now - timedelta(days=1))}
+    counts = [*reader.rows(_NOW), *reader.rows(_SERVED, day)]
+    counted = {(sli, tier): (good, total) for sli, tier, good, total in counts}
     hidden = mostly_unknown(reader, now)
     ids = counted.keys() | _expected()
     rows = [
-        _row(id_, counted.get(id_, (0, 0)), objectives, hidden=evaluated.stale or id_ in hidden)
+        _row(
+            id_,
+            counted.get(id_, (0, 0)),
+            objectives,
+            hidden=id_ in hidden or _rests(id_, evaluated),
+        )
         for id_ in sorted(ids, key=_order)
     ]
     reason = stale_warning(evaluated) if evaluated.stale else None
     return SliAnswer(rows, evaluated.at, evaluated.stale, evaluated.stale, reason)
+
+
+def _rests(id_: tuple[str, str], evaluated: Evaluated) -> bool:
+    return evaluated.stale and id_[0] not in _OF_THE_SERVICE
 
 
 def mostly_unknown(reader: Reader, now: datetime) -> set[tuple[str, str]]:

@@ -3,23 +3,22 @@
 from typing import Annotated
 
 from litestar import get
-from litestar.datastructures import State
 from litestar.params import FromQuery, QueryParameter
 
 from service.answers import dataset as one
 from service.answers.datasets import Filters, datasets
 from service.answers.named import dataset_named
 from service.answers.shapes import DatasetDetail, DatasetPage, Why
-from service.asking import question
+from service.routes.asked import AnyRequest, asked_by
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="At most so many.")]
 _Offset = Annotated[int, QueryParameter(ge=0, description="Skip so many.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
 
-@get("/api/v1/datasets", sync_to_thread=True)
+@get("/api/v1/datasets", query="datasets", access="datasets", is_cut=True, sync_to_thread=True)
 def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
-    state: State,
+    request: AnyRequest,
     *,
     dataset_state: Annotated[str | None, QueryParameter(name="state")] = None,
     tier: _Text = None,
@@ -30,23 +29,24 @@ def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
 ) -> DatasetPage:
     """The datasets and the worst state of each, worst first."""
     filters = Filters(state=dataset_state, tier=tier, owner=owner, contains=contains)
-    with question(state.settings, state.clock) as asked:
-        return datasets(asked.reader, filters, asked.evaluated, limit=limit, offset=offset)
+    with asked_by(request) as asked:
+        page = {"limit": limit, "offset": offset}
+        return datasets(asked.reader, filters, asked.evaluated, sight=asked.sight, **page)
 
 
-@get("/api/v1/dataset", sync_to_thread=True)
+@get("/api/v1/dataset", query="dataset", access="dataset", is_cut=True, sync_to_thread=True)
 def get_dataset(
-    state: State, dataset: FromQuery[str], dataset_namespace: _Text = None
+    request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None
 ) -> DatasetDetail:
     """One dataset: policy, states, limits, aliases, last run."""
-    with question(state.settings, state.clock) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace)
-        return one.dataset(asked.reader, named, asked.evaluated)
+    with asked_by(request) as asked:
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        return one.dataset(asked.reader, named, asked.evaluated, asked.sight)
 
 
-@get("/api/v1/why", sync_to_thread=True)
-def get_why(state: State, dataset: FromQuery[str], dataset_namespace: _Text = None) -> Why:
+@get("/api/v1/why", query="why", access="why", is_cut=True, sync_to_thread=True)
+def get_why(request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None) -> Why:
     """Why its state is what it is, in sentences."""
-    with question(state.settings, state.clock) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace)
-        return one.why(asked.reader, named, asked.evaluated)
+    with asked_by(request) as asked:
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        return one.why(asked.reader, named, asked.evaluated, asked.sight)

@@ -3,27 +3,27 @@
 from typing import Annotated, Literal
 
 from litestar import get
-from litestar.datastructures import State
 from litestar.params import FromQuery, QueryParameter
 
 from service.answers.lineage import MOST_DEPTH, lineage
 from service.answers.named import dataset_named
 from service.answers.shapes import Lineage
-from service.asking import question
+from service.routes.asked import AnyRequest, asked_by
 
 _Direction = FromQuery[Literal["upstream", "downstream", "both"]]
 _Depth = Annotated[int, QueryParameter(ge=1, le=MOST_DEPTH, description="Steps to follow.")]
 
 
-@get("/api/v1/lineage", sync_to_thread=True)
+@get("/api/v1/lineage", query="lineage", access="lineage", is_cut=True, sync_to_thread=True)
 def get_lineage(
-    state: State,
+    request: AnyRequest,
     dataset: FromQuery[str],
     dataset_namespace: FromQuery[str | None] = None,
     depth: _Depth = 5,
     direction: _Direction = "both",
 ) -> Lineage:
     """What it is made of and what is made of it, and its last run."""
-    with question(state.settings, state.clock) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace)
-        return lineage(asked.reader, named, asked.evaluated, depth=depth, direction=direction)
+    with asked_by(request) as asked:
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        question = (asked.reader, named, asked.evaluated)
+        return lineage(*question, depth=depth, direction=direction, sight=asked.sight)

@@ -6,19 +6,19 @@ from litestar.datastructures import State
 from service.answers.shapes import SliAnswer
 from service.answers.slis import slis
 from service.answers.status import Status, status
-from service.asking import question
 from service.objectives import objectives
+from service.routes.asked import AnyRequest, asked_by
 
 
-@get("/api/v1/slis", sync_to_thread=True)
-def get_slis(state: State) -> SliAnswer:
+@get("/api/v1/slis", access="slis", is_cut=True, sync_to_thread=True)
+def get_slis(request: AnyRequest) -> SliAnswer:
     """Every SLI of every tier beside its objective."""
-    with question(state.settings, state.clock) as asked:
-        ratios = objectives(state.settings)
+    with asked_by(request) as asked:
+        ratios = objectives(request.app.state.settings)
         return slis(asked.reader, asked.evaluated, ratios, now=asked.now)
 
 
-@get("/api/v1/status", sync_to_thread=True)
+@get("/api/v1/status", access="status", sync_to_thread=True)
 def get_status(state: State) -> Status:
     """What waits, what was refused, how old the last evaluation is."""
     return status(state.settings, state.clock())

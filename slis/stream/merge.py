@@ -132,20 +132,21 @@ def _record(connection: Connection, spool_range: SpoolRange, events: int, landed
     at = {"landed_at": landed_at, "last_seq": spool_range.last_seq}
     fresh = upsert(connection, tables.event, _EVENTS, {}, keeps=keeps, given=at)
     failed = (
-        "SELECT seq AS spool_seq, problem AS reason, detail, :landed_at AS landed_at FROM "
-        "s_event WHERE problem IS NOT NULL"
+        "SELECT seq AS spool_seq, problem AS reason, detail, is_history = 1 AS is_history, "
+        ":landed_at AS landed_at FROM s_event WHERE problem IS NOT NULL"
     )
     upsert(
         connection,
         tables.pipeline_error,
         failed,
         {},
-        keeps="reason detail landed_at",
+        keeps="reason detail is_history landed_at",
         given={"landed_at": landed_at},
     )
     unreadable = connection.scalar(
         text("SELECT count(*) FROM s_event WHERE problem = 'core_unreadable'")
     )
+    history = connection.scalar(text("SELECT count(*) FROM s_event WHERE is_history = 1"))
     landed = Landed(events=events, duplicates=events - fresh - (unreadable or 0))
     connection.execute(
         tables.batch.insert(),
@@ -153,6 +154,7 @@ def _record(connection: Connection, spool_range: SpoolRange, events: int, landed
             **msgspec.structs.asdict(spool_range),
             "events": landed.events,
             "duplicates": landed.duplicates,
+            "history": history or 0,
             "landed_at": landed_at,
         },
     )

@@ -78,6 +78,15 @@ def test_a_refused_event_is_kept_with_its_reason_and_path(collector):
     assert kept in collector.rows("SELECT body, reason, path, detail FROM rejected")
 
 
+def test_what_a_history_load_had_refused_is_told_apart(collector):
+    """It is counted apart: a backfill of broken lines is no error of now."""
+    raw = body(run_event(run={"runId": "nightly-43"}))
+
+    collector.post(raw, lineward_origin="history")
+
+    assert (raw, "history") in collector.rows("SELECT body, origin FROM rejected")
+
+
 def test_each_kind_of_event_is_told_apart(collector):
     """Dataset and job events teach without a run."""
     sent = {"run": new_body(), "job": body(job_event()), "dataset": body(dataset_event())}

@@ -1,7 +1,11 @@
 """What the spool lets go, and what it does when it is full."""
 
+import sqlite3
+from contextlib import closing
+
 from collector.settings import Limits
 from collector.spool import Spool
+from collector.spool_file import SCHEMA
 from collector.writes import Rejected, Write
 from lineage.clock import to_micros
 from tests.collector.spools import OLD, events, rows_of, wait_for_groups
@@ -102,3 +106,18 @@ def test_refused_bodies_are_kept_cut_and_few(tmp_path, started, clock):
     kept = (to_micros(clock()), "not_json", "$.a", "why", b"body", 6)
     until(lambda: rows_of(tmp_path, "SELECT id FROM rejected") == [(3,), (4,), (5,)])
     assert rows_of(tmp_path, rows) == [kept] * 3
+
+
+def test_a_spool_of_before_gets_the_origin_of_what_it_refused(tmp_path, started):
+    """An older file is completed when it is opened; what it held counts as live."""
+    with closing(sqlite3.connect(tmp_path / "spool.db")) as old, old:
+        old.executescript(SCHEMA)
+        old.execute("ALTER TABLE rejected DROP COLUMN origin")
+        old.execute("INSERT INTO rejected VALUES (1, 0, 'depth', NULL, '', '', 0)")
+
+    spool = started()
+    refused = Rejected("depth", None, "", b"", 0, "history")
+    spool.submit(Write((), (spool.rejected_row(refused),), None))
+
+    rows = "SELECT origin FROM rejected ORDER BY id"
+    until(lambda: rows_of(tmp_path, rows) == [("http",), ("history",)])

@@ -20,6 +20,25 @@ from lineage.policy import PolicyError, parse
             "lineward.yaml:3: $.owners[0].slak: unknown key 'slak'; did you mean 'slack'?",
         ),
         (
+            "access:\n",
+            "lineward.yaml:1: $.access: expected object, got null: ''",
+        ),
+        (
+            "access:\n  tokens:\n  - {name: a}",
+            "lineward.yaml:3: $.access.tokens[0]: needs either token_file or sha256",
+        ),
+        (
+            "access:\n  tokens:\n  - name: a\n    token_file: x\n  - name: a\n    token_file: y",
+            "lineward.yaml:5: $.access.tokens[1].name: 'a' is there already",
+        ),
+        (
+            "access: {tokens: [{name: a, token_file: x, roles: [root]}]}",
+            (
+                "lineward.yaml:1: $.access.tokens[0].roles[0]: invalid enum value 'root': 'root'; "
+                "one of admin, read"
+            ),
+        ),
+        (
             "dataset: []",
             "lineward.yaml:1: $.dataset: unknown key 'dataset'; did you mean 'datasets'?",
         ),
@@ -152,3 +171,19 @@ def test_whatever_the_file_holds_it_is_taken_or_refused(text):
         refusal = str(error)
 
     assert refusal == "" or refusal.startswith("lineward.yaml:")
+
+
+def test_a_token_in_the_place_of_its_hash_is_not_told_on():
+    """The refusal goes to logs and screens: it says where, and never the value."""
+    with pytest.raises(PolicyError, match=r"\$\.access\.tokens\[0\]\.sha256") as refused:
+        parse("access: {tokens: [{name: a, sha256: secret-0123456789}]}")
+
+    assert "secret" not in str(refused.value)
+
+
+def test_two_tokens_of_one_hash_are_refused():
+    """Who asked would not be known."""
+    one = "sha256: " + "a" * 64
+
+    with pytest.raises(PolicyError, match="another token has the same"):
+        parse(f"access: {{tokens: [{{name: a, {one}}}, {{name: b, {one}}}]}}")

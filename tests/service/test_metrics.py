@@ -85,6 +85,27 @@ def test_history_and_skewed_events_are_counted_apart(catalog):
     assert found["lineage_events_skewed_total"] == {_labels(processing="batch"): 2.0}
 
 
+def test_errors_are_told_by_stage_and_cause_and_history_apart(catalog):
+    """What was refused and what failed, as it was counted: pruned rows take nothing back."""
+    columns = ("stage", "cause", "origin", "events")
+    rows = [
+        ("collector", "depth", "live", 3),
+        ("pipeline", "core_unreadable", "live", 2),
+        ("pipeline", "core_unreadable", "history", 40),
+    ]
+    with writing(catalog) as connection:
+        values = [dict(zip(columns, row, strict=True)) for row in rows]
+        connection.execute(insert(tables.error_count), values)
+
+    found = _samples(_scrape(catalog))
+
+    failed = _labels(stage="pipeline", cause="core_unreadable")
+    refused = _labels(stage="collector", cause="depth")
+    assert found["lineage_errors_total"] == {refused: 3.0, failed: 2.0}
+    assert found["lineage_errors_history_total"] == {failed: 40.0}
+    assert found["lineage_pipeline_errors_total"] == {_labels(reason="core_unreadable"): 42.0}
+
+
 def test_a_bad_dataset_is_named_with_its_reason_and_owner(catalog):
     """The critical and the bad are shown by name; a learning one that is not critical is not."""
     shop.fill(catalog)

@@ -42,9 +42,22 @@ from lineage.catalog.tables.found import (
     sli_hour,
     sli_now,
 )
+from lineage.catalog.tables.received import error_count, received_cursor
 from lineage.catalog.tables.runs import run, run_io
+from lineage.catalog.tables.served import (
+    access_audit,
+    access_version,
+    impact,
+    served_bucket,
+    served_count,
+    served_counter,
+    served_hour,
+    service_cursor,
+)
 
 __all__ = [
+    "access_audit",
+    "access_version",
     "application",
     "audit",
     "batch",
@@ -61,11 +74,13 @@ __all__ = [
     "dataset_write",
     "edge",
     "edge_run",
+    "error_count",
     "evaluation",
     "event",
     "evidence_file",
     "execution",
     "execution_io",
+    "impact",
     "ingestion_gap",
     "lag_bucket",
     "meta",
@@ -73,10 +88,16 @@ __all__ = [
     "ownership",
     "pipeline_error",
     "reader_cursor",
+    "received_cursor",
     "retirement",
     "run",
     "run_io",
     "schema_version",
+    "served_bucket",
+    "served_count",
+    "served_counter",
+    "served_hour",
+    "service_cursor",
     "sli_counter",
     "sli_hour",
     "sli_now",

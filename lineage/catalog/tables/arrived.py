@@ -13,6 +13,7 @@ batch = Table(
     Column("last_seq", BigInteger, nullable=False),
     Column("events", BigInteger, nullable=False),
     Column("duplicates", BigInteger, nullable=False),
+    Column("history", BigInteger, nullable=False, default=0),  # of the events, by history loads
     instant("landed_at", nullable=False),
 )
 
@@ -44,5 +45,6 @@ pipeline_error = Table(
     key_column("spool_seq"),
     Column("reason", Text, nullable=False),
     Column("detail", Text, nullable=False),
+    flag("is_history"),
     instant("landed_at", nullable=False),
 )

@@ -238,3 +238,14 @@ def test_an_edge_counts_root_runs_and_not_runs(lander, catalog, at):
         )
 
     assert rows(catalog, _EDGES) == [("in", "out", "shop", 2)]
+
+
+def test_an_unreadable_event_of_a_history_load_is_told_apart(lander, catalog):
+    """Its batch says how much of it was history, and its error that it was: M9 leaves both out."""
+    broken = b'{"eventTime":"yesterday","run":{"runId":"r1"},"job":{"namespace":"j","name":"a"}}'
+    lander.land(broken)
+    lander.land(broken, origin="history")
+
+    errors = rows(catalog, "SELECT spool_seq, is_history FROM pipeline_error ORDER BY 1")
+    assert [(seq, bool(is_history)) for seq, is_history in errors] == [(1, False), (2, True)]
+    assert rows(catalog, "SELECT events, history FROM batch ORDER BY last_seq") == [(1, 0), (1, 1)]

@@ -1,0 +1,163 @@
+"""The gate before every handler: who asks is known, may ask, and stands in the audit log.
+
+Bound to the handler that Litestar found, never to the text of a path: a spelling that leads to a
+handler leads through its gate. A handler that says nothing of itself needs the highest role.
+"""
+
+import asyncio
+import re
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.access.audit import Access, Recorder, UnauditedError
+from service.access.decision import OTHER, Decision, advice, decide
+from service.access.force import AccessInForce, Standing
+from service.access.sight import Sight
+from service.access.versions import OFF
+from service.problems import SAFE_HEADERS, Problem
+
+OPEN = "open"
+SIGHT = "sight"
+REQUEST_ID = "request_id"
+_SUBJECTS = ("dataset_namespace", "dataset", "run_id", "state", "tier", "owner", "contains")
+_MOST_SUBJECT = 300
+_MOST_QUERY = 4_096
+_LARGE_BYTES = 65_536
+_NAMESPACE = re.compile(rb'"dataset_namespace":("(?:[^"\\]|\\.)*")')
+_FORBIDDEN = 403
+
+
+class Gate:
+    """ASGI middleware, inside the one that counts what was served."""
+
+    def __init__(self, app: ASGIApp, force: AccessInForce, recorder: Recorder) -> None:
+        self._app = app
+        self._force = force
+        self._recorder = recorder
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or answer once the audit row is durable."""
+        action = str(scope["route_handler"].opt.get("access", OTHER))
+        if action == OPEN:
+            await self._app(scope, receive, send)
+            return
+        standing = self._force.current()
+        if standing.version is None:
+            detail = "the policy is refused, and nobody may ask before it is mended: see the log"
+            await _refuse(send, Problem("Policy refused", 503, detail))
+        elif standing.version.hash == OFF:
+            await self._app(scope, receive, send)
+        else:
+            decision = self._decide(scope, action, standing)
+            held = _Held(self._recorder, _row(scope, action, standing, decision), send)
+            await self._pass(scope, receive, held, decision)
+
+    def _decide(self, scope: Scope, action: str, standing: Standing) -> Decision:
+        shown = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
+        is_cut = bool(scope["route_handler"].opt.get("is_cut", False))
+        if standing.version is None:
+            message = "no version is in force"
+            raise UnauditedError(message)
+        return decide(standing.version, shown, action, standing.at, is_cut=is_cut)
+
+    async def _pass(
+        self, scope: Scope, receive: Receive, held: "_Held", decision: Decision
+    ) -> None:
+        if decision.allowed:
+            scope["state"][SIGHT] = decision.sight
+            await self._app(scope, receive, held.send)
+        else:
+            title = "Unauthorized" if decision.status != _FORBIDDEN else "Forbidden"
+            await _refuse(held.send, Problem(title, decision.status, advice(decision.reason)))
+
+
+class _Held:
+    """An answer that waits for its audit row."""
+
+    def __init__(self, recorder: Recorder, row: Access, send: Send) -> None:
+        self._recorder = recorder
+        self._row = row
+        self._send = send
+        self._start: Any = None
+        self._body = b""
+
+    async def send(self, message: Message) -> None:
+        """Hold the answer until it is whole and its row durable."""
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        if message["type"] != "http.response.body":
+            await self._send(message)
+            return
+        self._body += message.get("body", b"")
+        if not message.get("more_body", False):
+            await self._release()
+
+    async def _release(self) -> None:
+        try:
+            await self._recorder.record(await self._completed())
+        except UnauditedError as error:
+            detail = f"nothing is answered that was not audited: {error}"
+            await _refuse(self._send, Problem("Not audited", 503, detail))
+            return
+        await self._send(self._start)
+        await self._send({"type": "http.response.body", "body": self._body, "more_body": False})
+
+    async def _completed(self) -> Access:
+        status = self._start["status"]
+        row = msgspec.structs.replace(self._row, status=status)
+        if status == _FORBIDDEN and row.decision == "allow":
+            return msgspec.structs.replace(row, decision="deny", reason="namespace")
+        if len(self._body) > _LARGE_BYTES:
+            named = await asyncio.to_thread(namespaces_in, self._body)
+        else:
+            named = namespaces_in(self._body)
+        return msgspec.structs.replace(row, namespaces=msgspec.json.encode(named).decode())
+
+
+def namespaces_in(body: bytes) -> list[str]:
+    """The dataset namespaces that an answer names: read from the answer, not from who made it."""
+    found = {match[1] for match in _NAMESPACE.finditer(body)}
+    return sorted(msgspec.json.decode(text, type=str) for text in found)
+
+
+def sight_of(scope: Scope) -> Sight | None:
+    """What the one who asks may see; None where the gate let everybody in."""
+    return scope["state"].get(SIGHT)
+
+
+def _row(scope: Scope, action: str, standing: Standing, decision: Decision) -> Access:
+    return Access(
+        at=standing.at,
+        request_id=str(scope["state"].get(REQUEST_ID, "")),
+        who=decision.who,
+        fingerprint=decision.fingerprint,
+        action=action,
+        subject=_subject(scope),
+        namespaces="[]",
+        decision="allow" if decision.allowed else "deny",
+        reason=decision.reason,
+        status=0,
+        version="" if standing.version is None else standing.version.hash,
+    )
+
+
+def _subject(scope: Scope) -> str:
+    """What was asked for, of the parameters that we know: a token in the wrong place stays out."""
+    query = scope["query_string"][:_MOST_QUERY].decode("latin-1")
+    asked = [*scope["path_params"].items(), *parse_qsl(query)]
+    named = [f"{name}={value}" for name, value in asked if name in _SUBJECTS]
+    return " ".join(named)[:_MOST_SUBJECT]
+
+
+async def _refuse(send: Send, problem: Problem) -> None:
+    headers = [(b"content-type", b"application/problem+json")]
+    headers += [(name.lower().encode(), value.encode()) for name, value in SAFE_HEADERS.items()]
+    if problem.status == 401:  # noqa: PLR2004 - who asks is not known
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    body = msgspec.json.encode(problem)
+    await send({"type": "http.response.body", "body": body, "more_body": False})

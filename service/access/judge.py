@@ -1,0 +1,104 @@
+"""M10: judges each access afresh, from the audit log and the stored versions alone.
+
+None of this is the code that let the access in: another matcher, another table of what needs what.
+A fault in either shows as a difference.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+WHOLE = "*"
+# Allowed to read: all else needs `admin`. Written down here on its own, not taken from the gate.
+READABLE = ("dataset", "datasets", "impact", "lineage", "run", "slis", "why")
+
+
+class Token(msgspec.Struct, frozen=True):
+    """What one token may, as it was stored."""
+
+    name: str
+    fingerprint: str
+    roles: list[str]
+    namespaces: list[str]
+    expires_at: int | None = None
+
+
+class Version(msgspec.Struct, frozen=True):
+    """A version and when it came into force (µs); `tokens` is None where access was open."""
+
+    since: int
+    hash: str
+    tokens: list[Token] | None
+
+
+def version_at(versions: Sequence[Version], at: int) -> Version | None:
+    """The version in force at an instant; `versions` in the order of their beginning."""
+    in_force = None
+    for version in versions:
+        if version.since > at:
+            break
+        in_force = version
+    return in_force
+
+
+def fault_of(row: Mapping[str, Any], versions: Sequence[Version]) -> str | None:
+    """Why this access should not have been let in; None where it was right to.
+
+    Args:
+        row: of `access_audit`, with decision `allow`.
+        versions: all that were stored.
+    """
+    version = version_at(versions, row["at"])
+    if version is None or version.tokens is None:
+        return "no_version"
+    if version.hash != row["version"]:
+        return "another_version"
+    token = next((one for one in version.tokens if one.name == row["who"]), None)
+    if token is None:
+        return "unknown_token"
+    if not token.fingerprint or token.fingerprint != row["fingerprint"]:
+        return "another_token"
+    return _beyond(token, row)
+
+
+def _beyond(token: Token, row: Mapping[str, Any]) -> str | None:
+    """What the access did that its token may not."""
+    if token.expires_at is not None and token.expires_at <= row["at"]:
+        return "expired"
+    is_admin = "admin" in token.roles
+    if not is_admin and not (row["action"] in READABLE and "read" in token.roles):
+        return "role"
+    if WHOLE in token.namespaces:
+        return None
+    if row["action"] not in READABLE:
+        return "namespace"
+    seen = msgspec.json.decode(row["namespaces"], type=list[str])
+    allowed = all(any(covers(one, name) for one in token.namespaces) for name in seen)
+    return None if allowed else "namespace"
+
+
+def covers(pattern: str, name: str) -> bool:
+    """Whether a pattern of `*` and `?` matches the whole name; two pointers, no regex."""
+    at = mark = 0
+    star, resume = -1, 0
+    for_scheme = _usual(pattern)
+    while at < len(name):
+        here = for_scheme[mark] if mark < len(for_scheme) else ""
+        if here == "*":
+            star, resume, mark = mark, at, mark + 1
+        elif here in {"?", name[at]} and here:
+            at, mark = at + 1, mark + 1
+        elif star >= 0:
+            resume += 1
+            at, mark = resume, star + 1
+        else:
+            return False
+    return not for_scheme[mark:].strip("*")
+
+
+def _usual(pattern: str) -> str:
+    """A pattern in the scheme that namespaces are folded to."""
+    usual = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "wasbs", "gcs": "gs"}
+    scheme, cut, rest = pattern.partition("://")
+    return f"{usual.get(scheme, scheme)}{cut}{rest}" if cut else pattern

@@ -1,0 +1,159 @@
+"""Judges what is new in the audit log, once each; and what was served without standing in it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+import structlog
+from sqlalchemy import Connection, Engine, delete, func, select
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import Clock, to_micros
+from lineage.states import UNAUTHORIZED_ACCESS
+from service.access.audit import Recorder
+from service.access.judge import Version, fault_of, version_at
+from service.access.served import Answered, ServedLog
+from service.served.keeping import add
+from service.served.tallies import Batch
+from slis.stream.upsert import fold_rows
+
+DENIED, UNAUTHORIZED = "lineage_access_denied", "lineage_access_unauthorized"
+UNAUDITED = "unaudited"
+_CURSOR = "access"
+_MOST_ROWS = 5_000
+_MOST_IDS = 500
+_MOST_DENIED = 100_000
+_DAY_MICROS = 86_400_000_000
+_log = structlog.get_logger()
+
+
+class AccessJudge:
+    """Called once a second; what it finds is counted in the transaction that says it was judged."""
+
+    def __init__(
+        self, recorder: Recorder, served: ServedLog, clock: Clock, *, keep_days: int
+    ) -> None:
+        self._recorder = recorder
+        self._served = served
+        self._clock = clock
+        self._keep_days = keep_days
+        self._pruned_at = 0
+
+    def __call__(self, engine: Engine) -> None:
+        """Judge what is new."""
+        self._recorder.store_versions()
+        answered, lost = self._served.take()
+        try:
+            self._judge(engine, answered, lost)
+        except BaseException:
+            self._served.give_back(answered, lost)
+            raise
+        self._prune(engine)
+
+    def _judge(self, engine: Engine, answered: list[Answered], lost: int) -> None:
+        with engine.connect() as connection:
+            versions = stored_versions(connection)
+            if not versions:
+                return
+            after = _position(connection)
+            rows = _rows_after(connection, after)
+            unaudited = _unaudited(connection, versions, answered)
+        batch = judged(rows, versions)
+        for one in unaudited:
+            _bad(batch, UNAUDITED, one.answered_at, {"request_id": one.request_id})
+        for _ in range(lost):
+            batch.count(UNAUTHORIZED_ACCESS, to_micros(self._clock()), "unknown")
+        if not rows and not batch:
+            return
+        last = rows[-1]["id"] if rows else after
+        with writing(engine) as connection:
+            if _position(connection) == after:
+                add(connection, batch)
+                moved = [{"name": _CURSOR, "position": last}]
+                fold_rows(connection, tables.service_cursor, moved)
+
+    def _prune(self, engine: Engine) -> None:
+        now = to_micros(self._clock())
+        if now - self._pruned_at < _DAY_MICROS:
+            return
+        self._pruned_at = now
+        audit = tables.access_audit
+        old = audit.c.at < now - self._keep_days * _DAY_MICROS
+        denied = select(audit.c.id).where(audit.c.decision == "deny")
+        # Who has no token can have a row written by asking: those rows are bounded in number.
+        surplus = denied.order_by(audit.c.id.desc()).offset(_MOST_DENIED).limit(1)
+        with writing(engine) as connection:
+            judged_to = _position(connection)
+            beyond = connection.scalar(surplus) or 0
+            is_surplus = (audit.c.decision == "deny") & (audit.c.id <= beyond)
+            connection.execute(delete(audit).where(audit.c.id <= judged_to, old | is_surplus))
+
+
+def judged(rows: Iterable[dict[str, Any]], versions: Sequence[Version]) -> Batch:
+    """What these rows of the audit log add: accesses to M10, denials to a counter of their own."""
+    batch = Batch()
+    for row in rows:
+        if row["decision"] != "allow":
+            batch.counts[DENIED, row["reason"]] += 1
+            continue
+        fault = fault_of(row, versions)
+        if fault is None:
+            batch.count(UNAUTHORIZED_ACCESS, row["at"], "good")
+        else:
+            _bad(batch, fault, row["at"], {name: row[name] for name in ("id", "who", "action")})
+    return batch
+
+
+def stored_versions(connection: Connection) -> list[Version]:
+    """All versions, in the order of their beginning."""
+    table = tables.access_version
+    rows = connection.execute(select(table).order_by(table.c.in_force_from)).mappings()
+    return [
+        msgspec.convert(
+            {
+                "since": row["in_force_from"],
+                "hash": row["hash"],
+                "tokens": msgspec.json.decode(row["content"]),
+            },
+            Version,
+        )
+        for row in rows
+    ]
+
+
+def _bad(batch: Batch, fault: str, at: int, facts: dict[str, Any]) -> None:
+    batch.count(UNAUTHORIZED_ACCESS, at, "bad")
+    batch.counts[UNAUTHORIZED, fault] += 1
+    _log.error("unauthorized_access", fault=fault, **facts)
+
+
+def _rows_after(connection: Connection, after: int) -> list[dict[str, Any]]:
+    audit = tables.access_audit
+    query = select(audit).where(audit.c.id > after).order_by(audit.c.id).limit(_MOST_ROWS)
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def _unaudited(
+    connection: Connection, versions: Sequence[Version], answered: Sequence[Answered]
+) -> list[Answered]:
+    """What was served while access was guarded, from the asking to the answer, without a row."""
+    guarded = [one for one in answered if _is_guarded(versions, one)]
+    audit = tables.access_audit
+    known: set[str] = set()
+    for start in range(0, len(guarded), _MOST_IDS):
+        ids = [one.request_id for one in guarded[start : start + _MOST_IDS]]
+        is_let_in = (audit.c.request_id.in_(ids)) & (audit.c.decision == "allow")
+        known |= set(connection.scalars(select(audit.c.request_id).where(is_let_in)))
+    return [one for one in guarded if one.request_id not in known]
+
+
+def _is_guarded(versions: Sequence[Version], one: Answered) -> bool:
+    held = (version_at(versions, at) for at in (one.asked_at, one.answered_at))
+    return all(version is not None and version.tokens is not None for version in held)
+
+
+def _position(connection: Connection) -> int:
+    table = tables.service_cursor
+    found = connection.scalar(select(func.max(table.c.position)).where(table.c.name == _CURSOR))
+    return found or 0

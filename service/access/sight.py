@@ -1,0 +1,36 @@
+"""Which datasets one who asks may see: by patterns over their namespaces."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+
+class Sight:
+    """What may be seen. A pattern matches the whole namespace, as naming folds it, or nothing."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        given = tuple(patterns)
+        self.is_whole = "*" in given
+        self._tests = () if self.is_whole else tuple(map(_compiled, given))
+        self._known: dict[str, bool] = {}
+
+    def sees(self, namespace: str) -> bool:
+        """Whether datasets of this namespace may be shown."""
+        if self.is_whole:
+            return True
+        known = self._known.get(namespace)
+        if known is None:
+            known = any(test.fullmatch(f"{namespace}\0") for test in self._tests)
+            self._known[namespace] = known
+        return known
+
+
+@lru_cache(maxsize=1_024)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # At its first use: the policy brings YAML, which a command that asks cannot wait for.
+    from lineage.policy.patterns import PatternParts, matcher  # noqa: PLC0415
+
+    return matcher(PatternParts(namespace=pattern)).regex
+
+
+EVERYTHING = Sight(["*"])

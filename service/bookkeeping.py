@@ -1,0 +1,80 @@
+"""What the service does beside answering: once a second, in a thread of its own.
+
+It writes down what was served. An error is logged, and the next turn comes: a catalog that is away
+for a minute costs no figure, only their being up to date.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+
+import structlog
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from lineage.catalog.engine import open_catalog
+from lineage.catalog.reader import NoCatalogError, open_reader
+
+EVERY_SECONDS = 1.0
+log = structlog.get_logger(__name__)
+
+Work = Callable[[Engine], None]
+
+
+class Bookkeeper:
+    """Runs each work once a second against one catalog; and once more when it is stopped."""
+
+    def __init__(
+        self, catalog_url: str, works: Sequence[Work], *, every_seconds: float = EVERY_SECONDS
+    ) -> None:
+        self._url = catalog_url
+        self._works = works
+        self._every_seconds = every_seconds
+        self._engine: Engine | None = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="bookkeeping", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write down what is left, and end."""
+        self._stop.set()
+        self._thread.join()
+        if self._engine is not None:
+            self._engine.dispose()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._every_seconds):
+            self.turn()
+        self.turn()
+
+    def turn(self) -> None:
+        """Each work once; one that fails keeps no other from its turn."""
+        for work in self._works:
+            try:
+                if engine := self._opened():
+                    work(engine)
+            except SQLAlchemyError as error:
+                log.warning("catalog_unavailable", work=_name(work), error=str(error)[:200])
+            except Exception:  # the edge of a thread: logged, and carried on
+                log.exception("bookkeeping_failed", work=_name(work))
+
+    def _opened(self) -> Engine | None:
+        if self._engine is None and is_there(self._url):
+            self._engine = open_catalog(self._url)
+        return self._engine
+
+
+def is_there(catalog_url: str) -> bool:
+    """Whether the pipeline has made the catalog: the service never makes one by asking."""
+    try:
+        with open_reader(catalog_url) as reader:
+            reader.rows("SELECT COUNT(*) FROM service_cursor")
+    except NoCatalogError:
+        return False
+    return True
+
+
+def _name(work: Work) -> str:
+    return str(getattr(getattr(work, "func", work), "__qualname__", work))

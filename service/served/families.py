@@ -1,0 +1,31 @@
+"""The metrics of what was served, from the catalog's sums."""
+
+from collections.abc import Iterator
+
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+
+from lineage.catalog.reader import Reader
+from service import metric_rows
+from service.access.judging import DENIED, UNAUTHORIZED
+from service.served.queries import METRIC as QUERIES
+
+_COUNTS = {
+    DENIED: (DENIED, "Requests that the API refused, by why.", None, ["reason"]),
+    UNAUTHORIZED: (UNAUTHORIZED, "Accesses that were not allowed, by why.", None, ["reason"]),
+}
+
+
+def served_families(reader: Reader) -> Iterator[Metric]:
+    """How long queries took, by backend and kind; who was refused, and who wrongly was not."""
+    queries = HistogramMetricFamily(
+        QUERIES, "From a query to the last byte of its answer.", labels=("backend", "query")
+    )
+    for (metric, backend, query), found in metric_rows.served_buckets(reader).items():
+        if metric == QUERIES:
+            queries.add_metric((backend, query), found.buckets, found.sum_seconds)
+    yield queries
+    counts = {name: CounterMetricFamily(*told) for name, told in _COUNTS.items()}
+    for metric, label, value in metric_rows.served_counts(reader):
+        if metric in counts:
+            counts[metric].add_metric((label,), value)
+    yield from counts.values()

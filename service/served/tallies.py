@@ -1,0 +1,84 @@
+"""What was served since it was last written down: in memory, so that no answer waits for a write.
+
+A process that is killed loses what it had not written down: a second's worth.
+"""
+
+import threading
+from collections import Counter
+
+import msgspec
+
+from lineage.states import Sli
+
+QUERY_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+IMPACT_BOUNDS = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3_600.0, 86_400.0)
+HOUR_MICROS = 3_600_000_000
+
+Outcome = str  # good | bad | unknown
+
+
+class Series(msgspec.Struct, frozen=True):
+    """One histogram's labels, and its bounds in seconds."""
+
+    metric: str
+    backend: str
+    query: str
+    bounds: tuple[float, ...] = QUERY_BOUNDS
+
+
+class Batch(msgspec.Struct):
+    """What is to be added to the catalog's sums.
+
+    Attributes:
+        outcomes: by SLI id, hour (start in µs) and outcome: how many.
+        buckets: by metric, backend, query and bound: how many, cumulative; under `sum` the seconds.
+        counts: by metric and label.
+    """
+
+    outcomes: Counter[tuple[str, int, Outcome]] = msgspec.field(default_factory=Counter)
+    buckets: dict[tuple[str, str, str, str], float] = msgspec.field(default_factory=dict)
+    counts: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to add."""
+        return bool(self.outcomes or self.buckets or self.counts)
+
+    def count(self, sli: Sli, at: int, outcome: Outcome) -> None:
+        """One event of this SLI at that instant, in µs."""
+        self.outcomes[sli.id, at // HOUR_MICROS * HOUR_MICROS, outcome] += 1
+
+    def observe(self, series: Series, seconds: float) -> None:
+        """One measurement of this histogram."""
+        marks = [str(bound) for bound in series.bounds if seconds <= bound]
+        for le, value in (*((mark, 1.0) for mark in marks), ("+Inf", 1.0), ("sum", seconds)):
+            at = (series.metric, series.backend, series.query, le)
+            self.buckets[at] = self.buckets.get(at, 0.0) + value
+        # A bound that nothing was under yet stands at 0, or the histogram would lack it.
+        for bound in series.bounds:
+            self.buckets.setdefault((series.metric, series.backend, series.query, str(bound)), 0.0)
+
+    def add(self, other: "Batch") -> None:
+        """All of another batch."""
+        self.outcomes.update(other.outcomes)
+        self.counts.update(other.counts)
+        for at, value in other.buckets.items():
+            self.buckets[at] = self.buckets.get(at, 0.0) + value
+
+
+class Tallies:
+    """What waits to be written down. Safe for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting = Batch()
+
+    def add(self, batch: Batch) -> None:
+        """Have it written down with the next."""
+        with self._lock:
+            self._waiting.add(batch)
+
+    def take(self) -> Batch:
+        """All that waits; the caller writes it down, or adds it again."""
+        with self._lock:
+            taken, self._waiting = self._waiting, Batch()
+            return taken

@@ -1,0 +1,61 @@
+"""What the collector refused since it was last looked at, by its spool.
+
+Ids of refused bodies are given once and without a hole, so what was pruned before it was seen is
+known by number, if no longer by cause.
+"""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from lineage.clock import Clock, to_micros
+from slis.stream.source import open_spool
+
+PRUNED = "pruned"
+HOUR_MICROS = 3_600_000_000
+HISTORY, LIVE = "history", "live"
+
+_LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'rejected'"
+_SINCE = """
+    SELECT received_at / :hour * :hour, reason, CASE origin WHEN 'history' THEN 'history'
+        ELSE 'live' END, count(*)
+    FROM rejected WHERE id > :after AND id <= :last GROUP BY 1, 2, 3
+"""
+
+
+class Refusals(msgspec.Struct, frozen=True):
+    """Bodies refused up to id `last`.
+
+    Attributes:
+        last: the newest id that the spool has given.
+        counts: (start of the hour in µs, cause, live or history, bodies).
+    """
+
+    last: int
+    counts: list[tuple[int, str, str, int]]
+
+
+def refusals_since(spool: Path, after: int, clock: Clock) -> Refusals | None:
+    """What was refused behind id `after`; None while the spool cannot tell.
+
+    A spool that has given fewer ids than `after` is an older copy: what it refused is counted from
+    its own end on.
+    """
+    if not spool.exists():
+        return None
+    try:
+        with closing(open_spool(spool)) as connection:
+            connection.execute("BEGIN")  # one moment: the collector refuses and prunes meanwhile
+            last = int(connection.execute(_LAST).fetchone()[0])
+            given = {"after": after, "last": last, "hour": HOUR_MICROS}
+            counts = connection.execute(_SINCE, given).fetchall()
+    except sqlite3.OperationalError:
+        # The collector is about to create its tables, or to complete those of an older release.
+        return None
+    unseen = last - after - sum(count for *_, count in counts)
+    if unseen > 0:
+        hour = to_micros(clock()) // HOUR_MICROS * HOUR_MICROS
+        counts.append((hour, PRUNED, LIVE, unseen))
+    return Refusals(last, counts)

@@ -1,0 +1,251 @@
+"""Who may ask the API, and what becomes of those who may not."""
+
+import json
+
+import pytest
+
+from service.access.judging import DENIED
+from tests.service import shop
+from tests.service.access.estate import HIDDEN, PAYROLL, TOKENS, Estate
+
+_QUERY = "/api/v1/lineage?dataset=core/orders"
+
+
+@pytest.mark.parametrize(
+    ("shown", "reason"),
+    [
+        (None, "no_token"),
+        ("", "malformed_token"),
+        ("Bearer", "malformed_token"),
+        (f"Basic {TOKENS['boss']}", "malformed_token"),
+        (f"Bearer {TOKENS['boss']} {TOKENS['boss']}", "malformed_token"),
+        (f"Bearer {TOKENS['boss'][:-1]}", "unknown_token"),
+        (f"Bearer {TOKENS['boss']}x", "unknown_token"),
+        (f"Bearer {TOKENS['boss'].upper()}", "unknown_token"),
+        ("Bearer eyJhbGciOiJub25lIn0.e30.", "unknown_token"),
+    ],
+)
+def test_without_a_known_token_nothing_is_answered(estate, shown, reason):
+    """401 that says what to send, an audit row, a count; and never the token itself."""
+    answer = estate.client.get(_QUERY, headers={} if shown is None else {"Authorization": shown})
+
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert TOKENS["boss"][:-1] not in answer.text
+    estate.judge()
+    assert estate.counts(DENIED) == {reason: 1.0}
+    rows = estate.rows("SELECT who, action, decision, reason, status FROM access_audit")
+    assert rows == [("", "lineage", "deny", reason, 401)]
+    assert estate.m10 is None
+
+
+def test_two_authorization_headers_are_refused(estate):
+    """Which one would count is a matter of who reads them."""
+    both = [("Authorization", f"Bearer {TOKENS[name]}") for name in ("boss", "shop")]
+
+    assert estate.client.get(_QUERY, headers=both).status_code == 401
+
+
+def test_a_token_in_the_query_is_none_and_is_kept_nowhere(estate):
+    """Addresses end in logs; what was asked is audited without it."""
+    answer = estate.get(f"{_QUERY}&access_token={TOKENS['boss']}&token={TOKENS['boss']}", None)
+
+    assert answer.status_code == 401
+    assert estate.rows("SELECT subject FROM access_audit") == [("dataset=core/orders",)]
+    assert TOKENS["boss"] not in json.dumps(estate.rows("SELECT * FROM access_audit"))
+
+
+def test_no_token_is_stored_and_no_hash_that_leads_to_one(estate):
+    """The catalog holds fingerprints: hashes of hashes, cut."""
+    estate.get(_QUERY)
+
+    held = json.dumps(
+        estate.rows("SELECT * FROM access_audit") + estate.rows("SELECT * FROM access_version")
+    )
+    assert not any(token in held for token in TOKENS.values())
+    assert estate.policy.read_text().split("sha256: ")[1][:64] not in held
+
+
+def test_a_role_is_needed_for_what_it_is_for(estate):
+    """How Lineward is, and what no handler speaks of, is for admins: 403 for a reader."""
+    found = {
+        (who, path): estate.get(path, who).status_code
+        for who in ("clerk", "boss")
+        for path in ("/api/v1/datasets", "/api/v1/status", "/schema")
+    }
+
+    assert found == {
+        ("clerk", "/api/v1/datasets"): 200,
+        ("clerk", "/api/v1/status"): 403,
+        ("clerk", "/schema"): 403,
+        ("boss", "/api/v1/datasets"): 200,
+        ("boss", "/api/v1/status"): 200,
+        ("boss", "/schema"): 200,
+    }
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/lineage/?dataset=core/orders",
+        "//api/v1/lineage?dataset=core/orders",
+        "/api//v1///lineage?dataset=core/orders",
+        "/api/v1/%6Cineage?dataset=core/orders",
+        "/api%2Fv1%2Flineage?dataset=core/orders",
+        "/API/v1/lineage?dataset=core/orders",
+        "/livez/../api/v1/lineage?dataset=core/orders",
+        "/livez/..%2fapi/v1/lineage?dataset=core/orders",
+        "/livez%2F..%2Fapi%2Fv1%2Flineage?dataset=core/orders",
+        "/livez;/api/v1/lineage?dataset=core/orders",
+        "/api/v1/lineage%00?dataset=core/orders",
+        "/api/v1/runs/..%2f..%2flivez",
+        "/schema/openapi.json",
+    ],
+)
+def test_no_spelling_of_a_path_leads_around_the_gate(estate, path):
+    """It is bound to the handler: refused, or nothing is there; never an answer."""
+    answer = estate.get(path, None)
+
+    assert answer.status_code in {400, 401, 404}
+    assert shop.CORE not in answer.text
+
+
+@pytest.mark.parametrize("path", ["/livez", "/readyz"])
+def test_what_a_probe_asks_stays_open(estate, path):
+    """It tells nothing of any dataset, and is no access."""
+    assert estate.get(path, None).status_code == 200
+    estate.judge()
+    assert estate.rows("SELECT * FROM access_audit") == []
+
+
+def test_a_token_expires(estate):
+    """To the second: 401 from the instant on."""
+    assert estate.get(_QUERY, "late").status_code == 200
+    estate.now = estate.now.replace(minute=30)
+
+    refused = estate.get(_QUERY, "late")
+
+    assert (refused.status_code, refused.json()["detail"]) == (401, "the token has expired")
+
+
+def test_a_token_that_is_taken_out_of_the_policy_is_none_at_once(estate):
+    """Read again at the next request; the others stay."""
+    assert estate.get(_QUERY, "shop").status_code == 200
+    kept = [line for line in _lines(estate) if "name: shop" not in line]
+    estate.write_policy("\n".join(kept))
+
+    assert estate.get(_QUERY, "shop").status_code == 401
+    assert estate.get(_QUERY, "boss").status_code == 200
+
+
+def test_a_token_is_replaced_by_replacing_its_file(estate):
+    """No line of the policy changes: the old token is none at once."""
+    assert estate.get(_QUERY, "clerk").status_code == 200
+    estate.token_file.write_text("clerk-another-0123456789")
+
+    assert estate.get(_QUERY, "clerk").status_code == 401
+    assert estate.get(_QUERY, "clerk-another-0123456789").status_code == 200
+
+
+@pytest.mark.parametrize("content", ["", "short", None])
+def test_a_token_file_that_holds_no_token_lets_nobody_in(estate, content):
+    """Empty, short or gone: that token is none, the others hold."""
+    if content is None:
+        estate.token_file.unlink()
+    else:
+        estate.token_file.write_text(content)
+
+    assert estate.get(_QUERY, content or "clerk").status_code == 401
+    assert estate.get(_QUERY, "boss").status_code == 200
+
+
+@pytest.mark.parametrize("wrong", ["access: {tokens: [{name: x}]}", "acces: {}", "access:\n", "{"])
+def test_a_wrong_policy_opens_nothing(estate, wrong):
+    """The one before it holds; a service that starts with it answers nobody."""
+    assert estate.get(_QUERY).status_code == 200
+    estate.policy.write_text(wrong)
+
+    assert estate.get(_QUERY, None).status_code == 401
+    assert estate.get(_QUERY).status_code == 200
+    estate.restart()
+    assert estate.get(_QUERY).status_code == 503
+    assert estate.get("/livez", None).status_code == 200
+
+
+def test_a_policy_that_goes_away_opens_nothing(estate):
+    """A file that is gone says nothing, least of all that anybody may ask."""
+    assert estate.get(_QUERY).status_code == 200
+    estate.policy.unlink()
+
+    assert estate.get(_QUERY, None).status_code == 401
+
+
+def test_without_an_access_section_anybody_may_ask_and_nothing_is_counted(estate):
+    """Auth off: no audit row, no version, no sample."""
+    estate.write_policy("retention_days: 30\n")
+
+    assert estate.get(_QUERY, None).status_code == 200
+    estate.judge()
+    assert estate.m10 is None
+    assert estate.rows("SELECT * FROM access_audit") == []
+    assert estate.rows("SELECT * FROM access_version") == []
+
+
+def test_what_cannot_be_audited_is_not_answered(estate, monkeypatch):
+    """503 in the place of the answer: no row, no data."""
+    assert estate.get(_QUERY).status_code == 200
+
+    def full(_recorder: object, _rows: object) -> None:
+        message = "disk full"
+        raise OSError(message)
+
+    monkeypatch.setattr("service.access.audit.Recorder.write", full)
+    refused = estate.get(_QUERY)
+
+    assert refused.status_code == 503
+    assert shop.CORE not in refused.text
+
+
+def test_an_audit_row_says_who_did_what_by_which_version(estate):
+    """The asked, the namespaces that the answer names, and the hash of the policy in force."""
+    estate.get("/api/v1/dataset?dataset=core/orders", "boss")
+
+    ((who, action, subject, named, decision, version),) = estate.rows(
+        "SELECT who, action, subject, namespaces, decision, version FROM access_audit"
+    )
+
+    assert (who, action, subject, decision) == (
+        *("boss", "dataset", "dataset=core/orders"),
+        "allow",
+    )
+    assert json.loads(named) == ["hive://shop", shop.NAMESPACE]
+    assert [(version,)] == estate.rows("SELECT hash FROM access_version")
+
+
+def test_a_namespace_that_may_not_be_seen_is_refused_whatever_is_in_it(estate):
+    """403 for what is there and for what is not, in the same words."""
+    answers = [
+        estate.get("/api/v1/dataset", "shop").status_code,
+        *(
+            estate.get(
+                f"/api/v1/dataset?dataset={name}&dataset_namespace=s3%3A%2F%2Fshop-secret", "shop"
+            ).text
+            for name in (PAYROLL, "nothing")
+        ),
+    ]
+
+    assert answers[0] == 400
+    assert answers[1] == answers[2]
+    assert '"status":403' in answers[1]
+    estate.judge()
+    assert estate.counts(DENIED) == {"namespace": 2.0}
+
+
+def _lines(estate: Estate) -> list[str]:
+    return estate.policy.read_text().splitlines()
+
+
+def test_the_hidden_namespace_is_a_look_alike(estate):
+    """What the tests below lean on: the boss sees it, and it begins like the shop's."""
+    assert HIDDEN.startswith(shop.NAMESPACE)
+    assert PAYROLL in estate.get("/api/v1/datasets").text

@@ -1,0 +1,108 @@
+"""What a token may not see leaves no trace in any answer."""
+
+from urllib.parse import unquote
+
+import pytest
+
+from tests.service import shop
+from tests.service.access.estate import HIDDEN, PAYROLL
+
+_PATHS = (
+    "/api/v1/datasets",
+    "/api/v1/datasets?contains=salar",
+    "/api/v1/dataset?dataset=core/orders",
+    "/api/v1/dataset?dataset=salaries",
+    "/api/v1/dataset?dataset=salarie",
+    "/api/v1/dataset?dataset=payroll%2Fsalaries",
+    f"/api/v1/dataset?dataset={HIDDEN}/{PAYROLL}",
+    "/api/v1/why?dataset=core/orders",
+    "/api/v1/why?dataset=salaries",
+    "/api/v1/lineage?dataset=core/orders&depth=10",
+    "/api/v1/lineage?dataset=salaries",
+    "/api/v1/lineage?dataset=raw/orders&depth=10",
+    f"/api/v1/runs/{shop.RUN_ID}",
+    "/api/v1/slis",
+)
+
+
+@pytest.mark.parametrize("path", _PATHS)
+def test_no_answer_names_what_may_not_be_seen(estate, path):
+    """Whatever is asked, answers and errors hold neither the hidden namespace nor its names."""
+    asked = unquote(path.rpartition("dataset=")[2])
+
+    told = estate.get(path, "shop").text.replace(asked, "").replace("salarie'", "'")
+
+    assert HIDDEN not in told
+    assert PAYROLL not in told
+
+
+def test_a_hidden_dataset_is_as_if_it_were_not_there(estate):
+    """The same 404 as for a name that nobody ever bore, with no candidate."""
+    hidden = estate.get("/api/v1/dataset?dataset=salaries", "shop")
+    absent = estate.get("/api/v1/dataset?dataset=zzzzzzzz", "shop")
+
+    assert hidden.status_code == absent.status_code == 404
+    assert hidden.json().get("candidates", []) == []
+    assert hidden.text.replace("salaries", "x") == absent.text.replace("zzzzzzzz", "x")
+
+
+def test_lineage_counts_hidden_datasets_and_goes_no_further(estate):
+    """A placeholder's count on each side, where the boss sees the dataset itself."""
+    path = "/api/v1/lineage?dataset=core/orders"
+    whole, cut = estate.get(path, "boss").json(), estate.get(path, "shop").json()
+
+    assert PAYROLL in [node["dataset"] for node in whole["upstream"]]
+    assert (whole["hidden_upstream"], whole["hidden_downstream"]) == (0, 0)
+    assert (cut["hidden_upstream"], cut["hidden_downstream"]) == (1, 1)
+    assert [node["dataset"] for node in cut["upstream"]] == [shop.RAW, shop.REF]
+
+
+def test_a_node_in_the_tree_tells_how_many_lie_hidden_behind_it(estate):
+    """Two steps away from `raw/orders`: core has one downstream that may not be seen."""
+    tree = estate.get("/api/v1/lineage?dataset=raw/orders", "shop").json()["downstream"]
+
+    hidden = {node["dataset"]: node["hidden"] for node in tree}
+    assert hidden[shop.CORE] == 1
+
+
+def test_counts_and_pages_are_of_what_may_be_seen(estate):
+    """Totals tell nothing either."""
+    page = estate.get("/api/v1/datasets?limit=3", "shop").json()
+
+    assert (page["total"], page["next_offset"]) == (4, 3)
+    assert estate.get("/api/v1/datasets", "boss").json()["total"] == 5
+
+
+def test_a_run_shows_what_may_be_seen_of_it_under_its_applications_name(estate):
+    """Spark names a job after what it writes, and an error may name anything."""
+    (whole,) = estate.get(f"/api/v1/runs/{shop.RUN_ID}", "boss").json()["runs"]
+    (cut,) = estate.get(f"/api/v1/runs/{shop.RUN_ID}", "shop").json()["runs"]
+
+    assert (whole["job_name"], whole["error_message"]) == ("etl.insert", "division by zero")
+    assert (cut["job_name"], cut["error_message"]) == ("etl", None)
+    assert (len(whole["datasets"]), whole["hidden_datasets"]) == (3, 0)
+    assert (len(cut["datasets"]), cut["hidden_datasets"]) == (2, 1)
+
+
+def test_evidence_that_may_name_others_is_withheld(estate):
+    """The reason stays; its words do not, nor where a tier came from or a hidden alias."""
+    whole = estate.get("/api/v1/dataset?dataset=core/orders", "boss").json()
+    cut = estate.get("/api/v1/dataset?dataset=core/orders", "shop").json()
+
+    assert whole["states"][1]["evidence"] == "run failed: division by zero"
+    assert cut["states"][1]["reason"] == "job_failed"
+    assert cut["states"][1]["evidence"].startswith("not shown")
+    assert (len(whole["aliases"]), cut["aliases"]) == (1, [])
+    raw = estate.get("/api/v1/dataset?dataset=raw/orders", "shop").json()
+    assert (raw["tier"], raw["tier_reason"]) == ("critical", None)
+
+
+def test_a_token_that_may_see_nothing_sees_nothing(estate):
+    """A pattern that matches no namespace: an empty page, not an error and not everything."""
+    estate.write_policy(
+        "access: {tokens: [{name: boss, sha256: %(boss)s, namespaces: [nowhere]}]}\n"
+    )
+
+    page = estate.get("/api/v1/datasets").json()
+
+    assert (page["total"], page["datasets"]) == (0, [])

@@ -1,0 +1,225 @@
+"""M9: every event received is counted once, by whether it failed, and by what."""
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, insert, text
+
+from collector.spool_file import SCHEMA
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from lineage.states import ERROR_RATE
+from slis.received import error_rate
+from slis.received.error_rate import count_received
+
+NOW = datetime.fromisoformat("2026-11-21T12:30:00+00:00")
+_COUNTER = "SELECT tier, tier_origin, good, total, unknown FROM sli_counter WHERE sli = 'M9'"
+_HOURS = "SELECT hour, good, total FROM sli_hour WHERE sli = 'M9' ORDER BY hour"
+_CAUSES = "SELECT stage, cause, origin, events FROM error_count ORDER BY 1, 2, 3"
+
+
+class Estate:
+    """A spool and a catalog: what is refused in the one, and landed in the other."""
+
+    def __init__(self, spool: Path, catalog: Engine) -> None:
+        self.spool, self.catalog, self.seq = spool, catalog, 0
+
+    def refuse(self, *reasons: str, origin: str = "http") -> None:
+        """Keep refused bodies, one for each reason."""
+        with closing(sqlite3.connect(self.spool)) as spool, spool:
+            spool.executemany(
+                "INSERT INTO rejected (received_at, origin, reason, detail, body, body_bytes)"
+                " VALUES (?, ?, ?, '', '', 0)",
+                [(to_micros(NOW), origin, reason) for reason in reasons],
+            )
+
+    def prune(self) -> None:
+        """Forget every refused body, as the collector does with the oldest."""
+        with closing(sqlite3.connect(self.spool)) as spool, spool:
+            spool.execute("DELETE FROM rejected")
+
+    def land(self, events: int, *failed: str, history: int = 0) -> None:
+        """Land a batch; `failed` are what its first events failed of."""
+        at = to_micros(NOW)
+        seqs = range(self.seq + 1, self.seq + 1 + len(failed))
+        batch = {"query_id": "q", "batch_id": self.seq, "after_seq": self.seq, "landed_at": at}
+        self.seq += events
+        counts = {"events": events, "duplicates": 0, "history": history, "last_seq": self.seq}
+        errors = [
+            {"spool_seq": seq, "reason": reason, "detail": "", "landed_at": at}
+            | {"is_history": history > 0}
+            for seq, reason in zip(seqs, failed, strict=True)
+        ]
+        with writing(self.catalog) as connection:
+            connection.execute(insert(tables.batch), {**batch, **counts})
+            if errors:
+                connection.execute(insert(tables.pipeline_error), errors)
+
+    def count(self) -> bool:
+        """What the pipeline does every few seconds."""
+        return count_received(self.catalog, self.spool, lambda: NOW)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """What the catalog answers."""
+        with self.catalog.connect() as connection:
+            return [tuple(row) for row in connection.execute(text(sql))]
+
+
+@pytest.fixture
+def estate(tmp_path: Path, catalog: Engine) -> Estate:
+    """An empty spool, and an empty catalog of either kind."""
+    with closing(sqlite3.connect(tmp_path / "spool.db")) as spool, spool:
+        spool.executescript(SCHEMA)
+    return Estate(tmp_path / "spool.db", catalog)
+
+
+def test_refused_and_failed_events_are_bad_and_told_by_cause(estate):
+    """Ten landed, of which one failed, and two refused: 9 of 12 are good."""
+    estate.land(10, "core_unreadable")
+    estate.refuse("not_json", "depth")
+
+    assert estate.count()
+
+    assert estate.rows(_COUNTER) == [("all", "default", 9.0, 12.0, 0.0)]
+    hour = to_micros(NOW.replace(minute=0))
+    assert estate.rows(_HOURS) == [(hour, 9.0, 12.0)]
+    assert estate.rows(_CAUSES) == [
+        ("collector", "depth", "live", 1),
+        ("collector", "not_json", "live", 1),
+        ("pipeline", "core_unreadable", "live", 1),
+    ]
+
+
+def test_nothing_received_is_no_sample(estate):
+    """An empty denominator leaves no row: neither 100 % nor 0 %."""
+    assert not estate.count()
+
+    assert estate.rows(_COUNTER) == []
+    assert estate.rows(_HOURS) == []
+
+
+def test_a_spool_that_cannot_be_read_counts_nothing_until_it_can(estate):
+    """Without what was refused the rate is not known; what landed meanwhile is counted later."""
+    estate.land(10)
+    estate.refuse("depth")
+    away = estate.spool.with_name("away.db")
+    estate.spool.rename(away)
+
+    assert not estate.count()
+    assert estate.rows(_COUNTER) == []
+
+    away.rename(estate.spool)
+    assert estate.count()
+    assert estate.rows(_COUNTER) == [("all", "default", 10.0, 11.0, 0.0)]
+
+
+def test_history_loads_are_counted_apart(estate):
+    """A backfill of a thousand broken lines pages nobody."""
+    estate.land(10, "partly_unreadable", history=10)
+    estate.refuse("depth", origin="history")
+
+    assert estate.count()
+
+    assert estate.rows(_COUNTER) == []
+    assert estate.rows(_CAUSES) == [
+        ("collector", "depth", "history", 1),
+        ("pipeline", "partly_unreadable", "history", 1),
+    ]
+
+
+def test_a_second_look_counts_nothing_twice(estate):
+    """Counted again, and by a process that starts anew: only what is new is added."""
+    estate.land(10, "core_unreadable")
+    estate.refuse("depth")
+    estate.count()
+    before = estate.rows(_COUNTER), estate.rows(_HOURS), estate.rows(_CAUSES)
+
+    assert not estate.count()
+    assert (estate.rows(_COUNTER), estate.rows(_HOURS), estate.rows(_CAUSES)) == before
+
+    estate.land(5)
+    estate.count()
+    assert estate.rows(_COUNTER) == [("all", "default", 14.0, 16.0, 0.0)]
+
+
+def test_without_its_positions_it_would_count_twice(estate, monkeypatch):
+    """The mutant of the test above: positions that are not kept double every figure."""
+    monkeypatch.setattr(error_rate, "_move", lambda _connection, _positions: None)
+    estate.land(10)
+
+    estate.count()
+    estate.count()
+
+    assert estate.rows(_COUNTER) == [("all", "default", 20.0, 20.0, 0.0)]
+
+
+def test_what_was_pruned_before_it_was_seen_is_bad_without_its_cause(estate):
+    """Ids have no holes: a flood that the collector forgot is known by number."""
+    estate.refuse("depth")
+    estate.count()
+    estate.refuse("depth", "depth", "not_json")
+    estate.prune()
+    estate.refuse("not_json")
+
+    estate.count()
+
+    assert estate.rows(_COUNTER) == [("all", "default", 0.0, 5.0, 0.0)]
+    assert estate.rows(_CAUSES) == [
+        ("collector", "depth", "live", 1),
+        ("collector", "not_json", "live", 1),
+        ("collector", "pruned", "live", 3),
+    ]
+
+
+def test_pruning_what_was_counted_takes_nothing_back(estate):
+    """Rows go, in the spool and in the catalog; the counters stay."""
+    estate.land(10, "core_unreadable")
+    estate.refuse("depth")
+    estate.count()
+    estate.prune()
+    with writing(estate.catalog) as connection:
+        connection.execute(text("DELETE FROM pipeline_error"))
+
+    assert not estate.count()
+    assert estate.rows(_COUNTER) == [("all", "default", 9.0, 11.0, 0.0)]
+
+
+def test_an_older_copy_of_the_spool_is_counted_from_its_end_on(estate):
+    """It numbers anew from where it stood: nothing of it is counted again."""
+    estate.refuse("depth", "depth", "depth")
+    estate.count()
+    with closing(sqlite3.connect(estate.spool)) as spool, spool:
+        spool.execute("DELETE FROM rejected WHERE id = 3")
+        spool.execute("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'rejected'")
+    estate.count()
+    estate.refuse("not_json")
+
+    estate.count()
+
+    assert estate.rows(_COUNTER) == [("all", "default", 0.0, 4.0, 0.0)]
+
+
+def test_two_pipelines_add_one_count(estate, monkeypatch):
+    """The one that comes second finds the positions moved, and adds nothing."""
+    estate.land(10)
+    looked = error_rate.refusals_since
+
+    def overtaken(*arguments: Any) -> Any:  # noqa: ANN401 - as the original
+        monkeypatch.setattr(error_rate, "refusals_since", looked)
+        estate.count()
+        return looked(*arguments)
+
+    monkeypatch.setattr(error_rate, "refusals_since", overtaken)
+    estate.count()
+
+    assert estate.rows(_COUNTER) == [("all", "default", 10.0, 10.0, 0.0)]
+
+
+def test_the_objective_stands_beside_it():
+    """`lineward slis` shows M9 for all tiers, held to 99.9 %."""
+    assert (ERROR_RATE.tiers, str(ERROR_RATE.objective("all"))) == (("all",), "0.999")
