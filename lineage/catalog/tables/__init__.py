@@ -35,6 +35,14 @@ from lineage.catalog.tables.found import (
     sli_hour,
     sli_now,
 )
+from lineage.catalog.tables.marquez import (
+    marquez_comparison,
+    marquez_counter,
+    marquez_missing_run,
+    marquez_probe,
+    marquez_pull,
+    marquez_set_aside,
+)
 from lineage.catalog.tables.runs import run, run_io
 
 __all__ = [
@@ -56,6 +64,12 @@ __all__ = [
     "event",
     "ingestion_gap",
     "lag_bucket",
+    "marquez_comparison",
+    "marquez_counter",
+    "marquez_missing_run",
+    "marquez_probe",
+    "marquez_pull",
+    "marquez_set_aside",
     "meta",
     "metadata",
     "ownership",
