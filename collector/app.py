@@ -23,7 +23,7 @@ Route = Callable[[Scope, Http], Awaitable[None]]
 
 _JSON = [("content-type", "application/json")]
 _GIVEN = (origins.HISTORY, origins.MARQUEZ, origins.MARQUEZ_HISTORY)
-_ORIGINS = {None: origins.HTTP, **{origin: origin for origin in _GIVEN}}
+_ORIGINS: dict[str | None, str] = {None: origins.HTTP, **{word: word for word in _GIVEN}}
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
