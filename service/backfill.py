@@ -55,6 +55,7 @@ class Sender:
         origin: str = origins.HISTORY,
         retry_seconds: float = _RETRY_SECONDS,
     ) -> None:
+        self.settings = settings
         self._url = f"http://{settings.host}:{settings.collector_port}"
         self._client = httpx.Client(
             headers=_headers(settings, origin), timeout=30.0, trust_env=False

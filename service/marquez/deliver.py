@@ -67,7 +67,7 @@ class Courier:
         self._failures_in_a_row = 0
         self.passes = 0
 
-    async def deliver(self, event: Spooled) -> Known:
+    async def deliver(self, event: Spooled) -> None:
         """Return once Marquez has acknowledged it.
 
         Raises:
@@ -81,7 +81,6 @@ class Courier:
             sleep=self._pause,
         )
         await retrying(self._attempt, trial)
-        return trial.known
 
     async def _attempt(self, trial: Trial) -> None:
         async with self._slots:

@@ -93,8 +93,10 @@ class Forwarder:
             self._progress = Progress(0)
         for event in events:
             self._progress.take(event.seq)
+            known = known_of(event.body)
+            self._seen.add(known.identity())
             if event.is_for_marquez:
-                self._line_up(event, lanes)
+                self._line_up(event, known.whose, lanes)
             else:
                 self._progress.done(event.seq)
         return bool(events)
@@ -104,8 +106,7 @@ class Forwarder:
         last = await asyncio.to_thread(last_seq, self._spool)
         return last is not None and last < after and not self._pending
 
-    def _line_up(self, event: Spooled, lanes: asyncio.TaskGroup) -> None:
-        whose = known_of(event.body).whose
+    def _line_up(self, event: Spooled, whose: str, lanes: asyncio.TaskGroup) -> None:
         self._pending += 1
         self._pending_bytes += len(event.body)
         if whose in self._lanes:
@@ -120,8 +121,7 @@ class Forwarder:
         while lane:
             event = lane[0]
             try:
-                known = await self._courier.deliver(event)
-                self._seen.add(known.identity())
+                await self._courier.deliver(event)
                 self._sent += 1
             except RefusedError as refused:
                 await self._set_aside(event, whose, refused)

@@ -79,14 +79,14 @@ class Pulled(msgspec.Struct, frozen=True):
 
 
 class Seen:
-    """The events that both sides are known to have; forgets the oldest beyond its bound."""
+    """The events that the spool has or had; forgets the oldest beyond its bound."""
 
     def __init__(self, most: int = _MOST_SEEN) -> None:
         self._identities: OrderedDict[bytes, None] = OrderedDict()
         self._most = most
 
     def add(self, identity: bytes) -> None:
-        """It is on both sides now."""
+        """It need not be pulled."""
         self._identities[identity] = None
         self._identities.move_to_end(identity)
         if len(self._identities) > self._most:

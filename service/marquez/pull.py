@@ -6,24 +6,23 @@ and the last day. What is known already is dropped here or, after a restart, by 
 """
 
 import asyncio
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-import structlog
 
 from lineage.clock import Clock, to_micros
 from service.backfill import Sender
 from service.history import Recorded
 from service.marquez.client import Marquez
-from service.marquez.known import Pulled, Seen
-from service.marquez.store import Store, in_catalog
+from service.marquez.known import Pulled, Seen, known_of
+from service.marquez.spooled import latest_bodies
+from service.marquez.store import PullState, Store, in_catalog
 from service.marquez.windows import FAR_FUTURE, events_between
 
 _SECOND = 1_000_000
+_SEEDS = 50_000
 _AHEAD_SECONDS = 300.0  # clocks of producers; what is further ahead waits for a deep round
-_log = structlog.get_logger()
 
 
 class Overlap(msgspec.Struct, frozen=True):
@@ -50,11 +49,13 @@ class Puller:
         clock: Clock,
     ) -> None:
         self._marquez = marquez
+        self._spool = sender.settings.spool
+        self._is_seeded = False
         self._store = store
         self._sender = sender
         self._seen = seen
         self._clock = clock
-        self._due_at = dict.fromkeys(OVERLAPS, float("-inf"))
+        self._due_at = dict.fromkeys(OVERLAPS, 0)
 
     async def round(self) -> int:
         """Read once, as far back as is due; how many events were new.
@@ -63,10 +64,11 @@ class Puller:
             MarquezError: it did not answer; the next round reads the same again.
             NotRunningError: the collector did not answer.
         """
+        if not self._is_seeded:
+            await asyncio.to_thread(self._seed)
         now = to_micros(self._clock())
-        state = await in_catalog(self._store.pull_state, self._marquez.url, now)
-        started = time.monotonic()
-        due = [overlap for overlap, at in self._due_at.items() if at <= started]
+        state: PullState = await in_catalog(self._store.pull_state, self._marquez.url, now)
+        due = [overlap for overlap, at in self._due_at.items() if at <= now]
         back_seconds = max(overlap.back_seconds for overlap in due)
         after = max(state.started_at, state.through - int(back_seconds * _SECOND))
         is_deep = len(due) > 1
@@ -78,8 +80,14 @@ class Puller:
         await in_catalog(
             self._store.note_pulled, self._marquez.url, now, taken=taken, refused=refused
         )
-        self._due_at |= {overlap: started + overlap.every_seconds for overlap in due}
+        self._due_at |= {lap: now + int(lap.every_seconds * _SECOND) for lap in due}
         return taken
+
+    def _seed(self) -> None:
+        """What the spool had before we started need not be pulled either."""
+        for body in latest_bodies(self._spool, _SEEDS):
+            self._seen.add(known_of(body).identity())
+        self._is_seeded = True
 
     async def _land(self, page: list[Pulled]) -> tuple[int, int]:
         fresh = {

@@ -40,10 +40,11 @@ def spooled_after(path: Path, seq: int, most: int) -> list[Spooled]:
     return found
 
 
-def latest_bodies(path: Path, most: int) -> list[bytes]:
+def latest_bodies(path: Path, most: int) -> Iterator[bytes]:
     """Bodies of the newest events, the newest first."""
     with _reading(path) as spool:
-        return [row[0] for row in spool.execute(_LATEST, (most,))] if spool else []
+        for row in spool.execute(_LATEST, (most,)) if spool else ():
+            yield row[0]
 
 
 def last_seq(path: Path) -> int | None:
