@@ -153,10 +153,11 @@ class Store:
             return [(row.run_id, row.job_namespace, row.job_name) for row in rows]
 
     def known_runs(self, run_ids: Sequence[str]) -> set[str]:
-        """Which of these the catalog has, in small letters."""
-        run_id = func.lower(tables.run.c.run_id)
+        """Which of these the catalog has, in small letters; some producers write large ones."""
+        run_id = tables.run.c.run_id
+        spelt = [*run_ids, *(given.upper() for given in run_ids)]
         with self._engine.connect() as connection:
-            question = select(run_id).where(tables.run.c.run_id.in_(run_ids))
+            question = select(func.lower(run_id)).where(run_id.in_(spelt))
             return set(connection.scalars(question))
 
 

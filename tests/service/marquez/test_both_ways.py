@@ -101,6 +101,7 @@ def test_nothing_is_missing_and_nothing_twice_while_marquez_fails(
 
     found = reckon(collector, marquez, ours, theirs)
     assert found == Reckoning(0, 0, 0, 0, found.again_there, 0)
+    assert max(marquez.pages) == 500  # some of theirs came over several pages
     # A second raw row only of what was stored without our hearing so: torn, lost, cut off.
     assert found.again_there <= 15 + 15 + 2 * 8
     assert role.counted("forwarded") == len(ours)
@@ -126,6 +127,7 @@ def test_a_killed_role_loses_nothing_and_takes_nothing_twice(
 
     found = reckon(collector, marquez, ours, theirs)
     assert found == Reckoning(0, 0, 0, 0, found.again_there, 0)
+    assert found.again_there < len(ours)
 
 
 def test_the_mutant_that_forgets_its_cursor_sends_all_of_it_again(
