@@ -17,11 +17,13 @@ from collector.errors import (
 from collector.landing import Landing
 from collector.rsgi import Http, Scope
 from collector.settings import Limits
+from lineage import origins
 
 Route = Callable[[Scope, Http], Awaitable[None]]
 
 _JSON = [("content-type", "application/json")]
-_ORIGINS = {None: "http", "history": "history"}
+_GIVEN = (origins.HISTORY, origins.MARQUEZ, origins.MARQUEZ_HISTORY)
+_ORIGINS: dict[str | None, str] = {None: origins.HTTP, **{word: word for word in _GIVEN}}
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -126,7 +128,7 @@ class App:
 
     async def _get_readyz(self, _scope: Scope, protocol: Http) -> None:
         """Ready is: a commit works now."""
-        await self._landing.land([], "http")
+        await self._landing.land([], origins.HTTP)
         protocol.response_str(200, [], "ready\n")
 
     async def _get_metrics(self, _scope: Scope, protocol: Http) -> None:
@@ -147,7 +149,8 @@ def _parting(scope: Scope) -> list[tuple[str, str]]:
 def _origin(scope: Scope) -> str:
     given = scope.headers.get("lineward-origin")
     if given not in _ORIGINS:
-        detail = f"Lineward-Origin {str(given)[:80]!r}: expected history, or no such header"
+        known = ", ".join(_GIVEN)
+        detail = f"Lineward-Origin {str(given)[:80]!r}: expected {known}, or no such header"
         raise RefusedError(detail, reason="origin")
     return _ORIGINS[given]
 

@@ -1,14 +1,32 @@
 """How far the readers of the spool have come."""
 
-from sqlalchemy import func, select
+from typing import NamedTuple
+
+from sqlalchemy import select
 
 from collector.settings import Place
 from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.catalog.tables import reader_cursor
+from lineage.catalog.tables.marquez import READER
 
 
-def lowest_cursor(place: Place) -> int | None:
-    """Sequence number that every reader has passed; None without a catalog or a reader.
+class Cursors(NamedTuple):
+    """Sequence numbers that readers have passed.
+
+    Attributes:
+        lowest: every reader has.
+        needed: every reader has whose events nobody else keeps: all but the one that forwards.
+    """
+
+    lowest: int
+    needed: int
+
+
+def read_cursors(place: Place) -> Cursors | None:
+    """The cursors; None without a catalog or a reader.
+
+    A forwarder that is wanted and has not begun has passed nothing; one that is no longer wanted
+    holds nothing up.
 
     Raises:
         SQLAlchemyError: the catalog cannot be read.
@@ -18,7 +36,12 @@ def lowest_cursor(place: Place) -> int | None:
     engine = open_catalog(place.catalog_url or catalog_url(place.data_dir))
     try:
         with engine.connect() as connection:
-            lowest: int | None = connection.scalar(select(func.min(reader_cursor.c.seq)))
-            return lowest
+            rows = connection.execute(select(reader_cursor.c.reader, reader_cursor.c.seq))
+            found: dict[str, int] = {row.reader: row.seq for row in rows}
     finally:
         engine.dispose()
+    forwarded = found.pop(READER, 0)
+    if not found:
+        return None
+    needed = min(found.values())
+    return Cursors(min(needed, forwarded) if place.forwards else needed, needed)

@@ -25,15 +25,15 @@ def _run(spool: Spool, settings: Settings) -> None:
     # SQLAlchemy takes a third of a second to import, which the first event must not wait for.
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
 
-    from collector.cursors import lowest_cursor  # noqa: PLC0415
+    from collector.cursors import read_cursors  # noqa: PLC0415
 
     while True:
         time.sleep(INTERVAL_SECONDS)
         try:
-            seq = lowest_cursor(settings.place)
+            cursors = read_cursors(settings.place)
         except SQLAlchemyError as error:
             metrics.PRUNE_FAILURES.inc()
             _log.warning("cursors_unreadable", error=str(error)[:200])
             continue
-        if seq is not None:
-            spool.prune_through(seq)
+        if cursors is not None:
+            spool.prune_through(cursors.lowest, cursors.needed)

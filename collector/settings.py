@@ -37,6 +37,13 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     collector_port: _Port = 8700
     data_dir: Path = Path("lineward-data")
     catalog_url: str | None = None
+    marquez_url: str | None = None  # events wait for their forwarding there
+    marquez_forward: bool = True
+
+    @property
+    def forwards(self) -> bool:
+        """Whether every event goes on to a Marquez."""
+        return self.marquez_url is not None and self.marquez_forward
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from collector.settings import Limits
 from collector.spool_file import open_spool, share_used
 from collector.writes import Observer, Rejected, Row, Write
 from lineage.clock import Clock, to_micros
+from lineage.origins import FROM_MARQUEZ
 
 _T = TypeVar("_T")
 BEAT_SECONDS = 1.0
@@ -28,6 +29,7 @@ _MAX_GROUP = 2_000
 _PRUNE_ROWS = 1_000
 _PRUNE_SECONDS = 0.1
 _PRESSED_SHARE = 0.8
+_FULL_SHARE = 0.95
 _ROWS_A_STATEMENT = 256
 _INSERT_EVENTS = """
 INSERT OR IGNORE INTO event (body_hash, received_at, origin, kind, duplicate_keys, body) VALUES
@@ -48,6 +50,7 @@ class Spool:
         self._queue: queue.SimpleQueue[tuple[Write, ...] | None] = queue.SimpleQueue()
         self._connection = open_spool(path, limits.max_spool_bytes)
         self._prune_through = 0
+        self._needed_through = 0
         self._pruned_at = 0.0
         self._beat_at = 0.0
         self._thread = threading.Thread(target=self._run, name="spool-writer")
@@ -84,9 +87,16 @@ class Spool:
         if self.broken.is_set():
             self._fail_the_rest([])
 
-    def prune_through(self, seq: int) -> None:
-        """Let rows up to `seq` go once their keep time is over, in the writer's idle moments."""
+    def prune_through(self, seq: int, needed: int | None = None) -> None:
+        """Let rows up to `seq` go once their keep time is over, in the writer's idle moments.
+
+        Args:
+            seq: every reader has passed it.
+            needed: the pipeline has. Before the spool is full, and senders are refused, what waits
+                for a Marquez alone goes, and is counted in the table `unforwarded`.
+        """
         self._prune_through = seq
+        self._needed_through = seq if needed is None else needed
 
     def _run(self) -> None:
         group: list[Write] = []
@@ -203,27 +213,40 @@ class Spool:
         )
 
     def _prune(self) -> None:
+        share = share_used(self._connection)
+        through = self._needed_through if share > _FULL_SHARE else self._prune_through
         oldest = self._connection.execute(
-            "SELECT received_at FROM event WHERE seq <= ? ORDER BY seq LIMIT 1",
-            (self._prune_through,),
+            "SELECT received_at FROM event WHERE seq <= ? ORDER BY seq LIMIT 1", (through,)
         ).fetchone()
-        before = self._keep_since()
+        before = self._keep_since(share)
         # Looked at first: it alone is asked ten times a second, whatever the spool holds.
         if oldest is not None and oldest[0] < before:
+            if through > self._prune_through:
+                self._count_unforwarded(through)
             self._connection.execute(
                 "DELETE FROM event WHERE received_at < ? AND seq IN"
                 " (SELECT seq FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)",
-                (before, self._prune_through, _PRUNE_ROWS),
+                (before, through, _PRUNE_ROWS),
             )
         self._connection.execute(
             "DELETE FROM rejected WHERE id <= (SELECT max(id) FROM rejected) - ?",
             (self._limits.max_rejected_rows,),
         )
 
-    def _keep_since(self) -> int:
+    def _count_unforwarded(self, through: int) -> None:
+        self._connection.execute(
+            "INSERT INTO unforwarded SELECT 1, count(*), coalesce(max(seq), 0) FROM (SELECT seq,"
+            " origin FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)"
+            " WHERE seq > ? AND origin NOT IN (?, ?) HAVING count(*) > 0"
+            " ON CONFLICT (id) DO UPDATE SET events = events + excluded.events,"
+            " through_seq = excluded.through_seq",
+            (through, _PRUNE_ROWS, self._prune_through, *FROM_MARQUEZ),
+        )
+
+    def _keep_since(self, share: float) -> int:
         """Instant from which on events stay, whoever has read them; µs."""
         now = to_micros(self._clock())
         # An event that every reader has passed is worth less than the next one.
-        if share_used(self._connection) > _PRESSED_SHARE:
+        if share > _PRESSED_SHARE:
             return now + 1
         return now - int(self._limits.keep_seconds * 1e6)

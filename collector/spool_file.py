@@ -29,6 +29,11 @@ CREATE TABLE IF NOT EXISTS heartbeat (
     beat_at INTEGER NOT NULL
 );
 CREATE TABLE IF NOT EXISTS gap (started_at INTEGER PRIMARY KEY, ended_at INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS unforwarded (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    events INTEGER NOT NULL,
+    through_seq INTEGER NOT NULL
+);
 """
 
 

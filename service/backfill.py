@@ -1,4 +1,4 @@
-"""Sends recorded events to the collector as history: it teaches cadences and never counts."""
+"""Sends recorded events to the collector: history, unless they are told to be of another origin."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,7 +6,8 @@ import httpx
 import msgspec
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
-from service.errors import NotRunningError
+from lineage import origins
+from service.errors import NotRunningError, RefusedInputError
 from service.history import Recorded
 from service.settings import Settings
 
@@ -47,9 +48,18 @@ class Report(msgspec.Struct):
 class Sender:
     """Posts batches to one collector, and tries again while it is busy or being restarted."""
 
-    def __init__(self, settings: Settings, *, retry_seconds: float = _RETRY_SECONDS) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        origin: str = origins.HISTORY,
+        retry_seconds: float = _RETRY_SECONDS,
+    ) -> None:
+        self.settings = settings
         self._url = f"http://{settings.host}:{settings.collector_port}"
-        self._client = httpx.Client(headers=_headers(settings), timeout=30.0, trust_env=False)
+        self._client = httpx.Client(
+            headers=_headers(settings, origin), timeout=30.0, trust_env=False
+        )
         self._retry_seconds = retry_seconds
         self.report = Report()
 
@@ -69,6 +79,7 @@ class Sender:
 
         Raises:
             NotRunningError: the collector went away and did not come back in time.
+            RefusedInputError: it asks for a token, or for another one.
         """
         for batch in batches(events):
             sound = [event for event in batch if event.problem is None]
@@ -115,6 +126,10 @@ class Sender:
         answer = self._client.post(f"{self._url}/api/v1/lineage/batch", content=body)
         if answer.status_code in _BUSY:
             raise _BusyError
+        if answer.status_code == httpx.codes.UNAUTHORIZED:
+            # Of all events, not of these: none of them may be called refused.
+            message = f"{self._url} asks for a token: set LINEWARD_COLLECTOR_TOKEN_FILE to its file"
+            raise RefusedInputError(message)
         return answer
 
     def _not_running(self) -> NotRunningError:
@@ -144,8 +159,8 @@ def batches(events: Iterable[Recorded]) -> Iterator[list[Recorded]]:
         yield lot
 
 
-def _headers(settings: Settings) -> dict[str, str]:
-    headers = {"Lineward-Origin": "history", "Content-Type": "application/json"}
+def _headers(settings: Settings, origin: str) -> dict[str, str]:
+    headers = {"Lineward-Origin": origin, "Content-Type": "application/json"}
     if settings.collector_token_file:
         token = settings.collector_token_file.read_text(encoding="utf-8").strip()
         headers["Authorization"] = f"Bearer {token}"

@@ -22,9 +22,11 @@ from lineage.catalog.reader import NoCatalogError, Reader, open_reader
 from lineage.clock import Clock, system_clock
 from lineage.states import COVERAGE, FRESHNESS, MISSING_PROVENANCE, NODE_COMPLETENESS
 from service import metric_rows
+from service.answers.marquez import marquez_status
 from service.answers.moments import Evaluated, last_evaluation
 from service.answers.slis import Objectives, mostly_unknown, sli_name
 from service.answers.status import status
+from service.marquez.families import families
 from service.objectives import objectives
 from service.release import release
 from service.served.families import served_families
@@ -85,6 +87,7 @@ class CatalogCollector(Collector):
         yield from served_families(reader)
         yield _objectives(objectives(self._settings))
         yield from _corrected(reader, now)
+        yield from families(marquez_status(reader, self._settings, now))
         if evaluated.as_of is None:
             return
         name = "lineage_sli_evaluated_timestamp_seconds"

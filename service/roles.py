@@ -1,4 +1,4 @@
-"""The three roles that `lineward up` runs, and what each is told."""
+"""The roles that `lineward up` runs, and what each is told."""
 
 import os
 import signal
@@ -26,7 +26,12 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
     )
     # Spark needs a while to end; killed, it would lose nothing either.
     pipeline = RoleCommand(role="pipeline", argv=_module("slis"), stop_seconds=40.0)
-    return collector, RoleCommand(role="service", argv=_module("service")), pipeline
+    service = RoleCommand(role="service", argv=_module("service"))
+    if settings.marquez_url is None:
+        return collector, service, pipeline
+    # What it has in flight is answered, and need not be sent again.
+    marquez = RoleCommand(role="marquez", argv=_module("service.marquez"), stop_seconds=20.0)
+    return collector, service, marquez, pipeline
 
 
 def environment(settings: Settings) -> dict[str, str]:

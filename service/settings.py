@@ -24,6 +24,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     catalog_url: str | None = None  # none: SQLite in the data folder
     collector_token_file: Path | None = None
     access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
+    marquez_url: str | None = None  # none: no Marquez beside us; more of it in service/marquez
     stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's
 
     @property

@@ -8,6 +8,7 @@ import typer
 
 from service.commands.options import DataDir
 from service.errors import RefusedInputError
+from service.marquez.settings import read_marquez
 from service.roles import commands, environment, with_free_ports
 from service.settings import Settings, read
 from service.supervisor import Supervisor
@@ -25,6 +26,7 @@ def main(
 ) -> None:
     """Run collector, pipeline and service until Ctrl-C; what dies is started again."""
     settings = read(data_dir)
+    read_marquez()
     if policy is not None:
         settings = msgspec.structs.replace(settings, policy=policy)
     _require_policy(settings.policy)

@@ -9,6 +9,8 @@ from operator import or_
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineage import origins
+
 SKEW_TOLERANCE = "5 minutes"
 CORE_UNREADABLE = "core_unreadable"
 PARTLY_UNREADABLE = "partly_unreadable"
@@ -236,7 +238,7 @@ def _run_columns() -> list[Column]:
         F.col(f"{facets}.checkpoints").isNotNull().alias("has_checkpoint"),
         *_detail_columns(),
         F.coalesce(processing_type == "STREAMING", false).alias("is_streaming"),
-        (F.col("origin") == "history").alias("is_history"),
+        F.col("origin").isin(*origins.OF_HISTORY).alias("is_history"),
         F.col(f"{job}.facets.ownership").alias("job_ownership"),
     ]
 

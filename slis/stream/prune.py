@@ -13,7 +13,8 @@ from slis.stream.merge import cursor
 _BY_AGE = {
     "event": "event_time < :before",
     "pipeline_error": "landed_at < :before",
-    "batch": "landed_at < :before AND last_seq < (SELECT min(seq) FROM reader_cursor)",
+    "batch": "landed_at < :before AND last_seq < (SELECT seq FROM reader_cursor"
+    " WHERE reader = 'pipeline')",
     "dataset_read": "read_at < :before AND counted_at IS NOT NULL",
     "edge_run": "seen_at < :before",
     "dataset_write": "written_at < :before",

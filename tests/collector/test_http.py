@@ -170,14 +170,15 @@ def test_an_empty_batch_is_fine(collector):
     assert collector.post(b"[]", BATCH).status_code == 204
 
 
-def test_history_is_marked_as_such(collector):
-    """It teaches and never counts, so that the pipeline must know it."""
+@pytest.mark.parametrize("origin", ["history", "marquez", "marquez-history"])
+def test_where_it_came_from_is_marked(collector, origin):
+    """History teaches and never counts; what was pulled from a Marquez is never sent to it."""
     raw = new_body()
 
-    answer = collector.post(b"[" + raw + b"]", BATCH, lineward_origin="history")
+    answer = collector.post(b"[" + raw + b"]", BATCH, lineward_origin=origin)
 
     assert answer.status_code == 204
-    assert _stored(collector, raw) == [("history", "run")]
+    assert _stored(collector, raw) == [(origin, "run")]
     assert collector.post(new_body(), lineward_origin="me").status_code == 400
 
 

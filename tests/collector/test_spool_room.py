@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 
+from collector.events import Event
 from collector.settings import Limits
 from collector.spool import Spool
 from collector.spool_file import SCHEMA
@@ -121,3 +122,40 @@ def test_a_spool_of_before_gets_the_origin_of_what_it_refused(tmp_path, started)
 
     rows = "SELECT origin FROM rejected ORDER BY id"
     until(lambda: rows_of(tmp_path, rows) == [("http",), ("history",)])
+
+
+def _full_of(spool, outcomes, origin="http"):
+    """Events of 30 kB until the spool is nearly full; how many it took."""
+    for number in range(200):
+        row = spool.event_row(Event("run", number.to_bytes(2, "big") * 15_000, 0), origin)
+        spool.submit(Write((row,), (), None))
+        wait_for_groups(outcomes, number + 1)
+        if outcomes.errors:
+            return number
+    raise AssertionError(number)
+
+
+def test_what_waits_for_a_marquez_stays_until_the_spool_is_full(tmp_path, started, outcomes):
+    """Its outage costs producers nothing: at 95 % its events go, and are counted."""
+    spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
+    taken = _full_of(spool, outcomes)
+
+    spool.prune_through(5, needed=taken)
+
+    until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < taken)
+    dropped = rows_of(tmp_path, "SELECT events, through_seq FROM unforwarded")
+    assert dropped == [(taken - 5, taken)]
+    stored = outcomes.stored
+    spool.submit(events(spool, b"z" * 60_000))
+    until(lambda: outcomes.stored == stored + 1)
+
+
+def test_what_came_from_a_marquez_is_not_missed_by_it(tmp_path, started, outcomes):
+    """Dropped before its turn, it was not to be forwarded all the same: nothing is counted."""
+    spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
+    taken = _full_of(spool, outcomes, origin="marquez")
+
+    spool.prune_through(5, needed=taken)
+
+    until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < taken)
+    assert rows_of(tmp_path, "SELECT events FROM unforwarded") == []

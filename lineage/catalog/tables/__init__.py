@@ -42,6 +42,14 @@ from lineage.catalog.tables.found import (
     sli_hour,
     sli_now,
 )
+from lineage.catalog.tables.marquez import (
+    marquez_comparison,
+    marquez_counter,
+    marquez_missing_run,
+    marquez_probe,
+    marquez_pull,
+    marquez_set_aside,
+)
 from lineage.catalog.tables.received import error_count, received_cursor
 from lineage.catalog.tables.runs import run, run_io
 from lineage.catalog.tables.served import (
@@ -83,6 +91,12 @@ __all__ = [
     "impact",
     "ingestion_gap",
     "lag_bucket",
+    "marquez_comparison",
+    "marquez_counter",
+    "marquez_missing_run",
+    "marquez_probe",
+    "marquez_pull",
+    "marquez_set_aside",
     "meta",
     "metadata",
     "ownership",

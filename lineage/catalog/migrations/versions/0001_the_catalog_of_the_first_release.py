@@ -388,6 +388,56 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("processing", "le"),
     )
     op.create_table(
+        "marquez_comparison",
+        sa.Column("at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("sampled_ours", sa.BigInteger(), nullable=False),
+        sa.Column("missing_there", sa.BigInteger(), nullable=False),
+        sa.Column("sampled_theirs", sa.BigInteger(), nullable=False),
+        sa.Column("missing_here", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("at"),
+    )
+    op.create_table(
+        "marquez_counter",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("value", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("name"),
+    )
+    op.create_table(
+        "marquez_missing_run",
+        sa.Column("side", sa.Text(), nullable=False),
+        sa.Column("run_id", sa.Text(), nullable=False),
+        sa.Column("job_namespace", sa.Text(), nullable=False),
+        sa.Column("job_name", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("side", "run_id"),
+    )
+    op.create_table(
+        "marquez_probe",
+        sa.Column("at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("is_answered", sa.Boolean(), nullable=False),
+        sa.Column("seconds", sa.Float(), nullable=True),
+        sa.Column("status", sa.BigInteger(), nullable=True),
+        sa.Column("detail", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("at"),
+    )
+    op.create_table(
+        "marquez_pull",
+        sa.Column("url", sa.Text(), nullable=False),
+        sa.Column("started_at", sa.BigInteger(), nullable=False),
+        sa.Column("through", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("url"),
+    )
+    op.create_table(
+        "marquez_set_aside",
+        sa.Column("spool_seq", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("run", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("detail", sa.Text(), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.Column("body_bytes", sa.BigInteger(), nullable=False),
+        sa.Column("set_aside_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("spool_seq"),
+    )
+    op.create_table(
         "meta",
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("value", sa.Text(), nullable=False),
@@ -621,6 +671,12 @@ def downgrade() -> None:
     op.drop_table("pipeline_error")
     op.drop_table("ownership")
     op.drop_table("meta")
+    op.drop_table("marquez_set_aside")
+    op.drop_table("marquez_pull")
+    op.drop_table("marquez_probe")
+    op.drop_table("marquez_missing_run")
+    op.drop_table("marquez_counter")
+    op.drop_table("marquez_comparison")
     op.drop_table("lag_bucket")
     op.drop_table("ingestion_gap")
     with op.batch_alter_table("impact", schema=None) as batch_op:

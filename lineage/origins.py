@@ -1,0 +1,16 @@
+"""Where an event in the spool came from: decides whether it counts, and whether it may go back.
+
+The collector writes the word beside the event; the pipeline and the forwarder read it.
+"""
+
+from typing import Final
+
+HTTP: Final = "http"
+HISTORY: Final = "history"
+MARQUEZ: Final = "marquez"
+MARQUEZ_HISTORY: Final = "marquez-history"
+
+# Loaded afterwards: teaches, and counts in no SLI.
+OF_HISTORY: Final = (HISTORY, MARQUEZ_HISTORY)
+# Pulled from a Marquez: it comes back re-serialised, so that sending it there would never end.
+FROM_MARQUEZ: Final = (MARQUEZ, MARQUEZ_HISTORY)

@@ -1,0 +1,140 @@
+"""`lineward marquez …`: the Marquez beside us, its past, and whether both sides have the same."""
+
+import asyncio
+import runpy
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from lineage.catalog.reader import NoCatalogError, open_reader
+from lineage.clock import system_clock, to_micros
+from service.answers.dataset import duration
+from service.answers.marquez import Compared, Forwarding, MarquezStatus, marquez_status
+from service.commands.options import AsJson, DataDir
+from service.errors import InvalidQuestionError, NoDataError
+from service.marquez.settings import MarquezSettings, read_marquez
+from service.settings import read
+from service.terminal import clean, console, local, plain, print_json
+
+app = typer.Typer()
+_REFUSED = 6
+_NEVER = "never, or its role does not run"
+
+
+@app.callback()
+def marquez() -> None:
+    """Forward events to a Marquez, pull from it, and see what either side misses."""
+
+
+@app.command()
+def run() -> None:
+    """Run the marquez role by itself, as `lineward up` does where LINEWARD_MARQUEZ_URL is set."""
+    runpy.run_module("service.marquez", run_name="__main__")
+
+
+@app.command()
+def status(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
+    """Show what was forwarded, set aside and pulled, and which runs one side misses."""
+    settings = read(data_dir)
+    try:
+        with open_reader(settings.catalog) as reader:
+            answer = marquez_status(reader, settings, system_clock())
+    except NoCatalogError as error:
+        message = f"no data in {settings.data_dir} yet: run `lineward up`"
+        raise NoDataError(message) from error
+    if as_json:
+        print_json(answer)
+    else:
+        console().print(page(answer))
+
+
+@app.command()
+def backfill(
+    start: Annotated[str, typer.Option("--from", help="ISO 8601; UTC without a zone. Inclusive.")],
+    end: Annotated[str | None, typer.Option("--to", help="Exclusive; now, if not given.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Load what Marquez has of a span of time: as history, which teaches and never counts."""
+    from service.commands.backfill import show  # noqa: PLC0415 - httpx only where it is asked
+    from service.marquez.load import load  # noqa: PLC0415 - as above
+
+    bounds = _required(read_marquez())
+    after, before = _instant("--from", start), _instant("--to", end)
+    if after >= before:
+        message = f"--from {start} is not before --to {end or 'now'}"
+        raise InvalidQuestionError(message)
+    report = asyncio.run(load(read(), bounds, after, before))
+    show(report, as_json=as_json)
+    if report.refused:
+        raise typer.Exit(_REFUSED)
+
+
+def _required(bounds: MarquezSettings) -> MarquezSettings:
+    if bounds.url is None:
+        message = "LINEWARD_MARQUEZ_URL: not set; say where the Marquez is"
+        raise InvalidQuestionError(message)
+    return bounds
+
+
+def _instant(option: str, text: str | None) -> int:
+    if text is None:
+        return to_micros(system_clock())
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        message = f"{option}: expected a date or an instant as 2026-11-21T09:00Z, got {text[:80]!r}"
+        raise InvalidQuestionError(message) from error
+    return to_micros(found if found.tzinfo else found.replace(tzinfo=UTC))
+
+
+def page(answer: MarquezStatus) -> RenderableType:
+    """The status as people read it."""
+    lines = [f"Marquez at {clean(answer.url or 'no URL: LINEWARD_MARQUEZ_URL is not set')}"]
+    lines += _forwarding(answer.forwarding) if answer.forwarding else [f"forwarded: {_NEVER}"]
+    for pull in answer.pulling:
+        lines.append(f"pulled from {pull.url}: through {local(pull.through)}")
+    lines.append(f"pulled: {answer.pulled:,} events taken, {answer.pull_refused:,} refused")
+    lines.append(_probe(answer))
+    parts: list[RenderableType] = [plain(line) for line in lines]
+    parts += _compared(answer.comparison) if answer.comparison else [f"compared: {_NEVER}"]
+    return Group(*parts)
+
+
+def _forwarding(found: Forwarding) -> list[str]:
+    waiting = "?" if found.waiting_events is None else f"{found.waiting_events:,}"
+    aside = ", ".join(f"{count:,} {reason}" for reason, count in found.set_aside.items())
+    lines = [f"forwarded: {found.forwarded:,} events, {waiting} wait, set aside: {aside or 'none'}"]
+    if found.unforwarded:
+        lines.append(f"LOST to Marquez: {found.unforwarded:,} events left a full spool unsent")
+    lines += [
+        f"  set aside #{row.spool_seq} of run {row.run}: {row.reason}, {row.detail}"
+        for row in found.last_set_aside
+    ]
+    return lines
+
+
+def _probe(answer: MarquezStatus) -> str:
+    probe = answer.probe
+    if probe is None:
+        return f"probed: {_NEVER}"
+    how = "answered" if probe.is_answered else "NOT answered"
+    took = "" if probe.seconds is None else f", lineage in {probe.seconds:.3f} s"
+    return f"probed: {local(probe.at)}, {how}{took} ({probe.detail})"
+
+
+def _compared(found: Compared) -> list[RenderableType]:
+    age = duration(found.age_seconds or 0.0)
+    line = (
+        f"compared {age} ago: {found.missing_there:,} of {found.sampled_ours:,} runs of ours are"
+        f" missing there, {found.missing_here:,} of {found.sampled_theirs:,} of theirs here"
+    )
+    if not found.examples:
+        return [plain(line)]
+    table = Table("missing", "run", "job")
+    for run in found.examples:
+        table.add_row(run.side, plain(run.run_id), plain(f"{run.job_namespace}/{run.job_name}"))
+    return [plain(line), table]

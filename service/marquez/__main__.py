@@ -1,0 +1,40 @@
+"""`python -m service.marquez`: the marquez role, a process of its own beside the collector."""
+
+import asyncio
+import signal
+import sys
+
+import structlog
+
+from lineage.environment import InvalidSettingError
+from service.marquez.role import serve
+from service.marquez.settings import MarquezSettings, read_marquez
+from service.settings import Settings, read
+
+_log = structlog.get_logger()
+
+
+def main() -> int:
+    """Run the role; the exit status is 2 for a setting that cannot be used."""
+    try:
+        settings, bounds = read(), read_marquez()
+    except InvalidSettingError as error:
+        _log.error("marquez_cannot_start", reason=str(error))
+        return 2
+    if bounds.url is None:
+        _log.error("marquez_cannot_start", reason="LINEWARD_MARQUEZ_URL: not set")
+        return 2
+    asyncio.run(_run(settings, bounds))
+    return 0
+
+
+async def _run(settings: Settings, bounds: MarquezSettings) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    await serve(settings, bounds, stop)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

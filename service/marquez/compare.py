@@ -1,0 +1,78 @@
+"""Whether both sides have the same runs: a sample of each, looked for on the other."""
+
+import asyncio
+import random
+
+import structlog
+
+from lineage.clock import Clock, to_micros
+from service.marquez.client import Marquez
+from service.marquez.store import Comparison, MissingRun, Store, in_catalog
+
+_SECOND = 1_000_000
+_MOST_RUNS = 200
+_MOST_EXAMPLES = 50
+# What happened last may be on its way; what happened before the span was compared before.
+_SETTLED_SECONDS = 300.0
+_SPAN_SECONDS = 7_200.0
+_AT_ONCE = 4
+_log = structlog.get_logger()
+
+Run = tuple[str, str, str]  # run id, job namespace, job name
+
+
+class Comparer:
+    """Compares the last two hours, but for the last five minutes."""
+
+    def __init__(self, marquez: Marquez, store: Store, clock: Clock) -> None:
+        self._marquez = marquez
+        self._store = store
+        self._clock = clock
+
+    async def round(self) -> Comparison:
+        """Compare once, and write it down.
+
+        Raises:
+            MarquezError: it did not answer: nothing is written down, as nothing is known.
+        """
+        now = to_micros(self._clock())
+        until = now - int(_SETTLED_SECONDS * _SECOND)
+        since = until - int(_SPAN_SECONDS * _SECOND)
+        ours = await in_catalog(self._store.sample_of_runs, since, until, _MOST_RUNS)
+        there = await self._missing_there(ours)
+        theirs = await self._their_runs(since, until)
+        known = await in_catalog(self._store.known_runs, [run_id for run_id, _, _ in theirs])
+        here = [run for run in theirs if run[0].lower() not in known]
+        found = Comparison(now, len(ours), len(there), len(theirs), len(here))
+        await in_catalog(self._store.note_comparison, found, _examples(there, here))
+        if there or here:
+            _log.warning("runs_missing", there=len(there), here=len(here))
+        return found
+
+    async def _missing_there(self, ours: list[Run]) -> list[Run]:
+        slots = asyncio.Semaphore(_AT_ONCE)
+
+        async def has(run: Run) -> bool:
+            async with slots:
+                return await self._marquez.has_run(run[0])
+
+        answers = await asyncio.gather(*(has(run) for run in ours))
+        return [run for run, is_there in zip(ours, answers, strict=True) if not is_there]
+
+    async def _their_runs(self, since: int, until: int) -> list[Run]:
+        """Some of the span's, from a moment of it that changes from time to time."""
+        events = await self._marquez.events(after=since, before=until, limit=_MOST_RUNS)
+        if len(events) == _MOST_RUNS:
+            after = random.randint(since, until)  # noqa: S311 - of a sample
+            events = await self._marquez.events(after=after, before=until, limit=_MOST_RUNS)
+        jobs = ((event.known.whose, event.known.job) for event in events)
+        runs = {run_id: (run_id, job.namespace, job.name) for run_id, job in jobs if job}
+        return list(runs.values())
+
+
+def _examples(there: list[Run], here: list[Run]) -> list[MissingRun]:
+    return [
+        MissingRun(side, *run)
+        for side, runs in (("there", there), ("here", here))
+        for run in runs[:_MOST_EXAMPLES]
+    ]

@@ -1,0 +1,141 @@
+"""Delivers one event to Marquez: tried until it is taken, or until it is shown to be at fault."""
+
+import asyncio
+import contextlib
+import random
+
+import msgspec
+import structlog
+from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
+
+from service.marquez.client import Marquez, Verdict
+from service.marquez.known import Known, known_of
+from service.marquez.settings import MarquezSettings
+from service.marquez.spooled import Spooled
+
+_FIRST_WAIT_SECONDS = 0.5
+_AWAY_AFTER = 8  # failures in a row, of whatever events
+# An event is at fault when others are taken between its failures; once might be a restart.
+_LEAST_FAILURES = 8
+_LEAST_WHILE_OTHERS_PASSED = 3
+_log = structlog.get_logger()
+
+
+class RefusedError(Exception):
+    """Marquez does not take this event, whenever it is sent."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class StoppedError(Exception):
+    """We were told to stop; the event was not taken, and is sent by whoever comes next."""
+
+
+class _FailedError(Exception):
+    """Not taken this time."""
+
+
+class Trial(msgspec.Struct):
+    """One event on its way.
+
+    Attributes:
+        event: as spooled.
+        known: its core.
+        failures: how often it was not taken.
+        while_others_passed: of these, how many with another event taken since the one before.
+        passes: what the courier had delivered at its last failure, or at its start.
+    """
+
+    event: Spooled
+    known: Known
+    failures: int = 0
+    while_others_passed: int = 0
+    passes: int = 0
+
+
+class Courier:
+    """Delivers events, so many at a time; knows how Marquez fares from what becomes of all."""
+
+    def __init__(self, marquez: Marquez, bounds: MarquezSettings) -> None:
+        self._marquez = marquez
+        self._slots = asyncio.Semaphore(bounds.connections)
+        self._longest_wait_seconds = bounds.longest_wait_seconds
+        self.stop = asyncio.Event()
+        self._failures_in_a_row = 0
+        self.passes = 0
+
+    async def deliver(self, event: Spooled) -> None:
+        """Return once Marquez has acknowledged it.
+
+        Raises:
+            RefusedError: it never will.
+            StoppedError: it has not, and we are to stop.
+        """
+        trial = Trial(event, known_of(event.body), passes=self.passes)
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(_FailedError),
+            wait=wait_random_exponential(_FIRST_WAIT_SECONDS, max=self._longest_wait_seconds),
+            sleep=self._pause,
+        )
+        await retrying(self._attempt, trial)
+
+    async def _attempt(self, trial: Trial) -> None:
+        async with self._slots:
+            await self._rest()
+            if self.stop.is_set():
+                raise StoppedError
+            # Not cut short by a stop: its answer says whether the next process sends it again.
+            verdict = await self._marquez.post(trial.event.body)
+        if verdict.outcome == "sent":
+            self._pass()
+        elif verdict.outcome == "refused":
+            self._pass()  # it lives, and judges
+            raise RefusedError(verdict.reason, verdict.detail)
+        else:
+            self._fail(trial, verdict)
+
+    async def _rest(self) -> None:
+        """While nothing passes, every connection slows down, whatever its event has waited."""
+        beyond = self._failures_in_a_row - _AWAY_AFTER
+        if beyond >= 0:
+            longest = min(self._longest_wait_seconds, _FIRST_WAIT_SECONDS * 2 ** min(beyond, 10))
+            await self._pause(random.uniform(0, longest))  # noqa: S311 - of retries
+
+    async def _pause(self, seconds: float) -> None:
+        await pause(self.stop, seconds)
+
+    def _pass(self) -> None:
+        if self._failures_in_a_row >= _AWAY_AFTER:
+            _log.info("marquez_back", after_failures=self._failures_in_a_row)
+        self._failures_in_a_row = 0
+        self.passes += 1
+
+    def _fail(self, trial: Trial, verdict: Verdict) -> None:
+        self._failures_in_a_row += 1
+        if self._failures_in_a_row == _AWAY_AFTER:
+            _log.warning("marquez_away", reason=verdict.reason, detail=verdict.detail)
+        trial.failures += 1
+        trial.while_others_passed += self.passes > trial.passes
+        trial.passes = self.passes
+        if verdict.reason == "http_500" and _is_stored_all_the_same(trial.known):
+            raise RefusedError("no_event_type", "stored as a raw row by each try, and answered 500")
+        if (
+            trial.failures >= _LEAST_FAILURES
+            and trial.while_others_passed >= _LEAST_WHILE_OTHERS_PASSED
+        ):
+            raise RefusedError("failed_alone", f"{trial.failures} tries, at last: {verdict.detail}")
+        raise _FailedError(verdict.detail)
+
+
+async def pause(stop: asyncio.Event, seconds: float) -> None:
+    """Wait, and no longer than until told to stop."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+
+
+def _is_stored_all_the_same(known: Known) -> bool:
+    return known.run is not None and known.eventType is None

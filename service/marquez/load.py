@@ -1,0 +1,74 @@
+"""Marquez's past, loaded as history: it teaches cadences and lineage, and never counts."""
+
+import asyncio
+
+from tenacity import (
+    AsyncRetrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
+
+from lineage.origins import MARQUEZ_HISTORY
+from service.backfill import Report, Sender
+from service.marquez.client import Marquez, MarquezError
+from service.marquez.known import Pulled, Seen
+from service.marquez.pull import send_all
+from service.marquez.settings import MarquezSettings
+from service.marquez.windows import events_between
+from service.settings import Settings
+
+_ATTEMPTS = 8
+_LONGEST_WAIT_SECONDS = 10.0
+_SECOND = 1_000_000
+
+
+async def load(settings: Settings, bounds: MarquezSettings, after: int, before: int) -> Report:
+    """Send all events of [after, before), µs of the producers' time, in the order of that time.
+
+    Raises:
+        MarquezError: it failed several times; the same span again repeats nothing.
+        NotRunningError: the collector did not answer.
+    """
+    sender = Sender(settings, origin=MARQUEZ_HISTORY)
+    sender.require_collector()
+    marquez = Marquez(bounds)
+    longest = min(_LONGEST_WAIT_SECONDS, bounds.longest_wait_seconds)
+    retrying = AsyncRetrying(
+        retry=retry_if_exception_type(MarquezError),
+        wait=wait_random_exponential(0.5, max=longest),
+        stop=stop_after_attempt(_ATTEMPTS),
+        reraise=True,
+    )
+    try:
+        await retrying(_Loading(marquez, sender, after).go_on, before)
+    finally:
+        await marquez.close()
+    return sender.report
+
+
+class _Loading:
+    """How far it has come, so that a failure does not begin the span anew."""
+
+    def __init__(self, marquez: Marquez, sender: Sender, after: int) -> None:
+        self._marquez = marquez
+        self._sender = sender
+        self._reached = after
+        self._seen = Seen()
+
+    async def go_on(self, before: int) -> None:
+        async for page in events_between(self._marquez, self._reached, before):
+            fresh = {
+                identity: event
+                for event in page
+                if (identity := event.known.identity()) not in self._seen
+            }
+            await asyncio.to_thread(send_all, self._sender, list(fresh.values()))
+            for identity in fresh:
+                self._seen.add(identity)
+            self._reached = max([self._reached, *map(_before, page)])
+
+
+def _before(event: Pulled) -> int:
+    """An instant from which on it is read again: ties of it may be on the next page."""
+    return event.at - _SECOND

@@ -1,0 +1,118 @@
+"""From Marquez to our collector: what other producers sent there, again and again some way back.
+
+Marquez tells when an event says that it happened, not when it arrived: one that comes late lies
+before whatever was read last. So every round reads the last minute again, and some the last hour
+and the last day. What is known already is dropped here or, after a restart, by spool and pipeline.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from lineage.clock import Clock, to_micros
+from service.backfill import Sender
+from service.history import Recorded
+from service.marquez.client import Marquez
+from service.marquez.known import Pulled, Seen, known_of
+from service.marquez.spooled import latest_bodies
+from service.marquez.store import PullState, Store, in_catalog
+from service.marquez.windows import FAR_FUTURE, events_between
+
+_SECOND = 1_000_000
+_SEEDS = 50_000
+_AHEAD_SECONDS = 300.0  # clocks of producers; what is further ahead waits for a deep round
+
+
+class Overlap(msgspec.Struct, frozen=True):
+    """How far back a round reads, and how often one does."""
+
+    back_seconds: float
+    every_seconds: float
+
+
+# At the 30 events a second that it takes, a day is 13 GB of answers: not every ten seconds.
+OVERLAPS = (Overlap(60, 0), Overlap(3_600, 600), Overlap(86_400, 21_600))
+
+
+class Puller:
+    """Reads one Marquez; its place in time is in the catalog."""
+
+    def __init__(
+        self,
+        marquez: Marquez,
+        sender: Sender,
+        store: Store,
+        *,
+        seen: Seen,
+        clock: Clock,
+    ) -> None:
+        self._marquez = marquez
+        self._spool = sender.settings.spool
+        self._is_seeded = False
+        self._store = store
+        self._sender = sender
+        self._seen = seen
+        self._clock = clock
+        self._due_at = dict.fromkeys(OVERLAPS, 0)
+
+    async def round(self) -> int:
+        """Read once, as far back as is due; how many events were new.
+
+        Raises:
+            MarquezError: it did not answer; the next round reads the same again.
+            NotRunningError: the collector did not answer.
+        """
+        if not self._is_seeded:
+            await asyncio.to_thread(self._seed)
+        now = to_micros(self._clock())
+        state: PullState = await in_catalog(self._store.pull_state, self._marquez.url, now)
+        due = [overlap for overlap, at in self._due_at.items() if at <= now]
+        back_seconds = max(overlap.back_seconds for overlap in due)
+        after = max(state.started_at, state.through - int(back_seconds * _SECOND))
+        is_deep = len(due) > 1
+        before = FAR_FUTURE if is_deep else now + int(_AHEAD_SECONDS * _SECOND)
+        taken, refused = 0, 0
+        async for page in events_between(self._marquez, after, before):
+            took, left = await self._land(page)
+            taken, refused = taken + took, refused + left
+        await in_catalog(
+            self._store.note_pulled, self._marquez.url, now, taken=taken, refused=refused
+        )
+        self._due_at |= {lap: now + int(lap.every_seconds * _SECOND) for lap in due}
+        return taken
+
+    def _seed(self) -> None:
+        """What the spool had before we started need not be pulled either."""
+        for body in latest_bodies(self._spool, _SEEDS):
+            self._seen.add(known_of(body).identity())
+        self._is_seeded = True
+
+    async def _land(self, page: list[Pulled]) -> tuple[int, int]:
+        fresh = {
+            identity: event
+            for event in page
+            if (identity := event.known.identity()) not in self._seen
+        }
+        report = self._sender.report
+        before = report.taken, report.refused
+        await asyncio.to_thread(send_all, self._sender, list(fresh.values()))
+        for identity in fresh:
+            self._seen.add(identity)
+        return report.taken - before[0], report.refused - before[1]
+
+
+def send_all(sender: Sender, page: Sequence[Pulled]) -> None:
+    """Post them to the collector; durable, or refused with a reason that it keeps.
+
+    Raises:
+        NotRunningError: the collector did not answer.
+    """
+    # In place of a file, a refusal names the run.
+    events = (
+        Recorded(Path(event.known.whose), position, event.body)
+        for position, event in enumerate(page, start=1)
+    )
+    for _ in sender.send(events):
+        pass

@@ -1,0 +1,41 @@
+import pytest
+from sqlalchemy import insert
+
+from collector.cursors import read_cursors
+from collector.settings import Place
+from lineage.catalog.tables import reader_cursor
+
+MARQUEZ = {"marquez_url": "http://127.0.0.1:5000"}
+
+
+def _place(catalog, settings):
+    return Place(catalog_url=catalog.url.render_as_string(hide_password=False), **settings)
+
+
+def _write(catalog, **cursors: int):
+    with catalog.begin() as connection:
+        rows = [{"reader": reader, "seq": seq} for reader, seq in cursors.items()]
+        connection.execute(insert(reader_cursor), rows)
+
+
+@pytest.mark.parametrize(
+    ("settings", "lowest"), [(MARQUEZ, 4), ({}, 9), (MARQUEZ | {"marquez_forward": False}, 9)]
+)
+def test_a_forwarder_holds_events_only_while_it_is_wanted(catalog, settings, lowest):
+    """Turned off, its old cursor must not fill the spool for ever."""
+    _write(catalog, pipeline=9, marquez=4)
+
+    assert read_cursors(_place(catalog, settings)) == (lowest, 9)
+
+
+def test_a_forwarder_that_has_not_begun_has_passed_nothing(catalog):
+    """Otherwise what comes before its first start would go unsent."""
+    _write(catalog, pipeline=9)
+
+    assert read_cursors(_place(catalog, MARQUEZ)) == (0, 9)
+
+
+def test_a_catalog_without_a_reader_says_nothing(catalog, tmp_path):
+    """Nor does one that is not there: nothing is pruned by guess."""
+    assert read_cursors(_place(catalog, {})) is None
+    assert read_cursors(Place(data_dir=tmp_path / "none")) is None

@@ -1,0 +1,281 @@
+"""A Marquez as 0.51.1 was measured to be, faults included: an HTTP server in a thread.
+
+It keeps what it stored through a restart on the same port, and remembers what it acknowledged, so
+that a test can tell what is missing from what is there twice.
+"""
+
+import json
+import random
+import socket
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from http.server import ThreadingHTTPServer
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs
+
+from tests.fakes.marquez_http import Answer, Handler
+
+Event = dict[str, Any]
+_DEFAULT_BEFORE = "2030-01-01T00:00:00+00:00"  # hides what is later
+_DEFAULT_AFTER = "1970-01-01T00:00:00+00:00"
+_ADDED_FACETS = ("documentation", "sourceCodeLocation")
+
+
+class Raw(NamedTuple):
+    """A row of `lineage_events`: no id and no arrival time leave it."""
+
+    event_time: datetime
+    kind: str
+    event: Event
+
+
+class FakeMarquez:
+    """The server, what it holds, and what is wrong with it just now.
+
+    Attributes:
+        rows: raw rows, in the order of their arrival; the same body twice is two.
+        acked: bodies that were answered 201, in the order of their storing.
+        status: answers this to everything, storing nothing, while it is set.
+        is_poison: an event of which this holds is answered 500, and not stored.
+        lost_answers: so many next events are stored, and the connection closed instead of a 201.
+        torn: so many next events are stored, and answered 500.
+        refusals: so many next POSTs are answered 503, storing nothing.
+        latecomers: one of these is stored between two GETs of events, so that pages shift.
+        lineage: status and delay in seconds of a lineage query.
+        seen: how often each method, path and status was answered.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.rows: list[Raw] = []
+        self.acked: list[bytes] = []
+        self.status: int | None = None
+        self.is_poison: Callable[[Event], bool] = lambda _: False
+        self.lost_answers = 0
+        self.torn = 0
+        self.refusals = 0
+        self.latecomers: list[Event] = []
+        self.lineage: tuple[int, float] = (200, 0.0)
+        self.seen: Counter[tuple[str, str, int]] = Counter()
+        self.token: str | None = None
+        self.pages: list[int] = []
+        self._random = random.Random(seed)  # noqa: S311 - of the order of ties
+        self._lock = threading.RLock()
+        self._port = 0
+        self._server: ThreadingHTTPServer | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it listens, also while it is stopped."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> "FakeMarquez":
+        """Listen: on any port at first, on the same one ever after."""
+        server = _Server(("127.0.0.1", self._port), Handler)
+        server.marquez = self
+        self._port = server.server_address[1]
+        self._server = server
+        self._thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """As a kill: what is in flight hears nothing."""
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._thread.join()
+            self._server.server_close()
+            self._server = None
+
+    def store(self, events: Iterable[Event]) -> None:
+        """Events that other producers sent it."""
+        with self._lock:
+            self.rows += [raw(event) for event in events]
+
+    def run_ids(self) -> Counter[str]:
+        """How many raw rows each run has."""
+        with self._lock:
+            return Counter(row.event["run"]["runId"] for row in self.rows if row.kind == "run")
+
+    def held(self) -> list[Event]:
+        """Every raw row's event, in the order of arrival."""
+        with self._lock:
+            return [row.event for row in self.rows]
+
+    def post(self, body: bytes) -> Answer | None:
+        """POST /api/v1/lineage; None: the connection is closed without an answer."""
+        with self._lock:
+            if self.refusals:
+                self.refusals -= 1
+                return Answer(503, b"")
+            refused, event = _validated(body)
+            if refused is not None:
+                return refused
+            return self._store(event, body)
+
+    def _store(self, event: Event, body: bytes) -> Answer | None:
+        if self.is_poison(event):
+            return Answer(500, b"<html>500</html>", "text/html")
+        self.rows.append(raw(event))
+        if raw(event).kind == "run" and event.get("eventType") is None:
+            return Answer(500, b"<html>500</html>", "text/html")
+        if self.torn:
+            self.torn -= 1
+            return Answer(500, b"")
+        if self.lost_answers:
+            self.lost_answers -= 1
+            return None
+        self.acked.append(body)
+        return Answer(201, b"")
+
+    def events(self, query: str) -> Answer:
+        """GET /api/v1/events/lineage: sorted by the producer's time, ties in any order."""
+        given = {name: values[0] for name, values in parse_qs(query).items()}
+        try:
+            limit, offset = int(given.get("limit", "100")), int(given.get("offset", "0"))
+        except ValueError:
+            return Answer(404, b'{"code":404,"message":"HTTP 404 Not Found"}')
+        try:
+            after = _instant(given.get("after", _DEFAULT_AFTER))
+            before = _instant(given.get("before", _DEFAULT_BEFORE))
+        except ValueError:
+            return Answer(400, b'{"code":400,"message":"bad date"}')
+        with self._lock:
+            within = [row for row in self.rows if after <= row.event_time < before]
+            runs = [row for row in within if row.kind == "run"]
+            self._random.shuffle(runs)
+            runs.sort(key=lambda row: row.event_time, reverse=given.get("sortDirection") != "asc")
+            page = [self._reserialised(row.event) for row in runs[offset : offset + limit]]
+            self.pages.append(len(page))
+            if self.latecomers:
+                self.store([self.latecomers.pop(0)])
+        return Answer(200, json.dumps({"events": page, "totalCount": len(within)}).encode())
+
+    def _reserialised(self, event: Event) -> Event:
+        job = event["job"]
+        facets = (job.get("facets") or {}) | dict.fromkeys(_ADDED_FACETS)
+        changed = list((event | {"job": job | {"facets": facets}}).items())
+        self._random.shuffle(changed)
+        return dict(changed)
+
+    def graph(self, query: str) -> Answer:
+        """GET /api/v1/lineage: of a dataset that an event named."""
+        status, _ = self.lineage
+        if status != 200:
+            return Answer(status, b'{"code":500}')
+        wanted = parse_qs(query).get("nodeId", [""])[0]
+        with self._lock:
+            known = any(wanted in _node_ids(row.event) for row in self.rows)
+        if not known:
+            return Answer(404, b'{"code":404}')
+        return Answer(200, json.dumps({"graph": [{"id": wanted}]}).encode())
+
+    def run(self, run_id: str) -> Answer:
+        """GET /api/v1/jobs/runs/ID."""
+        if run_id in self.run_ids():
+            return Answer(200, json.dumps({"id": run_id}).encode())
+        return Answer(404, b'{"code":404}')
+
+
+class _Server(ThreadingHTTPServer):
+    marquez: FakeMarquez
+    daemon_threads = True
+    block_on_close = False
+    allow_reuse_address = True
+
+    def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 - of the standard library
+        self._open: set[socket.socket] = set()
+        super().__init__(*arguments)
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:  # noqa: ANN401 - as above
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        """Cut the connections too: a killed process leaves none open."""
+        super().server_close()
+        for connection in list(self._open):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue
+
+    def handle_error(self, _request: Any, _client_address: Any) -> None:  # noqa: ANN401 - as above
+        """Say nothing: a client that went away is what the tests are about."""
+
+
+def raw(event: Event) -> Raw:
+    """The row of an event: told apart by the end of its schemaURL."""
+    url = str(event.get("schemaURL", ""))
+    kind = {"DatasetEvent": "dataset", "JobEvent": "job"}.get(url.rpartition("/")[2], "run")
+    return Raw(_instant(event["eventTime"]), kind, event)
+
+
+def _validated(body: bytes) -> tuple[Answer | None, Event]:
+    unprocessable = Answer(500, b'{"code":400,"message":"Unable to process JSON"}')
+    if not body:
+        return Answer(422, b'{"errors":["must not be null"]}'), {}
+    try:
+        event = json.loads(body)
+        if not isinstance(event, dict):
+            return unprocessable, {}
+        if missing := _missing(event):
+            return Answer(422, json.dumps({"errors": missing}).encode()), {}
+        _instant(event["eventTime"])
+    except ValueError:
+        return unprocessable, {}
+    facets = [*_facets(event.get("run")), *_facets(event.get("job"))]
+    if not all(isinstance(facet, dict | None) for facet in facets):
+        return unprocessable, {}
+    return None, event
+
+
+def _facets(holder: Any) -> list[Any]:  # noqa: ANN401 - JSON
+    return list(((holder or {}).get("facets") or {}).values())
+
+
+def _missing(event: Event) -> list[str]:
+    needed = ["eventTime", "producer"]
+    kind = str(event.get("schemaURL", "")).rpartition("/")[2]
+    needed += {"DatasetEvent": ["dataset"], "JobEvent": ["job"]}.get(kind, ["run", "job"])
+    inner = {"run": ("runId",), "job": ("namespace", "name"), "dataset": ("namespace", "name")}
+    found = [name for name in needed if not event.get(name)]
+    for holder in set(needed) & inner.keys() - set(found):
+        found += [f"{holder}.{name}" for name in inner[holder] if event[holder].get(name) is None]
+    return [f"{name} must not be null" for name in found]
+
+
+def _instant(text: str) -> datetime:
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _node_ids(event: Event) -> list[str]:
+    datasets = [*(event.get("inputs") or ()), *(event.get("outputs") or ())]
+    return [f"dataset:{d['namespace']}:{d['name']}" for d in datasets]
+
+
+def run_event(number: int, *, at: datetime, kind: str = "COMPLETE", **more: Any) -> Event:  # noqa: ANN401 - JSON
+    """A RunEvent of run `number` as a producer sends it; `more` replaces fields."""
+    event: Event = {
+        "eventType": kind,
+        "eventTime": at.isoformat().replace("+00:00", "Z"),
+        "producer": "https://example.org/tests",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": f"0195f1c2-7f8e-7000-8000-{number:012}"},
+        "job": {"namespace": "jobs", "name": "etl", "facets": {}},
+        "inputs": [{"namespace": "s3://shop", "name": "raw/orders"}],
+        "outputs": [{"namespace": "s3://shop", "name": "core/orders"}],
+    }
+    return event | more
+
+
+def minutes(count: float) -> timedelta:
+    """Of an event's time."""
+    return timedelta(minutes=count)

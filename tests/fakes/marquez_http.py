@@ -1,0 +1,85 @@
+"""The HTTP of the fake Marquez: which request goes where, and how an answer is written."""
+
+import gzip
+import time
+from http.server import BaseHTTPRequestHandler
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+_RUNS = "/api/v1/jobs/runs/"
+
+
+class Answer(NamedTuple):
+    """What goes back."""
+
+    status: int
+    body: bytes
+    content_type: str = "application/json"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection, kept open between requests."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+    server: Any
+
+    def log_message(self, *_: Any) -> None:  # noqa: ANN401 - of the standard library
+        """Nothing: the tests look at what was stored."""
+
+    def do_POST(self) -> None:
+        """Events in."""
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        path = urlsplit(self.path).path
+        if (refused := self._refused()) is not None:
+            self._write(refused)
+        elif path != "/api/v1/lineage":
+            self._write(Answer(404, b""))
+        elif "application/json" not in (self.headers.get("Content-Type") or ""):
+            self._write(Answer(415, b""))
+        else:
+            self._write(self.server.marquez.post(self._inflated(body)))
+
+    def do_PUT(self) -> None:
+        """Not a way in."""
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self._write(Answer(405, b""))
+
+    def do_GET(self) -> None:
+        """Events, lineage and runs out."""
+        marquez = self.server.marquez
+        url = urlsplit(self.path)
+        if (refused := self._refused()) is not None:
+            self._write(refused)
+        elif url.path == "/api/v1/events/lineage":
+            self._write(marquez.events(url.query))
+        elif url.path == "/api/v1/lineage":
+            time.sleep(marquez.lineage[1])  # how slow it is, not when something is done
+            self._write(marquez.graph(url.query))
+        elif url.path.startswith(_RUNS):
+            self._write(marquez.run(url.path.removeprefix(_RUNS)))
+        else:
+            self._write(Answer(404, b""))
+
+    def _refused(self) -> Answer | None:
+        marquez = self.server.marquez
+        if marquez.status is not None:
+            return Answer(marquez.status, b"")
+        if marquez.token and self.headers.get("Authorization") != f"Bearer {marquez.token}":
+            return Answer(401, b"")
+        return None
+
+    def _inflated(self, body: bytes) -> bytes:
+        return gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
+
+    def _write(self, answer: Answer | None) -> None:
+        if answer is None:
+            self.close_connection = True
+            return
+        path = urlsplit(self.path).path
+        self.server.marquez.seen[self.command, path, answer.status] += 1
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.content_type)
+        self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        self.wfile.write(answer.body)

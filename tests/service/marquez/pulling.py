@@ -1,0 +1,60 @@
+"""A puller between a fake Marquez and a collector that a test brings."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Engine
+
+from service.backfill import Sender
+from service.history import Recorded
+from service.marquez.client import Marquez
+from service.marquez.known import Seen
+from service.marquez.pull import Puller
+from service.marquez.store import Store
+from service.settings import Settings
+from tests.fakes.marquez import FakeMarquez
+from tests.service.marquez.beside import NOON, bounds
+
+
+class Hands:
+    """A clock that a test moves."""
+
+    def __init__(self, now: datetime = NOON) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        """Now."""
+        return self.now
+
+
+class Taking(Sender):
+    """In place of the collector: takes everything, and keeps it in the order of arrival."""
+
+    def __init__(self) -> None:
+        super().__init__(Settings())
+        self.bodies: list[bytes] = []
+
+    def _post(self, batch: list[Recorded]) -> None:
+        self.bodies += [event.body for event in batch]
+        self.report.taken += len(batch)
+
+
+def pull(
+    marquez: FakeMarquez,
+    engine: Engine,
+    sender: Sender,
+    clock: Hands,
+    work: Callable[[Puller], Awaitable[Any]],
+) -> None:
+    """Do something with a puller that has just been started."""
+
+    async def run() -> None:
+        client = Marquez(bounds(marquez))
+        try:
+            await work(Puller(client, sender, Store(engine), seen=Seen(), clock=clock))
+        finally:
+            await client.close()
+
+    asyncio.run(run())
