@@ -27,6 +27,7 @@ _COMMANDS = {
     "why": "service.commands.why",
     "policy": "service.commands.policy",
     "backfill": "service.commands.backfill",
+    "render": "service.commands.render",
     "retire": "service.commands.retire",
     "bench": "service.commands.bench",
     "demo": "service.commands.demo",
