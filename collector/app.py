@@ -21,7 +21,7 @@ from collector.settings import Limits
 Route = Callable[[Scope, Http], Awaitable[None]]
 
 _JSON = [("content-type", "application/json")]
-_ORIGINS = {None: "http", "history": "history"}
+_ORIGINS = {None: "http", "history": "history", "file": "file", "kafka": "kafka"}
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -147,7 +147,9 @@ def _parting(scope: Scope) -> list[tuple[str, str]]:
 def _origin(scope: Scope) -> str:
     given = scope.headers.get("lineward-origin")
     if given not in _ORIGINS:
-        detail = f"Lineward-Origin {str(given)[:80]!r}: expected history, or no such header"
+        detail = (
+            f"Lineward-Origin {str(given)[:80]!r}: expected history, file, kafka or no such header"
+        )
         raise RefusedError(detail, reason="origin")
     return _ORIGINS[given]
 

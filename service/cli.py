@@ -28,6 +28,7 @@ _COMMANDS = {
     "policy": "service.commands.policy",
     "backfill": "service.commands.backfill",
     "render": "service.commands.render",
+    "ship": "service.commands.ship",
     "retire": "service.commands.retire",
     "bench": "service.commands.bench",
     "demo": "service.commands.demo",

@@ -31,6 +31,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return self.catalog_url or f"sqlite:///{self.data_dir / 'catalog.db'}"
 
     @property
+    def collector_url(self) -> str:
+        """Address of the collector, without a path."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.collector_port}"
+
+    @property
     def spool(self) -> Path:
         """The collector's spool: only an embedded catalog has it beside itself."""
         return self.data_dir / "spool.db"

@@ -50,7 +50,7 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     """Print the Spark settings under which no lineage event and no evidence is lost."""
     settings = read()
     place = Place(
-        url=url or f"http://{settings.host}:{settings.collector_port}",
+        url=url or settings.collector_url,
         folder=folder,
         name=name,
         namespace=namespace,

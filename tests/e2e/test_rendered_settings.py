@@ -34,7 +34,7 @@ def lake(tmp_path: Path) -> Path:
 def test_the_file_has_what_http_has_and_what_it_loses(
     tmp_path: Path, collector: Collector, lake: Path, submit
 ):
-    """With the printed settings: equal while the collector is up, and whole when it is down."""
+    """With the printed settings; and `ship` brings the rest, nothing twice."""
     folder = tmp_path / "openlineage"
     (folder / "spark-events").mkdir(parents=True)
     options = ("--url", collector.url, "--folder", str(folder), "--namespace", "web")
@@ -53,6 +53,15 @@ def test_the_file_has_what_http_has_and_what_it_loses(
     assert _completed(events, "all_pages_again")
     assert _lines(events) > heard
     assert _stored(collector) == heard
+    again = Collector(tmp_path / "data", port=collector.port).ready()
+    shipped = lineward("ship", str(folder), "--url", again.url, "--once", "--json")
+    again.stop()
+    assert json.loads(shipped.stdout)["taken"] == len(_lines(events))
+    assert _stored(again) == _lines(events)
+    assert again.rows("SELECT origin, count(*) FROM event GROUP BY 1 ORDER BY 1 DESC") == [
+        ("http", len(heard)),
+        ("file", len(_lines(events) - heard)),
+    ]
     assert [name for name in _scanned(folder / "spark-events") if "..." in name] == []
 
 
