@@ -35,6 +35,7 @@ _COMMANDS = {
     "collector": _ROLES,
     "pipeline": _ROLES,
     "service": _ROLES,
+    "kafka": _ROLES,
     "version": "service.commands.version",
 }
 

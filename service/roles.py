@@ -1,4 +1,4 @@
-"""The three roles that `lineward up` runs, and what each is told."""
+"""The roles that `lineward up` runs, and what each is told."""
 
 import os
 import signal
@@ -26,7 +26,9 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
     )
     # Spark needs a while to end; killed, it would lose nothing either.
     pipeline = RoleCommand(role="pipeline", argv=_module("slis"), stop_seconds=40.0)
-    return collector, RoleCommand(role="service", argv=_module("service")), pipeline
+    service = RoleCommand(role="service", argv=_module("service"))
+    kafka = RoleCommand(role="kafka", argv=_module("service.kafka"))
+    return collector, service, pipeline, *([kafka] if settings.kafka_bootstrap else [])
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -23,6 +23,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     policy: Path | None = None
     catalog_url: str | None = None  # none: SQLite in the data folder
     collector_token_file: Path | None = None
+    kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
     stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's
 
     @property
