@@ -35,6 +35,7 @@ from lineage.catalog.tables.found import (
     sli_hour,
     sli_now,
 )
+from lineage.catalog.tables.patterns import name_pattern
 from lineage.catalog.tables.runs import run, run_io
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "lag_bucket",
     "meta",
     "metadata",
+    "name_pattern",
     "ownership",
     "pipeline_error",
     "reader_cursor",
