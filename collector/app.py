@@ -22,7 +22,10 @@ from lineage import origins
 Route = Callable[[Scope, Http], Awaitable[None]]
 
 _JSON = [("content-type", "application/json")]
-_GIVEN = (origins.HISTORY, origins.MARQUEZ, origins.MARQUEZ_HISTORY)
+_GIVEN = (
+    *(origins.HISTORY, origins.MARQUEZ, origins.MARQUEZ_HISTORY),
+    *(origins.FILE, origins.KAFKA),
+)
 _ORIGINS: dict[str | None, str] = {None: origins.HTTP, **{word: word for word in _GIVEN}}
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 

@@ -7,6 +7,8 @@ from typing import Final
 
 HTTP: Final = "http"
 HISTORY: Final = "history"
+FILE: Final = "file"  # shipped from where the listener wrote it
+KAFKA: Final = "kafka"
 MARQUEZ: Final = "marquez"
 MARQUEZ_HISTORY: Final = "marquez-history"
 

@@ -45,8 +45,26 @@ done
 case $kind in runtime) locked=runtime ;; test) locked=dev ;; *) die "runtime or test, not $kind" ;; esac
 # What is installed is what these files say: other files, another stamp.
 stamp() { echo ".venv/lineward-$1-$(cat requirements/"$1".txt pyproject.toml | sha256sum | cut -c1-16)"; }
+
+# The tests' Kafka broker: Kafka's own jars, had as Spark has those of a job.
+broker() {
+  local version=4.1.1 folder=build/kafka
+  [ "$kind" = test ] && [ ! -e "$folder/whole-$version" ] || return 0
+  say "fetching Kafka $version for the tests"
+  local nothing home; mkdir -p build
+  nothing=$(mktemp --suffix=.py)
+  home=$(.venv/bin/python -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent)')
+  local packages=org.apache.kafka:kafka_2.13:$version,org.apache.kafka:kafka-tools:$version
+  SPARK_HOME=$home SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON=.venv/bin/python \
+    "$home/bin/spark-submit" --master 'local[1]' --conf spark.ui.enabled=false \
+    --conf "spark.jars.ivy=$PWD/$folder" --packages "$packages,org.slf4j:slf4j-nop:2.0.17" \
+    "$nothing" >build/kafka.log 2>&1 || die "Kafka could not be fetched: build/kafka.log says why"
+  rm -f "$nothing"
+  touch "$folder/whole-$version"
+}
+
 # The test set holds the runtime set.
-if [ -e "$(stamp $locked)" ] || [ -e "$(stamp dev)" ]; then exit 0; fi
+if [ -e "$(stamp $locked)" ] || [ -e "$(stamp dev)" ]; then broker; exit 0; fi
 
 uv=$(command -v uv || true)
 if [ -z "$uv" ]; then
@@ -61,3 +79,4 @@ say "installing Lineward into .venv (Spark is the large part: a minute or two th
 "$uv" pip install -q --python .venv --require-hashes -r requirements/"$locked".txt
 "$uv" pip install -q --python .venv --no-deps -e .
 touch "$(stamp $locked)"
+broker

@@ -28,12 +28,15 @@ _COMMANDS = {
     "policy": "service.commands.policy",
     "backfill": "service.commands.backfill",
     "marquez": "service.commands.marquez",
+    "render": "service.commands.render",
+    "ship": "service.commands.ship",
     "retire": "service.commands.retire",
     "bench": "service.commands.bench",
     "demo": "service.commands.demo",
     "collector": _ROLES,
     "pipeline": _ROLES,
     "service": _ROLES,
+    "kafka": _ROLES,
     "version": "service.commands.version",
 }
 

@@ -27,6 +27,7 @@ from service.answers.moments import Evaluated, last_evaluation
 from service.answers.slis import Objectives, mostly_unknown, sli_name
 from service.answers.status import status
 from service.marquez.families import families
+from service.name_growth import name_growth
 from service.objectives import objectives
 from service.release import release
 from service.served.families import served_families
@@ -97,6 +98,7 @@ class CatalogCollector(Collector):
         if not evaluated.stale:
             yield from _now(reader, mostly_unknown(reader, now))
             yield from _standing(self._standing(reader, evaluated.as_of))
+            yield from name_growth(reader)
 
     def _standing(self, reader: Reader, as_of: int) -> metric_rows.Standing:
         """Read once an evaluation: between two of them, no state changes."""

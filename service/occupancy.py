@@ -10,8 +10,8 @@ from service.errors import OccupiedError
 
 
 @contextmanager
-def holding(lock: Path) -> Iterator[None]:
-    """Hold the data folder for as long as this lasts.
+def holding(lock: Path, taken: str = "") -> Iterator[None]:
+    """Hold a folder for as long as this lasts: the data folder, unless `taken` names another.
 
     Raises:
         OccupiedError: another process holds it.
@@ -23,7 +23,7 @@ def holding(lock: Path) -> Iterator[None]:
             message = (
                 f"`lineward up` already runs on {folder}: stop that one, or give --data-dir another"
             )
-            raise OccupiedError(message)
+            raise OccupiedError(taken or message)
         yield
 
 

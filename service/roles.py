@@ -27,11 +27,12 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
     # Spark needs a while to end; killed, it would lose nothing either.
     pipeline = RoleCommand(role="pipeline", argv=_module("slis"), stop_seconds=40.0)
     service = RoleCommand(role="service", argv=_module("service"))
-    if settings.marquez_url is None:
-        return collector, service, pipeline
     # What it has in flight is answered, and need not be sent again.
     marquez = RoleCommand(role="marquez", argv=_module("service.marquez"), stop_seconds=20.0)
-    return collector, service, marquez, pipeline
+    kafka = RoleCommand(role="kafka", argv=_module("service.kafka"))
+    beside = [marquez] if settings.marquez_url else []
+    beside += [kafka] if settings.kafka_bootstrap else []
+    return collector, service, *beside, pipeline
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -25,12 +25,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     collector_token_file: Path | None = None
     access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
     marquez_url: str | None = None  # none: no Marquez beside us; more of it in service/marquez
+    kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
     stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's
 
     @property
     def catalog(self) -> str:
         """URL of the catalog that the roles share."""
         return self.catalog_url or f"sqlite:///{self.data_dir / 'catalog.db'}"
+
+    @property
+    def collector_url(self) -> str:
+        """Address of the collector, without a path."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.collector_port}"
 
     @property
     def spool(self) -> Path:

@@ -2,6 +2,7 @@
 
 import sys
 import unicodedata
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,11 @@ def print_json(answer: Any) -> None:  # noqa: ANN401 - any of `answers.shapes`
     """One JSON document on standard output."""
     document = msgspec.json.format(msgspec.json.encode(answer), indent=2)
     sys.stdout.write(document.decode() + "\n")
+
+
+def plain_lines(lines: Iterable[str]) -> None:
+    """Lines on standard output, each cleaned."""
+    sys.stdout.write("".join(f"{clean(line)}\n" for line in lines))
 
 
 def console() -> "Console":

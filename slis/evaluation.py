@@ -17,6 +17,7 @@ from slis.completeness.found import nodes_found
 from slis.dataset_states import Row
 from slis.datasets_judged import datasets_judged
 from slis.evaluation_input import EvaluationInput, Position, position
+from slis.explosion import renew as explosion
 from slis.knowledge import known
 from slis.lag import lag
 from slis.late_writes import amended
@@ -79,6 +80,7 @@ def evaluate(
         policy_hash=policy.hash,
         seconds=time.monotonic() - started,
     )
+    explosion.renew(spark, engine, at.as_of)
     publish(engine, at, found)
     return _result(at, found, time.monotonic() - started)
 

@@ -7,7 +7,7 @@ import msgspec
 from lineage.catalog.reader import Reader
 from lineage.clock import to_micros
 from service.answers.moments import iso_of, seconds_between
-from service.answers.shapes import Instant
+from service.answers.run_shapes import Instant
 from service.marquez.spooled import last_seq, unforwarded
 from service.settings import Settings
 

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from service.backfill import Report, Sender
+from service.backfill import Sender
 from service.commands.options import AsJson
 from service.history import Recorded, events_in, files_in
+from service.report import Report
 from service.settings import read
 from service.terminal import clean, console, plain, print_json
 

@@ -23,3 +23,9 @@ def pipeline() -> None:
 def service() -> None:
     """Run the service: API and metrics."""
     runpy.run_module("service", run_name="__main__")
+
+
+@app.command()
+def kafka() -> None:
+    """Run the Kafka source: from a topic into the collector."""
+    runpy.run_module("service.kafka", run_name="__main__")

@@ -8,6 +8,8 @@ import typer
 
 from service.commands.options import DataDir
 from service.errors import RefusedInputError
+from service.kafka.settings import client_settings
+from service.kafka.settings import read as read_kafka
 from service.marquez.settings import read_marquez
 from service.roles import commands, environment, with_free_ports
 from service.settings import Settings, read
@@ -30,6 +32,8 @@ def main(
     if policy is not None:
         settings = msgspec.structs.replace(settings, policy=policy)
     _require_policy(settings.policy)
+    if settings.kafka_bootstrap:
+        client_settings(read_kafka())
     settings = with_free_ports(settings)
     supervisor = Supervisor(commands(settings), settings.data_dir, environment(settings), _say)
     supervisor.run(on_accepting=lambda: _say(_addresses(settings)))

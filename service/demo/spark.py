@@ -11,8 +11,8 @@ import pyspark
 
 from service.child import Child, RoleCommand
 from service.demo.patience import Patience
+from service.listener import package
 
-LISTENER = "io.openlineage:openlineage-spark_2.13:1.53.0"
 NAMESPACE = "shop"
 _JOB_SECONDS = 240.0  # the first one fetches the listener
 _STOP_SECONDS = 20.0
@@ -58,7 +58,7 @@ def listener_conf(transport: Transport, *, namespace: str = NAMESPACE) -> dict[s
     """What a job needs to report its lineage."""
     settings = {f"spark.openlineage.transport.{k}": v for k, v in transport.settings.items()}
     return {
-        "spark.jars.packages": LISTENER,
+        "spark.jars.packages": package(),
         **ivy_conf(),
         "spark.extraListeners": "io.openlineage.spark.agent.OpenLineageSparkListener",
         "spark.openlineage.namespace": namespace,

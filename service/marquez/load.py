@@ -10,12 +10,13 @@ from tenacity import (
 )
 
 from lineage.origins import MARQUEZ_HISTORY
-from service.backfill import Report, Sender
+from service.backfill import Sender
 from service.marquez.client import Marquez, MarquezError
 from service.marquez.known import Pulled, Seen
 from service.marquez.pull import send_all
 from service.marquez.settings import MarquezSettings
 from service.marquez.windows import events_between
+from service.report import Report
 from service.settings import Settings
 
 _ATTEMPTS = 8

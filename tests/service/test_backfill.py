@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from service.backfill import batches
 from service.history import Recorded
+from service.posting import lots
 from tests.service.commandline import environ, lineward
 from tests.service.test_api import _free_port
 from tests.service.waiting import until
@@ -120,4 +120,4 @@ def test_batches_hold_what_one_request_may():
     small = [Recorded(Path("f"), n, b"x") for n in range(501)]
     large = [Recorded(Path("f"), n, b"x" * 3_000_000) for n in range(2)]
 
-    assert [len(lot) for lot in batches([*small, *large])] == [500, 2, 1]
+    assert [len(lot) for lot in lots([*small, *large])] == [500, 2, 1]

@@ -50,6 +50,7 @@ from lineage.catalog.tables.marquez import (
     marquez_pull,
     marquez_set_aside,
 )
+from lineage.catalog.tables.patterns import name_pattern
 from lineage.catalog.tables.received import error_count, received_cursor
 from lineage.catalog.tables.runs import run, run_io
 from lineage.catalog.tables.served import (
@@ -99,6 +100,7 @@ __all__ = [
     "marquez_set_aside",
     "meta",
     "metadata",
+    "name_pattern",
     "ownership",
     "pipeline_error",
     "reader_cursor",

@@ -444,6 +444,17 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name"),
     )
     op.create_table(
+        "name_pattern",
+        sa.Column("namespace", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("new_datasets", sa.BigInteger(), nullable=False),
+        sa.Column("example_namespace", sa.Text(), nullable=False),
+        sa.Column("example_name", sa.Text(), nullable=False),
+        sa.Column("is_explosion", sa.Boolean(), nullable=False),
+        sa.PrimaryKeyConstraint("namespace", "name"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "ownership",
         sa.Column("subject", sa.Text(), nullable=False),
         sa.Column("subject_key", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -670,6 +681,7 @@ def downgrade() -> None:
     op.drop_table("reader_cursor")
     op.drop_table("pipeline_error")
     op.drop_table("ownership")
+    op.drop_table("name_pattern")
     op.drop_table("meta")
     op.drop_table("marquez_set_aside")
     op.drop_table("marquez_pull")

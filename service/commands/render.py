@@ -1,0 +1,64 @@
+"""`lineward render spark-conf`: configuration for what stands beside Lineward."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.commands.options import AsJson
+from service.listener import Place, as_arguments, as_properties, lossless
+from service.settings import read
+from service.terminal import print_json
+
+app = typer.Typer()
+
+
+class _Scala(StrEnum):
+    OLD = "2.12"
+    NEW = "2.13"
+
+
+@app.callback()
+def render() -> None:
+    """Print configuration for what stands beside Lineward."""
+
+
+@app.command()
+def spark_conf(  # noqa: PLR0913 - each is an option of the command
+    *,
+    url: Annotated[
+        str | None, typer.Option(help="The collector [http://LINEWARD_HOST:COLLECTOR_PORT].")
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option(help="Folder on the driver's disk that `lineward ship` follows.")
+    ] = Path("/var/spool/openlineage"),
+    name: Annotated[
+        str, typer.Option(help="The events' file; another for each application at a time.")
+    ] = "events",
+    namespace: Annotated[str, typer.Option(help="Namespace of the jobs.")] = "default",
+    event_log_dir: Annotated[
+        str | None, typer.Option(help="Spark's event logs; it must exist [FOLDER/spark-events].")
+    ] = None,
+    scala: Annotated[_Scala, typer.Option(help="That this Spark is built with.")] = _Scala.NEW,
+    arguments: Annotated[
+        bool, typer.Option("--arguments", help="Print words for spark-submit.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print the Spark settings under which no lineage event and no evidence is lost."""
+    settings = read()
+    place = Place(
+        url=url or settings.collector_url,
+        folder=folder,
+        name=name,
+        namespace=namespace,
+        event_logs=event_log_dir or str(folder.absolute() / "spark-events"),
+        scala=scala.value,
+    )
+    lines = lossless(place)
+    if as_json:
+        print_json({one.name: one.value for one in lines})
+    else:
+        sys.stdout.write(as_arguments(lines) if arguments else as_properties(lines))

@@ -1,0 +1,104 @@
+"""`lineward ship DIR`: sees the events that a job's file transport writes into the collector."""
+
+import signal
+import sys
+from pathlib import Path
+from threading import Event
+from typing import Annotated
+
+import structlog
+import typer
+
+from lineage import origins
+from service.commands.options import AsJson
+from service.errors import RefusedInputError
+from service.occupancy import holding
+from service.posting import Poster, StoppedError, Target, read_token
+from service.settings import read
+from service.ship.positions import Positions
+from service.ship.shipper import PATTERNS, Shipped, Shipper
+from service.terminal import plain_lines, print_json
+
+app = typer.Typer()
+_STATE = ".lineward-ship"
+_log = structlog.get_logger()
+
+
+@app.command()
+def main(  # noqa: PLR0913 - each is an option of the command
+    folder: Annotated[Path, typer.Argument(help="Folder of the event files.")],
+    *,
+    url: Annotated[
+        str | None, typer.Option(help="The collector [http://LINEWARD_HOST:COLLECTOR_PORT].")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="Bearer token [LINEWARD_COLLECTOR_TOKEN_FILE].")
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option(help=f"Folder of what was shipped [DIR/{_STATE}].")
+    ] = None,
+    match: Annotated[
+        list[str] | None, typer.Option(help=f"Files to follow [{', '.join(PATTERNS)}].")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="End when all is shipped.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Follow a folder of OpenLineage events, and post each until the collector has it."""
+    # What is told on the way must not mix with the answer.
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    settings = read()
+    target = Target(
+        url=(url or settings.collector_url).rstrip("/"),
+        origin=origins.FILE,
+        token_file=token_file or settings.collector_token_file,
+    )
+    if target.token_file is not None:
+        read_token(target.token_file)
+    _require_folder(folder)
+    kept = state or folder / _STATE
+    with holding(kept / "lock", f"`lineward ship` already runs on {folder}"):
+        positions = Positions(kept / "positions.json")
+        stopping = _on_signals(Event())
+        poster = Poster(target, stopping=stopping, on_trouble=_tell)
+        shipper = Shipper(folder, positions, poster, match or PATTERNS)
+        _run(shipper, stopping, once=once)
+    _show(shipper.report, as_json=as_json)
+    if once and shipper.report.refused:
+        raise typer.Exit(RefusedInputError.exit_code)
+
+
+def _run(shipper: Shipper, stopping: Event, *, once: bool) -> None:
+    if not once:
+        shipper.follow(stopping)
+        return
+    try:
+        shipper.ship_all()
+    except StoppedError as error:
+        raise typer.Exit(1) from error
+
+
+def _require_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        message = f"{folder} is no folder: create it, and let the job's file transport write there"
+        raise RefusedInputError(message)
+
+
+def _on_signals(stopping: Event) -> Event:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    return stopping
+
+
+def _tell(trouble: str) -> None:
+    _log.warning("collector_not_reached", trouble=trouble, next="trying again without end")
+
+
+def _show(report: Shipped, *, as_json: bool) -> None:
+    if as_json:
+        print_json(report)
+        return
+    said = [f"{report.taken:,} events taken, {report.refused:,} refused"]
+    said += [f"  {one.file}:{one.position}: {one.reason}" for one in report.refusals]
+    said += [f"  {report.partial_reason}"] if report.partial_reason else []
+    said += [f"  {one.file}:{one.position}: half written, left" for one in report.unfinished]
+    plain_lines(said)

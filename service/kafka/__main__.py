@@ -1,0 +1,62 @@
+"""`python -m service.kafka`: the Kafka source, a process of its own."""
+
+import signal
+import sys
+from threading import Event
+
+import structlog
+from confluent_kafka import Consumer, KafkaException
+
+from lineage import origins
+from lineage.environment import InvalidSettingError
+from service.errors import RefusedInputError
+from service.kafka.feed import Feed
+from service.kafka.settings import client_settings, read
+from service.posting import Poster, Target, read_token
+from service.settings import Settings
+from service.settings import read as read_shared
+
+_log = structlog.get_logger()
+
+
+def main() -> int:
+    """Run the source; the exit status is 2 for a setting that cannot be used."""
+    try:
+        settings = read()
+        told = client_settings(settings)
+        shared = read_shared()
+        if shared.collector_token_file is not None:
+            read_token(shared.collector_token_file)
+        consumer = Consumer(told)
+    except (InvalidSettingError, RefusedInputError) as error:
+        _log.error("kafka_cannot_start", reason=str(error))
+        return 2
+    except KafkaException as error:
+        # A setting's value may be a password: only its kind of fault is told.
+        _log.error("kafka_cannot_start", reason=error.args[0].name())
+        return 2
+    stopping = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    consumer.subscribe([settings.topic])
+    _log.info("kafka_listening", bootstrap=settings.bootstrap, topic=settings.topic)
+    try:
+        Feed(consumer, _poster(shared, stopping)).run(stopping)
+    finally:
+        consumer.close()
+    return 0
+
+
+def _poster(shared: Settings, stopping: Event) -> Poster:
+    target = Target(
+        url=shared.collector_url, origin=origins.KAFKA, token_file=shared.collector_token_file
+    )
+    return Poster(target, stopping=stopping, on_trouble=_tell)
+
+
+def _tell(trouble: str) -> None:
+    _log.warning("collector_not_reached", trouble=trouble, next="trying again without end")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""What a Spark job is told so that its lineage reaches us whole, whatever happens on the way.
+
+Over HTTP alone, what is sent while nobody answers is lost: the listener does not repeat. So each
+event goes into a file as well, which `lineward ship` follows; the rest keeps evidence whole.
+"""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from service.errors import RefusedInputError
+
+LISTENER_VERSION = "1.53.0"
+_TRANSPORT = "spark.openlineage.transport"
+_FILE = f"{_TRANSPORT}.transports.file"
+_HTTP = f"{_TRANSPORT}.transports.http"
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """One line of Spark's configuration, and why it is there."""
+
+    name: str
+    value: str
+    why: str
+
+
+def package(scala: str = "2.13") -> str:
+    """The listener's coordinates, as `spark.jars.packages` takes them."""
+    return f"io.openlineage:openlineage-spark_{scala}:{LISTENER_VERSION}"
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a job's events and evidence go.
+
+    Attributes:
+        url: of the collector, without a path.
+        folder: takes the events' file; `lineward ship` follows it.
+        name: of that file, without `.jsonl`.
+        namespace: of the jobs.
+        event_logs: folder of Spark's event logs; a path or a URL.
+        scala: that this Spark is built with.
+    """
+
+    url: str
+    folder: Path
+    name: str
+    namespace: str
+    event_logs: str
+    scala: str = "2.13"
+
+
+def lossless(place: Place) -> list[Setting]:
+    """Settings under which no event and no evidence is lost.
+
+    Raises:
+        RefusedInputError: a part of the place cannot be what it says.
+    """
+    _require(place)
+    told = (
+        ("spark.jars.packages", package(place.scala), "the listener, and that Spark calls it"),
+        ("spark.extraListeners", "io.openlineage.spark.agent.OpenLineageSparkListener", ""),
+        ("spark.openlineage.namespace", place.namespace, "of the jobs"),
+        *_transports(place.url.rstrip("/"), place.folder.absolute() / f"{place.name}.jsonl"),
+        *_evidence(place.event_logs),
+    )
+    return [Setting(*one) for one in told]
+
+
+def _transports(url: str, file: Path) -> Iterator[tuple[str, str, str]]:
+    yield f"{_TRANSPORT}.type", "composite", "a file and the collector, each whatever the other did"
+    yield f"{_TRANSPORT}.continueOnFailure", "true", ""
+    yield f"{_TRANSPORT}.withThreadPool", "true", ""  # one after the other, a failure ends the row
+    yield f"{_FILE}.type", "file", "one file for each application that runs at a time"
+    yield f"{_FILE}.location", str(file), ""
+    yield f"{_HTTP}.type", "http", "the listener's one thread waits for each answer: not for long"
+    yield f"{_HTTP}.url", url, ""
+    yield f"{_HTTP}.timeoutInMillis", "1000", ""
+
+
+def _evidence(event_logs: str) -> Iterator[tuple[str, str, str]]:
+    capacity = "spark.scheduler.listenerbus.eventqueue.capacity"
+    yield capacity, "100000", "Spark drops what a full queue cannot take (its default is 10000)"
+    yield "spark.eventLog.enabled", "true", "what Spark itself did; the folder must exist"
+    yield "spark.eventLog.dir", event_logs, ""
+    why = "Spark cuts the lists of what a scan reads at 100 characters unless told"
+    yield "spark.sql.maxMetadataStringLength", "1000000", why
+
+
+def _require(place: Place) -> None:
+    parts = urlsplit(place.url)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
+        expected = "http://HOST:PORT without a path: the listener adds /api/v1/lineage"
+        message = f"--url: expected {expected}, got {place.url[:80]!r}"
+        raise RefusedInputError(message)
+    if "/" in place.name or place.name.startswith(".") or not place.name:
+        message = f"--name: expected a file's name without a slash, got {place.name[:80]!r}"
+        raise RefusedInputError(message)
+    for text in map(str, msgspec.structs.astuple(place)):
+        # Any of these would end a line of spark-defaults.conf, or change what it says.
+        if not text.isprintable() or text != text.strip() or "\\" in text or not text:
+            message = f"expected printable text without a backslash, got {text[:80]!r}"
+            raise RefusedInputError(message)
+
+
+def as_properties(settings: list[Setting]) -> str:
+    """Lines for `spark-defaults.conf`."""
+    width = max(len(one.name) for one in settings) + 1
+    lines: list[str] = []
+    for one in settings:
+        lines += [f"# {one.why}"] if one.why else []
+        lines.append(f"{one.name:{width}}{one.value}")
+    return "\n".join(lines) + "\n"
+
+
+def as_arguments(settings: list[Setting]) -> str:
+    """Words for `spark-submit`, a setting a line."""
+    return (
+        " \\\n".join(f"--conf {shlex.quote(f'{one.name}={one.value}')}" for one in settings) + "\n"
+    )

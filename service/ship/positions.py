@@ -1,0 +1,135 @@
+"""How far each file was shipped: kept outside of the files, and found again under another name.
+
+A file is known by its inode and the hashes of its head and of what is right in front of the place.
+Renamed, it is the same; cut to nothing and written anew, it is another; a copy of it (by
+`copytruncate`, or compressed) is known by the hashes alone, and goes on where the first one was.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from service.errors import RefusedInputError
+from service.ship.reading import read_at
+
+_SAMPLE_BYTES = 1_024
+_MOST_GONE = 1_000  # files that are not there (any more), of which the places are kept
+
+
+class Position(msgspec.Struct, frozen=True, kw_only=True):
+    """How far one file was shipped.
+
+    Attributes:
+        name: when it was last seen.
+        place: bytes of its content that the collector has answered for.
+        line: number of the line that begins there.
+        head: hash of its first bytes, up to 1,024 of those before `place`.
+        tail: hash of the last ones before `place`, likewise.
+    """
+
+    name: str
+    device: int
+    inode: int
+    place: int
+    line: int
+    head: str
+    tail: str
+
+
+def position(
+    name: str, status: os.stat_result, stream: IO[bytes], place: int, line: int
+) -> Position:
+    """The position of a file that is shipped up to `place`."""
+    head, tail = _hashes(stream, place)
+    return Position(
+        name=name,
+        device=status.st_dev,
+        inode=status.st_ino,
+        place=place,
+        line=line,
+        head=head,
+        tail=tail,
+    )
+
+
+def _hashes(stream: IO[bytes], place: int) -> tuple[str, str]:
+    size = min(place, _SAMPLE_BYTES)
+    return _hash(read_at(stream, 0, size)), _hash(read_at(stream, place - size, size))
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+class Positions:
+    """All of a folder, in one small file that is replaced as a whole."""
+
+    def __init__(self, file: Path) -> None:
+        """Take up what was kept.
+
+        Raises:
+            RefusedInputError: the file is not one of ours.
+        """
+        self._file = file
+        self._known: dict[tuple[int, int], Position] = {
+            (one.device, one.inode): one for one in _load(file)
+        }
+
+    def find(self, status: os.stat_result, stream: IO[bytes]) -> Position | None:
+        """How far this file was shipped; None: not at all."""
+        known = self._known.get((status.st_dev, status.st_ino))
+        if known is not None and _fits(known, stream):
+            return known
+        head = read_at(stream, 0, _SAMPLE_BYTES)
+        return next(
+            (one for one in self._known.values() if _begins(one, head) and _fits(one, stream)), None
+        )
+
+    def note(self, found: Position) -> None:
+        """Keep this, durable when this returns."""
+        # What was noted last is kept longest.
+        self._known.pop((found.device, found.inode), None)
+        self._known[(found.device, found.inode)] = found
+        self._save()
+
+    def forget_gone(self, present: set[tuple[int, int]]) -> None:
+        """Drop the oldest of the files that are not there."""
+        gone = [key for key in self._known if key not in present]
+        for key in gone[: max(0, len(gone) - _MOST_GONE)]:
+            del self._known[key]
+
+    def _save(self) -> None:
+        scratch = self._file.with_suffix(".new")
+        with scratch.open("wb") as stream:
+            stream.write(msgspec.json.encode(list(self._known.values())))
+            stream.flush()
+            os.fsync(stream.fileno())
+        scratch.replace(self._file)
+        folder = os.open(self._file.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _begins(known: Position, head: bytes) -> bool:
+    return known.head == _hash(head[: known.place])
+
+
+def _fits(known: Position, stream: IO[bytes]) -> bool:
+    return (known.head, known.tail) == _hashes(stream, known.place)
+
+
+def _load(file: Path) -> list[Position]:
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        return []
+    try:
+        return msgspec.json.decode(content, type=list[Position])
+    except msgspec.DecodeError as error:
+        message = f"{file} is no list of positions ({error}): remove it to ship everything again"
+        raise RefusedInputError(message) from error

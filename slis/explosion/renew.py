@@ -1,0 +1,33 @@
+"""Brings `name_pattern` up to an instant."""
+
+from datetime import datetime, timedelta
+
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine, delete
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from slis import catalog_frames
+from slis.explosion.growth import NEW_NAMES, growth
+
+# A name that was folded into another, or that somebody retired, is no dataset of its own.
+_NEW = """
+    SELECT namespace, name, first_seen_at FROM dataset
+    WHERE first_seen_at > {since} AND canonical_key = dataset_key AND retired_at IS NULL
+"""
+
+
+def renew(spark: SparkSession, engine: Engine, as_of: datetime) -> None:
+    """Replace what was found before; most of the time nothing is new, and Spark is not asked."""
+    since = to_micros(as_of - timedelta(hours=1))
+    names = catalog_frames.read(engine, _NEW.format(since=since), NEW_NAMES)
+    rows = []
+    if names.num_rows > 1:
+        instants = spark.createDataFrame([(as_of,)], "as_of timestamp")
+        frame = spark.createDataFrame(names, NEW_NAMES)
+        rows = growth(frame, instants).toArrow().to_pylist()
+    with writing(engine) as connection:
+        connection.execute(delete(tables.name_pattern))
+        if rows:
+            connection.execute(tables.name_pattern.insert(), rows)

@@ -1,0 +1,25 @@
+"""Reads a dozen folders of long names and writes one: once, and again for `LAKE/again`.
+
+Usage: pages_by_turn.py LAKE.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+
+def main(lake: Path) -> None:
+    """Ends when `LAKE/again` is there and its write is done."""
+    spark = SparkSession.builder.appName("pages_by_turn").getOrCreate()
+    pages = spark.read.text([str(folder) for folder in sorted(lake.glob("pages_of_*"))])
+    pages.write.mode("overwrite").parquet(f"{lake}/all_pages")
+    while not (lake / "again").exists():
+        time.sleep(0.02)
+    pages.write.mode("overwrite").parquet(f"{lake}/all_pages_again")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,100 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from service.demo.spark import ivy_conf
+from tests.collector.running import Collector
+from tests.service.commandline import lineward
+from tests.service.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def collector(tmp_path: Path) -> Iterator[Collector]:
+    """A collector that may be stopped."""
+    running = Collector(tmp_path / "data")
+    yield running.ready()
+    running.kill()
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """A dozen folders, whose list is far over the 100 characters that Spark keeps by itself."""
+    lake = tmp_path / "lake"
+    for number in range(12):
+        folder = lake / f"pages_of_the_section_of_number_{number:02}"
+        folder.mkdir(parents=True)
+        (folder / "pages.txt").write_text("/a\n")
+    return lake
+
+
+def test_the_file_has_what_http_has_and_what_it_loses(
+    tmp_path: Path, collector: Collector, lake: Path, submit
+):
+    """With the printed settings; and `ship` brings the rest, nothing twice."""
+    folder = tmp_path / "openlineage"
+    (folder / "spark-events").mkdir(parents=True)
+    options = ("--url", collector.url, "--folder", str(folder), "--namespace", "web")
+    conf = json.loads(lineward("render", "spark-conf", *options, "--json").stdout)
+    # Plain, so that this test can read it.
+    job = submit("pages_by_turn", lake, conf | ivy_conf() | {"spark.eventLog.compress": "false"})
+    events = folder / "events.jsonl"
+
+    until(lambda: _completed(events, "all_pages"), seconds=240)
+    until(lambda: _stored(collector) == _lines(events))
+    heard = _lines(events)
+    collector.stop()
+    (lake / "again").touch()
+
+    assert job.wait(120) == 0, (lake / "pages_by_turn.log").read_text()[-3000:]
+    assert _completed(events, "all_pages_again")
+    assert _lines(events) > heard
+    assert _stored(collector) == heard
+    again = Collector(tmp_path / "data", port=collector.port).ready()
+    shipped = lineward("ship", str(folder), "--url", again.url, "--once", "--json")
+    again.stop()
+    assert json.loads(shipped.stdout)["taken"] == len(_lines(events))
+    assert _stored(again) == _lines(events)
+    assert again.rows("SELECT origin, count(*) FROM event GROUP BY 1 ORDER BY 1 DESC") == [
+        ("http", len(heard)),
+        ("file", len(_lines(events) - heard)),
+    ]
+    assert [name for name in _scanned(folder / "spark-events") if "..." in name] == []
+
+
+def _lines(file: Path) -> set[bytes]:
+    """The whole ones."""
+    return set(file.read_bytes().split(b"\n")[:-1]) if file.exists() else set()
+
+
+def _stored(collector: Collector) -> set[bytes]:
+    return {bytes(body) for (body,) in collector.rows("SELECT body FROM event")}
+
+
+def _completed(events: Path, output: str) -> bool:
+    ends = (json.loads(line) for line in _lines(events) if b'"COMPLETE"' in line)
+    return any(named["name"].endswith(f"/{output}") for e in ends for named in e["outputs"])
+
+
+def _scanned(logs: Path) -> list[str]:
+    """The locations of each scan in the event log, as Spark wrote them down; all of 12 folders."""
+    text = "".join(file.read_text() for file in logs.rglob("*") if file.is_file())
+    found = [
+        node["metadata"]["Location"]
+        for line in text.splitlines()
+        if "sparkPlanInfo" in line
+        for node in _nodes(json.loads(line)["sparkPlanInfo"])
+        if "Location" in node["metadata"]
+    ]
+    assert found
+    assert all(name.count("pages_of_the_section_of_number_") == 12 for name in found), found
+    return found
+
+
+def _nodes(plan) -> Iterator[dict]:
+    yield plan
+    for child in plan["children"]:
+        yield from _nodes(child)

@@ -1,0 +1,80 @@
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from service.errors import RefusedInputError
+from service.listener import Place, lossless
+from tests.service.commandline import lineward
+
+PLACE = Place(
+    url="http://c:8700",
+    folder=Path("/var/spool/openlineage"),
+    name="events",
+    namespace="shop",
+    event_logs="s3a://logs/spark",
+)
+
+
+def test_every_event_goes_into_a_file_and_to_the_collector():
+    """Side by side: neither waits for, nor depends on, what becomes of the other."""
+    told = {one.name: one.value for one in lossless(PLACE)}
+
+    transport = {
+        name.removeprefix("spark.openlineage.transport."): value
+        for name, value in told.items()
+        if name.startswith("spark.openlineage.transport.")
+    }
+    assert transport == {
+        "type": "composite",
+        "continueOnFailure": "true",
+        "withThreadPool": "true",
+        "transports.file.type": "file",
+        "transports.file.location": "/var/spool/openlineage/events.jsonl",
+        "transports.http.type": "http",
+        "transports.http.url": "http://c:8700",
+        "transports.http.timeoutInMillis": "1000",
+    }
+    assert told["spark.eventLog.dir"] == "s3a://logs/spark"
+    assert int(told["spark.sql.maxMetadataStringLength"]) >= 1_000_000
+
+
+def test_each_form_says_the_same():
+    """Lines of spark-defaults.conf, words of spark-submit and JSON, from one command."""
+    options = ("render", "spark-conf", "--folder", "/var/it's here", "--namespace", "shop")
+    as_json = json.loads(lineward(*options, "--json").stdout)
+    lines = lineward(*options).stdout.splitlines()
+    words = shlex.split(lineward(*options, "--arguments").stdout.replace("\\\n", ""))
+
+    assert dict(line.split(None, 1) for line in lines if not line.startswith("#")) == as_json
+    assert dict(word.split("=", 1) for word in words[1::2]) == as_json
+    assert set(words[0::2]) == {"--conf"}
+
+
+def test_the_collector_is_that_of_the_settings_unless_told():
+    """Its port comes from where every other command takes it."""
+    told = json.loads(
+        lineward("render", "spark-conf", "--json", LINEWARD_COLLECTOR_PORT="9").stdout
+    )
+
+    assert told["spark.openlineage.transport.transports.http.url"] == "http://127.0.0.1:9"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"url": "http://c:8700/api/v1/lineage"},
+        {"url": "c:8700"},
+        {"name": "../events"},
+        {"name": ""},
+        {"namespace": "shop\nspark.master local"},
+        {"namespace": "a\\b"},
+    ],
+)
+def test_what_spark_would_read_as_something_else_is_refused(wrong: dict[str, str]):
+    """A URL with a path, a name that leaves the folder, a value that ends its line."""
+    fields = {name: getattr(PLACE, name) for name in PLACE.__struct_fields__} | wrong
+
+    with pytest.raises(RefusedInputError):
+        lossless(Place(**fields))
