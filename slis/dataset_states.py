@@ -1,5 +1,6 @@
 """`dataset_state`: what an evaluation says of each dataset, against what was said before."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -40,12 +41,22 @@ class StateChanges(msgspec.Struct, frozen=True):
     gone: list[tuple[int, str]]
 
 
-def state_changes(engine: Engine, as_of: datetime, states: pa.Table) -> StateChanges:
-    """`states` against the catalog's, with `since` kept while state and reason stay."""
+def state_changes(
+    engine: Engine, as_of: datetime, states: pa.Table, *, slis: Collection[str]
+) -> StateChanges:
+    """`states` against the catalog's, with `since` kept while state and reason stay.
+
+    Args:
+        engine: of the catalog.
+        as_of: the instant that was judged.
+        states: `sli_schemas.STATES`.
+        slis: whose states these are; those of others stay as they are.
+    """
     names = ("dataset_key", "sli", *_TOLD, "age_seconds")
     query = f"SELECT dataset_key, sli, since, {', '.join(_TOLD)} FROM dataset_state"  # noqa: S608
     with engine.connect() as connection:
-        left = {row[:2]: row[2:] for row in connection.exec_driver_sql(query).fetchall()}
+        held = connection.exec_driver_sql(query).fetchall()
+    left = {row[:2]: row[2:] for row in held if row[1] in slis}
     at = to_micros(as_of)
     rows = []
     for values in zip(*(states.column(name).to_pylist() for name in names), strict=True):

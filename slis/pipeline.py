@@ -5,7 +5,6 @@ from contextlib import closing, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from threading import Event
 
 import structlog
@@ -13,12 +12,14 @@ from py4j.protocol import Py4JError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
-from lineage.clock import Clock, from_micros, to_micros
+from lineage.clock import Clock, to_micros
 from lineage.policy.file import PolicyFile
+from slis.backlog import backlog_since, is_ready, next_deadline
+from slis.edge_turns import EdgeTurns
 from slis.periodic import Evaluations, Task
-from slis.session import EVALUATION_POOL, POOL, REHEARSAL
+from slis.session import EVALUATION_POOL, REHEARSAL, in_evaluation_pool
 from slis.settings import Place, Settings
 from slis.stream import query
 from slis.stream.gaps import copy_gaps
@@ -130,28 +131,14 @@ class Pipeline:
     def _tasks(self, spark: SparkSession) -> list[Task]:
         policy = PolicyFile(self._place.policy)
         evaluate, first = partial(self._evaluate, spark, policy), partial(self._rehearse, spark)
+        turns = EdgeTurns(spark, self._engine, self._settings, policy, self._evaluations)
         return [
             Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock, first=first),
             Task("gaps", _GAP_SECONDS, self._copy_gaps, self._clock),
-            *self._evidence_tasks(spark),
+            Task("edges", _EVALUATION_POLL_SECONDS, turns.take, self._clock),
             Task("received", _RECEIVED_SECONDS, self._count_received, self._clock),
             Task("daily", _DAILY_POLL_SECONDS, partial(self._prune, policy), self._clock),
         ]
-
-    def _evidence_tasks(self, spark: SparkSession) -> list[Task]:
-        """None where no event logs are: who has none pays nothing for them."""
-        folders, seconds = self._settings.event_log_folders, self._settings.evidence_seconds
-        scan = partial(self._scan, spark, folders)
-        return [Task("evidence", seconds, scan, self._clock)] if folders else []
-
-    def _scan(self, spark: SparkSession, folders: tuple[str, ...], now: datetime) -> None:
-        in_evaluation_pool(spark)
-        settle = timedelta(seconds=self._settings.evidence_settle_seconds)
-        done = import_module("slis.evidence.scan").scan(
-            spark, self._engine, folders, now, settle=settle
-        )
-        if done.runs_changed:
-            self._evaluations.changed.set()
 
     def _rehearse(self, spark: SparkSession, _now: datetime) -> None:
         if not self._real_events_came():
@@ -202,51 +189,10 @@ class Pipeline:
             self._pruned_at = now
 
 
-def is_ready(spool: Path) -> bool:
-    """Whether the collector has made its spool."""
-    if not spool.exists():
-        return False
-    with closing(open_spool(spool)) as connection:
-        made = "SELECT count(*) FROM sqlite_master WHERE name = 'event'"
-        return bool(connection.execute(made).fetchone()[0])
-
-
-def backlog_since(spool: Path, engine: Engine) -> datetime | None:
-    """When the oldest event that has not landed was received; None where none waits."""
-    if not spool.exists():
-        return None
-    with engine.connect() as connection:
-        at = cursor(connection)
-    with closing(open_spool(spool)) as connected:
-        row = connected.execute(
-            "SELECT received_at FROM event WHERE seq > ? ORDER BY seq LIMIT 1", (at,)
-        ).fetchone()
-    return None if row is None else from_micros(row[0])
-
-
-def next_deadline(engine: Engine, now: datetime) -> datetime | None:
-    """When the next dataset that is fresh will be late, by the evaluation as of `now`."""
-    with engine.connect() as connection:
-        left = connection.scalar(text(_LEFT))
-    return None if left is None else now + timedelta(seconds=left)
-
-
-_LEFT = """
-    SELECT min(limit_seconds - age_seconds) FROM dataset_state
-    WHERE sli = 'M2' AND state = 'good' AND limit_seconds >= age_seconds
-"""
-
-
 def reason(error: StreamingQueryException) -> str:
     """What the batch itself said, without Spark's plan and the two stack traces around it."""
     lines = [line for line in str(error).splitlines() if "RangeMismatchError" in line]
     return lines[-1].split("RangeMismatchError: ")[-1] if lines else str(error).splitlines()[0]
-
-
-def in_evaluation_pool(spark: SparkSession) -> None:
-    """What this thread has Spark do yields to the stream, and can be given up."""
-    spark.sparkContext.setLocalProperty(POOL, EVALUATION_POOL)
-    spark.sparkContext.setJobGroup(EVALUATION_POOL, "evaluation")
 
 
 def give_up_evaluation(spark: SparkSession) -> None:

@@ -1,7 +1,7 @@
 """What an evaluation found, into the catalog: all of it in one transaction, or nothing."""
 
-import uuid
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 
 import msgspec
 import pyarrow as pa
@@ -10,15 +10,29 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, update
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
-from lineage.states import ALL_TIERS, ERROR_RATE, INGESTION_LAG, MISSING_PROVENANCE
+from lineage.states import (
+    ACCURACY,
+    ALL_TIERS,
+    COVERAGE,
+    EDGE_COMPLETENESS,
+    ERROR_RATE,
+    FRESHNESS,
+    INGESTION_LAG,
+    MISSING_PROVENANCE,
+    NODE_COMPLETENESS,
+)
+from slis.counters import add_to_counters, count, edges_evaluated_at
 from slis.dataset_states import Row, change_states, state_changes
 from slis.evaluation_input import Position, position
 from slis.hours import Amounts, add_to_hours, hour_of, origins_found
 from slis.lag import BOUNDS_SECONDS
-from slis.stream.upsert import added, fold_rows, insert_for
+from slis.stream.upsert import added, fold_rows
 
-EPOCH = "catalog_epoch"
 _NO_ORIGIN = "default"
+_OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id)
+# Judged apart and seldom; so long after that, nothing of it is shown as how things are now.
+_OF_EDGES = (EDGE_COMPLETENESS.id, ACCURACY.id)
+_EDGES_STALE = timedelta(minutes=10)
 _DAY_MICROS = 86_400_000_000
 
 
@@ -51,11 +65,11 @@ def publish(engine: Engine, at: Position, found: Found) -> None:
         OvertakenError: the catalog's last evaluation is not the one that `at` follows.
     """
     # Before the transaction: it shall hold the lock for no more than the writing.
-    changes = state_changes(engine, at.as_of, found.states)
+    changes = state_changes(engine, at.as_of, found.states, slis=_OF_DATASETS)
     with writing(engine) as connection:
         _check(connection, at)
         counted = [*_dataset_counts(at, found), *_read_counts(found), *_lag_counts(found)]
-        _add_to_counters(connection, counted)
+        add_to_counters(connection, counted)
         found_since = _origins(connection, at)
         add_to_hours(connection, at.as_of, _hourly(at, found), found.amended, found_since)
         _mark_reads(connection, at, found.reads)
@@ -90,33 +104,15 @@ def _evaluation(at: Position, found: Found) -> Row:
     }
 
 
-def epoch(connection: Connection) -> str:
-    """The catalog's counter epoch: a new catalog begins one; a restored one is given another."""
-    meta = tables.meta
-    fresh = {"name": EPOCH, "value": uuid.uuid4().hex[:8]}
-    insert = insert_for(connection.dialect)(meta).on_conflict_do_nothing()
-    connection.execute(insert, fresh)
-    return str(connection.scalar(select(meta.c.value).where(meta.c.name == EPOCH)))
-
-
-# --- counts: good, total, unknown by (sli, tier, tier_origin) ---
-
-
-def _count(sli: str, tier: str, origin: str, amounts: Sequence[float]) -> Row:
-    good, total, unknown = amounts
-    labels = {"sli": sli, "tier": tier, "tier_origin": origin}
-    return {**labels, "good": good, "total": total, "unknown": unknown}
-
-
 def _dataset_counts(at: Position, found: Found) -> Iterable[Row]:
     for row in found.tallies:
         amounts = [row[name] * at.seconds for name in ("good", "total", "unknown")]
-        yield _count(row["sli"], row["tier"], row["tier_origin"], amounts)
+        yield count(row["sli"], row["tier"], row["tier_origin"], amounts)
 
 
 def _read_counts(found: Found) -> Iterable[Row]:
     for row in found.reads:
-        yield _count(
+        yield count(
             MISSING_PROVENANCE.id, row["tier"], row["tier_origin"], _amounts(row["outcome"])
         )
 
@@ -128,7 +124,7 @@ def _amounts(outcome: str) -> tuple[float, float, float]:
 
 def _lag_counts(found: Found) -> Iterable[Row]:
     for row in found.lags:
-        yield _count(INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, (row["good"], row["total"], 0.0))
+        yield count(INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, (row["good"], row["total"], 0.0))
 
 
 def _hourly(at: Position, found: Found) -> Amounts:
@@ -149,20 +145,6 @@ def _hourly(at: Position, found: Found) -> Amounts:
         counts = (row["good"], row["total"], 0.0)
         add(INGESTION_LAG.id, ALL_TIERS, hour_of(row["hour"]), counts)
     return amounts
-
-
-def _add_to_counters(connection: Connection, counts: Iterable[Row]) -> None:
-    """Counters only ever grow: what is added is never below 0."""
-    sums: dict[tuple[str, str, str], list[float]] = {}
-    for row in counts:
-        held = sums.setdefault((row["sli"], row["tier"], row["tier_origin"]), [0.0, 0.0, 0.0])
-        for place, name in enumerate(("good", "total", "unknown")):
-            held[place] += max(0.0, row[name])
-    at_epoch = epoch(connection)
-    rows = [{**_count(*labels, held), "epoch": at_epoch} for labels, held in sums.items()]
-    fold_rows(
-        connection, tables.sli_counter, rows, dict.fromkeys(("good", "total", "unknown"), added)
-    )
 
 
 def _mark_reads(connection: Connection, at: Position, reads: list[Row]) -> None:
@@ -193,7 +175,9 @@ def _mark_reads(connection: Connection, at: Position, reads: list[Row]) -> None:
 def _replace_now(connection: Connection, at: Position, found: Found) -> None:
     """`sli_now`: datasets as they are; of events, those of the last 24 hours."""
     now = tables.sli_now
-    connection.execute(delete(now))
+    is_stale = edges_evaluated_at(connection) < to_micros(at.as_of - _EDGES_STALE)
+    kept = () if is_stale else _OF_EDGES
+    connection.execute(delete(now).where(now.c.sli.not_in(kept)))
     rows = [{name: row[name] for name in now.c.keys()} for row in found.tallies]  # noqa: SIM118
     hour = tables.sli_hour.c
     events = select(tables.sli_hour).where(
@@ -206,7 +190,7 @@ def _replace_now(connection: Connection, at: Position, found: Found) -> None:
         for place, amount in enumerate((row.good, row.total, row.unknown)):
             held[place] += amount
     rows += [
-        {**_count(sli, tier, ALL_TIERS, held), "learning": 0, "excepted": 0}
+        {**count(sli, tier, ALL_TIERS, held), "learning": 0, "excepted": 0}
         for (sli, tier), held in sums.items()
     ]
     if rows:

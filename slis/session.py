@@ -80,3 +80,9 @@ def open_session(
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def in_evaluation_pool(spark: SparkSession) -> None:
+    """What this thread has Spark do yields to the stream, and can be given up."""
+    spark.sparkContext.setLocalProperty(POOL, EVALUATION_POOL)
+    spark.sparkContext.setJobGroup(EVALUATION_POOL, "evaluation")

@@ -16,3 +16,21 @@ NODES_JUDGED = """
     as_of timestamp, dataset_key bigint, tier string, tier_origin string, good bigint, total bigint,
     unknown bigint, required array<string>, missing array<string>
 """
+
+# An edge of what a job reads and writes, with what is known of the dataset that it writes.
+# `written_at`: its newest write; `limit_seconds`, `cadence_seconds`: of its writes, null while they
+# are learned; `writes`: how many are known. `last_reported_at`: null where no event told the edge.
+EXPECTED_EDGES = """
+    upstream_key bigint, downstream_key bigint, job_name string, first_seen_at timestamp,
+    last_seen_at timestamp, last_reported_at timestamp, runs bigint, is_declared boolean,
+    tier string, tier_origin string, is_regulated boolean, limit_seconds double,
+    cadence_seconds double, writes bigint, written_at timestamp
+"""
+NAMES = "dataset_key bigint, namespace string, name string"
+
+# An edge that is expected at an instant. `missed`: why it is bad, one of `edges.MISSED`.
+EDGES_JUDGED = """
+    as_of timestamp, upstream_key bigint, downstream_key bigint, job_name string, tier string,
+    tier_origin string, missed string, is_unknown boolean, last_reported_at timestamp,
+    last_seen_at timestamp, runs bigint, limit_seconds double
+"""

@@ -41,7 +41,7 @@ _KEEP_MATCHES = """
     FROM t_match m WHERE m.execution_key = execution.execution_key
 """
 _UNSETTLED = """
-    UPDATE execution SET is_settled = (1 = 0)
+    UPDATE execution SET is_settled = (1 = 0), is_checked = (1 = 0)
     WHERE group_key IN (SELECT group_key FROM t_match)
 """
 _ALONE_NO_MORE = """

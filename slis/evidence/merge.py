@@ -1,6 +1,6 @@
 """What the logs of a pass say, into the catalog's tables of evidence."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Table, text
@@ -63,8 +63,9 @@ def merge_told(connection: Connection, told: Told) -> None:
     merge_datasets(connection)
     settle(connection, changed)
     _fold(connection, tables.application, told.applications)
-    unjudged = [{**row, "is_settled": False} for row in told.executions]
-    _fold(connection, tables.execution, unjudged, is_whole=both, is_settled=both)
+    unjudged = [{**row, "is_settled": False, "is_checked": False} for row in told.executions]
+    once = {"is_whole": both, "is_settled": both, "is_checked": both}
+    _fold(connection, tables.execution, unjudged, once)
     unique = {tuple(row.items()): row for row in told.io}
     _fold(connection, tables.execution_io, list(unique.values()))
 
@@ -73,14 +74,14 @@ def _fold(
     connection: Connection,
     table: Table,
     rows: Sequence[dict[str, Any]],
-    **folds: Fold,
+    folds: Mapping[str, Fold] | None = None,
 ) -> None:
     """Each column's greater value: a file says a thing of an execution once, or not at all."""
     if not rows:
         return
     keys = {column.name for column in table.primary_key}
     names = [name for name in rows[0] if name not in keys]
-    fold_rows(connection, table, rows, {name: folds.get(name, greatest) for name in names})
+    fold_rows(connection, table, rows, {name: (folds or {}).get(name, greatest) for name in names})
 
 
 def note_files(

@@ -16,8 +16,8 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import Clock
 from lineage.states import ALL_TIERS, ERROR_RATE
+from slis.counters import epoch
 from slis.hours import Amounts, add_to_hours
-from slis.publish import epoch
 from slis.received.rejected import HISTORY, HOUR_MICROS, Refusals, refusals_since
 from slis.stream.upsert import added, fold_rows
 

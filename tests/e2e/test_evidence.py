@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from service.demo.spark import command, environment, file, listener_conf
+from slis.accuracy.catalog import compare
 from slis.evidence.scan import scan
 from tests.slis.stream.spools import Lander, rows
 
@@ -131,6 +132,26 @@ def test_what_the_listener_left_out_is_found_and_nothing_else(estate, ran):
     assert unreported == {"streamed"}
     assert estate.rows(_INFERRED) == {("in/orders.csv", "streamed")}
     assert estate.rows(_FAILED) == {("SOLD", True), ("never", False)}
+
+
+def test_the_edges_that_the_listener_told_are_checked_against_the_log(estate, ran):
+    """One is missing, of the stream's sink; all others agree; and each is checked once."""
+    estate.land(_events(ran))
+    estate.scan(ran / "logs")
+
+    checked = compare(estate.spark, estate.catalog, estate.now)
+
+    outcomes = """
+        SELECT u.name, d.name, c.outcome <> 'good' FROM edge_check c
+        JOIN dataset u ON u.dataset_key = c.upstream_key
+        JOIN dataset d ON d.dataset_key = c.downstream_key
+    """
+    found = estate.rows(outcomes)
+    assert {row[:2] for row in found if row[2]} == {("in/orders.csv", "streamed")}
+    assert checked == len(found) >= len(_BY_PLAN)
+    versions = "SELECT DISTINCT adapter_version FROM edge_check"
+    assert rows(estate.catalog, versions) == [("1.53.0",)]
+    assert compare(estate.spark, estate.catalog, estate.now) == 0
 
 
 def test_without_a_listener_every_kind_of_output_is_known_from_its_log(estate, ran_alone):

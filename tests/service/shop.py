@@ -223,6 +223,7 @@ def _io(run_key: int, dataset: int, direction: str) -> dict[str, Any]:
         "first_event_at": at(2),
         "last_event_at": at(2.5),
         "has_statistics": False,
+        "is_reported": True,
         "rows": 7,
         "bytes": None,
         "landed_at": at(2.5),

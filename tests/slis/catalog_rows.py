@@ -106,6 +106,40 @@ class CatalogRows:
             },
         )
 
+    def edge(self, upstream: int, downstream: int, when: datetime, **row: Any) -> None:  # noqa: ANN401
+        """An edge that was reported in eight runs, the last one then."""
+        self._insert(
+            tables.edge,
+            **{
+                "upstream_key": upstream,
+                "downstream_key": downstream,
+                "job_key": 1,
+                "job_namespace": "jobs",
+                "job_name": "job",
+                "first_seen_at": to_micros(when - timedelta(days=7)),
+                "last_seen_at": to_micros(when),
+                "last_reported_at": to_micros(when),
+                "runs": 8,
+                **row,
+            },
+        )
+
+    def check(self, upstream: int, downstream: int, when: datetime, outcome: str) -> None:
+        """An edge that was compared with evidence then."""
+        self._insert(
+            tables.edge_check,
+            upstream_key=upstream,
+            downstream_key=downstream,
+            job_key=1,
+            job_version=1,
+            outcome=outcome,
+            root_run_id="r1",
+            producer="listener",
+            adapter_version="1.0",
+            first_checked_at=to_micros(when),
+            checked_at=to_micros(when),
+        )
+
     def event(self, when: datetime, lag_seconds: float, *, is_history: bool = False) -> None:
         """A batch of one event that landed that long after it happened."""
         self.seq += 1

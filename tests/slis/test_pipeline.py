@@ -13,15 +13,9 @@ from structlog.testing import capture_logs
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
 from lineage.clock import to_micros
+from slis.backlog import backlog_since, is_ready, next_deadline
 from slis.periodic import Evaluations, Task
-from slis.pipeline import (
-    Pipeline,
-    PipelineStoppedError,
-    backlog_since,
-    give_up_evaluation,
-    is_ready,
-    next_deadline,
-)
+from slis.pipeline import Pipeline, PipelineStoppedError, give_up_evaluation
 from slis.rehearsal import rehearse
 from slis.session import EVALUATION_POOL, POOL
 from slis.settings import Place, Settings

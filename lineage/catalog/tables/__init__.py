@@ -12,6 +12,7 @@ from lineage.catalog.tables.columns import metadata
 from lineage.catalog.tables.described import dataset_checksum
 from lineage.catalog.tables.evidence import (
     application,
+    edge_check,
     evidence_file,
     execution,
     execution_io,
@@ -32,6 +33,7 @@ from lineage.catalog.tables.facts import (
     tag,
 )
 from lineage.catalog.tables.found import (
+    accuracy_stratum,
     dataset_limit,
     dataset_policy,
     dataset_state,
@@ -67,6 +69,7 @@ from lineage.catalog.tables.served import (
 __all__ = [
     "access_audit",
     "access_version",
+    "accuracy_stratum",
     "application",
     "audit",
     "batch",
@@ -82,6 +85,7 @@ __all__ = [
     "dataset_version",
     "dataset_write",
     "edge",
+    "edge_check",
     "edge_run",
     "error_count",
     "evaluation",

@@ -50,6 +50,7 @@ execution = Table(
     Column("run_key", BigInteger),  # of the run whose events told of it
     flag("is_whole"),  # its lists are: what they do not name was not read
     flag("is_settled"),  # what its events lack was looked for, late enough
+    flag("is_checked"),  # its edges were compared with those that its events told
     Index("execution_application", "application_id", "execution_id"),
     Index("execution_group", "group_key"),
     Index("execution_stream", "stream_key"),
@@ -63,5 +64,24 @@ execution_io = Table(
     key_column("execution_key"),  # or its `stream_key`: a sink is told of apart
     key_column("dataset_key"),  # as named after folding, before symlinks
     Column("direction", Text, primary_key=True),  # read | write
+    sqlite_with_rowid=False,
+)
+
+edge_check = Table(
+    "edge_check",
+    metadata,
+    key_column("upstream_key"),
+    key_column("downstream_key"),
+    key_column("job_key"),
+    key_column("job_version"),  # hash of its code and of what reported it: checked once for each
+    Column("outcome", Text, primary_key=True),  # good | edge_missing | edge_wrong
+    Column("root_run_id", Text, nullable=False),  # the last that it was checked in
+    Column("producer", Text, nullable=False),
+    Column("adapter_version", Text, nullable=False),
+    instant("first_checked_at", nullable=False),
+    instant("checked_at", nullable=False),
+    instant("counted_at"),  # the evaluation that counted it in M4; null: not yet
+    Index("edge_check_downstream", "downstream_key", "checked_at"),
+    Index("edge_check_uncounted", "counted_at"),
     sqlite_with_rowid=False,
 )

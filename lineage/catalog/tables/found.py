@@ -117,3 +117,16 @@ meta = Table(
     text_key("name"),  # catalog_epoch, installed_at, history_from …
     Column("value", Text, nullable=False),
 )
+
+accuracy_stratum = Table(
+    "accuracy_stratum",
+    metadata,
+    text_key("producer"),
+    text_key("adapter_version"),
+    Column("good", BigInteger, nullable=False),
+    Column("total", BigInteger, nullable=False),
+    Column("ratio", Float, nullable=False),
+    Column("lower", Float, nullable=False),  # bounds of the Wilson interval, 95 %
+    Column("upper", Float, nullable=False),
+    Column("state", Text, nullable=False),  # good | bad | unknown
+)

@@ -93,7 +93,7 @@ class Estate:
         hidden, core = key(HIDDEN, PAYROLL), shop.dataset_key(shop.CORE)
         edges = [_edge(hidden, core), _edge(core, hidden)]
         reads = {"dataset_key": hidden, "run_key": 1, "direction": "read", "has_statistics": False}
-        at = {"first_event_at": 0, "last_event_at": 0, "landed_at": 0}
+        at = {"first_event_at": 0, "last_event_at": 0, "landed_at": 0, "is_reported": True}
         with writing(self.catalog) as connection:
             connection.execute(insert(tables.edge), edges)
             connection.execute(insert(tables.run_io), {**reads, **at})

@@ -38,6 +38,18 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("in_force_from"),
     )
     op.create_table(
+        "accuracy_stratum",
+        sa.Column("producer", sa.Text(), nullable=False),
+        sa.Column("adapter_version", sa.Text(), nullable=False),
+        sa.Column("good", sa.BigInteger(), nullable=False),
+        sa.Column("total", sa.BigInteger(), nullable=False),
+        sa.Column("ratio", sa.Float(), nullable=False),
+        sa.Column("lower", sa.Float(), nullable=False),
+        sa.Column("upper", sa.Float(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("producer", "adapter_version"),
+    )
+    op.create_table(
         "application",
         sa.Column("application_id", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=True),
@@ -263,6 +275,30 @@ def upgrade() -> None:
         batch_op.create_index("edge_downstream", ["downstream_key"], unique=False)
 
     op.create_table(
+        "edge_check",
+        sa.Column("upstream_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("downstream_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("job_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("job_version", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("outcome", sa.Text(), nullable=False),
+        sa.Column("root_run_id", sa.Text(), nullable=False),
+        sa.Column("producer", sa.Text(), nullable=False),
+        sa.Column("adapter_version", sa.Text(), nullable=False),
+        sa.Column("first_checked_at", sa.BigInteger(), nullable=False),
+        sa.Column("checked_at", sa.BigInteger(), nullable=False),
+        sa.Column("counted_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint(
+            "upstream_key", "downstream_key", "job_key", "job_version", "outcome"
+        ),
+        sqlite_with_rowid=False,
+    )
+    with op.batch_alter_table("edge_check", schema=None) as batch_op:
+        batch_op.create_index(
+            "edge_check_downstream", ["downstream_key", "checked_at"], unique=False
+        )
+        batch_op.create_index("edge_check_uncounted", ["counted_at"], unique=False)
+
+    op.create_table(
         "edge_run",
         sa.Column("upstream_key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("downstream_key", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -339,6 +375,7 @@ def upgrade() -> None:
         sa.Column("run_key", sa.BigInteger(), nullable=True),
         sa.Column("is_whole", sa.Boolean(), nullable=False),
         sa.Column("is_settled", sa.Boolean(), nullable=False),
+        sa.Column("is_checked", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("execution_key"),
         sqlite_with_rowid=False,
     )
@@ -717,6 +754,11 @@ def downgrade() -> None:
         batch_op.drop_index("edge_run_seen")
 
     op.drop_table("edge_run")
+    with op.batch_alter_table("edge_check", schema=None) as batch_op:
+        batch_op.drop_index("edge_check_uncounted")
+        batch_op.drop_index("edge_check_downstream")
+
+    op.drop_table("edge_check")
     with op.batch_alter_table("edge", schema=None) as batch_op:
         batch_op.drop_index("edge_downstream")
 
@@ -752,6 +794,7 @@ def downgrade() -> None:
         batch_op.drop_index("application_name")
 
     op.drop_table("application")
+    op.drop_table("accuracy_stratum")
     op.drop_table("access_version")
     with op.batch_alter_table("access_audit", schema=None) as batch_op:
         batch_op.drop_index("access_audit_request")

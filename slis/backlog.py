@@ -1,0 +1,46 @@
+"""What waits: events that have not landed, and the next deadline."""
+
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from sqlalchemy import Engine, text
+
+from lineage.clock import from_micros
+from slis.stream.merge import cursor
+from slis.stream.source import open_spool
+
+
+def is_ready(spool: Path) -> bool:
+    """Whether the collector has made its spool."""
+    if not spool.exists():
+        return False
+    with closing(open_spool(spool)) as connection:
+        made = "SELECT count(*) FROM sqlite_master WHERE name = 'event'"
+        return bool(connection.execute(made).fetchone()[0])
+
+
+def backlog_since(spool: Path, engine: Engine) -> datetime | None:
+    """When the oldest event that has not landed was received; None where none waits."""
+    if not spool.exists():
+        return None
+    with engine.connect() as connection:
+        at = cursor(connection)
+    with closing(open_spool(spool)) as connected:
+        row = connected.execute(
+            "SELECT received_at FROM event WHERE seq > ? ORDER BY seq LIMIT 1", (at,)
+        ).fetchone()
+    return None if row is None else from_micros(row[0])
+
+
+def next_deadline(engine: Engine, now: datetime) -> datetime | None:
+    """When the next dataset that is fresh will be late, by the evaluation as of `now`."""
+    with engine.connect() as connection:
+        left = connection.scalar(text(_LEFT))
+    return None if left is None else now + timedelta(seconds=left)
+
+
+_LEFT = """
+    SELECT min(limit_seconds - age_seconds) FROM dataset_state
+    WHERE sli = 'M2' AND state = 'good' AND limit_seconds >= age_seconds
+"""

@@ -1,0 +1,74 @@
+"""What the completeness of edges reads of the catalog and of the policy."""
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from sqlalchemy import Engine
+
+from lineage.keys import key
+from lineage.names import fold
+from lineage.policy import Policy
+from lineage.policy.tiers import MIN_RUNS
+from slis import catalog_frames
+from slis.completeness.schemas import EXPECTED_EDGES, NAMES
+
+_OF_DATASET = """
+    p.tier, p.tier_origin, coalesce(p.is_regulated, 1 = 0),
+    coalesce(p.declared_limit_seconds,
+        CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600.0 END, l.limit_seconds),
+    l.cadence_seconds, a.writes, a.last_written_at
+"""
+_JOINED = """
+    JOIN dataset d ON d.dataset_key = {dataset} AND d.retired_at IS NULL
+        AND d.canonical_key = d.dataset_key
+    JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+    LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
+    LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
+    LEFT JOIN retirement t ON t.dataset_key = d.dataset_key AND t.requested_at >= d.last_seen_at
+"""
+_EDGES = f"""
+    SELECT e.upstream_key, e.downstream_key, e.job_name, e.first_seen_at, e.last_seen_at,
+        e.last_reported_at, e.runs, e.runs = 0, {_OF_DATASET}
+    FROM edge e {_JOINED.format(dataset="e.downstream_key")}
+    WHERE t.dataset_key IS NULL AND e.upstream_key <> e.downstream_key
+        AND (e.runs >= {MIN_RUNS} OR e.last_reported_at IS NULL)
+"""  # noqa: S608 - our own tables
+_DECLARED = f"""
+    WITH x (upstream_key, dataset_key) AS (VALUES {{pairs}})
+    SELECT x.upstream_key, d.dataset_key, NULL, d.first_seen_at, d.first_seen_at,
+        (SELECT max(e.last_reported_at) FROM edge e
+            WHERE e.upstream_key = x.upstream_key AND e.downstream_key = d.dataset_key),
+        (SELECT coalesce(sum(e.runs), 0) FROM edge e
+            WHERE e.upstream_key = x.upstream_key AND e.downstream_key = d.dataset_key),
+        1 = 1, {_OF_DATASET}
+    FROM x {_JOINED.format(dataset="x.dataset_key")}
+    WHERE t.dataset_key IS NULL
+"""  # noqa: S608 - our own tables
+_NAMES = "SELECT dataset_key, namespace, name FROM dataset"
+
+
+def expected_edges(spark: SparkSession, engine: Engine, policy: Policy) -> DataFrame:
+    """`completeness.schemas.EXPECTED_EDGES`: what the policy declares, and what was seen.
+
+    An edge that the policy declares is there once, whichever jobs it was seen of.
+    """
+    seen = catalog_frames.frame(spark, engine, _EDGES, EXPECTED_EDGES)
+    pairs = ", ".join(f"({upstream}, {downstream})" for upstream, downstream in _declared(policy))
+    if not pairs:
+        return seen
+    named = catalog_frames.frame(spark, engine, _DECLARED.format(pairs=pairs), EXPECTED_EDGES)
+    keys = ["upstream_key", "downstream_key"]
+    return seen.join(F.broadcast(named.select(*keys)), keys, "left_anti").unionByName(named)
+
+
+def _declared(policy: Policy) -> set[tuple[int, int]]:
+    return {(_key(*upper), _key(*lower)) for upper, lower in policy.expected_edges()}
+
+
+def _key(namespace: str, name: str) -> int:
+    folded = fold(namespace, name)
+    return key(folded.namespace, folded.name)
+
+
+def names(spark: SparkSession, engine: Engine) -> DataFrame:
+    """`completeness.schemas.NAMES` of all datasets."""
+    return catalog_frames.frame(spark, engine, _NAMES, NAMES)

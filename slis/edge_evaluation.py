@@ -1,0 +1,121 @@
+"""M3b and M4: the edges judged, in a turn of their own, since they are many and change slowly."""
+
+from datetime import datetime
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from sqlalchemy import Connection, Engine, delete, text
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from lineage.policy import Policy
+from lineage.states import ACCURACY, CRITICAL, EDGE_COMPLETENESS
+from slis import catalog_frames
+from slis.accuracy.catalog import latest_checks, standing_checks
+from slis.accuracy.found import accuracy_states, accuracy_tally
+from slis.accuracy.strata import strata
+from slis.completeness.edge_catalog import expected_edges, names
+from slis.completeness.edges import edge_states, edge_tally, edges
+from slis.counters import EDGES_EVALUATED_AT, add_to_counters, count, edges_evaluated_at
+from slis.dataset_states import Row, StateChanges, change_states, state_changes
+from slis.hours import Amounts, add_to_hours, hour_of
+from slis.sli_schemas import GAPS, INSTANTS
+from slis.stream.upsert import fold_rows
+
+_MOST_SECONDS = 60.0
+_GAPS = "SELECT 'ingestion', started_at, ended_at FROM ingestion_gap"
+_SLIS = (EDGE_COMPLETENESS.id, ACCURACY.id)
+
+
+class EdgesFound(msgspec.Struct, frozen=True):
+    """Rows of the frames that `sli_schemas` and `accuracy.schemas` declare."""
+
+    edges: list[Row]  # TALLIES of M3b
+    standing: list[Row]  # TALLIES of M4, of the checks of 30 days
+    uncounted: list[Row]  # of those that are in no counter yet
+    strata: list[Row]
+    states: pa.Table
+
+
+def evaluate_edges(spark: SparkSession, engine: Engine, policy: Policy, as_of: datetime) -> None:
+    """Judge all expected edges, and what was compared with evidence; publish both."""
+    instants = spark.createDataFrame([(as_of,)], INSTANTS)
+    found = _found(spark, engine, policy, as_of, instants)
+    changes = state_changes(engine, as_of, found.states, slis=_SLIS)
+    with writing(engine) as connection:
+        _publish(connection, as_of, found, changes)
+
+
+def _found(
+    spark: SparkSession, engine: Engine, policy: Policy, as_of: datetime, instants: DataFrame
+) -> EdgesFound:
+    judged = edges(
+        expected_edges(spark, engine, policy),
+        instants,
+        catalog_frames.frame(spark, engine, _GAPS, GAPS),
+    ).persist()
+    checked = standing_checks(spark, engine, as_of).persist()
+    objective = float(policy.objective(ACCURACY, CRITICAL) or 0)
+    latest = latest_checks(spark, engine, as_of)
+    try:
+        states = edge_states(judged, names(spark, engine)).unionByName(
+            accuracy_states(latest, instants)
+        )
+        return EdgesFound(
+            edges=_rows(edge_tally(judged)),
+            standing=_rows(accuracy_tally(checked, instants)),
+            uncounted=_rows(accuracy_tally(checked.where("NOT is_counted"), instants)),
+            strata=_rows(strata(checked, objective=objective)),
+            states=states.toArrow(),
+        )
+    finally:
+        judged.unpersist()
+        checked.unpersist()
+
+
+def _rows(frame: DataFrame) -> list[Row]:
+    return frame.toArrow().to_pylist()  # type: ignore[no-any-return]
+
+
+def _publish(
+    connection: Connection, as_of: datetime, found: EdgesFound, changes: StateChanges
+) -> None:
+    at = to_micros(as_of)
+    previous = edges_evaluated_at(connection)
+    seconds = min(_MOST_SECONDS, max(0.0, (at - previous) / 1e6)) if previous else 0.0
+    counts = [_count(row, seconds) for row in found.edges]
+    counts += [_count(row, 1.0) for row in found.uncounted]
+    add_to_counters(connection, counts)
+    add_to_hours(connection, as_of, _hourly(as_of, counts))
+    _replace_now(connection, [*found.edges, *found.standing])
+    counted = "UPDATE edge_check SET counted_at = :at WHERE counted_at IS NULL"
+    connection.execute(text(counted), {"at": at})
+    connection.execute(delete(tables.accuracy_stratum))
+    if found.strata:
+        connection.execute(tables.accuracy_stratum.insert(), found.strata)
+    change_states(connection, as_of, changes)
+    fold_rows(connection, tables.meta, [{"name": EDGES_EVALUATED_AT, "value": str(at)}])
+
+
+def _count(row: Row, seconds: float) -> Row:
+    amounts = [row[name] * seconds for name in ("good", "total", "unknown")]
+    return count(row["sli"], row["tier"], row["tier_origin"], amounts)
+
+
+def _hourly(as_of: datetime, counts: list[Row]) -> Amounts:
+    amounts: Amounts = {}
+    for row in counts:
+        place = (row["sli"], row["tier"], hour_of(as_of))
+        good, total, unknown = amounts.get(place, (0.0, 0.0, 0.0))
+        amounts[place] = good + row["good"], total + row["total"], unknown + row["unknown"]
+    return amounts
+
+
+def _replace_now(connection: Connection, tallies: list[Row]) -> None:
+    now = tables.sli_now
+    connection.execute(delete(now).where(now.c.sli.in_(_SLIS)))
+    rows = [{name: row[name] for name in now.c.keys()} for row in tallies]  # noqa: SIM118
+    if rows:
+        connection.execute(now.insert(), rows)

@@ -1,0 +1,102 @@
+"""The turn in which edges are judged: what it counts, and what it leaves to the evaluations."""
+
+from datetime import timedelta
+
+import pytest
+
+from lineage.catalog import tables
+from lineage.policy import Policy
+from lineage.policy.model import DatasetRule
+from slis.edge_evaluation import evaluate_edges
+from slis.evaluation import evaluate
+from tests.slis.catalog_rows import CatalogRows
+from tests.slis.sli_frames import day
+
+POLICY = Policy(
+    datasets=(
+        DatasetRule("shop/core.orders", tier="critical", expect_inputs=("shop/raw", "shop/rates")),
+    )
+)
+NOON = day(8, 12)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def estate(spark, catalog):
+    """Raw is read for core, as declared; rates is declared too, and was never reported."""
+    rows = CatalogRows(catalog, day(0))
+    rows.keys = {name: rows.dataset(name) for name in ("raw", "rates", "core.orders")}
+    rows.written(rows.keys["core.orders"], NOON)
+    rows.edge(rows.keys["raw"], rows.keys["core.orders"], NOON)
+    evaluate(spark, catalog, POLICY, NOON)
+    return rows
+
+
+def _now(rows):
+    return {
+        (row["sli"], row["tier"]): (row["good"], row["total"])
+        for row in rows.rows(tables.sli_now)
+        if row["sli"] in ("M3b", "M4")
+    }
+
+
+def _counters(rows):
+    return {
+        row["sli"]: (row["good"], row["total"])
+        for row in rows.rows(tables.sli_counter)
+        if row["sli"] in ("M3b", "M4")
+    }
+
+
+def _states(rows):
+    return {
+        row["sli"]: (row["state"], row["reason"], row["is_worst"])
+        for row in rows.rows(tables.dataset_state)
+        if row["dataset_key"] == rows.keys["core.orders"]
+    }
+
+
+def test_edges_count_in_seconds_and_a_missing_one_makes_its_dataset_bad(spark, estate):
+    """The first turn answers for no time; the next for the minute since."""
+    for minutes in range(2):
+        evaluate_edges(spark, estate.engine, POLICY, NOON + minutes * MINUTE)
+
+    assert _now(estate) == {("M3b", "critical"): (1, 2)}
+    assert _counters(estate) == {"M3b": (60, 120)}
+    assert _states(estate)["M3b"] == ("bad", "edge_missing", True)
+    (told,) = (row["evidence"] for row in estate.rows(tables.dataset_state) if row["sli"] == "M3b")
+    assert told == "the edge from shop rates is declared, and was never reported"
+
+
+def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
+    """In the counter once, however many turns there are; among those that stand until it is old."""
+    core = estate.keys["core.orders"]
+    estate.check(estate.keys["raw"], core, NOON, "good")
+    estate.check(estate.keys["rates"], core, NOON, "edge_wrong")
+
+    for minutes in range(3):
+        evaluate_edges(spark, estate.engine, POLICY, NOON + minutes * MINUTE)
+
+    assert _counters(estate)["M4"] == (1, 2)
+    assert _now(estate)["M4", "critical"] == (1, 2)
+    assert _states(estate)["M4"][:2] == ("bad", "edge_wrong")
+    (stratum,) = estate.rows(tables.accuracy_stratum)
+    assert (stratum["producer"], stratum["good"], stratum["total"]) == ("listener", 1, 2)
+
+    evaluate_edges(spark, estate.engine, POLICY, NOON + timedelta(days=31))
+
+    assert ("M4", "critical") not in _now(estate)
+    assert estate.rows(tables.accuracy_stratum) == []
+
+
+def test_an_evaluation_leaves_what_is_known_of_edges_until_that_is_old(spark, estate):
+    """Each keeps to its own SLIs; edges that nobody judges any more are not shown as of now."""
+    evaluate_edges(spark, estate.engine, POLICY, NOON)
+    evaluate(spark, estate.engine, POLICY, NOON + MINUTE)
+
+    assert _now(estate) == {("M3b", "critical"): (1, 2)}
+    assert {"M1", "M2", "M3b"} <= set(_states(estate))
+
+    evaluate(spark, estate.engine, POLICY, NOON + 12 * MINUTE)
+
+    assert _now(estate) == {}
