@@ -20,12 +20,20 @@ from prometheus_client.registry import Collector
 
 from lineage.catalog.reader import NoCatalogError, Reader, open_reader
 from lineage.clock import Clock, system_clock
-from lineage.states import COVERAGE, FRESHNESS, MISSING_PROVENANCE, NODE_COMPLETENESS
+from lineage.states import (
+    ACCURACY,
+    COVERAGE,
+    EDGE_COMPLETENESS,
+    FRESHNESS,
+    MISSING_PROVENANCE,
+    NODE_COMPLETENESS,
+)
 from service import metric_rows
 from service.answers.marquez import marquez_status
 from service.answers.moments import Evaluated, last_evaluation
 from service.answers.slis import Objectives, mostly_unknown, sli_name
 from service.answers.status import status
+from service.evidence_families import evidence_families
 from service.marquez.families import families
 from service.name_growth import name_growth
 from service.objectives import objectives
@@ -34,13 +42,21 @@ from service.served.families import served_families
 from service.settings import Settings
 
 # These count dataset-seconds, the others events.
-_PER_DATASET = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id)
+_PER_DATASET = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, EDGE_COMPLETENESS.id)
 _RATIOS = {
     COVERAGE.id: ("lineage_coverage_ratio", "Expected datasets whose lineage is reported."),
     FRESHNESS.id: ("lineage_freshness_ratio", "Datasets written within their limit."),
     NODE_COMPLETENESS.id: (
         "lineage_node_completeness_ratio",
         "Fields that the policy requires, and that are there.",
+    ),
+    EDGE_COMPLETENESS.id: (
+        "lineage_edge_completeness_ratio",
+        "Expected edges that were reported within their own limits.",
+    ),
+    ACCURACY.id: (
+        "lineage_accuracy_ratio",
+        "Edges that agree with Spark's event logs, of those checked in 30 days.",
     ),
     MISSING_PROVENANCE.id: (
         "lineage_missing_provenance_ratio",
@@ -99,6 +115,7 @@ class CatalogCollector(Collector):
             yield from _now(reader, mostly_unknown(reader, now))
             yield from _standing(self._standing(reader, evaluated.as_of))
             yield from name_growth(reader)
+            yield from evidence_families(reader)
 
     def _standing(self, reader: Reader, as_of: int) -> metric_rows.Standing:
         """Read once an evaluation: between two of them, no state changes."""

@@ -1,0 +1,52 @@
+"""What the metrics say of Spark's event logs, and of who reports edges rightly."""
+
+from collections.abc import Iterator
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from lineage.catalog.reader import Reader
+
+_FILES = """
+SELECT COUNT(*), COUNT(problem), MAX(read_at) / 1e6 FROM evidence_file
+"""
+_RUNS = "SELECT evidence, COUNT(*) FROM run WHERE evidence IS NOT NULL GROUP BY evidence"
+_STRATA = """
+SELECT producer, adapter_version, ratio, lower, upper, total FROM accuracy_stratum
+ORDER BY total DESC LIMIT :most
+"""
+_MOST_STRATA = 50
+_BOUNDS = ("ratio", "lower", "upper")
+
+
+def evidence_families(reader: Reader) -> Iterator[Metric]:
+    """Nothing where no event log was ever read: evidence is then absent, not healthy."""
+    ((files, problems, read_at),) = reader.rows(_FILES)
+    if not files:
+        return
+    for name, text, value in (
+        ("lineage_evidence_files", "Files of event logs that were read.", files),
+        ("lineage_evidence_problem_files", "Of these, what could not be read whole.", problems),
+        ("lineage_evidence_read_timestamp_seconds", "When the last of them was read.", read_at),
+    ):
+        yield GaugeMetricFamily(name, text, value=value)
+    runs = GaugeMetricFamily(
+        "lineage_evidence_runs",
+        "Runs that failed, ended or were there by evidence, and not by their events.",
+        labels=("evidence",),
+    )
+    for evidence, count in reader.rows(_RUNS):
+        runs.add_metric((evidence,), count)
+    yield runs
+    yield _accuracy(reader)
+
+
+def _accuracy(reader: Reader) -> Metric:
+    family = GaugeMetricFamily(
+        "lineage_accuracy_bound_ratio",
+        "Edges that agree with evidence, and the bounds of that share at 95 %.",
+        labels=("producer", "adapter_version", "bound"),
+    )
+    for producer, version, *bounds, _ in reader.rows(_STRATA, {"most": _MOST_STRATA}):
+        for name, bound in zip(_BOUNDS, bounds, strict=True):
+            family.add_metric((producer, version, name), bound)
+    return family
