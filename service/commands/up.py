@@ -55,11 +55,16 @@ def _say(text: str) -> None:
     typer.echo("\n".join(clean(line) for line in text.splitlines()))
 
 
+def _marquez(settings: Settings) -> str:
+    url = settings.marquez_url
+    return f"  Marquez   {url}   (forwarded to, pulled from)\n" if url else ""
+
+
 def _addresses(settings: Settings) -> str:
     at = f"http://{settings.host}"
     return f"""Lineward is up on {settings.data_dir.absolute()}; Ctrl-C stops it
   events    {at}:{settings.collector_port}/api/v1/lineage   (OpenLineage, as to Marquez)
   API       {at}:{settings.service_port}/schema
   metrics   {at}:{settings.metrics_port}/metrics   (figures follow once Spark has started)
-  logs      {settings.data_dir.absolute() / "logs"}
+{_marquez(settings)}  logs      {settings.data_dir.absolute() / "logs"}
   ask       lineward status --data-dir {settings.data_dir}"""

@@ -72,11 +72,11 @@ def run(*, once: bool, data_dir: Path | None) -> int:
 
 
 def _of_a_demo(settings: Settings) -> Settings:
-    """The settings, seen to concern no real catalog: the demo's shop does not belong there."""
-    if settings.catalog_url or settings.collector_token_file:
+    """The settings, seen to concern no real catalog or Marquez: the shop does not belong there."""
+    if settings.catalog_url or settings.collector_token_file or settings.marquez_url:
         message = (
-            "the demo has a catalog of its own: unset LINEWARD_CATALOG_URL and"
-            " LINEWARD_COLLECTOR_TOKEN_FILE"
+            "the demo has a catalog of its own: unset LINEWARD_CATALOG_URL,"
+            " LINEWARD_COLLECTOR_TOKEN_FILE and LINEWARD_MARQUEZ_URL"
         )
         raise RefusedInputError(message)
     return settings

@@ -1,8 +1,10 @@
 """Marquez over HTTP: what it is asked, and what its answers mean."""
 
+import asyncio
 import time
 from datetime import datetime
 from typing import Any, Literal
+from urllib.parse import quote
 
 import httpx
 import msgspec
@@ -59,6 +61,7 @@ class Marquez:
 
     def __init__(self, settings: MarquezSettings) -> None:
         self.url = settings.base_url
+        self._timeout_seconds = settings.timeout_seconds
         self._client = httpx.AsyncClient(
             headers=settings.authorization,
             timeout=settings.timeout_seconds,
@@ -116,7 +119,7 @@ class Marquez:
         Raises:
             MarquezError: no answer, or neither yes nor no.
         """
-        answer = await self._ask("GET", f"/api/v1/jobs/runs/{run_id}")
+        answer = await self._ask("GET", f"/api/v1/jobs/runs/{quote(run_id, safe='')}")
         if answer.status not in (httpx.codes.OK, httpx.codes.NOT_FOUND):
             message = f"{self.url}/api/v1/jobs/runs: HTTP {answer.status}"
             raise MarquezError(message)
@@ -131,17 +134,25 @@ class Marquez:
 
     async def _ask(self, method: str, path: str, **request: Any) -> _Answer:  # noqa: ANN401 - httpx's
         try:
-            async with self._client.stream(method, self.url + path, **request) as response:
-                body = bytearray()
-                async for part in response.aiter_bytes():
-                    body += part
-                    if len(body) > _MAX_ANSWER_BYTES:
-                        message = f"{self.url}{path}: an answer over {_MAX_ANSWER_BYTES} bytes"
-                        raise TooLargeError(message)
-                return _Answer(response.status_code, bytes(body))
-        except (httpx.TransportError, httpx.DecodingError) as error:
+            # httpx bounds each wait for a byte; who sends one now and then would never end.
+            async with (
+                asyncio.timeout(2 * self._timeout_seconds),
+                self._client.stream(method, self.url + path, **request) as response,
+            ):
+                return _Answer(response.status_code, await _bounded(response))
+        except (httpx.TransportError, httpx.DecodingError, TimeoutError) as error:
             message = f"{self.url}{path}: {type(error).__name__} {error}".strip()
             raise MarquezError(message) from error
+
+
+async def _bounded(response: httpx.Response) -> bytes:
+    body = bytearray()
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > _MAX_ANSWER_BYTES:
+            message = f"{response.url.path}: an answer over {_MAX_ANSWER_BYTES} bytes"
+            raise TooLargeError(message)
+    return bytes(body)
 
 
 def _verdict(answer: _Answer) -> Verdict:

@@ -30,15 +30,16 @@ async def events_between(
 
     Raises:
         MarquezError: an answer is missing; what was given before it is sound.
+        TooLargeError: one event, or those of one instant, are over what an answer may hold.
     """
-    asked = limit
+    asked, most = limit, None
     while True:
         try:
             page = await marquez.events(after=after, before=before, limit=asked)
         except TooLargeError:
             if asked == 1:
                 raise
-            asked //= 2
+            asked = most = asked // 2
             continue
         yield page
         if len(page) < asked:
@@ -46,6 +47,9 @@ async def events_between(
         # Its column may be rounded where the event's text is cut.
         reached = max(event.at for event in page) // _MILLISECOND * _MILLISECOND - _MILLISECOND
         if reached > after:
-            after, asked = reached, limit
-        else:
+            after, asked, most = reached, limit, None
+        elif most is None:
             asked *= _GROWTH
+        else:
+            message = f"over {most} events of one instant, too large for one answer"
+            raise TooLargeError(message)

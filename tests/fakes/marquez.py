@@ -10,25 +10,17 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from http.server import ThreadingHTTPServer
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs
 
+from tests.fakes.marquez_events import Event, Raw, instant_of, node_ids, raw, validated
 from tests.fakes.marquez_http import Answer, Handler
 
-Event = dict[str, Any]
 _DEFAULT_BEFORE = "2030-01-01T00:00:00+00:00"  # hides what is later
 _DEFAULT_AFTER = "1970-01-01T00:00:00+00:00"
 _ADDED_FACETS = ("documentation", "sourceCodeLocation")
-
-
-class Raw(NamedTuple):
-    """A row of `lineage_events`: no id and no arrival time leave it."""
-
-    event_time: datetime
-    kind: str
-    event: Event
 
 
 class FakeMarquez:
@@ -110,7 +102,7 @@ class FakeMarquez:
             if self.refusals:
                 self.refusals -= 1
                 return Answer(503, b"")
-            refused, event = _validated(body)
+            refused, event = validated(body)
             if refused is not None:
                 return refused
             return self._store(event, body)
@@ -138,8 +130,8 @@ class FakeMarquez:
         except ValueError:
             return Answer(404, b'{"code":404,"message":"HTTP 404 Not Found"}')
         try:
-            after = _instant(given.get("after", _DEFAULT_AFTER))
-            before = _instant(given.get("before", _DEFAULT_BEFORE))
+            after = instant_of(given.get("after", _DEFAULT_AFTER))
+            before = instant_of(given.get("before", _DEFAULT_BEFORE))
         except ValueError:
             return Answer(400, b'{"code":400,"message":"bad date"}')
         with self._lock:
@@ -167,7 +159,7 @@ class FakeMarquez:
             return Answer(status, b'{"code":500}')
         wanted = parse_qs(query).get("nodeId", [""])[0]
         with self._lock:
-            known = any(wanted in _node_ids(row.event) for row in self.rows)
+            known = any(wanted in node_ids(row.event) for row in self.rows)
         if not known:
             return Answer(404, b'{"code":404}')
         return Answer(200, json.dumps({"graph": [{"id": wanted}]}).encode())
@@ -208,57 +200,6 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, _request: Any, _client_address: Any) -> None:  # noqa: ANN401 - as above
         """Say nothing: a client that went away is what the tests are about."""
-
-
-def raw(event: Event) -> Raw:
-    """The row of an event: told apart by the end of its schemaURL."""
-    url = str(event.get("schemaURL", ""))
-    kind = {"DatasetEvent": "dataset", "JobEvent": "job"}.get(url.rpartition("/")[2], "run")
-    return Raw(_instant(event["eventTime"]), kind, event)
-
-
-def _validated(body: bytes) -> tuple[Answer | None, Event]:
-    unprocessable = Answer(500, b'{"code":400,"message":"Unable to process JSON"}')
-    if not body:
-        return Answer(422, b'{"errors":["must not be null"]}'), {}
-    try:
-        event = json.loads(body)
-        if not isinstance(event, dict):
-            return unprocessable, {}
-        if missing := _missing(event):
-            return Answer(422, json.dumps({"errors": missing}).encode()), {}
-        _instant(event["eventTime"])
-    except ValueError:
-        return unprocessable, {}
-    facets = [*_facets(event.get("run")), *_facets(event.get("job"))]
-    if not all(isinstance(facet, dict | None) for facet in facets):
-        return unprocessable, {}
-    return None, event
-
-
-def _facets(holder: Any) -> list[Any]:  # noqa: ANN401 - JSON
-    return list(((holder or {}).get("facets") or {}).values())
-
-
-def _missing(event: Event) -> list[str]:
-    needed = ["eventTime", "producer"]
-    kind = str(event.get("schemaURL", "")).rpartition("/")[2]
-    needed += {"DatasetEvent": ["dataset"], "JobEvent": ["job"]}.get(kind, ["run", "job"])
-    inner = {"run": ("runId",), "job": ("namespace", "name"), "dataset": ("namespace", "name")}
-    found = [name for name in needed if not event.get(name)]
-    for holder in set(needed) & inner.keys() - set(found):
-        found += [f"{holder}.{name}" for name in inner[holder] if event[holder].get(name) is None]
-    return [f"{name} must not be null" for name in found]
-
-
-def _instant(text: str) -> datetime:
-    found = datetime.fromisoformat(text)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def _node_ids(event: Event) -> list[str]:
-    datasets = [*(event.get("inputs") or ()), *(event.get("outputs") or ())]
-    return [f"dataset:{d['namespace']}:{d['name']}" for d in datasets]
 
 
 def run_event(number: int, *, at: datetime, kind: str = "COMPLETE", **more: Any) -> Event:  # noqa: ANN401 - JSON

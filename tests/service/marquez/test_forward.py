@@ -178,7 +178,7 @@ def test_an_outage_makes_no_event_look_at_fault(tmp_path, engine, marquez, monke
     assert _in_order(marquez, range(3, 6))
 
 
-@pytest.mark.parametrize("status", [401, 404, 429])
+@pytest.mark.parametrize("status", [302, 401, 404, 429])
 def test_a_refusal_of_everything_is_waited_out(tmp_path, engine, marquez, status):
     """A wrong token or path is no fault of an event: it is sent once that is mended."""
     spool(tmp_path, lives([1]))

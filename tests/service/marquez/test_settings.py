@@ -55,6 +55,14 @@ def test_a_wrong_setting_is_named_and_no_secret_shown(monkeypatch, name, value, 
     assert "s3cret" not in str(refused.value)
 
 
+def test_a_demo_sends_no_shop_of_its_own_to_a_real_marquez():
+    """It refuses to start: its events would be forwarded."""
+    done = lineward("demo", "--once", LINEWARD_MARQUEZ_URL="http://marquez:5000")
+
+    assert done.returncode == 6
+    assert "unset LINEWARD_CATALOG_URL" in done.stderr
+
+
 def test_up_refuses_a_wrong_url_before_anything_starts(tmp_path: Path):
     """One sentence and exit code 2, not a role that dies again and again."""
     data = tmp_path / "data"

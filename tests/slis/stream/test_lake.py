@@ -2,7 +2,9 @@
 
 import pytest
 from spools import frame, rows, run_event
+from sqlalchemy import insert
 
+from lineage.catalog.tables import reader_cursor
 from slis.settings import Place, Settings
 from slis.stream import lake
 from slis.stream.parse import parse
@@ -82,6 +84,10 @@ def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, a
         *(run_event("COMPLETE", at(hour), run=f"r{hour}", outputs=["t"]) for hour in range(12))
     )
     settings = Settings(writes_a_dataset=10, event_days=1)
+
+    with catalog.begin() as connection:
+        # A forwarder that is behind, or was turned off long ago, holds no batch.
+        connection.execute(insert(reader_cursor).values(reader="marquez", seq=0))
 
     prune(catalog, Place(data_dir=tmp_path), settings, at(24 + 6), lake_days=90)
 

@@ -1,0 +1,70 @@
+"""What a Marquez gives back is the event that it got."""
+
+import json
+
+import pytest
+from spools import frame, rows, run_event
+
+from service.marquez.known import known_of, pulled_of
+from slis.stream.parse import parse
+from tests.fakes.marquez import FakeMarquez
+
+
+def _returned(event):
+    """As pulled: other keys, in another order, and then in one order again."""
+    fake = FakeMarquez(seed=1)
+    fake.store([event])
+    answer = json.loads(fake.events("limit=1").body)
+    return pulled_of(json.dumps(answer["events"][0]).encode()).body
+
+
+def test_an_event_that_comes_back_is_the_same_to_the_pipeline(lander, catalog, at):
+    """Forwarded and pulled again, or sent to both by its producer: it counts once."""
+    event = run_event("COMPLETE", at(8), inputs=["a", "b"], outputs=["out"], facets={"x": {}})
+    returned = _returned(event)
+
+    first = lander.land(event)
+    second = lander.land(returned, origin="marquez")
+
+    assert returned != json.dumps(event).encode()
+    assert (first.duplicates, second.duplicates) == (0, 1)
+    assert rows(catalog, "SELECT count(*), sum(CAST(is_history AS INTEGER)) FROM event") == [(1, 0)]
+
+
+@pytest.mark.parametrize(("origin", "is_history"), [("marquez", 0), ("marquez-history", 1)])
+def test_what_is_pulled_counts_and_what_is_loaded_does_not(lander, catalog, at, origin, is_history):
+    """A backfill of Marquez is history like one of files; a live event of it is live."""
+    lander.land(run_event("COMPLETE", at(8), outputs=["out"]), origin=origin)
+
+    found = rows(catalog, "SELECT CAST(is_history AS INTEGER) FROM event")
+    assert found == [(is_history,)]
+
+
+_SAME = (
+    {"eventType": "complete"},
+    {"eventTime": "2026-11-21T09:00:00.000000999+01:00"},
+    {"producer": "https://example.org/another"},
+    {"inputs": [{"namespace": "n", "name": "b"}, {"namespace": "n", "name": "a"}]},
+    {"job": {"namespace": "j", "name": "app"}},
+)
+_OTHERS = (
+    {"eventType": "START"},
+    {"eventTime": "2026-11-21T08:00:00.000001Z"},
+    {"outputs": []},
+    {"job": {"namespace": "j", "name": "another"}},
+    {"run": {"runId": "another"}},
+)
+
+
+def test_the_puller_and_the_pipeline_tell_events_apart_alike(spark, at):
+    """What one drops as known, the other would fold; what one keeps apart, the other does too."""
+    event = run_event("COMPLETE", at(8), inputs=["a", "b"], outputs=["out"])
+    bodies = [json.dumps(event | change).encode() for change in ({}, *_SAME, *_OTHERS)]
+    parsed = parse(frame(spark, bodies, at(12))).orderBy("seq").select("event_time", "event_key")
+
+    pipelines = [tuple(row) for row in parsed.collect()]
+    pullers = [known_of(body).identity() for body in bodies]
+
+    expected = [True] * (1 + len(_SAME)) + [False] * len(_OTHERS)
+    assert [key == pipelines[0] for key in pipelines] == expected
+    assert [key == pullers[0] for key in pullers] == expected
