@@ -1,4 +1,4 @@
-"""Sends recorded events to the collector as history: it teaches cadences and never counts."""
+"""Sends recorded events to the collector: history, unless they are told to be of another origin."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,15 +8,20 @@ from service.posting import Poster, Target, UnansweredError, lots, read_token
 from service.report import Report
 from service.settings import Settings
 
+__all__ = ["Report", "Sender"]
+
 _RETRY_SECONDS = 60.0
 
 
 class Sender:
     """Posts batches to one collector, and tries again while it is busy or being restarted."""
 
-    def __init__(self, settings: Settings, *, retry_seconds: float = _RETRY_SECONDS) -> None:
+    def __init__(
+        self, settings: Settings, *, origin: str = "history", retry_seconds: float = _RETRY_SECONDS
+    ) -> None:
+        self.settings = settings
         self._target = Target(
-            url=settings.collector_url, origin="history", token_file=settings.collector_token_file
+            url=settings.collector_url, origin=origin, token_file=settings.collector_token_file
         )
         self._poster = Poster(self._target, give_up_seconds=retry_seconds)
         self.report = Report()
@@ -38,6 +43,7 @@ class Sender:
 
         Raises:
             NotRunningError: the collector went away and did not come back in time.
+            RefusedInputError: it asks for a token, or for another one.
         """
         for lot in lots(events):
             self._send(lot)

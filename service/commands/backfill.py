@@ -37,7 +37,7 @@ def files(
         task = progress.add_task("files", total=len(recordings))
         for _ in sender.send(_all(recordings, lambda: progress.advance(task))):
             progress.update(task, description=f"{sender.report.taken:,} events taken")
-    _show(sender.report, as_json=as_json)
+    show(sender.report, as_json=as_json)
     if sender.report.refused:
         raise typer.Exit(_REFUSED)
 
@@ -53,7 +53,8 @@ def _progress(*, quiet: bool) -> Progress:
     return Progress(*columns, disable=quiet)
 
 
-def _show(report: Report, *, as_json: bool) -> None:
+def show(report: Report, *, as_json: bool) -> None:
+    """What became of the events, as JSON or as people read it."""
     if as_json:
         print_json(report)
         return

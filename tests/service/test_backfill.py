@@ -11,6 +11,7 @@ import pytest
 
 from service.history import Recorded
 from service.posting import lots
+from tests.collector.running import Collector
 from tests.service.commandline import environ, lineward
 from tests.service.test_api import _free_port
 from tests.service.waiting import until
@@ -105,6 +106,24 @@ def test_without_a_collector_it_says_what_to_start(tmp_path: Path):
     assert done.returncode == 5
     assert "start it with `lineward up`" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_collector_that_asks_for_a_token_refuses_no_event(tmp_path: Path):
+    """One sentence with the variable to set; no event is called wrong for it."""
+    secret = tmp_path / "token"
+    secret.write_text("s3cret")
+    collector = Collector(tmp_path / "data", token_file=secret).ready()
+    file = tmp_path / "lines.jsonl"
+    file.write_bytes(_jsonl(2))
+    try:
+        port = {"LINEWARD_COLLECTOR_PORT": str(collector.port)}
+        done = lineward("backfill", "files", str(file), **port)
+    finally:
+        collector.kill()
+
+    assert done.returncode == 6
+    assert "set LINEWARD_COLLECTOR_TOKEN_FILE" in done.stderr
+    assert "refused" not in done.stdout
 
 
 def test_a_path_that_does_not_exist_is_named(tmp_path: Path):
