@@ -2,15 +2,13 @@
 
 import msgspec
 
-from service.answers.shapes import Instant
-
 
 class LintName(msgspec.Struct, frozen=True):
     """One of the names that look like one dataset."""
 
     dataset_namespace: str
     dataset: str
-    last_written_at: Instant | None
+    last_written_at: str | None  # ISO 8601, UTC
 
 
 class FoldingRule(msgspec.Struct, frozen=True):
