@@ -39,7 +39,7 @@ PARTS = (
     Part("{hash}", f"{_BEGINS}(?:[0-9a-f]{{32,128}}|[0-9A-F]{{32,128}}){_ENDS}"),
     # Letters between digits: what a generator drew, or the short form of a hash.
     Part("{id}", f"{_BEGINS}(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9])[0-9A-Za-z]{{6,128}}{_ENDS}"),
-    Part("{n}", "[0-9]+"),
+    Part("{n}", "[0-9]+(?![0-9]*://)"),  # the 3 of s3:// is no number
 )
 _COMPILED = tuple((part.word, re.compile(part.expression, re.ASCII)) for part in PARTS)
 _EXPRESSIONS = {part.word: part.expression for part in PARTS}

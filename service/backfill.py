@@ -9,6 +9,8 @@ from service.posting import Poster, Target, UnansweredError, lots, read_token
 from service.report import Report
 from service.settings import Settings
 
+__all__ = ["Report", "Sender"]
+
 _RETRY_SECONDS = 60.0
 
 
@@ -49,21 +51,21 @@ class Sender:
             RefusedInputError: it asks for a token, or for another one.
         """
         for lot in lots(events):
-            self._send(lot)
+            for event in lot:
+                if event.problem is not None:
+                    self._refuse(event, event.problem)
+            if sound := [event for event in lot if event.problem is None]:
+                self._post(sound)
             yield len(lot)
 
-    def _send(self, lot: list[Recorded]) -> None:
-        for event in lot:
-            if event.problem is not None:
-                self._refuse(event, event.problem)
-        sound = [event for event in lot if event.problem is None]
+    def _post(self, batch: list[Recorded]) -> None:
         try:
-            refused = self._poster.post([event.body for event in sound])
+            refused = self._poster.post([event.body for event in batch])
         except UnansweredError as error:
             raise self._not_running(f" ({error})") from error
         for one in refused:
-            self._refuse(sound[one.index], one.reason)
-        self.report.taken += len(sound) - len(refused)
+            self._refuse(batch[one.index], one.reason)
+        self.report.taken += len(batch) - len(refused)
 
     def _refuse(self, event: Recorded, reason: str) -> None:
         self.report.refuse(str(event.file), event.position, reason)

@@ -25,6 +25,7 @@ _COMMANDS = {
     "datasets": "service.commands.datasets",
     "lineage": "service.commands.lineage",
     "why": "service.commands.why",
+    "lint": "service.commands.lint",
     "policy": "service.commands.policy",
     "backfill": "service.commands.backfill",
     "marquez": "service.commands.marquez",

@@ -118,6 +118,8 @@ class Poster:
             UnansweredError: it gave up. Nothing may be taken for sent; the same call again repeats
                 nothing.
             StoppedError: it was asked to end; as above.
+            RefusedInputError: it asks for a token, or for another one, and there is an end to its
+                patience; as above.
         """
         if self._stopping.is_set():
             raise StoppedError
@@ -174,6 +176,11 @@ class Poster:
             # As sent, a single event may be a tenth of what it may be inflated.
             body, headers["Content-Encoding"] = gzip.compress(body, compresslevel=1), "gzip"
         answer = self._client.post(f"{self._target.url}{path}", content=body, headers=headers)
+        if answer.status_code == httpx.codes.UNAUTHORIZED and self._give_up_seconds is not None:
+            # Of all events, not of these; a person is there to mend it.
+            url = self._target.url
+            message = f"{url} asks for a token: set LINEWARD_COLLECTOR_TOKEN_FILE to its file"
+            raise RefusedInputError(message)
         if not _is_verdict(answer):
             raise _NotNowError(f"{answer.status_code}: {_detail(answer)}")
         return answer

@@ -18,5 +18,6 @@ PATTERNED = (
     ("stage/a1b2c3d", "stage/{id}"),
     ("tmp_x7f3kq", "tmp_{id}"),
     ("covid19/cases", "covid{n}/cases"),
+    ("s3://lake17", "s3://lake{n}"),
     ("Ünïcode_2", "Ünïcode_{n}"),
 )

@@ -1,0 +1,89 @@
+"""What a lint reads of the catalog: names, symlinks, and which jobs touched them."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import msgspec
+
+from lineage.catalog.reader import Reader, rows_for
+
+MOST_DATASETS = 200_000
+_DATASETS = """
+SELECT d.dataset_key, d.namespace, d.name, a.last_written_at
+FROM dataset d LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
+WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM dataset_alias p WHERE p.rule = 'policy'
+    AND p.alias_key = d.dataset_key AND p.dataset_key = d.dataset_key)
+ORDER BY d.last_seen_at DESC, d.dataset_key LIMIT :most
+"""
+_SYMLINKS = """
+SELECT d.canonical_key, a.name FROM dataset_alias a
+JOIN dataset d ON d.dataset_key = a.dataset_key WHERE a.rule = 'symlink' LIMIT :most
+"""
+_JOBS = """
+SELECT dataset_key, job_namespace, job_name FROM dataset_write WHERE dataset_key IN (:keys)
+UNION SELECT dataset_key, job_namespace, job_name FROM dataset_read WHERE dataset_key IN (:keys)
+"""
+_EXPLOSIONS = """
+SELECT namespace, name, new_datasets, example_namespace, example_name FROM name_pattern
+WHERE is_explosion ORDER BY new_datasets DESC, namespace, name LIMIT :most
+"""
+
+Job = tuple[str, str]
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A dataset by its canonical name; `last_written_at` in microseconds."""
+
+    key: int
+    namespace: str
+    name: str
+    last_written_at: int | None
+
+    @property
+    def both(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.namespace, self.name
+
+
+class Explosion(msgspec.Struct, frozen=True):
+    """A pattern that grew by more than it should in the last hour."""
+
+    namespace: str
+    name: str
+    new_datasets: int
+    example: tuple[str, str]
+
+
+class Estate(msgspec.Struct, frozen=True):
+    """All that is looked at.
+
+    Attributes:
+        datasets: but for retired ones, and for those that the policy keeps apart: somebody has
+            looked at these.
+        is_partial: there are more than are looked at.
+    """
+
+    datasets: list[Named]
+    symlinks: dict[int, list[str]]
+    explosions: list[Explosion]
+    is_partial: bool
+
+
+def estate(reader: Reader, *, most: int = MOST_DATASETS) -> Estate:
+    """Read it; of more datasets than `most` those seen latest."""
+    datasets = [Named(*row) for row in reader.rows(_DATASETS, {"most": most + 1})]
+    symlinks: dict[int, list[str]] = defaultdict(list)
+    for key, name in reader.rows(_SYMLINKS, {"most": most}):
+        symlinks[key].append(name)
+    grown = reader.rows(_EXPLOSIONS, {"most": 100})
+    explosions = [Explosion(at, name, new, (ns, example)) for at, name, new, ns, example in grown]
+    return Estate(datasets[:most], symlinks, explosions, len(datasets) > most)
+
+
+def jobs_of(reader: Reader, keys: Iterable[int]) -> dict[int, set[Job]]:
+    """The applications that read or wrote each of these datasets."""
+    found: dict[int, set[Job]] = defaultdict(set)
+    for key, namespace, name in rows_for(reader, _JOBS, keys):
+        found[key].add((namespace, name))
+    return found

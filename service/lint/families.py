@@ -1,0 +1,80 @@
+"""One dataset under a name of its own each time: partitions that no rule folds, and explosions."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import msgspec
+
+from lineage.name_patterns import expression_of, is_variable, pattern_of, stable_name, tightened
+from lineage.name_rules import SEPARATOR
+from lineage.names import joined
+from service.lint.estate import Estate, Explosion, Named
+from service.lint.shapes import FoldingRule
+
+# Three months of a table are a habit; of names with a number alone many are tables for good.
+_LEAST_DATED, _LEAST_NUMBERED = 3, 20
+
+
+class Family(msgspec.Struct, frozen=True):
+    """Datasets of one namespace whose names have a pattern.
+
+    Attributes:
+        pattern: with each part that is the same in all names written out.
+        explosion: set where it grows by more than it should.
+    """
+
+    namespace: str
+    pattern: str
+    members: list[Named]
+    explosion: Explosion | None
+
+    @property
+    def stable(self) -> str:
+        """The name that they have alike; empty where it is none."""
+        return stable_name(self.pattern)
+
+
+def families(known: Estate) -> Iterator[Family]:
+    """Explosions first, each whether or not its names are among those looked at."""
+    grown = {(one.namespace, one.name): one for one in known.explosions}
+    found = list(_found(known, grown))
+    seen = {(one.explosion.namespace, one.explosion.name) for one in found if one.explosion}
+    yield from (one for one in found if one.explosion)
+    for at, explosion in grown.items():
+        if at not in seen:
+            yield Family(explosion.namespace, explosion.name, [], explosion)
+    yield from (one for one in found if not one.explosion)
+
+
+def _found(known: Estate, grown: dict[tuple[str, str], Explosion]) -> Iterator[Family]:
+    by_pattern: dict[tuple[str, str], list[Named]] = defaultdict(list)
+    for one in known.datasets:
+        by_pattern[one.namespace, pattern_of(one.name)].append(one)
+    for (namespace, pattern), members in sorted(by_pattern.items()):
+        explosion = grown.get((pattern_of(namespace), pattern))
+        if len(members) >= _LEAST_DATED and is_variable(pattern):
+            tight = tightened(pattern, (one.name for one in members))
+            if explosion or len(members) >= _least(tight):
+                named = sorted(members, key=lambda one: one.name)
+                yield Family(namespace, tight, named, explosion)
+
+
+def _least(pattern: str) -> int:
+    return _LEAST_NUMBERED if not is_variable(pattern.replace("{n}", "")) else _LEAST_DATED
+
+
+def evidence(family: Family) -> str:
+    """In words; for an explosion, how fast."""
+    pattern = joined(family.namespace, family.pattern)
+    if family.explosion:
+        return f"{family.explosion.new_datasets} new datasets in the last hour: {pattern}"
+    return f"{len(family.members)} datasets: {pattern}"
+
+
+def folding_rule(family: Family) -> FoldingRule | None:
+    """The rule that would fold them; none where nothing is left to call them by."""
+    whole = f"{family.namespace}{SEPARATOR}{family.stable}{SEPARATOR}"
+    if not family.stable or not family.members or "$" in whole or "\\" in whole:
+        return None
+    pattern = f"^{expression_of(family.namespace)}\\x00{expression_of(family.pattern)}\\x00"
+    return FoldingRule(pattern, whole)

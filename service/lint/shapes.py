@@ -1,0 +1,50 @@
+"""The documented shapes of `lineward lint --json`."""
+
+import msgspec
+
+
+class LintName(msgspec.Struct, frozen=True):
+    """One of the names that look like one dataset."""
+
+    dataset_namespace: str
+    dataset: str
+    last_written_at: str | None  # ISO 8601, UTC
+
+
+class FoldingRule(msgspec.Struct, frozen=True):
+    """Folds them all, as the rules of `lineage/name_rules.py`: over namespace NUL name NUL."""
+
+    pattern: str
+    replacement: str
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Names that look like one dataset, and what would join them.
+
+    Attributes:
+        kind: case | scheme | symlink | partitions | name_explosion.
+        count: of the names; `names` are the first ones.
+        dataset: what they would be called: one of them, or what their names have alike.
+        policy: lines for `aliases:` of the policy, for the names that are listed.
+        new_per_hour: of a name explosion.
+    """
+
+    kind: str
+    dataset_namespace: str
+    dataset: str
+    evidence: str
+    count: int
+    names: list[LintName]
+    policy: list[str]
+    folding_rule: FoldingRule | None = None
+    new_per_hour: int | None = None
+
+
+class LintAnswer(msgspec.Struct, frozen=True):
+    """What was found, the surest kinds first; `total` is before any cut."""
+
+    findings: list[Finding]
+    total: int
+    datasets: int
+    partial: bool
+    partial_reason: str | None

@@ -1,0 +1,105 @@
+"""The settings of docs/sources.md, with a real job, the real listener and a real broker."""
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer
+
+from service.demo.spark import ivy_conf
+from service.listener import package
+from tests.collector.running import ROOT, Collector
+from tests.service.commandline import environ
+from tests.service.kafka.broker import Broker
+from tests.service.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+TOPIC = "openlineage.events"
+_SETTING = re.compile(r"^(spark\.\S+) +(\S+)$", re.MULTILINE)
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    """A broker with the topic."""
+    running = Broker(tmp_path / "broker").ready()
+    running.create_topic(TOPIC, partitions=2)
+    yield running
+    running.kill()
+
+
+@pytest.fixture
+def collector(tmp_path: Path) -> Iterator[Collector]:
+    """Where the events are to be."""
+    running = Collector(tmp_path / "data")
+    yield running.ready()
+    running.kill()
+
+
+def _documented(broker: Broker) -> dict[str, str]:
+    """The block of settings under `A Kafka topic`, with this broker's address."""
+    text = (ROOT / "docs" / "sources.md").read_text().split("## A Kafka topic")[1]
+    found = dict(_SETTING.findall(text.split("```")[1]))
+    return found | {
+        "spark.openlineage.transport.properties.bootstrap.servers": broker.bootstrap,
+    }
+
+
+def _sent(broker: Broker) -> list[bytes]:
+    """All that the topic holds, as another group reads it."""
+    told = {"bootstrap.servers": broker.bootstrap, "group.id": "a test", "log_level": 0}
+    reading = Consumer(told | {"auto.offset.reset": "earliest"})
+    reading.subscribe([TOPIC])
+    found: list[bytes] = []
+
+    def ended() -> bool:
+        messages = reading.consume(500, 1.0)
+        found.extend(value for one in messages if (value := one.value()) is not None)
+        return bool(found) and not messages
+
+    until(ended, seconds=60)
+    reading.close()
+    return found
+
+
+def test_what_the_listener_writes_into_a_topic_is_landed(
+    tmp_path: Path, broker: Broker, collector: Collector, submit
+):
+    """Every event of a real job, to the byte, with the settings as the documentation has them."""
+    lake = tmp_path / "lake"
+    (lake / "pages_of_a").mkdir(parents=True)
+    (lake / "pages_of_a" / "pages.txt").write_text("/a\n")
+    (lake / "again").touch()
+    conf = _documented(broker)
+    assert conf["spark.jars.packages"].split(",")[0] == package()
+
+    job = submit("pages_by_turn", lake, conf | ivy_conf())
+    assert job.wait(300) == 0, (lake / "pages_by_turn.log").read_text()[-3000:]
+    variables = {
+        "LINEWARD_KAFKA_BOOTSTRAP": broker.bootstrap,
+        "LINEWARD_COLLECTOR_PORT": str(collector.port),
+    }
+    with (tmp_path / "kafka.log").open("wb") as log:
+        feed = subprocess.Popen(
+            [sys.executable, "-m", "service.cli", "kafka"],
+            env=environ(**variables),
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        sent = _sent(broker)
+        until(lambda: _stored(collector) == sorted(sent), seconds=60)
+        assert any(b'"COMPLETE"' in body and b"all_pages_again" in body for body in sent)
+        feed.send_signal(signal.SIGTERM)
+        assert feed.wait(30) == 0
+    finally:
+        feed.kill()
+        feed.wait(30)
+
+
+def _stored(collector: Collector) -> list[bytes]:
+    return sorted(bytes(body) for (body,) in collector.rows("SELECT body FROM event"))
