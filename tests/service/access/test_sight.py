@@ -21,6 +21,8 @@ _PATHS = (
     "/api/v1/lineage?dataset=salaries",
     "/api/v1/lineage?dataset=raw/orders&depth=10",
     f"/api/v1/runs/{shop.RUN_ID}",
+    "/api/v1/impact?dataset=raw/orders",
+    "/api/v1/impact?dataset=salaries",
     "/api/v1/slis",
 )
 
@@ -63,6 +65,17 @@ def test_a_node_in_the_tree_tells_how_many_lie_hidden_behind_it(estate):
 
     hidden = {node["dataset"]: node["hidden"] for node in tree}
     assert hidden[shop.CORE] == 1
+
+
+def test_an_impact_list_counts_what_is_hidden_and_goes_no_further(estate):
+    """One dataset that may not be seen is made of `core/orders`."""
+    whole = estate.get("/api/v1/impact?dataset=core/orders", "boss").json()
+    cut = estate.get("/api/v1/impact?dataset=core/orders", "shop").json()
+
+    assert ({row["dataset"] for row in whole["affected"]}, whole["hidden"]) == (
+        *({PAYROLL, shop.MART}, 0),
+    )
+    assert ([row["dataset"] for row in cut["affected"]], cut["hidden"]) == ([shop.MART], 1)
 
 
 def test_counts_and_pages_are_of_what_may_be_seen(estate):
