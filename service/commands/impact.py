@@ -46,7 +46,8 @@ def table(answer: Impact) -> Table:
 
 
 def _title(answer: Impact) -> str:
-    count = f"{len(answer.affected)} datasets are made of it"
+    number = len(answer.affected)
+    count = "1 dataset is made of it" if number == 1 else f"{number} datasets are made of it"
     if answer.analysis_seconds is None:
         return count
     took = duration(answer.analysis_seconds)

@@ -292,6 +292,6 @@ def test_the_command_shows_a_table(estate):
 
     shown = lineward("impact", "core/orders", catalog=estate.catalog).stdout
 
-    assert "1 datasets are made of it" in shown
+    assert "1 dataset is made of it" in shown
     assert "5 min 25 s" in shown
     assert shop.MART in shown
