@@ -1,5 +1,7 @@
 """What a dataset affects: all that is made of it, with whom to tell."""
 
+import msgspec
+
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.states import TIERS
 from service.access.sight import EVERYTHING, Sight
@@ -7,7 +9,7 @@ from service.answers.datasets import states_of
 from service.answers.lineage import MOST_DEPTH, NEXT, Steps, Walk, walked
 from service.answers.moments import Evaluated, iso, seconds_between
 from service.answers.named import Dataset
-from service.answers.shapes import AffectedRow, Impact
+from service.answers.shapes import Instant
 
 _NAMED = """
 SELECT d.dataset_key, d.namespace, d.name, COALESCE(p.tier, 'optional'), p.owner
@@ -17,6 +19,36 @@ WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
 _OPEN = """
 SELECT fault_at, ready_at FROM impact WHERE dataset_key = :key AND closed_at IS NULL
 """
+
+
+class AffectedRow(msgspec.Struct, frozen=True):
+    """A dataset that is made of the one asked for, so many steps away."""
+
+    dataset_namespace: str
+    dataset: str
+    tier: str
+    owner: str | None
+    state: str
+    depth: int
+
+
+class Impact(msgspec.Struct, frozen=True):
+    """What is made of a dataset, the highest tier first.
+
+    While the dataset is bad and somebody is paged for it: when the fault was there, when the
+    list of what it affects was ready, and how long that took.
+    """
+
+    dataset_namespace: str
+    dataset: str
+    state: str
+    affected: list[AffectedRow]
+    hidden: int  # datasets next to these that the one who asks may not see
+    fault_at: Instant | None
+    ready_at: Instant | None
+    analysis_seconds: float | None
+    partial: bool
+    partial_reason: str | None
 
 
 def impact(

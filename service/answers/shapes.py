@@ -150,36 +150,6 @@ class Lineage(msgspec.Struct, frozen=True):
     hidden_downstream: int = 0
 
 
-class AffectedRow(msgspec.Struct, frozen=True):
-    """A dataset that is made of the one asked for, so many steps away."""
-
-    dataset_namespace: str
-    dataset: str
-    tier: str
-    owner: str | None
-    state: str
-    depth: int
-
-
-class Impact(msgspec.Struct, frozen=True):
-    """What is made of a dataset, the highest tier first.
-
-    While the dataset is bad and somebody is paged for it: when the fault was there, when the
-    list of what it affects was ready, and how long that took.
-    """
-
-    dataset_namespace: str
-    dataset: str
-    state: str
-    affected: list[AffectedRow]
-    hidden: int  # datasets next to these that the one who asks may not see
-    fault_at: Instant | None
-    ready_at: Instant | None
-    analysis_seconds: float | None
-    partial: bool
-    partial_reason: str | None
-
-
 class RunIo(msgspec.Struct, frozen=True):
     """A dataset that a run read or wrote."""
 

@@ -4,9 +4,8 @@ import typer
 from rich.table import Table
 
 from service.answers.dataset import duration
-from service.answers.impact import impact
+from service.answers.impact import Impact, impact
 from service.answers.named import dataset_named
-from service.answers.shapes import Impact
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.answers.impact import impact
+from service.answers.impact import Impact, impact
 from service.answers.lineage import MOST_DEPTH, lineage
 from service.answers.named import dataset_named
-from service.answers.shapes import Impact, Lineage
+from service.answers.shapes import Lineage
 from service.routes.asked import AnyRequest, asked_by
 
 _Direction = FromQuery[Literal["upstream", "downstream", "both"]]
