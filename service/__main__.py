@@ -10,10 +10,12 @@ from granian.constants import Interfaces
 from granian.server.embed import Server
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector, start_http_server
 
+from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
 from service.access.guard import Guard
 from service.app import create_app
 from service.bookkeeping import Bookkeeper, Work
+from service.impact.analysis import ImpactAnalyst
 from service.metrics import CatalogCollector
 from service.served.keeping import write_down
 from service.served.tallies import Tallies
@@ -46,7 +48,11 @@ def _start_metrics(settings: Settings) -> None:
 async def _serve(settings: Settings) -> None:
     tallies = Tallies()
     guard = Guard(settings)
-    works: list[Work] = [partial(write_down, tallies=tallies), guard.judge]
+    works: list[Work] = [
+        partial(write_down, tallies=tallies),
+        guard.judge,
+        ImpactAnalyst(system_clock),
+    ]
     bookkeeper = Bookkeeper(settings.catalog, works)
     server = Server(
         create_app(settings, tallies=tallies, guard=guard),

@@ -21,6 +21,7 @@ _ROUTES = (
     datasets.get_dataset,
     datasets.get_why,
     lineage.get_lineage,
+    lineage.get_impact,
     runs.get_run,
     slis.get_slis,
     slis.get_status,

@@ -24,6 +24,7 @@ _COMMANDS = {
     "slis": "service.commands.slis",
     "datasets": "service.commands.datasets",
     "lineage": "service.commands.lineage",
+    "impact": "service.commands.impact",
     "why": "service.commands.why",
     "lint": "service.commands.lint",
     "policy": "service.commands.policy",

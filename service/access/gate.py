@@ -149,8 +149,10 @@ def _subject(scope: Scope) -> str:
     """What was asked for, of the parameters that we know: a token in the wrong place stays out."""
     query = scope["query_string"][:_MOST_QUERY].decode("latin-1")
     asked = [*scope["path_params"].items(), *parse_qsl(query)]
-    named = [f"{name}={value}" for name, value in asked if name in _SUBJECTS]
-    return " ".join(named)[:_MOST_SUBJECT]
+    named = " ".join(f"{name}={value}" for name, value in asked if name in _SUBJECTS)
+    # What a catalog's text cannot hold would keep the rows of all who wait from being written.
+    sound = named.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return sound[:_MOST_SUBJECT]
 
 
 async def _refuse(send: Send, problem: Problem) -> None:

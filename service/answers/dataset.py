@@ -1,6 +1,7 @@
 """One dataset: what is known of it, and why its state is what it is."""
 
 from lineage.catalog.reader import Reader, Row
+from lineage.states import COVERAGE, FRESHNESS
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
 from service.answers.moments import Evaluated, iso, iso_of
@@ -29,7 +30,9 @@ WHERE d.canonical_key = :key ORDER BY a.namespace, a.name, a.rule LIMIT 100
 """
 
 
-# Evidence that speaks of the dataset and its own runs alone; all other may name another dataset.
+# Evidence that speaks of the dataset and its own runs alone, in these SLIs; all other may name
+# another dataset.
+_OF_ITSELF = (COVERAGE.id, FRESHNESS.id)
 _TELLS_OF_ITSELF = (
     *(None, "pipeline_lag", "ingestion_gap", "silent", "late", "never_reported", "no_inputs"),
     "lost_run",
@@ -75,7 +78,8 @@ def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVE
 
 def _state(row: Row, sight: Sight) -> SliState:
     sli, state, reason, evidence, since, age, limit, origin = row
-    if not (sight.is_whole or reason in _TELLS_OF_ITSELF):
+    is_own = sli in _OF_ITSELF and reason in _TELLS_OF_ITSELF
+    if evidence is not None and not (sight.is_whole or is_own):
         evidence = "not shown: it may name what this token may not see"
     name = sli_name(sli)
     return SliState(sli, name, state, reason, evidence, iso_of(since), age, limit, origin)

@@ -18,7 +18,7 @@ from service.answers.shapes import Lineage, Node
 
 MOST_NODES = 5_000
 MOST_DEPTH = 100
-_NEXT = {
+NEXT = {
     "upstream": "SELECT downstream_key, upstream_key, job_name FROM edge"
     " WHERE downstream_key IN (:keys)",
     "downstream": "SELECT upstream_key, downstream_key, job_name FROM edge"
@@ -30,8 +30,11 @@ DIRECTIONS: dict[str, tuple[str, ...]] = {"upstream": ("upstream",), "downstream
 DIRECTIONS["both"] = ("upstream", "downstream")
 
 
-class _Walk(msgspec.Struct):
-    """A breadth-first walk: the jobs between datasets and their neighbours, and who found whom."""
+class Walk(msgspec.Struct):
+    """A breadth-first walk: the jobs between datasets and their neighbours, and who found whom.
+
+    `found_by` is in the order of finding.
+    """
 
     neighbours: dict[int, dict[int, set[str]]]
     found_by: dict[int, int | None]
@@ -55,7 +58,7 @@ def lineage(  # noqa: PLR0913 - the last three by name
     """
     key, namespace, name = dataset
     walks = {
-        way: _walk(_Steps(reader, _NEXT[way], sight), key, depth) for way in DIRECTIONS[direction]
+        way: walked(Steps(reader, NEXT[way], sight), key, depth) for way in DIRECTIONS[direction]
     }
     keys = {key}.union(*(walk.found_by for walk in walks.values()))
     draw = _Drawing(reader, keys, evaluated)
@@ -76,11 +79,11 @@ def lineage(  # noqa: PLR0913 - the last three by name
     )
 
 
-def _hidden(walk: _Walk | None, key: int) -> int:
+def _hidden(walk: Walk | None, key: int) -> int:
     return 0 if walk is None else len(walk.hidden.get(key, ()))
 
 
-class _Steps:
+class Steps:
     """The edges of one direction, and which of their ends may be seen."""
 
     def __init__(self, reader: Reader, sql: str, sight: Sight) -> None:
@@ -98,8 +101,9 @@ class _Steps:
         return [(here, other, job, other in seen) for here, other, job in rows]
 
 
-def _walk(steps: _Steps, start: int, depth: int) -> _Walk:
-    walk = _Walk(neighbours={}, found_by={start: None}, hidden={})
+def walked(steps: Steps, start: int, depth: int) -> Walk:
+    """All that is reached from here in one direction, nearest first, to `depth` steps away."""
+    walk = Walk(neighbours={}, found_by={start: None}, hidden={})
     frontier = [start]
     for _ in range(depth):
         frontier = _step(steps, walk, frontier)
@@ -111,7 +115,7 @@ def _walk(steps: _Steps, start: int, depth: int) -> _Walk:
     return walk
 
 
-def _step(steps: _Steps, walk: _Walk, frontier: Iterable[int]) -> list[int]:
+def _step(steps: Steps, walk: Walk, frontier: Iterable[int]) -> list[int]:
     reached: list[int] = []
     for here, other, job_name, is_seen in steps.edges(frontier):
         if not is_seen:
@@ -136,13 +140,13 @@ class _Drawing:
         self.states = states_of(reader, wanted, evaluated)
         self._names = {row[0]: (row[1], row[2]) for row in rows_for(reader, _NAMES, wanted)}
 
-    def branches(self, walk: _Walk, key: int) -> list[Node]:
+    def branches(self, walk: Walk, key: int) -> list[Node]:
         """What hangs on this dataset, by name."""
         others = walk.neighbours.get(key, {})
         nodes = [self._node(walk, key, other, jobs) for other, jobs in others.items()]
         return sorted(nodes, key=lambda node: (node.dataset_namespace, node.dataset))
 
-    def _node(self, walk: _Walk, parent: int, key: int, jobs: set[str]) -> Node:
+    def _node(self, walk: Walk, parent: int, key: int, jobs: set[str]) -> Node:
         namespace, name = self._names.get(key, ("", f"(unknown dataset {key})"))
         repeated = walk.found_by[key] != parent
         children = [] if repeated else self.branches(walk, key)

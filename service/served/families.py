@@ -7,6 +7,7 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, M
 from lineage.catalog.reader import Reader
 from service import metric_rows
 from service.access.judging import DENIED, UNAUTHORIZED
+from service.impact.analysis import METRIC as IMPACT
 from service.served.queries import METRIC as QUERIES
 
 _COUNTS = {
@@ -20,10 +21,13 @@ def served_families(reader: Reader) -> Iterator[Metric]:
     queries = HistogramMetricFamily(
         QUERIES, "From a query to the last byte of its answer.", labels=("backend", "query")
     )
+    impact = HistogramMetricFamily(IMPACT, "From a fault to the list of what it affects.")
     for (metric, backend, query), found in metric_rows.served_buckets(reader).items():
         if metric == QUERIES:
             queries.add_metric((backend, query), found.buckets, found.sum_seconds)
-    yield queries
+        elif metric == IMPACT:
+            impact.add_metric((), found.buckets, found.sum_seconds)
+    yield from (queries, impact)
     counts = {name: CounterMetricFamily(*told) for name, told in _COUNTS.items()}
     for metric, label, value in metric_rows.served_counts(reader):
         if metric in counts:

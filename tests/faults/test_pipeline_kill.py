@@ -31,6 +31,7 @@ _DEADLINE_SECONDS = 600
 _NOT_COMPARED = {
     *("batch", "meta", "evaluation", "ingestion_gap", "dataset_policy", "dataset_limit"),
     *("sli_counter", "sli_hour", "sli_now", "dataset_state", "lag_bucket"),
+    *("received_cursor", "error_count"),
 }
 _CLOCK = {
     "landed_at",

@@ -3,7 +3,10 @@
 from urllib.parse import unquote
 
 import pytest
+from sqlalchemy import delete, insert
 
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
 from tests.service import shop
 from tests.service.access.estate import HIDDEN, PAYROLL
 
@@ -21,6 +24,8 @@ _PATHS = (
     "/api/v1/lineage?dataset=salaries",
     "/api/v1/lineage?dataset=raw/orders&depth=10",
     f"/api/v1/runs/{shop.RUN_ID}",
+    "/api/v1/impact?dataset=raw/orders",
+    "/api/v1/impact?dataset=salaries",
     "/api/v1/slis",
 )
 
@@ -65,6 +70,17 @@ def test_a_node_in_the_tree_tells_how_many_lie_hidden_behind_it(estate):
     assert hidden[shop.CORE] == 1
 
 
+def test_an_impact_list_counts_what_is_hidden_and_goes_no_further(estate):
+    """One dataset that may not be seen is made of `core/orders`."""
+    whole = estate.get("/api/v1/impact?dataset=core/orders", "boss").json()
+    cut = estate.get("/api/v1/impact?dataset=core/orders", "shop").json()
+
+    assert ({row["dataset"] for row in whole["affected"]}, whole["hidden"]) == (
+        *({PAYROLL, shop.MART}, 0),
+    )
+    assert ([row["dataset"] for row in cut["affected"]], cut["hidden"]) == ([shop.MART], 1)
+
+
 def test_counts_and_pages_are_of_what_may_be_seen(estate):
     """Totals tell nothing either."""
     page = estate.get("/api/v1/datasets?limit=3", "shop").json()
@@ -95,6 +111,23 @@ def test_evidence_that_may_name_others_is_withheld(estate):
     assert (len(whole["aliases"]), cut["aliases"]) == (1, [])
     raw = estate.get("/api/v1/dataset?dataset=raw/orders", "shop").json()
     assert (raw["tier"], raw["tier_reason"]) == ("critical", None)
+
+
+def test_evidence_of_an_slis_own_words_is_shown_and_of_any_other_withheld(estate):
+    """A late dataset speaks of itself; an edge that is good may name its other end."""
+    words = {"M2": ("late", "a run is under way"), "M3b": (None, f"made of {HIDDEN} {PAYROLL}")}
+    for sli, (reason, evidence) in words.items():
+        row = shop.state_row(shop.dataset_key(shop.MART), sli, "good", reason)
+        state = tables.dataset_state
+        with writing(estate.catalog) as connection:
+            of_it = (state.c.dataset_key == row["dataset_key"]) & (state.c.sli == sli)
+            connection.execute(delete(state).where(of_it))
+            connection.execute(insert(state), row | {"evidence": evidence})
+
+    told = estate.get("/api/v1/why?dataset=mart/daily", "shop").text
+
+    assert "a run is under way" in told
+    assert PAYROLL not in told
 
 
 def test_a_token_that_may_see_nothing_sees_nothing(estate):

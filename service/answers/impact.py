@@ -1,0 +1,91 @@
+"""What a dataset affects: all that is made of it, with whom to tell."""
+
+import msgspec
+
+from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.states import TIERS
+from service.access.sight import EVERYTHING, Sight
+from service.answers.datasets import states_of
+from service.answers.lineage import MOST_DEPTH, NEXT, Steps, Walk, walked
+from service.answers.moments import Evaluated, iso, seconds_between
+from service.answers.named import Dataset
+from service.answers.shapes import Instant
+
+_NAMED = """
+SELECT d.dataset_key, d.namespace, d.name, COALESCE(p.tier, 'optional'), p.owner
+FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
+"""
+_OPEN = """
+SELECT fault_at, ready_at FROM impact WHERE dataset_key = :key AND closed_at IS NULL
+"""
+
+
+class AffectedRow(msgspec.Struct, frozen=True):
+    """A dataset that is made of the one asked for, so many steps away."""
+
+    dataset_namespace: str
+    dataset: str
+    tier: str
+    owner: str | None
+    state: str
+    depth: int
+
+
+class Impact(msgspec.Struct, frozen=True):
+    """What is made of a dataset, the highest tier first.
+
+    While the dataset is bad and somebody is paged for it: when the fault was there, when the
+    list of what it affects was ready, and how long that took.
+    """
+
+    dataset_namespace: str
+    dataset: str
+    state: str
+    affected: list[AffectedRow]
+    hidden: int  # datasets next to these that the one who asks may not see
+    fault_at: Instant | None
+    ready_at: Instant | None
+    analysis_seconds: float | None
+    partial: bool
+    partial_reason: str | None
+
+
+def impact(
+    reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING
+) -> Impact:
+    """All that is made of this dataset now, to the end; partial past what a walk may hold."""
+    key, namespace, name = named
+    walk = walked(Steps(reader, NEXT["downstream"], sight), key, MOST_DEPTH)
+    depths = _depths(walk)
+    states = states_of(reader, list(depths), evaluated)
+    rows = rows_for(reader, _NAMED, [one for one in depths if one != key])
+    affected = [
+        AffectedRow(row[1], row[2], row[3], row[4], states[row[0]], depths[row[0]]) for row in rows
+    ]
+    timed: Row = next(iter(reader.rows(_OPEN, {"key": key})), (None, None))
+    return Impact(
+        dataset_namespace=namespace,
+        dataset=name,
+        state=states[key],
+        affected=sorted(affected, key=_gravity),
+        hidden=len(set().union(*walk.hidden.values())),
+        fault_at=iso(timed[0]),
+        ready_at=iso(timed[1]),
+        analysis_seconds=seconds_between(timed[0], timed[1]),
+        partial=walk.cut is not None,
+        partial_reason=walk.cut,
+    )
+
+
+def _depths(walk: Walk) -> dict[int, int]:
+    """Steps to each dataset: whoever found it was found before."""
+    depths: dict[int, int] = {}
+    for key, finder in walk.found_by.items():
+        depths[key] = 0 if finder is None else depths[finder] + 1
+    return depths
+
+
+def _gravity(row: AffectedRow) -> tuple[int, int, str, str]:
+    tier = [*TIERS, row.tier].index(row.tier)
+    return tier, row.depth, row.dataset_namespace, row.dataset

@@ -1,0 +1,53 @@
+"""`lineward impact DATASET`: what is made of it, and whom to tell."""
+
+import typer
+from rich.table import Table
+
+from service.answers.dataset import duration
+from service.answers.impact import Impact, impact
+from service.answers.named import dataset_named
+from service.asking import question
+from service.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.settings import read
+from service.terminal import console, local, plain, print_json, state, warn
+
+app = typer.Typer()
+
+
+@app.command()
+def main(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show everything that is made of a dataset, with owners and tiers, the gravest first."""
+    with question(read(data_dir)) as asked:
+        named = dataset_named(asked.reader, dataset, namespace)
+        answer = impact(asked.reader, named, asked.evaluated)
+    if answer.partial_reason:
+        warn(f"cut short: {answer.partial_reason}")
+    if as_json:
+        print_json(answer)
+    else:
+        console().print(table(answer))
+
+
+def table(answer: Impact) -> Table:
+    """The list as people read it."""
+    shown = Table("tier", "dataset", "namespace", "owner", "state", title=_title(answer))
+    shown.add_column("steps", justify="right")
+    for row in answer.affected:
+        names = map(plain, (row.tier, row.dataset, row.dataset_namespace, row.owner or "-"))
+        shown.add_row(*names, state(row.state), plain(row.depth))
+    return shown
+
+
+def _title(answer: Impact) -> str:
+    number = len(answer.affected)
+    count = "1 dataset is made of it" if number == 1 else f"{number} datasets are made of it"
+    if answer.analysis_seconds is None:
+        return count
+    took = duration(answer.analysis_seconds)
+    return f"{count}; fault at {local(answer.fault_at)}, this list was ready {took} later"

@@ -1,0 +1,157 @@
+"""The guarded service as a process: its real server, real paths, and a kill."""
+
+import hashlib
+import http.client
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, text
+
+from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from tests.service import shop
+from tests.service.commandline import environ
+from tests.service.waiting import until
+
+_TOKEN = "boss-0123456789abcdef"  # noqa: S105 - of this test
+_QUERY = "/api/v1/lineage?dataset=core/orders"
+_TRICKS = (
+    _QUERY,
+    f"/{_QUERY}",
+    "/api/v1/../v1/lineage?dataset=core/orders",
+    "/livez/../api/v1/lineage?dataset=core/orders",
+    "/livez/%2e%2e/api/v1/lineage?dataset=core/orders",
+    "/api/v1/%6cineage?dataset=core/orders",
+    "/api/v1/lineage/?dataset=core/orders",
+    "/api%2fv1%2flineage?dataset=core/orders",
+    "/api/v1/lineage;x?dataset=core/orders",
+    "/API/V1/LINEAGE?dataset=core/orders",
+    "http://127.0.0.1/api/v1/lineage?dataset=core/orders",
+    "/schema",
+    "/schema/openapi.json",
+    "/api/v1/status",
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A data folder with the shop, and a policy with one token."""
+    engine = open_catalog(catalog_url(tmp_path))
+    migrate(engine)
+    shop.fill(engine)
+    engine.dispose()
+    digest = hashlib.sha256(_TOKEN.encode()).hexdigest()
+    policy = f"access: {{tokens: [{{name: boss, sha256: {digest}}}]}}\n"
+    (tmp_path / "lineward.yaml").write_text(policy)
+    return tmp_path
+
+
+@contextmanager
+def _serving(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """The role on a free port; killed at the end if it still runs."""
+    port, metrics = _free_port(), _free_port()
+    settings = environ(
+        LINEWARD_DATA_DIR=str(folder),
+        LINEWARD_POLICY=str(folder / "lineward.yaml"),
+        LINEWARD_SERVICE_PORT=str(port),
+        LINEWARD_METRICS_PORT=str(metrics),
+    )
+    with (folder / "service.log").open("ab") as log:
+        command = [sys.executable, "-m", "service"]
+        process = subprocess.Popen(command, env=settings, stdout=log, stderr=log)
+    try:
+        until(lambda: _answers(port))
+        yield process, port
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _ask(port: int, target: str, token: str | None = None, method: str = "GET") -> tuple[int, str]:
+    """Status and body of a request whose target is sent as it stands here."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.putrequest(method, target, skip_accept_encoding=True)
+    if token:
+        connection.putheader("Authorization", f"Bearer {token}")
+    connection.endheaders()
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, body
+
+
+def _answers(port: int) -> bool:
+    try:
+        return _ask(port, "/livez")[0] == 200
+    except OSError:
+        return False
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _counted(engine: Engine) -> dict[str, float]:
+    """Accesses that were good, and queries however long they took."""
+    with engine.connect() as connection:
+        query = "SELECT sli, good, total FROM served_counter WHERE sli IN ('M7', 'M10')"
+        rows: Any = connection.execute(text(query))
+        return {sli: good if sli == "M10" else total for sli, good, total in rows}
+
+
+def test_no_target_leads_around_the_gate_of_the_real_server(folder):
+    """What a client library would tidy up is sent as it is: never an answer without a token."""
+    with _serving(folder) as (_, port):
+        found = {target: _ask(port, target) for target in _TRICKS}
+        methods = {name: _ask(port, _QUERY, method=name)[0] for name in ("HEAD", "POST", "PUT")}
+        allowed = _ask(port, _QUERY, _TOKEN)
+
+    assert {status for status, _ in found.values()} <= {400, 401, 404}
+    assert not [target for target, (_, body) in found.items() if shop.MART in body]
+    assert set(methods.values()) <= {401, 404, 405}
+    assert json.loads(allowed[1])["dataset"] == shop.CORE
+    assert _TOKEN not in (folder / "service.log").read_text()
+
+
+def test_counters_survive_a_kill(folder):
+    """What was written down stands, and is added to by the service that follows; once each."""
+    engine = open_catalog(catalog_url(folder))
+    with _serving(folder) as (process, port):
+        for _ in range(3):
+            assert _ask(port, _QUERY, _TOKEN)[0] == 200
+        assert _ask(port, _QUERY)[0] == 401
+        until(lambda: _counted(engine) == {"M7": 3.0, "M10": 3.0})
+        process.kill()
+        process.wait()
+
+    with _serving(folder) as (process, port):
+        assert _ask(port, _QUERY, _TOKEN)[0] == 200
+        # Its last turn comes with the end: nothing need be waited for.
+        process.terminate()
+        assert process.wait(30) == 0
+
+    found = _counted(engine)
+    engine.dispose()
+    assert found == {"M7": 4.0, "M10": 4.0}
+
+
+def test_what_a_killed_service_had_not_judged_is_judged_by_the_next(folder):
+    """Rows are durable before their answers: only the counting waits."""
+    engine = open_catalog(catalog_url(folder))
+    with _serving(folder) as (process, port):
+        statuses = [_ask(port, _QUERY, _TOKEN)[0] for _ in range(20)]
+        process.kill()
+        process.wait()
+    with _serving(folder):
+        until(lambda: _counted(engine).get("M10") == 20.0)
+
+    engine.dispose()
+    assert statuses == [200] * 20
