@@ -9,7 +9,7 @@ from service.answers.datasets import states_of
 from service.answers.lineage import MOST_DEPTH, NEXT, Steps, Walk, walked
 from service.answers.moments import Evaluated, iso, seconds_between
 from service.answers.named import Dataset
-from service.answers.shapes import Instant
+from service.answers.run_shapes import Instant
 
 _NAMED = """
 SELECT d.dataset_key, d.namespace, d.name, COALESCE(p.tier, 'optional'), p.owner
