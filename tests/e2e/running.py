@@ -18,11 +18,12 @@ _ROLES = ("COLLECTOR", "SERVICE", "METRICS")
 class Up:
     """One `lineward up` on free ports, with its data in `data_dir`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: str) -> None:
         self.data_dir = folder / "data"
         self.ports = {role: free_port() for role in _ROLES}
         self._settings = {f"LINEWARD_{role}_PORT": str(port) for role, port in self.ports.items()}
         self._settings["LINEWARD_DATA_DIR"] = str(self.data_dir)
+        self._settings |= settings
         with (folder / "up.log").open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "service.cli", "up"],
