@@ -133,6 +133,7 @@ def test_a_setting_that_is_wrong_ends_the_role_without_its_value(tmp_path: Path)
 def test_up_runs_it_where_a_broker_is_named():
     """And only there."""
     with_it, without = Shared(kafka_bootstrap="b:9092"), Shared()
+    beside = {one.role for one in commands(with_it)} - {one.role for one in commands(without)}
 
-    assert [command.role for command in commands(with_it)][3:] == ["kafka"]
-    assert [command.role for command in commands(without)] == ["collector", "service", "pipeline"]
+    assert beside == {"kafka"}
+    assert commands(with_it)[0].role == "collector"
