@@ -22,8 +22,11 @@ DATASETS = """
     dataset_key bigint, namespace string, name string, first_seen_at timestamp,
     tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
     is_declared boolean, is_expected boolean, declared_limit_seconds double,
-    learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int
+    learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int,
+    plan string
 """
+# Time that does not count for datasets of a plan: in microseconds, apart and in order.
+PAUSES = "plan string, pauses array<struct<started: bigint, ended: bigint>>"
 
 # One row per (instant, dataset that had been seen by then): both of the above, as known then.
 KNOWN = f"""

@@ -96,7 +96,5 @@ def not_in_force(policy: Policy) -> list[str]:
             owner.slack or owner.pagerduty_key_file or owner.escalation for owner in policy.owners
         ),
         "datasets[].regulated, .pii": any(rule.regulated or rule.pii for rule in policy.datasets),
-        "calendars": bool(policy.calendars),
-        "suppressions": bool(policy.suppressions),
     }
     return [name for name, is_said in said.items() if is_said]
