@@ -19,6 +19,8 @@ STREAMING, PERIODIC, REGULAR, BURSTY, EVENT_DRIVEN = (
     "event_driven",
 )
 MAX_GAPS = 500
+# What is written more often need not be learned as often.
+FAST_SECONDS = 3_600.0
 _WEEK_SECONDS = 7 * 86_400.0
 _REGULAR_SPREAD = 0.2
 _LEAST_SPREAD = 0.01
@@ -161,12 +163,14 @@ def origin(working: Floats, cadence: Cadence) -> Floats:
     """What the write after each of these is measured from: its slot, or the write before.
 
     After a write that was later than any before, the schedule may be another: then a cycle later.
+    So it is where limits are not learned after each write: one then holds for several.
     """
     if cadence.cycle_seconds is None or cadence.phase is None:
         return working
     cycle = cadence.cycle_seconds
     late = delays(working, cadence.phase, cycle)
-    return working - np.where(late > (cadence.largest or 0.0), 0.0, late) + cycle
+    is_any = late > (cadence.largest or 0.0) if cycle >= FAST_SECONDS else late > 0.0
+    return working - np.where(is_any, 0.0, late) + cycle
 
 
 def _is_regular(gaps: Floats) -> bool:

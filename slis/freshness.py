@@ -4,12 +4,11 @@ from functools import cache
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
 
 from lineage.states import BAD, FRESHNESS, GOOD, LEARNING
 from slis.judgement import NEVER_WRITTEN, OVERDUE, judgement
 from slis.knowledge import plus_seconds, seconds_between
-from slis.sli_schemas import PAUSES
+from slis.sli_schemas import PAUSE_SPANS
 
 STREAMING_LIMIT_SECONDS = 3_600.0
 DECLARED, STREAMING, LEARNED = "declared", "streaming", "learned"
@@ -67,8 +66,7 @@ def with_inputs(known: DataFrame, edges: DataFrame) -> DataFrame:
 def with_pauses(known: DataFrame, pauses: DataFrame | None) -> DataFrame:
     """`known` and `pauses`: the time that does not count for each dataset, null where all does."""
     if pauses is None:
-        kind = StructType.fromDDL(PAUSES)["pauses"].dataType
-        return known.withColumn("pauses", F.lit(None).cast(kind))
+        return known.withColumn("pauses", F.lit(None).cast(PAUSE_SPANS))
     return known.join(F.broadcast(pauses), "plan", "left")
 
 

@@ -13,6 +13,7 @@ from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.policy import DEFAULT, Policy
 from slis import cadence, cadence_limits, catalog_frames
+from slis.cadence_profile import FAST_SECONDS
 from slis.sli_schemas import GAPS, WRITES
 from slis.stream.upsert import fold_rows
 from slis.working_time import working_time
@@ -20,8 +21,6 @@ from slis.working_time import working_time
 # Bounds one evaluation's share of the work: after a history load the rest follows in the next ones.
 MAX_DATASETS = 5_000
 MAX_WRITES = 500_000
-# What is written every few seconds need not be learned every few seconds.
-_FAST_CADENCE_SECONDS = 3_600
 _FAST_RELEARN = timedelta(minutes=15)
 # A class's pool from many datasets outlives passes over few, but not for good.
 _POOL_DECAY = 0.98
@@ -87,7 +86,7 @@ def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Polic
         How many datasets were learned.
     """
     due_query = _DUE.format(
-        fast=_FAST_CADENCE_SECONDS,
+        fast=FAST_SECONDS,
         relearn=to_micros(as_of - _FAST_RELEARN),
         most=MAX_DATASETS,
         each=cadence.MAX_WRITES,

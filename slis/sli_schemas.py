@@ -26,7 +26,8 @@ DATASETS = """
     plan string
 """
 # Time that does not count for datasets of a plan: in microseconds, apart and in order.
-PAUSES = "plan string, pauses array<struct<started: bigint, ended: bigint>>"
+PAUSE_SPANS = "array<struct<started: bigint, ended: bigint>>"
+PAUSES = f"plan string, pauses {PAUSE_SPANS}"
 
 # One row per (instant, dataset that had been seen by then): both of the above, as known then.
 KNOWN = f"""

@@ -47,10 +47,10 @@ def learned(
     if simulated.is_streaming:
         return simulated.gaps.started_at + round(STREAMING_LIMIT_SECONDS * 1e6)
     instants = [day_of(day) for day in _days(cycle_days)]
-    rows = _rows(spark, folder, simulated, instants)
+    rows = limited(spark, folder, simulated, instants)
     due = np.full(simulated.gaps.dataset.size, NEVER)
     micros = np.array([to_micros(instant) for instant in instants])
-    for row, places in _by_profile(simulated, rows, micros):
+    for row, places in by_profile(simulated, rows, micros):
         time = TIMES[row.plan if isinstance(row.plan, str) else None]
         due[places] = cadence_limits.deadlines(row, simulated.gaps.started_at[places], time)
     return due
@@ -61,7 +61,7 @@ def _days(cycle_days: float) -> list[float]:
     return sorted({*np.arange(FIRST_DAY, DAYS, _STEP_DAYS).tolist(), *often})
 
 
-def _rows(
+def limited(
     spark: SparkSession, folder: Path, simulated: Simulated, instants: list[datetime]
 ) -> pd.DataFrame:
     """Profiles with limits, of those that have learned enough for one."""
@@ -79,7 +79,7 @@ def _rows(
         found.unpersist()
 
 
-def _by_profile(
+def by_profile(
     simulated: Simulated, rows: pd.DataFrame, instants: Micros
 ) -> Iterator[tuple[Any, Micros]]:
     """Each row of limits with the gaps that it judges."""
