@@ -46,7 +46,7 @@ class EvaluationFigures(msgspec.Struct, frozen=True):
     warm_seconds: float
     budget_warm_seconds: float
     peak_bytes: int
-    budget_peak_bytes: int
+    budgetpeak_bytes: int
     states: dict[str, int]
 
 
@@ -56,7 +56,7 @@ def run(datasets: int = 100_000, edges: int = 300_000) -> EvaluationFigures:
         spark = open_session(warehouse=Path(folder) / "warehouse")
         try:
             rounds = _rounds(spark, Path(folder), datasets, edges)
-            peak = _peak_bytes(spark)
+            peak = peak_bytes(spark)
         finally:
             spark.stop()
     seconds = [took for took, _, _ in rounds]
@@ -69,7 +69,7 @@ def run(datasets: int = 100_000, edges: int = 300_000) -> EvaluationFigures:
         warm_seconds=statistics.median(seconds[1:]),
         budget_warm_seconds=BUDGET_SECONDS,
         peak_bytes=peak,
-        budget_peak_bytes=BUDGET_BYTES,
+        budgetpeak_bytes=BUDGET_BYTES,
         states=rounds[-1][2].states,
     )
 
@@ -98,7 +98,7 @@ def _rounds(
     return rounds
 
 
-def _peak_bytes(spark: SparkSession) -> int:
+def peak_bytes(spark: SparkSession) -> int:
     """Highest resident sizes of this process and its JVM."""
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     jvm = spark.sparkContext._jvm  # noqa: SLF001 - Spark's one way to the JVM

@@ -1,87 +1,98 @@
 """Cadences: what the gaps between a dataset's writes tell of when the next one is due."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
+import msgspec
 import numpy as np
 import pandas as pd
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from slis.cadence_training import MIN_GAPS, mad, trained
-from slis.working_week import (
-    WEEK_HOURS,
-    Floats,
-    Hours,
-    wall_seconds,
-    working_hours,
-    working_seconds,
-)
+from lineage.clock import to_micros
+from slis.cadence_profile import Cadence, cadence_of
+from slis.working_time import WorkingTime
+from slis.working_week import Floats, Hours, wall_seconds
 
 HISTORY_DAYS = 180
-MAX_GAPS = 500
-_WEEK_SECONDS = 7 * 86_400.0
-_PERIODIC_SPREAD = 0.2
-_BURST = 0.1
-_LEAST_SPREAD = 0.01
-STREAMING, PERIODIC, BURSTY, EVENT_DRIVEN = "streaming", "periodic", "bursty", "event_driven"
+# Half a year of an hourly job's: its cadence needs 500 of them, the tail of its delays all.
+MAX_WRITES = 4_500
 
-# What one dataset's gaps tell. Seconds are working seconds; `hours` are the 168 of the week, 1
-# or 0;
-# `scores` are (gap - expected) / spread; `last_wall` is when the newest write was.
+# What one dataset's gaps tell as of an instant (microseconds): the figures of
+# `cadence_profile.Cadence`, the 168 hours of the week that count, 1 or 0, and the newest writes:
+# the one that counts, and any.
 PROFILES = """
-    dataset_key bigint, cadence_class string, gaps int, expected double, spread double,
-    largest double, cycles_per_week double, scores array<double>, hours string, last_wall double,
-    last_micros bigint
+    as_of bigint, dataset_key bigint, plan string, cadence_class string, gaps int,
+    usual_gap double, spread double, level double, scale double, share double, largest double,
+    cycles_per_week double, cycle_seconds double, phase double, scores array<double>,
+    hours string, last_micros bigint, newest_micros bigint
 """
+WorkingTimes = Mapping[str | None, WorkingTime]
 
 
 def profiles(
-    writes: DataFrame, our_gaps: DataFrame, *, as_of: datetime, time_zone: str
+    writes: DataFrame, our_gaps: DataFrame, *, instants: Sequence[datetime], times: WorkingTimes
 ) -> DataFrame:
-    """`PROFILES` of each dataset with a write in the last 180 days."""
-    sequences = _sequences(writes, our_gaps, as_of)
+    """`PROFILES` of each dataset with a write in the 180 days before an instant.
 
-    # Misses and changes of cadence are a loop over a sequence: see `cadence_training`.
+    Args:
+        writes: `sli_schemas.WRITES`; a column `plan`, where there is one, names a working time.
+        our_gaps: `sli_schemas.GAPS`.
+        instants: one in production. What came after each is not known to it.
+        times: by plan; None is of those without.
+    """
+    sequences = _sequences(writes, our_gaps, min(instants), max(instants))
+    micros = sorted(to_micros(instant) for instant in instants)
+
     def profile(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
-            yield pd.DataFrame([_profile(row, time_zone) for row in batch.itertuples()])
+            rows = [one for row in batch.itertuples() for one in _profiles(row, micros, times)]
+            yield pd.DataFrame(rows, columns=_COLUMNS)
 
     return sequences.mapInPandas(profile, PROFILES)
 
 
-def _sequences(writes: DataFrame, our_gaps: DataFrame, as_of: datetime) -> DataFrame:
-    """Per dataset its newest 501 writes in order, and which of the gaps before them may teach."""
-    newest = Window.partitionBy("dataset_key").orderBy(F.desc("written_at"))
+_COLUMNS = [part.split()[0] for part in PROFILES.split(",")]
+
+
+def _sequences(
+    writes: DataFrame, our_gaps: DataFrame, first: datetime, last: datetime
+) -> DataFrame:
+    """Per dataset its writes in order, the newest of the first instant on.
+
+    And which of the gaps before them may teach.
+    """
+    is_old = F.col("written_at") <= F.lit(first)
+    newest = Window.partitionBy("dataset_key", is_old).orderBy(F.desc("written_at"))
     in_order = Window.partitionBy("dataset_key").orderBy("written_at")
-    since = as_of - timedelta(days=HISTORY_DAYS)
+    since = first - timedelta(days=HISTORY_DAYS)
     meant_for = F.coalesce(F.col("nominal_start_at"), partition_day(F.col("partition")))
+    plan = F.col("plan") if "plan" in writes.columns else F.lit(None).cast("string")
     # Writes at one instant are one delivery.
     distinct = (
-        writes.where((F.col("written_at") > F.lit(since)) & (F.col("written_at") <= F.lit(as_of)))
+        writes.where((F.col("written_at") > F.lit(since)) & (F.col("written_at") <= F.lit(last)))
         .groupBy("dataset_key", "written_at")
-        .agg(F.max(meant_for).alias("meant_for"), F.max("is_streaming").alias("is_streaming"))
+        .agg(
+            F.max(meant_for).alias("meant_for"),
+            F.max("is_streaming").alias("is_streaming"),
+            F.max(plan).alias("plan"),
+        )
         .select("*", F.row_number().over(newest).alias("number"))
-        .where(F.col("number") <= MAX_GAPS + 1)
+        .where((F.col("number") <= MAX_WRITES) | ~is_old)
         .select("*", F.lag("written_at").over(in_order).alias("previous"))
     )
     ours = our_gaps.agg(F.collect_list(F.struct("started_at", "ended_at")).alias("ours"))
-    teaches = ~F.exists("ours", _overlaps)
     fact = F.struct(
         F.unix_micros("written_at").alias("at"),
         F.unix_micros("meant_for").alias("meant_for"),
         "is_streaming",
-        teaches.alias("teaches"),
+        (~F.exists("ours", _overlaps)).alias("teaches"),
     )
     gathered = distinct.crossJoin(F.broadcast(ours)).groupBy("dataset_key")
-    return gathered.agg(F.array_sort(F.collect_list(fact)).alias("facts")).select(
-        "dataset_key", *(F.col(f"facts.{name}").alias(name) for name in fact_names())
-    )
-
-
-def fact_names() -> tuple[str, ...]:
-    """The arrays of a sequence, alike in length and order."""
-    return ("at", "meant_for", "is_streaming", "teaches")
+    arrays = ("at", "meant_for", "is_streaming", "teaches")
+    return gathered.agg(
+        F.array_sort(F.collect_list(fact)).alias("facts"), F.max("plan").alias("plan")
+    ).select("dataset_key", "plan", *(F.col(f"facts.{name}").alias(name) for name in arrays))
 
 
 def _overlaps(gap: Column) -> Column:
@@ -95,27 +106,46 @@ def partition_day(partition: Column) -> Column:
     return F.try_to_timestamp(F.regexp_replace(digits, "-", ""), F.lit("yyyyMMdd"))
 
 
-def _profile(row, time_zone: str) -> dict[str, object]:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
+def _profiles(  # type: ignore[no-untyped-def]
+    row,  # noqa: ANN001 - a pandas tuple
+    instants: list[int],
+    times: WorkingTimes,
+) -> Iterator[dict[str, object]]:
+    """Of one sequence, as of each instant that has a write before it."""
     at = np.asarray(row.at, dtype=np.int64)
-    is_backfill = backfills(np.array(row.meant_for, dtype=np.float64))
-    at, teaches = at[~is_backfill], np.asarray(row.teaches, dtype=np.bool_)[~is_backfill]
-    wall = wall_seconds(at, time_zone)
-    hours = working_hours(wall)
-    working = np.diff(working_seconds(wall, hours))
-    gaps = trained(working[teaches[1:] & (working > 0)])
-    is_streaming = bool(row.is_streaming[-1])
-    return {
-        "dataset_key": row.dataset_key,
-        "gaps": gaps.size,
-        "hours": "".join("1" if hour else "0" for hour in hours),
-        "last_wall": float(wall[-1]),
-        "last_micros": int(at[-1]),
-        **(
-            _figures(gaps, hours, is_streaming=is_streaming)
-            if gaps.size
-            else _nothing(is_streaming)
-        ),
-    }
+    plan = row.plan if isinstance(row.plan, str) else None
+    time = times.get(plan, times[None])
+    counts = ~backfills(np.array(row.meant_for, dtype=np.float64))
+    fresh = at[counts]
+    # A planned reload is one too, though whoever looks sees its write.
+    counts &= ~time.in_window(at)
+    at, teaches = at[counts], np.asarray(row.teaches, dtype=np.bool_)[counts]
+    wall = wall_seconds(at, time.time_zone)
+    for as_of, count in zip(instants, np.searchsorted(at, instants, side="right"), strict=True):
+        if count:
+            known = slice(max(0, count - MAX_WRITES), count)
+            hours = time.hours(wall[known])
+            cadence = cadence_of(
+                time.working(wall[known], hours),
+                teaches[known],
+                hours,
+                is_streaming=bool(row.is_streaming[-1]),
+            )
+            told = {"as_of": as_of, "dataset_key": row.dataset_key, "plan": plan}
+            newest = int(fresh[np.searchsorted(fresh, as_of, side="right") - 1])
+            last = {"last_micros": int(at[count - 1]), "newest_micros": newest}
+            yield {**told, **_fields(cadence, hours), **last}
+
+
+def _fields(cadence: Cadence, hours: Hours) -> dict[str, object]:
+    text = "".join("1" if hour else "0" for hour in hours)
+    return {**msgspec.structs.asdict(cadence), "hours": text}
+
+
+def hours_of(text: str) -> Hours:
+    """The hours of the week that a profile names."""
+    hours: Hours = np.frombuffer(text.encode(), dtype=np.uint8) == ord("1")
+    return hours
 
 
 def backfills(meant_for: Floats) -> Hours:
@@ -129,30 +159,3 @@ def backfills(meant_for: Floats) -> Hours:
     steps = np.abs(np.diff(meant_for[~np.isnan(meant_for)]))
     cadence = float(np.median(steps[steps > 0])) if (steps > 0).any() else np.inf
     return ~np.isnan(meant_for) & (meant_for < newest - cadence)
-
-
-def _nothing(is_streaming: bool) -> dict[str, object]:  # noqa: FBT001 - a fact of the row
-    unknown = ("expected", "spread", "largest", "cycles_per_week")
-    cadence_class = STREAMING if is_streaming else EVENT_DRIVEN
-    return {"cadence_class": cadence_class, "scores": [], **dict.fromkeys(unknown)}
-
-
-def _figures(gaps: Floats, hours: Hours, *, is_streaming: bool) -> dict[str, object]:
-    expected = float(np.median(gaps))
-    spread = max(mad(gaps, expected), _LEAST_SPREAD * expected, 1.0)
-    working_week = _WEEK_SECONDS * float(hours.sum()) / WEEK_HOURS
-    return {
-        "cadence_class": STREAMING if is_streaming else _class(gaps, expected, spread),
-        "expected": expected,
-        "spread": spread,
-        "largest": float(gaps.max()),
-        "cycles_per_week": working_week / float(gaps.mean()),
-        "scores": (gaps - expected) / spread if gaps.size >= MIN_GAPS else [],
-    }
-
-
-def _class(gaps: Floats, expected: float, spread: float) -> str:
-    if spread <= _PERIODIC_SPREAD * expected:
-        return PERIODIC
-    # Many short gaps and few long ones: most of the time lies between the bursts.
-    return BURSTY if expected < _BURST * float(gaps.mean()) else EVENT_DRIVEN

@@ -13,24 +13,25 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from slis.cadence import profiles
+from slis.cadence import WorkingTimes, hours_of, profiles
+from slis.cadence_profile import BURSTY, EVENT_DRIVEN, PERIODIC, Cadence, origin
 from slis.cadence_training import MIN_GAPS
-from slis.working_week import (
-    WEEK_HOURS,
-    Hours,
-    instant_micros,
-    wall_at,
-    working_seconds,
-)
+from slis.working_time import WorkingTime
+from slis.working_week import WEEK_HOURS, wall_seconds
 
 ALPHA_PER_WEEK = 0.001
-_OWN_MARGIN = 0.1
-_TAIL = 0.1
+# Of a cadence, beyond the own largest: what is let pass at least, and once many gaps are known, at
+# most.
+_OWN_MARGIN, _MOST_MARGIN = 0.1, 0.2
+_MANY_GAPS = 500
+_TAIL = 0.05
 _TOP_SCORES = 1_000
+_BY = ("as_of", "cadence_class")
 
-# The tail of a class: its scores' upper tenth from `threshold` on, and the mean excess over it.
+# The tail of a class: its scores' upper twentieth from `threshold` on, and the mean excess over it.
 POOLS = """
-    cadence_class string, scores bigint, threshold double, excess double, top array<double>
+    as_of bigint, cadence_class string, scores bigint, threshold double, excess double,
+    top array<double>
 """
 _LIMITS = """
     dataset_key bigint, limit_seconds double, cadence_class string, cadence_seconds double,
@@ -39,34 +40,35 @@ _LIMITS = """
 
 
 def learned_limits(
-    writes: DataFrame, our_gaps: DataFrame, *, as_of: datetime, time_zone: str = "UTC"
+    writes: DataFrame, our_gaps: DataFrame, *, as_of: datetime, times: WorkingTimes | None = None
 ) -> DataFrame:
     """The limit for the gap that each dataset's newest write began.
 
     Args:
-        writes: `sli_schemas.WRITES`.
+        writes: `sli_schemas.WRITES`, and `plan` of those with a working time of their own.
         our_gaps: `sli_schemas.GAPS`: what fell into them teaches nothing.
         as_of: writes after it are not known; the gap that is open at it is in no training.
-        time_zone: of the schedules.
+        times: working times by plan; UTC around the clock unless told.
 
     Returns:
         `sli_schemas.LIMITS`, one row per dataset with a write; below 8 gaps without a limit.
     """
-    learned = profiles(writes, our_gaps, as_of=as_of, time_zone=time_zone)
-    return limits(learned, pools(learned), time_zone=time_zone)
+    times = times or {None: WorkingTime()}
+    learned = profiles(writes, our_gaps, instants=[as_of], times=times)
+    return limits(with_tails(learned, pools(learned)), times)
 
 
 def pools(learned: DataFrame) -> DataFrame:
-    """`POOLS` of the classes that have scores."""
-    scores = learned.select("cadence_class", F.explode("scores").alias("score"))
-    thresholds = scores.groupBy("cadence_class").agg(
+    """`POOLS` of the classes that have scores, as of each instant."""
+    scores = learned.select(*_BY, F.explode("scores").alias("score"))
+    thresholds = scores.groupBy(*_BY).agg(
         F.count("score").alias("scores"), F.percentile("score", 1 - _TAIL).alias("threshold")
     )
     beyond = F.when(F.col("score") > F.col("threshold"), F.col("score"))
     top = F.slice(F.sort_array(F.collect_list(beyond), asc=False), 1, _TOP_SCORES)
     return (
-        scores.join(F.broadcast(thresholds), "cadence_class")
-        .groupBy("cadence_class", "scores", "threshold")
+        scores.join(F.broadcast(thresholds), list(_BY))
+        .groupBy(*_BY, "scores", "threshold")
         .agg(
             F.coalesce(F.avg(beyond - F.col("threshold")), F.lit(0.0)).alias("excess"),
             top.alias("top"),
@@ -74,62 +76,108 @@ def pools(learned: DataFrame) -> DataFrame:
     )
 
 
-def limits(learned: DataFrame, tails: DataFrame, *, time_zone: str) -> DataFrame:
-    """`sli_schemas.LIMITS` from `PROFILES` and `POOLS`."""
-    scored = learned.drop("scores").join(F.broadcast(tails), "cadence_class", "left")
-    by_tail = F.col("expected") + F.greatest(tail_score(), F.lit(0.0)) * F.col("spread")
-    by_own = F.col("largest") + _OWN_MARGIN * F.col("expected")
-    ready = scored.select("*", F.greatest(by_tail, by_own).alias("limit")).drop("top")
+def with_tails(learned: DataFrame, tails: DataFrame) -> DataFrame:
+    """`PROFILES` without scores, but `pooled` (how many) and `limit`: seconds after `origin`.
 
-    # From working time back to the wall's is a look-up in the 168 hours of the week.
-    def limit(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        for batch in batches:
-            yield pd.DataFrame([_limit(row, time_zone) for row in batch.itertuples()])
-
-    return ready.mapInPandas(limit, _LIMITS)
+    Args:
+        learned: `PROFILES`.
+        tails: `POOLS`; those without `as_of` hold for all.
+    """
+    by_class: list[str] = [name for name in _BY if name in tails.columns]
+    own = learned.drop("scores")
+    pooled = tails.withColumnRenamed("scores", "pooled")
+    scored = own.join(F.broadcast(pooled), by_class, "left")
+    score = F.coalesce(F.greatest(tail_score(), F.lit(0.0)), F.lit(0.0))
+    by_tail = F.col("level") + score * F.col("scale")
+    cadence = F.coalesce("cycle_seconds", "usual_gap")
+    least = F.col("largest") + _OWN_MARGIN * cadence
+    is_known = (F.col("cadence_class") == PERIODIC) & (F.col("gaps") >= _MANY_GAPS)
+    most = F.when(is_known, F.col("largest") + _MOST_MARGIN * cadence)
+    limit = F.greatest(F.least(by_tail, most), least).alias("limit")
+    return scored.select(*own.columns, "pooled", limit)
 
 
 def tail_score() -> Column:
     """The score that one cycle exceeds with probability alpha a week / cycles a week.
 
     The conformal quantile: of n scores, the one of rank (n + 1)(1 - alpha), so a high one. Beyond
-    the largest, the excess over the upper tenth's threshold is taken to fall off exponentially.
+    the largest, the excess over the threshold is taken to fall off exponentially. So it is for
+    irregular gaps from the threshold on: their largest were cut off with the misses.
     """
-    rarity = (F.col("scores") + 1) * ALPHA_PER_WEEK / F.col("cycles_per_week")
-    rank = F.greatest(F.floor(rarity).cast("int"), F.lit(1))
+    rarity = ALPHA_PER_WEEK / F.col("cycles_per_week") / F.col("share")
+    expected = (F.col("pooled") + 1) * rarity
+    rank = F.greatest(F.floor(expected).cast("int"), F.lit(1))
     shown = F.try_element_at("top", rank)
     largest = F.coalesce(F.try_element_at("top", F.lit(1)), F.col("threshold"))
-    beyond = largest + F.col("excess") * F.greatest(-F.log(rarity), F.lit(0.0))
-    return F.when(rarity >= 1, F.coalesce(shown, F.col("threshold"))).otherwise(beyond)
+    beyond = largest + F.col("excess") * F.greatest(-F.log(expected), F.lit(0.0))
+    conformal = F.when(expected >= 1, F.coalesce(shown, F.col("threshold"))).otherwise(beyond)
+    is_irregular = F.col("cadence_class").isin(BURSTY, EVENT_DRIVEN)
+    smooth = F.col("threshold") + F.col("excess") * F.greatest(F.log(_TAIL / rarity), F.lit(0.0))
+    return F.when(is_irregular, smooth).otherwise(conformal)
 
 
-def _limit(row, time_zone: str) -> dict[str, object]:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
+def limits(learned: DataFrame, times: WorkingTimes) -> DataFrame:
+    """`sli_schemas.LIMITS` from what `with_tails` gives."""
+
+    # From working time back to the wall's is a look-up in the 168 hours of the week.
+    def limit(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            yield pd.DataFrame([_limit(row, times) for row in batch.itertuples()])
+
+    return learned.mapInPandas(limit, _LIMITS)
+
+
+def _limit(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
     told = {
         "dataset_key": row.dataset_key,
         "cadence_class": row.cadence_class,
         "gaps": row.gaps,
-        "cadence_seconds": row.expected,
+        "cadence_seconds": row.usual_gap,
     }
     if row.gaps < MIN_GAPS:
         return {**told, "limit_seconds": None, "explanation": f"learning: {row.gaps} of 8 gaps"}
-    hours = np.array([hour == "1" for hour in row.hours])
-    last = working_seconds(np.array([row.last_wall]), hours)[0]
-    due = instant_micros(wall_at(last + row.limit, hours), time_zone)
+    time = times.get(row.plan if isinstance(row.plan, str) else None, times[None])
+    due = deadlines(row, np.array([row.last_micros]), time)[0]
     return {
         **told,
-        "limit_seconds": (due - row.last_micros) / 1e6,
-        "explanation": _explanation(row, hours),
+        "limit_seconds": (int(due) - row.newest_micros) / 1e6,
+        "explanation": _explanation(row),
     }
 
 
-def _explanation(row, hours: Hours) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
-    paused = WEEK_HOURS - int(hours.sum())
-    figures = {"usual": row.expected, "spread": row.spread, "largest": row.largest}
+def deadlines(row, at, time: WorkingTime):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - a pandas tuple
+    """When the write after each of those `at` instants is late, in microseconds.
+
+    Args:
+        row: of what `with_tails` gives, learned before them.
+        at: microseconds of writes.
+        time: of the dataset.
+    """
+    hours = hours_of(row.hours)
+    working = time.working(wall_seconds(at, time.time_zone), hours)
+    is_periodic = row.cadence_class == PERIODIC
+    cycle, phase = (row.cycle_seconds, row.phase) if is_periodic else (None, None)
+    cadence = Cadence(
+        row.cadence_class, row.gaps, largest=row.largest, cycle_seconds=cycle, phase=phase
+    )
+    due = origin(working, cadence) + row.limit
+    return time.due(at, due, hours, usual_gap=row.usual_gap)
+
+
+def _explanation(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
+    paused = WEEK_HOURS - int(hours_of(row.hours).sum())
+    is_periodic = row.cadence_class == PERIODIC
+    figures = {
+        "usual": row.usual_gap,
+        "spread": row.spread,
+        "latest" if is_periodic else "largest": row.largest,
+    }
     told = ", ".join(f"{name} {_hours(seconds)}" for name, seconds in figures.items())
     week = f", {paused} hours of the week left out" if paused else ""
+    after = " after its hour" if is_periodic else ""
     return (
-        f"{row.cadence_class}: {row.gaps} gaps, {told}{week}; late beyond {_hours(row.limit)} "
-        f"(tail of {int(row.scores)} gaps of its class, own largest + 10 %)"
+        f"{row.cadence_class}: {row.gaps} gaps, {told}{week}; late beyond {_hours(row.limit)}"
+        f"{after} (tail of {int(row.pooled)} gaps of its class, own largest + 10 %)"
     )
 
 

@@ -8,11 +8,14 @@ from bisect import insort
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from slis.working_week import Floats
 
+Places = npt.NDArray[np.int64]
+
 MIN_GAPS = 8
-_AGREEING = 3
+_AGREEING, _RECENT = 3, 4
 _AGREEMENT = 0.25
 _MISS_FACTOR = 1.5
 _MISS_MADS = 10.0
@@ -24,29 +27,31 @@ _CUSUM_SLACK, _CUSUM_ALARM, _CUSUM_STEP = 0.5, 8.0, 3.0
 _LEAST_LOG_SPREAD = 0.2
 
 
-def trained(gaps: Floats) -> Floats:
-    """The gaps since the last change of cadence, without those judged a miss."""
-    return since_change(without_misses(gaps))
+def trained(gaps: Floats) -> Places:
+    """Which gaps train: those since the last change of cadence that are not judged a miss."""
+    kept = without_misses(gaps)
+    return kept[since_change(gaps[kept]) :]
 
 
-def without_misses(gaps: Floats) -> Floats:
+def without_misses(gaps: Floats) -> Places:
     """Leaves out gaps far beyond those before them, until three running agree on a new cadence."""
-    kept: list[float] = []
+    kept: list[int] = []
     ordered: list[float] = []
-    missed: list[float] = []
-    for gap in gaps.tolist():
+    missed: list[int] = []
+    for place, gap in enumerate(gaps.tolist()):
         if len(kept) < MIN_GAPS or not _is_miss(gap, ordered):
             missed.clear()
         else:
-            missed.append(gap)
-            if not _agree(missed[-_AGREEING:]):
+            missed.append(place)
+            if not _agree(gaps[missed[-_RECENT:]]):
                 continue
-            # The three are the new cadence, and what was before is of no use to it.
-            kept, ordered = missed[-_AGREEING:-1], sorted(missed[-_AGREEING:-1])
+            # They are the new cadence, and what was before is of no use to it.
+            kept = missed[-_RECENT:-1]
+            ordered = sorted(gaps[kept].tolist())
             missed.clear()
-        kept.append(gap)
+        kept.append(place)
         insort(ordered, gap)
-    return np.array(kept)
+    return np.array(kept, dtype=np.int64)
 
 
 def _is_miss(gap: float, ordered: list[float]) -> bool:
@@ -57,19 +62,19 @@ def _is_miss(gap: float, ordered: list[float]) -> bool:
     return gap > median + _MISS_MADS * spread
 
 
-def _agree(missed: list[float]) -> bool:
-    middle = sorted(missed)[len(missed) // 2]
-    return len(missed) == _AGREEING and all(
-        abs(gap - middle) <= _AGREEMENT * middle for gap in missed
-    )
+def _agree(missed: Floats) -> bool:
+    """Three of the last four: an outage may fall among the first of a new cadence."""
+    middle = float(np.median(missed))
+    is_near = np.abs(missed - middle) <= _AGREEMENT * middle
+    return int(is_near.sum()) >= _AGREEING
 
 
-def since_change(gaps: Floats) -> Floats:
-    """The gaps from the last change of cadence on, by a two-sided CUSUM on log gaps."""
+def since_change(gaps: Floats) -> int:
+    """Where the last change of cadence began, by a two-sided CUSUM on log gaps; 0: nowhere."""
     start = 0
     while (change := _change(gaps[start:])) is not None:
         start += change
-    return gaps[start:]
+    return start
 
 
 def _change(gaps: Floats) -> int | None:

@@ -7,15 +7,16 @@ from collections import defaultdict
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Engine, bindparam, delete, select, text
+from sqlalchemy import Connection, Engine, bindparam, delete, select, text, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.keys import key
-from lineage.policy import Policy, resolve
+from lineage.policy import Decision, Policy, resolve, suppressions_of
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
 from slis.stream.upsert import fold_rows
+from slis.working_time import plan_of
 
 _FINGERPRINT = "policy_fingerprint"
 _CHANGES = """
@@ -103,9 +104,15 @@ def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]
             "is_regulated": decision.regulated,
             "is_expected": decision.is_declared or at not in by_the_way,
             "declared_limit_seconds": decision.limit_seconds,
+            "plan": _plan(policy, decision, described.names[at]),
         }
         for at, decision in decisions.items()
     ]
+
+
+def _plan(policy: Policy, decision: Decision, name: tuple[str, str]) -> str | None:
+    suppressions = [one.name for one in suppressions_of(policy, *name)]
+    return plan_of(policy, decision.calendar, suppressions)
 
 
 def read_by_the_way(edges: Edges) -> set[int]:
@@ -137,3 +144,13 @@ def _replace(connection: Connection, rows: list[dict[str, object]]) -> None:
             [{"gone": at} for at in gone],
         )
     fold_rows(connection, table, changed)
+    replanned = [
+        {"at": row["dataset_key"]}
+        for row in changed
+        if known.get(row["dataset_key"], {}).get("plan") != row["plan"]
+    ]
+    if replanned:
+        # What was learned by another calendar is learned anew.
+        activity = tables.dataset_activity
+        statement = update(activity).where(activity.c.dataset_key == bindparam("at"))
+        connection.execute(statement.values(learned_writes=0), replanned)

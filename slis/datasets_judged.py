@@ -4,11 +4,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from slis.coverage import coverage_judgement
-from slis.freshness import freshness_judgement, with_inputs
+from slis.freshness import freshness_judgement, with_inputs, with_pauses
 from slis.ingestion_gaps import excused
 
 
-def datasets_judged(known: DataFrame, edges: DataFrame, gaps: DataFrame) -> DataFrame:
+def datasets_judged(
+    known: DataFrame, edges: DataFrame, gaps: DataFrame, pauses: DataFrame | None = None
+) -> DataFrame:
     """Each dataset by each per-dataset SLI at each instant.
 
     One row of facts gives both judgements: `coverage` and `freshness` beside one another would
@@ -18,10 +20,12 @@ def datasets_judged(known: DataFrame, edges: DataFrame, gaps: DataFrame) -> Data
         known: `sli_schemas.KNOWN`.
         edges: `sli_schemas.EDGES`; into streams, for those that are idle.
         gaps: `sli_schemas.GAPS`.
+        pauses: `sli_schemas.PAUSES`; None: time counts around the clock for all.
 
     Returns:
         `sli_schemas.JUDGED` and `inputs_written_at`.
     """
     both = F.explode(F.array(coverage_judgement(), freshness_judgement())).alias("judgement")
-    judged = with_inputs(known, edges).select("*", both).where("judgement IS NOT NULL")
+    told = with_pauses(with_inputs(known, edges), pauses)
+    judged = told.select("*", both).where("judgement IS NOT NULL").drop("pauses")
     return excused(judged, gaps)

@@ -65,11 +65,11 @@ def evaluate(
     retire_unused(engine, policy, as_of)
     renew_names(engine, policy, as_of)
     dataset_policies.renew(engine, policy)
-    learn(spark, engine, as_of, time_zone=policy.time_zone)
+    learn(spark, engine, as_of, policy=policy)
     with engine.connect() as connection:
         at = position(connection, as_of)
     since = horizon.renew(engine, at)
-    given = EvaluationInput(spark, engine, at)
+    given = EvaluationInput(spark, engine, at, policy)
     found = _found(given, backlog_since, since)
     described = nodes_found(spark, engine, policy, given.instants())
     found = msgspec.structs.replace(
@@ -88,7 +88,8 @@ def evaluate(
 def _found(given: EvaluationInput, backlog_since: datetime | None, since: datetime | None) -> Found:
     instants, datasets = given.instants(), given.datasets()
     facts = known(given.activity(), datasets, instants).persist()
-    judged = datasets_judged(facts, given.edges_into_streams(), given.gaps(backlog_since)).persist()
+    gaps = given.gaps(backlog_since)
+    judged = datasets_judged(facts, given.edges_into_streams(), gaps, given.pauses()).persist()
     try:
         states = reasons(judged, given.edges_out_of_overdue()).toArrow()
         counted = _rows(tallies(judged, facts))

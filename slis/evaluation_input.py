@@ -8,21 +8,26 @@ from pyspark.sql import functions as F
 from sqlalchemy import Connection, Engine, text
 
 from lineage.clock import from_micros, to_micros
+from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from slis import catalog_frames
 from slis.ingestion_gaps import INGESTION, PIPELINE
 from slis.provenance import SETTLING_MINUTES
-from slis.sli_schemas import EDGES, EVENTS, GAPS, READS, WRITES
+from slis.sli_schemas import EDGES, EVENTS, GAPS, PAUSES, READS, WRITES
+from slis.working_time import off_spans, working_time
 
 # The longest a gap of ours still excuses anything: two cycles of a yearly job are nobody's.
 _GAP_DAYS = 60
+# Writes older than a limit may be, and deadlines as far ahead as anybody looks.
+_PAUSES_BEFORE, _PAUSES_AFTER = timedelta(days=400), timedelta(days=60)
+_PLANS = "SELECT DISTINCT plan FROM dataset_policy WHERE plan IS NOT NULL"
 
 _ROWS = """
     dataset_key bigint, namespace string, name string, first_seen_at timestamp,
     tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
     is_declared boolean, is_expected boolean, declared_limit_seconds double,
     learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int,
-    job_seen_at timestamp,
+    job_seen_at timestamp, plan string,
     written_at timestamp, root_run_id string, job_namespace string, job_name string,
     names_input boolean, is_reported boolean, write_is_streaming boolean,
     read_at timestamp, failed_at timestamp, failed_run_id string, failure string,
@@ -33,7 +38,7 @@ _DATASETS = """
     SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, p.tier, p.tier_origin, p.is_source,
         p.is_generated, p.is_streaming, p.is_declared, coalesce(p.is_expected, 1 = 1),
         p.declared_limit_seconds, l.limit_seconds, l.cadence_seconds, l.duration_seconds, l.gaps,
-        x.started_at,
+        x.started_at, p.plan,
         {written_at}, a.last_write_root_run_id, a.last_job_namespace, a.last_job_name,
         a.last_write_names_input, a.last_write_is_reported, a.last_write_is_streaming,
         {read_at}, a.last_failed_at, a.last_failed_run_id, a.last_failure, {started_at}, {as_of}
@@ -125,8 +130,11 @@ def position(connection: Connection, as_of: datetime) -> Position:
 class EvaluationInput:
     """Frames of what the catalog holds at a position."""
 
-    def __init__(self, spark: SparkSession, engine: Engine, at: Position) -> None:
+    def __init__(
+        self, spark: SparkSession, engine: Engine, at: Position, policy: Policy = DEFAULT
+    ) -> None:
         self._spark = spark
+        self._policy = policy
         self._engine = engine
         self._at = at
         # Instants are in the query, not literals of the plan: code that Spark generated for one
@@ -179,6 +187,20 @@ class EvaluationInput:
         if backlog_since is None:
             return silent
         return silent.union(self._spark.createDataFrame([(PIPELINE, backlog_since, None)], GAPS))
+
+    def pauses(self) -> DataFrame | None:
+        """`sli_schemas.PAUSES`, of the plans that datasets have; None where none has any."""
+        with self._engine.connect() as connection:
+            plans = list(connection.scalars(text(_PLANS)))
+        if not plans:
+            return None
+        first, last = self._at.as_of - _PAUSES_BEFORE, self._at.as_of + _PAUSES_AFTER
+        rows = [
+            (plan, [(to_micros(start), to_micros(end)) for start, end in spans])
+            for plan in plans
+            if (spans := off_spans(working_time(self._policy, plan), first, last))
+        ]
+        return self._spark.createDataFrame(rows, PAUSES)
 
     def reads(self) -> DataFrame:
         """`sli_schemas.READS` that fell due and were not counted."""

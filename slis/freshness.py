@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from lineage.states import BAD, FRESHNESS, GOOD, LEARNING
 from slis.judgement import NEVER_WRITTEN, OVERDUE, judgement
 from slis.knowledge import plus_seconds, seconds_between
+from slis.sli_schemas import PAUSE_SPANS
 
 STREAMING_LIMIT_SECONDS = 3_600.0
 DECLARED, STREAMING, LEARNED = "declared", "streaming", "learned"
@@ -16,18 +17,20 @@ DECLARED, STREAMING, LEARNED = "declared", "streaming", "learned"
 _EARLIEST_CYCLE = 0.5
 
 
-def freshness(known: DataFrame, edges: DataFrame) -> DataFrame:
+def freshness(known: DataFrame, edges: DataFrame, pauses: DataFrame | None = None) -> DataFrame:
     """Every dataset, judged at each instant.
 
     Args:
         known: `sli_schemas.KNOWN`.
         edges: `sli_schemas.EDGES`; only those into streams matter.
+        pauses: `sli_schemas.PAUSES`: days off and planned windows; None where there are none.
 
     Returns:
         `sli_schemas.JUDGED` without `excuse`, and with `inputs_written_at`. Datasets without a
         limit are `learning`.
     """
-    return with_inputs(known, edges).select("*", freshness_judgement().alias("judgement"))
+    told = with_pauses(with_inputs(known, edges), pauses)
+    return told.select("*", freshness_judgement().alias("judgement")).drop("pauses")
 
 
 def is_stream() -> Column:
@@ -60,12 +63,22 @@ def with_inputs(known: DataFrame, edges: DataFrame) -> DataFrame:
     return known.join(F.broadcast(newest), ["as_of", "dataset_key"], "left")
 
 
+def with_pauses(known: DataFrame, pauses: DataFrame | None) -> DataFrame:
+    """`known` and `pauses`: the time that does not count for each dataset, null where all does."""
+    if pauses is None:
+        return known.withColumn("pauses", F.lit(None).cast(PAUSE_SPANS))
+    return known.join(F.broadcast(pauses), "plan", "left")
+
+
 @cache
 def freshness_judgement() -> Column:
-    """M2 of a row of `with_inputs`: a JUDGEMENT."""
+    """M2 of a row of `with_inputs` and `with_pauses`: a JUDGEMENT."""
     limit, origin = _limit()
     since = F.coalesce("write.written_at", "first_seen_at")
-    deadline = plus_seconds(since, limit)
+    # A learned limit has the pauses in it already: it is of the gap that the newest write began.
+    is_paused = F.col("pauses").isNotNull() & (origin != LEARNED)
+    deadline = F.when(is_paused, _after_pauses(since, limit)).otherwise(plus_seconds(since, limit))
+    limit = F.when(is_paused, seconds_between(since, deadline)).otherwise(limit)
     is_over = F.col("as_of") > deadline
     is_idle = is_stream() & is_over & (F.col("inputs_written_at") <= F.col("write.written_at"))
     is_idle = F.coalesce(is_idle, F.lit(False))
@@ -94,6 +107,19 @@ def freshness_judgement() -> Column:
         limit_seconds=limit,
         limit_origin=origin,
     )
+
+
+def _after_pauses(since: Column, limit: Column) -> Column:
+    """The instant by which `limit` seconds that count have gone."""
+    begun = F.unix_micros(since)
+
+    def moved(due: Column, pause: Column) -> Column:
+        is_between = (pause["started"] < due) & (pause["ended"] > begun)
+        lasts = pause["ended"] - F.greatest(pause["started"], begun)
+        return F.when(is_between, due + lasts).otherwise(due)
+
+    due = begun + (limit * 1e6).cast("bigint")
+    return F.timestamp_micros(F.aggregate("pauses", due, moved))
 
 
 def _limit() -> tuple[Column, Column]:

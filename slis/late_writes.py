@@ -93,7 +93,9 @@ def _tallied(
     """Counts by hour, each write known from when it was."""
     facts = activity(writes.withColumn("landed_at", F.col("written_at")))
     at_instants = known(facts, datasets, grid)
-    judged = datasets_judged(at_instants, given.edges_into_streams(), given.gaps(None))
+    judged = datasets_judged(
+        at_instants, given.edges_into_streams(), given.gaps(None), given.pauses()
+    )
     hour = F.date_trunc("hour", "as_of").alias("hour")
     names = ("good", "total", "unknown")
     return (

@@ -11,33 +11,45 @@ from sqlalchemy import Connection, Engine, bindparam, select, text, update
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
+from lineage.policy import DEFAULT, Policy
 from slis import cadence, cadence_limits, catalog_frames
+from slis.cadence_profile import FAST_SECONDS
 from slis.sli_schemas import GAPS, WRITES
 from slis.stream.upsert import fold_rows
+from slis.working_time import working_time
 
 # Bounds one evaluation's share of the work: after a history load the rest follows in the next ones.
 MAX_DATASETS = 5_000
-# What is written every few seconds need not be learned every few seconds.
-_FAST_CADENCE_SECONDS = 3_600
+MAX_WRITES = 500_000
 _FAST_RELEARN = timedelta(minutes=15)
 # A class's pool from many datasets outlives passes over few, but not for good.
 _POOL_DECAY = 0.98
-_POOL = "cadence_pool."
+# Scores of another kind than those of an older version are no use to this one.
+_POOL = "cadence_pool.2."
+_TAILS = cadence_limits.POOLS.replace("as_of bigint,", "")
+_PLANS = "SELECT DISTINCT plan FROM dataset_policy WHERE plan IS NOT NULL"
+_PLANNED_WRITES = f"{WRITES.rstrip()}, plan string"
 
 # A single write has no gap to learn from.
 _DUE = """
-    SELECT a.dataset_key, a.writes FROM dataset_activity a
-    LEFT JOIN dataset_limit l ON l.dataset_key = a.dataset_key
-    WHERE a.writes > a.learned_writes AND a.writes > 1 AND (
-        l.learned_at IS NULL OR l.cadence_seconds IS NULL
-        OR l.cadence_seconds >= {fast} OR l.learned_at <= {relearn})
-    ORDER BY coalesce(l.learned_at, 0), a.dataset_key LIMIT {most}
+    SELECT dataset_key, writes FROM (
+        SELECT a.dataset_key, a.writes, coalesce(l.learned_at, 0) AS learned_at,
+            sum(CASE WHEN a.writes < {each} THEN a.writes ELSE {each} END) OVER (
+                ORDER BY coalesce(l.learned_at, 0), a.dataset_key
+            ) AS work
+        FROM dataset_activity a LEFT JOIN dataset_limit l ON l.dataset_key = a.dataset_key
+        WHERE a.writes > a.learned_writes AND a.writes > 1 AND (
+            l.learned_at IS NULL OR l.cadence_seconds IS NULL
+            OR l.cadence_seconds >= {fast} OR l.learned_at <= {relearn})
+    ) AS waiting
+    WHERE work <= {work} ORDER BY learned_at, dataset_key LIMIT {most}
 """
 _WRITES = """
-    SELECT dataset_key, '', '', '', written_at, landed_at, nominal_start_at, partition,
-        names_input, is_reported, is_streaming, is_history
-    FROM dataset_write WHERE written_at > {since}
-    AND dataset_key IN (SELECT dataset_key FROM ({due}) AS due)
+    SELECT w.dataset_key, '', '', '', w.written_at, w.landed_at, w.nominal_start_at, w.partition,
+        w.names_input, w.is_reported, w.is_streaming, w.is_history, p.plan
+    FROM dataset_write w LEFT JOIN dataset_policy p ON p.dataset_key = w.dataset_key
+    WHERE w.written_at > {since}
+    AND w.dataset_key IN (SELECT dataset_key FROM ({due}) AS due)
 """
 _DURATIONS = """
     SELECT w.dataset_key, (max(r.completed_at) - min(r.started_at)) / 1e6
@@ -61,14 +73,24 @@ class Pool(msgspec.Struct):
     weight: float
 
 
-def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, time_zone: str = "UTC") -> int:
+def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Policy = DEFAULT) -> int:
     """Learn limits, usual durations and cadences; bounded, the longest unlearned first.
+
+    Args:
+        spark: the session.
+        engine: of the catalog.
+        as_of: what is written later is not known.
+        policy: says what time counts.
 
     Returns:
         How many datasets were learned.
     """
     due_query = _DUE.format(
-        fast=_FAST_CADENCE_SECONDS, relearn=to_micros(as_of - _FAST_RELEARN), most=MAX_DATASETS
+        fast=FAST_SECONDS,
+        relearn=to_micros(as_of - _FAST_RELEARN),
+        most=MAX_DATASETS,
+        each=cadence.MAX_WRITES,
+        work=MAX_WRITES,
     )
     with engine.connect() as connection:
         due = {row.dataset_key: row.writes for row in connection.execute(text(due_query))}
@@ -76,15 +98,17 @@ def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, time_zone: st
     if not due:
         return 0
     source = _Source(spark, engine, due_query, as_of)
+    times = {plan: working_time(policy, plan) for plan in {None, *source.plans()}}
     profiles = cadence.profiles(
-        source.writes(), source.gaps(), as_of=as_of, time_zone=time_zone
+        source.writes(), source.gaps(), instants=[as_of], times=times
     ).persist()
     try:
-        pools = _merged(stored, [row.asDict() for row in cadence_limits.pools(profiles).collect()])
+        fresh = cadence_limits.pools(profiles).drop("as_of").collect()
+        pools = _merged(stored, [row.asDict() for row in fresh])
         tails = spark.createDataFrame(
-            [msgspec.structs.astuple(pool)[:-1] for pool in pools], cadence_limits.POOLS
+            [msgspec.structs.astuple(pool)[:-1] for pool in pools], _TAILS
         )
-        limits = cadence_limits.limits(profiles, tails, time_zone=time_zone)
+        limits = cadence_limits.limits(cadence_limits.with_tails(profiles, tails), times)
         rows = limits.join(source.durations(), "dataset_key", "left").toArrow().to_pylist()
     finally:
         profiles.unpersist()
@@ -111,7 +135,11 @@ class _Source:
 
     def writes(self) -> DataFrame:
         query = self._query(_WRITES, cadence.HISTORY_DAYS)
-        return catalog_frames.frame(self._spark, self._engine, query, WRITES)
+        return catalog_frames.frame(self._spark, self._engine, query, _PLANNED_WRITES)
+
+    def plans(self) -> list[str]:
+        with self._engine.connect() as connection:
+            return list(connection.scalars(text(_PLANS)))
 
     def gaps(self) -> DataFrame:
         return catalog_frames.frame(self._spark, self._engine, _OUR_GAPS, GAPS)

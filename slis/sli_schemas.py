@@ -25,8 +25,11 @@ DATASETS = """
     tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
     is_declared boolean, is_expected boolean, declared_limit_seconds double,
     learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int,
-    job_seen_at timestamp
+    job_seen_at timestamp, plan string
 """
+# Time that does not count for datasets of a plan: in microseconds, apart and in order.
+PAUSE_SPANS = "array<struct<started: bigint, ended: bigint>>"
+PAUSES = f"plan string, pauses {PAUSE_SPANS}"
 
 # One row per (instant, dataset that had been seen by then): both of the above, as known then.
 KNOWN = f"""

@@ -1,8 +1,9 @@
 """Time in which writes are due: a week without the hours in which a dataset is never written.
 
 A weekday job's gap from Friday to Monday is one working day, so that it is not late on a Sunday and
-a Monday teaches nothing wrong. Everything is in wall time of the schedule's zone: in the weeks in
-which the clocks change, a daily job's gap is still one day.
+a Monday teaches nothing wrong. Days off, holidays and planned windows of the policy do not count
+either. Everything is in wall time of the schedule's zone: in the weeks in which the clocks change,
+a daily job's gap is still one day.
 """
 
 import numpy as np
@@ -13,48 +14,60 @@ HOUR_SECONDS = 3_600.0
 WEEK_HOURS = 168
 _WEEK_SECONDS = WEEK_HOURS * HOUR_SECONDS
 # 1 January 1970 was a Thursday; weeks here begin on Monday.
-_THURSDAY_SECONDS = 3 * 86_400.0
+THURSDAY_SECONDS = 3 * 86_400.0
 _RECENT_WEEKS = 6
 _MIN_WEEKS = 3
 _MIN_USES = 2
 _PAUSE_OF_GAPS = 1.5
+_ALIKE = 0.25
 
 Floats = npt.NDArray[np.float64]
+Micros = npt.NDArray[np.int64]
 Hours = npt.NDArray[np.bool_]
+NO_PAUSES: Floats = np.zeros((0, 2))
 
 
-def wall_seconds(micros: npt.NDArray[np.int64], zone: str) -> Floats:
+def wall_seconds(micros: Micros, zone: str) -> Floats:
     """Instants as seconds of wall time since a Monday midnight."""
     local = pd.to_datetime(micros, unit="us", utc=True).tz_convert(zone).tz_localize(None)
     seconds: Floats = local.astype("datetime64[us]").astype(np.int64).to_numpy() / 1e6
-    return seconds + _THURSDAY_SECONDS
+    return seconds + THURSDAY_SECONDS
 
 
-def instant_micros(wall: float, zone: str) -> int:
-    """The instant of a wall time; of an hour that comes twice, the second: nothing is due early."""
-    local = pd.Timestamp(round((wall - _THURSDAY_SECONDS) * 1e6), unit="us")
-    instant = local.tz_localize(zone, ambiguous=False, nonexistent="shift_forward")
-    return int(instant.value) // 1_000
+def instant_micros(wall: Floats, zone: str) -> Micros:
+    """The instants of wall times; of an hour that comes twice, the second: nothing is due early."""
+    micros = np.round((np.atleast_1d(wall) - THURSDAY_SECONDS) * 1e6).astype(np.int64)
+    local = pd.DatetimeIndex(micros.astype("datetime64[us]"))
+    again = np.zeros(micros.size, dtype=np.bool_)
+    instants = local.tz_localize(zone, ambiguous=again, nonexistent=pd.Timedelta(hours=1))
+    return instants.tz_convert("UTC").as_unit("us").asi8  # type: ignore[no-any-return]
 
 
 def working_hours(wall: Floats) -> Hours:
     """The hours of the week in which time counts.
 
     Off is what lies between two hours that are in use, once the usual gap has gone by since the
-    first, if that is much longer than a usual gap: a weekend, or an hourly job's nights. Judged by
-    the last 6 weeks, from 3 weeks on; an hour used once was chance.
+    first, if that is much longer than a usual gap: a weekend, or an hourly job's nights. It is as
+    many usual gaps long as come nearest: a job that takes now one hour and now two still has its
+    Monday a day after its Friday. Judged by the last 6 weeks, from 3 weeks on; an hour used once
+    was chance. So is an unused one, where gaps are of all lengths: nothing is left out then.
     """
     hours = np.ones(WEEK_HOURS, dtype=np.bool_)
     recent = wall[wall > wall[-1] - _RECENT_WEEKS * _WEEK_SECONDS] if wall.size else wall
     if recent.size < 2 or recent[-1] - recent[0] < _MIN_WEEKS * _WEEK_SECONDS:  # noqa: PLR2004
         return hours
+    gaps = np.diff(recent)
+    usual = float(np.median(gaps))
+    if float(np.median(np.abs(gaps - usual))) > _ALIKE * usual:
+        return hours
     uses = np.bincount(_hour_of_week(recent), minlength=WEEK_HOURS)
     used = np.flatnonzero(uses >= _MIN_USES)
-    usual_hours = float(np.median(np.diff(recent))) / HOUR_SECONDS
+    usual_hours = usual / HOUR_SECONDS
+    whole = max(1, round(usual_hours))
     for hour, following in zip(used, np.append(used[1:], used[:1] + WEEK_HOURS), strict=True):
         if following - hour > max(1.0, _PAUSE_OF_GAPS * usual_hours):
-            pause = np.arange(hour + max(1, int(np.ceil(usual_hours))), following)
-            hours[pause % WEEK_HOURS] = False
+            length = round((following - hour - max(1.0, usual_hours)) / whole) * whole
+            hours[np.arange(following - length, following) % WEEK_HOURS] = False
     return hours
 
 
@@ -62,8 +75,39 @@ def _hour_of_week(wall: Floats) -> npt.NDArray[np.int64]:
     return ((wall % _WEEK_SECONDS) // HOUR_SECONDS).astype(np.int64)
 
 
-def working_seconds(wall: Floats, hours: Hours) -> Floats:
-    """Seconds in `hours` up to each wall time."""
+def working_seconds(wall: Floats, hours: Hours, pauses: Floats = NO_PAUSES) -> Floats:
+    """Seconds in `hours`, and outside `pauses`, up to each wall time.
+
+    Args:
+        wall: as `wall_seconds` gives them.
+        hours: those of the week that count.
+        pauses: (start, end) in wall time, apart from one another and in order.
+    """
+    counted = _in_hours(wall, hours)
+    if not pauses.size:
+        return counted
+    begin, end = _in_hours(pauses[:, 0], hours), _in_hours(pauses[:, 1], hours)
+    over = np.concatenate(([0.0], np.cumsum(end - begin)))
+    place = np.searchsorted(begin, counted, side="right")
+    # Of the pause that began last, what has gone by of it.
+    last = np.maximum(place - 1, 0)
+    current = np.clip(np.minimum(counted, end[last]) - begin[last], 0.0, None)
+    lost = np.where(place > 0, over[last] + current, 0.0)
+    return counted - lost
+
+
+def wall_at(working: Floats, hours: Hours, pauses: Floats = NO_PAUSES) -> Floats:
+    """The wall times by which so many seconds have gone: `working_seconds` reversed."""
+    counted = np.atleast_1d(np.asarray(working, dtype=np.float64))
+    if pauses.size:
+        begin, end = _in_hours(pauses[:, 0], hours), _in_hours(pauses[:, 1], hours)
+        over = np.concatenate(([0.0], np.cumsum(end - begin)))
+        # Past a pause, not at its start: what falls due as it begins has until it is over.
+        counted = counted + over[np.searchsorted(begin - over[:-1], counted, side="right")]
+    return _hours_reversed(counted, hours)
+
+
+def _in_hours(wall: Floats, hours: Hours) -> Floats:
     before = np.concatenate(([0], np.cumsum(hours)))
     hour = _hour_of_week(wall)
     into_hour = np.where(hours[hour], wall % HOUR_SECONDS, 0.0)
@@ -72,10 +116,9 @@ def working_seconds(wall: Floats, hours: Hours) -> Floats:
     return seconds
 
 
-def wall_at(working: float, hours: Hours) -> float:
-    """The wall time by which that many seconds in `hours` have gone: `working_seconds` reversed."""
+def _hours_reversed(counted: Floats, hours: Hours) -> Floats:
     before = np.concatenate(([0], np.cumsum(hours))) * HOUR_SECONDS
-    weeks, rest = divmod(working, before[-1])
-    # Past a pause, not at its start: what falls due as the pause begins has until it is over.
-    hour = int(np.searchsorted(before, rest, side="right")) - 1
-    return float(weeks * _WEEK_SECONDS + hour * HOUR_SECONDS + rest - before[hour])
+    weeks, rest = np.divmod(counted, before[-1])
+    hour = np.searchsorted(before, rest, side="right") - 1
+    wall: Floats = weeks * _WEEK_SECONDS + hour * HOUR_SECONDS + rest - before[hour]
+    return wall

@@ -4,7 +4,7 @@ from lineage.policy.checks import not_in_force
 from lineage.policy.file import PolicyFile
 from lineage.policy.model import DEFAULT, Policy
 from lineage.policy.reading import PolicyError, load, parse
-from lineage.policy.resolution import Decision, owner_of_job, resolve
+from lineage.policy.resolution import Decision, owner_of_job, resolve, suppressions_of
 
 __all__ = [
     "DEFAULT",
@@ -17,4 +17,5 @@ __all__ = [
     "owner_of_job",
     "parse",
     "resolve",
+    "suppressions_of",
 ]

@@ -111,7 +111,5 @@ def not_in_force(policy: Policy) -> list[str]:
             owner.slack or owner.pagerduty_key_file or owner.escalation for owner in policy.owners
         ),
         "datasets[].pii": any(rule.pii for rule in policy.datasets),
-        "calendars": bool(policy.calendars),
-        "suppressions": bool(policy.suppressions),
     }
     return [name for name, is_said in said.items() if is_said]

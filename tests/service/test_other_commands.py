@@ -45,13 +45,14 @@ def test_a_policy_is_checked_before_it_is_used(tmp_path: Path):
 
 
 def test_what_a_policy_says_in_vain_is_told(tmp_path: Path):
-    """A window that nothing acts on must not let anybody believe that it does."""
+    """A rule that nothing acts on must not let anybody believe that it does."""
     file = tmp_path / "lineward.yaml"
-    file.write_text("calendars:\n  - {name: ours, days_off: [sun]}\n")
+    file.write_text("datasets:\n  - {match: x/*, pii: true}\n")
 
-    assert "calendars: taken, and not acted upon" in lineward("policy", "check", str(file)).stdout
+    checked = lineward("policy", "check", str(file)).stdout
+    assert "datasets[].regulated, .pii: taken, and not acted upon" in checked
     told = lineward("policy", "check", str(file), "--json")
-    assert json.loads(told.stdout)["not_in_force"] == ["calendars"]
+    assert json.loads(told.stdout)["not_in_force"] == ["datasets[].regulated, .pii"]
 
 
 def test_a_suggested_policy_is_a_policy(catalog):

@@ -43,7 +43,7 @@ def test_limits_fit_the_cadence_and_the_open_gap_is_in_no_training(spark):
         3: ("periodic", 24),
         4: ("periodic", 29),
         5: ("streaming", 99),
-        6: ("periodic", 7),
+        6: ("regular", 7),
     }
     assert DAY * 1.1 < rows[1].limit_seconds < DAY * 2
     assert HOUR * 1.1 < rows[2].limit_seconds < HOUR * 2
@@ -59,14 +59,14 @@ def test_limits_fit_the_cadence_and_the_open_gap_is_in_no_training(spark):
     assert "48 hours of the week left out" in rows[3].explanation
 
 
-def test_a_limit_is_never_below_the_own_largest_gap_and_a_tenth_of_the_cadence(spark):
-    """A largest gap of 30 h, which is no miss, sets the floor: 32.4 h."""
+def test_a_limit_is_never_below_the_latest_write_and_a_tenth_of_the_cadence(spark):
+    """Once 6 h after its hour: late from 8.4 h after the next one on, which is 26.4 h later."""
     times = [day(n) for n in range(12)] + [day(12, 6)] + [day(13 + n, 6) for n in range(3)]
     frame = writes(spark, *({"dataset_key": 1, "written_at": time} for time in times))
 
     [row] = learned_limits(frame, gaps(spark), as_of=day(16)).collect()
 
-    assert row.limit_seconds >= 32.4 * HOUR
+    assert row.limit_seconds >= 26.4 * HOUR
 
 
 def test_gaps_of_our_own_and_backfills_teach_nothing(spark):

@@ -40,7 +40,7 @@ def test_a_weekday_jobs_weekend_is_no_time_at_all():
     assert set(np.diff(working_seconds(wall, hours))) == {DAY}
     friday = working_seconds(wall[-1:], hours)[0]
     due = wall_at(friday + 26 * 3_600, hours)
-    assert from_micros(instant_micros(due, "UTC")) == times[-1] + timedelta(days=3, hours=2)
+    assert from_micros(instant_micros(due, "UTC")[0]) == times[-1] + timedelta(days=3, hours=2)
 
 
 def test_one_sunday_run_does_not_make_sundays_working_days():
@@ -72,7 +72,7 @@ def test_a_deadline_in_an_hour_that_comes_twice_is_in_its_second():
 
     micros = instant_micros(due, "Europe/Berlin")
 
-    assert from_micros(micros) == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
+    assert from_micros(micros[0]) == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
 
 
 @given(
@@ -94,15 +94,23 @@ def test_a_missed_cycle_does_not_train():
     """A gap of two days among daily ones is left out; so are two such."""
     gaps = np.array([DAY] * 9 + [2 * DAY, DAY, 2 * DAY, 2 * DAY, DAY])
 
-    assert trained(gaps).tolist() == [DAY] * 11
+    assert gaps[trained(gaps)].tolist() == [DAY] * 11
 
 
 def test_three_misses_in_a_row_that_agree_are_the_new_cadence():
     """From then on only they train: the old cadence is of no use."""
     gaps = np.array([DAY] * 9 + [2 * DAY] * 5)
 
-    assert without_misses(gaps).tolist() == [2 * DAY] * 5
-    assert without_misses(np.array([DAY] * 9 + [2 * DAY, 5 * DAY, 9 * DAY])).tolist() == [DAY] * 9
+    assert gaps[without_misses(gaps)].tolist() == [2 * DAY] * 5
+    apart = np.array([DAY] * 9 + [2 * DAY, 5 * DAY, 9 * DAY])
+    assert without_misses(apart).tolist() == [*range(9)]
+
+
+def test_an_outage_among_the_first_of_a_new_cadence_does_not_hide_it():
+    """Of the last four that were taken for misses, three agree."""
+    gaps = np.array([DAY] * 9 + [2 * DAY, 2 * DAY, 9 * DAY, 2 * DAY, 2 * DAY])
+
+    assert without_misses(gaps).tolist() == [9, 10, 11, 12, 13]
 
 
 def test_a_change_of_cadence_cuts_the_window():
@@ -110,5 +118,5 @@ def test_a_change_of_cadence_cuts_the_window():
     steady = DAY * (1 + 0.05 * np.sin(np.arange(60)))
     changed = np.concatenate([steady[:20], np.full(10, 3_600.0)])
 
-    assert since_change(steady).tolist() == steady.tolist()
-    assert since_change(changed).tolist() == [3_600.0] * 10
+    assert since_change(steady) == 0
+    assert since_change(changed) == 20

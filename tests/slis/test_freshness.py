@@ -1,9 +1,11 @@
 """M2: written within its limit."""
 
+from lineage.clock import to_micros
 from slis.freshness import freshness
 from slis.ingestion_gaps import excused
 from slis.knowledge import activity as facts_of
 from slis.knowledge import known
+from slis.sli_schemas import PAUSES
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps, instants, naive, writes
 
 HOUR = 3_600.0
@@ -113,3 +115,28 @@ def test_what_turned_bad_after_the_backlog_began_is_unknown(spark):
 def _states(judged):
     rows = judged.orderBy("as_of").select("as_of", "judgement.state", "excuse").collect()
     return [tuple(row) for row in rows]
+
+
+def test_a_declared_limit_does_not_run_on_days_off_and_in_planned_windows(spark):
+    """A weekday job of Friday is not late on Sunday, only on Monday; without a calendar it is."""
+    limit = {"declared_limit_seconds": 26 * HOUR}
+    described = datasets(
+        spark, {"dataset_key": 1, "plan": "weekdays", **limit}, {"dataset_key": 2, **limit}
+    )
+    friday = day(5, 2)
+    assert friday.weekday() == 4
+    facts = activity(spark, *({"dataset_key": n, "write": {"written_at": friday}} for n in (1, 2)))
+    weekend = [(to_micros(day(6)), to_micros(day(8)))]
+    pauses = spark.createDataFrame([("weekdays", weekend)], PAUSES)
+    grid = instants(spark, day(7, 12), day(8, 3), day(8, 5))
+
+    judged = freshness(known(facts, described, grid), edges(spark), pauses)
+
+    fields = ("judgement.state", "judgement.limit_seconds")
+    rows = judged.orderBy("dataset_key", "as_of").select("dataset_key", *fields).collect()
+    assert [tuple(row) for row in rows] == [
+        (1, "good", 74 * HOUR),
+        (1, "good", 74 * HOUR),
+        (1, "bad", 74 * HOUR),
+        *[(2, "bad", 26 * HOUR)] * 3,
+    ]

@@ -3,7 +3,7 @@
 from pyspark.sql import functions as F
 
 from slis.coverage import coverage_judgement
-from slis.freshness import freshness_judgement, with_inputs
+from slis.freshness import freshness_judgement, with_inputs, with_pauses
 from slis.ingestion_gaps import excused
 from slis.knowledge import known
 from slis.reasons import reasons
@@ -15,7 +15,11 @@ HOUR = 3_600.0
 def _states(spark, described, facts, upstreams=(), silent=()):
     at = known(facts, described, instants(spark, day(10)))
     both = F.explode(F.array(coverage_judgement(), freshness_judgement())).alias("judgement")
-    judged = with_inputs(at, edges(spark)).select("*", both).where("judgement is not null")
+    judged = (
+        with_pauses(with_inputs(at, edges(spark)), None)
+        .select("*", both)
+        .where("judgement is not null")
+    )
     explained = reasons(excused(judged, gaps(spark, *silent)), edges(spark, *upstreams))
     return {(row.dataset_key, row.sli): row for row in explained.collect()}
 

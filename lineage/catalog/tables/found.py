@@ -23,6 +23,7 @@ dataset_policy = Table(
     Column("is_regulated", Boolean),
     Column("is_expected", Boolean),  # false: only ever read, and by the way
     Column("declared_limit_seconds", Float),
+    Column("plan", Text),  # calendar and suppressions; null: time counts around the clock
     sqlite_with_rowid=False,
 )
 
@@ -31,7 +32,7 @@ dataset_limit = Table(
     metadata,
     key_column("dataset_key"),
     Column("limit_seconds", Float),  # null: still learning
-    Column("cadence_class", Text, nullable=False),  # streaming | periodic | bursty | event_driven
+    Column("cadence_class", Text, nullable=False),  # as `slis.cadence_profile` has it
     Column("cadence_seconds", Float),
     Column("duration_seconds", Float),  # usual, from the first START to the last COMPLETE
     Column("gaps", Integer, nullable=False),

@@ -188,6 +188,7 @@ def upgrade() -> None:
         sa.Column("is_regulated", sa.Boolean(), nullable=True),
         sa.Column("is_expected", sa.Boolean(), nullable=True),
         sa.Column("declared_limit_seconds", sa.Float(), nullable=True),
+        sa.Column("plan", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("dataset_key"),
         sqlite_with_rowid=False,
     )

@@ -1,0 +1,213 @@
+"""What one dataset's writes tell of its cadence: numbers of a class, ready to be pooled.
+
+A loop over a sequence, which neither a window function nor an aggregate of Spark can tell. So each
+dataset's writes come here as one array. What irregular writes tell is in `irregular_gaps`.
+"""
+
+import msgspec
+import numpy as np
+
+from slis.cadence_training import MIN_GAPS, Places, mad, trained
+from slis.irregular_gaps import bursts_end_at, irregular
+from slis.working_week import WEEK_HOURS, Floats, Hours
+
+STREAMING, PERIODIC, REGULAR, BURSTY, EVENT_DRIVEN = (
+    "streaming",
+    "periodic",
+    "regular",
+    "bursty",
+    "event_driven",
+)
+MAX_GAPS = 500
+# What is written more often need not be learned as often.
+FAST_SECONDS = 3_600.0
+_WEEK_SECONDS = 7 * 86_400.0
+_REGULAR_SPREAD = 0.2
+_LEAST_SPREAD = 0.01
+# What schedulers are told, in minutes: a cadence this near to one of them is it.
+_CYCLES = 60.0 * np.array(
+    [5, 10, 15, 20, 30, *(60 * hours for hours in (1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 120, 168))]
+)
+_NEAR = 0.03
+# Of a cycle: how early a write may come, how far delays may spread, which share may be left out.
+_EARLY = 0.25
+_LOCKED_SPREAD = 0.1
+_SKIPPED = 0.05
+_FEW_SKIPPED = 3
+_DELAYED = 0.1
+
+
+class Cadence(msgspec.Struct, frozen=True):
+    """Seconds are working seconds. Without gaps there are no figures.
+
+    Attributes:
+        usual_gap: from write to write.
+        origin: what the next write is measured from, after the one before; a phase if periodic.
+        level: what the pool's scores begin at; one is (seconds - level) / scale.
+        share: of a dataset's cycles that have a score at all.
+        largest: gap, or delay if periodic, ever trained.
+        cycle_seconds: if periodic, of the schedule: a slot is at `phase` + n cycles.
+    """
+
+    cadence_class: str
+    gaps: int
+    usual_gap: float | None = None
+    spread: float | None = None
+    level: float | None = None
+    scale: float | None = None
+    share: float | None = None
+    largest: float | None = None
+    cycles_per_week: float | None = None
+    cycle_seconds: float | None = None
+    phase: float | None = None
+    scores: tuple[float, ...] = ()
+
+
+def cadence_of(
+    working: Floats, teaches: Hours, hours: Hours, *, is_streaming: bool = False
+) -> Cadence:
+    """The cadence of writes.
+
+    Args:
+        working: when they were, in working seconds, in order.
+        teaches: whether the gap before each write may.
+        hours: of the week, that count.
+        is_streaming: of the newest write.
+    """
+    gaps = np.diff(working)
+    usable = np.flatnonzero(teaches[1:] & (gaps > 0))
+    week = _WEEK_SECONDS * float(hours.sum()) / WEEK_HOURS
+    ends = None if is_streaming else bursts_end_at(gaps[usable])
+    if ends is not None:
+        pauses = gaps[usable[gaps[usable] > ends]][-MAX_GAPS:]
+        return _irregular(pauses, week, BURSTY)
+    recent = usable[-MAX_GAPS:]
+    places = recent[trained(gaps[recent])]
+    if not places.size:
+        return Cadence(STREAMING if is_streaming else EVENT_DRIVEN, 0)
+    if is_streaming:
+        return _alike(gaps[places], week, STREAMING)
+    if found := _periodic(working, teaches, recent, places, week):
+        return found
+    if _is_regular(gaps[places]):
+        return _alike(gaps[places], week, REGULAR)
+    return _irregular(gaps[recent], week, EVENT_DRIVEN)
+
+
+def _periodic(
+    working: Floats, teaches: Hours, recent: Places, places: Places, week: float
+) -> Cadence | None:
+    """Of writes that keep to a schedule; None of others."""
+    gaps = np.diff(working)
+    usual = float(np.median(gaps[places]))
+    cycle = float(_CYCLES[np.argmin(np.abs(np.log(_CYCLES / usual)))])
+    since = gaps[recent[recent >= places[0]]]
+    is_steady = abs(usual - cycle) <= _NEAR * cycle and recent.size >= MIN_GAPS
+    if not is_steady or (since > 1.5 * cycle).sum() > max(_FEW_SKIPPED, _SKIPPED * since.size):
+        return None
+    first = int(places[0])
+    phase = _phase(working[first:], cycle)
+    if mad(delays(working[first:], phase, cycle), 0.0) > _LOCKED_SPREAD * cycle:
+        return None
+    start = _steady_from(working, first, cycle)
+    late = np.sort(delays(working[start:][teaches[start:]], phase, cycle))
+    count = 1 + int(_DELAYED * late.size)
+    level, beyond = float(late[-count - 1]), late[-count:]
+    scale = max(float((beyond - level).mean()), 1.0)
+    if is_new := late.size <= MIN_GAPS:
+        # A cadence that three gaps agreed on: too few for a tail, but the dataset is no new one.
+        level, scale = float(late[-1]), 0.0
+    return Cadence(
+        cadence_class=PERIODIC,
+        gaps=MIN_GAPS if is_new else late.size - 1,
+        usual_gap=usual,
+        spread=mad(late, 0.0),
+        level=level,
+        scale=scale,
+        share=count / late.size,
+        largest=float(late[-1]),
+        cycles_per_week=week / cycle,
+        cycle_seconds=cycle,
+        phase=phase,
+        scores=() if is_new else tuple(((beyond - level) / scale).tolist()),
+    )
+
+
+def _phase(working: Floats, cycle: float) -> float:
+    """Where in a cycle the usual write is: a mean direction, then twice the median around it."""
+    angle = np.angle(np.exp(2j * np.pi * (working / cycle % 1.0)).mean())
+    phase = float(angle) / (2 * np.pi) * cycle
+    for _ in range(2):
+        phase += float(np.median(delays(working, phase, cycle)))
+    return phase
+
+
+def _steady_from(working: Floats, place: int, cycle: float) -> int:
+    """How far back the cycle was the same: delays of half a year show a tail that 500 do not."""
+    while place > 0:
+        before = max(0, place - MAX_GAPS)
+        usual = float(np.median(np.diff(working[before : place + 1])))
+        if abs(usual - cycle) > _NEAR * cycle:
+            return place
+        place = before
+    return place
+
+
+def delays(working: Floats, phase: float, cycle: float) -> Floats:
+    """How long after its slot each write came; at most a quarter of a cycle before it."""
+    early = _EARLY * cycle
+    return (working - phase + early) % cycle - early
+
+
+def origin(working: Floats, cadence: Cadence) -> Floats:
+    """What the write after each of these is measured from: its slot, or the write before.
+
+    After a write that was later than any before, the schedule may be another: then a cycle later.
+    So it is where limits are not learned after each write: one then holds for several.
+    """
+    if cadence.cycle_seconds is None or cadence.phase is None:
+        return working
+    cycle = cadence.cycle_seconds
+    late = delays(working, cadence.phase, cycle)
+    is_any = late > (cadence.largest or 0.0) if cycle >= FAST_SECONDS else late > 0.0
+    return working - np.where(is_any, 0.0, late) + cycle
+
+
+def _is_regular(gaps: Floats) -> bool:
+    usual = float(np.median(gaps))
+    return mad(gaps, usual) <= _REGULAR_SPREAD * usual
+
+
+def _alike(gaps: Floats, week: float, cadence_class: str) -> Cadence:
+    """Of gaps that are much alike, or a stream's."""
+    usual = float(np.median(gaps))
+    spread = max(mad(gaps, usual), _LEAST_SPREAD * usual, 1.0)
+    return Cadence(
+        cadence_class=cadence_class,
+        gaps=gaps.size,
+        usual_gap=usual,
+        spread=spread,
+        level=usual,
+        scale=spread,
+        share=1.0,
+        largest=float(gaps.max()),
+        cycles_per_week=week / float(gaps.mean()),
+        scores=tuple(((gaps - usual) / spread).tolist()) if gaps.size >= MIN_GAPS else (),
+    )
+
+
+def _irregular(gaps: Floats, week: float, cadence_class: str) -> Cadence:
+    kept = irregular(gaps)
+    mean, spread = float(kept.mean()), max(float(kept.std()), 1.0)
+    return Cadence(
+        cadence_class=cadence_class,
+        gaps=kept.size,
+        usual_gap=mean,
+        spread=spread,
+        level=mean,
+        scale=spread,
+        share=1.0,
+        largest=float(kept.max()),
+        cycles_per_week=week / mean,
+        scores=tuple(((kept - mean) / spread).tolist()) if kept.size >= MIN_GAPS else (),
+    )

@@ -1,0 +1,52 @@
+"""Gaps that nobody schedules: of bursts, or of whatever happens when it happens."""
+
+import numpy as np
+
+from slis.cadence_training import MIN_GAPS
+from slis.working_week import Floats
+
+_BURST = 0.1
+# Natural pauses of 1,000 weeks end before so many medians; outages mostly do not.
+_MISS_MEDIANS = 8.0
+# Log likelihood that a change of the mean must gain, whenever it may have been.
+_CHANGE = 8.0
+_LEAST_VARIATION, _MOST_VARIATION = 0.05, 1.0
+
+
+def bursts_end_at(gaps: Floats) -> float | None:
+    """The gap that ends a burst; None where writes do not come in bursts.
+
+    Many short gaps and few long ones: most of the time lies between the bursts. The border is
+    between the usual gap, one inside a burst, and the mean, which the long ones make.
+    """
+    if gaps.size < MIN_GAPS:
+        return None
+    usual, mean = float(np.median(gaps)), float(gaps.mean())
+    return float(np.sqrt(usual * mean)) if usual < _BURST * mean else None
+
+
+def irregular(gaps: Floats) -> Floats:
+    """The gaps since the last change of their mean, without misses."""
+    kept = gaps[gaps <= _MISS_MEDIANS * np.median(gaps)]
+    while (change := _change(kept)) is not None:
+        kept = kept[change:]
+    return kept
+
+
+def _change(gaps: Floats) -> int | None:
+    """Where the mean changed, by the largest gain in likelihood of any split in two.
+
+    A CUSUM against the first few gaps would cut again and again: their mean is no standard.
+    """
+    size = gaps.size
+    if size < 3 * MIN_GAPS:
+        return None
+    sums = np.cumsum(gaps)
+    split = np.arange(MIN_GAPS, size - MIN_GAPS + 1)
+    before = sums[split - 1] / split
+    after = (sums[-1] - sums[split - 1]) / (size - split)
+    mean = sums[-1] / size
+    variation = float(np.clip((gaps.std() / mean) ** 2, _LEAST_VARIATION, _MOST_VARIATION))
+    gain = size * np.log(mean) - split * np.log(before) - (size - split) * np.log(after)
+    best = int(gain.argmax())
+    return int(split[best]) if gain[best] > _CHANGE * variation else None
