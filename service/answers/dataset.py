@@ -1,6 +1,7 @@
 """One dataset: what is known of it, and why its state is what it is."""
 
 from lineage.catalog.reader import Reader, Row
+from lineage.states import FACTS
 from service.answers.datasets import states_of
 from service.answers.moments import Evaluated, iso, iso_of
 from service.answers.named import Dataset
@@ -26,6 +27,7 @@ SELECT a.namespace, a.name, a.rule FROM dataset_alias a
 JOIN dataset d ON d.dataset_key = a.dataset_key
 WHERE d.canonical_key = :key ORDER BY a.namespace, a.name, a.rule LIMIT 100
 """
+_CONTENT = "What is told of its content"
 
 
 def dataset(reader: Reader, named: Dataset, evaluated: Evaluated) -> DatasetDetail:
@@ -85,7 +87,8 @@ def _doubt(known: DatasetDetail) -> list[str]:
 def _sentence(state: SliState) -> str:
     """One SLI's verdict, as `Freshness (M2) is bad since …: job_failed. Evidence. Age, limit.`."""
     name = state.name.replace("_", " ").capitalize()
-    verdict = f"{name} ({state.sli}) is {state.state} since {state.since}"
+    subject = _CONTENT if state.sli == FACTS else f"{name} ({state.sli})"
+    verdict = f"{subject} is {state.state} since {state.since}"
     because = f": {state.reason}" if state.reason else ""
     evidence = f" {state.evidence.rstrip('.')}." if state.evidence else ""
     return f"{verdict}{because}.{evidence}{_age(state)}"
