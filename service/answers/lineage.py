@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import Reader, Row, Values, rows_for
 from service.answers.datasets import states_of
 from service.answers.moments import Evaluated
 from service.answers.named import Dataset
@@ -23,13 +23,13 @@ _NEXT = {
     "downstream": "SELECT upstream_key, downstream_key, job_name FROM edge"
     " WHERE upstream_key IN (:keys)",
 }
-_NAMES = "SELECT dataset_key, namespace, name FROM dataset WHERE dataset_key IN (:keys)"
+NAMES = "SELECT dataset_key, namespace, name FROM dataset WHERE dataset_key IN (:keys)"
 
 DIRECTIONS: dict[str, tuple[str, ...]] = {"upstream": ("upstream",), "downstream": ("downstream",)}
 DIRECTIONS["both"] = ("upstream", "downstream")
 
 
-class _Walk(msgspec.Struct):
+class Walk(msgspec.Struct):
     """A breadth-first walk: the jobs between datasets and their neighbours, and who found whom."""
 
     neighbours: dict[int, dict[int, set[str]]]
@@ -45,11 +45,11 @@ def lineage(
     Partial when there is more beyond the depth, or more than `MOST_NODES` datasets.
     """
     key, namespace, name = dataset
-    walks = {way: _walk(reader, key, _NEXT[way], depth) for way in DIRECTIONS[direction]}
-    keys = {key}.union(*(walk.found_by for walk in walks.values()))
+    walks = {way: walk(reader, key, _NEXT[way], depth) for way in DIRECTIONS[direction]}
+    keys = {key}.union(*(found.found_by for found in walks.values()))
     draw = _Drawing(reader, keys, evaluated)
-    cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
-    trees = {way: draw.branches(walk, key) for way, walk in walks.items()}
+    cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
+    trees = {way: draw.branches(found, key) for way, found in walks.items()}
     return Lineage(
         dataset_namespace=namespace,
         dataset=name,
@@ -63,29 +63,31 @@ def lineage(
     )
 
 
-def _walk(reader: Reader, start: int, sql: str, depth: int) -> _Walk:
-    walk = _Walk(neighbours={}, found_by={start: None})
+def walk(reader: Reader, start: int, sql: str, depth: int, values: Values | None = None) -> Walk:
+    """From `start`, so many steps; `sql` gives (here, other, job name) of the datasets `:keys`."""
+    found = Walk(neighbours={}, found_by={start: None})
     frontier = [start]
     for _ in range(depth):
-        frontier = _step(reader, walk, frontier, sql)
-        if not frontier or walk.cut:
-            return walk
-    if any(other not in walk.found_by for _, other, _ in rows_for(reader, sql, frontier)):
-        walk.cut = f"more lies beyond depth {depth}"
-    return walk
+        frontier = _step(found, rows_for(reader, sql, frontier, values))
+        if not frontier or found.cut:
+            return found
+    beyond = rows_for(reader, sql, frontier, values)
+    if any(other not in found.found_by for _, other, _ in beyond):
+        found.cut = f"more lies beyond depth {depth}"
+    return found
 
 
-def _step(reader: Reader, walk: _Walk, frontier: Iterable[int], sql: str) -> list[int]:
+def _step(found: Walk, edges: Iterable[Row]) -> list[int]:
     reached: list[int] = []
-    for here, other, job_name in rows_for(reader, sql, frontier):
-        if other not in walk.found_by:
-            if len(walk.found_by) > MOST_NODES:
-                walk.cut = f"more than {MOST_NODES} datasets"
+    for here, other, job_name in edges:
+        if other not in found.found_by:
+            if len(found.found_by) > MOST_NODES:
+                found.cut = f"more than {MOST_NODES} datasets"
                 continue
-            walk.found_by[other] = here
+            found.found_by[other] = here
             reached.append(other)
         if other != here:
-            walk.neighbours.setdefault(here, {}).setdefault(other, set()).add(job_name)
+            found.neighbours.setdefault(here, {}).setdefault(other, set()).add(job_name)
     return reached
 
 
@@ -95,16 +97,16 @@ class _Drawing:
     def __init__(self, reader: Reader, keys: Iterable[int], evaluated: Evaluated) -> None:
         wanted = list(keys)
         self.states = states_of(reader, wanted, evaluated)
-        self._names = {row[0]: (row[1], row[2]) for row in rows_for(reader, _NAMES, wanted)}
+        self._names = {row[0]: (row[1], row[2]) for row in rows_for(reader, NAMES, wanted)}
 
-    def branches(self, walk: _Walk, key: int) -> list[Node]:
+    def branches(self, found: Walk, key: int) -> list[Node]:
         """What hangs on this dataset, by name."""
-        others = walk.neighbours.get(key, {})
-        nodes = [self._node(walk, key, other, jobs) for other, jobs in others.items()]
+        others = found.neighbours.get(key, {})
+        nodes = [self._node(found, key, other, jobs) for other, jobs in others.items()]
         return sorted(nodes, key=lambda node: (node.dataset_namespace, node.dataset))
 
-    def _node(self, walk: _Walk, parent: int, key: int, jobs: set[str]) -> Node:
+    def _node(self, found: Walk, parent: int, key: int, jobs: set[str]) -> Node:
         namespace, name = self._names.get(key, ("", f"(unknown dataset {key})"))
-        repeated = walk.found_by[key] != parent
-        children = [] if repeated else self.branches(walk, key)
+        repeated = found.found_by[key] != parent
+        children = [] if repeated else self.branches(found, key)
         return Node(namespace, name, self.states[key], sorted(jobs), repeated, children)
