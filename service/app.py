@@ -9,7 +9,7 @@ from lineage.clock import Clock, system_clock
 from service.hosts import host_check
 from service.problems import HANDLERS
 from service.release import release
-from service.routes import datasets, health, lineage, runs, slis
+from service.routes import datasets, diff, health, lineage, runs, slis
 from service.settings import Settings
 
 # There is no page to run anything in, and none to be framed.
@@ -25,6 +25,7 @@ _ROUTES = (
     datasets.get_why,
     lineage.get_lineage,
     runs.get_run,
+    diff.get_diff,
     slis.get_slis,
     slis.get_status,
     health.get_livez,

@@ -25,6 +25,7 @@ _COMMANDS = {
     "datasets": "service.commands.datasets",
     "lineage": "service.commands.lineage",
     "why": "service.commands.why",
+    "diff": "service.commands.diff",
     "policy": "service.commands.policy",
     "backfill": "service.commands.backfill",
     "retire": "service.commands.retire",

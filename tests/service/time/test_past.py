@@ -1,7 +1,6 @@
 """The graph as it was: which run read which version of what, and what is no longer known."""
 
 import json
-from typing import Any
 
 import pytest
 from spools import run_event
@@ -20,7 +19,7 @@ def _version(name, version):
     return (name, {"version": {"datasetVersion": version}})
 
 
-def _written(at, run, code, *touched: Any, kind="COMPLETE"):
+def _written(at, run, code, touched, *, kind="COMPLETE"):
     read, wrote = touched
     facets = {"executionParameters": {"parameters": [{"key": "run_date", "value": run}]}}
     event = run_event(kind, at, run=run, inputs=[read], outputs=[wrote], facets=facets)
@@ -31,10 +30,10 @@ def _written(at, run, code, *touched: Any, kind="COMPLETE"):
 def _land(lander, catalog, at):
     """Two days of one job, a failure in between, and an input that came on the second day."""
     lander.land(
-        _written(at(1), "d1", "v1", _version("raw", "1"), _version("core", "7")),
-        _written(at(2), "bad", "v2", _version("raw", "2"), "core", kind="FAIL"),
-        _written(at(3), "d2", "v2", _version("raw", "3"), _version("core", "8")),
-        _written(at(4), "d3", "v2", "ref", "core"),
+        _written(at(1), "d1", "v1", (_version("raw", "1"), _version("core", "7"))),
+        _written(at(2), "bad", "v2", (_version("raw", "2"), "core"), kind="FAIL"),
+        _written(at(3), "d2", "v2", (_version("raw", "3"), _version("core", "8"))),
+        _written(at(4), "d3", "v2", ("ref", "core")),
         run_event("COMPLETE", at(5), run="m", job="mart", inputs=["core"], outputs=["mart"]),
     )
     _meta(catalog, to_micros(at(0)))
