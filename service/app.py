@@ -23,6 +23,7 @@ _ROUTES = (
     datasets.get_datasets,
     datasets.get_dataset,
     datasets.get_why,
+    datasets.get_history,
     lineage.get_lineage,
     runs.get_run,
     diff.get_diff,

@@ -26,6 +26,7 @@ _COMMANDS = {
     "lineage": "service.commands.lineage",
     "why": "service.commands.why",
     "diff": "service.commands.diff",
+    "history": "service.commands.history",
     "policy": "service.commands.policy",
     "backfill": "service.commands.backfill",
     "retire": "service.commands.retire",
