@@ -52,6 +52,8 @@ Reason = Literal[
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
+# Beside the SLIs, in no ratio: what tests of a dataset and its schema tell of its content.
+FACTS: Final = "facts"
 ALL_TIERS: Final = "all"  # of an SLI that counts events, to which tiers make no difference
 REGULATED: Final = "regulated"  # held to more than its tier is, by completeness alone
 

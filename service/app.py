@@ -11,7 +11,7 @@ from service.access.guard import Guard
 from service.hosts import host_check
 from service.problems import HANDLERS, SAFE_HEADERS
 from service.release import release
-from service.routes import datasets, health, lineage, runs, slis
+from service.routes import datasets, diff, health, lineage, runs, slis
 from service.served.queries import QueryTimer
 from service.served.tallies import Tallies
 from service.settings import Settings
@@ -20,9 +20,11 @@ _ROUTES = (
     datasets.get_datasets,
     datasets.get_dataset,
     datasets.get_why,
+    datasets.get_history,
     lineage.get_lineage,
     lineage.get_impact,
     runs.get_run,
+    diff.get_diff,
     slis.get_slis,
     slis.get_status,
     health.get_livez,

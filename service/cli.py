@@ -27,6 +27,8 @@ _COMMANDS = {
     "impact": "service.commands.impact",
     "why": "service.commands.why",
     "lint": "service.commands.lint",
+    "diff": "service.commands.diff",
+    "history": "service.commands.history",
     "policy": "service.commands.policy",
     "backfill": "service.commands.backfill",
     "marquez": "service.commands.marquez",

@@ -50,6 +50,13 @@ _LAG = "SELECT processing, le, value FROM lag_bucket ORDER BY processing, le LIM
 _ERRORS = """
 SELECT stage, cause, origin, events FROM error_count ORDER BY events DESC LIMIT :most
 """
+_WITHOUT_CHECKSUM = """
+SELECT COALESCE(p.tier, 'optional'), COUNT(*) FROM dataset d
+LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+AND NOT EXISTS (SELECT 1 FROM dataset_checksum c WHERE c.dataset_key = d.dataset_key)
+GROUP BY 1
+"""
 _MOST = {"most": MOST_ROWS}
 
 
@@ -88,6 +95,7 @@ class Standing(msgspec.Struct, frozen=True):
     counts: Counter[TierState]
     others: Counter[TierState]  # bad or critical, and not listed
     listed: list[Listed]
+    without_checksum: dict[str, int]  # by tier
 
 
 def standing(reader: Reader) -> Standing:
@@ -99,7 +107,8 @@ def standing(reader: Reader) -> Standing:
     others = Counter({id_: n for id_, n in counts.items() if id_[0] == CRITICAL or id_[1] == BAD})
     others.subtract((tier, WORST_FIRST[rank]) for _, tier, _, rank in gravest)
     listed = rows_for(reader, _LISTED, [row[0] for row in gravest])
-    return Standing(counts, others, sorted((Listed(*row) for row in listed), key=_by_name))
+    by_name = sorted((Listed(*row) for row in listed), key=_by_name)
+    return Standing(counts, others, by_name, dict(reader.rows(_WITHOUT_CHECKSUM)))
 
 
 def _gravity(row: Row) -> tuple[int, int, int, int]:

@@ -6,7 +6,7 @@ last evaluation is stale, every gauge that rests on it is left out, and alerts s
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 
 from prometheus_client.core import (
@@ -35,6 +35,7 @@ from service.answers.slis import Objectives, mostly_unknown, sli_name
 from service.answers.status import status
 from service.evidence_families import evidence_families
 from service.marquez.families import families
+from service.metric_standing import standing_metrics
 from service.name_growth import name_growth
 from service.objectives import objectives
 from service.release import release
@@ -113,9 +114,9 @@ class CatalogCollector(Collector):
         yield _gauge("lineage_evaluation_seconds", "How long the last evaluation took.", took)
         if not evaluated.stale:
             yield from _now(reader, mostly_unknown(reader, now))
-            yield from _standing(self._standing(reader, evaluated.as_of))
             yield from name_growth(reader)
             yield from evidence_families(reader)
+            yield from standing_metrics(self._standing(reader, evaluated.as_of))
 
     def _standing(self, reader: Reader, as_of: int) -> metric_rows.Standing:
         """Read once an evaluation: between two of them, no state changes."""
@@ -248,39 +249,3 @@ def _now(reader: Reader, hidden: set[tuple[str, str]]) -> Iterator[Metric]:
             ratios[sli].add_metric((tier,), 1 - ratio if sli == MISSING_PROVENANCE.id else ratio)
     yield from ratios.values()
     yield from asides
-
-
-def _standing(found: metric_rows.Standing) -> Iterator[Metric]:
-    yield _by_tier_and_state("lineage_datasets", "Datasets by their worst state.", found.counts)
-    states = GaugeMetricFamily(
-        "lineage_dataset_state",
-        "1: the state of a dataset that is bad or critical, the 500 gravest.",
-        labels=("dataset_namespace", "dataset", "tier", "owner", "sli", "state", "reason"),
-    )
-    labels = ("dataset_namespace", "dataset")
-    age = GaugeMetricFamily(
-        "lineage_dataset_age_seconds", "Age of the newest write.", labels=labels
-    )
-    limit = GaugeMetricFamily("lineage_dataset_limit_seconds", "Its limit.", labels=labels)
-    for row in found.listed:
-        name = (row.dataset_namespace, row.dataset)
-        why = (row.tier, row.owner, sli_name(row.sli), row.state, row.reason)
-        states.add_metric((*name, *why), 1.0)
-        if row.sli == FRESHNESS.id:
-            _add(age, name, row.age_seconds)
-            _add(limit, name, row.limit_seconds)
-    yield from (states, age, limit)
-    text = "Bad or critical datasets beyond those that lineage_dataset_state names."
-    yield _by_tier_and_state("lineage_dataset_other", text, found.others)
-
-
-def _by_tier_and_state(name: str, text: str, counts: dict[tuple[str, str], int]) -> Metric:
-    family = GaugeMetricFamily(name, text, labels=("tier", "state"))
-    for id_, count in sorted(counts.items()):
-        family.add_metric(id_, count)
-    return family
-
-
-def _add(family: GaugeMetricFamily, labels: Sequence[str], value: float | None) -> None:
-    if value is not None:
-        family.add_metric(labels, value)

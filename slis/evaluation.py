@@ -25,6 +25,7 @@ from slis.learning import learn
 from slis.policy_names import renew_names
 from slis.provenance import provenance
 from slis.publish import Found, publish
+from slis.quality.found import defects_found
 from slis.reasons import reasons
 from slis.retirement import retire_unused
 from slis.tallies import tallies
@@ -72,10 +73,11 @@ def evaluate(
     given = EvaluationInput(spark, engine, at, policy)
     found = _found(given, backlog_since, since)
     described = nodes_found(spark, engine, policy, given.instants())
+    defects = defects_found(spark, engine, at, given.instants())
     found = msgspec.structs.replace(
         found,
         tallies=[*found.tallies, *described.tallies],
-        states=_together(found.states, *described.states),
+        states=_together(found.states, *described.states, *defects),
         amended=amended(spark, engine, at, given),
         policy_hash=policy.hash,
         seconds=time.monotonic() - started,

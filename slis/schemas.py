@@ -25,6 +25,7 @@ PARSED = """
     job_ownership string,
     inputs int, outputs int,
     datasets array<struct<namespace: string, name: string, facets: string,
+        inputFacets: struct<dataQualityAssertions: struct<assertions: string>>,
         outputFacets: struct<outputStatistics: struct<rowCount: bigint, size: bigint>>>>
 """
 
@@ -58,7 +59,7 @@ MENTIONS = """
         is_history boolean,
     has_checkpoint boolean, root_job_namespace string, root_job_name string, event_key bigint,
     direction string, spelling_key bigint, namespace string, name string, facets_key bigint,
-    facets string,
+    facets string, assertions string,
     rows bigint, bytes bigint, has_statistics boolean
 """
 
@@ -75,7 +76,7 @@ DESCRIBED = """
     spelling_key bigint, namespace string, name string, facets_key bigint,
         first_seen_at timestamp, last_seen_at timestamp,
     lifecycle string, previous struct<namespace: string, name: string>, version string,
-    checksum string,
+    checksum string, assertions string,
     schema_key bigint, fields string,
     identifiers array<struct<namespace: string, name: string>>,
     owners array<struct<name: string, type: string>>,

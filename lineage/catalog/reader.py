@@ -101,7 +101,7 @@ def _postgres(url: str) -> Iterator[Reader]:
 
 
 def rows_for(
-    reader: Reader, sql: str, keys: Iterable[int], values: Values | None = None
+    reader: Reader, sql: str, keys: Iterable[int | str], values: Values | None = None
 ) -> list[Row]:
     """Rows of a question that holds `IN (:keys)`, asked in chunks that both databases take."""
     found: list[Row] = []

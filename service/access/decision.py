@@ -13,7 +13,9 @@ from service.access.versions import AccessVersion, Holder, fingerprint_of
 READ, ADMIN = "read", "admin"
 OTHER = "other"
 # What each action needs; what is not here needs the most.
-NEEDS = dict.fromkeys(("lineage", "impact", "dataset", "datasets", "why", "run", "slis"), READ)
+NEEDS = dict.fromkeys(
+    ("lineage", "impact", "dataset", "datasets", "why", "history", "run", "diff", "slis"), READ
+)
 _BEARER = re.compile(rb"[Bb]earer +([!-~]+)")
 _ADVICE = {
     "no_token": "send the header `Authorization: Bearer TOKEN`",

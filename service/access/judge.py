@@ -11,7 +11,7 @@ import msgspec
 
 WHOLE = "*"
 # Allowed to read: all else needs `admin`. Written down here on its own, not taken from the gate.
-READABLE = ("dataset", "datasets", "impact", "lineage", "run", "slis", "why")
+READABLE = (*("dataset", "datasets", "diff", "history", "impact", "lineage", "run", "slis", "why"),)
 
 
 class Token(msgspec.Struct, frozen=True):

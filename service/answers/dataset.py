@@ -1,7 +1,7 @@
 """One dataset: what is known of it, and why its state is what it is."""
 
 from lineage.catalog.reader import Reader, Row
-from lineage.states import COVERAGE, FRESHNESS
+from lineage.states import COVERAGE, FACTS, FRESHNESS
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
 from service.answers.moments import Evaluated, iso, iso_of
@@ -28,6 +28,7 @@ SELECT a.namespace, a.name, a.rule FROM dataset_alias a
 JOIN dataset d ON d.dataset_key = a.dataset_key
 WHERE d.canonical_key = :key ORDER BY a.namespace, a.name, a.rule LIMIT 100
 """
+_CONTENT = "What is told of its content"
 
 
 # Evidence that speaks of the dataset and its own runs alone, in these SLIs; all other may name
@@ -101,7 +102,8 @@ def _doubt(known: DatasetDetail) -> list[str]:
 def _sentence(state: SliState) -> str:
     """One SLI's verdict, as `Freshness (M2) is bad since …: job_failed. Evidence. Age, limit.`."""
     name = state.name.replace("_", " ").capitalize()
-    verdict = f"{name} ({state.sli}) is {state.state} since {state.since}"
+    subject = _CONTENT if state.sli == FACTS else f"{name} ({state.sli})"
+    verdict = f"{subject} is {state.state} since {state.since}"
     because = f": {state.reason}" if state.reason else ""
     evidence = f" {state.evidence.rstrip('.')}." if state.evidence else ""
     return f"{verdict}{because}.{evidence}{_age(state)}"

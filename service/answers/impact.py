@@ -6,10 +6,10 @@ from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.states import TIERS
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
-from service.answers.lineage import MOST_DEPTH, NEXT, Steps, Walk, walked
 from service.answers.moments import Evaluated, iso, seconds_between
 from service.answers.named import Dataset
 from service.answers.run_shapes import Instant
+from service.answers.walk import MOST_DEPTH, NEXT, Steps, Walk, walked
 
 _NAMED = """
 SELECT d.dataset_key, d.namespace, d.name, COALESCE(p.tier, 'optional'), p.owner

@@ -6,8 +6,6 @@ only named (`repeated`): a graph with diamonds would otherwise grow without end 
 
 from collections.abc import Iterable
 
-import msgspec
-
 from lineage.catalog.reader import Reader, rows_for
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
@@ -15,31 +13,7 @@ from service.answers.moments import Evaluated
 from service.answers.named import Dataset
 from service.answers.runs import last_run
 from service.answers.shapes import Lineage, Node
-
-MOST_NODES = 5_000
-MOST_DEPTH = 100
-NEXT = {
-    "upstream": "SELECT downstream_key, upstream_key, job_name FROM edge"
-    " WHERE downstream_key IN (:keys)",
-    "downstream": "SELECT upstream_key, downstream_key, job_name FROM edge"
-    " WHERE upstream_key IN (:keys)",
-}
-_NAMES = "SELECT dataset_key, namespace, name FROM dataset WHERE dataset_key IN (:keys)"
-
-DIRECTIONS: dict[str, tuple[str, ...]] = {"upstream": ("upstream",), "downstream": ("downstream",)}
-DIRECTIONS["both"] = ("upstream", "downstream")
-
-
-class Walk(msgspec.Struct):
-    """A breadth-first walk: the jobs between datasets and their neighbours, and who found whom.
-
-    `found_by` is in the order of finding.
-    """
-
-    neighbours: dict[int, dict[int, set[str]]]
-    found_by: dict[int, int | None]
-    hidden: dict[int, set[int]] = {}  # next to each, what may not be seen: the walk ends there
-    cut: str | None = None
+from service.answers.walk import DIRECTIONS, NAMES, NEXT, Steps, Walk, walked
 
 
 def lineage(  # noqa: PLR0913 - the last three by name
@@ -60,10 +34,10 @@ def lineage(  # noqa: PLR0913 - the last three by name
     walks = {
         way: walked(Steps(reader, NEXT[way], sight), key, depth) for way in DIRECTIONS[direction]
     }
-    keys = {key}.union(*(walk.found_by for walk in walks.values()))
+    keys = {key}.union(*(found.found_by for found in walks.values()))
     draw = _Drawing(reader, keys, evaluated)
-    cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
-    trees = {way: draw.branches(walk, key) for way, walk in walks.items()}
+    cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
+    trees = {way: draw.branches(found, key) for way, found in walks.items()}
     return Lineage(
         dataset_namespace=namespace,
         dataset=name,
@@ -79,57 +53,8 @@ def lineage(  # noqa: PLR0913 - the last three by name
     )
 
 
-def _hidden(walk: Walk | None, key: int) -> int:
-    return 0 if walk is None else len(walk.hidden.get(key, ()))
-
-
-class Steps:
-    """The edges of one direction, and which of their ends may be seen."""
-
-    def __init__(self, reader: Reader, sql: str, sight: Sight) -> None:
-        self._reader = reader
-        self._sql = sql
-        self._sight = sight
-
-    def edges(self, frontier: Iterable[int]) -> list[tuple[int, int, str, bool]]:
-        """(from, to, job, whether `to` may be seen) of every edge out of these."""
-        rows = rows_for(self._reader, self._sql, frontier)
-        if self._sight.is_whole:
-            return [(here, other, job, True) for here, other, job in rows]
-        named = rows_for(self._reader, _NAMES, {other for _, other, _ in rows})
-        seen = {key for key, namespace, _ in named if self._sight.sees(namespace)}
-        return [(here, other, job, other in seen) for here, other, job in rows]
-
-
-def walked(steps: Steps, start: int, depth: int) -> Walk:
-    """All that is reached from here in one direction, nearest first, to `depth` steps away."""
-    walk = Walk(neighbours={}, found_by={start: None}, hidden={})
-    frontier = [start]
-    for _ in range(depth):
-        frontier = _step(steps, walk, frontier)
-        if not frontier or walk.cut:
-            return walk
-    beyond = (other for _, other, _, is_seen in steps.edges(frontier) if is_seen)
-    if any(other not in walk.found_by for other in beyond):
-        walk.cut = f"more lies beyond depth {depth}"
-    return walk
-
-
-def _step(steps: Steps, walk: Walk, frontier: Iterable[int]) -> list[int]:
-    reached: list[int] = []
-    for here, other, job_name, is_seen in steps.edges(frontier):
-        if not is_seen:
-            walk.hidden.setdefault(here, set()).add(other)
-            continue
-        if other not in walk.found_by:
-            if len(walk.found_by) > MOST_NODES:
-                walk.cut = f"more than {MOST_NODES} datasets"
-                continue
-            walk.found_by[other] = here
-            reached.append(other)
-        if other != here:
-            walk.neighbours.setdefault(here, {}).setdefault(other, set()).add(job_name)
-    return reached
+def _hidden(found: Walk | None, key: int) -> int:
+    return 0 if found is None else len(found.hidden.get(key, ()))
 
 
 class _Drawing:
@@ -138,17 +63,17 @@ class _Drawing:
     def __init__(self, reader: Reader, keys: Iterable[int], evaluated: Evaluated) -> None:
         wanted = list(keys)
         self.states = states_of(reader, wanted, evaluated)
-        self._names = {row[0]: (row[1], row[2]) for row in rows_for(reader, _NAMES, wanted)}
+        self._names = {row[0]: (row[1], row[2]) for row in rows_for(reader, NAMES, wanted)}
 
-    def branches(self, walk: Walk, key: int) -> list[Node]:
+    def branches(self, found: Walk, key: int) -> list[Node]:
         """What hangs on this dataset, by name."""
-        others = walk.neighbours.get(key, {})
-        nodes = [self._node(walk, key, other, jobs) for other, jobs in others.items()]
+        others = found.neighbours.get(key, {})
+        nodes = [self._node(found, key, other, jobs) for other, jobs in others.items()]
         return sorted(nodes, key=lambda node: (node.dataset_namespace, node.dataset))
 
-    def _node(self, walk: Walk, parent: int, key: int, jobs: set[str]) -> Node:
+    def _node(self, found: Walk, parent: int, key: int, jobs: set[str]) -> Node:
         namespace, name = self._names.get(key, ("", f"(unknown dataset {key})"))
-        repeated = walk.found_by[key] != parent
-        children = [] if repeated else self.branches(walk, key)
+        repeated = found.found_by[key] != parent
+        children = [] if repeated else self.branches(found, key)
         told = (namespace, name, self.states[key], sorted(jobs), repeated, children)
-        return Node(*told, hidden=_hidden(walk, key))
+        return Node(*told, hidden=_hidden(found, key))

@@ -6,6 +6,7 @@ import msgspec
 
 from lineage.catalog.reader import Reader
 from lineage.clock import from_micros, to_micros
+from service.errors import InvalidQuestionError
 
 _SECOND = 1_000_000
 
@@ -25,6 +26,26 @@ def seconds_between(start: int | None, end: int | None) -> float | None:
     if start is None or end is None or end < start:
         return None
     return (end - start) / _SECOND
+
+
+def past_instant(text: str, now: datetime) -> int:
+    """Microseconds of an instant that somebody asks about, such as `2026-11-20T12:00:00Z`.
+
+    Raises:
+        InvalidQuestionError: it is none, has no time zone, or is yet to come.
+    """
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError as error:
+        message = f"at: expected an instant such as 2026-11-20T12:00:00Z, got {text[:80]!r}"
+        raise InvalidQuestionError(message) from error
+    if instant.tzinfo is None:
+        message = f"at: {text[:80]!r} has no time zone: end it with Z for UTC, or as +01:00"
+        raise InvalidQuestionError(message)
+    if instant > now:
+        message = f"at: {text[:80]!r} is yet to come"
+        raise InvalidQuestionError(message)
+    return to_micros(instant)
 
 
 class Evaluated(msgspec.Struct, frozen=True):

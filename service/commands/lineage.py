@@ -9,12 +9,17 @@ from rich.text import Text
 from rich.tree import Tree
 
 from service.answers.dataset import duration
-from service.answers.lineage import MOST_DEPTH, lineage
+from service.answers.lineage import lineage
+from service.answers.moments import past_instant
 from service.answers.named import dataset_named
+from service.answers.past import past_lineage
+from service.answers.past_shapes import PastLineage
 from service.answers.run_shapes import RunSummary
 from service.answers.shapes import Lineage, Node
+from service.answers.walk import MOST_DEPTH
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.commands.past import past_drawing
 from service.settings import read
 from service.terminal import console, local, plain, print_json, state, warn
 
@@ -22,24 +27,35 @@ app = typer.Typer()
 
 
 @app.command()
-def main(
+def main(  # noqa: PLR0913 - each is an option
     dataset: DatasetName,
     namespace: Namespace = None,
     data_dir: DataDir = None,
     *,
     depth: Annotated[int, typer.Option(min=1, max=MOST_DEPTH, help="Steps to follow.")] = 5,
+    at: Annotated[
+        str | None, typer.Option(help="As it was then: an instant, as 2026-11-20T12:00:00Z.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a dataset's upstream tree, downstream tree and last run."""
+    answer: Lineage | PastLineage
     with question(read(data_dir)) as asked:
         named = dataset_named(asked.reader, dataset, namespace)
-        answer = lineage(asked.reader, named, asked.evaluated, depth=depth)
+        if at is None:
+            answer = lineage(asked.reader, named, asked.evaluated, depth=depth)
+        else:
+            answer = past_lineage(asked.reader, named, past_instant(at, asked.now), depth=depth)
     if answer.partial_reason:
         warn(f"cut short: {answer.partial_reason}")
     if as_json:
         print_json(answer)
     else:
-        console().print(drawing(answer))
+        console().print(_drawn(answer))
+
+
+def _drawn(answer: Lineage | PastLineage) -> RenderableType:
+    return past_drawing(answer) if isinstance(answer, PastLineage) else drawing(answer)
 
 
 def drawing(answer: Lineage) -> RenderableType:

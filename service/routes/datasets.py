@@ -6,12 +6,15 @@ from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
 from service.answers import dataset as one
+from service.answers.dataset_history import dataset_history
 from service.answers.datasets import Filters, datasets
+from service.answers.history_shapes import History
 from service.answers.named import dataset_named
 from service.answers.shapes import DatasetDetail, DatasetPage, Why
 from service.routes.asked import AnyRequest, asked_by
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="At most so many.")]
+_Most = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many of each.")]
 _Offset = Annotated[int, QueryParameter(ge=0, description="Skip so many.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
@@ -42,6 +45,19 @@ def get_dataset(
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
         return one.dataset(asked.reader, named, asked.evaluated, asked.sight)
+
+
+@get("/api/v1/history", query="history", access="history", sync_to_thread=True)
+def get_history(
+    request: AnyRequest,
+    dataset: FromQuery[str],
+    dataset_namespace: _Text = None,
+    limit: _Most = 100,
+) -> History:
+    """Its schemas with what changed, its versions and checksums, and its writes."""
+    with asked_by(request) as asked:
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        return dataset_history(asked.reader, named, limit=limit)
 
 
 @get("/api/v1/why", query="why", access="why", is_cut=True, sync_to_thread=True)

@@ -48,7 +48,8 @@ def required_nodes(spark: SparkSession, engine: Engine, policy: Policy) -> DataF
         if connection.execute(text(_ANY.format(chosen=chosen))).first() is None:
             return None
     query = nodes_query(policy.requirements)
-    return catalog_frames.frame(spark, engine, query, NODES)
+    # Few rows: one partition needs no shuffle.
+    return catalog_frames.frame(spark, engine, query, NODES).coalesce(1)
 
 
 def _chosen(requirements: Requirements) -> str:
@@ -60,20 +61,33 @@ def _chosen(requirements: Requirements) -> str:
 
 
 def nodes_query(requirements: Requirements) -> str:
-    """The query of NODES; what nobody requires is not looked up, and is null."""
-    fields, chosen = set(required_fields(requirements)), _chosen(requirements)
-    of_runs = [field for field in RUN_FIELDS if field in fields]
-    columns = [
-        f"r.{field}" if field in of_runs else _FIELDS[field] if field in fields else "NULL"
-        for field in _FIELDS
-    ]
-    where = _WHERE.format(chosen=chosen)
-    return f"""
-        SELECT d.dataset_key, p.tier, p.tier_origin, coalesce(p.is_regulated, 1 = 0),
-            a.last_written_at IS NOT NULL, coalesce(a.last_write_is_reported, 1 = 0),
-            {", ".join(columns)}
-        {_CHOSEN} {_runs(of_runs, where) if of_runs else ""} {where}
+    """The query of NODES; what nobody requires is not looked up, and is null.
+
+    Datasets that are alike are counted in the catalog: of 100,000, few rows are left for Spark.
     """
+    fields = required_fields(requirements)
+    of_runs = [field for field in RUN_FIELDS if field in fields]
+    where = _WHERE.format(chosen=_chosen(requirements))
+    looked_up = [f"{_looked_up(field)} AS has_{field}" for field in fields]
+    lacks = " AND ".join(f"coalesce(has_{field}, 1 = 1)" for field in fields)
+    told = [f"has_{field}" if field in fields else "NULL" for field in _FIELDS]
+    columns = ["tier", "tier_origin", "is_regulated", "is_written", "is_reported", *told]
+    places = ", ".join(str(place) for place in range(2, len(columns) + 3))
+    return f"""
+        SELECT count(*), CASE WHEN is_regulated AND NOT ({lacks}) THEN dataset_key END,
+            {", ".join(columns)}
+        FROM (
+            SELECT d.dataset_key, p.tier, p.tier_origin,
+                coalesce(p.is_regulated, 1 = 0) AS is_regulated,
+                a.last_written_at IS NOT NULL AS is_written,
+                coalesce(a.last_write_is_reported, 1 = 0) AS is_reported, {", ".join(looked_up)}
+            {_CHOSEN} {_runs(of_runs, where) if of_runs else ""} {where}
+        ) AS node GROUP BY {places}
+    """  # noqa: S608 - our own words
+
+
+def _looked_up(field: str) -> str:
+    return f"r.{field}" if field in RUN_FIELDS else _FIELDS[field]
 
 
 def _runs(fields: Sequence[str], where: str) -> str:

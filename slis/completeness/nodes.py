@@ -1,6 +1,5 @@
 """M3a completeness of nodes: is what the policy requires of a dataset, and of its run, known?"""
 
-from collections.abc import Iterable
 from functools import reduce
 from operator import add, or_
 from typing import get_args
@@ -49,9 +48,9 @@ def nodes(described: DataFrame, instants: DataFrame, requirements: Requirements)
         F.when(F.col("is_regulated"), "declared")
         .otherwise(F.col("tier_origin"))
         .alias("tier_origin"),
-        _count(good.values()).alias("good"),
-        _count(known.values()).alias("total"),
-        _count(unknown.values()).alias("unknown"),
+        _count(good).alias("good"),
+        _count(known).alias("total"),
+        _count(unknown).alias("unknown"),
         _names(needed).alias("required"),
         _names(missing).alias("missing"),
     )
@@ -76,8 +75,11 @@ def _is_hidden(field: str) -> Column:
     return F.col("is_written") & ~_is_known(field) if field in RUN_FIELDS else F.lit(False)
 
 
-def _count(flags: Iterable[Column]) -> Column:
-    return reduce(add, (F.coalesce(flag.cast("bigint"), F.lit(0)) for flag in flags))
+def _count(flags: dict[str, Column]) -> Column:
+    """How many hold, over all datasets of the row."""
+    zero = F.lit(0).cast("bigint")
+    held = (F.coalesce(flag.cast("bigint"), zero) for flag in flags.values())
+    return F.col("datasets") * reduce(add, held)
 
 
 def _names(flags: dict[str, Column]) -> Column:

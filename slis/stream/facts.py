@@ -34,6 +34,7 @@ _DATASET_FACETS = f"""
     version struct<datasetVersion: string, checksum: string>,
     checksum struct<checksum: string, value: string, algorithm: string>,
     storage struct<checksum: string>,
+    dataQualityAssertions struct<assertions: string>,
     schema struct<fields: array<struct<name: string, type: string>>>,
     symlinks struct<identifiers: array<{_IDENTIFIER}>>,
     ownership struct<owners: array<struct<name: string, type: string>>>,
@@ -120,6 +121,7 @@ def _mention_plan() -> tuple[list[Column], Column, list[Column]]:
             F.col("dataset.name").alias("name"),
             F.xxhash64(facets).alias("facets_key"),
             facets.alias("facets"),
+            F.col("dataset.inputFacets.dataQualityAssertions.assertions").alias("assertions"),
             F.col(f"{statistics}.rowCount").alias("rows"),
             F.col(f"{statistics}.size").alias("bytes"),
             F.col(statistics).isNotNull().alias("has_statistics"),
@@ -161,8 +163,8 @@ def _run_io_plan() -> tuple[Column, list[Column], list[Column]]:
 def described(named: DataFrame) -> DataFrame:
     """`schemas.DESCRIBED` from `schemas.MENTIONS`: each dataset's distinct facets, parsed once."""
     keys, seen, facets, columns = _description_plan()
-    distinct = named.groupBy(*keys, "facets").agg(*seen)
-    return distinct.select(*keys, *_SEEN, facets).select(*keys, *_SEEN, *columns)
+    distinct = named.groupBy(*keys, "facets", "assertions").agg(*seen)
+    return distinct.select(*keys, *_SEEN, "assertions", facets).select(*keys, *_SEEN, *columns)
 
 
 _SEEN = ("first_seen_at", "last_seen_at")
@@ -181,6 +183,7 @@ def _description_plan() -> tuple[list[Column], list[Column], Column, list[Column
             F.col("facet.lifecycleStateChange.previousIdentifier").alias("previous"),
             F.col("facet.version.datasetVersion").alias("version"),
             _checksum().alias("checksum"),
+            F.coalesce("assertions", "facet.dataQualityAssertions.assertions").alias("assertions"),
             F.when(has_fields, F.xxhash64("facet.schema.fields")).alias("schema_key"),
             F.when(has_fields, F.to_json("facet.schema.fields")).alias("fields"),
             F.col("facet.symlinks.identifiers").alias("identifiers"),

@@ -3,6 +3,7 @@
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
+from slis.stream.assertions import merge_assertions
 from slis.stream.upsert import both, either, greatest, least, upsert
 
 _SEEN = {"first_seen_at": least, "last_seen_at": greatest}
@@ -141,6 +142,7 @@ def merge_descriptions(connection: Connection) -> None:
             _SEEN,
             keeps="fields" if more else "",
         )
+    merge_assertions(connection)
     _merge_column_edges(connection)
     _merge_owners_and_tags(connection)
 

@@ -21,6 +21,7 @@ _RUN_REFERENCE = "run: struct<runId: string>, job: struct<namespace: string, nam
 # that `facts.described` parses each distinct one once.
 _DATASET = (
     "struct<namespace: string, name: string, facets: string, "
+    "inputFacets: struct<dataQualityAssertions: struct<assertions: string>>, "
     "outputFacets: struct<outputStatistics: struct<rowCount: bigint, size: bigint>>>"
 )
 _EVENT = f"""

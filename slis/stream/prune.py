@@ -22,6 +22,8 @@ _BY_AGE = {
     "run_io": "last_event_at < :before",
     "dataset_version": "last_seen_at < :before",
     "dataset_checksum": "last_seen_at < :before",
+    "dataset_assertion": "coalesce(last_failed_at, 0) < :before"
+    " AND coalesce(last_passed_at, 0) < :before",
 }
 # The newest of each dataset stay, whatever their age says of the rest.
 _SURPLUS_WRITES = """

@@ -6,6 +6,7 @@ from sqlalchemy import ColumnElement, Connection, Table, func, text
 
 from lineage.catalog import tables
 from slis.stream.activity import renew_last_write
+from slis.stream.assertions import ASSERTION_FOLDS
 from slis.stream.unfold import job_key
 from slis.stream.upsert import Fold, both, either, greatest, least, upsert
 from slis.stream.writes import WRITE_FOLDS
@@ -40,6 +41,7 @@ _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
     (tables.schema_version, "dataset_key", {**_SEEN, "fields": greatest}),
     (tables.dataset_version, "dataset_key", _SEEN),
     (tables.dataset_checksum, "dataset_key", _SEEN),
+    (tables.dataset_assertion, "dataset_key", ASSERTION_FOLDS),
     (tables.tag, "dataset_key", {"last_seen_at": greatest}),
     (tables.ownership, "subject_key", {"type": greatest, "last_seen_at": greatest}),
     (tables.column_edge, "upstream_key", _SEEN),

@@ -66,6 +66,12 @@ facets = _table(
 )
 link = _table("s_link", "alias_key dataset_key first_seen_at last_seen_at", "rule namespace name")
 owner = _table("s_owner", "subject_key last_seen_at", "subject owner type")
+assertion = _table(
+    "s_assertion",
+    "dataset_key tested_at",
+    "assertion column_name name severity expected actual",
+    "is_success",
+)
 tag = _table("s_tag", "dataset_key last_seen_at", "tag value")
 column_edge = _table(
     "s_column_edge",

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from lineage.keys import key
 from slis.stream.arrow import clean, records
+from slis.stream.assertions import RESULT, assertions_of
 from slis.stream.spellings import Seen, Spelling, Spellings
 
 Row = tuple[Any, ...]
@@ -23,7 +24,8 @@ class Unfolded:
 
     def __init__(self, described: pa.Table) -> None:
         self.spellings = Spellings()
-        self.facets: list[Row] = []
+        self.facets: dict[tuple[int, int], tuple[Row, Seen]] = {}
+        self.assertions: set[Row] = set()
         self.links: list[Row] = []
         self.owners: list[Row] = []
         self.tags: list[Row] = []
@@ -40,25 +42,29 @@ class Unfolded:
 
     def rows(self) -> dict[str, tuple[Sequence[str], list[Row]]]:
         """Rows of `staging`'s tables, by name, each with its columns."""
-        seen = "first_seen_at last_seen_at"
+        span = "first_seen_at last_seen_at"
         given: dict[str, tuple[str, list[Row]]] = {
             "s_name": (
-                f"spelling_key dataset_key namespace name partition partition_at is_dataset {seen}",
+                f"spelling_key dataset_key namespace name partition partition_at is_dataset {span}",
                 list(self.spellings.names()),
             ),
             "s_alias": (
-                f"alias_key dataset_key rule namespace name {seen}",
+                f"alias_key dataset_key rule namespace name {span}",
                 list(self.spellings.aliases()),
             ),
             "s_facets": (
-                f"{_OF_FACETS} {seen}",
-                self.facets,
+                f"{_OF_FACETS} {span}",
+                [(*told, *seen) for told, seen in self.facets.values()],
             ),
-            "s_link": (f"alias_key dataset_key rule namespace name {seen}", self.links),
+            "s_link": (f"alias_key dataset_key rule namespace name {span}", self.links),
             "s_owner": ("subject subject_key owner type last_seen_at", self.owners),
+            "s_assertion": (
+                f"dataset_key tested_at {' '.join(RESULT)}",
+                list(self.assertions),
+            ),
             "s_tag": ("dataset_key tag value last_seen_at", self.tags),
             "s_column_edge": (
-                f"upstream_key upstream_field downstream_key downstream_field {seen}",
+                f"upstream_key upstream_field downstream_key downstream_field {span}",
                 list(self.columns),
             ),
         }
@@ -67,13 +73,9 @@ class Unfolded:
     def _unfold(self, record: dict[str, Any]) -> None:
         seen = Seen(record["first_seen_at"], record["last_seen_at"])
         dataset = self.spellings.note(record["namespace"], record["name"], seen, is_dataset=True)
-        self.facets.append(
-            (
-                *(record["spelling_key"], record["facets_key"], dataset.dataset_key),
-                *(record["lifecycle"], record["version"], record["checksum"]),
-                *(record["schema_key"], record["fields"], *seen),
-            )
-        )
+        self._keep_facets(record, dataset, seen)
+        told = assertions_of(record["assertions"]) if record["assertions"] else ()
+        self.assertions.update((dataset.dataset_key, seen.last, *result) for result in told)
         self.links += self._links(record, dataset, seen)
         self.owners += [
             ("dataset", dataset.dataset_key, clean(owner["name"]), clean(owner["type"]), seen.last)
@@ -87,6 +89,16 @@ class Unfolded:
             if tag and tag["key"] and not tag["field"]
         ]
         self.columns.update(self._columns(record, dataset, seen))
+
+    def _keep_facets(self, record: dict[str, Any], dataset: Spelling, seen: Seen) -> None:
+        """One row for the same facets, whatever was tested beside them."""
+        keys = record["spelling_key"], record["facets_key"]
+        told = (
+            *(*keys, dataset.dataset_key, record["lifecycle"], record["version"]),
+            *(clean(record["checksum"]), record["schema_key"], record["fields"]),
+        )
+        _, before = self.facets.get(keys, (told, seen))
+        self.facets[keys] = (told, before | seen)
 
     def _links(self, record: dict[str, Any], dataset: Spelling, seen: Seen) -> Iterator[Row]:
         named = [("symlink", identifier) for identifier in record["identifiers"] or ()]

@@ -118,6 +118,19 @@ def test_a_bad_dataset_is_named_with_its_reason_and_owner(catalog):
     assert {dict(labels)["dataset"] for labels in found} == {shop.RAW, shop.CORE, shop.REF}
 
 
+def test_datasets_without_a_checksum_are_counted_by_tier(catalog):
+    """One of the three critical ones has had one; a retired dataset would not count."""
+    shop.fill(catalog)
+    raw = {"dataset_key": shop.dataset_key(shop.RAW), "checksum": "md5:1"}
+    with writing(catalog) as connection:
+        seen = {"first_seen_at": 1, "last_seen_at": 1}
+        connection.execute(insert(tables.dataset_checksum), {**raw, **seen})
+
+    found = _samples(_scrape(catalog))["lineage_datasets_without_checksum"]
+
+    assert found == {_labels(tier="critical"): 2.0, _labels(tier="important"): 1.0}
+
+
 def test_a_stale_evaluation_drops_every_gauge_that_rests_on_it(catalog):
     """61 s without an evaluation: no ratio, no dataset; the counters stand where they stood."""
     then = datetime.now(UTC)

@@ -9,7 +9,7 @@ module names its one writing role.
 from lineage.catalog.tables.arrived import batch, event, pipeline_error, reader_cursor
 from lineage.catalog.tables.asked import audit, retirement
 from lineage.catalog.tables.columns import metadata
-from lineage.catalog.tables.described import dataset_checksum
+from lineage.catalog.tables.described import dataset_assertion, dataset_checksum
 from lineage.catalog.tables.evidence import (
     application,
     edge_check,
@@ -77,6 +77,7 @@ __all__ = [
     "dataset",
     "dataset_activity",
     "dataset_alias",
+    "dataset_assertion",
     "dataset_checksum",
     "dataset_limit",
     "dataset_policy",

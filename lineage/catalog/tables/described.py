@@ -1,6 +1,6 @@
 """What datasets say of their content: written by the pipeline, in the transaction of the batch."""
 
-from sqlalchemy import Table
+from sqlalchemy import Column, Index, Table, Text
 
 from lineage.catalog.tables.columns import instant, key_column, metadata, text_key
 
@@ -11,4 +11,19 @@ dataset_checksum = Table(
     text_key("checksum"),  # algorithm:value
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
+)
+
+dataset_assertion = Table(
+    "dataset_assertion",
+    metadata,
+    key_column("dataset_key"),  # canonical
+    text_key("assertion"),  # its kind, as not_null
+    text_key("column_name"),  # empty: of the whole dataset, here and below: not told
+    text_key("name"),
+    instant("last_passed_at"),
+    instant("last_failed_at"),  # it fails as long as this is not before the other
+    Column("severity", Text),  # of the last failure, as the next two
+    Column("expected", Text),
+    Column("actual", Text),
+    Index("dataset_assertion_failed", "last_failed_at"),
 )

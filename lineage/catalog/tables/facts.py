@@ -148,6 +148,7 @@ schema_version = Table(
     Column("fields", Text, nullable=False),  # JSON: [{"name": …, "type": …}]
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
+    Index("schema_version_first_seen", "first_seen_at", "dataset_key"),
 )
 
 dataset_version = Table(

@@ -10,7 +10,7 @@ from tests.slis.sli_frames import day, frame, instants
 
 _FIELDS = ("owner", "schema", "version", "checksum", "job_id", "code_version")
 _WRITTEN = {"is_regulated": True, "is_written": True, "is_reported": True}
-_COMPLETE = {"tier": "critical", "tier_origin": "inherited", **_WRITTEN}
+_COMPLETE = {"datasets": 1, "tier": "critical", "tier_origin": "inherited", **_WRITTEN}
 _COMPLETE |= dict.fromkeys(_FIELDS, True)
 _REGULATED = Requirements()
 
@@ -28,17 +28,17 @@ def _tallies(judged):
 
 
 def test_a_regulated_dataset_without_a_required_field_is_bad_and_says_what_it_lacks(spark):
-    """Owner, schema and code version are required of it; two of six known fields are not there."""
+    """Owner, schema and code version are required of it; two of twelve are not known."""
     judged = _judged(
         spark,
         _REGULATED,
         [
-            {"dataset_key": 1},
+            {"datasets": 3},
             {"dataset_key": 2, "owner": False, "code_version": False, "checksum": False},
         ],
     )
 
-    assert _tallies(judged) == [("regulated", "declared", 4, 6, 0)]
+    assert _tallies(judged) == [("regulated", "declared", 10, 12, 0)]
     (state,) = node_states(judged).collect()
     assert (state.dataset_key, state.sli, state.state) == (2, "M3a", "bad")
     assert state.reason == "metadata_missing"

@@ -153,6 +153,22 @@ def upgrade() -> None:
         batch_op.create_index("alias_dataset", ["dataset_key"], unique=False)
 
     op.create_table(
+        "dataset_assertion",
+        sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("assertion", sa.Text(), nullable=False),
+        sa.Column("column_name", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("last_passed_at", sa.BigInteger(), nullable=True),
+        sa.Column("last_failed_at", sa.BigInteger(), nullable=True),
+        sa.Column("severity", sa.Text(), nullable=True),
+        sa.Column("expected", sa.Text(), nullable=True),
+        sa.Column("actual", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("dataset_key", "assertion", "column_name", "name"),
+    )
+    with op.batch_alter_table("dataset_assertion", schema=None) as batch_op:
+        batch_op.create_index("dataset_assertion_failed", ["last_failed_at"], unique=False)
+
+    op.create_table(
         "dataset_checksum",
         sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("checksum", sa.Text(), nullable=False),
@@ -606,6 +622,11 @@ def upgrade() -> None:
         sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("dataset_key", "schema_key"),
     )
+    with op.batch_alter_table("schema_version", schema=None) as batch_op:
+        batch_op.create_index(
+            "schema_version_first_seen", ["first_seen_at", "dataset_key"], unique=False
+        )
+
     op.create_table(
         "served_bucket",
         sa.Column("metric", sa.Text(), nullable=False),
@@ -703,6 +724,9 @@ def downgrade() -> None:
     op.drop_table("served_counter")
     op.drop_table("served_count")
     op.drop_table("served_bucket")
+    with op.batch_alter_table("schema_version", schema=None) as batch_op:
+        batch_op.drop_index("schema_version_first_seen")
+
     op.drop_table("schema_version")
     with op.batch_alter_table("run_io", schema=None) as batch_op:
         batch_op.drop_index("run_io_dataset")
@@ -778,6 +802,10 @@ def downgrade() -> None:
     op.drop_table("dataset_policy")
     op.drop_table("dataset_limit")
     op.drop_table("dataset_checksum")
+    with op.batch_alter_table("dataset_assertion", schema=None) as batch_op:
+        batch_op.drop_index("dataset_assertion_failed")
+
+    op.drop_table("dataset_assertion")
     with op.batch_alter_table("dataset_alias", schema=None) as batch_op:
         batch_op.drop_index("alias_dataset")
 

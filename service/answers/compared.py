@@ -1,0 +1,141 @@
+"""One side of a comparison: a run, or a root run with all its children."""
+
+from typing import Any
+
+import msgspec
+
+from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.states import run_state
+from service.answers.diff_shapes import ComparedRun
+from service.answers.moments import iso, seconds_between
+from service.answers.runs import settings_of
+from service.errors import UnknownRunError
+
+MOST_RUNS = 5_000  # children of one root that are looked at
+ATTRIBUTES = (
+    *("code_version", "code_url", "code_path", "code_tag", "code_branch", "job_version"),
+    *("engine", "engine_version", "adapter_version", "producer", "processing_type"),
+)
+FIGURES = ("version", "checksum", "partition", "rows", "bytes")
+_COLUMNS = (
+    *("run_key", "root_job_namespace", "root_job_name", "first_event_at", "started_at"),
+    *("completed_at", "failed_at", "error_message", "spark_conf", "parameters"),
+    *("nominal_start_at", *ATTRIBUTES),
+)
+_RUNS = f"""
+SELECT {", ".join(_COLUMNS)} FROM run WHERE {{column}} = :run_id
+ORDER BY first_event_at, run_key LIMIT :most
+"""  # noqa: S608 - constants only
+_IO = """
+SELECT c.namespace, c.name, io.direction, io.dataset_version, io.checksum, io.partition, io.rows,
+  io.bytes, io.schema_key, c.dataset_key
+FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
+JOIN dataset c ON c.dataset_key = d.canonical_key WHERE io.run_key IN (:keys)
+"""
+
+Touch = tuple[str, str, str]  # namespace, name, direction
+
+
+class Side(msgspec.Struct, frozen=True):
+    """A run with what it said: attributes and settings by name, figures by what it touched.
+
+    `schemas` holds (dataset key, schema key), the schema null where the run named none.
+    """
+
+    run: ComparedRun
+    attributes: dict[str, str | None]
+    settings: dict[str, str]
+    figures: dict[Touch, dict[str, str | None]]
+    schemas: dict[Touch, tuple[int, int | None]]
+    partial: bool
+
+
+def side(reader: Reader, run_id: str) -> Side:
+    """The root run of this id with all its children, else the run of this id by itself.
+
+    Raises:
+        UnknownRunError: none was ever seen.
+    """
+    values = {"run_id": run_id, "most": MOST_RUNS + 1}
+    rows = reader.rows(_RUNS.format(column="root_run_id"), values)
+    rows = rows or reader.rows(_RUNS.format(column="run_id"), values)
+    if not rows:
+        message = f"no event of a run {run_id[:80]!r} has been seen"
+        raise UnknownRunError(message)
+    kept = rows[:MOST_RUNS]
+    told = _told(kept)
+    attributes = {name: _all(told[name]) for name in ATTRIBUTES}
+    attributes["nominal_start_at"] = iso(max(told["nominal_start_at"], default=None))
+    figures, schemas = _touched(reader, told["run_key"])
+    return Side(
+        run=_compared(run_id, told, len(kept)),
+        attributes=attributes,
+        settings=_settings("spark_conf", told) | _settings("parameters", told),
+        figures=figures,
+        schemas=schemas,
+        partial=len(rows) > MOST_RUNS,
+    )
+
+
+def _told(rows: list[Row]) -> dict[str, list[Any]]:
+    """What the runs say, by column: nulls say nothing."""
+    columns = zip(_COLUMNS, zip(*rows, strict=True), strict=True)
+    return {name: [value for value in column if value is not None] for name, column in columns}
+
+
+def _compared(run_id: str, told: dict[str, list[Any]], count: int) -> ComparedRun:
+    started_at, completed_at = min(told["started_at"], default=None), told["completed_at"]
+    start = min(told["first_event_at"]) if started_at is None else started_at
+    end = max([*completed_at, *told["failed_at"]], default=None)
+    return ComparedRun(
+        run_id=run_id,
+        job_namespace=told["root_job_namespace"][0],
+        job_name=told["root_job_name"][0],
+        status=run_state(
+            started_at=started_at,
+            completed_at=max(completed_at, default=None),
+            failed_at=min(told["failed_at"], default=None),
+        ),
+        started_at=iso(start),
+        finished_at=iso(end),
+        duration_seconds=seconds_between(start, end),
+        error_message=next(iter(told["error_message"]), None),
+        runs=count,
+    )
+
+
+def _all(values: list[str]) -> str | None:
+    return ", ".join(sorted(set(values))) or None
+
+
+def _settings(kind: str, told: dict[str, list[Any]]) -> dict[str, str]:
+    """By `kind key`; of children that differ, all that they say."""
+    found: dict[str, set[str]] = {}
+    for text in dict.fromkeys(told[kind]):
+        for key, value in settings_of(text).items():
+            found.setdefault(f"{kind} {key}", set()).add(value)
+    return {key: ", ".join(sorted(values)) for key, values in found.items()}
+
+
+def _touched(
+    reader: Reader, keys: list[int]
+) -> tuple[dict[Touch, dict[str, str | None]], dict[Touch, tuple[int, int | None]]]:
+    """Figures and schemas of what the runs touched; of children that differ, the greatest."""
+    figures: dict[Touch, list[Any]] = {}
+    schemas: dict[Touch, tuple[int, int | None]] = {}
+    for namespace, name, direction, *values, schema_key, dataset_key in rows_for(reader, _IO, keys):
+        touch = (namespace, name, direction)
+        held = figures.setdefault(touch, [None] * len(FIGURES))
+        figures[touch] = [_greater(one, other) for one, other in zip(held, values, strict=True)]
+        known = schemas.get(touch, (dataset_key, None))[1]
+        schemas[touch] = (dataset_key, _greater(known, schema_key))
+    return {touch: _texts(values) for touch, values in figures.items()}, schemas
+
+
+def _texts(values: list[Any]) -> dict[str, str | None]:
+    pairs = zip(FIGURES, values, strict=True)
+    return {name: None if value is None else str(value) for name, value in pairs}
+
+
+def _greater(one: Any, other: Any) -> Any:  # noqa: ANN401 - numbers or texts
+    return max((value for value in (one, other) if value is not None), default=None)

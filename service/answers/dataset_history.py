@@ -1,0 +1,74 @@
+"""A dataset's life: its schemas with what changed, its versions and checksums, its writes."""
+
+from collections.abc import Sequence
+
+from lineage.catalog.reader import Reader, Row
+from service.answers.history_shapes import History, SchemaSpan, Stamp, Write
+from service.answers.moments import iso_of
+from service.answers.named import Dataset
+from service.answers.schema_changes import fields_of, schema_change
+
+_SCHEMAS = """
+SELECT schema_key, fields, first_seen_at, last_seen_at FROM schema_version
+WHERE dataset_key = :key ORDER BY first_seen_at DESC, schema_key DESC LIMIT :most
+"""
+_CODE = """
+SELECT DISTINCT schema_key, code_version FROM dataset_write
+WHERE dataset_key = :key AND schema_key IS NOT NULL AND code_version IS NOT NULL ORDER BY 2
+"""
+_STAMPS = """
+SELECT {column}, first_seen_at, last_seen_at FROM {table}
+WHERE dataset_key = :key ORDER BY last_seen_at DESC, {column} DESC LIMIT :most
+"""
+_WRITES = """
+SELECT written_at, root_run_id, job_namespace, job_name, rows, partition, code_version
+FROM dataset_write WHERE dataset_key = :key ORDER BY written_at DESC, root_run_id LIMIT :most
+"""
+
+
+def dataset_history(reader: Reader, named: Dataset, *, limit: int) -> History:
+    """At most `limit` of each, the newest; partial where there are more."""
+    key, namespace, name = named
+    values = {"key": key, "most": limit + 1}
+    schemas = reader.rows(_SCHEMAS, values)
+    versions = reader.rows(_STAMPS.format(table="dataset_version", column="version"), values)
+    checksums = reader.rows(_STAMPS.format(table="dataset_checksum", column="checksum"), values)
+    writes = reader.rows(_WRITES, values)
+    more = {"schemas": schemas, "versions": versions, "checksums": checksums, "writes": writes}
+    cut = [what for what, rows in more.items() if len(rows) > limit]
+    reason = f"only the newest {limit} of these are shown: {', '.join(cut)}" if cut else None
+    return History(
+        dataset_namespace=namespace,
+        dataset=name,
+        schemas=_schemas(schemas, limit, reader.rows(_CODE, {"key": key})),
+        versions=[_stamp(row) for row in versions[:limit]],
+        checksums=[_stamp(row) for row in checksums[:limit]],
+        writes=[Write(iso_of(row[0]), *row[1:]) for row in writes[:limit]],
+        partial=bool(cut),
+        partial_reason=reason,
+    )
+
+
+def _schemas(rows: Sequence[Row], limit: int, written: Sequence[Row]) -> list[SchemaSpan]:
+    """In their order; the one before the first that is shown still tells what changed."""
+    in_order = list(reversed(rows))
+    spans = []
+    for before, (schema_key, text, first_seen_at, last_seen_at) in zip(
+        [None, *in_order], in_order, strict=False
+    ):
+        fields = fields_of(text)
+        spans.append(
+            SchemaSpan(
+                first_seen_at=iso_of(first_seen_at),
+                last_seen_at=iso_of(last_seen_at),
+                fields=fields,
+                change=None if before is None else schema_change(fields_of(before[1]), fields),
+                code_versions=[version for key, version in written if key == schema_key],
+            )
+        )
+    return spans[-limit:]
+
+
+def _stamp(row: Row) -> Stamp:
+    value, first_seen_at, last_seen_at = row
+    return Stamp(value, iso_of(first_seen_at), iso_of(last_seen_at))

@@ -1,0 +1,121 @@
+"""Which run made an edge what it was at an instant: the newest that had written its end by then."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.states import run_state
+from service.access.sight import EVERYTHING, Sight
+from service.answers.moments import iso, iso_of
+from service.answers.past_shapes import EdgeRun, Touched
+from service.answers.runs import settings_of
+
+Edge = tuple[int, int]  # upstream key, downstream key
+
+# By the index of writes, newest first: as a rule the first of them is of this edge.
+_WRITES = """
+SELECT e.upstream_key, e.downstream_key, e.runs, (
+  SELECT w.root_run_id FROM dataset_write w
+  WHERE w.dataset_key = e.downstream_key AND w.written_at <= :at AND EXISTS (
+    SELECT 1 FROM edge_run x WHERE x.upstream_key = e.upstream_key
+    AND x.downstream_key = e.downstream_key AND x.job_key = e.job_key
+    AND x.root_run_id = w.root_run_id)
+  ORDER BY w.written_at DESC LIMIT 1)
+FROM edge e WHERE e.downstream_key IN (:keys) AND e.first_seen_at <= :at
+"""
+_WRITTEN_AT = """
+SELECT root_run_id, dataset_key, MAX(written_at) FROM dataset_write
+WHERE root_run_id IN (:keys) AND written_at <= :at GROUP BY root_run_id, dataset_key
+"""
+_ROOTS = """
+SELECT root_run_id, MAX(root_job_namespace), MAX(root_job_name), MIN(first_event_at),
+  MIN(started_at), MAX(completed_at), MIN(failed_at), MAX(code_version), MAX(job_version),
+  MAX(engine_version), MAX(spark_conf), MAX(parameters)
+FROM run WHERE root_run_id IN (:keys) GROUP BY root_run_id
+"""
+_TOUCHED = """
+SELECT r.root_run_id, d.canonical_key, io.direction, MAX(io.dataset_version), MAX(io.checksum),
+  MAX(io.partition), MAX(io.rows)
+FROM run r JOIN run_io io ON io.run_key = r.run_key JOIN dataset d ON d.dataset_key = io.dataset_key
+WHERE r.root_run_id IN (:keys) AND io.first_event_at <= :at
+GROUP BY r.root_run_id, d.canonical_key, io.direction
+"""
+
+
+class EdgeRuns(msgspec.Struct, frozen=True):
+    """The run of each edge, and how many edges have none that is known."""
+
+    runs: dict[Edge, EdgeRun]
+    unknown: int
+
+
+def edge_runs(
+    reader: Reader, edges: Iterable[Edge], at: int, sight: Sight = EVERYTHING
+) -> EdgeRuns:
+    """The newest run by `at` of each of these edges.
+
+    An edge of which every run failed, or is older than what the catalog keeps, has none; one that
+    is only declared has none either, and is not counted as unknown.
+    """
+    wanted = set(edges)
+    ends = sorted({downstream for _, downstream in wanted})
+    rows = [row for row in rows_for(reader, _WRITES, ends, {"at": at}) if row[:2] in wanted]
+    newest = _newest(reader, rows, at)
+    runs = _told(reader, newest, at, sight)
+    unknown = {(up, down) for up, down, count, _ in rows if count} - runs.keys()
+    return EdgeRuns(runs, len(unknown))
+
+
+def _newest(reader: Reader, rows: list[Row], at: int) -> dict[Edge, tuple[int, str]]:
+    """Of each edge, whatever job: when its end was written last, and by which root run."""
+    roots = sorted({root for *_, root in rows if root})
+    found = rows_for(reader, _WRITTEN_AT, roots, {"at": at})
+    written = {(root, end): written_at for root, end, written_at in found}
+    newest: dict[Edge, tuple[int, str]] = {}
+    for up, down, _, root in rows:
+        if root:
+            one = (written[root, down], root)
+            newest[up, down] = max(newest.get((up, down), one), one)
+    return newest
+
+
+def _told(
+    reader: Reader, newest: dict[Edge, tuple[int, str]], at: int, sight: Sight
+) -> dict[Edge, EdgeRun]:
+    roots = sorted({root for _, root in newest.values()})
+    told = {row[0]: row for row in rows_for(reader, _ROOTS, roots)}
+    named = rows_for(reader, _TOUCHED, roots, {"at": at})
+    touched = {(row[0], row[1], row[2]): Touched(*row[3:]) for row in named}
+    runs = {}
+    for (up, down), (written_at, root) in newest.items():
+        if root in told:
+            ends = touched.get((root, up, "read")), touched.get((root, down, "write"))
+            run = _run(told[root], written_at, *ends)
+            # Settings may name what is not to be seen.
+            runs[up, down] = run if sight.is_whole else _without_settings(run)
+    return runs
+
+
+def _without_settings(run: EdgeRun) -> EdgeRun:
+    return msgspec.structs.replace(run, spark_conf={}, parameters={})
+
+
+def _run(row: Row, written_at: int, read: Touched | None, wrote: Touched | None) -> EdgeRun:
+    root, namespace, name, first_event, started, completed, failed, *versions = row
+    code_version, job_version, engine_version, spark_conf, parameters = versions
+    return EdgeRun(
+        root_run_id=root,
+        job_namespace=namespace,
+        job_name=name,
+        status=run_state(started_at=started, completed_at=completed, failed_at=failed),
+        started_at=iso(first_event if started is None else started),
+        written_at=iso_of(written_at),
+        code_version=code_version,
+        job_version=job_version,
+        engine_version=engine_version,
+        spark_conf=settings_of(spark_conf),
+        parameters=settings_of(parameters),
+        read=read,
+        wrote=wrote,
+    )

@@ -1,0 +1,102 @@
+"""The graph as it was at an instant: edges seen by then, each with the run that made it so."""
+
+from lineage.catalog.reader import Reader, rows_for
+from lineage.clock import from_micros
+from service.access.sight import EVERYTHING, Sight
+from service.answers.edge_runs import Edge, EdgeRuns, edge_runs
+from service.answers.moments import iso_of
+from service.answers.named import Dataset
+from service.answers.past_shapes import PastLineage, PastNode
+from service.answers.walk import DIRECTIONS, NAMES, Steps, Walk, walked
+
+_NEXT = {
+    "upstream": "SELECT downstream_key, upstream_key, job_name FROM edge"
+    " WHERE downstream_key IN (:keys) AND first_seen_at <= :at",
+    "downstream": "SELECT upstream_key, downstream_key, job_name FROM edge"
+    " WHERE upstream_key IN (:keys) AND first_seen_at <= :at",
+}
+_BEGAN = "SELECT MIN(value) FROM meta WHERE name IN ('installed_at', 'history_from')"
+
+
+def past_lineage(  # noqa: PLR0913 - the last three by name
+    reader: Reader,
+    dataset: Dataset,
+    at: int,
+    *,
+    depth: int,
+    direction: str = "both",
+    sight: Sight = EVERYTHING,
+) -> PastLineage:
+    """Both trees, or the one asked for, as they were at `at` (µs).
+
+    Partial when more lies beyond the depth, when `at` is before anything was watched, and when the
+    runs of some edges are no longer known. What may not be seen is left out, and said so.
+    """
+    key, namespace, name = dataset
+    walks = {
+        way: walked(Steps(reader, _NEXT[way], sight, {"at": at}), key, depth)
+        for way in DIRECTIONS[direction]
+    }
+    edges = {way: _edges(found, way) for way, found in walks.items()}
+    runs = edge_runs(reader, set().union(*edges.values()), at, sight)
+    draw = _PastDrawing(reader, {key}.union(*(found.found_by for found in walks.values())), runs)
+    trees = {way: draw.branches(found, key, way) for way, found in walks.items()}
+    cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
+    cuts += _forgotten(reader, at, runs)
+    if any(found.hidden for found in walks.values()):
+        cuts.append("some of it may not be seen with this token")
+    return PastLineage(
+        dataset_namespace=namespace,
+        dataset=name,
+        at=iso_of(at),
+        upstream=trees.get("upstream", []),
+        downstream=trees.get("downstream", []),
+        depth=depth,
+        partial=bool(cuts),
+        partial_reason="; ".join(cuts) or None,
+    )
+
+
+def _forgotten(reader: Reader, at: int, runs: EdgeRuns) -> list[str]:
+    began = reader.rows(_BEGAN)[0][0]
+    said = []
+    if began is None or at < int(began):
+        since = "nothing has been watched yet" if began is None else f"watched since {_day(began)}"
+        said.append(f"nothing is known of that time: {since}")
+    if runs.unknown:
+        said.append(
+            f"of {runs.unknown} edges no run that had succeeded by then is known: it failed, or is"
+            " older than what is kept (LINEWARD_WRITE_DAYS)"
+        )
+    return said
+
+
+def _day(micros: str) -> str:
+    return from_micros(int(micros)).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _edges(found: Walk, way: str) -> set[Edge]:
+    pairs = [(here, other) for here, others in found.neighbours.items() for other in others]
+    return {(other, here) if way == "upstream" else (here, other) for here, other in pairs}
+
+
+class _PastDrawing:
+    """Names and runs of what a tree of the past is drawn of."""
+
+    def __init__(self, reader: Reader, keys: set[int], runs: EdgeRuns) -> None:
+        self._names = {row[0]: (row[1], row[2]) for row in rows_for(reader, NAMES, sorted(keys))}
+        self._runs = runs.runs
+
+    def branches(self, found: Walk, key: int, way: str) -> list[PastNode]:
+        """What hung on this dataset, by name."""
+        others = found.neighbours.get(key, {})
+        nodes = [self._node(found, (key, other), jobs, way) for other, jobs in others.items()]
+        return sorted(nodes, key=lambda node: (node.dataset_namespace, node.dataset))
+
+    def _node(self, found: Walk, pair: Edge, jobs: set[str], way: str) -> PastNode:
+        here, other = pair
+        namespace, name = self._names.get(other, ("", f"(unknown dataset {other})"))
+        repeated = found.found_by[other] != here
+        run = self._runs.get((other, here) if way == "upstream" else pair)
+        children = [] if repeated else self.branches(found, other, way)
+        return PastNode(namespace, name, sorted(jobs), run, repeated, children)

@@ -1,0 +1,51 @@
+"""What differs between two schemas, as the catalog keeps them."""
+
+import msgspec
+
+
+class Field(msgspec.Struct, frozen=True):
+    """A column of a schema."""
+
+    name: str
+    type: str | None = None
+
+
+class Retyped(msgspec.Struct, frozen=True):
+    """A column whose type is another one now."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+class SchemaChange(msgspec.Struct, frozen=True):
+    """From one schema to another; all empty where only the order of the columns differs."""
+
+    added: list[Field]
+    removed: list[Field]
+    retyped: list[Retyped]
+
+
+def fields_of(text: str | None) -> list[Field]:
+    """The columns of a `schema_version`; nothing where it is not known."""
+    return msgspec.json.decode(text, type=list[Field]) if text else []
+
+
+def schema_change(before: list[Field], after: list[Field]) -> SchemaChange:
+    """What the second schema has, lacks and types otherwise, by the names of its columns."""
+    old, new = ({field.name: field.type for field in fields} for fields in (before, after))
+    both = [name for name in new if name in old and old[name] != new[name]]
+    return SchemaChange(
+        added=[Field(name, kind) for name, kind in new.items() if name not in old],
+        removed=[Field(name, kind) for name, kind in old.items() if name not in new],
+        retyped=[Retyped(name, old[name], new[name]) for name in both],
+    )
+
+
+def told(change: SchemaChange) -> list[str]:
+    """The change in words: `added email (string)`, `removed at`, `id was int and is bigint`."""
+    return [
+        *(f"added {field.name} ({field.type})" for field in change.added),
+        *(f"removed {field.name}" for field in change.removed),
+        *(f"{one.name} was {one.before} and is {one.after}" for one in change.retyped),
+    ] or ["the order of its fields"]

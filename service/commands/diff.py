@@ -1,0 +1,90 @@
+"""`lineward diff RUN RUN`: what differs between two runs."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from service.answers.dataset import duration
+from service.answers.diff import diff, runs_of_job
+from service.answers.diff_shapes import Change, ComparedRun, DatasetDiff, RunDiff
+from service.answers.schema_changes import told
+from service.asking import question
+from service.commands.options import AsJson, DataDir
+from service.errors import InvalidQuestionError
+from service.settings import read
+from service.terminal import console, local, plain, print_json, warn
+
+app = typer.Typer()
+_Run = Annotated[str | None, typer.Argument(metavar="RUN", help="Run id; a root run's is whole.")]
+
+
+@app.command()
+def main(  # noqa: PLR0913 - each is an option
+    first: _Run = None,
+    second: _Run = None,
+    *,
+    job: Annotated[
+        str | None, typer.Option(help="Its last success against the first failure after it.")
+    ] = None,
+    job_namespace: Annotated[str | None, typer.Option(help="Of the job.")] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what differs between two runs: code, settings, inputs, outputs, schemas, figures."""
+    with question(read(data_dir)) as asked:
+        if job is not None and first is None:
+            first, second = runs_of_job(asked.reader, job, job_namespace)
+        if first is None or second is None:
+            message = "name two runs, or a job with --job"
+            raise InvalidQuestionError(message)
+        answer = diff(asked.reader, first, second)
+    if answer.partial_reason:
+        warn(answer.partial_reason)
+    if as_json:
+        print_json(answer)
+    else:
+        console().print(table(answer))
+
+
+def table(answer: RunDiff) -> Table:
+    """Both runs side by side, and below them what they do not have alike."""
+    shown = Table("", "first", "second")
+    for name, values in _heads(answer.first, answer.second):
+        shown.add_row(*map(plain, (name, *values)))
+    shown.add_section()
+    for change in answer.changes:
+        shown.add_row(*map(plain, _cells(change.what, change)))
+    for dataset in answer.datasets:
+        for row in _dataset(dataset):
+            shown.add_row(*map(plain, row))
+    if answer.same:
+        shown.add_row(plain("nothing differs, as far as the runs told"), "", "")
+    return shown
+
+
+def _heads(*runs: ComparedRun) -> list[tuple[str, list[str]]]:
+    lengths = ["-" if r.duration_seconds is None else duration(r.duration_seconds) for r in runs]
+    return [
+        ("run", [run.run_id for run in runs]),
+        ("job", [f"{run.job_namespace}/{run.job_name}" for run in runs]),
+        ("state", [run.status for run in runs]),
+        ("started", [local(run.started_at) for run in runs]),
+        ("took", lengths),
+        ("error", [(run.error_message or "-").partition("\n")[0] for run in runs]),
+    ]
+
+
+def _cells(what: str, change: Change) -> tuple[str, str, str]:
+    return what, change.first or "-", change.second or "-"
+
+
+def _dataset(found: DatasetDiff) -> list[tuple[str, str, str]]:
+    name = f"{found.direction} {found.dataset}"
+    if found.only_in is not None:
+        is_first = found.only_in == "first"
+        return [(name, "yes" if is_first else "no", "no" if is_first else "yes")]
+    rows = [_cells(f"{name}: {change.what}", change) for change in found.changes]
+    if found.schema is not None:
+        rows += [(f"{name}: schema", "", change) for change in told(found.schema)]
+    return rows

@@ -1,0 +1,75 @@
+"""`lineward history DATASET`: its schemas with what changed, versions, checksums and writes."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from service.answers.dataset_history import dataset_history
+from service.answers.history_shapes import History, SchemaSpan
+from service.answers.named import dataset_named
+from service.answers.schema_changes import told
+from service.asking import question
+from service.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.settings import read
+from service.terminal import console, local, plain, print_json, warn
+
+app = typer.Typer()
+MOST_SHOWN = 1_000
+
+
+@app.command()
+def main(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST_SHOWN, help="At most so many of each.")
+    ] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Show how a dataset's schema changed, and its versions, checksums and writes."""
+    with question(read(data_dir)) as asked:
+        named = dataset_named(asked.reader, dataset, namespace)
+        answer = dataset_history(asked.reader, named, limit=limit)
+    if answer.partial_reason:
+        warn(answer.partial_reason)
+    if as_json:
+        print_json(answer)
+    else:
+        console().print(drawing(answer))
+
+
+def drawing(answer: History) -> RenderableType:
+    """Four tables, one below the other."""
+    schemas = _table("schemas", "from", "until", "change", "code versions")
+    for span in answer.schemas:
+        changed, versions = _changed(span), ", ".join(span.code_versions) or "-"
+        schemas.add_row(
+            *map(plain, (local(span.first_seen_at), local(span.last_seen_at), changed, versions))
+        )
+    writes = _table("writes", "written", "root run", "job", "rows", "partition", "code version")
+    for write in answer.writes:
+        told_of = (write.job_name, write.rows, write.partition, write.code_version)
+        cells = (local(write.written_at), write.root_run_id, *(x or "-" for x in told_of))
+        writes.add_row(*map(plain, cells))
+    stamps = []
+    for title, listed in (("versions", answer.versions), ("checksums", answer.checksums)):
+        shown = _table(title, "value", "first seen", "last seen")
+        for stamp in listed:
+            cells = (stamp.value, local(stamp.first_seen_at), local(stamp.last_seen_at))
+            shown.add_row(*map(plain, cells))
+        stamps.append(shown)
+    return Group(plain(answer.dataset, "bold"), schemas, writes, *stamps)
+
+
+def _table(title: str, *columns: str) -> Table:
+    return Table(*columns, title=plain(title), title_justify="left")
+
+
+def _changed(span: SchemaSpan) -> str:
+    if span.change is None:
+        return f"{len(span.fields)} fields, the first that is known"
+    return "; ".join(told(span.change))

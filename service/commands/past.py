@@ -1,0 +1,60 @@
+"""What `lineward lineage --at` shows: each edge with the run that had made it so by then."""
+
+from collections.abc import Iterable
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from service.answers.past_shapes import EdgeRun, PastLineage, PastNode, Touched
+from service.terminal import local, plain, state
+
+
+def past_drawing(answer: PastLineage) -> RenderableType:
+    """Both trees as they were, one below the other."""
+    head = Text.assemble(plain(answer.dataset, "bold"), plain(f"  as of {local(answer.at)}"))
+    return Group(
+        Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),
+        _tree("upstream: what it was made of", answer.upstream),
+        _tree("downstream: what had been made of it", answer.downstream),
+    )
+
+
+def _tree(title: str, nodes: list[PastNode]) -> Tree:
+    tree = Tree(plain(title if nodes else f"{title}: nothing known", "bold"))
+    _grow(tree, nodes)
+    return tree
+
+
+def _grow(tree: Tree, nodes: Iterable[PastNode]) -> None:
+    for node in nodes:
+        again = plain("  (its branch is elsewhere)" if node.repeated else "", "dim")
+        label = Text.assemble(plain(node.dataset), again)
+        _grow(tree.add(Text("\n").join([label, _run(node)])), node.children)
+
+
+def _run(node: PastNode) -> Text:
+    by = f"by {', '.join(node.job_names)}"
+    if node.run is None:
+        return plain(f"  {by}; no run of then is known", "dim")
+    facts = "".join(f", {fact}" for fact in _facts(node.run))
+    head = plain(f"  {by}, run {node.run.root_run_id} ", "dim")
+    return Text.assemble(head, state(node.run.status), plain(facts, "dim"))
+
+
+def _facts(run: EdgeRun) -> Iterable[str]:
+    yield f"wrote {local(run.written_at)}"
+    for verb, touched in (("read", run.read), ("wrote", run.wrote)):
+        yield from _touched(verb, touched)
+    if run.code_version:
+        yield f"code {run.code_version}"
+    if run.engine_version:
+        yield f"engine {run.engine_version}"
+    yield from (f"{key}={value}" for key, value in run.parameters.items())
+
+
+def _touched(verb: str, touched: Touched | None) -> Iterable[str]:
+    if touched and touched.version:
+        yield f"{verb} version {touched.version}"
+    if touched and touched.partition:
+        yield f"{verb} {touched.partition}"

@@ -1,0 +1,51 @@
+"""How the datasets stand, as metrics: what changes with an evaluation and only then."""
+
+from collections.abc import Iterator, Sequence
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from lineage.states import FRESHNESS
+from service.answers.slis import sli_name
+from service.metric_rows import Standing
+
+
+def standing_metrics(found: Standing) -> Iterator[Metric]:
+    """Counts of all, and one series for each state of the gravest."""
+    yield _by_tier_and_state("lineage_datasets", "Datasets by their worst state.", found.counts)
+    states = GaugeMetricFamily(
+        "lineage_dataset_state",
+        "1: the state of a dataset that is bad or critical, the 500 gravest.",
+        labels=("dataset_namespace", "dataset", "tier", "owner", "sli", "state", "reason"),
+    )
+    labels = ("dataset_namespace", "dataset")
+    age = GaugeMetricFamily(
+        "lineage_dataset_age_seconds", "Age of the newest write.", labels=labels
+    )
+    limit = GaugeMetricFamily("lineage_dataset_limit_seconds", "Its limit.", labels=labels)
+    for row in found.listed:
+        name = (row.dataset_namespace, row.dataset)
+        why = (row.tier, row.owner, sli_name(row.sli), row.state, row.reason)
+        states.add_metric((*name, *why), 1.0)
+        if row.sli == FRESHNESS.id:
+            _add(age, name, row.age_seconds)
+            _add(limit, name, row.limit_seconds)
+    yield from (states, age, limit)
+    text = "Bad or critical datasets beyond those that lineage_dataset_state names."
+    yield _by_tier_and_state("lineage_dataset_other", text, found.others)
+    text = "Datasets of which no event that is kept named a checksum."
+    bare = GaugeMetricFamily("lineage_datasets_without_checksum", text, labels=("tier",))
+    for tier, count in sorted(found.without_checksum.items()):
+        bare.add_metric((tier,), count)
+    yield bare
+
+
+def _by_tier_and_state(name: str, text: str, counts: dict[tuple[str, str], int]) -> Metric:
+    family = GaugeMetricFamily(name, text, labels=("tier", "state"))
+    for id_, count in sorted(counts.items()):
+        family.add_metric(id_, count)
+    return family
+
+
+def _add(family: GaugeMetricFamily, labels: Sequence[str], value: float | None) -> None:
+    if value is not None:
+        family.add_metric(labels, value)

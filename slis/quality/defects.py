@@ -1,0 +1,33 @@
+"""The state `facts` of a dataset: what is wrong with its content, the first reason that holds."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lineage.states import BAD, FACTS, REASONS
+
+
+def defect_states(defects: DataFrame) -> DataFrame:
+    """One bad state per dataset; what else is wrong stands in its evidence.
+
+    Args:
+        defects: `quality.schemas.DEFECTS`, at most one row per dataset, instant and reason.
+
+    Returns:
+        `sli_schemas.STATES`, of the datasets that have a defect. Nothing is good here: that no
+        test failed says nothing of what nobody tested.
+    """
+    order = F.array_position(F.array(*map(F.lit, REASONS)), F.col("reason"))
+    told = F.struct(order.alias("place"), "reason", "evidence")
+    all_told = F.sort_array(F.collect_list(told)).alias("told")
+    null = F.lit(None)
+    return (
+        defects.groupBy("as_of", "dataset_key")
+        .agg(all_told)
+        .select(
+            *("as_of", "dataset_key", F.lit(FACTS).alias("sli"), F.lit(BAD).alias("state")),
+            F.col("told")[0]["reason"].alias("reason"),
+            F.array_join("told.evidence", "; also ").alias("evidence"),
+            *(null.cast("double").alias(name) for name in ("age_seconds", "limit_seconds")),
+            null.cast("string").alias("limit_origin"),
+        )
+    )

@@ -1,0 +1,66 @@
+"""What an evaluation finds of the content of datasets."""
+
+from datetime import timedelta
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from sqlalchemy import Engine
+
+from lineage.clock import to_micros
+from slis import catalog_frames
+from slis.evaluation_input import Position
+from slis.quality import assertions, schema_mismatch
+from slis.quality.assertions import failed_assertions
+from slis.quality.defects import defect_states
+from slis.quality.schema_mismatch import schema_mismatches
+from slis.quality.schemas import ASSERTIONS, VERSIONED_WRITES
+
+_DAY = timedelta(days=1)
+_LOOK_BACK_DAYS = 30  # for the write before a change
+_LIVE = "d.canonical_key = d.dataset_key AND d.retired_at IS NULL"
+_FAILED = f"""
+    SELECT t.dataset_key, t.assertion, t.column_name, t.name, t.severity, t.expected, t.actual,
+        t.last_failed_at, t.last_passed_at
+    FROM dataset_assertion t JOIN dataset d ON d.dataset_key = t.dataset_key
+    WHERE t.last_failed_at >= {{since}} AND {_LIVE}
+    AND (t.last_passed_at IS NULL OR t.last_failed_at >= t.last_passed_at)
+"""  # noqa: S608 - our own words
+# Only datasets that were given a schema within the days that a change stands, and had another.
+_WRITES = f"""
+    SELECT w.dataset_key, w.job_namespace, w.job_name, w.root_run_id, w.written_at, w.schema_key,
+        v.fields, w.code_version
+    FROM dataset_write w JOIN dataset d ON d.dataset_key = w.dataset_key
+    JOIN schema_version v ON v.dataset_key = w.dataset_key AND v.schema_key = w.schema_key
+    WHERE w.code_version IS NOT NULL AND w.written_at >= {{look_back}} AND {_LIVE}
+    AND w.dataset_key IN (
+        SELECT n.dataset_key FROM schema_version n WHERE n.first_seen_at >= {{since}}
+        AND EXISTS (SELECT 1 FROM schema_version o WHERE o.dataset_key = n.dataset_key
+            AND o.schema_key <> n.schema_key AND o.first_seen_at < n.first_seen_at))
+"""  # noqa: S608 - our own words
+
+
+def defects_found(
+    spark: SparkSession, engine: Engine, at: Position, instants: DataFrame
+) -> tuple[pa.Table, ...]:
+    """`sli_schemas.STATES` of `facts`; no Spark job where nothing failed and no schema changed."""
+    tested = catalog_frames.read(
+        engine, _FAILED.format(since=_since(at, assertions.STANDS_DAYS)), ASSERTIONS
+    )
+    changed = _WRITES.format(
+        since=_since(at, schema_mismatch.STANDS_DAYS), look_back=_since(at, _LOOK_BACK_DAYS)
+    )
+    written = catalog_frames.read(engine, changed, VERSIONED_WRITES)
+    if not tested.num_rows and not written.num_rows:
+        return ()
+    failed = failed_assertions(_few(spark, tested, ASSERTIONS), instants)
+    mismatched = schema_mismatches(_few(spark, written, VERSIONED_WRITES), instants)
+    return (defect_states(failed.unionByName(mismatched)).toArrow(),)
+
+
+def _few(spark: SparkSession, table: pa.Table, columns: str) -> DataFrame:
+    # One partition needs no shuffle.
+    return spark.createDataFrame(table, columns).coalesce(1)
+
+
+def _since(at: Position, days: int) -> int:
+    return to_micros(at.as_of - days * _DAY)

@@ -1,0 +1,17 @@
+"""Frames of what is told of datasets' content, as declared schemas."""
+
+# Assertions that failed when they were tested last, within the days that a failure stands.
+ASSERTIONS = """
+    dataset_key bigint, assertion string, column_name string, name string, severity string,
+    expected string, actual string, last_failed_at timestamp, last_passed_at timestamp
+"""
+
+# Batch writes of datasets that have had several schemas, each with the schema and the version of
+# its code that the run named. `fields`: JSON, [{"name": …, "type": …}].
+VERSIONED_WRITES = """
+    dataset_key bigint, job_namespace string, job_name string, root_run_id string,
+    written_at timestamp, schema_key bigint, fields string, code_version string
+"""
+
+# What is wrong with a dataset's content: one row per reason.
+DEFECTS = "as_of timestamp, dataset_key bigint, reason string, evidence string"

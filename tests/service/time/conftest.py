@@ -1,0 +1,22 @@
+"""What the tests of the past share: real batches of a small estate."""
+
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "slis" / "stream"))
+
+from spools import Lander
+
+
+@pytest.fixture
+def lander(
+    spark: SparkSession, catalog: Engine, tmp_path: Path, at: Callable[..., datetime]
+) -> Lander:
+    """Lands batches in the catalog at noon."""
+    return Lander(spark, catalog, tmp_path, at(12))

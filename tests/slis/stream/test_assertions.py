@@ -1,0 +1,76 @@
+"""What tests of datasets found, from the facet into the catalog."""
+
+import json
+from typing import Any
+
+import pytest
+from spools import rows, run_event
+
+from slis.stream.assertions import assertions_of
+
+_KEPT = """
+    SELECT d.name, a.assertion, a.column_name, a.last_passed_at / 3600000000 % 24,
+        a.last_failed_at / 3600000000 % 24, a.severity, a.expected, a.actual
+    FROM dataset_assertion a JOIN dataset d ON d.dataset_key = a.dataset_key ORDER BY 1, 2, 3
+"""
+
+
+def _tested(at, *results: dict[str, Any], facets=None, run="r1"):
+    event = run_event("COMPLETE", at, run=run, inputs=[("t", facets or {})])
+    event["inputs"][0]["inputFacets"] = {"dataQualityAssertions": {"assertions": list(results)}}
+    return event
+
+
+_PASSED = {"assertion": "unique", "column": "id", "success": True}
+_FAILED = {**_PASSED, "success": False, "severity": "error", "expected": "0", "actual": "3"}
+
+
+@pytest.mark.parametrize("is_reversed", [False, True], ids=["in order", "newest first"])
+def test_each_assertion_knows_when_it_passed_and_how_it_failed_last(
+    lander, catalog, at, is_reversed
+):
+    """Whatever order the results land in; the texts are those of the newest failure."""
+    events = [
+        _tested(at(8), {**_FAILED, "actual": "9"}, run="r1"),
+        _tested(at(9), _PASSED, {"assertion": "row_count", "success": True}, run="r2"),
+        _tested(at(10), _FAILED, run="r3"),
+    ]
+    for event in reversed(events) if is_reversed else events:
+        lander.land(event)
+
+    assert rows(catalog, _KEPT) == [
+        ("t", "row_count", "", 9, None, None, None, None),
+        ("t", "unique", "id", 9, 10, "error", "0", "3"),
+    ]
+
+
+def test_the_facet_is_taken_from_the_dataset_too_and_beside_the_same_facets(lander, catalog, at):
+    """Two results beside one schema are two results, and one description."""
+    schema = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
+    own = {"dataQualityAssertions": {"assertions": [{"assertion": "fresh", "success": False}]}}
+    lander.land(
+        _tested(at(8), _PASSED, facets=schema),
+        _tested(at(9), _FAILED, facets=schema),
+        run_event("COMPLETE", at(10), run="r4", outputs=[("u", own)]),
+    )
+
+    assert rows(catalog, "SELECT first_seen_at < last_seen_at FROM schema_version") == [(True,)]
+    assert [row[:5] for row in rows(catalog, _KEPT)] == [
+        ("t", "unique", "id", 8, 9),
+        ("u", "fresh", "", None, 10),
+    ]
+
+
+@pytest.mark.parametrize("raw", ["{", "5", "null", '[{"assertion": "x"}]', '["x"]', "[" * 5_000])
+def test_what_is_no_assertion_is_left_out(raw):
+    """Nothing is made up for a list that is none."""
+    assert assertions_of(raw) == ()
+
+
+def test_one_odd_assertion_does_not_hide_the_others():
+    """The list is read one by one, and to a bound."""
+    told = [{"success": "maybe"}, *({"assertion": f"a{n}", "success": True} for n in range(300))]
+
+    found = assertions_of(json.dumps(told))
+
+    assert [result[0] for result in found] == [f"a{n}" for n in range(199)]
