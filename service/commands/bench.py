@@ -1,4 +1,4 @@
-"""`lineward bench ingest|pipeline|evaluate|freshness`: what was measured, beside its budget."""
+"""`lineward bench`: what was measured, each figure beside its budget."""
 
 import importlib
 from typing import Annotated, Any
@@ -35,6 +35,16 @@ def pipeline(*, as_json: AsJson = False) -> None:
 def evaluate(*, as_json: AsJson = False) -> None:
     """All SLIs over 100,000 datasets and 300,000 edges."""
     _show(_measured("slis.bench_evaluate"), as_json=as_json)
+
+
+@app.command()
+def evidence(
+    *,
+    mebibytes: Annotated[int, typer.Option(min=1, help="Size of the event log.")] = 1_024,
+    as_json: AsJson = False,
+) -> None:
+    """A Spark event log read, and what memory that needs."""
+    _show(_measured("slis.bench_evidence", mebibytes=mebibytes), as_json=as_json)
 
 
 @app.command()
