@@ -55,7 +55,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
     if target.token_file is not None:
         read_token(target.token_file)
     _require_folder(folder)
-    kept = state or folder / _STATE
+    kept = _made(state or folder / _STATE)
     with holding(kept / "lock", f"`lineward ship` already runs on {folder}"):
         positions = Positions(kept / "positions.json")
         stopping = _on_signals(Event())
@@ -81,6 +81,15 @@ def _require_folder(folder: Path) -> None:
     if not folder.is_dir():
         message = f"{folder} is no folder: create it, and let the job's file transport write there"
         raise RefusedInputError(message)
+
+
+def _made(state: Path) -> Path:
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"its place cannot be kept in {state} ({error.strerror}): give --state another"
+        raise RefusedInputError(message) from error
+    return state
 
 
 def _on_signals(stopping: Event) -> Event:

@@ -172,3 +172,13 @@ def test_a_folder_that_is_none_is_named(tmp_path: Path):
 
     assert done.returncode == 6
     assert f"{os.sep}none is no folder" in done.stderr
+
+
+def test_a_state_that_cannot_be_kept_is_named(tmp_path: Path, folder: Path):
+    """Before anything is sent: what cannot be noted would be sent for ever."""
+    (tmp_path / "file").touch()
+
+    done = lineward("ship", str(folder), "--once", "--state", str(tmp_path / "file" / "state"))
+
+    assert done.returncode == 6
+    assert "give --state another" in done.stderr
