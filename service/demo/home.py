@@ -30,19 +30,24 @@ from service.supervisor import STATUS
 _STOP_SECONDS = 75.0
 _UP_SECONDS = 60.0
 _MOST_QUOTED = 20
+_EVIDENCE_SECONDS = {"EVIDENCE_SECONDS": "5", "EVIDENCE_SETTLE_SECONDS": "15"}
 
 
 class Home:
     """One `lineward up`, as a child."""
 
-    def __init__(self, settings: Settings, log: Path) -> None:
+    def __init__(self, settings: Settings, log: Path, event_logs: Path) -> None:
         argv = (sys.executable, "-m", "service.cli", "up")
         # Asked to stop rather than killed when the demo is, so that it stops its roles in order.
         command = RoleCommand(role="up", argv=argv, death_signal=signal.SIGTERM)
         self.settings = settings
         self.collector = f"http://{settings.host}:{settings.collector_port}"
         self._log = log
-        self._child = Child(command, environment(settings), log)
+        # Soon enough for who watches: elsewhere a minute and five are enough.
+        evidence = {"EVENT_LOGS": event_logs.as_uri(), **_EVIDENCE_SECONDS}
+        told = {f"LINEWARD_PIPELINE_{name}": value for name, value in evidence.items()}
+        event_logs.mkdir(parents=True)
+        self._child = Child(command, {**environment(settings), **told}, log)
 
     def start(self, patience: Patience) -> None:
         """Start it, and wait until it takes events."""

@@ -16,6 +16,7 @@ from service.listener import package
 NAMESPACE = "shop"
 _JOB_SECONDS = 240.0  # the first one fetches the listener
 _STOP_SECONDS = 20.0
+EVENT_LOGS = "event-logs"  # folder of the shop
 _JOBS = Path(__file__).with_name("jobs")
 _ROOT = Path(__file__).resolve().parents[2]
 _SPARK_HOME = Path(pyspark.__file__).parent
@@ -66,6 +67,16 @@ def listener_conf(transport: Transport, *, namespace: str = NAMESPACE) -> dict[s
     }
 
 
+def logged(folder: Path) -> dict[str, str]:
+    """What a job needs to leave its event log there, its lists of paths whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return {
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": folder.as_uri(),
+        "spark.sql.maxMetadataStringLength": "100000",
+    }
+
+
 def ivy_conf() -> dict[str, str]:
     """Beside a checkout the listener is kept in `build`; elsewhere where Spark keeps its own."""
     if not (_ROOT / "pyproject.toml").is_file():
@@ -103,7 +114,7 @@ class Job:
     """One run of a job of the shop."""
 
     def __init__(self, name: str, shop: Path, *arguments: str, transport: Transport | None) -> None:
-        conf = listener_conf(transport) if transport else {}
+        conf = {**logged(shop / EVENT_LOGS), **(listener_conf(transport) if transport else {})}
         argv = command(
             _JOBS / f"{name}.py", str(shop), *arguments, conf=conf, scratch=shop / "scratch"
         )

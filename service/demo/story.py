@@ -18,7 +18,7 @@ from service.demo.home import Home
 from service.demo.outage import outage
 from service.demo.patience import Patience, StepFailedError
 from service.demo.screen import Screen
-from service.demo.spark import Job, finish, http
+from service.demo.spark import EVENT_LOGS, Job, finish, http
 from service.errors import RefusedInputError
 from service.roles import with_free_ports
 from service.settings import Settings, read
@@ -60,9 +60,9 @@ def run(*, once: bool, data_dir: Path | None) -> int:
     try:
         with _folder(data_dir) as folder:
             told = {"data_dir": folder / "lineward", "policy": POLICY}
-            story = Story(
-                folder, Home(msgspec.structs.replace(settings, **told), folder / "up.log")
-            )
+            settings = msgspec.structs.replace(settings, **told)
+            home = Home(settings, folder / "up.log", folder / "shop" / EVENT_LOGS)
+            story = Story(folder, home)
             story.tell(once=once)
     except KeyboardInterrupt:
         return 130
