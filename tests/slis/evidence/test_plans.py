@@ -1,0 +1,84 @@
+"""What the text of a plan says was read and written; what is cut or hidden proves presence only."""
+
+import pytest
+from pyspark.sql import functions as F
+
+from slis.evidence.plans import streamed, touched
+
+
+def _touched(spark, *plans: str):
+    frame = spark.createDataFrame([(plan,) for plan in plans], "plan string")
+    rows = frame.select(F.explode(touched("plan")).alias("of")).select("of.*").collect()
+    return sorted(tuple(row) for row in rows)
+
+
+def _scan(location: str) -> str:
+    return f"== Physical Plan ==\n(1) Scan parquet \nOutput [1]: [id#0]\nLocation: {location}\n"
+
+
+def test_every_path_of_a_list_is_read(spark):
+    """Two folders, one with a comma in its name: a path begins where a scheme does."""
+    listed = _scan("InMemoryFileIndex(2 paths)[s3a://lake/a, b, hdfs://n:8020/c]")
+
+    assert _touched(spark, listed) == [
+        ("read", "file", "hdfs://n:8020/c", True),
+        ("read", "file", "s3a://lake/a, b", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "InMemoryFileIndex(9 paths)[file:/a, file:/b, file:/very/long...",
+        "InMemoryFileIndex(9 paths)[file:/a, file:/b, file:/c, ...]",
+    ],
+)
+def test_a_list_that_spark_cut_names_what_is_whole_of_it_and_says_so(spark, location):
+    """The last path is half a path, or three dots: nothing may be held against it."""
+    found = _touched(spark, _scan(location))
+
+    assert {row[3] for row in found} == {False}
+    assert {row[2] for row in found} >= {"file:/a", "file:/b"}
+    assert not any("..." in row[2] or "very" in row[2] for row in found)
+
+
+def test_what_is_written_is_named_by_the_command(spark):
+    """A folder, a table of a hidden database, a topic of hidden brokers."""
+    folder = (
+        "(2) Execute InsertIntoHadoopFsRelationCommand\nInput: []\n"
+        "Arguments: file:/out/t, false, Parquet, [path=/out/t], Overwrite, [id]\n"
+    )
+    save = "(2) SaveIntoDataSourceCommand\nArguments: {}, Append\n"
+    table = save.format("jdbc.JdbcRelationProvider@1, [url=***(redacted), dbtable=sales.orders]")
+    topic = save.format("sql.kafka010.KafkaSourceProvider@1, [topic=orders, a=***(redacted)]")
+
+    assert _touched(spark, folder, table, topic) == [
+        ("write", "file", "file:/out/t", True),
+        ("write", "table", "sales.orders", True),
+        ("write", "topic", "orders", True),
+    ]
+
+
+def test_rows_that_come_out_of_code_prove_no_absence(spark):
+    """What the code read, the plan does not tell."""
+    plan = (
+        "(1) Scan ExistingRDD [codegen id : 1]\n(2) Execute InsertIntoHadoopFsRelationCommand\n"
+        "Arguments: file:/out/t, false, Parquet\n"
+    )
+
+    assert _touched(spark, plan) == [("write", "file", "file:/out/t", False)]
+
+
+def test_a_plan_without_files_names_nothing(spark):
+    """A local table, an empty text."""
+    assert _touched(spark, "== Physical Plan ==\nLocalTableScan (1)\n", "") == []
+
+
+def test_a_streams_folder_is_named_without_its_pattern(spark):
+    """File sinks and sources; a sink that is code or memory has no folder."""
+    told = ["FileSink[file:/out/s]", "FileStreamSource[s3a://in/x/*.csv]", "ForeachBatchSink", None]
+    frame = spark.createDataFrame([(one,) for one in told], "description string")
+
+    found = [row[0] for row in frame.select(streamed("description")).collect()]
+
+    assert found == ["file:/out/s", "s3a://in/x", None, None]
