@@ -67,6 +67,7 @@ _LATEST = """
     SELECT c.downstream_key, c.root_run_id, u.namespace, u.name, c.outcome FROM edge_check c
     JOIN dataset u ON u.dataset_key = c.upstream_key
     JOIN dataset d ON d.dataset_key = c.downstream_key AND d.retired_at IS NULL
+        AND d.canonical_key = d.dataset_key
     WHERE c.checked_at >= {since} AND c.checked_at = (
         SELECT max(l.checked_at) FROM edge_check l WHERE l.downstream_key = c.downstream_key)
 """

@@ -20,6 +20,13 @@ _BY_AGE = {
     "dataset_write": "written_at < :before",
     "run": "last_event_at < :before",
     "run_io": "last_event_at < :before",
+    # A file that is written to again is read again, and says the same.
+    "execution_io": "execution_key IN (SELECT execution_key FROM execution WHERE started_at < :before)"
+    " OR execution_key IN (SELECT stream_key FROM execution WHERE started_at < :before)",
+    "execution": "started_at < :before",
+    "application": "started_at < :before",
+    "evidence_file": "modified_at < :before",
+    "edge_check": "checked_at < :before",
     "dataset_version": "last_seen_at < :before",
     "dataset_checksum": "last_seen_at < :before",
     "dataset_assertion": "coalesce(last_failed_at, 0) < :before"

@@ -9,6 +9,8 @@ from lineage.clock import to_micros
 from slis.evidence import match, merge
 from slis.evidence.join import join
 from slis.evidence.rows import told
+from slis.settings import Place, Settings
+from slis.stream.prune import prune
 from tests.slis.stream.spools import Lander, later, rows, run_event
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -184,3 +186,15 @@ def test_without_the_join_by_time_a_failure_would_stay_a_success(estate, monkeyp
     estate.join()
 
     assert estate.rows(_WRITES) == [("out", True, "root")]
+
+
+def test_evidence_goes_when_it_is_old(estate, tmp_path):
+    """With its lists; what is younger stays."""
+    estate.log(_execution(), _execution(1, after=86_400), touched=[_write(), _write(1)])
+
+    settings = Settings(write_days=1)
+    now = NOON + timedelta(days=1, hours=6)
+    prune(estate.catalog, Place(data_dir=tmp_path), settings, now, lake_days=90)
+
+    assert estate.rows("SELECT execution_id FROM execution") == [(1,)]
+    assert estate.rows("SELECT count(*) FROM execution_io") == [(1,)]
