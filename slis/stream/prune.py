@@ -21,8 +21,9 @@ _BY_AGE = {
     "run": "last_event_at < :before",
     "run_io": "last_event_at < :before",
     # A file that is written to again is read again, and says the same.
-    "execution_io": "execution_key IN (SELECT execution_key FROM execution WHERE started_at < :before)"
-    " OR execution_key IN (SELECT stream_key FROM execution WHERE started_at < :before)",
+    "execution_io": "execution_key IN ("
+    "SELECT execution_key FROM execution WHERE started_at < :before"
+    " UNION SELECT stream_key FROM execution WHERE started_at < :before)",
     "execution": "started_at < :before",
     "application": "started_at < :before",
     "evidence_file": "modified_at < :before",
