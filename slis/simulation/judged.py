@@ -25,7 +25,7 @@ from slis.working_time import WorkingTime
 NEVER = np.iinfo(np.int64).max
 FIRST_DAY = 60
 _STEP_DAYS = 10.0
-_CYCLES = 10
+_CYCLES = 28
 _WEEKEND = frozenset({5, 6})
 _CALENDAR = "germany"
 TIMES = {
