@@ -16,6 +16,7 @@ from lineage.states import (
     COVERAGE,
     EDGE_COMPLETENESS,
     ERROR_RATE,
+    FACTS,
     FRESHNESS,
     INGESTION_LAG,
     MISSING_PROVENANCE,
@@ -29,7 +30,7 @@ from slis.lag import BOUNDS_SECONDS
 from slis.stream.upsert import added, fold_rows
 
 _NO_ORIGIN = "default"
-_OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id)
+_OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, FACTS)
 # Judged apart and seldom; so long after that, nothing of it is shown as how things are now.
 _OF_EDGES = (EDGE_COMPLETENESS.id, ACCURACY.id)
 _EDGES_STALE = timedelta(minutes=10)
