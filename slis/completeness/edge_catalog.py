@@ -30,7 +30,7 @@ _EDGES = f"""
         e.last_reported_at, e.runs, e.runs = 0, {_OF_DATASET}
     FROM edge e {_JOINED.format(dataset="e.downstream_key")}
     WHERE t.dataset_key IS NULL AND e.upstream_key <> e.downstream_key
-        AND (e.runs >= {MIN_RUNS} OR e.last_reported_at IS NULL)
+        AND (e.runs >= {MIN_RUNS} OR coalesce(e.last_reported_at, 0) < e.last_seen_at)
 """  # noqa: S608 - our own tables
 _DECLARED = f"""
     WITH x (upstream_key, dataset_key) AS (VALUES {{pairs}})

@@ -76,7 +76,8 @@ def _is_expected() -> Column:
     is_often = F.coalesce(by_cadence, _OFTEN * F.col("runs") >= F.col("writes"), F.lit(False))
     patience = F.greatest(F.lit(ACTIVE_SECONDS), _FORGOTTEN_AFTER_CYCLES * _own_cadence())
     is_learned = (F.col("runs") >= MIN_RUNS) & is_often & (unseen_seconds <= patience)
-    is_shown = F.col("last_reported_at").isNull() & (F.col("runs") > 0)
+    is_unreported = F.coalesce(F.col("last_reported_at") < F.col("last_seen_at"), F.lit(True))
+    is_shown = is_unreported & (F.col("runs") > 0)
     is_recent = unseen_seconds <= F.greatest(F.lit(ACTIVE_SECONDS), 2 * F.col("cadence_seconds"))
     return F.col("is_declared") | is_learned | (is_shown & is_recent)
 

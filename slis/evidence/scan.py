@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -108,7 +108,9 @@ def _read(
 
 
 @contextmanager
-def _plain(spark: SparkSession, files: list[LogFile]):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _plain(
+    spark: SparkSession, files: list[LogFile]
+) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
     """Paths of plain files by those of the logs, and why some are not whole."""
     scratch = Path(tempfile.mkdtemp(prefix="lineward-evidence-"))
     problems: dict[str, str] = {}

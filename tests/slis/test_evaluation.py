@@ -11,6 +11,7 @@ from lineage.clock import to_micros
 from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
 from slis import publish as publishing
+from slis.counters import EPOCH
 from slis.evaluation import evaluate
 from slis.evaluation_input import position
 from tests.slis.catalog_rows import CatalogRows
@@ -225,7 +226,7 @@ def test_a_restored_catalog_counts_on_under_its_new_epoch(spark, catalog):
     evaluate(spark, catalog, Policy(), day(1, 12))
     with writing(catalog) as connection:
         meta = tables.meta
-        connection.execute(delete(meta).where(meta.c.name == publishing.EPOCH))
+        connection.execute(delete(meta).where(meta.c.name == EPOCH))
     rows.event(day(1, 12), 2)
 
     evaluate(spark, catalog, Policy(), day(1, 13))

@@ -60,9 +60,10 @@ def test_what_evidence_has_and_no_event_told_is_missing_at_once(spark):
         day(10, 1),
         {"runs": 1, "last_reported_at": None},
         {"last_reported_at": day(9)},
+        {"last_reported_at": day(9), "runs": 2},
     )
 
-    assert _missed(judged) == {0: "never_reported", 1: "unreported_since"}
+    assert _missed(judged) == {0: "never_reported", 1: "unreported_since", 2: "unreported_since"}
 
 
 def test_a_declared_edge_is_waited_for_and_then_missing(spark):
