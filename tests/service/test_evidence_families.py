@@ -1,0 +1,47 @@
+"""What the metrics say of event logs; where none is read, nothing."""
+
+from sqlalchemy import insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.reader import open_reader
+from service.evidence_families import evidence_families
+
+_FILE = {"log": "app-1", "bytes": 10, "modified_at": 0, "is_complete": True}
+_STRATUM = {"producer": "listener", "adapter_version": "1.53.0", "state": "unknown"}
+_FIGURES = {"good": 9, "total": 10, "ratio": 0.9, "lower": 0.6, "upper": 0.98}
+
+
+def _samples(catalog):
+    url = catalog.url.render_as_string(hide_password=False)
+    with open_reader(url) as reader:
+        return {
+            (one.name, *one.labels.values()): one.value
+            for family in evidence_families(reader)
+            for one in family.samples
+        }
+
+
+def test_no_event_log_gives_no_series(catalog):
+    """Evidence that is absent is not healthy."""
+    assert _samples(catalog) == {}
+
+
+def test_files_their_problems_and_who_reports_rightly_are_shown(catalog):
+    """One file of two could not be read whole; the bounds stand beside the share."""
+    files = [
+        {**_FILE, "path": "a", "read_at": 5_000_000, "problem": None},
+        {**_FILE, "path": "b", "read_at": 4_000_000, "problem": "cut"},
+    ]
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.evidence_file), files)
+        connection.execute(insert(tables.accuracy_stratum), {**_STRATUM, **_FIGURES})
+
+    assert _samples(catalog) == {
+        ("lineage_evidence_files",): 2,
+        ("lineage_evidence_problem_files",): 1,
+        ("lineage_evidence_read_timestamp_seconds",): 5,
+        ("lineage_accuracy_bound_ratio", "listener", "1.53.0", "ratio"): 0.9,
+        ("lineage_accuracy_bound_ratio", "listener", "1.53.0", "lower"): 0.6,
+        ("lineage_accuracy_bound_ratio", "listener", "1.53.0", "upper"): 0.98,
+    }
