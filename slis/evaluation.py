@@ -73,7 +73,7 @@ def evaluate(
     given = EvaluationInput(spark, engine, at, policy)
     found = _found(given, backlog_since, since)
     described = nodes_found(spark, engine, policy, given.instants())
-    defects = defects_found(spark, engine, at, given.instants())
+    defects = defects_found(spark, engine, policy, at, given.instants())
     found = msgspec.structs.replace(
         found,
         tallies=[*found.tallies, *described.tallies],

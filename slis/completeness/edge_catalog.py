@@ -52,7 +52,9 @@ def expected_edges(spark: SparkSession, engine: Engine, policy: Policy) -> DataF
     An edge that the policy declares is there once, whichever jobs it was seen of.
     """
     seen = catalog_frames.frame(spark, engine, _EDGES, EXPECTED_EDGES)
-    pairs = ", ".join(f"({upstream}, {downstream})" for upstream, downstream in _declared(policy))
+    pairs = ", ".join(
+        f"({upstream}, {downstream})" for upstream, downstream in declared_edges(policy)
+    )
     if not pairs:
         return seen
     named = catalog_frames.frame(spark, engine, _DECLARED.format(pairs=pairs), EXPECTED_EDGES)
@@ -60,7 +62,8 @@ def expected_edges(spark: SparkSession, engine: Engine, policy: Policy) -> DataF
     return seen.join(F.broadcast(named.select(*keys)), keys, "left_anti").unionByName(named)
 
 
-def _declared(policy: Policy) -> set[tuple[int, int]]:
+def declared_edges(policy: Policy) -> set[tuple[int, int]]:
+    """(upstream, downstream) keys of the edges that the policy expects."""
     return {(_key(*upper), _key(*lower)) for upper, lower in policy.expected_edges()}
 
 

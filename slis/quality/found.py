@@ -7,13 +7,16 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine
 
 from lineage.clock import to_micros
+from lineage.policy import Policy
 from slis import catalog_frames
+from slis.completeness.edge_catalog import declared_edges
 from slis.evaluation_input import Position
-from slis.quality import assertions, schema_mismatch
+from slis.quality import assertions, schema_mismatch, unexpected_source
 from slis.quality.assertions import failed_assertions
 from slis.quality.defects import defect_states
 from slis.quality.schema_mismatch import schema_mismatches
-from slis.quality.schemas import ASSERTIONS, VERSIONED_WRITES
+from slis.quality.schemas import ASSERTIONS, NEW_SOURCES, VERSIONED_WRITES
+from slis.quality.unexpected_source import unexpected_sources
 
 _DAY = timedelta(days=1)
 _LOOK_BACK_DAYS = 30  # for the write before a change
@@ -37,12 +40,25 @@ _WRITES = f"""
         AND EXISTS (SELECT 1 FROM schema_version o WHERE o.dataset_key = n.dataset_key
             AND o.schema_key <> n.schema_key AND o.first_seen_at < n.first_seen_at))
 """  # noqa: S608 - our own words
+# An edge with no run is declared by a JobEvent; `expect_inputs` of the policy come as {declared}.
+_SOURCES = f"""
+    SELECT e.downstream_key, u.namespace, u.name, max(e.job_name), min(e.first_seen_at),
+        (SELECT count(*) FROM dataset_write w WHERE w.dataset_key = e.downstream_key
+            AND w.written_at < min(e.first_seen_at))
+    FROM edge e JOIN dataset d ON d.dataset_key = e.downstream_key AND {_LIVE}
+    JOIN dataset_policy p ON p.dataset_key = d.dataset_key AND p.is_regulated
+    JOIN dataset u ON u.dataset_key = e.upstream_key
+    WHERE e.upstream_key <> e.downstream_key
+        AND (e.upstream_key, e.downstream_key) NOT IN (VALUES {{declared}})
+    GROUP BY e.upstream_key, e.downstream_key, u.namespace, u.name
+    HAVING min(e.first_seen_at) >= {{since}} AND min(e.runs) > 0
+"""  # noqa: S608 - our own words
 
 
 def defects_found(
-    spark: SparkSession, engine: Engine, at: Position, instants: DataFrame
+    spark: SparkSession, engine: Engine, policy: Policy, at: Position, instants: DataFrame
 ) -> tuple[pa.Table, ...]:
-    """`sli_schemas.STATES` of `facts`; no Spark job where nothing failed and no schema changed."""
+    """`sli_schemas.STATES` of `facts`; no Spark job where nothing failed, changed or is new."""
     tested = catalog_frames.read(
         engine, _FAILED.format(since=_since(at, assertions.STANDS_DAYS)), ASSERTIONS
     )
@@ -50,11 +66,16 @@ def defects_found(
         since=_since(at, schema_mismatch.STANDS_DAYS), look_back=_since(at, _LOOK_BACK_DAYS)
     )
     written = catalog_frames.read(engine, changed, VERSIONED_WRITES)
-    if not tested.num_rows and not written.num_rows:
+    # No dataset has the key 0: the list must not be empty.
+    declared = ", ".join(f"({up}, {down})" for up, down in {(0, 0), *declared_edges(policy)})
+    sources = _SOURCES.format(since=_since(at, unexpected_source.STANDS_DAYS), declared=declared)
+    fresh = catalog_frames.read(engine, sources, NEW_SOURCES)
+    if not tested.num_rows and not written.num_rows and not fresh.num_rows:
         return ()
     failed = failed_assertions(_few(spark, tested, ASSERTIONS), instants)
     mismatched = schema_mismatches(_few(spark, written, VERSIONED_WRITES), instants)
-    return (defect_states(failed.unionByName(mismatched)).toArrow(),)
+    unexpected = unexpected_sources(_few(spark, fresh, NEW_SOURCES), instants)
+    return (defect_states(failed.unionByName(mismatched).unionByName(unexpected)).toArrow(),)
 
 
 def _few(spark: SparkSession, table: pa.Table, columns: str) -> DataFrame:
