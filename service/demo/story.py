@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from lineage.clock import system_clock
+from service.answers.shapes import DatasetRow
 from service.demo import recording
 from service.demo.estate import Shop
 from service.demo.home import Home
@@ -28,7 +29,7 @@ EXPECTED = {
     "mart/revenue": "good",
     "live/clicks": "good",
     "mart/churn": "bad",
-    "ref/rates": "bad",
+    "ref/rates": "bad: lineage_missing",  # its event log is read a little later than the rest
     "mart/segments": "learning",
     "mart/stock": "unknown",
 }
@@ -236,7 +237,7 @@ class Story:
 
     def _found(self) -> dict[str, str]:
         found = self._home.datasets()
-        return {name: found[name].state for name in EXPECTED if name in found}
+        return {name: _told(found[name], name) for name in EXPECTED if name in found}
 
     def _stay(self) -> None:
         self._screen.say("the shop goes on, watched, until Ctrl-C")
@@ -244,3 +245,8 @@ class Story:
             self._patience.for_ever()
         except KeyboardInterrupt:
             return
+
+
+def _told(row: DatasetRow, name: str) -> str:
+    """Its state; and the reason, of those of which one is expected."""
+    return f"{row.state}: {row.reason}" if ":" in EXPECTED[name] else row.state

@@ -72,13 +72,13 @@ def test_once_shows_all_four_states_and_leaves_nothing(demo: Start, tmp_path: Pa
 
     assert process.returncode == 0, said
     for row in (
-        ("ref/rates", "bad", "never_reported", "platform", "critical"),
+        ("ref/rates", "bad", "lineage_missing", "platform", "critical"),
         ("mart/churn", "bad", "job_failed", "marketing", "important"),
         ("mart/stock", "unknown", "ingestion_gap", "warehouse", "important"),
         ("mart/segments", "learning", "marketing"),
     ):
         assert any(all(word in line for word in row) for line in said.splitlines()), said
-    for sli in ("coverage", "freshness", "missing_provenance", "ingestion_lag"):
+    for sli in ("coverage", "edge_completeness", "accuracy", "error_rate"):
         assert sli in said
     assert _processes(tmp_path / "t") == []
     assert list((tmp_path / "t").glob("lineward-demo-*")) == []
