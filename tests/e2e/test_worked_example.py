@@ -92,7 +92,7 @@ def test_each_fault_is_named_rightly(shop: Up, lake: Path):
 
     billed = next(
         f"{row['dataset_namespace']}/{row['dataset']}"
-        for row in shop.ask("datasets")["datasets"]
+        for row in shop.ask("datasets")
         if row["dataset"] == "SEED"
     )
     failure = until(lambda: _told_of_failure(_states(shop, billed)), seconds=_WAIT_SECONDS)

@@ -80,6 +80,9 @@ def test_every_event_arrives_once_through_kills_and_rotations(
             shipping.wait(30)
             shipping = follow(collector.url)
     collector.ready()
+    # One that only the last shipper can bring: it is up when this has arrived.
+    append(file, events(written, written + 1))
+    written += 1
     until(lambda: len(_stored(collector)) == written, seconds=60)
     shipping.send_signal(signal.SIGTERM)
     assert shipping.wait(30) == 0
