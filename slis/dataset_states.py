@@ -53,10 +53,13 @@ def state_changes(
         slis: whose states these are; those of others stay as they are.
     """
     names = ("dataset_key", "sli", *_TOLD, "age_seconds")
-    query = f"SELECT dataset_key, sli, since, {', '.join(_TOLD)} FROM dataset_state"  # noqa: S608
+    whose = ", ".join(f"'{sli}'" for sli in slis)
+    query = (
+        f"SELECT dataset_key, sli, since, {', '.join(_TOLD)} FROM dataset_state"  # noqa: S608
+        f" WHERE sli IN ({whose})"
+    )
     with engine.connect() as connection:
-        held = connection.exec_driver_sql(query).fetchall()
-    left = {row[:2]: row[2:] for row in held if row[1] in slis}
+        left = {row[:2]: row[2:] for row in connection.exec_driver_sql(query).fetchall()}
     at = to_micros(as_of)
     rows = []
     for values in zip(*(states.column(name).to_pylist() for name in names), strict=True):
@@ -68,8 +71,8 @@ def state_changes(
     return StateChanges(rows=rows, gone=list(left))
 
 
-def change_states(connection: Connection, as_of: datetime, changes: StateChanges) -> None:
-    """Write the changes, and the age that every dataset has by now."""
+def change_states(connection: Connection, changes: StateChanges) -> None:
+    """Write the changes, and which state is now the gravest of each dataset they concern."""
     table = tables.dataset_state
     fold_rows(connection, table, [{**row, "is_worst": None} for row in changes.rows])
     if changes.gone:
@@ -79,6 +82,10 @@ def change_states(connection: Connection, as_of: datetime, changes: StateChanges
         connection.execute(gone, [{"gone": one, "of": sli} for one, sli in changes.gone])
         connection.execute(text(_TOUCHED), [{"gone": one} for one, _ in changes.gone])
     mark_worst(connection)
+
+
+def renew_ages(connection: Connection, as_of: datetime) -> None:
+    """The age that every dataset has by now."""
     connection.execute(text(_AGES), {"at": to_micros(as_of)})
 
 

@@ -25,7 +25,8 @@ def datasets_judged(
     Returns:
         `sli_schemas.JUDGED` and `inputs_written_at`.
     """
-    both = F.explode(F.array(coverage_judgement(), freshness_judgement())).alias("judgement")
+    fresh = freshness_judgement(has_pauses=pauses is not None)
+    both = F.explode(F.array(coverage_judgement(), fresh)).alias("judgement")
     told = with_pauses(with_inputs(known, edges), pauses)
     judged = told.select("*", both).where("judgement IS NOT NULL").drop("pauses")
     return excused(judged, gaps)

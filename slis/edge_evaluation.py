@@ -95,7 +95,7 @@ def _publish(
     connection.execute(delete(tables.accuracy_stratum))
     if found.strata:
         connection.execute(tables.accuracy_stratum.insert(), found.strata)
-    change_states(connection, as_of, changes)
+    change_states(connection, changes)
     fold_rows(connection, tables.meta, [{"name": EDGES_EVALUATED_AT, "value": str(at)}])
 
 

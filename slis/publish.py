@@ -23,7 +23,7 @@ from lineage.states import (
     NODE_COMPLETENESS,
 )
 from slis.counters import add_to_counters, count, edges_evaluated_at
-from slis.dataset_states import Row, change_states, state_changes
+from slis.dataset_states import Row, change_states, renew_ages, state_changes
 from slis.evaluation_input import Position, position
 from slis.hours import Amounts, add_to_hours, hour_of, origins_found
 from slis.lag import BOUNDS_SECONDS
@@ -75,7 +75,8 @@ def publish(engine: Engine, at: Position, found: Found) -> None:
         add_to_hours(connection, at.as_of, _hourly(at, found), found.amended, found_since)
         _mark_reads(connection, at, found.reads)
         _replace_now(connection, at, found)
-        change_states(connection, at.as_of, changes)
+        change_states(connection, changes)
+        renew_ages(connection, at.as_of)
         _add_to_lag_buckets(connection, found.lags)
         connection.execute(tables.evaluation.insert(), _evaluation(at, found))
 

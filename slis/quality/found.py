@@ -46,9 +46,9 @@ _SOURCES = f"""
         (SELECT count(*) FROM dataset_write w WHERE w.dataset_key = e.downstream_key
             AND w.written_at < min(e.first_seen_at))
     FROM edge e JOIN dataset d ON d.dataset_key = e.downstream_key AND {_LIVE}
-    JOIN dataset_policy p ON p.dataset_key = d.dataset_key AND p.is_regulated
     JOIN dataset u ON u.dataset_key = e.upstream_key
-    WHERE e.upstream_key <> e.downstream_key
+    WHERE e.downstream_key IN (SELECT dataset_key FROM dataset_policy WHERE is_regulated)
+        AND e.upstream_key <> e.downstream_key
         AND (e.upstream_key, e.downstream_key) NOT IN (VALUES {{declared}})
     GROUP BY e.upstream_key, e.downstream_key, u.namespace, u.name
     HAVING min(e.first_seen_at) >= {{since}} AND min(e.runs) > 0

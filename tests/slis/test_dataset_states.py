@@ -1,15 +1,11 @@
 """Which of a dataset's states is shown first: marked as they change, for all who list and count."""
 
-from datetime import UTC, datetime
-
 import pytest
 from sqlalchemy import Engine, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from slis.dataset_states import StateChanges, change_states
-
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def _state(sli: str, state: str, since: int = 1, dataset: int = 7) -> dict[str, object]:
@@ -22,7 +18,7 @@ def _change(catalog: Engine, *rows: dict[str, object], gone: tuple[str, ...] = (
     changes = StateChanges(rows=list(rows), gone=[(7, sli) for sli in gone])
     table = tables.dataset_state.c
     with writing(catalog) as connection:
-        change_states(connection, NOON, changes)
+        change_states(connection, changes)
         worst = select(table.sli).where(table.is_worst, table.dataset_key == 7)
         return list(connection.scalars(worst))
 
