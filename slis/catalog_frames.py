@@ -5,6 +5,7 @@ those come faster in one piece: `docs/decisions.md` has the figures.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import adbc_driver_postgresql.dbapi
 import pyarrow as pa
@@ -12,6 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 from sqlalchemy import Engine
 
+# As values of Python, all rows of a large catalog at once would take 300 MiB.
+_ROWS_AT_ONCE = 10_000
 _ARROW = {
     "bigint": pa.int64(),
     "int": pa.int32(),
@@ -49,10 +52,15 @@ def _from_sqlite(engine: Engine, query: str, schema: pa.Schema) -> pa.Table:
     # Never by ADBC: that brings its own SQLite, and of two in one process each drops the other's
     # locks (sqlite.org/howtocorrupt.html): the WAL was deleted under our writer, rows with it.
     with engine.connect() as connection:
-        rows = connection.exec_driver_sql(query).fetchall()
-    columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
-    arrays = [_array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-    return pa.table(arrays, schema=schema)
+        parts = connection.exec_driver_sql(query).partitions(_ROWS_AT_ONCE)
+        batches = [_batch(rows, schema) for rows in parts]
+    return pa.Table.from_batches(batches, schema)
+
+
+def _batch(rows: Sequence[Any], schema: pa.Schema) -> pa.RecordBatch:
+    columns = zip(zip(*rows, strict=True), schema, strict=True)
+    arrays = [_array(values, field.type) for values, field in columns]
+    return pa.record_batch(arrays, schema=schema)
 
 
 def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
@@ -74,6 +82,11 @@ def _from_postgresql(engine: Engine, query: str) -> pa.Table:
 def frame(spark: SparkSession, engine: Engine, query: str, columns: str) -> DataFrame:
     """`read`, as a frame."""
     return spark.createDataFrame(read(engine, query, columns), columns)
+
+
+def rows(frame: DataFrame) -> list[dict[str, Any]]:
+    """All rows of a small frame."""
+    return frame.toArrow().to_pylist()  # type: ignore[no-any-return]
 
 
 def arrow_schema(columns: str) -> pa.Schema:

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, select
 
 from lineage.catalog import tables
+from lineage.states import ACCURACY, EDGE_COMPLETENESS
 from slis.dataset_states import Row
 from slis.stream.upsert import added, fold_rows, insert_for
 
 EPOCH = "catalog_epoch"
 EDGES_EVALUATED_AT = "edges_evaluated_at"
+OF_EDGES = (EDGE_COMPLETENESS.id, ACCURACY.id)  # judged apart, once a minute
 
 
 def epoch(connection: Connection) -> str:

@@ -2,14 +2,17 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import reduce
 from typing import Any
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlalchemy import Connection, Engine, bindparam, delete, text
 
 from lineage.catalog import tables
 from lineage.clock import to_micros
+from slis import catalog_frames
 from slis.stream.upsert import fold_rows
 
 Row = dict[str, Any]
@@ -31,13 +34,25 @@ _WORST = """
             LENGTH(o.sli), o.sli LIMIT 1))
     WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
 """
+_KEYS = ["dataset_key", "sli"]
 _TOLD = ("state", "reason", "evidence", "limit_seconds", "limit_origin")
+_BEFORE = "_before"
+# The first evaluation changes them all.
+_ROWS_AT_ONCE = 10_000
+_HELD = """
+    SELECT dataset_key, sli, since, state, reason, evidence, limit_seconds, limit_origin
+    FROM dataset_state WHERE sli IN ({slis})
+"""
+_HELD_AS = """
+    dataset_key bigint, sli string, since bigint, state string, reason string, evidence string,
+    limit_seconds double, limit_origin string
+"""
 
 
 class StateChanges(msgspec.Struct, frozen=True):
     """What `dataset_state` must be told: most datasets are as they were."""
 
-    rows: list[Row]
+    rows: pa.Table  # columns of `dataset_state`
     gone: list[tuple[int, str]]
 
 
@@ -52,29 +67,32 @@ def state_changes(
         states: `sli_schemas.STATES`.
         slis: whose states these are; those of others stay as they are.
     """
-    names = ("dataset_key", "sli", *_TOLD, "age_seconds")
-    whose = ", ".join(f"'{sli}'" for sli in slis)
-    query = (
-        f"SELECT dataset_key, sli, since, {', '.join(_TOLD)} FROM dataset_state"  # noqa: S608
-        f" WHERE sli IN ({whose})"
-    )
-    with engine.connect() as connection:
-        left = {row[:2]: row[2:] for row in connection.exec_driver_sql(query).fetchall()}
-    at = to_micros(as_of)
-    rows = []
-    for values in zip(*(states.column(name).to_pylist() for name in names), strict=True):
-        since, *before = left.pop(values[:2], (at, None))
-        now = list(values[2:-1])
-        if before != now:
-            stays = before[:2] == now[:2]
-            rows.append({**dict(zip(names, values, strict=True)), "since": since if stays else at})
-    return StateChanges(rows=rows, gone=list(left))
+    held = catalog_frames.read(engine, _HELD.format(slis=", ".join(map(repr, slis))), _HELD_AS)
+    both = states.join(held, _KEYS, join_type="full outer", right_suffix=_BEFORE)
+    is_gone = pc.is_null(both["state"])
+    changed = both.filter(pc.and_not(_differ(both, *_TOLD), is_gone))
+    stays = pc.invert(_differ(changed, "state", "reason"))
+    since = pc.if_else(stays, changed["since"], to_micros(as_of))
+    rows = changed.select([*_KEYS, *_TOLD, "age_seconds"]).append_column("since", since)
+    gone = both.filter(is_gone).select(_KEYS).to_pylist()
+    return StateChanges(rows=rows, gone=[(row["dataset_key"], row["sli"]) for row in gone])
+
+
+def _differ(both: pa.Table, *names: str) -> pa.ChunkedArray:
+    """Whether any of the columns is not as it was; null is as null was."""
+    found = []
+    for name in names:
+        now, before = both[name], both[name + _BEFORE]
+        differs = pc.fill_null(pc.not_equal(now, before), fill_value=False)
+        found.append(pc.or_(differs, pc.xor(pc.is_null(now), pc.is_null(before))))
+    return reduce(pc.or_, found)
 
 
 def change_states(connection: Connection, changes: StateChanges) -> None:
     """Write the changes, and which state is now the gravest of each dataset they concern."""
     table = tables.dataset_state
-    fold_rows(connection, table, [{**row, "is_worst": None} for row in changes.rows])
+    for batch in changes.rows.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        fold_rows(connection, table, [{**row, "is_worst": None} for row in batch.to_pylist()])
     if changes.gone:
         gone = delete(table).where(
             table.c.dataset_key == bindparam("gone"), table.c.sli == bindparam("of")

@@ -11,22 +11,28 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.policy import Policy
-from lineage.states import ACCURACY, CRITICAL, EDGE_COMPLETENESS
+from lineage.states import ACCURACY, CRITICAL
 from slis import catalog_frames
 from slis.accuracy.catalog import latest_checks, standing_checks
 from slis.accuracy.found import accuracy_states, accuracy_tally
 from slis.accuracy.strata import strata
+from slis.catalog_frames import rows
 from slis.completeness.edge_catalog import expected_edges, names
 from slis.completeness.edges import edge_states, edge_tally, edges
-from slis.counters import EDGES_EVALUATED_AT, add_to_counters, count, edges_evaluated_at
+from slis.counters import (
+    EDGES_EVALUATED_AT,
+    OF_EDGES,
+    add_to_counters,
+    count,
+    edges_evaluated_at,
+)
 from slis.dataset_states import Row, StateChanges, change_states, state_changes
-from slis.hours import Amounts, add_to_hours, hour_of
+from slis.hours import Amounts, add_amounts, add_to_hours, amounts_of, hour_of
+from slis.ingestion_gaps import SILENCES
 from slis.sli_schemas import GAPS, INSTANTS
 from slis.stream.upsert import fold_rows
 
 _MOST_SECONDS = 60.0
-_GAPS = "SELECT 'ingestion', started_at, ended_at FROM ingestion_gap"
-_SLIS = (EDGE_COMPLETENESS.id, ACCURACY.id)
 
 
 class EdgesFound(msgspec.Struct, frozen=True):
@@ -43,7 +49,7 @@ def evaluate_edges(spark: SparkSession, engine: Engine, policy: Policy, as_of: d
     """Judge all expected edges, and what was compared with evidence; publish both."""
     instants = spark.createDataFrame([(as_of,)], INSTANTS)
     found = _found(spark, engine, policy, as_of, instants)
-    changes = state_changes(engine, as_of, found.states, slis=_SLIS)
+    changes = state_changes(engine, as_of, found.states, slis=OF_EDGES)
     with writing(engine) as connection:
         _publish(connection, as_of, found, changes)
 
@@ -54,7 +60,7 @@ def _found(
     judged = edges(
         expected_edges(spark, engine, policy),
         instants,
-        catalog_frames.frame(spark, engine, _GAPS, GAPS),
+        catalog_frames.frame(spark, engine, SILENCES, GAPS),
     ).persist()
     checked = standing_checks(spark, engine, as_of).persist()
     objective = float(policy.objective(ACCURACY, CRITICAL) or 0)
@@ -64,19 +70,15 @@ def _found(
             accuracy_states(latest, instants)
         )
         return EdgesFound(
-            edges=_rows(edge_tally(judged)),
-            standing=_rows(accuracy_tally(checked, instants)),
-            uncounted=_rows(accuracy_tally(checked.where("NOT is_counted"), instants)),
-            strata=_rows(strata(checked, objective=objective)),
+            edges=rows(edge_tally(judged)),
+            standing=rows(accuracy_tally(checked, instants)),
+            uncounted=rows(accuracy_tally(checked.where("NOT is_counted"), instants)),
+            strata=rows(strata(checked, objective=objective)),
             states=states.toArrow(),
         )
     finally:
         judged.unpersist()
         checked.unpersist()
-
-
-def _rows(frame: DataFrame) -> list[Row]:
-    return frame.toArrow().to_pylist()  # type: ignore[no-any-return]
 
 
 def _publish(
@@ -107,15 +109,13 @@ def _count(row: Row, seconds: float) -> Row:
 def _hourly(as_of: datetime, counts: list[Row]) -> Amounts:
     amounts: Amounts = {}
     for row in counts:
-        place = (row["sli"], row["tier"], hour_of(as_of))
-        good, total, unknown = amounts.get(place, (0.0, 0.0, 0.0))
-        amounts[place] = good + row["good"], total + row["total"], unknown + row["unknown"]
+        add_amounts(amounts, (row["sli"], row["tier"], hour_of(as_of)), amounts_of(row))
     return amounts
 
 
 def _replace_now(connection: Connection, tallies: list[Row]) -> None:
     now = tables.sli_now
-    connection.execute(delete(now).where(now.c.sli.in_(_SLIS)))
-    rows = [{name: row[name] for name in now.c.keys()} for row in tallies]  # noqa: SIM118
-    if rows:
-        connection.execute(now.insert(), rows)
+    connection.execute(delete(now).where(now.c.sli.in_(OF_EDGES)))
+    shown = [{name: row[name] for name in now.c.keys()} for row in tallies]  # noqa: SIM118
+    if shown:
+        connection.execute(now.insert(), shown)

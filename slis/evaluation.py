@@ -7,18 +7,17 @@ from datetime import datetime
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 from lineage.policy import Policy
 from lineage.states import FRESHNESS
 from slis import dataset_policies, horizon
+from slis.catalog_frames import rows
 from slis.completeness.found import nodes_found
-from slis.dataset_states import Row
 from slis.datasets_judged import datasets_judged
 from slis.evaluation_input import EvaluationInput, Position, position
 from slis.explosion import renew as explosion
-from slis.knowledge import known
 from slis.lag import lag
 from slis.late_writes import amended
 from slis.learning import learn
@@ -89,25 +88,24 @@ def evaluate(
 
 def _found(given: EvaluationInput, backlog_since: datetime | None, since: datetime | None) -> Found:
     instants, datasets = given.instants(), given.datasets()
-    facts = known(given.activity(), datasets, instants).persist()
+    facts = given.known()
     gaps = given.gaps(backlog_since)
     judged = datasets_judged(facts, given.edges_into_streams(), gaps, given.pauses()).persist()
     try:
         states = reasons(judged, given.edges_out_of_overdue()).toArrow()
-        counted = _rows(tallies(judged, facts))
+        counted = rows(tallies(judged, facts))
         reads = provenance(given.reads(), given.first_writes(), datasets, instants, horizon=since)
         return Found(
             tallies=counted,
             states=states,
-            reads=_rows(reads),
-            lags=_rows(lag(given.events(), instants)),
+            reads=rows(reads),
+            lags=rows(lag(given.events(), instants)),
             datasets=_datasets(states),
             policy_hash="",
             seconds=0.0,
         )
     finally:
         judged.unpersist()
-        facts.unpersist()
 
 
 def _together(states: pa.Table, *others: pa.Table) -> pa.Table:
@@ -118,10 +116,6 @@ def _together(states: pa.Table, *others: pa.Table) -> pa.Table:
 def _datasets(states: pa.Table) -> int:
     """Every dataset has a state of freshness, if only that it is learning."""
     return int(pc.sum(pc.equal(states.column("sli"), FRESHNESS.id)).as_py() or 0)
-
-
-def _rows(frame: DataFrame) -> list[Row]:
-    return frame.toArrow().to_pylist()  # type: ignore[no-any-return]
 
 
 def _result(at: Position, found: Found, seconds: float) -> EvaluationResult:

@@ -11,7 +11,7 @@ from lineage.clock import from_micros, to_micros
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from slis import catalog_frames
-from slis.ingestion_gaps import INGESTION, PIPELINE
+from slis.ingestion_gaps import PIPELINE, SILENCES
 from slis.provenance import SETTLING_MINUTES
 from slis.sli_schemas import EDGES, EVENTS, GAPS, PAUSES, READS, WRITES
 from slis.working_time import off_spans, working_time
@@ -32,7 +32,7 @@ _ROWS = """
     names_input boolean, is_reported boolean, write_is_streaming boolean,
     read_at timestamp, failed_at timestamp, failed_run_id string, failure string,
     started_at timestamp,
-    visible_at timestamp
+    as_of timestamp
 """
 _DATASETS = """
     SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, p.tier, p.tier_origin, p.is_source,
@@ -51,10 +51,7 @@ _DATASETS = """
     LEFT JOIN retirement r ON r.dataset_key = d.dataset_key AND r.requested_at >= d.last_seen_at
     WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND r.dataset_key IS NULL
 """
-_GAPS = f"""
-    SELECT '{INGESTION}', started_at, ended_at FROM ingestion_gap
-    WHERE ended_at IS NULL OR ended_at >= {{since}}
-"""  # noqa: S608 - a word and a number of ours
+_GAPS = f"{SILENCES} WHERE ended_at IS NULL OR ended_at >= {{since}}"
 _READS = """
     SELECT dataset_key, root_run_id, bucket, read_at, landed_at, is_reported, is_history
     FROM dataset_read WHERE counted_at IS NULL AND read_at <= {due}
@@ -143,6 +140,7 @@ class EvaluationInput:
         times = ("written_at", "read_at", "started_at")
         clamped = {name: _now_at_most(f"last_{name}", now) for name in times}
         self._rows = self._frame(_DATASETS.format(as_of=now, **clamped), _ROWS)
+        self._described = self._rows.columns[: self._rows.columns.index("written_at")]
 
     def _frame(self, query: str, columns: str) -> DataFrame:
         return catalog_frames.frame(self._spark, self._engine, query, columns)
@@ -153,18 +151,18 @@ class EvaluationInput:
 
     def datasets(self) -> DataFrame:
         """`sli_schemas.DATASETS`: those that are neither retired nor known under another name."""
-        return self._rows.select(*self._rows.columns[: self._rows.columns.index("written_at")])
+        return self._rows.select(*self._described)
 
-    def activity(self) -> DataFrame:
-        """`sli_schemas.ACTIVITY`, one row a dataset: what the catalog holds now is known now."""
+    def known(self) -> DataFrame:
+        """`sli_schemas.KNOWN`: the catalog holds what is known now, so nothing has to be folded."""
         fields = ("root_run_id", "job_namespace", "job_name", "names_input", "is_reported")
         streaming = F.col("write_is_streaming").alias("is_streaming")
         write = F.struct("written_at", *fields, streaming)
         told = F.col("failure").alias("told")
         failed = F.struct("failed_at", F.col("failed_run_id").alias("run_id"), told)
-        return self._rows.select(
-            "dataset_key",
-            "visible_at",
+        return self._rows.where("first_seen_at <= as_of").select(
+            "as_of",
+            *self._described,
             F.when(F.col("written_at").isNotNull(), write).alias("write"),
             "read_at",
             F.when(F.col("failed_at").isNotNull(), failed).alias("failed"),

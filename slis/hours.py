@@ -4,7 +4,9 @@ Counters are never corrected; this is. An event that comes late amends the hour 
 up to 7 days back; a read that was counted without an origin is amended when that turns up.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Connection, text
 
@@ -14,7 +16,9 @@ from slis.stream.upsert import added, fold_rows
 
 AMENDABLE = timedelta(days=7)
 _HOUR_MICROS = 3_600_000_000
-Amounts = dict[tuple[str, str, int], tuple[float, float, float]]
+Place = tuple[str, str, int]  # SLI, tier, start of an hour in microseconds
+Amount = tuple[float, float, float]  # good, total, unknown
+Amounts = dict[Place, Amount]
 
 # Reads counted without an origin whose dataset has since been told of a write before them.
 _ORIGIN_FOUND = """
@@ -39,6 +43,17 @@ _MARK_GOOD = """
 def hour_of(instant: datetime) -> int:
     """Start of the instant's hour, in microseconds."""
     return to_micros(instant) // _HOUR_MICROS * _HOUR_MICROS
+
+
+def amounts_of(row: Mapping[str, Any], weight: float = 1.0) -> Amount:
+    """What a tally or a count says, times `weight`."""
+    return row["good"] * weight, row["total"] * weight, row["unknown"] * weight
+
+
+def add_amounts(amounts: Amounts, place: Place, more: Amount) -> None:
+    """Add to what the place has."""
+    held = amounts.get(place, (0.0, 0.0, 0.0))
+    amounts[place] = (held[0] + more[0], held[1] + more[1], held[2] + more[2])
 
 
 def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> None:
@@ -68,7 +83,7 @@ def origins_found(connection: Connection, as_of: datetime, previous: datetime) -
     amounts: Amounts = {}
     for row in found:
         place = ("M5", row["tier"], row["read_at"] // _HOUR_MICROS * _HOUR_MICROS)
-        amounts[place] = (amounts.get(place, (0.0, 0.0, 0.0))[0] + 1.0, 0.0, 0.0)
+        add_amounts(amounts, place, (1.0, 0.0, 0.0))
     if found:
         keys = ("dataset_key", "root_run_id", "bucket")
         connection.execute(text(_MARK_GOOD), [{name: row[name] for name in keys} for row in found])

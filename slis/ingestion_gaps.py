@@ -6,6 +6,8 @@ from pyspark.sql import functions as F
 from lineage.states import BAD, UNKNOWN
 
 INGESTION, PIPELINE = "ingestion", "pipeline"
+# Of `sli_schemas.GAPS`: when the collector was silent.
+SILENCES = f"SELECT '{INGESTION}', started_at, ended_at FROM ingestion_gap"  # noqa: S608 - ours
 INGESTION_GAP, PIPELINE_LAG = "ingestion_gap", "pipeline_lag"
 
 

@@ -15,7 +15,7 @@ from lineage.clock import from_micros, to_micros
 from slis import catalog_frames
 from slis.datasets_judged import datasets_judged
 from slis.evaluation_input import EvaluationInput, Position
-from slis.hours import AMENDABLE, Amounts, hour_of
+from slis.hours import AMENDABLE, Amounts, add_amounts, amounts_of, hour_of
 from slis.knowledge import activity, known
 from slis.sli_schemas import WRITES
 from slis.tallies import tallies
@@ -108,11 +108,7 @@ def _tallied(
 def _difference(before: DataFrame, after: DataFrame) -> Amounts:
     amounts: Amounts = {}
     for frame, sign in ((after, 1.0), (before, -1.0)):
-        for row in frame.toArrow().to_pylist():
+        for row in catalog_frames.rows(frame):
             place = (row["sli"], row["tier"], hour_of(row["hour"]))
-            held = amounts.get(place, (0.0, 0.0, 0.0))
-            weight = sign * STEP.total_seconds()
-            more = (row[name] * weight for name in ("good", "total", "unknown"))
-            good, total, unknown = (one + other for one, other in zip(held, more, strict=True))
-            amounts[place] = (good, total, unknown)
+            add_amounts(amounts, place, amounts_of(row, weight=sign * STEP.total_seconds()))
     return amounts

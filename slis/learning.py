@@ -14,6 +14,7 @@ from lineage.clock import to_micros
 from lineage.policy import DEFAULT, Policy
 from slis import cadence, cadence_limits, catalog_frames
 from slis.cadence_profile import FAST_SECONDS
+from slis.ingestion_gaps import SILENCES
 from slis.sli_schemas import GAPS, WRITES
 from slis.stream.upsert import fold_rows
 from slis.working_time import working_time
@@ -58,7 +59,6 @@ _DURATIONS = """
     AND w.dataset_key IN (SELECT dataset_key FROM ({due}) AS due)
     GROUP BY w.dataset_key, w.root_run_id HAVING max(r.completed_at) IS NOT NULL
 """
-_OUR_GAPS = "SELECT 'ingestion', started_at, ended_at FROM ingestion_gap"
 _DURATION_DAYS = 30
 
 
@@ -109,7 +109,7 @@ def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Polic
             [msgspec.structs.astuple(pool)[:-1] for pool in pools], _TAILS
         )
         limits = cadence_limits.limits(cadence_limits.with_tails(profiles, tails), times)
-        rows = limits.join(source.durations(), "dataset_key", "left").toArrow().to_pylist()
+        rows = catalog_frames.rows(limits.join(source.durations(), "dataset_key", "left"))
     finally:
         profiles.unpersist()
     with writing(engine) as connection:
@@ -142,7 +142,7 @@ class _Source:
             return list(connection.scalars(text(_PLANS)))
 
     def gaps(self) -> DataFrame:
-        return catalog_frames.frame(self._spark, self._engine, _OUR_GAPS, GAPS)
+        return catalog_frames.frame(self._spark, self._engine, SILENCES, GAPS)
 
     def durations(self) -> DataFrame:
         """(dataset_key, duration_seconds): the median of the last 30 days."""

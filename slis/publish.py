@@ -1,6 +1,6 @@
 """What an evaluation found, into the catalog: all of it in one transaction, or nothing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import timedelta
 
 import msgspec
@@ -11,10 +11,8 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.states import (
-    ACCURACY,
     ALL_TIERS,
     COVERAGE,
-    EDGE_COMPLETENESS,
     ERROR_RATE,
     FACTS,
     FRESHNESS,
@@ -22,17 +20,16 @@ from lineage.states import (
     MISSING_PROVENANCE,
     NODE_COMPLETENESS,
 )
-from slis.counters import add_to_counters, count, edges_evaluated_at
+from slis.counters import OF_EDGES, add_to_counters, count, edges_evaluated_at
 from slis.dataset_states import Row, change_states, renew_ages, state_changes
 from slis.evaluation_input import Position, position
-from slis.hours import Amounts, add_to_hours, hour_of, origins_found
+from slis.hours import Amounts, add_amounts, add_to_hours, amounts_of, hour_of, origins_found
 from slis.lag import BOUNDS_SECONDS
 from slis.stream.upsert import added, fold_rows
 
 _NO_ORIGIN = "default"
 _OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, FACTS)
-# Judged apart and seldom; so long after that, nothing of it is shown as how things are now.
-_OF_EDGES = (EDGE_COMPLETENESS.id, ACCURACY.id)
+# So long after edges were judged last, nothing of it is shown as how things are now.
 _EDGES_STALE = timedelta(minutes=10)
 _DAY_MICROS = 86_400_000_000
 
@@ -132,20 +129,14 @@ def _lag_counts(found: Found) -> Iterable[Row]:
 def _hourly(at: Position, found: Found) -> Amounts:
     """Good, total and unknown of the hours that each count belongs to."""
     amounts: Amounts = {}
-
-    def add(sli: str, tier: str, hour: int, more: Sequence[float]) -> None:
-        held = amounts.get((sli, tier, hour), (0.0, 0.0, 0.0))
-        good, total, unknown = (one + other for one, other in zip(held, more, strict=True))
-        amounts[sli, tier, hour] = (good, total, unknown)
-
     for row in _dataset_counts(at, found):
-        add(row["sli"], row["tier"], hour_of(at.as_of), (row["good"], row["total"], row["unknown"]))
+        add_amounts(amounts, (row["sli"], row["tier"], hour_of(at.as_of)), amounts_of(row))
     for row in found.reads:
-        outcome = _amounts(row["outcome"])
-        add(MISSING_PROVENANCE.id, row["tier"], hour_of(row["read_at"]), outcome)
+        place = (MISSING_PROVENANCE.id, row["tier"], hour_of(row["read_at"]))
+        add_amounts(amounts, place, _amounts(row["outcome"]))
     for row in found.lags:
-        counts = (row["good"], row["total"], 0.0)
-        add(INGESTION_LAG.id, ALL_TIERS, hour_of(row["hour"]), counts)
+        place = (INGESTION_LAG.id, ALL_TIERS, hour_of(row["hour"]))
+        add_amounts(amounts, place, (row["good"], row["total"], 0.0))
     return amounts
 
 
@@ -178,7 +169,7 @@ def _replace_now(connection: Connection, at: Position, found: Found) -> None:
     """`sli_now`: datasets as they are; of events, those of the last 24 hours."""
     now = tables.sli_now
     is_stale = edges_evaluated_at(connection) < to_micros(at.as_of - _EDGES_STALE)
-    kept = () if is_stale else _OF_EDGES
+    kept = () if is_stale else OF_EDGES
     connection.execute(delete(now).where(now.c.sli.not_in(kept)))
     rows = [{name: row[name] for name in now.c.keys()} for row in found.tallies]  # noqa: SIM118
     hour = tables.sli_hour.c

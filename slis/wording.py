@@ -40,12 +40,8 @@ def near_key(name: Column) -> Column:
     `/lake/core.db/Orders`, `core.orders` and `core/orders` agree; `orders` alone says too little,
     and has none.
     """
-    parts = F.split(F.regexp_replace(F.lower(name), r"\.db(?=[/.])", ""), r"[/.]+")
-    parts = F.filter(
-        F.transform(parts, lambda part: F.regexp_replace(part, "[^a-z0-9]", "")), _is_named
-    )
-    return F.when(F.size(parts) >= 2, F.concat_ws(".", F.slice(parts, -2, 2)))  # noqa: PLR2004
-
-
-def _is_named(part: Column) -> Column:
-    return part != ""
+    # No function of arrays: each would keep Spark from compiling the stage that it is in.
+    joined = F.regexp_replace(F.lower(name), r"\.db(?=[/.])", "")
+    joined = F.regexp_replace(joined, "[^a-z0-9/.]", "")
+    joined = F.btrim(F.regexp_replace(joined, "[/.]+", "."), F.lit("."))
+    return F.when(F.contains(joined, F.lit(".")), F.substring_index(joined, ".", -2))

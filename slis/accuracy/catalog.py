@@ -81,7 +81,7 @@ def compare(spark: SparkSession, engine: Engine, now: datetime) -> int:
         versions = {row.root_run_id: row for row in connection.execute(_due(_VERSIONS))}
     evidence = catalog_frames.frame(spark, engine, _EVIDENCE.format(due=_DUE), TOLD)
     reported = catalog_frames.frame(spark, engine, _REPORTED.format(due=_DUE), TOLD)
-    found = checks(evidence, reported).toArrow().to_pylist()
+    found = catalog_frames.rows(checks(evidence, reported))
     at = to_micros(now)
     rows = [{**row, **_version(versions[row["root_run_id"]]), "at": at} for row in found]
     with writing(engine) as connection:

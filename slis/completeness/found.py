@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine
 
 from lineage.policy import Policy
+from slis.catalog_frames import rows
 from slis.completeness.catalog import required_nodes
 from slis.completeness.nodes import node_states, node_tally, nodes
 from slis.dataset_states import Row
@@ -27,6 +28,6 @@ def nodes_found(
         return NodesFound()
     judged = nodes(described, instants, policy.requirements)
     return NodesFound(
-        tallies=node_tally(judged).toArrow().to_pylist(),
+        tallies=rows(node_tally(judged)),
         states=(node_states(judged).toArrow(),),
     )

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from pyspark.sql import SparkSession
-from sqlalchemy import Engine, delete
+from sqlalchemy import Engine, delete, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
@@ -26,8 +26,15 @@ def renew(spark: SparkSession, engine: Engine, as_of: datetime) -> None:
     if names.num_rows > 1:
         instants = spark.createDataFrame([(as_of,)], "as_of timestamp")
         frame = spark.createDataFrame(names, NEW_NAMES)
-        rows = growth(frame, instants).toArrow().to_pylist()
+        rows = catalog_frames.rows(growth(frame, instants))
+    if not rows and not _has_patterns(engine):
+        return
     with writing(engine) as connection:
         connection.execute(delete(tables.name_pattern))
         if rows:
             connection.execute(tables.name_pattern.insert(), rows)
+
+
+def _has_patterns(engine: Engine) -> bool:
+    with engine.connect() as connection:
+        return connection.scalar(select(tables.name_pattern).limit(1)) is not None

@@ -1,5 +1,6 @@
 """Which of a dataset's states is shown first: marked as they change, for all who list and count."""
 
+import pyarrow as pa
 import pytest
 from sqlalchemy import Engine, select
 
@@ -15,7 +16,7 @@ def _state(sli: str, state: str, since: int = 1, dataset: int = 7) -> dict[str, 
 
 
 def _change(catalog: Engine, *rows: dict[str, object], gone: tuple[str, ...] = ()) -> list[str]:
-    changes = StateChanges(rows=list(rows), gone=[(7, sli) for sli in gone])
+    changes = StateChanges(rows=pa.Table.from_pylist(rows), gone=[(7, sli) for sli in gone])
     table = tables.dataset_state.c
     with writing(catalog) as connection:
         change_states(connection, changes)
