@@ -30,7 +30,6 @@ bench: ## the budgets, measured: needs a quiet machine
 	@lineward bench evaluate
 	@lineward bench evidence
 	@lineward bench freshness
-	@lineward bench freshness
 
 faults: ## the guarantees, in their long form: 200 collector kills, 30 driver kills, broken disks
 	@scripts/setup.sh test
