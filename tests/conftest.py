@@ -19,6 +19,15 @@ ROOT = Path(__file__).resolve().parent.parent
 MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Real Spark jobs run one after the other, and so do kills: each by one of the two workers."""
+    for item in items:
+        for name in ("e2e", "faults"):
+            if item.get_closest_marker(name):
+                item.add_marker(pytest.mark.xdist_group(name))
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session of the run: starting Spark costs more than most tests."""
