@@ -129,6 +129,6 @@ def _result(at: Position, found: Found, seconds: float) -> EvaluationResult:
         datasets=found.datasets,
         states=dict(Counter(" ".join(pair) for pair in pairs)),
         reads=len(found.reads),
-        events=sum(row["total"] + row["history"] for row in found.lags),
+        events=sum(row["total"] + row["history"] + row["skewed"] for row in found.lags),
         seconds=seconds,
     )

@@ -17,12 +17,12 @@ def lag(events: DataFrame, instants: DataFrame) -> DataFrame:
 
     Args:
         events: `sli_schemas.EVENTS`, those not counted before the first instant. A clock over
-            5 minutes ahead was clamped when the event was parsed; it is counted here as skewed.
+            5 minutes ahead was clamped when the event was parsed: how late it came is unknown.
         instants: `sli_schemas.INSTANTS`.
 
     Returns:
         `sli_schemas.LAGS`, per hour of event time. History loads are counted apart: in `history`,
-        and in nothing else.
+        and in nothing else. So are events of a skewed clock, in `skewed`.
     """
     previous = F.lag("as_of").over(Window.orderBy("as_of")).alias("previous_as_of")
     intervals = F.broadcast(instants.select("as_of", previous))
@@ -40,17 +40,18 @@ def lag(events: DataFrame, instants: DataFrame) -> DataFrame:
 
 
 def _figures() -> list[Column]:
-    is_live = ~F.col("is_history")
+    is_live, is_skewed = ~F.col("is_history"), F.col("is_skewed")
+    is_measured = is_live & ~is_skewed
     seconds = F.col("seconds")
     limit = F.when(F.col("processing") == STREAMING, STREAMING_LIMIT_SECONDS).otherwise(
         BATCH_LIMIT_SECONDS
     )
-    lags = F.array(*(F.count_if(is_live & (seconds <= bound)) for bound in BOUNDS_SECONDS))
+    lags = F.array(*(F.count_if(is_measured & (seconds <= bound)) for bound in BOUNDS_SECONDS))
     return [
-        F.count_if(is_live & (seconds <= limit)).alias("good"),
-        F.count_if(is_live).alias("total"),
+        F.count_if(is_measured & (seconds <= limit)).alias("good"),
+        F.count_if(is_measured).alias("total"),
         F.count_if("is_history").alias("history"),
-        F.count_if(is_live & F.col("is_skewed")).alias("skewed"),
-        F.coalesce(F.sum(F.when(is_live, seconds)), F.lit(0.0)).alias("lag_seconds"),
+        F.count_if(is_live & is_skewed).alias("skewed"),
+        F.coalesce(F.sum(F.when(is_measured, seconds)), F.lit(0.0)).alias("lag_seconds"),
         lags.alias("lags"),
     ]

@@ -123,7 +123,9 @@ def _amounts(outcome: str) -> tuple[float, float, float]:
 
 def _lag_counts(found: Found) -> Iterable[Row]:
     for row in found.lags:
-        yield count(INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, (row["good"], row["total"], 0.0))
+        yield count(
+            INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, (row["good"], row["total"], row["skewed"])
+        )
 
 
 def _hourly(at: Position, found: Found) -> Amounts:
@@ -136,7 +138,7 @@ def _hourly(at: Position, found: Found) -> Amounts:
         add_amounts(amounts, place, _amounts(row["outcome"]))
     for row in found.lags:
         place = (INGESTION_LAG.id, ALL_TIERS, hour_of(row["hour"]))
-        add_amounts(amounts, place, (row["good"], row["total"], 0.0))
+        add_amounts(amounts, place, (row["good"], row["total"], row["skewed"]))
     return amounts
 
 

@@ -10,6 +10,11 @@ from slis.settings import Place, Settings
 from slis.stream import lake
 from slis.stream.merge import cursor
 
+# A table that was written once, years ago, is read today: its reads have an origin.
+_NOT_FIRST = """
+    written_at > (SELECT min(w.written_at) FROM dataset_write w
+        WHERE w.dataset_key = dataset_write.dataset_key)
+"""
 _BY_AGE = {
     "event": "event_time < :before",
     "pipeline_error": "landed_at < :before",
@@ -17,7 +22,7 @@ _BY_AGE = {
     " WHERE reader = 'pipeline')",
     "dataset_read": "read_at < :before AND counted_at IS NOT NULL",
     "edge_run": "seen_at < :before",
-    "dataset_write": "written_at < :before",
+    "dataset_write": f"written_at < :before AND {_NOT_FIRST}",
     "run": "last_event_at < :before",
     "run_io": "last_event_at < :before",
     # A file that is written to again is read again, and says the same.
@@ -33,14 +38,15 @@ _BY_AGE = {
     "dataset_assertion": "coalesce(last_failed_at, 0) < :before"
     " AND coalesce(last_passed_at, 0) < :before",
 }
-# The newest of each dataset stay, whatever their age says of the rest.
+# The newest of each dataset stay, whatever their age says of the rest, and its first.
 _SURPLUS_WRITES = """
     DELETE FROM dataset_write WHERE (dataset_key, root_run_id, bucket) IN (
         SELECT dataset_key, root_run_id, bucket FROM (
             SELECT dataset_key, root_run_id, bucket,
-                row_number() OVER (PARTITION BY dataset_key ORDER BY written_at DESC) AS place
+                row_number() OVER (PARTITION BY dataset_key ORDER BY written_at DESC) AS place,
+                written_at > min(written_at) OVER (PARTITION BY dataset_key) AS is_later
             FROM dataset_write
-        ) AS placed WHERE place > :kept
+        ) AS placed WHERE place > :kept AND is_later
     )
 """
 

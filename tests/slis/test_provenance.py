@@ -37,9 +37,10 @@ def test_each_read_counts_once_at_its_due_instant_against_earlier_writes(spark):
         (naive(day(1, 9, 15)), 4, "r02T0900", "good"),
         (naive(day(1, 9, 50)), 3, "r02T0900", "bad"),
     }
-    tally = provenance_tally(outcomes.where("outcome != 'unknown'"))
+    tally = provenance_tally(outcomes)
     counts = tally.orderBy("as_of").select("as_of", "sli", "good", "total", "unknown").collect()
     assert [tuple(row) for row in counts] == [
+        (naive(day(1, 9, 0)), "M5", 0, 0, 1),
         (naive(day(1, 9, 15)), "M5", 2, 3, 0),
         (naive(day(1, 9, 50)), "M5", 0, 1, 0),
     ]

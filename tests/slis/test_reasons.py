@@ -129,6 +129,21 @@ def test_what_our_own_gaps_explain_says_so_before_any_other_reason(spark):
     assert told(silent) == {(1, "M2"): ("unknown", "ingestion_gap"), **well}
 
 
+def test_coverage_is_unknown_while_we_may_have_lost_the_write(spark):
+    """The only write of the window may be among the events that have not landed."""
+    described = datasets(spark, {"dataset_key": 1, "first_seen_at": day(9)})
+    facts = activity(spark, {"dataset_key": 1, "read_at": day(9, 1)})
+
+    bad = _states(spark, described, facts)
+    lagging = _states(spark, described, facts, silent=[("pipeline", day(8, 23), None)])
+
+    assert bad[1, "M1"].state == "bad"
+    assert (lagging[1, "M1"].state, lagging[1, "M1"].reason) == ("unknown", "pipeline_lag")
+    assert (
+        lagging[1, "M1"].evidence == "events have landed late since before 2026-11-10 00:00:00 UTC"
+    )
+
+
 def test_evidence_names_what_events_leave_out(spark):
     """A failure that the events call a success; a job that its event logs show did not run."""
     limit = {"declared_limit_seconds": 25 * HOUR}

@@ -2,12 +2,15 @@
 
 from pyspark.sql import functions as F
 
+from slis.completeness.edges import UNREPORTED_SINCE, edge_tally
+from slis.completeness.edges import edges as completeness
+from slis.completeness.schemas import EXPECTED_EDGES
 from slis.datasets_judged import datasets_judged
 from slis.knowledge import activity, known
 from slis.provenance import provenance, provenance_tally
 from slis.reasons import reasons
 from slis.tallies import tallies
-from tests.slis.sli_frames import datasets, day, edges, gaps, instants, naive, reads, writes
+from tests.slis.sli_frames import datasets, day, edges, frame, gaps, instants, naive, reads, writes
 
 ORDERS, RAW, COUNTRIES, CORE, MART = range(1, 6)
 _NAMES = {
@@ -123,6 +126,40 @@ def test_the_worked_example_holds_for_coverage_and_freshness(spark):
 
 
 _TOLD = ("dataset_key", "state", "reason", "evidence")
+
+
+def test_the_worked_example_holds_for_the_completeness_of_edges(spark):
+    """M3b: on the eighth day 2 of 4: what `clean` read, only its event log has."""
+    rows = [
+        {
+            "upstream_key": dataset,
+            "downstream_key": output,
+            "job_name": job,
+            "first_seen_at": day(0, hour, 10),
+            "last_seen_at": day(7, hour, 10),
+            "last_reported_at": day(7 if _is_reported(7, job) else 6, hour, 10),
+            "runs": 8,
+            "is_declared": False,
+            "is_regulated": False,
+            **dict(zip(("tier", "tier_origin"), _TIERS[output], strict=True)),
+            "limit_seconds": None,
+            "cadence_seconds": 86_400.0,
+            "writes": 8,
+            "written_at": day(7, hour, 10),
+        }
+        for job, hour, inputs, output in _JOBS
+        for dataset in inputs
+    ]
+
+    judged = completeness(frame(spark, EXPECTED_EDGES, rows), instants(spark, NIGHT), gaps(spark))
+
+    tallies = edge_tally(judged).agg(F.sum("good"), F.sum("total"), F.sum("unknown")).collect()
+    assert [tuple(row) for row in tallies] == [(2, 4, 0)]
+    missed = judged.where("missed IS NOT NULL").select("upstream_key", "missed").collect()
+    assert {tuple(row) for row in missed} == {
+        (RAW, UNREPORTED_SINCE),
+        (COUNTRIES, UNREPORTED_SINCE),
+    }
 
 
 def test_the_worked_example_holds_for_missing_provenance(spark):

@@ -5,6 +5,7 @@ from spools import frame, rows, run_event
 from sqlalchemy import insert
 
 from lineage.catalog.tables import reader_cursor
+from slis import cadence
 from slis.settings import Place, Settings
 from slis.stream import lake
 from slis.stream.parse import parse
@@ -79,7 +80,7 @@ def test_days_past_their_retention_go(two_batches):
 
 
 def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, at):
-    """Of each dataset as many as the settings say; identities of events go by age."""
+    """As many as the settings say, and the first; identities of events go by age."""
     lander.land(
         *(run_event("COMPLETE", at(hour), run=f"r{hour}", outputs=["t"]) for hour in range(12))
     )
@@ -92,9 +93,28 @@ def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, a
     prune(catalog, Place(data_dir=tmp_path), settings, at(24 + 6), lake_days=90)
 
     kept = "SELECT count(*), min(root_run_id) FROM dataset_write"
-    assert rows(catalog, kept) == [(10, "r10")]
+    assert rows(catalog, kept) == [(11, "r0")]
     assert rows(catalog, "SELECT count(*) FROM event") == [(6,)]
     assert rows(catalog, "SELECT count(*) FROM batch") == [(1,)]
+
+
+def test_a_dataset_that_was_written_once_keeps_that_write(lander, catalog, tmp_path, at):
+    """It is read for years: without its write, each of those reads had no origin."""
+    lander.land(
+        run_event("COMPLETE", at(0), run="once", outputs=["static"]),
+        run_event("COMPLETE", at(0), run="old", outputs=["moving"]),
+        run_event("COMPLETE", at(1), run="older than kept", outputs=["moving"]),
+    )
+
+    prune(catalog, Place(data_dir=tmp_path), Settings(), at(24 * 400), lake_days=90)
+
+    kept = rows(catalog, "SELECT root_run_id FROM dataset_write ORDER BY root_run_id")
+    assert kept == [("old",), ("once",)]
+
+
+def test_the_daily_clearing_leaves_all_that_limits_are_learned_from():
+    """An hourly dataset's half a year; a tenth of it gave 30 times the false alarms."""
+    assert Settings().writes_a_dataset >= cadence.MAX_WRITES >= 180 * 24
 
 
 def test_runs_go_with_the_writes_that_name_them(lander, catalog, tmp_path, at):
