@@ -101,6 +101,8 @@ def page(answer: MarquezStatus) -> RenderableType:
     lines.append(_probe(answer))
     parts: list[RenderableType] = [plain(line) for line in lines]
     parts += _compared(answer.comparison) if answer.comparison else [f"compared: {_NEVER}"]
+    if answer.compare_refused:
+        parts.append(f"not compared: {answer.compare_refused:,} runs that Marquez answered 4xx")
     return Group(*parts)
 
 

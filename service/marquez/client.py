@@ -18,6 +18,8 @@ _MAX_ANSWER_BYTES = 67_108_864
 _SHOWN_CHARACTERS = 200
 # Of this one event; every other 4xx (a token, a path, a limit) would be the answer to all of them.
 _REFUSALS = (400, 413, 415, 422)
+# Of whoever asks; every other 4xx is of what is asked for.
+_OF_THE_ASKER = (401, 403, 407, 408, 429)
 _JSON = {"Content-Type": "application/json"}
 
 
@@ -31,6 +33,10 @@ class MarquezError(ServiceError):
 
 class TooLargeError(MarquezError):
     """Its answer is over 64 MiB."""
+
+
+class RunRefusedError(MarquezError):
+    """It says neither that it knows this one run nor that it does not."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -117,13 +123,16 @@ class Marquez:
         """Whether it knows the run.
 
         Raises:
+            RunRefusedError: it refuses this run, as an id that is none to it.
             MarquezError: no answer, or neither yes nor no.
         """
         answer = await self._ask("GET", f"/api/v1/jobs/runs/{quote(run_id, safe='')}")
-        if answer.status not in (httpx.codes.OK, httpx.codes.NOT_FOUND):
-            message = f"{self.url}/api/v1/jobs/runs: HTTP {answer.status}"
-            raise MarquezError(message)
-        return answer.status == httpx.codes.OK
+        if answer.status in (httpx.codes.OK, httpx.codes.NOT_FOUND):
+            return answer.status == httpx.codes.OK
+        message = f"{self.url}/api/v1/jobs/runs/{run_id[:80]}: HTTP {answer.status}"
+        if httpx.codes.is_client_error(answer.status) and answer.status not in _OF_THE_ASKER:
+            raise RunRefusedError(message)
+        raise MarquezError(message)
 
     async def _asked(self, path: str, params: dict[str, str | int]) -> bytes:
         answer = await self._ask("GET", path, params=params)

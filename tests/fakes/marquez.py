@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
+from uuid import UUID
 
 from tests.fakes.marquez_events import Event, Raw, instant_of, node_ids, raw, validated
 from tests.fakes.marquez_http import Answer, Handler
@@ -165,10 +166,20 @@ class FakeMarquez:
         return Answer(200, json.dumps({"graph": [{"id": wanted}]}).encode())
 
     def run(self, run_id: str) -> Answer:
-        """GET /api/v1/jobs/runs/ID."""
+        """GET /api/v1/jobs/runs/ID; what is no UUID is a bad request (supposed, not measured)."""
+        if not _is_uuid(run_id):
+            return Answer(400, b'{"code":400}')
         if run_id in self.run_ids():
             return Answer(200, json.dumps({"id": run_id}).encode())
         return Answer(404, b'{"code":404}')
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
 
 
 class _Server(ThreadingHTTPServer):
