@@ -46,11 +46,13 @@ class Verdict(msgspec.Struct, frozen=True):
         outcome: `sent`; `refused`: this event will never be taken; `failed`: it may be, later.
         reason: a word of a small set.
         detail: what was answered, cut.
+        status: of the answer; 0 without one.
     """
 
     outcome: Literal["sent", "refused", "failed"]
     reason: str = ""
     detail: str = ""
+    status: int = 0
 
 
 class _Page(msgspec.Struct):
@@ -173,7 +175,7 @@ def _verdict(answer: _Answer) -> Verdict:
     if httpx.codes.is_server_error(answer.status) and _is_clients_fault(answer.body):
         # JSON that it cannot map, as a facet of another type, is a 500 that says 400 inside.
         return Verdict("refused", "unprocessable", detail)
-    return Verdict("failed", f"http_{answer.status}", detail)
+    return Verdict("failed", f"http_{answer.status}", detail, answer.status)
 
 
 def _is_clients_fault(body: bytes) -> bool:

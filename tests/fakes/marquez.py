@@ -31,6 +31,7 @@ class FakeMarquez:
         rows: raw rows, in the order of their arrival; the same body twice is two.
         acked: bodies that were answered 201, in the order of their storing.
         status: answers this to everything, storing nothing, while it is set.
+        is_store_down: its database takes no writes: a POST is 500, but for what it refuses by itself.
         is_poison: an event of which this holds is answered 500, and not stored.
         lost_answers: so many next events are stored, and the connection closed instead of a 201.
         torn: so many next events are stored, and answered 500.
@@ -44,6 +45,7 @@ class FakeMarquez:
         self.rows: list[Raw] = []
         self.acked: list[bytes] = []
         self.status: int | None = None
+        self.is_store_down = False
         self.is_poison: Callable[[Event], bool] = lambda _: False
         self.lost_answers = 0
         self.torn = 0
@@ -109,7 +111,7 @@ class FakeMarquez:
             return self._store(event, body)
 
     def _store(self, event: Event, body: bytes) -> Answer | None:
-        if self.is_poison(event):
+        if self.is_store_down or self.is_poison(event):
             return Answer(500, b"<html>500</html>", "text/html")
         self.rows.append(raw(event))
         if raw(event).kind == "run" and event.get("eventType") is None:
