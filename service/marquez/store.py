@@ -113,7 +113,14 @@ class Store:
             return PullState(now, now)
 
     def note_pulled(self, url: str, through: int, *, taken: int, refused: int) -> None:
-        """Everything up to `through` was asked for, and what it brought is in the spool."""
+        """Everything up to `through` was asked for, and what it brought is in the spool.
+
+        Args:
+            url: of the Marquez.
+            through: µs of the producers' time.
+            taken: by the collector since the last note.
+            refused: likewise.
+        """
         with writing(self._engine) as connection:
             values = {"through": through}
             connection.execute(

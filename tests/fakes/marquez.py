@@ -31,7 +31,7 @@ class FakeMarquez:
         rows: raw rows, in the order of their arrival; the same body twice is two.
         acked: bodies that were answered 201, in the order of their storing.
         status: answers this to everything, storing nothing, while it is set.
-        is_store_down: its database takes no writes: a POST is 500, but for what it refuses by itself.
+        is_store_down: its database takes no writes: a POST that it does not refuse is 500.
         is_poison: an event of which this holds is answered 500, and not stored.
         lost_answers: so many next events are stored, and the connection closed instead of a 201.
         torn: so many next events are stored, and answered 500.
