@@ -14,7 +14,7 @@ from typing import IO
 
 import msgspec
 
-from service.posting import is_json
+from service.lots import is_json
 
 MOST_BYTES = 16_777_216  # of one line: more than a collector takes
 _PIECE_BYTES = 1_048_576

@@ -11,7 +11,9 @@ from typing import IO
 import msgspec
 import structlog
 
-from service.posting import Poster, StoppedError, lots
+from service.lots import lots
+from service.posting import Poster
+from service.reaching import StoppedError
 from service.report import Report
 from service.ship.positions import Positions, position
 from service.ship.reading import Line, lines, opened, read_at
@@ -128,7 +130,9 @@ class Shipper:
 
     def _post(self, name: str, lot: list[Line]) -> None:
         events = [line for line in lot if line.body]
-        refused = self._poster.post([event.body for event in events])
+        refused = self._poster.post(
+            [event.body for event in events], [f"{name}:{event.number}" for event in events]
+        )
         for one in refused:
             event = events[one.index]
             self.report.refuse(name, event.number, one.reason)
