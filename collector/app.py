@@ -21,6 +21,8 @@ from lineage import origins
 
 Route = Callable[[Scope, Http], Awaitable[None]]
 
+_TOO_LARGE = "lineward-too-large"  # its size and where it stands, from ship, kafka and backfill
+_TOLD_CHARACTERS = 500
 _JSON = [("content-type", "application/json")]
 _GIVEN = (
     *(origins.HISTORY, origins.MARQUEZ, origins.MARQUEZ_HISTORY),
@@ -80,9 +82,22 @@ class App:
     async def _post_lineage(self, scope: Scope, protocol: Http) -> None:
         limits.check_token(scope, self._token)
         body = await self._read(scope, protocol, self._limits.max_body_bytes)
+        if (told := scope.headers.get(_TOO_LARGE)) is not None:
+            await self._refuse_cut(told, body, _origin(scope))
         event = await self._parse(body, _origin(scope))
         await self._landing.land([event], _origin(scope))
         protocol.response_empty(201, _parting(scope))
+
+    async def _refuse_cut(self, told: str, body: bytes, origin: str) -> None:
+        """Keep the head of an event that one of our readers could not send whole.
+
+        Raises:
+            InvalidEventError: always.
+        """
+        detail = f"$: {told[:_TOLD_CHARACTERS]}: larger than an event may be; its head is kept"
+        error = InvalidEventError(detail, path="$", reason="too_large")
+        await self._landing.reject(error, body, origin)
+        raise error
 
     async def _post_batch(self, scope: Scope, protocol: Http) -> None:
         limits.check_token(scope, self._token)

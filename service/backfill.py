@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 from lineage import origins
 from service.errors import NotRunningError
 from service.history import Recorded
-from service.posting import Poster, Target, UnansweredError, lots, read_token
+from service.lots import lots
+from service.posting import Poster
+from service.reaching import Reach, Target, UnansweredError, read_token
 from service.report import Report
 from service.settings import Settings
 
@@ -28,7 +30,8 @@ class Sender:
         self._target = Target(
             url=settings.collector_url, origin=origin, token_file=settings.collector_token_file
         )
-        self._poster = Poster(self._target, give_up_seconds=retry_seconds)
+        self._reach = Reach(self._target, give_up_seconds=retry_seconds)
+        self._poster = Poster(self._reach)
         self.report = Report()
 
     def require_collector(self) -> None:
@@ -40,7 +43,7 @@ class Sender:
         """
         if self._target.token_file is not None:
             read_token(self._target.token_file)
-        if not self._poster.is_there():
+        if not self._reach.is_there():
             raise self._not_running("")
 
     def send(self, events: Iterable[Recorded]) -> Iterator[int]:
@@ -60,7 +63,10 @@ class Sender:
 
     def _post(self, batch: list[Recorded]) -> None:
         try:
-            refused = self._poster.post([event.body for event in batch])
+            refused = self._poster.post(
+                [event.body for event in batch],
+                [f"{event.file}:{event.position}" for event in batch],
+            )
         except UnansweredError as error:
             raise self._not_running(f" ({error})") from error
         for one in refused:

@@ -16,6 +16,7 @@ from service.errors import RefusedInputError
 LISTENER_VERSION = "1.53.0"
 _TRANSPORT = "spark.openlineage.transport"
 _FILE = f"{_TRANSPORT}.transports.file"
+FILE_SETTING = f"{_FILE}.location"
 _HTTP = f"{_TRANSPORT}.transports.http"
 
 
@@ -73,8 +74,9 @@ def _transports(url: str, file: Path) -> Iterator[tuple[str, str, str]]:
     yield f"{_TRANSPORT}.type", "composite", "a file and the collector, each whatever the other did"
     yield f"{_TRANSPORT}.continueOnFailure", "true", ""
     yield f"{_TRANSPORT}.withThreadPool", "true", ""  # one after the other, a failure ends the row
-    yield f"{_FILE}.type", "file", "one file for each application that runs at a time"
-    yield f"{_FILE}.location", str(file), ""
+    yield f"{_FILE}.type", "file", ""
+    own = f"of one application at a time: two would mix their events; --conf {FILE_SETTING}=FILE"
+    yield FILE_SETTING, str(file), own
     yield f"{_HTTP}.type", "http", "the listener's one thread waits for each answer: not for long"
     yield f"{_HTTP}.url", url, ""
     yield f"{_HTTP}.timeoutInMillis", "1000", ""

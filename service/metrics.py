@@ -5,14 +5,12 @@ last evaluation is stale, every gauge that rests on it is left out, and alerts s
 """
 
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
-    HistogramMetricFamily,
     InfoMetricFamily,
     Metric,
 )
@@ -33,6 +31,7 @@ from service.answers.marquez import marquez_status
 from service.answers.moments import Evaluated, last_evaluation
 from service.answers.slis import Objectives, mostly_unknown, sli_name
 from service.answers.status import status
+from service.event_families import error_families, lag_families
 from service.evidence_families import evidence_families
 from service.marquez.families import families
 from service.metric_standing import standing_metrics
@@ -100,8 +99,8 @@ class CatalogCollector(Collector):
 
     def _of_catalog(self, reader: Reader, evaluated: Evaluated, now: datetime) -> Iterator[Metric]:
         yield from _counters(reader)
-        yield from _lag(reader)
-        yield from _errors(reader)
+        yield from lag_families(reader)
+        yield from error_families(reader)
         yield from served_families(reader)
         yield _objectives(objectives(self._settings))
         yield from _corrected(reader, now)
@@ -160,49 +159,6 @@ def _counters(reader: Reader) -> Iterator[Metric]:
         total.add_metric(values, total_count)
         (seconds if sli in _PER_DATASET else events).add_metric(values, unknown)
     yield from (good, total, seconds, events)
-
-
-def _lag(reader: Reader) -> Iterator[Metric]:
-    lag = HistogramMetricFamily(
-        "lineage_ingestion_lag_seconds",
-        "Event time to facts committed, history loads excepted.",
-        labels=("processing",),
-    )
-    asides = {
-        "history": CounterMetricFamily(
-            "lineage_events_history", "Events of history loads: in no SLI.", labels=("processing",)
-        ),
-        "skewed": CounterMetricFamily(
-            "lineage_events_skewed",
-            "Events of a clock over 5 minutes ahead, taken as of their arrival.",
-            labels=("processing",),
-        ),
-    }
-    for processing, found in metric_rows.lag_figures(reader).items():
-        lag.add_metric((processing,), found.buckets, found.sum_seconds)
-        for name, family in asides.items():
-            family.add_metric((processing,), found.asides[name])
-    yield from (lag, *asides.values())
-
-
-def _errors(reader: Reader) -> Iterator[Metric]:
-    """Counted once each, so that none of them falls when the rows that say why are pruned."""
-    text = "Events refused by the collector or failed in the pipeline"
-    live = CounterMetricFamily("lineage_errors", f"{text}.", labels=("stage", "cause"))
-    loaded = CounterMetricFamily(
-        "lineage_errors_history", f"{text}, of history loads: in no SLI.", labels=("stage", "cause")
-    )
-    pipeline: Counter[str] = Counter()
-    for stage, cause, origin, count in metric_rows.errors(reader):
-        (live if origin == "live" else loaded).add_metric((stage, cause), count)
-        if stage == "pipeline":
-            pipeline[cause] += count
-    family = CounterMetricFamily(
-        "lineage_pipeline_errors", "Events that the pipeline could not take in.", labels=("reason",)
-    )
-    for cause, count in pipeline.items():
-        family.add_metric((cause,), count)
-    yield from (live, loaded, family)
 
 
 def _objectives(ratios: Objectives) -> Metric:

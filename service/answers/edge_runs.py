@@ -28,6 +28,11 @@ _WRITTEN_AT = """
 SELECT root_run_id, dataset_key, MAX(written_at) FROM dataset_write
 WHERE root_run_id IN (:keys) AND written_at <= :at GROUP BY root_run_id, dataset_key
 """
+_LATEST = """
+SELECT d.dataset_key, (SELECT w.written_at FROM dataset_write w
+  WHERE w.dataset_key = d.dataset_key AND w.written_at <= :at ORDER BY w.written_at DESC LIMIT 1)
+FROM dataset d WHERE d.dataset_key IN (:keys)
+"""
 _ROOTS = """
 SELECT root_run_id, MAX(root_job_namespace), MAX(root_job_name), MIN(first_event_at),
   MIN(started_at), MAX(completed_at), MIN(failed_at), MAX(code_version), MAX(job_version),
@@ -86,12 +91,15 @@ def _told(
     roots = sorted({root for _, root in newest.values()})
     told = {row[0]: row for row in rows_for(reader, _ROOTS, roots)}
     named = rows_for(reader, _TOUCHED, roots, {"at": at})
+    ends_of = sorted({down for _, down in newest})
+    latest: dict[int, int | None] = dict(rows_for(reader, _LATEST, ends_of, {"at": at}))
     touched = {(row[0], row[1], row[2]): Touched(*row[3:]) for row in named}
     runs = {}
     for (up, down), (written_at, root) in newest.items():
         if root in told:
             ends = touched.get((root, up, "read")), touched.get((root, down, "write"))
-            run = _run(told[root], written_at, *ends)
+            again_at = latest.get(down) or 0
+            run = _run(told[root], (written_at, again_at), *ends)
             # Settings may name what is not to be seen.
             runs[up, down] = run if sight.is_whole else _without_settings(run)
     return runs
@@ -101,7 +109,10 @@ def _without_settings(run: EdgeRun) -> EdgeRun:
     return msgspec.structs.replace(run, spark_conf={}, parameters={})
 
 
-def _run(row: Row, written_at: int, read: Touched | None, wrote: Touched | None) -> EdgeRun:
+def _run(
+    row: Row, written: tuple[int, int], read: Touched | None, wrote: Touched | None
+) -> EdgeRun:
+    written_at, again_at = written
     root, namespace, name, first_event, started, completed, failed, *versions = row
     code_version, job_version, engine_version, spark_conf, parameters = versions
     return EdgeRun(
@@ -111,6 +122,7 @@ def _run(row: Row, written_at: int, read: Touched | None, wrote: Touched | None)
         status=run_state(started_at=started, completed_at=completed, failed_at=failed),
         started_at=iso(first_event if started is None else started),
         written_at=iso_of(written_at),
+        written_again_at=iso_of(again_at) if again_at > written_at else None,
         code_version=code_version,
         job_version=job_version,
         engine_version=engine_version,

@@ -102,6 +102,7 @@ class MarquezStatus(msgspec.Struct, frozen=True):
     pulling: list[Pulling]
     probe: Probed | None
     comparison: Compared | None
+    compare_refused: int  # runs of ours that it would not say anything of
 
 
 def marquez_status(reader: Reader, settings: Settings, now: datetime) -> MarquezStatus:
@@ -124,6 +125,7 @@ def marquez_status(reader: Reader, settings: Settings, now: datetime) -> Marquez
         ],
         probe=_probe(reader, at),
         comparison=_comparison(reader, at),
+        compare_refused=counts.get("compare_refused", 0),
     )
 
 

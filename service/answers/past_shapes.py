@@ -23,6 +23,7 @@ class EdgeRun(msgspec.Struct, frozen=True):
     status: str
     started_at: Instant | None
     written_at: Instant
+    written_again_at: Instant | None  # the end's newest write by then, of a run without this edge
     code_version: str | None
     job_version: str | None
     engine_version: str | None

@@ -2,24 +2,27 @@
 
 import asyncio
 import runpy
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from lineage.catalog.reader import NoCatalogError, open_reader
+from lineage.catalog.reader import NoCatalogError, Reader, open_reader
 from lineage.clock import system_clock, to_micros
 from service.answers.dataset import duration
 from service.answers.marquez import Compared, Forwarding, MarquezStatus, marquez_status
 from service.commands.options import AsJson, DataDir
 from service.errors import InvalidQuestionError, NoDataError
 from service.marquez.settings import MarquezSettings, read_marquez
-from service.settings import read
+from service.settings import Settings, read
 from service.terminal import clean, console, local, plain, print_json
 
 app = typer.Typer()
+_Found = TypeVar("_Found")
 _REFUSED = 6
 _NEVER = "never, or its role does not run"
 
@@ -38,13 +41,9 @@ def run() -> None:
 @app.command()
 def status(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     """Show what was forwarded, set aside and pulled, and which runs one side misses."""
-    settings = read(data_dir)
-    try:
-        with open_reader(settings.catalog) as reader:
-            answer = marquez_status(reader, settings, system_clock())
-    except NoCatalogError as error:
-        message = f"no data in {settings.data_dir} yet: run `lineward up`"
-        raise NoDataError(message) from error
+    answer = _from_catalog(
+        data_dir, lambda reader, settings: marquez_status(reader, settings, system_clock())
+    )
     if as_json:
         print_json(answer)
     else:
@@ -71,6 +70,48 @@ def backfill(
     show(report, as_json=as_json)
     if report.refused:
         raise typer.Exit(_REFUSED)
+
+
+@app.command()
+def resend(
+    numbers: Annotated[
+        list[int] | None, typer.Argument(help="Of status; all that are kept, if none is given.")
+    ] = None,
+    *,
+    data_dir: DataDir = None,
+    bodies: Annotated[bool, typer.Option("--bodies", help="Print them, send nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Send again what was set aside; exit code 6 if any of it is still not taken."""
+    from service.marquez.resend import (  # noqa: PLC0415 - httpx only where it is asked
+        print_bodies,
+        set_aside,
+    )
+    from service.marquez.resend import resend as send_again  # noqa: PLC0415 - as above
+
+    events = _from_catalog(data_dir, lambda reader, _: set_aside(reader, numbers or []))
+    if bodies:
+        print_bodies(events)
+        return
+    done = asyncio.run(send_again(_required(read_marquez()), events))
+    if as_json:
+        print_json(done)
+    else:
+        for one in done:
+            line = f"#{one.spool_seq} of run {one.run}: {one.outcome} {one.detail}"
+            console().print(plain(line.rstrip()))
+    if any(one.outcome != "sent" for one in done):
+        raise typer.Exit(_REFUSED)
+
+
+def _from_catalog(data_dir: Path | None, ask: Callable[[Reader, Settings], _Found]) -> _Found:
+    settings = read(data_dir)
+    try:
+        with open_reader(settings.catalog) as reader:
+            return ask(reader, settings)
+    except NoCatalogError as error:
+        message = f"no data in {settings.data_dir} yet: run `lineward up`"
+        raise NoDataError(message) from error
 
 
 def _required(bounds: MarquezSettings) -> MarquezSettings:
@@ -101,6 +142,8 @@ def page(answer: MarquezStatus) -> RenderableType:
     lines.append(_probe(answer))
     parts: list[RenderableType] = [plain(line) for line in lines]
     parts += _compared(answer.comparison) if answer.comparison else [f"compared: {_NEVER}"]
+    if answer.compare_refused:
+        parts.append(f"not compared: {answer.compare_refused:,} runs that Marquez answered 4xx")
     return Group(*parts)
 
 

@@ -39,15 +39,23 @@ def _run(node: PastNode) -> Text:
         return plain(f"  {by}; no run of then is known", "dim")
     facts = "".join(f", {fact}" for fact in _facts(node.run))
     head = plain(f"  {by}, run {node.run.root_run_id} ", "dim")
-    return Text.assemble(head, state(node.run.status), plain(facts, "dim"))
+    text = Text.assemble(head, state(node.run.status), plain(facts, "dim"))
+    if node.run.spark_conf:
+        conf = ", ".join(f"{key}={value}" for key, value in node.run.spark_conf.items())
+        text.append_text(plain(f"\n    conf {conf}", "dim"))
+    return text
 
 
 def _facts(run: EdgeRun) -> Iterable[str]:
     yield f"wrote {local(run.written_at)}"
+    if run.written_again_at:
+        yield f"written again without it {local(run.written_again_at)}"
     for verb, touched in (("read", run.read), ("wrote", run.wrote)):
         yield from _touched(verb, touched)
     if run.code_version:
         yield f"code {run.code_version}"
+    if run.job_version:
+        yield f"job version {run.job_version}"
     if run.engine_version:
         yield f"engine {run.engine_version}"
     yield from (f"{key}={value}" for key, value in run.parameters.items())
@@ -58,3 +66,7 @@ def _touched(verb: str, touched: Touched | None) -> Iterable[str]:
         yield f"{verb} version {touched.version}"
     if touched and touched.partition:
         yield f"{verb} {touched.partition}"
+    if touched and touched.checksum:
+        yield f"{verb} checksum {touched.checksum}"
+    if touched and touched.rows is not None:
+        yield f"{verb} {touched.rows:,} rows"

@@ -4,13 +4,14 @@ import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
+from uuid import uuid4
 
 import typer
 
 from service.commands.options import AsJson
-from service.listener import Place, as_arguments, as_properties, lossless
+from service.listener import FILE_SETTING, Place, as_arguments, as_properties, lossless
 from service.settings import read
-from service.terminal import print_json
+from service.terminal import print_json, warn
 
 app = typer.Typer()
 
@@ -35,8 +36,9 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
         Path, typer.Option(help="Folder on the driver's disk that `lineward ship` follows.")
     ] = Path("/var/spool/openlineage"),
     name: Annotated[
-        str, typer.Option(help="The events' file; another for each application at a time.")
-    ] = "events",
+        str | None,
+        typer.Option(help="The events' file, of one application at a time [another each time]."),
+    ] = None,
     namespace: Annotated[str, typer.Option(help="Namespace of the jobs.")] = "default",
     event_log_dir: Annotated[
         str | None, typer.Option(help="Spark's event logs; it must exist [FOLDER/spark-events].")
@@ -52,7 +54,7 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     place = Place(
         url=url or settings.collector_url,
         folder=folder,
-        name=name,
+        name=name or f"events-{uuid4().hex[:12]}",
         namespace=namespace,
         event_logs=event_log_dir or str(folder.absolute() / "spark-events"),
         scala=scala.value,
@@ -60,5 +62,9 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     lines = lossless(place)
     if as_json:
         print_json({one.name: one.value for one in lines})
+    elif arguments:
+        sys.stdout.write(as_arguments(lines))
     else:
-        sys.stdout.write(as_arguments(lines) if arguments else as_properties(lines))
+        # Of these it is to be expected that they end in a file that all applications read.
+        warn(f"for one application at a time: give another one its own {FILE_SETTING}")
+        sys.stdout.write(as_properties(lines))

@@ -13,7 +13,8 @@ from lineage import origins
 from service.commands.options import AsJson
 from service.errors import RefusedInputError
 from service.occupancy import holding
-from service.posting import Poster, StoppedError, Target, read_token
+from service.posting import Poster
+from service.reaching import Reach, StoppedError, Target, read_token
 from service.settings import read
 from service.ship.positions import Positions
 from service.ship.shipper import PATTERNS, Shipped, Shipper
@@ -59,7 +60,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
     with holding(kept / "lock", f"`lineward ship` already runs on {folder}"):
         positions = Positions(kept / "positions.json")
         stopping = _on_signals(Event())
-        poster = Poster(target, stopping=stopping, on_trouble=_tell)
+        poster = Poster(Reach(target, stopping=stopping, on_trouble=_tell))
         shipper = Shipper(folder, positions, poster, match or PATTERNS)
         _run(shipper, stopping, once=once)
     _show(shipper.report, as_json=as_json)

@@ -12,7 +12,8 @@ from lineage.environment import InvalidSettingError
 from service.errors import RefusedInputError
 from service.kafka.feed import Feed
 from service.kafka.settings import client_settings, read
-from service.posting import Poster, Target, read_token
+from service.posting import Poster
+from service.reaching import Reach, Target, read_token
 from service.settings import Settings
 from service.settings import read as read_shared
 
@@ -51,7 +52,7 @@ def _poster(shared: Settings, stopping: Event) -> Poster:
     target = Target(
         url=shared.collector_url, origin=origins.KAFKA, token_file=shared.collector_token_file
     )
-    return Poster(target, stopping=stopping, on_trouble=_tell)
+    return Poster(Reach(target, stopping=stopping, on_trouble=_tell))
 
 
 def _tell(trouble: str) -> None:

@@ -12,7 +12,9 @@ import msgspec
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
-from service.posting import Poster, StoppedError, lots
+from service.lots import lots
+from service.posting import Poster
+from service.reaching import StoppedError
 
 _MOST_MESSAGES = 200
 _WAIT_SECONDS = 0.2
@@ -38,6 +40,11 @@ class Received(msgspec.Struct, frozen=True):
     topic: str
     partition: int
     offset: int
+
+    @property
+    def where(self) -> str:
+        """Topic, partition and offset, as `events/0@17`."""
+        return f"{self.topic}/{self.partition}@{self.offset}"
 
 
 class Feed:
@@ -76,7 +83,8 @@ class Feed:
 
     def _land(self, events: Sequence[Received]) -> None:
         for lot in lots(events):
-            for one in self._poster.post([event.body for event in lot]):
+            bodies = [event.body for event in lot]
+            for one in self._poster.post(bodies, [event.where for event in lot]):
                 event = lot[one.index]
                 _log.warning(
                     "event_refused",

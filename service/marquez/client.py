@@ -18,6 +18,8 @@ _MAX_ANSWER_BYTES = 67_108_864
 _SHOWN_CHARACTERS = 200
 # Of this one event; every other 4xx (a token, a path, a limit) would be the answer to all of them.
 _REFUSALS = (400, 413, 415, 422)
+# Of whoever asks; every other 4xx is of what is asked for.
+_OF_THE_ASKER = (401, 403, 407, 408, 429)
 _JSON = {"Content-Type": "application/json"}
 
 
@@ -33,6 +35,10 @@ class TooLargeError(MarquezError):
     """Its answer is over 64 MiB."""
 
 
+class RunRefusedError(MarquezError):
+    """It says neither that it knows this one run nor that it does not."""
+
+
 class Verdict(msgspec.Struct, frozen=True):
     """What became of one event that was sent.
 
@@ -40,11 +46,13 @@ class Verdict(msgspec.Struct, frozen=True):
         outcome: `sent`; `refused`: this event will never be taken; `failed`: it may be, later.
         reason: a word of a small set.
         detail: what was answered, cut.
+        status: of the answer; 0 without one.
     """
 
     outcome: Literal["sent", "refused", "failed"]
     reason: str = ""
     detail: str = ""
+    status: int = 0
 
 
 class _Page(msgspec.Struct):
@@ -117,13 +125,16 @@ class Marquez:
         """Whether it knows the run.
 
         Raises:
+            RunRefusedError: it refuses this run, as an id that is none to it.
             MarquezError: no answer, or neither yes nor no.
         """
         answer = await self._ask("GET", f"/api/v1/jobs/runs/{quote(run_id, safe='')}")
-        if answer.status not in (httpx.codes.OK, httpx.codes.NOT_FOUND):
-            message = f"{self.url}/api/v1/jobs/runs: HTTP {answer.status}"
-            raise MarquezError(message)
-        return answer.status == httpx.codes.OK
+        if answer.status in (httpx.codes.OK, httpx.codes.NOT_FOUND):
+            return answer.status == httpx.codes.OK
+        message = f"{self.url}/api/v1/jobs/runs/{run_id[:80]}: HTTP {answer.status}"
+        if httpx.codes.is_client_error(answer.status) and answer.status not in _OF_THE_ASKER:
+            raise RunRefusedError(message)
+        raise MarquezError(message)
 
     async def _asked(self, path: str, params: dict[str, str | int]) -> bytes:
         answer = await self._ask("GET", path, params=params)
@@ -164,7 +175,7 @@ def _verdict(answer: _Answer) -> Verdict:
     if httpx.codes.is_server_error(answer.status) and _is_clients_fault(answer.body):
         # JSON that it cannot map, as a facet of another type, is a 500 that says 400 inside.
         return Verdict("refused", "unprocessable", detail)
-    return Verdict("failed", f"http_{answer.status}", detail)
+    return Verdict("failed", f"http_{answer.status}", detail, answer.status)
 
 
 def _is_clients_fault(body: bytes) -> bool:

@@ -6,7 +6,7 @@ import random
 import structlog
 
 from lineage.clock import Clock, to_micros
-from service.marquez.client import Marquez
+from service.marquez.client import Marquez, RunRefusedError
 from service.marquez.store import Comparison, MissingRun, Store, in_catalog
 
 _SECOND = 1_000_000
@@ -39,25 +39,31 @@ class Comparer:
         until = now - int(_SETTLED_SECONDS * _SECOND)
         since = until - int(_SPAN_SECONDS * _SECOND)
         ours = await in_catalog(self._store.sample_of_runs, since, until, _MOST_RUNS)
-        there = await self._missing_there(ours)
+        known_there = await self._known_there(ours)
+        there = [run for run, is_known in known_there if is_known is False]
+        refused = sum(is_known is None for _, is_known in known_there)
         theirs = await self._their_runs(since, until)
         known = await in_catalog(self._store.known_runs, [run_id for run_id, _, _ in theirs])
         here = [run for run in theirs if run[0].lower() not in known]
-        found = Comparison(now, len(ours), len(there), len(theirs), len(here))
-        await in_catalog(self._store.note_comparison, found, _examples(there, here))
+        found = Comparison(now, len(ours) - refused, len(there), len(theirs), len(here))
+        await in_catalog(self._store.note_comparison, found, _examples(there, here), refused)
         if there or here:
             _log.warning("runs_missing", there=len(there), here=len(here))
         return found
 
-    async def _missing_there(self, ours: list[Run]) -> list[Run]:
+    async def _known_there(self, ours: list[Run]) -> list[tuple[Run, bool | None]]:
+        """Whether it knows each; None where it would not say."""
         slots = asyncio.Semaphore(_AT_ONCE)
 
-        async def has(run: Run) -> bool:
+        async def known(run: Run) -> tuple[Run, bool | None]:
             async with slots:
-                return await self._marquez.has_run(run[0])
+                try:
+                    return run, await self._marquez.has_run(run[0])
+                except RunRefusedError as error:
+                    _log.warning("run_not_compared", run=run[0], error=str(error))
+                    return run, None
 
-        answers = await asyncio.gather(*(has(run) for run in ours))
-        return [run for run, is_there in zip(ours, answers, strict=True) if not is_there]
+        return await asyncio.gather(*(known(run) for run in ours))
 
     async def _their_runs(self, since: int, until: int) -> list[Run]:
         """Some of the span's, from a moment of it that changes from time to time."""

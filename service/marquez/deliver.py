@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import random
+import time
 
 import msgspec
 import structlog
@@ -13,11 +14,18 @@ from service.marquez.known import Known, known_of
 from service.marquez.settings import MarquezSettings
 from service.marquez.spooled import Spooled
 
+_SERVER_ERROR = 500
 _FIRST_WAIT_SECONDS = 0.5
+_LOOKS_A_WAIT = 6  # signs of life asked for within the longest wait of one event
 _AWAY_AFTER = 8  # failures in a row, of whatever events
 # An event is at fault when others are taken between its failures; once might be a restart.
 _LEAST_FAILURES = 8
 _LEAST_WHILE_OTHERS_PASSED = 3
+_ENDS = ("COMPLETE", "FAIL", "ABORT")
+# What is sent again for a sign of life until a run has ended there: Marquez takes JobEvents.
+_FIRST_SIGN = b"""{"eventTime": "2026-01-01T00:00:00Z", "producer": "https://github.com/lineward",
+"schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/JobEvent",
+"job": {"namespace": "lineward", "name": "sign-of-life"}, "inputs": [], "outputs": []}"""
 _log = structlog.get_logger()
 
 
@@ -65,6 +73,8 @@ class Courier:
         self._longest_wait_seconds = bounds.longest_wait_seconds
         self.stop = asyncio.Event()
         self._failures_in_a_row = 0
+        self._sound = _FIRST_SIGN
+        self._looked_at = 0.0
         self.passes = 0
 
     async def deliver(self, event: Spooled) -> None:
@@ -89,10 +99,12 @@ class Courier:
                 raise StoppedError
             # Not cut short by a stop: its answer says whether the next process sends it again.
             verdict = await self._marquez.post(trial.event.body)
+            if verdict.outcome == "failed" and verdict.status >= _SERVER_ERROR:
+                await self._look_for_life()
         if verdict.outcome == "sent":
-            self._pass()
+            self._take(trial)
         elif verdict.outcome == "refused":
-            self._pass()  # it lives, and judges
+            # No sign of life: it reads an event before it needs its database.
             raise RefusedError(verdict.reason, verdict.detail)
         else:
             self._fail(trial, verdict)
@@ -106,6 +118,28 @@ class Courier:
 
     async def _pause(self, seconds: float) -> None:
         await pause(self.stop, seconds)
+
+    async def _look_for_life(self) -> None:
+        """Where nothing passes, see whether that is Marquez or the events: send a sound one again.
+
+        An answer to a GET would not tell: a database may be read and not be written to.
+        """
+        now = time.monotonic()
+        wait = self._longest_wait_seconds / _LOOKS_A_WAIT
+        if self._failures_in_a_row < _AWAY_AFTER or now - self._looked_at < wait:
+            return
+        self._looked_at = now
+        verdict = await self._marquez.post(self._sound)
+        if verdict.outcome == "sent":
+            _log.info("marquez_lives", though_failed=self._failures_in_a_row)
+            self._failures_in_a_row = 0
+            self.passes += 1
+
+    def _take(self, trial: Trial) -> None:
+        if trial.known.run is not None and (trial.known.eventType or "").upper() in _ENDS:
+            # Nothing of its run comes after it, that it could overtake.
+            self._sound = trial.event.body
+        self._pass()
 
     def _pass(self) -> None:
         if self._failures_in_a_row >= _AWAY_AFTER:

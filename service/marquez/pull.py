@@ -36,6 +36,24 @@ class Overlap(msgspec.Struct, frozen=True):
 OVERLAPS = (Overlap(60, 0), Overlap(3_600, 600), Overlap(86_400, 21_600))
 
 
+class _Span(msgspec.Struct):
+    """What one round reads, µs: however often it is broken off, it counts as read at `now`.
+
+    Attributes:
+        now: when it began: what came to Marquez since then is for the next one.
+        through: how far had been read before it.
+        after: all before that is with the collector, and is not read again.
+        before: where it ends.
+        due: which overlaps it is.
+    """
+
+    now: int
+    through: int
+    after: int
+    before: int
+    due: list[Overlap]
+
+
 class Puller:
     """Reads one Marquez; its place in time is in the catalog."""
 
@@ -55,17 +73,32 @@ class Puller:
         self._sender = sender
         self._seen = seen
         self._clock = clock
+        self._unread: _Span | None = None
         self._due_at = dict.fromkeys(OVERLAPS, 0)
 
     async def round(self) -> int:
         """Read once, as far back as is due; how many events were new.
 
         Raises:
-            MarquezError: it did not answer; the next round reads the same again.
-            NotRunningError: the collector did not answer.
+            MarquezError: it did not answer; the next round goes on where it broke off.
+            NotRunningError: the collector did not answer; likewise.
         """
         if not self._is_seeded:
             await asyncio.to_thread(self._seed)
+        span = self._unread = self._unread or await self._next_span()
+        taken = 0
+        async for page in events_between(self._marquez, span.after, span.before):
+            took, left = await self._land(page)
+            taken += took
+            # Ties of the last instant may be on the next page.
+            span.after = max([span.after, *(event.at - _SECOND for event in page)])
+            await self._note(max(span.through, min(span.after, span.now)), took, left)
+        await self._note(span.now, 0, 0)
+        self._due_at |= {lap: span.now + int(lap.every_seconds * _SECOND) for lap in span.due}
+        self._unread = None
+        return taken
+
+    async def _next_span(self) -> _Span:
         now = to_micros(self._clock())
         state: PullState = await in_catalog(self._store.pull_state, self._marquez.url, now)
         due = [overlap for overlap, at in self._due_at.items() if at <= now]
@@ -73,15 +106,11 @@ class Puller:
         after = max(state.started_at, state.through - int(back_seconds * _SECOND))
         is_deep = len(due) > 1
         before = FAR_FUTURE if is_deep else now + int(_AHEAD_SECONDS * _SECOND)
-        taken, refused = 0, 0
-        async for page in events_between(self._marquez, after, before):
-            took, left = await self._land(page)
-            taken, refused = taken + took, refused + left
-        await in_catalog(
-            self._store.note_pulled, self._marquez.url, now, taken=taken, refused=refused
-        )
-        self._due_at |= {lap: now + int(lap.every_seconds * _SECOND) for lap in due}
-        return taken
+        return _Span(now, state.through, after, before, due)
+
+    async def _note(self, through: int, taken: int, refused: int) -> None:
+        url = self._marquez.url
+        await in_catalog(self._store.note_pulled, url, through, taken=taken, refused=refused)
 
     def _seed(self) -> None:
         """What the spool had before we started need not be pulled either."""

@@ -113,7 +113,14 @@ class Store:
             return PullState(now, now)
 
     def note_pulled(self, url: str, through: int, *, taken: int, refused: int) -> None:
-        """Everything up to `through` was asked for, and what it brought is in the spool."""
+        """Everything up to `through` was asked for, and what it brought is in the spool.
+
+        Args:
+            url: of the Marquez.
+            through: µs of the producers' time.
+            taken: by the collector since the last note.
+            refused: likewise.
+        """
         with writing(self._engine) as connection:
             values = {"through": through}
             connection.execute(
@@ -129,8 +136,16 @@ class Store:
             _put(connection, table, {"at": given.pop("at")}, given)
             connection.execute(delete(table).where(table.c.at < probe.at - _PROBES_KEPT_MICROS))
 
-    def note_comparison(self, found: Comparison, missing: Sequence[MissingRun]) -> None:
-        """Keep the counts of all comparisons of a week, and the examples of the last."""
+    def note_comparison(
+        self, found: Comparison, missing: Sequence[MissingRun], refused: int = 0
+    ) -> None:
+        """Keep the counts of all comparisons of a week, and the examples of the last.
+
+        Args:
+            found: of those runs that were answered for.
+            missing: examples.
+            refused: runs of ours of which Marquez would not say whether it knows them.
+        """
         table = tables.marquez_comparison
         given = msgspec.structs.asdict(found)
         with writing(self._engine) as connection:
@@ -140,13 +155,21 @@ class Store:
             if missing:
                 rows = [msgspec.structs.asdict(row) for row in missing]
                 connection.execute(insert(tables.marquez_missing_run), rows)
+            if refused:
+                _count(connection, {"compare_refused": refused})
 
     def sample_of_runs(self, since: int, until: int, most: int) -> list[tuple[str, str, str]]:
-        """Runs that landed in [since, until): (run id, job namespace, job name), any of them."""
+        """Runs that landed in [since, until): (run id, job namespace, job name), any of them.
+
+        What evidence alone tells of sent no event: it cannot be there, and its id is of our making.
+        """
         run = tables.run
         # The key is a hash: its order is as good as chance, and needs no chance.
         question = select(run.c.run_id, run.c.job_namespace, run.c.job_name).where(
-            run.c.landed_at >= since, run.c.landed_at < until, run.c.is_history.is_(False)
+            run.c.landed_at >= since,
+            run.c.landed_at < until,
+            run.c.is_history.is_(False),
+            func.coalesce(run.c.evidence, "") != "alone",
         )
         with self._engine.connect() as connection:
             rows = connection.execute(question.order_by(run.c.run_key).limit(most))

@@ -1,16 +1,19 @@
 """M7 query latency: times every lineage query that the API answers.
 
 Handlers that answer one say so by `query=` in their decorator. From the request's headers to the
-last byte of its answer, waiting for a thread included.
+last byte of its answer, waiting for a thread included. Who went away before half a second was over
+had no answer and none that was too slow: unknown.
 """
 
 import time
 
+import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage.clock import Clock, to_micros
 from lineage.states import QUERY_LATENCY
-from service.served.tallies import Batch, Series, Tallies
+from service.served.leaving import Listening, is_last
+from service.served.tallies import Batch, Outcome, Series, Tallies
 
 METRIC = "lineage_query_seconds"
 BACKEND = "lineward"
@@ -19,6 +22,13 @@ PROBE = "probe"
 _PROBE_HEADER = b"lineward-probe"
 _NOT_ASKED = (400, 401, 403)  # no query was run: there is nothing whose latency it would be
 _FAILED = 500
+
+
+class Took(msgspec.Struct, frozen=True):
+    """How long an answer took, and when whoever had asked for it left, if they did; seconds."""
+
+    seconds: float
+    left_after_seconds: float | None = None
 
 
 class QueryTimer:
@@ -36,31 +46,50 @@ class QueryTimer:
             await self._app(scope, receive, send)
             return
         started, status = time.perf_counter(), _FAILED
+        left_after: float | None = None
 
-        async def watched(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
+        async with Listening(receive) as listening:
 
-        try:
-            await self._app(scope, receive, watched)
-        finally:
-            name = PROBE if _is_probe(scope) else str(query)
-            seconds = time.perf_counter() - started
-            self._tallies.add(judged(name, status, seconds, to_micros(self._clock())))
+            async def watched(message: Message) -> None:
+                nonlocal status, left_after
+                if message["type"] == "http.response.start":
+                    status = message["status"]
+                elif is_last(message):
+                    # Behind it, everybody is told to have left.
+                    left_after = listening.left_after_seconds
+                await send(message)
+
+            try:
+                await self._app(scope, listening.receive, watched)
+            finally:
+                name = PROBE if _is_probe(scope) else str(query)
+                took = Took(time.perf_counter() - started, left_after)
+                self._tallies.add(judged(name, status, took, to_micros(self._clock())))
 
 
-def judged(query: str, status: int, seconds: float, at: int) -> Batch:
-    """What one answer adds: to the histogram, and to M7 unless it was a probe or no query ran."""
+def judged(query: str, status: int, took: Took, at: int) -> Batch:
+    """What one answer adds: to the histogram, and to M7 unless it was a probe or no query ran.
+
+    Nobody's answer is in no histogram, but for one that was late when they left.
+    """
     batch = Batch()
     if status in _NOT_ASKED:
         return batch
-    batch.observe(Series(METRIC, BACKEND, query), seconds)
+    outcome = _outcome(status, took)
+    if outcome != "unknown":
+        batch.observe(Series(METRIC, BACKEND, query), took.seconds)
     if query != PROBE:
-        is_good = status < _FAILED and seconds < GOOD_BELOW_SECONDS
-        batch.count(QUERY_LATENCY, at, "good" if is_good else "bad")
+        batch.count(QUERY_LATENCY, at, outcome)
     return batch
+
+
+def _outcome(status: int, took: Took) -> Outcome:
+    left = took.left_after_seconds
+    if status >= _FAILED or (left is not None and left >= GOOD_BELOW_SECONDS):
+        return "bad"
+    if left is not None:
+        return "unknown"
+    return "good" if took.seconds < GOOD_BELOW_SECONDS else "bad"
 
 
 def _is_probe(scope: Scope) -> bool:

@@ -8,12 +8,11 @@ Renamed, it is the same; cut to nothing and written anew, it is another; a copy 
 import hashlib
 import os
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
 from service.errors import RefusedInputError
-from service.ship.reading import read_at
+from service.ship.reading import Stream, read_at
 
 _SAMPLE_BYTES = 1_024
 _MOST_GONE = 1_000  # files that are not there (any more), of which the places are kept
@@ -39,9 +38,7 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
     tail: str
 
 
-def position(
-    name: str, status: os.stat_result, stream: IO[bytes], place: int, line: int
-) -> Position:
+def position(name: str, status: os.stat_result, stream: Stream, place: int, line: int) -> Position:
     """The position of a file that is shipped up to `place`."""
     head, tail = _hashes(stream, place)
     return Position(
@@ -55,7 +52,7 @@ def position(
     )
 
 
-def _hashes(stream: IO[bytes], place: int) -> tuple[str, str]:
+def _hashes(stream: Stream, place: int) -> tuple[str, str]:
     size = min(place, _SAMPLE_BYTES)
     return _hash(read_at(stream, 0, size)), _hash(read_at(stream, place - size, size))
 
@@ -78,7 +75,7 @@ class Positions:
             (one.device, one.inode): one for one in _load(file)
         }
 
-    def find(self, status: os.stat_result, stream: IO[bytes]) -> Position | None:
+    def find(self, status: os.stat_result, stream: Stream) -> Position | None:
         """How far this file was shipped; None: not at all."""
         known = self._known.get((status.st_dev, status.st_ino))
         if known is not None and _fits(known, stream):
@@ -119,7 +116,7 @@ def _begins(known: Position, head: bytes) -> bool:
     return known.head == _hash(head[: known.place])
 
 
-def _fits(known: Position, stream: IO[bytes]) -> bool:
+def _fits(known: Position, stream: Stream) -> bool:
     return (known.head, known.tail) == _hashes(stream, known.place)
 
 

@@ -5,22 +5,35 @@ counted in what is inside.
 """
 
 import gzip
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import IO
+from typing import Protocol
 
 import msgspec
 
-from service.posting import is_json
+from service.lots import is_json
+from service.ship.inflated import CUT, Inflated
 
 MOST_BYTES = 16_777_216  # of one line: more than a collector takes
 _PIECE_BYTES = 1_048_576
 _GZIP = b"\x1f\x8b"
 # Both clients write the instant first; an event begins so, and what is inside of one does not.
 _HEAD = b'{"event'
+
+
+class Stream(Protocol):
+    """An open file's content."""
+
+    def fileno(self) -> int:
+        """Of the file."""
+
+    def seek(self, place: int, /) -> int:
+        """Read from there next."""
+
+    def read(self, most: int, /) -> bytes:
+        """Up to so many bytes."""
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -39,7 +52,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: Path) -> Iterator[Stream]:
     """The file's content, inflated where it is gzip.
 
     Raises:
@@ -49,13 +62,13 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         is_gzip = stream.read(len(_GZIP)) == _GZIP
         stream.seek(0)
         if is_gzip:
-            with gzip.GzipFile(fileobj=stream) as inflated:
-                yield inflated  # type: ignore[misc]
+            with gzip.GzipFile(fileobj=stream) as content:
+                yield Inflated(content)
         else:
             yield stream
 
 
-def read_at(stream: IO[bytes], place: int, most: int) -> bytes:
+def read_at(stream: Stream, place: int, most: int) -> bytes:
     """Up to so many bytes from there on; what a cut gzip still gives."""
     parts: list[bytes] = []
     try:
@@ -63,13 +76,13 @@ def read_at(stream: IO[bytes], place: int, most: int) -> bytes:
         while most > 0 and (part := stream.read(min(most, _PIECE_BYTES))):
             parts.append(part)
             most -= len(part)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
+    except CUT:
         # It is still being written, or never was whole: what is there already counts.
         pass
     return b"".join(parts)
 
 
-def lines(stream: IO[bytes], place: int, number: int) -> Iterator[Line]:
+def lines(stream: Stream, place: int, number: int) -> Iterator[Line]:
     """What is whole from `place` on, in its order; a last line that is still written is not.
 
     A last line without its end counts as soon as it is one JSON object: nothing can follow in it.
@@ -96,7 +109,7 @@ def _unended(piece: bytes) -> int:
     return len(piece) if is_whole or len(piece) >= MOST_BYTES else 0
 
 
-def _document(stream: IO[bytes], piece: bytes) -> bytes | None:
+def _document(stream: Stream, piece: bytes) -> bytes | None:
     """The file, where it is one JSON object over several lines, as Python's client may write it."""
     first, newline, _ = piece.partition(b"\n")
     return read_at(stream, 0, MOST_BYTES) if newline and first.strip() == b"{" else None

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from threading import Event
-from typing import IO
 
 import msgspec
 import structlog
 
-from service.posting import Poster, StoppedError, lots
+from service.lots import lots
+from service.posting import Poster
+from service.reaching import StoppedError
 from service.report import Report
 from service.ship.positions import Positions, position
-from service.ship.reading import Line, lines, opened, read_at
+from service.ship.reading import Line, Stream, lines, opened, read_at
 
 PATTERNS = ("*.jsonl*", "*.ndjson*", "*.json*", "*.log*")
 _POLL_SECONDS = 0.5
@@ -112,7 +113,7 @@ class Shipper:
         self._exhausted[name] = now
         return shipped
 
-    def _ship_stream(self, name: str, status: os.stat_result, stream: IO[bytes]) -> int:
+    def _ship_stream(self, name: str, status: os.stat_result, stream: Stream) -> int:
         known = self._positions.find(status, stream)
         place, line = (known.place, known.line) if known else (0, 1)
         shipped = 0
@@ -128,7 +129,9 @@ class Shipper:
 
     def _post(self, name: str, lot: list[Line]) -> None:
         events = [line for line in lot if line.body]
-        refused = self._poster.post([event.body for event in events])
+        refused = self._poster.post(
+            [event.body for event in events], [f"{name}:{event.number}" for event in events]
+        )
         for one in refused:
             event = events[one.index]
             self.report.refuse(name, event.number, one.reason)
@@ -141,7 +144,7 @@ class Shipper:
             )
         self.report.taken += len(events) - len(refused)
 
-    def _note_rest(self, name: str, stream: IO[bytes], place: int, line: int) -> None:
+    def _note_rest(self, name: str, stream: Stream, place: int, line: int) -> None:
         if read_at(stream, place, 1):
             self._unfinished[name] = Unfinished(name, line)
         else:

@@ -38,7 +38,9 @@ def test_the_file_has_what_http_has_and_what_it_loses(
     folder = tmp_path / "openlineage"
     (folder / "spark-events").mkdir(parents=True)
     options = ("--url", collector.url, "--folder", str(folder), "--namespace", "web")
-    conf = json.loads(lineward("render", "spark-conf", *options, "--json").stdout)
+    conf = json.loads(
+        lineward("render", "spark-conf", *options, "--name", "events", "--json").stdout
+    )
     # Plain, so that this test can read it.
     job = submit("pages_by_turn", lake, conf | ivy_conf() | {"spark.eventLog.compress": "false"})
     events = folder / "events.jsonl"

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
+from uuid import UUID
 
 from tests.fakes.marquez_events import Event, Raw, instant_of, node_ids, raw, validated
 from tests.fakes.marquez_http import Answer, Handler
@@ -30,6 +31,7 @@ class FakeMarquez:
         rows: raw rows, in the order of their arrival; the same body twice is two.
         acked: bodies that were answered 201, in the order of their storing.
         status: answers this to everything, storing nothing, while it is set.
+        is_store_down: its database takes no writes: a POST that it does not refuse is 500.
         is_poison: an event of which this holds is answered 500, and not stored.
         lost_answers: so many next events are stored, and the connection closed instead of a 201.
         torn: so many next events are stored, and answered 500.
@@ -43,6 +45,7 @@ class FakeMarquez:
         self.rows: list[Raw] = []
         self.acked: list[bytes] = []
         self.status: int | None = None
+        self.is_store_down = False
         self.is_poison: Callable[[Event], bool] = lambda _: False
         self.lost_answers = 0
         self.torn = 0
@@ -108,7 +111,7 @@ class FakeMarquez:
             return self._store(event, body)
 
     def _store(self, event: Event, body: bytes) -> Answer | None:
-        if self.is_poison(event):
+        if self.is_store_down or self.is_poison(event):
             return Answer(500, b"<html>500</html>", "text/html")
         self.rows.append(raw(event))
         if raw(event).kind == "run" and event.get("eventType") is None:
@@ -165,10 +168,20 @@ class FakeMarquez:
         return Answer(200, json.dumps({"graph": [{"id": wanted}]}).encode())
 
     def run(self, run_id: str) -> Answer:
-        """GET /api/v1/jobs/runs/ID."""
+        """GET /api/v1/jobs/runs/ID; what is no UUID is a bad request (supposed, not measured)."""
+        if not _is_uuid(run_id):
+            return Answer(400, b'{"code":400}')
         if run_id in self.run_ids():
             return Answer(200, json.dumps({"id": run_id}).encode())
         return Answer(404, b'{"code":404}')
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
 
 
 class _Server(ThreadingHTTPServer):

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from service.history import Recorded
-from service.posting import lots
+from service.lots import lots
 from tests.collector.running import Collector
 from tests.service.commandline import environ, lineward
 from tests.service.test_api import _free_port

@@ -1,11 +1,12 @@
 import json
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from service.errors import RefusedInputError
-from service.listener import Place, lossless
+from service.listener import FILE_SETTING, Place, lossless
 from tests.service.commandline import lineward
 
 PLACE = Place(
@@ -42,7 +43,7 @@ def test_every_event_goes_into_a_file_and_to_the_collector():
 
 def test_each_form_says_the_same():
     """Lines of spark-defaults.conf, words of spark-submit and JSON, from one command."""
-    options = ("render", "spark-conf", "--folder", "/var/it's here", "--namespace", "shop")
+    options = ("render", "spark-conf", "--folder", "/var/it's here", "--name", "nightly")
     as_json = json.loads(lineward(*options, "--json").stdout)
     lines = lineward(*options).stdout.splitlines()
     words = shlex.split(lineward(*options, "--arguments").stdout.replace("\\\n", ""))
@@ -50,6 +51,34 @@ def test_each_form_says_the_same():
     assert dict(line.split(None, 1) for line in lines if not line.startswith("#")) == as_json
     assert dict(word.split("=", 1) for word in words[1::2]) == as_json
     assert set(words[0::2]) == {"--conf"}
+
+
+def test_each_application_has_a_file_of_its_own():
+    """Two that ran at once would mix their events in one: what HTTP missed as well, would be lost.
+
+    The words are made anew for each; lines that many may read say for how many they are.
+    """
+    command = ("render", "spark-conf", "--arguments")
+    first, second = (lineward(*command).stdout for _ in range(2))
+    lines = lineward("render", "spark-conf")
+
+    differing = set(first.splitlines()) ^ set(second.splitlines())
+    assert len(differing) == 2
+    assert all(f"{FILE_SETTING}=/var/spool/openlineage/events-" in line for line in differing)
+    assert "one application at a time" in lines.stderr
+    assert f"# of one application at a time: two would mix their events; --conf {FILE_SETTING}" in (
+        lines.stdout
+    )
+
+
+def test_a_shell_takes_the_words_as_they_are(tmp_path: Path):
+    """As the documentation has it, with a folder that needs quotes."""
+    rendered = lineward("render", "spark-conf", "--arguments", "--folder", "/var/it's here").stdout
+    (tmp_path / "words").write_text(rendered)
+    shell = ["bash", "-c", f"""eval "printf '%s\\n' $(cat {tmp_path}/words) job.py" """]
+    words = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    assert words == [*shlex.split(rendered.replace("\\\n", "")), "job.py"]
 
 
 def test_the_collector_is_that_of_the_settings_unless_told():

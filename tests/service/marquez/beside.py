@@ -108,3 +108,14 @@ def rows(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
 def counters(engine: Engine) -> dict[str, int]:
     """What the role counted."""
     return dict(rows(engine, "SELECT name, value FROM marquez_counter"))
+
+
+def kinds_of_runs(marquez: FakeMarquez) -> dict[str, list[str]]:
+    """Of each run, the kinds of its acknowledged events in the order of their arrival."""
+    found: dict[str, list[str]] = {}
+    for body in marquez.acked:
+        event = json.loads(body)
+        if "run" not in event:
+            continue  # our own sign of life
+        found.setdefault(event["run"]["runId"], []).append(event["eventType"])
+    return found

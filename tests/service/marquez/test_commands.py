@@ -121,6 +121,40 @@ def test_the_status_tells_both_ways_and_names_what_is_missing(catalog: Engine):
     assert "jobs/etl\\x1b[2J" in shown
 
 
+def _set_aside(catalog: Engine) -> None:
+    for seq in (7, 8, 9):
+        body = json.dumps(run_event(seq, at=NOON), indent=1).encode()
+        body += b" " * (70_000 if seq == 9 else 0)
+        Store(catalog).set_aside(SetAside(seq, f"r{seq}", "failed_alone", "", body, len(body), 0))
+
+
+def test_what_was_set_aside_is_sent_again(catalog: Engine, marquez: FakeMarquez):
+    """Once it is mended; what was kept cut cannot be, and is named."""
+    _set_aside(catalog)
+    url = {"LINEWARD_MARQUEZ_URL": marquez.url}
+
+    one = lineward("marquez", "resend", "8", catalog=catalog, **url)
+    rest = lineward("marquez", "resend", "--json", catalog=catalog, **url)
+
+    assert (one.returncode, one.stdout) == (0, "#8 of run r8: sent\n")
+    assert rest.returncode == 6
+    assert [row["outcome"] for row in json.loads(rest.stdout)] == ["sent", "sent", "cut"]
+    assert [event["run"]["runId"][-1] for event in marquez.held()] == ["8", "7", "8"]
+
+
+def test_what_was_set_aside_is_shown_to_the_byte(catalog: Engine):
+    """A JSON value a line, for whoever sends it otherwise; a wrong number is said."""
+    _set_aside(catalog)
+
+    shown = lineward("marquez", "resend", "7", "8", "--bodies", catalog=catalog)
+    wrong = lineward("marquez", "resend", "6", "--bodies", catalog=catalog)
+
+    events = [json.loads(line) for line in shown.stdout.splitlines()]
+    assert events == [run_event(n, at=NOON) for n in (7, 8)]
+    assert wrong.returncode == 2
+    assert "6: not set aside" in wrong.stderr
+
+
 def test_a_status_of_nothing_says_never(catalog: Engine):
     """What never happened is null, and no number that looks healthy."""
     found = answer("marquez", "status", catalog=catalog)

@@ -12,23 +12,15 @@ from tests.service.marquez.beside import (
     cursor,
     forward,
     holds,
+    kinds_of_runs,
     lives,
     rows,
     spool,
 )
 
 
-def _kinds_of_runs(marquez):
-    """Of each run, the kinds of its acknowledged events in the order of their arrival."""
-    found = {}
-    for body in marquez.acked:
-        event = json.loads(body)
-        found.setdefault(event["run"]["runId"], []).append(event["eventType"])
-    return found
-
-
 def _in_order(marquez, runs, kinds=("START", "COMPLETE")):
-    return _kinds_of_runs(marquez) == {
+    return kinds_of_runs(marquez) == {
         run_event(run, at=NOON)["run"]["runId"]: list(kinds) for run in runs
     }
 
@@ -154,7 +146,7 @@ def test_an_event_that_fails_alone_does_not_block_the_rest(tmp_path, engine, mar
     forward(tmp_path, engine, marquez, until=lambda: cursor(engine) >= 2, meanwhile=others)
 
     assert rows(engine, "SELECT spool_seq, reason FROM marquez_set_aside") == [(1, "failed_alone")]
-    assert _kinds_of_runs(marquez)[poison["run"]["runId"]] == ["COMPLETE"]
+    assert kinds_of_runs(marquez)[poison["run"]["runId"]] == ["COMPLETE"]
 
 
 def test_an_outage_makes_no_event_look_at_fault(tmp_path, engine, marquez, monkeypatch):

@@ -16,7 +16,7 @@ from service.marquez.store import Comparison, Probe, SetAside, Store
 from service.metrics import CatalogCollector
 from service.settings import Settings
 from tests.fakes.marquez import FakeMarquez, minutes, run_event
-from tests.service.marquez.beside import NOON, bounds, rows, spool
+from tests.service.marquez.beside import NOON, bounds, counters, rows, spool
 from tests.service.marquez.pulling import Hands
 from tests.service.shop import RUN_ID
 
@@ -88,7 +88,7 @@ def test_before_any_dataset_a_probe_asks_for_a_sign_of_life(tmp_path, engine, ma
     assert not _probe(tmp_path, engine, marquez).is_answered
 
 
-def _landed(engine: Engine, *numbers: int, is_history: bool = False) -> None:
+def _landed(engine: Engine, *numbers: int, **fields: object) -> None:
     at = to_micros(NOON)
     texts = ("job_namespace", "job_name", "root_job_namespace", "root_job_name")
     with engine.begin() as connection:
@@ -96,7 +96,7 @@ def _landed(engine: Engine, *numbers: int, is_history: bool = False) -> None:
             run_id = run_event(number, at=NOON)["run"]["runId"]
             values = dict.fromkeys(texts, "ours") | {"run_id": run_id, "root_run_id": run_id}
             instants = {"first_event_at": at, "last_event_at": at, "landed_at": at}
-            row = values | instants | {"run_key": number, "is_history": is_history}
+            row = values | instants | {"run_key": number, "is_history": False} | fields
             connection.execute(insert(tables.run).values(row))
 
 
@@ -128,6 +128,43 @@ def test_what_was_missing_and_came_is_no_longer_named(engine, marquez):
 
     assert _compare(engine, marquez).missing_there == 0
     assert rows(engine, "SELECT * FROM marquez_missing_run") == []
+
+
+def test_what_evidence_alone_tells_of_is_not_looked_for_there(engine, marquez):
+    """No event of it was ever sent: it would be missing there for ever."""
+    _landed(engine, 1)
+    _landed(engine, 2, run_id="local-17/3", evidence="alone")
+    _landed(engine, 3, evidence="failed")
+    marquez.store([run_event(n, at=NOON) for n in (1, 3)])
+
+    found = _compare(engine, marquez)
+
+    assert (found.sampled_ours, found.missing_there) == (2, 0)
+    assert counters(engine) == {}
+
+
+def test_a_run_that_is_refused_is_noted_and_stops_no_comparison(engine, marquez):
+    """It counts neither as there nor as missing; the others are compared all the same."""
+    _landed(engine, 1, 2)
+    _landed(engine, 3, run_id="no/uuid")
+    marquez.store([run_event(1, at=NOON)])
+
+    found = _compare(engine, marquez)
+
+    assert (found.sampled_ours, found.missing_there) == (2, 1)
+    assert counters(engine) == {"compare_refused": 1}
+
+
+@pytest.mark.parametrize("status", [401, 403, 429])
+def test_a_refusal_of_whoever_asks_is_no_answer_for_a_run(engine, marquez, status):
+    """A wrong token would otherwise make a comparison of nothing, that misses nothing."""
+    _landed(engine, 1)
+    marquez.status = status
+
+    with pytest.raises(MarquezError):
+        _compare(engine, marquez)
+
+    assert rows(engine, "SELECT * FROM marquez_comparison") == []
 
 
 def test_a_marquez_that_is_away_is_not_compared(engine, marquez):

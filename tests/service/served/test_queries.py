@@ -19,6 +19,7 @@ from service.bookkeeping import Bookkeeper
 from service.metrics import CatalogCollector
 from service.served import keeping, queries
 from service.served.keeping import write_down
+from service.served.queries import Took
 from service.served.tallies import Batch, Tallies
 from service.settings import Settings
 from tests.service import shop
@@ -71,7 +72,7 @@ def _rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:
 )
 def test_good_is_fast_and_without_an_error(status, seconds, outcome):
     """Half a second is too slow; what ran no query is no sample."""
-    batch = queries.judged("lineage", status, seconds, AT)
+    batch = queries.judged("lineage", status, Took(seconds), AT)
 
     assert batch.outcomes == {(QUERY_LATENCY.id, HOUR, name): n for name, n in outcome.items()}
     assert bool(batch.buckets) == bool(outcome)
@@ -127,7 +128,7 @@ def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
 def test_what_was_served_stands_in_the_catalog_and_adds_up(catalog, tallies):
     """Two turns of the bookkeeping, as after a restart: sums, and a cumulative histogram."""
     for seconds in (0.02, 0.7):
-        tallies.add(queries.judged("lineage", 200, seconds, AT))
+        tallies.add(queries.judged("lineage", 200, Took(seconds), AT))
         write_down(catalog, tallies)
     write_down(catalog, tallies)
 
@@ -154,7 +155,7 @@ def test_no_query_is_no_sample(catalog, tallies):
 
 def test_a_catalog_that_is_away_costs_no_figure(catalog, tallies, monkeypatch):
     """What could not be written waits for the next turn."""
-    tallies.add(queries.judged("lineage", 200, 0.1, AT))
+    tallies.add(queries.judged("lineage", 200, Took(0.1), AT))
     monkeypatch.setattr(keeping, "add", _away)
     with pytest.raises(SQLAlchemyError):
         write_down(catalog, tallies)
@@ -176,7 +177,7 @@ def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, tallie
         settings.catalog, [lambda engine: write_down(engine, tallies)], every_seconds=3_600
     )
     bookkeeper.start()
-    tallies.add(queries.judged("lineage", 200, 0.1, AT))
+    tallies.add(queries.judged("lineage", 200, Took(0.1), AT))
 
     bookkeeper.stop()
 
@@ -185,7 +186,7 @@ def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, tallie
 
 def test_the_bookkeeping_makes_no_catalog(tmp_path, tallies):
     """A service that is up first leaves the making to the pipeline, and keeps its figures."""
-    tallies.add(queries.judged("lineage", 503, 0.1, AT))
+    tallies.add(queries.judged("lineage", 503, Took(0.1), AT))
 
     Bookkeeper(
         f"sqlite:///{tmp_path / 'catalog.db'}", [lambda engine: write_down(engine, tallies)]
@@ -197,7 +198,7 @@ def test_the_bookkeeping_makes_no_catalog(tmp_path, tallies):
 
 def test_one_work_that_fails_keeps_no_other_from_its_turn(settings, catalog, tallies):
     """A thread that ended would leave every counter standing still."""
-    tallies.add(queries.judged("lineage", 200, 0.1, AT))
+    tallies.add(queries.judged("lineage", 200, Took(0.1), AT))
 
     Bookkeeper(settings.catalog, [_away, lambda engine: write_down(engine, tallies)]).turn()
 
@@ -211,7 +212,7 @@ def test_metrics_and_slis_show_it_though_the_pipeline_is_dead(catalog, tallies):
     with writing(catalog) as connection:
         connection.execute(insert(tables.meta), {"name": "catalog_epoch", "value": "e9"})
     for seconds in (0.1, 0.2, 0.3, 0.9):
-        tallies.add(queries.judged("lineage", 200, seconds, to_micros(now)))
+        tallies.add(queries.judged("lineage", 200, Took(seconds), to_micros(now)))
     write_down(catalog, tallies)
 
     scraped = _scrape(catalog)

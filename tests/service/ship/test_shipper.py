@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.errors import RefusedInputError
-from service.posting import StoppedError
+from service.reaching import StoppedError
 from service.ship import positions
 from service.ship.positions import Positions
 from service.ship.shipper import Shipper, Unfinished

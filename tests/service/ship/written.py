@@ -4,7 +4,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from service.posting import Refused, StoppedError
+from service.posting import Refused
+from service.reaching import StoppedError
 from service.ship.positions import Positions
 from service.ship.shipper import Shipper
 
@@ -45,10 +46,12 @@ class Memory:
 
     def __init__(self, *, dies_after: int = 1_000_000) -> None:
         self.bodies: list[bytes] = []
+        self.where: list[str] = []
         self._left = dies_after
 
-    def post(self, bodies: Sequence[bytes]) -> list[Refused]:
+    def post(self, bodies: Sequence[bytes], where: Sequence[str] = ()) -> list[Refused]:
         """Remember them."""
+        self.where += where
         if self._left == 0:
             raise StoppedError
         self._left -= 1

@@ -79,6 +79,20 @@ def test_each_input_keeps_the_newest_run_that_read_it(lander, catalog, at):
     assert (now.upstream[0].run.read.version, now.upstream[0].run.wrote.version) == ("3", "8")
 
 
+def test_an_edge_that_the_newest_write_did_not_make_says_so(lander, catalog, at):
+    """`raw` was not read at 04:00: it may be again, or never; at 03:30 nobody knows of it."""
+    _land(lander, catalog, at)
+
+    earlier = _then(catalog, at(3, 30), direction="upstream")
+    now = _then(catalog, at(6), direction="upstream")
+
+    assert [node.run.written_again_at for node in earlier.upstream] == [None]
+    assert [node.run.written_again_at for node in now.upstream] == [
+        "2026-11-21T04:00:00.000Z",
+        None,
+    ]
+
+
 def test_what_is_no_longer_known_is_said(lander, catalog, at):
     """The runs are past their retention: the edge stands, and nobody is named for it."""
     _land(lander, catalog, at)
@@ -119,6 +133,26 @@ def test_an_instant_that_is_none_is_refused(catalog, instant, refusal):
     done = lineward("lineage", shop.CORE, "--at", instant, catalog=catalog)
 
     assert (done.returncode, refusal in done.stderr) == (2, True)
+
+
+def test_the_command_shows_all_that_is_known_of_an_edge(lander, catalog, at):
+    """Checksums, settings and rows too: what JSON has and people would look for."""
+    read = {"version": {"datasetVersion": "3"}, "checksum": {"algorithm": "md5", "value": "c0ffee"}}
+    event = _written(at(1), "d1", "v1", (("raw", read), "core"))
+    event["run"]["facets"]["spark_properties"] = {
+        "properties": {"spark.executor.instances": "4", "spark.master": "yarn"}
+    }
+    lander.land(event, _written(at(2), "d2", "v1", ("ref", "core")))
+    _meta(catalog, to_micros(at(0)))
+
+    shown = lineward(
+        *("lineage", "core", "--namespace", "n", "--at", at(6).isoformat()), catalog=catalog
+    )
+
+    words = " ".join(shown.stdout.split())
+    assert "read checksum md5:c0ffee" in words
+    assert "spark.executor.instances=4" in words
+    assert "written again without it 2026-11-21" in words
 
 
 def test_the_command_shows_the_past(lander, catalog, at):

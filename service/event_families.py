@@ -1,0 +1,53 @@
+"""The metrics of events: how late they came in, and which of them did not."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+
+from lineage.catalog.reader import Reader
+from service import metric_rows
+
+
+def lag_families(reader: Reader) -> Iterator[Metric]:
+    """How long events took to become facts, and which of them are in no lag."""
+    lag = HistogramMetricFamily(
+        "lineage_ingestion_lag_seconds",
+        "Event time to facts committed, history loads excepted.",
+        labels=("processing",),
+    )
+    asides = {
+        "history": CounterMetricFamily(
+            "lineage_events_history", "Events of history loads: in no SLI.", labels=("processing",)
+        ),
+        "skewed": CounterMetricFamily(
+            "lineage_events_skewed",
+            "Events of a clock over 5 minutes ahead, taken as of their arrival.",
+            labels=("processing",),
+        ),
+    }
+    for processing, found in metric_rows.lag_figures(reader).items():
+        lag.add_metric((processing,), found.buckets, found.sum_seconds)
+        for name, family in asides.items():
+            family.add_metric((processing,), found.asides[name])
+    yield from (lag, *asides.values())
+
+
+def error_families(reader: Reader) -> Iterator[Metric]:
+    """Counted once each, so that none of them falls when the rows that say why are pruned."""
+    text = "Events refused by the collector or failed in the pipeline"
+    live = CounterMetricFamily("lineage_errors", f"{text}.", labels=("stage", "cause"))
+    loaded = CounterMetricFamily(
+        "lineage_errors_history", f"{text}, of history loads: in no SLI.", labels=("stage", "cause")
+    )
+    pipeline: Counter[str] = Counter()
+    for stage, cause, origin, count in metric_rows.errors(reader):
+        (live if origin == "live" else loaded).add_metric((stage, cause), count)
+        if stage == "pipeline":
+            pipeline[cause] += count
+    family = CounterMetricFamily(
+        "lineage_pipeline_errors", "Events that the pipeline could not take in.", labels=("reason",)
+    )
+    for cause, count in pipeline.items():
+        family.add_metric((cause,), count)
+    yield from (live, loaded, family)

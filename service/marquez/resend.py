@@ -1,0 +1,78 @@
+"""Sends again what was set aside, once an operator has mended what Marquez did not take it for."""
+
+import sys
+from collections.abc import Sequence
+
+import msgspec
+
+from lineage.catalog.reader import Reader
+from service.errors import InvalidQuestionError
+from service.marquez.client import Marquez
+from service.marquez.settings import MarquezSettings
+
+_ASIDE = """
+SELECT spool_seq, run, reason, body, body_bytes FROM marquez_set_aside ORDER BY spool_seq
+"""
+
+
+class Aside(msgspec.Struct, frozen=True):
+    """An event that was set aside.
+
+    Attributes:
+        is_whole: whether all of its body was kept; of larger ones 64 KiB are.
+    """
+
+    spool_seq: int
+    run: str
+    reason: str
+    body: bytes
+    is_whole: bool
+
+
+class Resent(msgspec.Struct, frozen=True):
+    """What became of one: `sent`, `refused`, `failed`, or `cut` where its body is not whole."""
+
+    spool_seq: int
+    run: str
+    outcome: str
+    detail: str
+
+
+def set_aside(reader: Reader, wanted: Sequence[int]) -> list[Aside]:
+    """Those of these numbers, all without any, in the order in which they were accepted.
+
+    Raises:
+        InvalidQuestionError: a number is none of them.
+    """
+    found = [
+        Aside(seq, run, reason, bytes(body), len(body) == size)
+        for seq, run, reason, body, size in reader.rows(_ASIDE)
+    ]
+    if unknown := sorted(set(wanted) - {one.spool_seq for one in found}):
+        message = f"{unknown[0]}: not set aside, or no longer kept; see `lineward marquez status`"
+        raise InvalidQuestionError(message)
+    return [one for one in found if not wanted or one.spool_seq in wanted]
+
+
+def print_bodies(events: Sequence[Aside]) -> None:
+    """One body a line, as it was sent to us: JSON may hold line ends, that mean nothing there."""
+    for one in events:
+        line = one.body.replace(b"\r", b" ").replace(b"\n", b" ")
+        sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()
+
+
+async def resend(bounds: MarquezSettings, events: Sequence[Aside]) -> list[Resent]:
+    """Send each once, one after the other; none is struck off, and sent twice it is there twice."""
+    marquez = Marquez(bounds)
+    try:
+        return [await _sent(marquez, one) for one in events]
+    finally:
+        await marquez.close()
+
+
+async def _sent(marquez: Marquez, one: Aside) -> Resent:
+    if not one.is_whole:
+        return Resent(one.spool_seq, one.run, "cut", f"{len(one.body)} bytes of it are kept")
+    verdict = await marquez.post(one.body)
+    return Resent(one.spool_seq, one.run, verdict.outcome, verdict.detail)

@@ -1,0 +1,59 @@
+"""Whether whoever asked is still there: heard while the answer is being made.
+
+A server tells of a client that went away only to those who ask for its next message, and tells all
+of them so once an answer is through. So somebody has to listen meanwhile.
+"""
+
+import asyncio
+import time
+from types import TracebackType
+from typing import Self
+
+from litestar.types import Message, Receive
+from litestar.types.asgi_types import ReceiveMessage
+
+_GONE = "http.disconnect"
+
+
+class Listening:
+    """Listens between `async with` and its end; `receive` gives what was heard to the handler."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        # One at a time: of a body that nobody reads no more is taken in.
+        self._heard: asyncio.Queue[ReceiveMessage] = asyncio.Queue(1)
+        self._task: asyncio.Task[None] | None = None
+        self._started = time.perf_counter()
+        self.left_after_seconds: float | None = None
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._listen())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def receive(self) -> ReceiveMessage:
+        """The next message, as the server's own `receive`."""
+        return await self._heard.get()
+
+    async def _listen(self) -> None:
+        while True:
+            message = await self._receive()
+            if message["type"] == _GONE:
+                self.left_after_seconds = time.perf_counter() - self._started
+            await self._heard.put(message)
+            if message["type"] == _GONE:
+                return
+
+
+def is_last(message: Message) -> bool:
+    """Whether an answer ends with it."""
+    return message["type"] == "http.response.body" and not message.get("more_body", False)

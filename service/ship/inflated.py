@@ -1,0 +1,73 @@
+"""What is inside of a gzip, read on and a little way back without inflating it all again.
+
+A gzip has no places: to go back in one is to begin it anew, which for each lot of a large file
+would cost the square of its size. So what was read last is kept, and the file's head.
+"""
+
+import gzip
+import zlib
+
+_PIECE_BYTES = 1_048_576
+_HEAD_BYTES = 1_024  # read again for each position
+_KEPT_BYTES = 20_971_520  # over the longest line, and a piece
+
+CUT = (EOFError, zlib.error, gzip.BadGzipFile)
+
+
+class Inflated:
+    """The part of a binary stream that reading needs; places count what is inside."""
+
+    def __init__(self, content: gzip.GzipFile) -> None:
+        self._content = content
+        self._head = b""
+        self._kept = bytearray()
+        self._begin = 0  # place of what is kept
+        self._at = 0
+
+    def fileno(self) -> int:
+        """Of the file."""
+        return self._content.fileno()
+
+    def seek(self, place: int) -> int:
+        """Read from there next."""
+        self._at = place
+        return place
+
+    def read(self, most: int) -> bytes:
+        """Up to so many bytes.
+
+        Raises:
+            EOFError, zlib.error, gzip.BadGzipFile: nothing is there, as the file is cut here.
+        """
+        found = self._head[self._at : self._at + most]
+        if len(found) < most:
+            found = self._from_kept(most)
+        self._at += len(found)
+        return found
+
+    def _from_kept(self, most: int) -> bytes:
+        if self._at < self._begin:
+            self._content.seek(0)
+            self._kept.clear()
+            self._begin = 0
+        try:
+            while self._begin + len(self._kept) < self._at + most and self._grow():
+                continue
+        except CUT:
+            if self._begin + len(self._kept) <= self._at:
+                raise
+        begin = self._at - self._begin
+        return bytes(self._kept[begin : begin + most])
+
+    def _grow(self) -> bool:
+        """Whether there was more."""
+        part = self._content.read1(_PIECE_BYTES)
+        self._kept += part
+        if self._begin == 0:
+            self._head = bytes(self._kept[:_HEAD_BYTES])
+        # What is asked for next must stay.
+        spare = min(len(self._kept) - _KEPT_BYTES, self._at - self._begin)
+        if spare > _PIECE_BYTES:
+            del self._kept[:spare]
+            self._begin += spare
+        return bool(part)
