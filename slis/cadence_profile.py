@@ -6,6 +6,7 @@ dataset's writes come here as one array. What irregular writes tell is in `irreg
 
 import msgspec
 import numpy as np
+import pandas as pd
 
 from slis.cadence_training import MIN_GAPS, Places, mad, trained
 from slis.irregular_gaps import bursts_end_at, irregular
@@ -35,6 +36,8 @@ _LOCKED_SPREAD = 0.1
 _SKIPPED = 0.05
 _FEW_SKIPPED = 3
 _DELAYED = 0.1
+# Writes that tell the phase; writes in a row that are no delay any more, but another phase.
+_NEWEST, _RUN = 100, 9
 
 
 class Cadence(msgspec.Struct, frozen=True):
@@ -106,10 +109,11 @@ def _periodic(
     if not is_steady or (since > 1.5 * cycle).sum() > max(_FEW_SKIPPED, _SKIPPED * since.size):
         return None
     first = int(places[0])
-    phase = _phase(working[first:], cycle)
+    phase = _phase(working[max(first, working.size - _NEWEST) :], cycle)
     if mad(delays(working[first:], phase, cycle), 0.0) > _LOCKED_SPREAD * cycle:
         return None
     start = _steady_from(working, first, cycle)
+    start += _since_slip(delays(working[start:], phase, cycle), cycle)
     late = np.sort(delays(working[start:][teaches[start:]], phase, cycle))
     count = 1 + int(_DELAYED * late.size)
     level, beyond = float(late[-count - 1]), late[-count:]
@@ -151,6 +155,13 @@ def _steady_from(working: Floats, place: int, cycle: float) -> int:
             return place
         place = before
     return place
+
+
+def _since_slip(late: Floats, cycle: float) -> int:
+    """Where the schedule last moved within its cycle: each second hour, as the clocks change."""
+    usual = pd.Series(late).rolling(_RUN, min_periods=_RUN).median().to_numpy()
+    moved = np.flatnonzero(np.abs(usual) > _LOCKED_SPREAD * cycle)
+    return int(moved[-1]) + 1 if moved.size else 0
 
 
 def delays(working: Floats, phase: float, cycle: float) -> Floats:

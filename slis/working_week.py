@@ -17,7 +17,8 @@ _WEEK_SECONDS = WEEK_HOURS * HOUR_SECONDS
 THURSDAY_SECONDS = 3 * 86_400.0
 _RECENT_WEEKS = 6
 _MIN_WEEKS = 3
-_MIN_USES = 2
+_MIN_USES, _USUAL_USES = 2, 3
+_SLOW_HOURS = 1.5
 _PAUSE_OF_GAPS = 1.5
 _ALIKE = 0.25
 
@@ -50,25 +51,40 @@ def working_hours(wall: Floats) -> Hours:
     first, if that is much longer than a usual gap: a weekend, or an hourly job's nights. It is as
     many usual gaps long as come nearest: a job that takes now one hour and now two still has its
     Monday a day after its Friday. Judged by the last 6 weeks, from 3 weeks on; an hour used once
-    was chance. So is an unused one, where gaps are of all lengths: nothing is left out then.
+    was chance. So is an unused one, where gaps are of all lengths, or where even the usual hour
+    was used less than three times, as every second day's after an outage: nothing is left out then.
     """
     hours = np.ones(WEEK_HOURS, dtype=np.bool_)
     recent = wall[wall > wall[-1] - _RECENT_WEEKS * _WEEK_SECONDS] if wall.size else wall
     if recent.size < 2 or recent[-1] - recent[0] < _MIN_WEEKS * _WEEK_SECONDS:  # noqa: PLR2004
         return hours
     gaps = np.diff(recent)
-    usual = float(np.median(gaps))
+    # Of a cadence that grew slower, the hours it no longer uses are no pause.
+    newest = gaps[recent[1:] > recent[-1] - _WEEK_SECONDS]
+    usual = max(float(np.median(gaps)), float(np.median(newest)))
     if float(np.median(np.abs(gaps - usual))) > _ALIKE * usual:
         return hours
-    uses = np.bincount(_hour_of_week(recent), minlength=WEEK_HOURS)
-    used = np.flatnonzero(uses >= _MIN_USES)
     usual_hours = usual / HOUR_SECONDS
+    uses = _uses(recent, is_slow=usual_hours >= _SLOW_HOURS)
+    if float(np.median(uses[uses > 0])) < _USUAL_USES:
+        return hours
+    used = np.flatnonzero(uses >= _MIN_USES)
     whole = max(1, round(usual_hours))
     for hour, following in zip(used, np.append(used[1:], used[:1] + WEEK_HOURS), strict=True):
         if following - hour > max(1.0, _PAUSE_OF_GAPS * usual_hours):
             length = round((following - hour - max(1.0, usual_hours)) / whole) * whole
             hours[np.arange(following - length, following) % WEEK_HOURS] = False
     return hours
+
+
+def _uses(wall: Floats, *, is_slow: bool) -> npt.NDArray[np.int64]:
+    """Writes in each hour of the week; of a slow cadence the neighbours' too.
+
+    A job that ends near the full hour uses now one and now the other.
+    """
+    uses = np.bincount(_hour_of_week(wall), minlength=WEEK_HOURS)
+    near = uses + np.roll(uses, 1) + np.roll(uses, -1)
+    return np.where(uses > 0, near, 0) if is_slow else uses
 
 
 def _hour_of_week(wall: Floats) -> npt.NDArray[np.int64]:

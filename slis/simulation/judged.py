@@ -57,8 +57,9 @@ def learned(
 
 
 def _days(cycle_days: float) -> list[float]:
-    often = [day + cycle * cycle_days for day in CHANGE_DAYS for cycle in range(1, _CYCLES)]
-    return sorted({*np.arange(FIRST_DAY, DAYS, _STEP_DAYS).tolist(), *often})
+    cycles = [day + cycle * cycle_days for day in CHANGE_DAYS for cycle in range(1, _CYCLES)]
+    daily = [day + later for day in CHANGE_DAYS for later in range(1, _CYCLES, 3)]
+    return sorted({*np.arange(FIRST_DAY, DAYS, _STEP_DAYS).tolist(), *cycles, *daily})
 
 
 def limited(

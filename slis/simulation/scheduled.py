@@ -35,7 +35,7 @@ _WEEKEND = 5
 # Half cycles from slot to slot.
 _FASTER, _USUAL, _SLOWER = 1, 2, 4
 _ROUND = 300.0
-_UNSURE_GAPS = 4
+_WHOLE_GAPS = 3
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -111,9 +111,13 @@ def _scheduled(chance: np.random.Generator, plan: Plan) -> Simulated:
     every = np.where(number < changed[:, None], _USUAL, later[:, None])
     first = np.round(chance.uniform(0, half_cycle, count) / _ROUND) * _ROUND
     wall = first[:, None] + number * half_cycle
-    present = number % every == 0
+    number = np.broadcast_to(number, wall.shape)
+    present = np.ones(wall.shape, dtype=np.bool_)
     if plan.is_weekday:
-        present &= (wall // DAY_SECONDS % 7 < _WEEKEND) & ~is_holiday(wall)
+        # Every second working day, once it is slower: of what the scheduler counts.
+        present = (wall // DAY_SECONDS % 7 < _WEEKEND) & ~is_holiday(wall)
+        number = np.cumsum(present, axis=1) - 1
+    present &= number % every == 0
     planned = _instants(wall[present], plan)
     delays = plan.delays.drawn(chance, slots)[present]
     at = planned + (delays * 1e6).astype(np.int64)
@@ -134,7 +138,7 @@ def _judged(chance: np.random.Generator, plan: Plan, slots: Slots) -> Simulated:
     oracle = due + (np.append(_tails(plan, slots)[1:], 0) * 1e6).astype(np.int64)
     kept, follows = silenced(slots.dataset, slots.written_at, begin, end)
     rows, times = slots.dataset[kept], slots.written_at[kept]
-    is_unsure = _is_unsure(rows, slots.every[kept] == _SLOWER)
+    is_unsure = _is_unsure(rows, slots.every[kept] == _SLOWER, follows)
     kind = np.where(follows, SILENCE, np.where(is_unsure, CHANGE, USUAL))
     inner = np.append(rows[1:] == rows[:-1], False)
     gaps = Gaps(
@@ -158,14 +162,20 @@ def _tails(plan: Plan, slots: Slots) -> Floats:
     return tails
 
 
-def _is_unsure(row: Micros, is_slow: Flags) -> Flags:
-    """The gap from an old cadence to a slower one, and the three after it."""
-    begins = np.zeros_like(is_slow)
-    begins[:-1] = is_slow[1:] & ~is_slow[:-1] & (row[1:] == row[:-1])
-    unsure = begins.copy()
-    for later in range(1, _UNSURE_GAPS):
-        unsure[later:] |= begins[:-later]
-    return unsure
+def _is_unsure(row: Micros, is_slow: Flags, is_silent: Flags) -> Flags:
+    """Gaps of a slower cadence until three of them were seen whole, with outages or without.
+
+    Args:
+        row: the dataset of each gap, in order; a cadence that grew slower stays so.
+        is_slow: whether the gap is of such a cadence.
+        is_silent: whether an outage lies in it.
+    """
+    seen = np.cumsum(is_slow & ~is_silent)
+    first = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
+    before = np.append(0, seen)[first]
+    sizes = np.diff(np.append(first, row.size))
+    whole = seen - (is_slow & ~is_silent) - np.repeat(before, sizes)
+    return is_slow & (whole < _WHOLE_GAPS)
 
 
 def outages(

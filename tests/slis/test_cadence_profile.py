@@ -90,3 +90,16 @@ def test_nothing_is_said_of_a_single_write():
     cadence = _cadence(np.array([5.0]))
 
     assert (cadence.gaps, cadence.usual_gap, cadence.scores) == (0, None, ())
+
+
+def test_a_phase_that_moved_for_good_is_no_delay():
+    """Each second hour by the hours gone: once the clocks change it is another of the wall."""
+    chance = np.random.default_rng(1)
+    hours = np.arange(1_000) * 2 * HOUR
+    working = np.where(np.arange(1_000) < 600, hours, hours + HOUR) + chance.uniform(0, 300, 1_000)
+
+    cadence = _cadence(working)
+
+    assert (cadence.cadence_class, cadence.cycle_seconds) == (PERIODIC, 2 * HOUR)
+    assert cadence.largest <= 300
+    assert 380 <= cadence.gaps <= 400
