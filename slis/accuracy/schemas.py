@@ -1,5 +1,11 @@
 """Frames of accuracy, as declared schemas."""
 
+# The oracles. The last two are a run's own words, which prove no edge right.
+EVENT_LOG = "event_log"
+SQL = "sql"
+LINEAGE_FACET = "lineage_facet"
+COLUMN_LINEAGE = "column_lineage"
+
 # What a root run read for a dataset that it wrote, as evidence or as events have it. An edge whose
 # upstream is null says only that the dataset was written. `is_whole`: what is not named was not
 # read.
@@ -26,7 +32,23 @@ STRATA = """
     lower double, upper double, state string
 """
 
-# Of each dataset the checks of the last run that was compared; the names are the upstream's.
+# Of each dataset and oracle the checks of the last run that was compared; the names are the
+# upstream's. `oracle`: event_log | sql | lineage_facet | column_lineage.
 LATEST = """
-    downstream_key bigint, root_run_id string, namespace string, name string, outcome string
+    downstream_key bigint, root_run_id string, namespace string, name string, outcome string,
+    oracle string
+"""
+
+# What a run's own facets name and its inputs do not. `oracle`: lineage_facet | column_lineage.
+OWN_TOLD = """
+    root_run_id string, downstream_key bigint, upstream_key bigint, upstream_namespace string,
+    upstream_name string, oracle string
+"""
+
+# Writes of which the event log has all that was read: nothing else is asked about them.
+WHOLE = "root_run_id string, downstream_key bigint"
+
+# `CHECKED`, with the oracle that says so.
+SAID = """
+    root_run_id string, downstream_key bigint, upstream_key bigint, outcome string, oracle string
 """

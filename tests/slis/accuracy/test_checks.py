@@ -128,12 +128,17 @@ def test_checks_are_counted_by_tier_and_none_give_no_sample(spark):
 
 def test_a_dataset_is_bad_while_its_last_compared_run_has_an_edge_that_does_not_agree(spark):
     """The wrong edge is told before the missing one; a dataset whose edges agree is good."""
-    base = {"root_run_id": "r1", "namespace": "file"}
+    base = {"root_run_id": "r1", "namespace": "file", "oracle": "event_log"}
     latest = [
         {**base, "downstream_key": 1, "name": "/a", "outcome": "edge_missing"},
         {**base, "downstream_key": 1, "name": "/b", "outcome": "edge_wrong"},
         {**base, "downstream_key": 2, "name": "/a", "outcome": "edge_missing"},
         {**base, "downstream_key": 3, "name": "/a", "outcome": "good"},
+        *(
+            {**base, "downstream_key": 4 + at, "name": "/a", "outcome": "edge_missing", "oracle": o}
+            for at, o in enumerate(("column_lineage", "sql", "lineage_facet"))
+        ),
+        {**base, "downstream_key": 4, "name": "/b", "outcome": "edge_missing", "oracle": "sql"},
     ]
 
     states = accuracy_states(frame(spark, LATEST, latest), instants(spark, day(1))).collect()
@@ -145,4 +150,7 @@ def test_a_dataset_is_bad_while_its_last_compared_run_has_an_edge_that_does_not_
             "run r1: its event log has file /a, its events do not name it",
         ),
         (3, "good", None, None),
+        (4, "bad", "edge_missing", "run r1: its SQL reads file /b, its events do not name it"),
+        (5, "bad", "edge_missing", "run r1: its SQL reads file /a, its events do not name it"),
+        (6, "bad", "edge_missing", "run r1: its lineage facet names file /a, its inputs do not"),
     }

@@ -298,6 +298,7 @@ def upgrade() -> None:
         sa.Column("job_key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("job_version", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("outcome", sa.Text(), nullable=False),
+        sa.Column("oracle", sa.Text(), nullable=False),
         sa.Column("root_run_id", sa.Text(), nullable=False),
         sa.Column("producer", sa.Text(), nullable=False),
         sa.Column("adapter_version", sa.Text(), nullable=False),
@@ -305,7 +306,7 @@ def upgrade() -> None:
         sa.Column("checked_at", sa.BigInteger(), nullable=False),
         sa.Column("counted_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint(
-            "upstream_key", "downstream_key", "job_key", "job_version", "outcome"
+            "upstream_key", "downstream_key", "job_key", "job_version", "outcome", "oracle"
         ),
         sqlite_with_rowid=False,
     )
@@ -328,6 +329,20 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("edge_run", schema=None) as batch_op:
         batch_op.create_index("edge_run_seen", ["seen_at"], unique=False)
+
+    op.create_table(
+        "edge_told",
+        sa.Column("root_run_id", sa.Text(), nullable=False),
+        sa.Column("downstream_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("upstream_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("oracle", sa.Text(), nullable=False),
+        sa.Column("upstream_namespace", sa.Text(), nullable=False),
+        sa.Column("upstream_name", sa.Text(), nullable=False),
+        sa.Column("seen_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("root_run_id", "downstream_key", "upstream_key", "oracle"),
+    )
+    with op.batch_alter_table("edge_told", schema=None) as batch_op:
+        batch_op.create_index("edge_told_seen", ["seen_at"], unique=False)
 
     op.create_table(
         "error_count",
@@ -775,6 +790,10 @@ def downgrade() -> None:
     op.drop_table("event")
     op.drop_table("evaluation")
     op.drop_table("error_count")
+    with op.batch_alter_table("edge_told", schema=None) as batch_op:
+        batch_op.drop_index("edge_told_seen")
+
+    op.drop_table("edge_told")
     with op.batch_alter_table("edge_run", schema=None) as batch_op:
         batch_op.drop_index("edge_run_seen")
 
