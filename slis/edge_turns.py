@@ -14,6 +14,12 @@ from slis.settings import Settings
 
 log = structlog.get_logger(__name__)
 
+# Imported at their first use, as the evaluation: the stream is up before.
+_OTHER_ORACLES = (
+    ("sql", "slis.accuracy.sql_catalog", "hold_sql"),
+    ("own_words", "slis.accuracy.own_catalog", "hold_own_words"),
+)
+
 
 class EdgeTurns:
     """Takes a turn when one is due: one thread, so that no check is counted while it is made."""
@@ -53,7 +59,7 @@ class EdgeTurns:
 
     def _judge(self, now: datetime) -> None:
         try:
-            self._hold_own_words(now)
+            self._ask_others(now)
         finally:
             # At its first use, as the evaluation: the stream is up before.
             judge = import_module("slis.edge_evaluation").evaluate_edges
@@ -68,11 +74,12 @@ class EdgeTurns:
     def _settle(self) -> timedelta:
         return timedelta(seconds=self._settings.evidence_settle_seconds)
 
-    def _hold_own_words(self, now: datetime) -> None:
-        hold = import_module("slis.accuracy.own_catalog").hold_own_words
-        if edges := hold(self._spark, self._engine, now, self._settle):
-            log.info("own_words_held_against_edges", edges=edges)
-            self._evaluations.changed.set()
+    def _ask_others(self, now: datetime) -> None:
+        for oracle, module, hold in _OTHER_ORACLES:
+            held = getattr(import_module(module), hold)
+            if edges := held(self._spark, self._engine, now, self._settle):
+                log.info("edges_checked", oracle=oracle, edges=edges)
+                self._evaluations.changed.set()
 
     def _read_evidence(self, now: datetime) -> None:
         folders = self._settings.event_log_folders

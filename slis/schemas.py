@@ -22,7 +22,7 @@ PARSED = """
     code_version string, code_url string, code_path string, code_tag string, code_branch string,
     job_tags string, spark_properties string, environment_properties string,
     execution_parameters string, has_checkpoint boolean, is_streaming boolean, is_history boolean,
-    job_ownership string, job_lineage string,
+    job_ownership string, job_lineage string, job_sql string,
     inputs int, outputs int,
     datasets array<struct<namespace: string, name: string, facets: string,
         inputFacets: struct<dataQualityAssertions: struct<assertions: string>>,
@@ -35,7 +35,8 @@ PARSED = """
 EVENTS = """
     seq bigint, kind string, event_time timestamp, event_key bigint,
     is_streaming boolean, is_history boolean, is_skewed boolean, problem string, detail string,
-    after_seq bigint, last_seq bigint, names_job_owner boolean, tells_lineage boolean
+    after_seq bigint, last_seq bigint, names_job_owner boolean, tells_lineage boolean,
+    has_sql boolean
 """
 
 # One row per run and what its events say of it: a run whose events differ in an attribute has
@@ -101,3 +102,6 @@ JOB_LINEAGES = """
     run_key bigint, job_namespace string, job_name string, job_lineage string,
     first_seen_at timestamp, last_seen_at timestamp
 """
+
+# Distinct texts; `text` is null where it is too long. `dialect`: as `sqlglot` calls it, or empty.
+SQL_TEXTS = "sql_key bigint, dialect string, text string, run_keys array<bigint>"

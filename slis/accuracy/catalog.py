@@ -30,7 +30,7 @@ _OUTRANKED = f"""
 """  # noqa: S608 - a word of ours
 _DONE = "UPDATE execution SET is_checked = (1 = 1) WHERE is_settled AND NOT is_checked"
 _CHECKS = """
-    SELECT c.producer, c.adapter_version, p.tier, p.tier_origin, c.outcome,
+    SELECT c.producer, c.adapter_version, p.tier, p.tier_origin, c.outcome, c.oracle,
         c.counted_at IS NOT NULL
     FROM edge_check c JOIN dataset_policy p ON p.dataset_key = c.downstream_key
     WHERE c.counted_at IS NULL OR c.checked_at >= {since}

@@ -5,13 +5,13 @@ from pyspark.sql import functions as F
 
 from lineage.states import ACCURACY, BAD, GOOD
 from slis.accuracy.checks import EDGE_MISSING, EDGE_WRONG
-from slis.accuracy.schemas import COLUMN_LINEAGE, EVENT_LOG, LINEAGE_FACET, SQL
+from slis.accuracy.schemas import COLUMN_LINEAGE, EVENT_LOG, LINEAGE_FACET, SQL_TEXT
 from slis.wording import words
 
 # What each oracle has that the events lack, as people read it; who is believed first, first.
 _WORDS = {
     EVENT_LOG: ("its event log has", ", its events do not name it"),
-    SQL: ("its SQL reads", ", its events do not name it"),
+    SQL_TEXT: ("its SQL reads", ", its events do not name it"),
     LINEAGE_FACET: ("its lineage facet names", ", its inputs do not"),
     COLUMN_LINEAGE: ("its column lineage names", ", its inputs do not"),
 }

@@ -2,9 +2,10 @@
 
 # The oracles. The last two are a run's own words, which prove no edge right.
 EVENT_LOG = "event_log"
-SQL = "sql"
+SQL_TEXT = "sql"
 LINEAGE_FACET = "lineage_facet"
 COLUMN_LINEAGE = "column_lineage"
+OWN_WORDS = (LINEAGE_FACET, COLUMN_LINEAGE)
 
 # What a root run read for a dataset that it wrote, as evidence or as events have it. An edge whose
 # upstream is null says only that the dataset was written. `is_whole`: what is not named was not
@@ -22,7 +23,7 @@ CHECKED = """
 # Edges that were checked, with the tier of the dataset written; `is_counted`: in M4's counters.
 CHECKS = """
     producer string, adapter_version string, tier string, tier_origin string, outcome string,
-    is_counted boolean
+    oracle string, is_counted boolean
 """
 
 # Checks by who reported the edge. Bounds of the Wilson interval at 95 %; `state` against the
@@ -52,3 +53,28 @@ WHOLE = "root_run_id string, downstream_key bigint"
 SAID = """
     root_run_id string, downstream_key bigint, upstream_key bigint, outcome string, oracle string
 """
+
+# SQL texts that nobody has parsed yet, and what they name (JSON: a list of statements).
+SQL = "sql_key bigint, dialect string, text string"
+SQL_NAMES = "sql_key bigint, names string, problem string"
+
+# A statement of a text that a run ran; names in lower case, parts joined by dots.
+STATEMENTS = """
+    run_key bigint, root_run_id string, sql_key bigint, place int, reads array<string>,
+    writes array<string>
+"""
+
+# What events say that runs read and wrote; `direction`: read | write.
+TOUCHED = "run_key bigint, direction string, dataset_key bigint, namespace string, name string"
+
+# Every name of every dataset that is no path. `holds_data`: some run read it or wrote it.
+KNOWN = """
+    dataset_key bigint, namespace string, spelled string, holds_data boolean,
+    shown_namespace string, shown_name string
+"""
+
+# Of each pair, that the one was made of the other.
+LEADS = "upstream_key bigint, downstream_key bigint"
+
+# A name that the text of a run reads for an output of that run.
+ASKED = "run_key bigint, root_run_id string, downstream_key bigint, name string"

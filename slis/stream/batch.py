@@ -11,7 +11,7 @@ from pyspark.util import inheritable_thread_target
 from sqlalchemy import Engine
 
 from lineage.clock import Clock
-from slis.stream import declared, facts, lake
+from slis.stream import declared, facts, lake, sql_texts
 from slis.stream.arrow import rows
 from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge
 from slis.stream.parse import parse
@@ -94,6 +94,8 @@ def _frames(parsed: DataFrame, events: pa.Table) -> dict[str, DataFrame]:
         frames["declared_edges"] = declared.declared_edges(named)
     if pc.any(events["tells_lineage"]).as_py():
         frames["job_lineages"] = declared.job_lineages(parsed)
+    if pc.any(events["has_sql"]).as_py():
+        frames["sql_texts"] = sql_texts.sql_texts(parsed)
     if pc.any(events["names_job_owner"]).as_py():
         frames["job_owners"] = facts.job_owners(parsed)
     return frames
@@ -105,7 +107,7 @@ def staged_rows(events: pa.Table, tables: dict[str, pa.Table]) -> Rows:
     Args:
         events: `schemas.EVENTS`.
         tables: the other facts, by staging table; `schemas.DESCRIBED` as `described`,
-        `schemas.JOB_OWNERS`, `JOB_LINEAGES` and `DECLARED_EDGES` by these names.
+        `schemas.JOB_OWNERS`, `JOB_LINEAGES`, `DECLARED_EDGES` and `SQL_TEXTS` by these names.
     """
     unfolded = Unfolded(tables["described"])
     if "job_owners" in tables:
@@ -120,4 +122,5 @@ def staged_rows(events: pa.Table, tables: dict[str, pa.Table]) -> Rows:
     return {
         **{name: (table.column_names, rows(table)) for name, table in direct.items()},
         **unfolded.rows(),
+        **(sql_texts.staged(tables["sql_texts"]) if "sql_texts" in tables else {}),
     }

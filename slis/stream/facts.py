@@ -60,6 +60,7 @@ def events(parsed: DataFrame) -> DataFrame:
         *("problem", "detail", "after_seq", "last_seq"),
         F.col("job_ownership").isNotNull().alias("names_job_owner"),
         F.col("job_lineage").isNotNull().alias("tells_lineage"),
+        F.col("job_sql").isNotNull().alias("has_sql"),
     )
 
 

@@ -44,7 +44,8 @@ _EVENT = f"""
             tag: string, branch: string>,
         tags: struct<tags: string>,
         ownership: string,
-        lineage: string>>,
+        lineage: string,
+        sql: string>>,
     inputs array<{_DATASET}>, outputs array<{_DATASET}>, dataset {_DATASET},
     _corrupt_record string
 """
@@ -243,6 +244,7 @@ def _run_columns() -> list[Column]:
         F.col("origin").isin(*origins.OF_HISTORY).alias("is_history"),
         F.col(f"{job}.facets.ownership").alias("job_ownership"),
         F.col(f"{job}.facets.lineage").alias("job_lineage"),
+        F.col(f"{job}.facets.sql").alias("job_sql"),
     ]
 
 

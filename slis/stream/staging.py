@@ -89,6 +89,8 @@ told_facet = _table(  # sources that an output's facets name
 told_run = _table(  # sources that the `lineage` facet of a run's job names
     "s_told_run", "run_key downstream_spelling_key upstream_spelling_key"
 )
+sql_text = _table("s_sql_text", "sql_key", "dialect text")
+sql_run = _table("s_sql_run", "run_key sql_key")
 
 # --- worked out by the merge
 # -----------------------------------------------------------------------

@@ -80,7 +80,8 @@ def test_taking_names_for_one_another_by_their_beginning_alone_would_hide_an_err
 
 
 def _checked(good, bad, **row: str):
-    base = {"producer": "p", "adapter_version": "1", "tier": "critical", "tier_origin": "declared"}
+    who = {"producer": "p", "adapter_version": "1", "oracle": "event_log"}
+    base = {**who, "tier": "critical", "tier_origin": "declared"}
     outcomes = ["good"] * good + ["edge_wrong"] * bad
     return [{**base, **row, "outcome": one, "is_counted": False} for one in outcomes]
 
@@ -106,6 +107,7 @@ def test_the_bounds_are_those_of_wilson(spark):
 def test_each_version_of_a_listener_is_judged_for_itself(spark):
     """One that is right does not hide one that is wrong; nobody checked, no row."""
     rows = _checked(400, 0) + _checked(50, 50, adapter_version="2")
+    rows += _checked(0, 100, oracle="column_lineage")  # says bad alone: no sample
 
     found = strata(frame(spark, CHECKS, rows), objective=0.98).collect()
 
