@@ -19,13 +19,15 @@ from slis.stream import staging
 from slis.stream.canonical import settle as settle_names
 from slis.stream.canonical import unsettled
 from slis.stream.merge_facts import merge_datasets
+from slis.stream.tell import OF_ALIAS
 
 _MOST = 20_000  # of a turn, the oldest first
 # Told before a while, by a run that has written since: its inputs had as long to come.
 _DUE = f"""
     SELECT t.root_run_id, t.downstream_key, t.upstream_key, t.oracle, t.upstream_namespace,
         t.upstream_name, dd.canonical_key AS downstream,
-        coalesce(du.canonical_key, t.upstream_key) AS upstream
+        coalesce(du.canonical_key, {OF_ALIAS.format(key="t.upstream_key")}, t.upstream_key)
+            AS upstream
     FROM edge_told t JOIN dataset dd ON dd.dataset_key = t.downstream_key
     LEFT JOIN dataset du ON du.dataset_key = t.upstream_key
     WHERE t.seen_at <= {{settled}} AND EXISTS (

@@ -6,13 +6,19 @@ from lineage.catalog import tables
 from slis.accuracy.schemas import LINEAGE_FACET
 from slis.stream.upsert import least, upsert
 
+# The dataset that another name is of, where nobody reports by that name; `{key}` is the name's.
+OF_ALIAS = """(
+    SELECT min(x.canonical_key) FROM dataset_alias a JOIN dataset x ON x.dataset_key = a.dataset_key
+    WHERE a.alias_key = {key} AND a.rule IN ('symlink', 'rename', 'policy'))
+"""
+_UPSTREAM = f"coalesce(du.canonical_key, {OF_ALIAS.format(key='u.dataset_key')}, u.dataset_key)"
 # Nearly all agree, and leave no row.
 _DISAGREES = f"""
     SELECT r.root_run_id, t.downstream_key, t.upstream_key, t.oracle,
         max(t.namespace) AS upstream_namespace, max(t.name) AS upstream_name, :landed_at AS seen_at
     FROM (
         SELECT io.run_key, f.oracle, dd.canonical_key AS downstream_key,
-            coalesce(du.canonical_key, u.dataset_key) AS upstream_key, u.namespace, u.name
+            {_UPSTREAM} AS upstream_key, u.namespace, u.name
         FROM s_told_facet f
         JOIN s_run_io io ON io.spelling_key = f.spelling_key AND io.facets_key = f.facets_key
             AND io.direction = 'write'
@@ -22,7 +28,7 @@ _DISAGREES = f"""
         LEFT JOIN dataset du ON du.dataset_key = u.dataset_key
         UNION
         SELECT f.run_key, '{LINEAGE_FACET}', coalesce(dd.canonical_key, d.dataset_key),
-            coalesce(du.canonical_key, u.dataset_key), u.namespace, u.name
+            {_UPSTREAM}, u.namespace, u.name
         FROM s_told_run f
         JOIN s_name d ON d.spelling_key = f.downstream_spelling_key
         LEFT JOIN dataset dd ON dd.dataset_key = d.dataset_key

@@ -1,7 +1,7 @@
 """Edges that `lineage` facets and column lineage tell, through the stream."""
 
 import pytest
-from spools import rows, run_event
+from spools import rows, run_event, symlink
 
 from lineage import origins
 from slis.stream import batch, told
@@ -103,6 +103,20 @@ def test_what_column_lineage_and_inputs_agree_on_leaves_no_row(lander, catalog, 
 
     assert rows(catalog, _TOLD) == [("r1", "t", "b", "column_lineage")]
     assert rows(catalog, "SELECT count(*) FROM dataset WHERE name = 'b'") == [(0,)]
+
+
+def test_column_lineage_may_name_an_input_by_its_other_name(lander, catalog, at):
+    """A table by its name in the metastore, of which no event reports."""
+    lander.land(
+        run_event(
+            "COMPLETE",
+            at(9),
+            inputs=[("/wh/a", symlink("db.a"))],
+            outputs=[("t", _columns("db.a", "/wh/a/dt=2026-11-20"))],
+        )
+    )
+
+    assert rows(catalog, _TOLD) == []
 
 
 def test_the_lineage_facet_of_a_run_is_held_against_its_inputs(lander, catalog, at):
