@@ -1,4 +1,4 @@
-"""What the metrics say of Spark's event logs, and of who reports edges rightly."""
+"""What the metrics say of event logs and SQL texts, and of who reports edges rightly."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,7 @@ from lineage.catalog.reader import Reader
 _FILES = """
 SELECT COUNT(*), COUNT(problem), MAX(read_at) / 1e6 FROM evidence_file
 """
+_TEXTS = "SELECT COUNT(*), COUNT(problem) FROM sql_text"
 _RUNS = "SELECT evidence, COUNT(*) FROM run WHERE evidence IS NOT NULL GROUP BY evidence"
 _STRATA = """
 SELECT producer, adapter_version, ratio, lower, upper, total FROM accuracy_stratum
@@ -19,7 +20,13 @@ _BOUNDS = ("ratio", "lower", "upper")
 
 
 def evidence_families(reader: Reader) -> Iterator[Metric]:
-    """Nothing where no event log was ever read: evidence is then absent, not healthy."""
+    """Nothing of what was never read or compared: evidence is then absent, not healthy."""
+    yield from _event_logs(reader)
+    yield from _sql(reader)
+    yield from _accuracy(reader)
+
+
+def _event_logs(reader: Reader) -> Iterator[Metric]:
     ((files, problems, read_at),) = reader.rows(_FILES)
     if not files:
         return
@@ -37,16 +44,27 @@ def evidence_families(reader: Reader) -> Iterator[Metric]:
     for evidence, count in reader.rows(_RUNS):
         runs.add_metric((evidence,), count)
     yield runs
-    yield _accuracy(reader)
 
 
-def _accuracy(reader: Reader) -> Metric:
+def _sql(reader: Reader) -> Iterator[Metric]:
+    ((texts, problems),) = reader.rows(_TEXTS)
+    if texts:
+        told = "Distinct SQL texts that runs ran."
+        yield GaugeMetricFamily("lineage_sql_texts", told, value=texts)
+        told = "Of these, what could not be parsed: it says nothing of edges."
+        yield GaugeMetricFamily("lineage_sql_problem_texts", told, value=problems)
+
+
+def _accuracy(reader: Reader) -> Iterator[Metric]:
+    found = reader.rows(_STRATA, {"most": _MOST_STRATA})
+    if not found:
+        return
     family = GaugeMetricFamily(
         "lineage_accuracy_bound_ratio",
         "Edges that agree with evidence, and the bounds of that share at 95 %.",
         labels=("producer", "adapter_version", "bound"),
     )
-    for producer, version, *bounds, _ in reader.rows(_STRATA, {"most": _MOST_STRATA}):
+    for producer, version, *bounds, _ in found:
         for name, bound in zip(_BOUNDS, bounds, strict=True):
             family.add_metric((producer, version, name), bound)
-    return family
+    yield family

@@ -1,6 +1,6 @@
 """M3b and M4: the edges judged, in a turn of their own, since they are many and change slowly."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 import pyarrow as pa
@@ -33,6 +33,7 @@ from slis.sli_schemas import GAPS, INSTANTS
 from slis.stream.upsert import fold_rows
 
 _MOST_SECONDS = 60.0
+_SETTLE = timedelta(minutes=5)  # of settings that nobody changed
 
 
 class EdgesFound(msgspec.Struct, frozen=True):
@@ -45,18 +46,29 @@ class EdgesFound(msgspec.Struct, frozen=True):
     states: pa.Table
 
 
-def evaluate_edges(spark: SparkSession, engine: Engine, policy: Policy, as_of: datetime) -> None:
-    """Judge all expected edges, and what was compared with evidence; publish both."""
-    instants = spark.createDataFrame([(as_of,)], INSTANTS)
-    found = _found(spark, engine, policy, as_of, instants)
+def evaluate_edges(
+    spark: SparkSession,
+    engine: Engine,
+    policy: Policy,
+    as_of: datetime,
+    *,
+    settle: timedelta = _SETTLE,
+) -> None:
+    """Judge all expected edges, and what was compared with the oracles; publish both.
+
+    `settle`: as long after a write, what is held against it may still come.
+    """
+    latest = latest_checks(spark, engine, as_of, settle)
+    found = _found(spark, engine, policy, as_of, latest)
     changes = state_changes(engine, as_of, found.states, slis=OF_EDGES)
     with writing(engine) as connection:
         _publish(connection, as_of, found, changes)
 
 
 def _found(
-    spark: SparkSession, engine: Engine, policy: Policy, as_of: datetime, instants: DataFrame
+    spark: SparkSession, engine: Engine, policy: Policy, as_of: datetime, latest: DataFrame
 ) -> EdgesFound:
+    instants = spark.createDataFrame([(as_of,)], INSTANTS)
     judged = edges(
         expected_edges(spark, engine, policy),
         instants,
@@ -64,7 +76,6 @@ def _found(
     ).persist()
     checked = standing_checks(spark, engine, as_of).persist()
     objective = float(policy.objective(ACCURACY, CRITICAL) or 0)
-    latest = latest_checks(spark, engine, as_of)
     try:
         states = edge_states(judged, names(spark, engine)).unionByName(
             accuracy_states(latest, instants)

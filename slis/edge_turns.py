@@ -14,6 +14,12 @@ from slis.settings import Settings
 
 log = structlog.get_logger(__name__)
 
+# Imported at their first use, as the evaluation: the stream is up before.
+_OTHER_ORACLES = (
+    ("sql", "slis.accuracy.sql_catalog", "hold_sql"),
+    ("own_words", "slis.accuracy.own_catalog", "hold_own_words"),
+)
+
 
 class EdgeTurns:
     """Takes a turn when one is due: one thread, so that no check is counted while it is made."""
@@ -46,24 +52,41 @@ class EdgeTurns:
         self._last = now
         in_evaluation_pool(self._spark)
         try:
+            # The event log first: where it is whole, nobody else is asked.
             self._read_evidence(now)
+        finally:
+            self._judge(now)
+
+    def _judge(self, now: datetime) -> None:
+        try:
+            self._ask_others(now)
         finally:
             # At its first use, as the evaluation: the stream is up before.
             judge = import_module("slis.edge_evaluation").evaluate_edges
-            judge(self._spark, self._engine, self._policy.current(), now)
+            judge(self._spark, self._engine, self._policy.current(), now, settle=self._settle)
 
     def _is_early(self, now: datetime) -> bool:
         every = timedelta(seconds=self._settings.evidence_seconds)
         # A clock that was set back must not silence it.
         return self._last is not None and timedelta(0) <= now - self._last < every
 
+    @property
+    def _settle(self) -> timedelta:
+        return timedelta(seconds=self._settings.evidence_settle_seconds)
+
+    def _ask_others(self, now: datetime) -> None:
+        for oracle, module, hold in _OTHER_ORACLES:
+            held = getattr(import_module(module), hold)
+            if edges := held(self._spark, self._engine, now, self._settle):
+                log.info("edges_checked", oracle=oracle, edges=edges)
+                self._evaluations.changed.set()
+
     def _read_evidence(self, now: datetime) -> None:
         folders = self._settings.event_log_folders
         if not folders:
             return
         done = import_module("slis.evidence.scan").scan(
-            *(self._spark, self._engine, folders, now),
-            settle=timedelta(seconds=self._settings.evidence_settle_seconds),
+            self._spark, self._engine, folders, now, settle=self._settle
         )
         compared = import_module("slis.accuracy.catalog").compare(self._spark, self._engine, now)
         if done.files:

@@ -22,7 +22,7 @@ PARSED = """
     code_version string, code_url string, code_path string, code_tag string, code_branch string,
     job_tags string, spark_properties string, environment_properties string,
     execution_parameters string, has_checkpoint boolean, is_streaming boolean, is_history boolean,
-    job_ownership string,
+    job_ownership string, job_lineage string, job_sql string,
     inputs int, outputs int,
     datasets array<struct<namespace: string, name: string, facets: string,
         inputFacets: struct<dataQualityAssertions: struct<assertions: string>>,
@@ -35,7 +35,8 @@ PARSED = """
 EVENTS = """
     seq bigint, kind string, event_time timestamp, event_key bigint,
     is_streaming boolean, is_history boolean, is_skewed boolean, problem string, detail string,
-    after_seq bigint, last_seq bigint, names_job_owner boolean
+    after_seq bigint, last_seq bigint, names_job_owner boolean, tells_lineage boolean,
+    has_sql boolean
 """
 
 # One row per run and what its events say of it: a run whose events differ in an attribute has
@@ -58,8 +59,8 @@ MENTIONS = """
     event_time timestamp, event_type string, kind string, run_key bigint, is_streaming boolean,
         is_history boolean,
     has_checkpoint boolean, root_job_namespace string, root_job_name string, event_key bigint,
-    direction string, spelling_key bigint, namespace string, name string, facets_key bigint,
-    facets string, assertions string,
+    job_lineage string, direction string, spelling_key bigint, namespace string, name string,
+    facets_key bigint, facets string, assertions string,
     rows bigint, bytes bigint, has_statistics boolean
 """
 
@@ -74,7 +75,7 @@ RUN_IO = """
 # Distinct facets of each dataset, parsed: a job repeats the same facets in each event, so few are.
 DESCRIBED = """
     spelling_key bigint, namespace string, name string, facets_key bigint,
-        first_seen_at timestamp, last_seen_at timestamp,
+        first_seen_at timestamp, last_seen_at timestamp, is_declared boolean,
     lifecycle string, previous struct<namespace: string, name: string>, version string,
     checksum string, assertions string,
     schema_key bigint, fields string,
@@ -82,13 +83,25 @@ DESCRIBED = """
     owners array<struct<name: string, type: string>>,
     tags array<struct<key: string, value: string, field: string>>,
     columns map<string, struct<inputFields: array<struct<namespace: string, name: string,
-    field: string>>>>
+    field: string>>>>,
+    lineage string
 """
 
 JOB_OWNERS = "job_key bigint, owner string, type string, last_seen_at timestamp"
 
+# What JobEvents list as read and written: one row for each output that has no input, too.
+# `job_lineage`: the job's `lineage` facet, which may say it otherwise, as that of the output may.
 DECLARED_EDGES = """
-    upstream_spelling_key bigint, downstream_spelling_key bigint, job_namespace string,
-        job_name string,
+    upstream_spelling_key bigint, downstream_spelling_key bigint, downstream_facets_key bigint,
+    job_namespace string, job_name string, job_lineage string, first_seen_at timestamp,
+    last_seen_at timestamp
+"""
+
+# `lineage` facets of jobs, raw; `run_key` is null in a JobEvent, which declares.
+JOB_LINEAGES = """
+    run_key bigint, job_namespace string, job_name string, job_lineage string,
     first_seen_at timestamp, last_seen_at timestamp
 """
+
+# Distinct texts; `text` is null where it is too long. `dialect`: as `sqlglot` calls it, or empty.
+SQL_TEXTS = "sql_key bigint, dialect string, text string, run_keys array<bigint>"

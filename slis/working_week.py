@@ -19,7 +19,8 @@ _RECENT_WEEKS = 6
 _MIN_WEEKS = 3
 _MIN_USES, _USUAL_USES = 2, 3
 _SLOW_HOURS = 1.5
-_PAUSE_OF_GAPS = 1.5
+# A single hour is left out by chance: a job near the full hour uses now one and now the other.
+_PAUSE_OF_GAPS, _LEAST_PAUSE_HOURS = 1.5, 2.0
 _ALIKE = 0.25
 
 Floats = npt.NDArray[np.float64]
@@ -71,7 +72,7 @@ def working_hours(wall: Floats) -> Hours:
     used = np.flatnonzero(uses >= _MIN_USES)
     whole = max(1, round(usual_hours))
     for hour, following in zip(used, np.append(used[1:], used[:1] + WEEK_HOURS), strict=True):
-        if following - hour > max(1.0, _PAUSE_OF_GAPS * usual_hours):
+        if following - hour > max(_LEAST_PAUSE_HOURS, _PAUSE_OF_GAPS * usual_hours):
             length = round((following - hour - max(1.0, usual_hours)) / whole) * whole
             hours[np.arange(following - length, following) % WEEK_HOURS] = False
     return hours

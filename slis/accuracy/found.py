@@ -5,7 +5,17 @@ from pyspark.sql import functions as F
 
 from lineage.states import ACCURACY, BAD, GOOD
 from slis.accuracy.checks import EDGE_MISSING, EDGE_WRONG
+from slis.accuracy.schemas import COLUMN_LINEAGE, EVENT_LOG, LINEAGE_FACET, SQL_TEXT
 from slis.wording import words
+
+# What each oracle has that the events lack, as people read it; who is believed first, first.
+_WORDS = {
+    EVENT_LOG: ("its event log has", ", its events do not name it"),
+    SQL_TEXT: ("its SQL reads", ", its events do not name it"),
+    LINEAGE_FACET: ("its lineage facet names", ", its inputs do not"),
+    COLUMN_LINEAGE: ("its column lineage names", ", its inputs do not"),
+}
+ORACLES = tuple(_WORDS)
 
 
 def accuracy_tally(checks: DataFrame, instants: DataFrame) -> DataFrame:
@@ -33,6 +43,8 @@ def accuracy_tally(checks: DataFrame, instants: DataFrame) -> DataFrame:
 def accuracy_states(latest: DataFrame, instants: DataFrame) -> DataFrame:
     """Each dataset of which edges were checked: bad where one did not agree, else good.
 
+    Told is an edge that is wrong before one that is missing, and of those what the event log has.
+
     Args:
         latest: `accuracy.schemas.LATEST`.
         instants: `sli_schemas.INSTANTS`.
@@ -41,9 +53,9 @@ def accuracy_states(latest: DataFrame, instants: DataFrame) -> DataFrame:
         `sli_schemas.STATES`.
     """
     full_name = words(F.col("namespace"), " ", F.col("name"))
+    told = F.struct(_rank(), full_name.alias("name"), "root_run_id", "oracle")
     found = latest.groupBy("downstream_key").agg(
-        F.max("root_run_id").alias("root_run_id"),
-        *(_first(full_name, outcome).alias(outcome) for outcome in (EDGE_MISSING, EDGE_WRONG)),
+        *(_first(told, outcome).alias(outcome) for outcome in (EDGE_MISSING, EDGE_WRONG)),
     )
     is_missing, is_wrong = (F.col(name).isNotNull() for name in (EDGE_MISSING, EDGE_WRONG))
     null = F.lit(None)
@@ -57,12 +69,24 @@ def accuracy_states(latest: DataFrame, instants: DataFrame) -> DataFrame:
     )
 
 
-def _first(name: Column, outcome: str) -> Column:
-    return F.min(F.when(F.col("outcome") == outcome, name))
+def _first(told: Column, outcome: str) -> Column:
+    return F.min(F.when(F.col("outcome") == outcome, told))
+
+
+def _rank() -> Column:
+    """The oracles, the one that is told first before the others."""
+    names = F.array(*(F.lit(oracle) for oracle in ORACLES))
+    return F.array_position(names, F.col("oracle")).alias("rank")
 
 
 def _told(is_missing: Column, is_wrong: Column) -> Column:
-    run = words("run ", F.col("root_run_id"), ": ")
-    wrong = words(run, "its events name ", F.col(EDGE_WRONG), ", its event log does not")
-    missing = words(run, "its event log has ", F.col(EDGE_MISSING), ", its events do not name it")
-    return F.when(is_wrong, wrong).when(is_missing, missing)
+    missing, wrong = F.col(EDGE_MISSING), F.col(EDGE_WRONG)
+    wrong_words = words(
+        *("run ", wrong["root_run_id"], ": its events name ", wrong["name"]),
+        ", its event log does not",
+    )
+    told = F.when(is_wrong, wrong_words)
+    for oracle, (before, after) in _WORDS.items():
+        text = words("run ", missing["root_run_id"], f": {before} ", missing["name"], after)
+        told = told.when(is_missing & (missing["oracle"] == oracle), text)
+    return told

@@ -4,6 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.states import BAD, GOOD, UNKNOWN
+from slis.accuracy.schemas import OWN_WORDS
 
 _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution: two-sided 95 %
 
@@ -12,7 +13,8 @@ def strata(checks: DataFrame, *, objective: float) -> DataFrame:
     """Share of the checked edges that were right, with the bounds of its Wilson interval.
 
     The interval (Wilson 1927) holds for few checks and for shares near 1, where the usual one
-    does not. Bad when even its upper bound is below the objective, good when its lower one is not.
+    does not. What a run's own words tell is left
+    out. Bad when even its upper bound is below the objective, good when its lower one is not.
 
     Args:
         checks: `accuracy.schemas.CHECKS`.
@@ -21,7 +23,9 @@ def strata(checks: DataFrame, *, objective: float) -> DataFrame:
     Returns:
         `accuracy.schemas.STRATA`; who reported nothing that was checked has no row.
     """
-    counted = checks.groupBy("producer", "adapter_version").agg(
+    # Who can say bad alone makes no sample: the share of what is right would be none.
+    asked = checks.where(~F.col("oracle").isin(*OWN_WORDS))
+    counted = asked.groupBy("producer", "adapter_version").agg(
         F.count_if(F.col("outcome") == GOOD).alias("good"), F.count("*").alias("total")
     )
     ratio = F.col("good") / F.col("total")

@@ -26,8 +26,8 @@ _JOINED = """
     LEFT JOIN retirement t ON t.dataset_key = d.dataset_key AND t.requested_at >= d.last_seen_at
 """
 _EDGES = f"""
-    SELECT e.upstream_key, e.downstream_key, e.job_name, e.first_seen_at, e.last_seen_at,
-        e.last_reported_at, e.runs, e.runs = 0, {_OF_DATASET}
+    SELECT e.upstream_key, e.downstream_key, nullif(e.job_name, ''), e.first_seen_at,
+        e.last_seen_at, e.last_reported_at, e.runs, e.runs = 0, {_OF_DATASET}
     FROM edge e {_JOINED.format(dataset="e.downstream_key")}
     WHERE t.dataset_key IS NULL AND e.upstream_key <> e.downstream_key
         AND (e.runs >= {MIN_RUNS} OR coalesce(e.last_reported_at, 0) < e.last_seen_at)

@@ -11,7 +11,7 @@ from pyspark.util import inheritable_thread_target
 from sqlalchemy import Engine
 
 from lineage.clock import Clock
-from slis.stream import facts, lake
+from slis.stream import declared, facts, lake, sql_texts
 from slis.stream.arrow import rows
 from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge
 from slis.stream.parse import parse
@@ -91,7 +91,11 @@ def _frames(parsed: DataFrame, events: pa.Table) -> dict[str, DataFrame]:
         "s_run": facts.runs(parsed),
     }
     if pc.any(pc.equal(events["kind"], "job")).as_py():
-        frames["s_declared_edge"] = facts.declared_edges(named)
+        frames["declared_edges"] = declared.declared_edges(named)
+    if pc.any(events["tells_lineage"]).as_py():
+        frames["job_lineages"] = declared.job_lineages(parsed)
+    if pc.any(events["has_sql"]).as_py():
+        frames["sql_texts"] = sql_texts.sql_texts(parsed)
     if pc.any(events["names_job_owner"]).as_py():
         frames["job_owners"] = facts.job_owners(parsed)
     return frames
@@ -103,15 +107,20 @@ def staged_rows(events: pa.Table, tables: dict[str, pa.Table]) -> Rows:
     Args:
         events: `schemas.EVENTS`.
         tables: the other facts, by staging table; `schemas.DESCRIBED` as `described`,
-        `schemas.JOB_OWNERS` as `job_owners`.
+        `schemas.JOB_OWNERS`, `JOB_LINEAGES`, `DECLARED_EDGES` and `SQL_TEXTS` by these names.
     """
     unfolded = Unfolded(tables["described"])
     if "job_owners" in tables:
         unfolded.own_jobs(tables["job_owners"])
+    if "job_lineages" in tables:
+        unfolded.told.note_jobs(tables["job_lineages"])
+    if "declared_edges" in tables:
+        unfolded.told.note_declared(tables["declared_edges"])
     direct = {"s_event": events.select(_STAGED_OF_EVENTS)}
     direct |= {name: table for name, table in tables.items() if name.startswith("s_")}
     direct["s_run"] = with_details(direct["s_run"])
     return {
         **{name: (table.column_names, rows(table)) for name, table in direct.items()},
         **unfolded.rows(),
+        **(sql_texts.staged(tables["sql_texts"]) if "sql_texts" in tables else {}),
     }

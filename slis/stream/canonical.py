@@ -153,7 +153,7 @@ _NEAR = f"""
 """  # noqa: S608 - no input
 
 
-def in_parts(connection: Connection, query: str, keys: Iterable[int]) -> Iterator[Row[Any]]:
+def in_parts(connection: Connection, query: str, keys: Iterable[int | str]) -> Iterator[Row[Any]]:
     """Rows of a query `... IN :keys`, asked for so many keys at a time."""
     statement = text(query).bindparams(bindparam("keys", expanding=True))
     ordered = list(keys)

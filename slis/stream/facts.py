@@ -40,11 +40,13 @@ _DATASET_FACETS = f"""
     ownership struct<owners: array<struct<name: string, type: string>>>,
     tags struct<tags: array<struct<key: string, value: string, field: string>>>,
     columnLineage struct<fields: map<string,
-        struct<inputFields: array<struct<namespace: string, name: string, field: string>>>>>
+        struct<inputFields: array<struct<namespace: string, name: string, field: string>>>>>,
+    lineage string
 """
 
 
-def _seen(at: str = "event_time") -> list[Column]:
+def seen(at: str = "event_time") -> list[Column]:
+    """First and last of these instants."""
     return [F.min(at).alias("first_seen_at"), F.max(at).alias("last_seen_at")]
 
 
@@ -57,6 +59,8 @@ def events(parsed: DataFrame) -> DataFrame:
         *("seq", "kind", "event_time", "event_key", "is_streaming", "is_history", "is_skewed"),
         *("problem", "detail", "after_seq", "last_seq"),
         F.col("job_ownership").isNotNull().alias("names_job_owner"),
+        F.col("job_lineage").isNotNull().alias("tells_lineage"),
+        F.col("job_sql").isNotNull().alias("has_sql"),
     )
 
 
@@ -92,7 +96,7 @@ def mentions(parsed: DataFrame) -> DataFrame:
 
 _OF_EVENT = (
     *("event_time", "event_type", "kind", "run_key", "is_streaming", "is_history"),
-    *("has_checkpoint", "root_job_namespace", "root_job_name", "event_key"),
+    *("has_checkpoint", "root_job_namespace", "root_job_name", "event_key", "job_lineage"),
 )
 
 
@@ -167,7 +171,7 @@ def described(named: DataFrame) -> DataFrame:
     return distinct.select(*keys, *_SEEN, "assertions", facets).select(*keys, *_SEEN, *columns)
 
 
-_SEEN = ("first_seen_at", "last_seen_at")
+_SEEN = ("first_seen_at", "last_seen_at", "is_declared")
 
 
 @cache
@@ -176,7 +180,8 @@ def _description_plan() -> tuple[list[Column], list[Column], Column, list[Column
     has_fields = F.size("facet.schema.fields") > 0
     return (
         [F.col(name) for name in ("spelling_key", "namespace", "name", "facets_key")],
-        _seen(),
+        # What a DatasetEvent says is said of no run.
+        [*seen(), F.max(F.col("kind") == "dataset").alias("is_declared")],
         F.from_json("facets", _DATASET_FACETS).alias("facet"),
         [
             F.upper("facet.lifecycleStateChange.lifecycleStateChange").alias("lifecycle"),
@@ -190,6 +195,7 @@ def _description_plan() -> tuple[list[Column], list[Column], Column, list[Column
             F.col("facet.ownership.owners").alias("owners"),
             F.col("facet.tags.tags").alias("tags"),
             F.col("facet.columnLineage.fields").alias("columns"),
+            F.col("facet.lineage").alias("lineage"),
         ],
     )
 
@@ -223,28 +229,4 @@ def job_owners(parsed: DataFrame) -> DataFrame:
             "last_seen_at",
         )
         .where(F.col("owner").isNotNull())
-    )
-
-
-def declared_edges(named: DataFrame) -> DataFrame:
-    """`schemas.DECLARED_EDGES` from `schemas.MENTIONS`.
-
-    What JobEvents say that a job reads and writes.
-    """
-    jobs = named.where(F.col("kind") == "job")
-    keys = ["event_key", "root_job_namespace", "root_job_name"]
-    inputs = jobs.where(F.col("direction") == "read").select(
-        *keys, "event_time", F.col("spelling_key").alias("upstream_spelling_key")
-    )
-    outputs = jobs.where(F.col("direction") == "write").select(
-        *keys, F.col("spelling_key").alias("downstream_spelling_key")
-    )
-    return (
-        inputs.join(outputs, keys)
-        .groupBy(
-            *("upstream_spelling_key", "downstream_spelling_key"),
-            F.col("root_job_namespace").alias("job_namespace"),
-            F.col("root_job_name").alias("job_name"),
-        )
-        .agg(*_seen())
     )

@@ -14,6 +14,8 @@ from slis.stream.activity import derive_activity
 from slis.stream.canonical import merge_links, settle, unsettled
 from slis.stream.edges import derive_edges
 from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_run_io, merge_runs
+from slis.stream.sql_texts import merge_sql
+from slis.stream.tell import keep_what_disagrees
 from slis.stream.touch import touch
 from slis.stream.upsert import newest, upsert
 from slis.stream.writes import derive_reads, derive_writes
@@ -115,6 +117,8 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     derive_writes(connection, landed_at)
     derive_reads(connection, landed_at)
     derive_edges(connection)
+    keep_what_disagrees(connection, landed_at)
+    merge_sql(connection, landed_at)
     derive_activity(connection)
 
 

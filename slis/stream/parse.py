@@ -43,7 +43,9 @@ _EVENT = f"""
         sourceCodeLocation: struct<version: string, url: string, repoUrl: string, path: string,
             tag: string, branch: string>,
         tags: struct<tags: string>,
-        ownership: string>>,
+        ownership: string,
+        lineage: string,
+        sql: string>>,
     inputs array<{_DATASET}>, outputs array<{_DATASET}>, dataset {_DATASET},
     _corrupt_record string
 """
@@ -241,6 +243,8 @@ def _run_columns() -> list[Column]:
         F.coalesce(processing_type == "STREAMING", false).alias("is_streaming"),
         F.col("origin").isin(*origins.OF_HISTORY).alias("is_history"),
         F.col(f"{job}.facets.ownership").alias("job_ownership"),
+        F.col(f"{job}.facets.lineage").alias("job_lineage"),
+        F.col(f"{job}.facets.sql").alias("job_sql"),
     ]
 
 

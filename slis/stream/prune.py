@@ -22,6 +22,9 @@ _BY_AGE = {
     " WHERE reader = 'pipeline')",
     "dataset_read": "read_at < :before AND counted_at IS NOT NULL",
     "edge_run": "seen_at < :before",
+    "edge_told": "seen_at < :before",  # of a run that never wrote what it told of
+    "sql_run": "seen_at < :before",  # of a run that never ended
+    "sql_text": "last_seen_at < :before",
     "dataset_write": f"written_at < :before AND {_NOT_FIRST}",
     "run": "last_event_at < :before",
     "run_io": "last_event_at < :before",
@@ -66,7 +69,7 @@ def prune(
     Raises:
         OSError: the lake could not be rewritten; nothing of it is lost.
     """
-    days = {"event": settings.event_days, "pipeline_error": settings.event_days}
+    days = dict.fromkeys(("event", "pipeline_error", "edge_told", "sql_run"), settings.event_days)
     for table, condition in _BY_AGE.items():
         before = to_micros(now - timedelta(days=days.get(table, settings.write_days)))
         with writing(engine) as connection:

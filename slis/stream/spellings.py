@@ -80,6 +80,10 @@ class Spellings:
             self._datasets.add(spelling)
         return spelling
 
+    def __iter__(self) -> Iterator[Spelling]:
+        """Every spelling that was noted."""
+        return iter(self._seen)
+
     def names(self) -> Iterator[tuple[Any, ...]]:
         """Rows of `staging.name`."""
         for spelling, seen in self._seen.items():

@@ -83,6 +83,14 @@ declared_edge = _table(
     "upstream_spelling_key downstream_spelling_key first_seen_at last_seen_at",
     "job_namespace job_name",
 )
+told_facet = _table(  # sources that an output's facets name
+    "s_told_facet", "spelling_key facets_key upstream_spelling_key", "oracle"
+)
+told_run = _table(  # sources that the `lineage` facet of a run's job names
+    "s_told_run", "run_key downstream_spelling_key upstream_spelling_key"
+)
+sql_text = _table("s_sql_text", "sql_key", "dialect text")
+sql_run = _table("s_sql_run", "run_key sql_key")
 
 # --- worked out by the merge
 # -----------------------------------------------------------------------

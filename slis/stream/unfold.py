@@ -14,6 +14,7 @@ from lineage.keys import key
 from slis.stream.arrow import clean, records
 from slis.stream.assertions import RESULT, assertions_of
 from slis.stream.spellings import Seen, Spelling, Spellings
+from slis.stream.told import ToldEdges
 
 Row = tuple[Any, ...]
 _OF_FACETS = "spelling_key facets_key dataset_key lifecycle version checksum schema_key fields"
@@ -24,6 +25,7 @@ class Unfolded:
 
     def __init__(self, described: pa.Table) -> None:
         self.spellings = Spellings()
+        self.told = ToldEdges(self.spellings)
         self.facets: dict[tuple[int, int], tuple[Row, Seen]] = {}
         self.assertions: set[Row] = set()
         self.links: list[Row] = []
@@ -68,7 +70,8 @@ class Unfolded:
                 list(self.columns),
             ),
         }
-        return {table: (columns.split(), rows) for table, (columns, rows) in given.items()}
+        own = {table: (columns.split(), rows) for table, (columns, rows) in given.items()}
+        return {**own, **self.told.rows()}
 
     def _unfold(self, record: dict[str, Any]) -> None:
         seen = Seen(record["first_seen_at"], record["last_seen_at"])
@@ -89,6 +92,7 @@ class Unfolded:
             if tag and tag["key"] and not tag["field"]
         ]
         self.columns.update(self._columns(record, dataset, seen))
+        self.told.note_facets(record, dataset, seen)
 
     def _keep_facets(self, record: dict[str, Any], dataset: Spelling, seen: Seen) -> None:
         """One row for the same facets, whatever was tested beside them."""

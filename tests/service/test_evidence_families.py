@@ -28,19 +28,27 @@ def test_no_event_log_gives_no_series(catalog):
 
 
 def test_files_their_problems_and_who_reports_rightly_are_shown(catalog):
-    """One file of two could not be read whole; the bounds stand beside the share."""
+    """One file of two could not be read whole, one text of three not be parsed.
+
+    The bounds stand beside the share.
+    """
     files = [
         {**_FILE, "path": "a", "read_at": 5_000_000, "problem": None},
         {**_FILE, "path": "b", "read_at": 4_000_000, "problem": "cut"},
     ]
+    text = {"dialect": "spark", "first_seen_at": 0, "last_seen_at": 0}
+    texts = [{**text, "sql_key": at, "problem": "broken" if at == 1 else None} for at in range(3)]
     with writing(catalog) as connection:
         connection.execute(insert(tables.evidence_file), files)
         connection.execute(insert(tables.accuracy_stratum), {**_STRATUM, **_FIGURES})
+        connection.execute(insert(tables.sql_text), texts)
 
     assert _samples(catalog) == {
         ("lineage_evidence_files",): 2,
         ("lineage_evidence_problem_files",): 1,
         ("lineage_evidence_read_timestamp_seconds",): 5,
+        ("lineage_sql_texts",): 3,
+        ("lineage_sql_problem_texts",): 1,
         ("lineage_accuracy_bound_ratio", "listener", "1.53.0", "ratio"): 0.9,
         ("lineage_accuracy_bound_ratio", "listener", "1.53.0", "lower"): 0.6,
         ("lineage_accuracy_bound_ratio", "listener", "1.53.0", "upper"): 0.98,

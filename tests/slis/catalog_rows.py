@@ -124,8 +124,17 @@ class CatalogRows:
             },
         )
 
-    def check(self, upstream: int, downstream: int, when: datetime, outcome: str) -> None:
-        """An edge that was compared with evidence then."""
+    def check(  # noqa: PLR0913 - the last two by name
+        self,
+        upstream: int,
+        downstream: int,
+        when: datetime,
+        outcome: str,
+        *,
+        oracle: str = "event_log",
+        run: str = "r1",
+    ) -> None:
+        """An edge that was compared with what an oracle says."""
         self._insert(
             tables.edge_check,
             upstream_key=upstream,
@@ -133,7 +142,8 @@ class CatalogRows:
             job_key=1,
             job_version=1,
             outcome=outcome,
-            root_run_id="r1",
+            oracle=oracle,
+            root_run_id=run,
             producer="listener",
             adapter_version="1.0",
             first_checked_at=to_micros(when),

@@ -52,6 +52,7 @@ from lineage.catalog.tables.marquez import (
     marquez_pull,
     marquez_set_aside,
 )
+from lineage.catalog.tables.oracles import edge_told, sql_run, sql_text
 from lineage.catalog.tables.patterns import name_pattern
 from lineage.catalog.tables.received import error_count, received_cursor
 from lineage.catalog.tables.runs import run, run_io
@@ -88,6 +89,7 @@ __all__ = [
     "edge",
     "edge_check",
     "edge_run",
+    "edge_told",
     "error_count",
     "evaluation",
     "event",
@@ -122,5 +124,7 @@ __all__ = [
     "sli_counter",
     "sli_hour",
     "sli_now",
+    "sql_run",
+    "sql_text",
     "tag",
 ]

@@ -75,6 +75,7 @@ edge_check = Table(
     key_column("job_key"),
     key_column("job_version"),  # hash of its code and of what reported it: checked once for each
     Column("outcome", Text, primary_key=True),  # good | edge_missing | edge_wrong
+    text_key("oracle"),  # that says so: event_log | sql | lineage_facet | column_lineage
     Column("root_run_id", Text, nullable=False),  # the last that it was checked in
     Column("producer", Text, nullable=False),
     Column("adapter_version", Text, nullable=False),

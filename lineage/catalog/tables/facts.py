@@ -108,7 +108,7 @@ edge = Table(
     key_column("downstream_key"),
     key_column("job_key"),
     Column("job_namespace", Text, nullable=False),
-    Column("job_name", Text, nullable=False),
+    Column("job_name", Text, nullable=False),  # empty: a DatasetEvent declared it, and no job
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
     Column("runs", BigInteger, nullable=False),

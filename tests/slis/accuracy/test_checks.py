@@ -80,7 +80,8 @@ def test_taking_names_for_one_another_by_their_beginning_alone_would_hide_an_err
 
 
 def _checked(good, bad, **row: str):
-    base = {"producer": "p", "adapter_version": "1", "tier": "critical", "tier_origin": "declared"}
+    who = {"producer": "p", "adapter_version": "1", "oracle": "event_log"}
+    base = {**who, "tier": "critical", "tier_origin": "declared"}
     outcomes = ["good"] * good + ["edge_wrong"] * bad
     return [{**base, **row, "outcome": one, "is_counted": False} for one in outcomes]
 
@@ -106,6 +107,7 @@ def test_the_bounds_are_those_of_wilson(spark):
 def test_each_version_of_a_listener_is_judged_for_itself(spark):
     """One that is right does not hide one that is wrong; nobody checked, no row."""
     rows = _checked(400, 0) + _checked(50, 50, adapter_version="2")
+    rows += _checked(0, 100, oracle="column_lineage")  # says bad alone: no sample
 
     found = strata(frame(spark, CHECKS, rows), objective=0.98).collect()
 
@@ -128,12 +130,17 @@ def test_checks_are_counted_by_tier_and_none_give_no_sample(spark):
 
 def test_a_dataset_is_bad_while_its_last_compared_run_has_an_edge_that_does_not_agree(spark):
     """The wrong edge is told before the missing one; a dataset whose edges agree is good."""
-    base = {"root_run_id": "r1", "namespace": "file"}
+    base = {"root_run_id": "r1", "namespace": "file", "oracle": "event_log"}
     latest = [
         {**base, "downstream_key": 1, "name": "/a", "outcome": "edge_missing"},
         {**base, "downstream_key": 1, "name": "/b", "outcome": "edge_wrong"},
         {**base, "downstream_key": 2, "name": "/a", "outcome": "edge_missing"},
         {**base, "downstream_key": 3, "name": "/a", "outcome": "good"},
+        *(
+            {**base, "downstream_key": 4 + at, "name": "/a", "outcome": "edge_missing", "oracle": o}
+            for at, o in enumerate(("column_lineage", "sql", "lineage_facet"))
+        ),
+        {**base, "downstream_key": 4, "name": "/b", "outcome": "edge_missing", "oracle": "sql"},
     ]
 
     states = accuracy_states(frame(spark, LATEST, latest), instants(spark, day(1))).collect()
@@ -145,4 +152,7 @@ def test_a_dataset_is_bad_while_its_last_compared_run_has_an_edge_that_does_not_
             "run r1: its event log has file /a, its events do not name it",
         ),
         (3, "good", None, None),
+        (4, "bad", "edge_missing", "run r1: its SQL reads file /b, its events do not name it"),
+        (5, "bad", "edge_missing", "run r1: its SQL reads file /a, its events do not name it"),
+        (6, "bad", "edge_missing", "run r1: its lineage facet names file /a, its inputs do not"),
     }

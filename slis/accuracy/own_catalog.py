@@ -1,0 +1,90 @@
+"""A run's own words, out of the catalog when they had time to be borne out, and into its checks."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from pyspark.sql import SparkSession
+from sqlalchemy import Connection, Engine, text
+
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from lineage.keys import key
+from slis import catalog_frames
+from slis.accuracy.kept import keep_checks
+from slis.accuracy.own import own_checks
+from slis.accuracy.reported import REPORTED, whole_writes
+from slis.accuracy.schemas import OWN_TOLD, TOLD
+from slis.stream import staging
+from slis.stream.canonical import settle as settle_names
+from slis.stream.canonical import unsettled
+from slis.stream.merge_facts import merge_datasets
+from slis.stream.tell import OF_ALIAS
+
+_MOST = 20_000  # of a turn, the oldest first
+# Told before a while, by a run that has written since: its inputs had as long to come.
+_DUE = f"""
+    SELECT t.root_run_id, t.downstream_key, t.upstream_key, t.oracle, t.upstream_namespace,
+        t.upstream_name, dd.canonical_key AS downstream,
+        coalesce(du.canonical_key, {OF_ALIAS.format(key="t.upstream_key")}, t.upstream_key)
+            AS upstream
+    FROM edge_told t JOIN dataset dd ON dd.dataset_key = t.downstream_key
+    LEFT JOIN dataset du ON du.dataset_key = t.upstream_key
+    WHERE t.seen_at <= {{settled}} AND EXISTS (
+        SELECT 1 FROM dataset_write w WHERE w.dataset_key = dd.canonical_key
+            AND w.root_run_id = t.root_run_id AND w.landed_at <= {{settled}})
+    ORDER BY t.seen_at, t.root_run_id, t.downstream_key, t.upstream_key LIMIT {_MOST}
+"""  # noqa: S608 - a number of ours
+_TOLD = """
+    SELECT root_run_id, downstream, upstream, upstream_namespace, upstream_name, oracle
+    FROM ({due}) AS due
+"""
+_ROOTS = "SELECT root_run_id FROM ({due}) AS due"
+_DONE = """
+    DELETE FROM edge_told WHERE root_run_id = :root_run_id AND downstream_key = :downstream_key
+        AND upstream_key = :upstream_key AND oracle = :oracle
+"""
+
+
+def hold_own_words(spark: SparkSession, engine: Engine, now: datetime, settle: timedelta) -> int:
+    """Hold what facets told, and inputs did not by now, against the edges; how many edges."""
+    due = _DUE.format(settled=to_micros(now - settle))
+    with engine.connect() as connection:
+        told = [dict(row) for row in connection.execute(text(due)).mappings()]
+    if not told:
+        return 0
+    roots = _ROOTS.format(due=due)
+    found = catalog_frames.rows(
+        own_checks(
+            catalog_frames.frame(spark, engine, _TOLD.format(due=due), OWN_TOLD),
+            catalog_frames.frame(spark, engine, REPORTED.format(roots=roots), TOLD),
+            whole_writes(spark, engine, roots),
+        )
+    )
+    with writing(engine) as connection:
+        keep_checks(connection, found, to_micros(now))
+        _name_upstreams(connection, told, {row["upstream_key"] for row in found}, to_micros(now))
+        connection.execute(text(_DONE), told)
+    return len(found)
+
+
+def _name_upstreams(
+    connection: Connection, told: Iterable[dict[str, Any]], missing: set[int], at: int
+) -> None:
+    """Datasets that a facet alone names, and that are missed: people are told their names."""
+    rows = {
+        (key(namespace, name), row["upstream"], namespace, name, None, None, 1, at, at)
+        for row in told
+        if row["upstream"] in missing
+        for namespace, name in [(row["upstream_namespace"], row["upstream_name"])]
+        if row["upstream"] == key(namespace, name)
+    }
+    columns = (
+        "spelling_key dataset_key namespace name partition partition_at is_dataset first_seen_at "
+        "last_seen_at"
+    )
+    staging.create(connection)
+    staging.fill(connection, {"s_name": (columns.split(), list(rows))})
+    changed = unsettled(connection)
+    merge_datasets(connection)
+    settle_names(connection, changed)

@@ -1,0 +1,125 @@
+"""Edges that facets tell: of jobs, what they declare; of runs, what is held against their inputs.
+
+This runs in the driver, over the distinct facets of a batch, as `unfold` does.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from lineage.keys import key
+from slis.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
+from slis.stream.arrow import records
+from slis.stream.lineage_facets import Name, sources_by_target, sources_of
+from slis.stream.spellings import Seen, Spelling, Spellings, spelled
+
+Row = tuple[Any, ...]
+_DECLARED = "upstream_spelling_key downstream_spelling_key job_namespace job_name"
+_SEEN = "first_seen_at last_seen_at"
+
+
+class ToldEdges:
+    """Rows by staging table."""
+
+    def __init__(self, spellings: Spellings) -> None:
+        self._spellings = spellings
+        self._sources: dict[tuple[int, int], tuple[Name, ...]] = {}
+        self._of_facets: set[Row] = set()
+        self._of_runs: set[Row] = set()
+        self._declared: dict[Row, Seen] = {}
+
+    def rows(self) -> dict[str, tuple[Sequence[str], list[Row]]]:
+        """Rows of `staging`'s tables, by name, each with its columns."""
+        given: dict[str, tuple[str, list[Row]]] = {
+            "s_told_facet": (
+                "spelling_key facets_key upstream_spelling_key oracle",
+                list(self._of_facets),
+            ),
+            "s_told_run": (
+                "run_key downstream_spelling_key upstream_spelling_key",
+                list(self._of_runs),
+            ),
+            "s_declared_edge": (
+                f"{_DECLARED} {_SEEN}",
+                [(*edge, *seen) for edge, seen in self._declared.items()],
+            ),
+        }
+        return {table: (columns.split(), rows) for table, (columns, rows) in given.items()}
+
+    def note_facets(self, record: dict[str, Any], dataset: Spelling, seen: Seen) -> None:
+        """What a dataset's facets (a row of `schemas.DESCRIBED`) name as its sources."""
+        keys = record["spelling_key"], record["facets_key"]
+        self._tell(keys, dataset, set(_sources_of_columns(record["columns"])), COLUMN_LINEAGE)
+        sources = sources_of(record["lineage"]) if record["lineage"] else None
+        if sources is None:
+            return
+        self._sources[keys] = sources
+        for name in sources:
+            self._spellings.note(*name, seen, is_dataset=False)
+        self._tell(keys, dataset, sources, LINEAGE_FACET)
+        if record["is_declared"]:
+            # It says what feeds it, and no job.
+            self._declare(keys[0], sources, (dataset.dataset_namespace, ""), seen)
+
+    def _tell(
+        self, keys: tuple[int, int], dataset: Spelling, sources: Iterable[Name], oracle: str
+    ) -> None:
+        others = (n for n in sources if spelled(*n).dataset_key != dataset.dataset_key)
+        self._of_facets.update((*keys, key(*name), oracle) for name in others)
+
+    def note_jobs(self, lineages: pa.Table) -> None:
+        """The `lineage` facets of jobs, from `schemas.JOB_LINEAGES`."""
+        for record in records(lineages):
+            seen = Seen(record["first_seen_at"], record["last_seen_at"])
+            for target, sources in sources_by_target(record["job_lineage"]).items():
+                if record["run_key"] is None:
+                    self._spellings.note(*target, seen, is_dataset=True)
+                    job = record["job_namespace"], record["job_name"]
+                    self._declare(key(*target), sources, job, seen)
+                else:
+                    self._observe(record["run_key"], target, sources, seen)
+
+    def _observe(self, run_key: int, target: Name, sources: Iterable[Name], seen: Seen) -> None:
+        for name in (target, *sources):
+            self._spellings.note(*name, seen, is_dataset=False)
+        self._of_runs.update((run_key, key(*target), key(*name)) for name in sources)
+
+    def note_declared(self, declared: pa.Table) -> None:
+        """What JobEvents list, from `schemas.DECLARED_EDGES`; after all facets were noted.
+
+        A facet that tells what an output is made of stands for the product of all inputs with it.
+        """
+        by_key = {key(s.namespace, s.name): s.dataset_key for s in self._spellings}
+        for record in records(declared):
+            output = record["downstream_spelling_key"]
+            job = record["job_namespace"], record["job_name"]
+            seen = Seen(record["first_seen_at"], record["last_seen_at"])
+            sources = self._sources.get((output, record["downstream_facets_key"]))
+            if sources is not None:
+                self._declare(output, sources, job, seen)
+            elif record["upstream_spelling_key"] is not None and by_key.get(output) not in _targets(
+                record["job_lineage"]
+            ):
+                self._note((record["upstream_spelling_key"], output, *job), seen)
+
+    def _declare(self, output: int, sources: Iterable[Name], job: Name, seen: Seen) -> None:
+        for name in sources:
+            self._spellings.note(*name, seen, is_dataset=True)
+            self._note((key(*name), output, *job), seen)
+
+    def _note(self, edge: Row, seen: Seen) -> None:
+        self._declared[edge] = seen | self._declared.get(edge, seen)
+
+
+def _targets(job_lineage: str | None) -> set[int]:
+    """Keys of the datasets that a job's facet has entries for."""
+    named = sources_by_target(job_lineage) if job_lineage else {}
+    return {spelled(*target).dataset_key for target in named}
+
+
+def _sources_of_columns(columns: Iterable[Any] | None) -> Iterator[Name]:
+    for _, lineage in columns or ():
+        for source in (lineage and lineage["inputFields"]) or ():
+            if source and source["namespace"] and source["name"]:
+                yield source["namespace"], source["name"]

@@ -1,0 +1,97 @@
+"""M4 by SQL, from the facet through the stream into the checks and the state."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text
+
+from lineage import origins
+from lineage.policy import DEFAULT
+from slis.accuracy.sql_catalog import hold_sql
+from slis.edge_evaluation import evaluate_edges
+from slis.evaluation import evaluate
+from slis.stream.sql_texts import LONGEST_TEXT
+from tests.slis.stream.spools import Lander, run_event
+
+SETTLE = timedelta(minutes=5)
+_SQL = "INSERT INTO core.t SELECT * FROM raw.a JOIN raw.b USING (id)"
+
+
+@pytest.fixture
+def lander(spark, catalog, tmp_path, at):
+    """Lands batches in the catalog at noon."""
+    return Lander(spark, catalog, tmp_path, at(12))
+
+
+def _asked(catalog, query):
+    with catalog.connect() as connection:
+        return [tuple(row) for row in connection.execute(text(query))]
+
+
+def _ran(  # noqa: PLR0913 - the last four by name
+    kind, at, query=_SQL, *, run="r1", facet=None, inputs=(), outputs=()
+):
+    event = run_event(kind, at, run=run, inputs=inputs, outputs=outputs)
+    event["job"]["facets"]["sql"] = {"query": query, "dialect": "spark", **(facet or {})}
+    return event
+
+
+_CHECKS = """
+    SELECT u.name, d.name, c.outcome, c.oracle, c.root_run_id FROM edge_check c
+    JOIN dataset u ON u.dataset_key = c.upstream_key
+    JOIN dataset d ON d.dataset_key = c.downstream_key ORDER BY 1, 2, 5
+"""
+
+
+@pytest.mark.parametrize("is_reversed", [False, True], ids=["in order", "COMPLETE first"])
+def test_a_table_that_the_sql_reads_and_the_events_do_not_name_is_missing(
+    spark, catalog, lander, at, is_reversed
+):
+    """And one that both name is good: a text is another witness than the inputs."""
+    lander.land(run_event("COMPLETE", at(7), run="r0", inputs=["raw.b"], outputs=["other"]))
+    symlink = {"symlinks": {"identifiers": [{"namespace": "hive", "name": "core.t"}]}}
+    events = [
+        _ran("START", at(8), inputs=["raw.a"]),
+        _ran("COMPLETE", at(9), outputs=[("/wh/core.db/t", symlink)]),
+    ]
+    for event in reversed(events) if is_reversed else events:
+        lander.land(event)
+    evaluate(spark, catalog, DEFAULT, at(12))
+
+    assert hold_sql(spark, catalog, at(12, 4), SETTLE) == 0
+    assert hold_sql(spark, catalog, at(12, 5), SETTLE) == 2
+    assert _asked(catalog, _CHECKS) == [
+        ("raw.a", "/wh/core.db/t", "good", "sql", "r1"),
+        ("raw.b", "/wh/core.db/t", "edge_missing", "sql", "r1"),
+    ]
+    assert _asked(catalog, "SELECT count(*) FROM sql_run") == [(0,)]
+
+    evaluate_edges(spark, catalog, DEFAULT, at(12, 6), settle=SETTLE)
+    told = "run r1: its SQL reads n raw.b, its events do not name it"
+    query = "SELECT state, reason, evidence FROM dataset_state WHERE sli = 'M4'"
+    assert _asked(catalog, query) == [("bad", "edge_missing", told)]
+
+
+def test_each_distinct_text_is_kept_once_until_it_is_parsed(spark, catalog, lander, at):
+    """By text and dialect, whatever else is in the facet; its text goes when it was parsed."""
+    lander.land(
+        _ran("COMPLETE", at(8), run="r1"),
+        _ran("COMPLETE", at(8), run="r2", facet={"_producer": "another"}),
+        _ran("COMPLETE", at(8), "SELECT 1 FROM a GROUP 'secret'", run="r3"),
+        _ran("COMPLETE", at(8), "x" * (LONGEST_TEXT + 1), run="r4"),
+        _ran("COMPLETE", at(8), "  ", run="r5"),
+        _ran("START", at(8), run="r6"),
+    )
+    lander.land(_ran("COMPLETE", at(8), run="r7"), origin=origins.HISTORY)
+
+    assert hold_sql(spark, catalog, at(13), SETTLE) == 0
+    found = _asked(catalog, "SELECT text, names, problem FROM sql_text")
+    assert {row[0] for row in found} == {None}
+    named = {"reads": ["raw.a", "raw.b"], "writes": ["core.t"]}
+    assert [json.loads(row[1]) for row in found if row[1]] == [[named]]
+    long, broken = sorted(row[2] for row in found if row[2])[::-1]
+    assert long == "longer than 65,536 characters"
+    assert broken.endswith("no SQL of its dialect")
+    # The one whose run did not end yet waits.
+    assert _asked(catalog, "SELECT count(*) FROM sql_run") == [(1,)]
