@@ -7,7 +7,11 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from lineage.catalog.reader import Reader
 
 _FILES = """
-SELECT COUNT(*), COUNT(problem), MAX(read_at) / 1e6 FROM evidence_file
+SELECT COUNT(*), COUNT(problem) FROM evidence_file
+"""
+_PASSES = """
+SELECT name, CAST(value AS BIGINT) FROM meta
+WHERE name IN ('evidence_listed_at', 'evidence_unlisted_folders')
 """
 _RUNS = "SELECT evidence, COUNT(*) FROM run WHERE evidence IS NOT NULL GROUP BY evidence"
 _STRATA = """
@@ -19,16 +23,11 @@ _BOUNDS = ("ratio", "lower", "upper")
 
 
 def evidence_families(reader: Reader) -> Iterator[Metric]:
-    """Nothing where no event log was ever read: evidence is then absent, not healthy."""
-    ((files, problems, read_at),) = reader.rows(_FILES)
-    if not files:
+    """Nothing where event logs were never asked for: evidence is then absent, not healthy."""
+    passes: dict[str, int] = dict(reader.rows(_PASSES))
+    if not passes:
         return
-    for name, text, value in (
-        ("lineage_evidence_files", "Files of event logs that were read.", files),
-        ("lineage_evidence_problem_files", "Of these, what could not be read whole.", problems),
-        ("lineage_evidence_read_timestamp_seconds", "When the last of them was read.", read_at),
-    ):
-        yield GaugeMetricFamily(name, text, value=value)
+    yield from _logs(reader, passes)
     runs = GaugeMetricFamily(
         "lineage_evidence_runs",
         "Runs that failed, ended or were there by evidence, and not by their events.",
@@ -38,6 +37,25 @@ def evidence_families(reader: Reader) -> Iterator[Metric]:
         runs.add_metric((evidence,), count)
     yield runs
     yield _accuracy(reader)
+
+
+def _logs(reader: Reader, passes: dict[str, int]) -> Iterator[Metric]:
+    ((files, problems),) = reader.rows(_FILES)
+    values = [
+        ("files", "Files of event logs that were read, or could not be.", files),
+        ("problem_files", "Of these, what could not be read, or not whole.", problems),
+        (
+            "unlisted_folders",
+            "Folders of event logs that the last pass could not list.",
+            passes["evidence_unlisted_folders"],
+        ),
+    ]
+    # Where no pass could, there is no such time.
+    if listed_at := passes.get("evidence_listed_at"):
+        told = "When all folders of event logs were last listed."
+        values.append(("read_timestamp_seconds", told, listed_at / 1e6))
+    for name, text, value in values:
+        yield GaugeMetricFamily(f"lineage_evidence_{name}", text, value=value)
 
 
 def _accuracy(reader: Reader) -> Metric:

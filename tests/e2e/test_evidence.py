@@ -100,7 +100,9 @@ class Estate:
     def scan(self, logs, *, after=timedelta()):
         """A look at the logs, ten minutes and `after` from now."""
         at = self.now + after
-        return scan(self.spark, self.catalog, [logs.as_uri()], at, settle=_SETTLED)
+        scratch = self.folder / "unpacked"
+        folders = [logs.as_uri()]
+        return scan(self.spark, self.catalog, folders, at, settle=_SETTLED, scratch=scratch)
 
     def rows(self, query):
         """Rows, paths without the job's folder."""
