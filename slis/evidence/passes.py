@@ -1,5 +1,7 @@
 """What a pass over the event logs came to, as a whole: how far its silence can be believed."""
 
+from collections.abc import Mapping
+
 from sqlalchemy import Connection, select
 
 from lineage.catalog import tables
@@ -8,6 +10,13 @@ from slis.stream.upsert import fold_rows
 LISTED_AT = "evidence_listed_at"  # the last pass that could list all of its folders
 READ_AT = "evidence_read_at"  # the last that moreover read all that they held
 UNLISTED = "evidence_unlisted_folders"  # how many the last pass could not list
+JOINED_TO = "evidence_joined_to"  # the last event that had landed when all was joined last
+
+
+def note(connection: Connection, told: Mapping[str, int]) -> None:
+    """Keep these numbers under their names."""
+    rows = [{"name": name, "value": str(value)} for name, value in told.items()]
+    fold_rows(connection, tables.meta, rows)
 
 
 def note_pass(connection: Connection, at: int, *, unlisted: int, is_whole: bool) -> None:
@@ -24,8 +33,7 @@ def note_pass(connection: Connection, at: int, *, unlisted: int, is_whole: bool)
         told[LISTED_AT] = at
     if not unlisted and is_whole:
         told[READ_AT] = at
-    rows = [{"name": name, "value": str(value)} for name, value in told.items()]
-    fold_rows(connection, tables.meta, rows)
+    note(connection, told)
 
 
 def noted(connection: Connection, name: str) -> int | None:

@@ -13,14 +13,17 @@ from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from slis.evidence import merge
 from slis.evidence.frames import Frames, frames_of
-from slis.evidence.join import join
+from slis.evidence.join import join, times
 from slis.evidence.logs import UNREAD, FolderError, LogFile, find
-from slis.evidence.passes import note_pass
+from slis.evidence.missing import is_due
+from slis.evidence.passes import JOINED_TO, note, note_pass, noted
 from slis.evidence.rows import Told, told
 from slis.evidence.taken import Taken, emptied, take
 from slis.horizon import horizon
+from slis.stream.merge import cursor
 
 _SINCE = timedelta(days=8)  # older logs tell of what no event will be matched with
+_NOWHERE = -1  # what was just found was not joined with any event
 _HALF = "{} lines end in the middle: the file was cut, or is being written"
 _KNOWN_LOGS = "SELECT log, max(application_id) AS application_id FROM evidence_file GROUP BY log"
 
@@ -71,8 +74,8 @@ def scan(  # noqa: PLR0913 - the last two by name
         taken = take(spark, look.changed, scratch)
         executions = _read(spark, engine, taken, now)
     unread = {file.path: file.problem or "" for file in look.broken} | taken.unread
+    runs = _join(engine, now, settle)
     with writing(engine) as connection:
-        runs = _join(connection, now, settle)
         unread_files = [file for file in look.changed + look.broken if file.path in unread]
         merge.note_unread(connection, unread_files, unread, to_micros(now))
         is_whole = not unread and not taken.is_partial
@@ -88,14 +91,20 @@ def scan(  # noqa: PLR0913 - the last two by name
     )
 
 
-def _join(connection: Connection, now: datetime, settle: timedelta) -> int:
-    since = horizon(connection)
-    return join(
-        connection,
-        now=to_micros(now),
-        settle_micros=int(settle.total_seconds() * 1e6),
-        horizon=0 if since is None else to_micros(since),
-    )
+def _join(engine: Engine, now: datetime, settle: timedelta) -> int:
+    """Runs that changed. Without news there are none, and the catalog's lock is not taken."""
+    with engine.connect() as connection:
+        since = horizon(connection)
+        given = times(
+            now=to_micros(now),
+            settle_micros=int(settle.total_seconds() * 1e6),
+            horizon=0 if since is None else to_micros(since),
+        )
+        if noted(connection, JOINED_TO) == cursor(connection) and not is_due(connection, given):
+            return 0
+    with writing(engine) as connection:
+        note(connection, {JOINED_TO: cursor(connection)})
+        return join(connection, given)
 
 
 def _look(spark: SparkSession, engine: Engine, folders: Sequence[str], now: datetime) -> _Look:
@@ -137,6 +146,7 @@ def _read(spark: SparkSession, engine: Engine, taken: Taken, now: datetime) -> i
             taken.problems.setdefault(file.path, "no line of it names the application")
     with writing(engine) as connection:
         merge.merge_told(connection, found)
+        note(connection, {JOINED_TO: _NOWHERE})
         merge.note_files(connection, taken.files, ids, taken.problems, to_micros(now))
     return len(found.executions)
 

@@ -1,6 +1,7 @@
 """Small event logs, line by line as Spark writes them."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from slis.evidence import lines
 
-START_MILLIS = 1_795_262_400_000  # 2026-11-21 12:00 UTC
+_HOUR_MILLIS = 3_600_000
 _PLAN = """== Physical Plan ==
 Execute InsertIntoHadoopFsRelationCommand (1)
 
@@ -19,14 +20,15 @@ Arguments: s3a://lake/{output}, false, Parquet, [path=s3a://lake], Overwrite, [i
 """
 
 
-def lines_of(application: str, *outputs: str) -> str:
-    """The log of an application that writes these, one execution each."""
-    started = {"App Name": application, "App ID": application, "Timestamp": START_MILLIS}
+def lines_of(application: str, *outputs: str, ago_millis: int = _HOUR_MILLIS) -> str:
+    """The log of an application that wrote these so long ago, one execution each."""
+    began = time.time_ns() // 1_000_000 - ago_millis
+    started = {"App Name": application, "App ID": application, "Timestamp": began}
     events = [{"Event": lines.APPLICATION_START, **started}]
     for number, output in enumerate(outputs):
         ids = {"executionId": number, "rootExecutionId": number}
         plan = {"description": "save", "physicalPlanDescription": _PLAN.format(output=output)}
-        at = START_MILLIS + number * 1_000
+        at = began + number * 1_000
         events += [
             {"Event": lines.EXECUTION_START, **ids, **plan, "time": at},
             {"Event": lines.EXECUTION_END, **ids, "time": at + 500, "errorMessage": ""},
@@ -34,10 +36,10 @@ def lines_of(application: str, *outputs: str) -> str:
     return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
 
 
-def log(path: Path, *outputs: str) -> Path:
+def log(path: Path, *outputs: str, ago_millis: int = _HOUR_MILLIS) -> Path:
     """A log of one file, named after its application."""
     path.parent.mkdir(exist_ok=True)
-    path.write_text(lines_of(path.stem, *outputs))
+    path.write_text(lines_of(path.stem, *outputs, ago_millis=ago_millis))
     return path
 
 

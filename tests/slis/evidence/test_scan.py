@@ -5,8 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from pyspark.errors import PySparkException
+from sqlalchemy import insert
 
-from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from lineage.catalog import tables
+from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
 from lineage.clock import from_micros
 from slis.evidence import frames, scan, taken
 from slis.evidence.passes import LISTED_AT, READ_AT, noted
@@ -214,3 +216,63 @@ def test_the_scratch_folder_is_gone_after_an_error_too(estate, monkeypatch):
     with pytest.raises(RuntimeError):
         estate.scan()
     assert not estate.scratch.exists()
+
+
+@pytest.fixture
+def joins(estate, monkeypatch):
+    """The passes that joined evidence and events, each by its minute."""
+    made: list[int] = []
+
+    def join(connection, given) -> int:
+        made.append((estate.now - estate.began) // timedelta(minutes=1))
+        return real(connection, given)
+
+    real = scan.join
+    monkeypatch.setattr(scan, "join", join)
+    return made
+
+
+def test_without_news_nothing_is_joined_and_no_lock_is_taken_for_it(estate, joins):
+    """News are lines of a log, and events."""
+    log(estate.logs / "app-1", "orders")
+    estate.scan()
+    estate.scan()
+    assert joins == [1]
+
+    with writing(estate.catalog) as connection:
+        connection.execute(insert(tables.reader_cursor), {"reader": "pipeline", "seq": 7})
+    estate.scan()
+    estate.scan()
+    assert joins == [1, 3]
+
+    log(estate.logs / "app-2", "rates")
+    estate.scan()
+    estate.scan()
+    assert joins == [1, 3, 5]
+
+
+def test_time_alone_makes_what_no_event_told_known(estate, joins):
+    """Its events may still come for five minutes; then it is a run of its own."""
+    log(estate.logs / "app-1", "orders", ago_millis=0)
+    for _ in range(8):
+        estate.scan()
+
+    assert joins == [1, 6]
+    assert rows(estate.catalog, "SELECT evidence, is_history FROM run") == [("alone", 0)]
+
+
+def test_a_join_that_was_cut_short_is_made_up_for(estate, monkeypatch):
+    """What was read is kept; that it was not joined yet is known."""
+    log(estate.logs / "app-1", "orders")
+
+    def cut(*_given: object) -> int:
+        raise RuntimeError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(scan, "join", cut)
+        with pytest.raises(RuntimeError):
+            estate.scan()
+
+    estate.scan()
+
+    assert rows(estate.catalog, "SELECT count(*) FROM run") == [(1,)]
