@@ -83,12 +83,17 @@ def test_a_log_that_cannot_be_listed_stops_no_other_and_is_tried_again(estate):
     assert (estate.last(LISTED_AT), estate.last(READ_AT)) == (2, 2)
 
 
-@pytest.mark.parametrize("when", ["before it is opened", "after it was opened"])
+@pytest.mark.parametrize(
+    "when", ["before it is opened", "before it is unpacked", "after it was opened"]
+)
 def test_a_file_that_goes_while_it_is_read_is_noted_and_the_others_are_read(
     estate, monkeypatch, when
 ):
     """Renamed as its application ended, or deleted by the history server's cleaner."""
     gone = log(estate.logs / "app-2", "rates")
+    if when == "before it is unpacked":
+        plain, gone = gone, pack(estate.spark, gone)
+        plain.unlink()
     for number, name in ((1, "orders"), (3, "stock")):
         log(estate.logs / f"app-{number}", name)
 
@@ -103,14 +108,14 @@ def test_a_file_that_goes_while_it_is_read_is_noted_and_the_others_are_read(
         return found
 
     real_look, real_take = scan._look, scan.take  # noqa: SLF001 - the moments in between
-    if when == "before it is opened":
+    if when.startswith("before"):
         monkeypatch.setattr(scan, "_look", look)
     else:
         monkeypatch.setattr(scan, "take", take)
     first = estate.scan()
 
     assert estate.written() == ["orders", "stock"]
-    assert (first.files, estate.unread()) == (2, ["app-2"])
+    assert (first.files, estate.unread()) == (2, [gone.name])
     assert (estate.last(LISTED_AT), estate.last(READ_AT)) == (1, None)
 
     second = estate.scan()
