@@ -266,9 +266,10 @@ def test_time_alone_makes_what_no_event_told_known(estate, joins):
     assert rows(estate.catalog, "SELECT evidence, is_history FROM run") == [("alone", 0)]
 
 
-def test_a_join_that_was_cut_short_is_made_up_for(estate, monkeypatch):
-    """What was read is kept; that it was not joined yet is known."""
-    log(estate.logs / "app-1", "orders")
+def test_a_join_that_was_cut_short_is_made_up_for(estate, joins, monkeypatch):
+    """What was read is kept, and is not due yet; that it was not joined yet is known."""
+    estate.scan()
+    log(estate.logs / "app-1", "orders", ago_millis=0)
 
     def cut(*_given: object) -> int:
         raise RuntimeError
@@ -277,7 +278,7 @@ def test_a_join_that_was_cut_short_is_made_up_for(estate, monkeypatch):
         patched.setattr(scan, "join", cut)
         with pytest.raises(RuntimeError):
             estate.scan()
-
+    estate.scan()
     estate.scan()
 
-    assert rows(estate.catalog, "SELECT count(*) FROM run") == [(1,)]
+    assert joins == [1, 3]
