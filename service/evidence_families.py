@@ -7,7 +7,11 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from lineage.catalog.reader import Reader
 
 _FILES = """
-SELECT COUNT(*), COUNT(problem), MAX(read_at) / 1e6 FROM evidence_file
+SELECT COUNT(*), COUNT(problem) FROM evidence_file
+"""
+_PASSES = """
+SELECT name, CAST(value AS BIGINT) FROM meta
+WHERE name IN ('evidence_listed_at', 'evidence_unlisted_folders')
 """
 _TEXTS = "SELECT COUNT(*), COUNT(problem) FROM sql_text"
 _RUNS = "SELECT evidence, COUNT(*) FROM run WHERE evidence IS NOT NULL GROUP BY evidence"
@@ -20,22 +24,17 @@ _BOUNDS = ("ratio", "lower", "upper")
 
 
 def evidence_families(reader: Reader) -> Iterator[Metric]:
-    """Nothing of what was never read or compared: evidence is then absent, not healthy."""
+    """Nothing of what was never asked for or compared: it is then absent, not healthy."""
     yield from _event_logs(reader)
     yield from _sql(reader)
     yield from _accuracy(reader)
 
 
 def _event_logs(reader: Reader) -> Iterator[Metric]:
-    ((files, problems, read_at),) = reader.rows(_FILES)
-    if not files:
+    passes: dict[str, int] = dict(reader.rows(_PASSES))
+    if not passes:
         return
-    for name, text, value in (
-        ("lineage_evidence_files", "Files of event logs that were read.", files),
-        ("lineage_evidence_problem_files", "Of these, what could not be read whole.", problems),
-        ("lineage_evidence_read_timestamp_seconds", "When the last of them was read.", read_at),
-    ):
-        yield GaugeMetricFamily(name, text, value=value)
+    yield from _logs(reader, passes)
     runs = GaugeMetricFamily(
         "lineage_evidence_runs",
         "Runs that failed, ended or were there by evidence, and not by their events.",
@@ -44,6 +43,25 @@ def _event_logs(reader: Reader) -> Iterator[Metric]:
     for evidence, count in reader.rows(_RUNS):
         runs.add_metric((evidence,), count)
     yield runs
+
+
+def _logs(reader: Reader, passes: dict[str, int]) -> Iterator[Metric]:
+    ((files, problems),) = reader.rows(_FILES)
+    values = [
+        ("files", "Files of event logs that were read, or could not be.", files),
+        ("problem_files", "Of these, what could not be read, or not whole.", problems),
+        (
+            "unlisted_folders",
+            "Folders of event logs that the last pass could not list.",
+            passes["evidence_unlisted_folders"],
+        ),
+    ]
+    # Where no pass could, there is no such time.
+    if listed_at := passes.get("evidence_listed_at"):
+        told = "When all folders of event logs were last listed."
+        values.append(("read_timestamp_seconds", told, listed_at / 1e6))
+    for name, text, value in values:
+        yield GaugeMetricFamily(f"lineage_evidence_{name}", text, value=value)
 
 
 def _sql(reader: Reader) -> Iterator[Metric]:

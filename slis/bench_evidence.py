@@ -5,6 +5,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -73,12 +74,14 @@ def run(mebibytes: int = 1_024) -> EvidenceFigures:
         migrate(engine)
         spark = open_session(warehouse=Path(folder) / "warehouse")
         try:
+            folders = [logs.as_uri()]
+            look = partial(scan, spark, engine, folders, settle=_SETTLE, scratch=Path(folder) / "x")
             used, started, now = CpuMeter(), time.monotonic(), datetime.now(UTC)
-            found = scan(spark, engine, [logs.as_uri()], now, settle=_SETTLE)
+            found = look(now)
             seconds = time.monotonic() - started
             peak, cpu = memory_bytes(), used.seconds()
             again = time.monotonic()
-            scan(spark, engine, [logs.as_uri()], now, settle=_SETTLE)
+            look(now)
             second = time.monotonic() - again
         finally:
             spark.stop()

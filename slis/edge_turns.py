@@ -1,5 +1,6 @@
 """The turns in which event logs are read and edges are judged, beside the evaluations."""
 
+import shutil
 from datetime import datetime, timedelta
 from importlib import import_module
 
@@ -10,7 +11,7 @@ from sqlalchemy import Engine
 from lineage.policy.file import PolicyFile
 from slis.periodic import Evaluations
 from slis.session import in_evaluation_pool
-from slis.settings import Settings
+from slis.settings import Place, Settings
 
 log = structlog.get_logger(__name__)
 
@@ -24,16 +25,19 @@ _OTHER_ORACLES = (
 class EdgeTurns:
     """Takes a turn when one is due: one thread, so that no check is counted while it is made."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what the pipeline has
         self,
         spark: SparkSession,
         engine: Engine,
+        place: Place,
         settings: Settings,
+        *,
         policy: PolicyFile,
         evaluations: Evaluations,
     ) -> None:
         self._spark = spark
         self._engine = engine
+        self._place = place
         self._settings = settings
         self._policy = policy
         self._evaluations = evaluations
@@ -44,8 +48,7 @@ class EdgeTurns:
 
         Not before the first evaluation: what the policy says of datasets is known only then.
 
-        Raises:
-            FolderError: a folder of event logs cannot be read; edges are judged all the same.
+        Edges are judged whatever becomes of the logs.
         """
         if self._evaluations.last is None or self._is_early(now):
             return
@@ -84,10 +87,15 @@ class EdgeTurns:
     def _read_evidence(self, now: datetime) -> None:
         folders = self._settings.event_log_folders
         if not folders:
+            shutil.rmtree(self._place.unpacked, ignore_errors=True)  # of a pass that was killed
             return
         done = import_module("slis.evidence.scan").scan(
-            self._spark, self._engine, folders, now, settle=self._settle
+            *(self._spark, self._engine, folders, now),
+            settle=self._settle,
+            scratch=self._place.unpacked,
         )
+        for problem in done.unlisted:
+            log.error("event_logs_unlisted", problem=problem)
         compared = import_module("slis.accuracy.catalog").compare(self._spark, self._engine, now)
         if done.files:
             log.info("event_logs_read", files=done.files, bytes=done.bytes, edges=compared)

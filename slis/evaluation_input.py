@@ -11,6 +11,7 @@ from lineage.clock import from_micros, to_micros
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from slis import catalog_frames
+from slis.evidence.passes import READ_AT
 from slis.ingestion_gaps import PIPELINE, SILENCES
 from slis.provenance import SETTLING_MINUTES
 from slis.sli_schemas import EDGES, EVENTS, GAPS, PAUSES, READS, WRITES
@@ -27,7 +28,7 @@ _ROWS = """
     tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
     is_declared boolean, is_expected boolean, declared_limit_seconds double,
     learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int,
-    job_seen_at timestamp, plan string,
+    job_seen_at timestamp, logs_read_at timestamp, plan string,
     written_at timestamp, root_run_id string, job_namespace string, job_name string,
     names_input boolean, is_reported boolean, write_is_streaming boolean,
     read_at timestamp, failed_at timestamp, failed_run_id string, failure string,
@@ -38,7 +39,7 @@ _DATASETS = """
     SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, p.tier, p.tier_origin, p.is_source,
         p.is_generated, p.is_streaming, p.is_declared, coalesce(p.is_expected, 1 = 1),
         p.declared_limit_seconds, l.limit_seconds, l.cadence_seconds, l.duration_seconds, l.gaps,
-        x.started_at, p.plan,
+        {job_seen_at}, {logs_read_at}, p.plan,
         {written_at}, a.last_write_root_run_id, a.last_job_namespace, a.last_job_name,
         a.last_write_names_input, a.last_write_is_reported, a.last_write_is_streaming,
         {read_at}, a.last_failed_at, a.last_failed_run_id, a.last_failure, {started_at}, {as_of}
@@ -46,11 +47,24 @@ _DATASETS = """
     JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
     LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
-    LEFT JOIN (SELECT name, max(started_at) AS started_at FROM application GROUP BY name) x
-        ON x.name = a.last_job_name
+    LEFT JOIN (
+        SELECT name, namespace, max(started_at) AS started_at FROM application
+        WHERE namespace IS NOT NULL GROUP BY name, namespace
+    ) x ON x.name = a.last_job_name AND x.namespace = a.last_job_namespace
+    LEFT JOIN (
+        SELECT name, max(started_at) AS started_at FROM application
+        WHERE namespace IS NULL GROUP BY name
+    ) n ON n.name = a.last_job_name
     LEFT JOIN retirement r ON r.dataset_key = d.dataset_key AND r.requested_at >= d.last_seen_at
     WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND r.dataset_key IS NULL
 """
+# An application without a listener, or one that Spark's settings do not name, is known by its name.
+_JOB_SEEN_AT = """
+    CASE WHEN n.started_at > coalesce(x.started_at, 0) THEN n.started_at ELSE x.started_at END
+"""
+_LOGS_READ_AT = f"""
+    (SELECT CAST(value AS BIGINT) FROM meta WHERE name = '{READ_AT}')
+"""  # noqa: S608 - a name of ours
 _GAPS = f"{SILENCES} WHERE ended_at IS NULL OR ended_at >= {{since}}"
 _READS = """
     SELECT dataset_key, root_run_id, bucket, read_at, landed_at, is_reported, is_history
@@ -139,7 +153,8 @@ class EvaluationInput:
         now = to_micros(at.as_of)
         times = ("written_at", "read_at", "started_at")
         clamped = {name: _now_at_most(f"last_{name}", now) for name in times}
-        self._rows = self._frame(_DATASETS.format(as_of=now, **clamped), _ROWS)
+        seen = {"job_seen_at": _JOB_SEEN_AT, "logs_read_at": _LOGS_READ_AT}
+        self._rows = self._frame(_DATASETS.format(as_of=now, **clamped, **seen), _ROWS)
         self._described = self._rows.columns[: self._rows.columns.index("written_at")]
 
     def _frame(self, query: str, columns: str) -> DataFrame:

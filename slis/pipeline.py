@@ -131,7 +131,8 @@ class Pipeline:
     def _tasks(self, spark: SparkSession) -> list[Task]:
         policy = PolicyFile(self._place.policy)
         evaluate, first = partial(self._evaluate, spark, policy), partial(self._rehearse, spark)
-        turns = EdgeTurns(spark, self._engine, self._settings, policy, self._evaluations)
+        given = (spark, self._engine, self._place, self._settings)
+        turns = EdgeTurns(*given, policy=policy, evaluations=self._evaluations)
         return [
             Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock, first=first),
             Task("gaps", _GAP_SECONDS, self._copy_gaps, self._clock),

@@ -118,7 +118,8 @@ def silent() -> Column:
 def job_missing() -> Column:
     """Of the reason `job_missing`."""
     return words(
-        _last_write(), "; the event logs of that job are read, and hold no run since", _overdue()
+        *(_last_write(), "; event logs that were read after it was due hold no run since"),
+        _overdue(),
     )
 
 

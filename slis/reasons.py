@@ -133,7 +133,7 @@ def _reasons() -> list[tuple[Column, str, Column]]:
         (is_absent & is_made_late, "upstream_late", reason_words.upstream_late()),
         (defect == UNREPORTED_WRITE, "lineage_missing", reason_words.lineage_missing()),
         (
-            is_quiet & (F.col("job_seen_at") <= written_at),
+            is_quiet & _is_missing_from_logs(),
             "job_missing",
             reason_words.job_missing(),
         ),
@@ -151,6 +151,15 @@ def _is_newer(time: str) -> Column:
     """The fact is newer than the newest write."""
     is_after = F.col("write").isNull() | (F.col(time) > F.col("write.written_at"))
     return F.col(time).isNotNull() & is_after
+
+
+def _is_missing_from_logs() -> Column:
+    """The job left logs before, and what was read of all logs after the deadline has no more.
+
+    Logs that were last read before it passed say nothing of a job that was not due yet.
+    """
+    was_read_since = F.col("logs_read_at") > F.col("judgement.bad_since")
+    return was_read_since & (F.col("job_seen_at") <= F.col("write.written_at"))
 
 
 def _is_running() -> Column:

@@ -40,6 +40,11 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         """The raw events, as Parquet."""
         return self.data_dir / "lake"
 
+    @property
+    def unpacked(self) -> Path:
+        """Compressed event logs, unpacked for the pass that reads them."""
+        return self.data_dir / "unpacked"
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """`LINEWARD_PIPELINE_` + field in capitals."""

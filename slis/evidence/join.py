@@ -10,6 +10,7 @@ from sqlalchemy import Connection, text
 
 from slis.evidence.match import match
 from slis.evidence.missing import add_what_is_missing
+from slis.evidence.statements import Given
 from slis.stream import staging
 from slis.stream.activity import derive_activity
 from slis.stream.edges import derive_edges
@@ -19,26 +20,34 @@ from slis.stream.writes import derive_reads, derive_writes, work_out
 _MATCH_DAYS_MICROS = 8 * 86_400_000_000  # events later than that are nobody's
 
 
-def join(connection: Connection, *, now: int, settle_micros: int, horizon: int) -> int:
-    """Bring together what there is, and derive what follows for writes, reads and edges.
+def times(*, now: int, settle_micros: int, horizon: int) -> Given:
+    """What the statements are given, in microseconds.
 
     Args:
-        connection: inside a transaction of its own.
-        now: microseconds; `landed_at` of what is found.
+        now: `landed_at` of what is found.
         settle_micros: how long after an execution its events may still come.
-        horizon: microseconds; what ended before, before lineage was watched, teaches and never
-            counts.
-
-    Returns:
-        How many runs changed.
+        horizon: what ended before, before lineage was watched, teaches and never counts.
     """
-    staging.create(connection)
-    given = {
+    return {
         "since": now - _MATCH_DAYS_MICROS,
         "due": now - settle_micros,
         "landed_at": now,
         "horizon": horizon,
     }
+
+
+def join(connection: Connection, given: Given) -> int:
+    """Bring together what there is, and derive what follows for writes, reads and edges.
+
+    Args:
+        connection: inside a transaction of its own.
+        given: as `times` has it.
+
+    Returns:
+        How many runs changed.
+    """
+    staging.create(connection)
+    now = int(given["landed_at"])
     stale = match(connection, given)
     add_what_is_missing(connection, given)
     changed = connection.scalar(text("SELECT count(DISTINCT run_key) FROM s_run")) or 0

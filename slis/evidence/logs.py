@@ -12,16 +12,20 @@ from typing import Any
 
 import msgspec
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lineage.clock import to_micros
 
+UNREAD = -1  # bytes of what could not be listed or read: no file has so many, so it is tried again
+# What Java throws; some of it, as IllegalArgumentException, PySpark makes into errors of its own.
+FROM_JAVA = (Py4JJavaError, PySparkException)
 _MICROS_A_MILLI = 1_000
 _MOST_PROBLEM_CHARACTERS = 200
 
 
 class LogFile(msgspec.Struct, frozen=True):
-    """One file of an application's log."""
+    """One file of an application's log; a whole log where that could not be listed."""
 
     path: str
     log: str  # the file itself, or the folder of a rolling log
@@ -29,10 +33,24 @@ class LogFile(msgspec.Struct, frozen=True):
     modified_at: int  # microseconds
     is_compressed: bool
     is_complete: bool  # the application ended
+    problem: str | None = None  # why it cannot be read
+
+
+class Unpacked(msgspec.Struct, frozen=True):
+    """A plain copy of a compressed file."""
+
+    path: Path
+    bytes: int
+    is_cut: bool  # there is more than was asked for
+    problem: str | None  # why no more of it can be unpacked
 
 
 class FolderError(Exception):
     """The folder of event logs cannot be read; the message names it."""
+
+
+class UnreadableError(Exception):
+    """A file cannot be opened; the message says why."""
 
 
 def find(spark: SparkSession, folder: str, *, since: datetime) -> Iterator[LogFile]:
@@ -46,14 +64,28 @@ def find(spark: SparkSession, folder: str, *, since: datetime) -> Iterator[LogFi
     try:
         system = root.getFileSystem(spark._jsc.hadoopConfiguration())  # noqa: SLF001
         entries = list(system.listStatus(root))
-    except Py4JJavaError as error:
+    except FROM_JAVA as error:
         raise FolderError(f"{folder}: {_told(error)}") from error
     reader = jvm.org.apache.spark.deploy.history.EventLogFileReader
     for entry in entries:
+        yield from _log(reader, system, entry, to_micros(since))
+
+
+def _log(reader: Any, system: Any, entry: Any, since: int) -> list[LogFile]:  # noqa: ANN401
+    """Files of what an entry of the folder is; none of what is no log, or is older."""
+    try:
         found = reader.apply(system, entry)
         # A file that is being renamed is found by the next look.
-        if found.isDefined() and found.get().modificationTime() * 1000 >= to_micros(since):
-            yield from _files(found.get())
+        if not found.isDefined() or found.get().modificationTime() * _MICROS_A_MILLI < since:
+            return []
+        return list(_files(found.get()))
+    except FROM_JAVA as error:
+        modified_at = entry.getModificationTime() * _MICROS_A_MILLI
+        if modified_at < since:
+            return []
+        path = entry.getPath().toString()
+        problem = f"it cannot be listed: {_told(error)}"
+        return [LogFile(path, path, UNREAD, modified_at, False, False, problem)]
 
 
 def _files(reader: Any) -> Iterator[LogFile]:  # noqa: ANN401 - Spark's EventLogFileReader
@@ -70,31 +102,54 @@ def _files(reader: Any) -> Iterator[LogFile]:  # noqa: ANN401 - Spark's EventLog
         )
 
 
-def unpack(spark: SparkSession, path: str, scratch: Path) -> tuple[Path, str | None]:
-    """A plain copy of a compressed file: as much of it as can be read, and why no more can.
+def try_to_open(spark: SparkSession, path: str) -> None:
+    """Whether a plain file is still there, and may be read.
+
+    Raises:
+        UnreadableError: it is not, or may not.
+    """
+    source, system = _place(spark, path)
+    try:
+        system.open(source).close()
+    except FROM_JAVA as error:
+        raise UnreadableError(f"it cannot be opened: {_told(error)}") from error
+
+
+def unpack(spark: SparkSession, path: str, scratch: Path, most: int) -> Unpacked:
+    """A plain copy of the first `most` bytes of a compressed file, or of what can be read of them.
 
     Spark frames its blocks in ways of its own, so that only its own codecs read all of them.
+
+    Raises:
+        UnreadableError: the file is not there any more, or may not be read.
     """
     jvm: Any = spark._jvm  # noqa: SLF001
     plain = scratch / hashlib.sha256(path.encode()).hexdigest()[:16]
-    source = jvm.org.apache.hadoop.fs.Path(path)
-    target = jvm.java.io.FileOutputStream(str(plain))
-    problem = None
+    source, system = _place(spark, path)
     try:
-        system = source.getFileSystem(spark._jsc.hadoopConfiguration())  # noqa: SLF001
         stream = jvm.org.apache.spark.deploy.history.EventLogFileReader.openEventLog(source, system)
-        try:
-            jvm.org.apache.commons.io.IOUtils.copyLarge(stream, target)
-        finally:
-            stream.close()
-    except Py4JJavaError as error:
+    except FROM_JAVA as error:
+        raise UnreadableError(f"it cannot be opened: {_told(error)}") from error
+    target = jvm.java.io.FileOutputStream(str(plain))
+    problem, is_cut = None, False
+    try:
+        jvm.org.apache.commons.io.IOUtils.copyLarge(stream, target, 0, most)
+        is_cut = stream.read() >= 0
+    except FROM_JAVA as error:
         problem = f"the rest cannot be unpacked: {_told(error)}"
     finally:
         target.close()
-    return plain, problem
+        stream.close()
+    return Unpacked(plain, plain.stat().st_size, is_cut, problem)
 
 
-def _told(error: Py4JJavaError) -> str:
+def _place(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    """Hadoop's path and file system of it."""
+    source = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]  # noqa: SLF001
+    return source, source.getFileSystem(spark._jsc.hadoopConfiguration())  # noqa: SLF001
+
+
+def _told(error: Py4JJavaError | PySparkException) -> str:
     """What Java said, without where in Java."""
-    said = str(error.java_exception.toString())
+    said = str(error.java_exception.toString() if isinstance(error, Py4JJavaError) else error)
     return " ".join(said.split())[:_MOST_PROBLEM_CHARACTERS]

@@ -3,16 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
 from sqlalchemy import Connection, Table, text
 
 from lineage.catalog import tables
-from slis.evidence.logs import LogFile
+from slis.evidence.logs import UNREAD, LogFile
 from slis.evidence.plans import TOPIC
 from slis.evidence.rows import Told
 from slis.stream import staging
 from slis.stream.canonical import settle, unsettled
 from slis.stream.merge_facts import merge_datasets
-from slis.stream.upsert import Fold, both, fold_rows, greatest
+from slis.stream.upsert import Fold, both, fold_rows, greatest, newest
 
 _TEXTS_OF_NAMES = "spelling_key dataset_key namespace name partition partition_at is_dataset"
 _SEEN = "first_seen_at last_seen_at"
@@ -87,22 +88,37 @@ def _fold(
 def note_files(
     connection: Connection,
     files: Iterable[LogFile],
-    ids: dict[str, str],
-    problems: dict[str, str],
+    ids: Mapping[str, str],
+    problems: Mapping[str, str],
     read_at: int,
 ) -> None:
     """What was read of which file, so that it is read again when there is more."""
-    rows = [
-        {
-            "path": file.path,
-            "log": file.log,
-            "application_id": ids.get(file.path),
-            "bytes": file.bytes,
-            "modified_at": file.modified_at,
-            "read_at": read_at,
-            "is_complete": file.is_complete,
-            "problem": problems.get(file.path),
-        }
-        for file in files
-    ]
+    rows = [_noted(file, ids.get(file.path), problems.get(file.path), read_at) for file in files]
     fold_rows(connection, tables.evidence_file, rows)
+
+
+def note_unread(
+    connection: Connection, files: Iterable[LogFile], problems: Mapping[str, str], at: int
+) -> None:
+    """The files and logs that could not be read this time; those of the time before are none now.
+
+    An application's id stays: other files of its log go by it.
+    """
+    table = tables.evidence_file
+    connection.execute(table.delete().where(table.c.bytes == UNREAD))
+    rows = [_noted(replace(file, bytes=UNREAD), None, problems[file.path], at) for file in files]
+    names = ("bytes", "modified_at", "read_at", "problem")
+    fold_rows(connection, table, rows, dict.fromkeys(names, newest))
+
+
+def _noted(file: LogFile, id_: str | None, problem: str | None, read_at: int) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "log": file.log,
+        "application_id": id_,
+        "bytes": file.bytes,
+        "modified_at": file.modified_at,
+        "read_at": read_at,
+        "is_complete": file.is_complete,
+        "problem": problem,
+    }

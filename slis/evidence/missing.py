@@ -2,27 +2,36 @@
 
 from sqlalchemy import Connection
 
-from slis.evidence.statements import CHANGED, Given, executed
+from slis.evidence.statements import CHANGED, Given, executed, finds
 
+# Groups are due a while after their outermost execution ended: events may come until then.
+_GROUPS = """
+    SELECT g.group_key FROM execution g
+    WHERE NOT g.is_settled AND g.ended_at BETWEEN :since AND :due AND g.started_at >= :since
+        AND g.execution_key = g.group_key
+"""
+_DUE = f"INSERT INTO t_due (group_key) {_GROUPS}"
+_ARE_DUE = "SELECT group_key FROM t_due"
+# News is in what was not settled yet: what is found anew, or matched anew, is unsettled by that.
+_OPEN_ENDS = """
+    SELECT e.execution_key FROM execution e JOIN run r ON r.run_key = e.run_key
+    WHERE NOT e.is_settled AND e.ended_at BETWEEN :since AND :due AND e.started_at >= :since
+        AND r.completed_at IS NULL AND r.failed_at IS NULL
+"""
 _FAILED = """
     UPDATE run SET failed_at = e.ended_at, evidence = 'failed',
         error_message = coalesce(run.error_message, e.error_message)
     FROM execution e
-    WHERE e.run_key = run.run_key AND e.error_message IS NOT NULL AND e.ended_at IS NOT NULL
-        AND run.failed_at IS NULL AND e.started_at >= :since
+    WHERE e.run_key = run.run_key AND NOT e.is_settled AND e.error_message IS NOT NULL
+        AND e.ended_at >= :since AND run.failed_at IS NULL AND e.started_at >= :since
 """
-_COMPLETED = """
+_COMPLETED = f"""
     UPDATE run SET completed_at = e.ended_at, evidence = 'completed'
     FROM execution e
-    WHERE e.run_key = run.run_key AND e.error_message IS NULL AND e.ended_at <= :due
+    WHERE e.run_key = run.run_key AND NOT e.is_settled AND e.error_message IS NULL
+        AND e.ended_at >= :since AND (e.ended_at <= :due OR e.group_key IN ({_ARE_DUE}))
         AND run.completed_at IS NULL AND run.failed_at IS NULL AND e.started_at >= :since
-"""
-# Groups are due a while after their outermost execution ended: events may come until then.
-_DUE = """
-    SELECT g.group_key FROM execution g
-    WHERE g.execution_key = g.group_key AND NOT g.is_settled AND g.ended_at <= :due
-        AND g.started_at >= :since
-"""
+"""  # noqa: S608 - our own tables
 _ALONE = f"""
     INSERT INTO run (run_key, run_id, job_namespace, job_name, root_run_id, root_job_namespace,
         root_job_name, first_event_at, last_event_at, started_at, completed_at, failed_at, job_type,
@@ -37,7 +46,7 @@ _ALONE = f"""
     FROM execution g
     JOIN application a ON a.application_id = g.application_id
     JOIN t_named n ON n.application_id = a.application_id
-    WHERE g.group_key IN ({_DUE}) AND g.execution_key = g.group_key
+    WHERE g.group_key IN ({_ARE_DUE}) AND g.execution_key = g.group_key
         AND NOT EXISTS (
             SELECT 1 FROM execution e WHERE e.group_key = g.group_key AND e.run_key IS NOT NULL)
         AND EXISTS (
@@ -46,18 +55,22 @@ _ALONE = f"""
             WHERE e.group_key = g.group_key)
     ON CONFLICT (run_key) DO NOTHING
 """  # noqa: S608 - our own tables
+_NEWEST_OF_NAME = """
+    SELECT r.root_job_namespace FROM run r WHERE r.root_job_name = a.name AND {which}
+    ORDER BY r.first_event_at DESC LIMIT 1
+"""
 # What people call the job: as its own events do, else as those of other runs of that application.
 _NAMED = f"""
     INSERT INTO t_named (application_id, namespace, name)
     SELECT a.application_id,
         coalesce((SELECT max(r.root_job_namespace) FROM run r WHERE r.root_run_id = a.root_run_id),
             a.namespace,
-            (SELECT max(w.job_namespace) FROM dataset_write w WHERE w.job_name = a.name
-                AND w.is_reported), 'default'),
+            ({_NEWEST_OF_NAME.format(which="r.evidence IS NULL")}),
+            ({_NEWEST_OF_NAME.format(which="r.evidence IN ('failed', 'completed')")}), 'default'),
         coalesce((SELECT max(r.root_job_name) FROM run r WHERE r.root_run_id = a.root_run_id),
             a.name, a.application_id)
     FROM application a WHERE a.application_id IN (
-        SELECT application_id FROM execution WHERE group_key IN ({_DUE}))
+        SELECT application_id FROM execution WHERE group_key IN ({_ARE_DUE}))
 """  # noqa: S608 - our own tables
 # Whether one name is the other's folder: the listener names the folder of a file that is read.
 _SAME = """
@@ -77,7 +90,7 @@ _TOUCHED = f"""
             coalesce(e.ended_at, e.started_at) AS ended_at
         FROM execution e JOIN execution_io io
             ON io.execution_key = e.execution_key OR io.execution_key = e.stream_key
-        WHERE e.group_key IN ({_DUE})
+        WHERE e.group_key IN ({_ARE_DUE})
     ) AS t JOIN dataset d ON d.dataset_key = t.dataset_key
     WHERE EXISTS (SELECT 1 FROM run r WHERE r.run_key = t.run_key) AND NOT EXISTS (
         SELECT 1 FROM execution o JOIN run_io ro ON ro.run_key = o.run_key
@@ -89,20 +102,25 @@ _TOUCHED = f"""
 """  # noqa: S608 - our own tables
 _CHANGED_IO = "INSERT INTO s_run (run_key) SELECT DISTINCT run_key FROM run_io WHERE {which}"
 _SETTLED = f"""
-    UPDATE execution SET is_settled = (1 = 1) WHERE group_key IN (SELECT group_key FROM ({_DUE})
-        AS due)
+    UPDATE execution SET is_settled = (1 = 1) WHERE group_key IN ({_ARE_DUE})
 """  # noqa: S608 - our own tables
+
+
+def is_due(connection: Connection, given: Given) -> bool:
+    """Whether time alone makes something of what is known: a group, or the end of a run."""
+    return any(finds(connection, query, given) for query in (_GROUPS, _OPEN_ENDS))
 
 
 def add_what_is_missing(connection: Connection, given: Given) -> None:
     """Failures, ends, whole runs, inputs and outputs that no event told."""
-    news = "evidence = '{0}' AND run_key IN (SELECT e.run_key FROM execution e WHERE {1})"
-    for statement, word, which in (
-        (_FAILED, "failed", "e.error_message IS NOT NULL AND e.started_at >= :since"),
-        (_COMPLETED, "completed", "e.ended_at <= :due AND e.started_at >= :since"),
-    ):
+    groups = executed(connection, _DUE, given)
+    news = """evidence = '{0}' AND run_key IN (
+        SELECT e.run_key FROM execution e WHERE NOT e.is_settled AND e.started_at >= :since)"""
+    for statement, word in ((_FAILED, "failed"), (_COMPLETED, "completed")):
         if executed(connection, statement, given):
-            executed(connection, CHANGED.format(which=news.format(word, which)), given)
+            executed(connection, CHANGED.format(which=news.format(word)), given)
+    if not groups:
+        return
     executed(connection, _NAMED, given)
     if executed(connection, _ALONE, given):
         which = "evidence = 'alone' AND landed_at = :landed_at"

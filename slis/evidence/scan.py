@@ -1,29 +1,29 @@
 """One pass over the event logs: what changed is read, and brought together with the events."""
 
-import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import msgspec
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
-from slis.evidence import lines, merge, parse, schemas
-from slis.evidence.join import join
-from slis.evidence.logs import LogFile, find, unpack
+from slis.evidence import merge
+from slis.evidence.frames import Frames, frames_of
+from slis.evidence.join import join, times
+from slis.evidence.logs import UNREAD, FolderError, LogFile, find
+from slis.evidence.missing import is_due
+from slis.evidence.passes import JOINED_TO, note, note_pass, noted
 from slis.evidence.rows import Told, told
+from slis.evidence.taken import Taken, emptied, take
 from slis.horizon import horizon
-from slis.stream.arrow import records
+from slis.stream.merge import cursor
 
 _SINCE = timedelta(days=8)  # older logs tell of what no event will be matched with
-_MOST_BYTES = 2 * 1024**3  # a pass reads no more, unless one file alone has more
+_NOWHERE = -1  # what was just found was not joined with any event
 _HALF = "{} lines end in the middle: the file was cut, or is being written"
 _KNOWN_LOGS = "SELECT log, max(application_id) AS application_id FROM evidence_file GROUP BY log"
 
@@ -35,137 +35,127 @@ class Scanned(msgspec.Struct, frozen=True):
     bytes: int
     executions: int
     runs_changed: int
-    problems: dict[str, str]
+    problems: dict[str, str]  # by path, of files and logs that could not be read, or not whole
+    unlisted: list[str]  # folders that could not be listed, each with its reason
     is_partial: bool  # more has changed than one pass reads
 
 
-def scan(
+class _Look(msgspec.Struct):
+    """What a look at the folders gave."""
+
+    changed: list[LogFile] = []  # in the order in which they are to be read
+    broken: list[LogFile] = []  # what of the folders could not be listed
+    unlisted: list[str] = []
+
+
+def scan(  # noqa: PLR0913 - the last two by name
     spark: SparkSession,
     engine: Engine,
     folders: Sequence[str],
     now: datetime,
     *,
     settle: timedelta,
+    scratch: Path,
 ) -> Scanned:
     """Read what was written to the event logs in `folders`, and what it says of the events.
 
-    Raises:
-        FolderError: one of the folders cannot be read.
+    What cannot be listed or read is noted, and tried again by the next pass.
+
+    Args:
+        spark: with the file systems of the folders.
+        engine: of the catalog.
+        folders: of event logs.
+        now: as the pipeline's clock has it.
+        settle: how long after an execution its events may still come.
+        scratch: a folder of this pass alone, for what it unpacks.
     """
-    changed = [file for folder in folders for file in _changed(spark, engine, folder, now)]
-    files = _at_most(changed)
-    executions, problems = (0, {}) if not files else _read(spark, engine, files, now)
+    look = _look(spark, engine, folders, now)
+    with emptied(scratch):
+        taken = take(spark, look.changed, scratch)
+        executions = _read(spark, engine, taken, now)
+    unread = {file.path: file.problem or "" for file in look.broken} | taken.unread
+    runs = _join(engine, now, settle)
     with writing(engine) as connection:
+        unread_files = [file for file in look.changed + look.broken if file.path in unread]
+        merge.note_unread(connection, unread_files, unread, to_micros(now))
+        is_whole = not unread and not taken.is_partial
+        note_pass(connection, to_micros(now), unlisted=len(look.unlisted), is_whole=is_whole)
+    return Scanned(
+        files=len(taken.files),
+        bytes=sum(file.bytes for file in taken.files),
+        executions=executions,
+        runs_changed=runs,
+        problems=taken.problems | unread,
+        unlisted=look.unlisted,
+        is_partial=taken.is_partial,
+    )
+
+
+def _join(engine: Engine, now: datetime, settle: timedelta) -> int:
+    """Runs that changed. Without news there are none, and the catalog's lock is not taken."""
+    with engine.connect() as connection:
         since = horizon(connection)
-        runs = join(
-            connection,
+        given = times(
             now=to_micros(now),
             settle_micros=int(settle.total_seconds() * 1e6),
             horizon=0 if since is None else to_micros(since),
         )
-    size = sum(file.bytes for file in files)
-    return Scanned(len(files), size, executions, runs, problems, len(files) < len(changed))
-
-
-def _changed(spark: SparkSession, engine: Engine, folder: str, now: datetime) -> Iterable[LogFile]:
-    table = tables.evidence_file
-    with engine.connect() as connection:
-        rows = connection.execute(select(table.c.path, table.c.bytes, table.c.modified_at))
-        known = {row.path: (row.bytes, row.modified_at) for row in rows}
-    for file in find(spark, folder, since=now - _SINCE):
-        if known.get(file.path) != (file.bytes, file.modified_at):
-            yield file
-
-
-def _at_most(files: list[LogFile]) -> list[LogFile]:
-    """The oldest that fit into a pass."""
-    taken: list[LogFile] = []
-    left = _MOST_BYTES
-    for file in sorted(files, key=lambda file: (file.modified_at, file.path)):
-        left -= file.bytes
-        if taken and left < 0:
-            break
-        taken.append(file)
-    return taken
-
-
-def _read(
-    spark: SparkSession, engine: Engine, files: list[LogFile], now: datetime
-) -> tuple[int, dict[str, str]]:
-    with _plain(spark, files) as (paths, problems):
-        frames = _frames(spark, paths)
-    for row in frames.pop("half_lines"):
-        problems.setdefault(row["path"], _HALF.format(row["lines"]))
+        if noted(connection, JOINED_TO) == cursor(connection) and not is_due(connection, given):
+            return 0
     with writing(engine) as connection:
-        ids = _application_ids(connection, files, frames["applications"])
-        for file in files:
-            if file.path not in ids:
-                problems.setdefault(file.path, "no line of it names the application")
+        note(connection, {JOINED_TO: cursor(connection)})
+        return join(connection, given)
+
+
+def _look(spark: SparkSession, engine: Engine, folders: Sequence[str], now: datetime) -> _Look:
+    table = tables.evidence_file.c
+    with engine.connect() as connection:
+        rows = connection.execute(select(table.path, table.bytes))
+        known: dict[str, int] = {row.path: row.bytes for row in rows}
+    look = _Look()
+    for folder in folders:
+        try:
+            for file in find(spark, folder, since=now - _SINCE):
+                if file.problem:
+                    look.broken.append(file)
+                # Logs only grow: one of as many bytes as before says what it said.
+                elif known.get(file.path) != file.bytes:
+                    look.changed.append(file)
+        except FolderError as error:
+            look.unlisted.append(str(error))
+    # What could not be read before is not to keep others from being read.
+    look.changed.sort(key=lambda one: (known.get(one.path) == UNREAD, one.modified_at, one.path))
+    return look
+
+
+def _read(spark: SparkSession, engine: Engine, taken: Taken, now: datetime) -> int:
+    """Executions that the files tell of; those that turn out unreadable are moved to `unread`."""
+    if not taken.files:
+        return 0
+    frames, unread = frames_of(spark, taken.plain)
+    taken.unread |= unread
+    taken.files = [file for file in taken.files if file.path not in unread]
+    for row in frames.pop("half_lines"):
+        taken.problems.setdefault(row["path"], _HALF.format(row["lines"]))
+    # Names are looked up before the lock is taken: among many datasets that takes a while.
+    with engine.connect() as connection:
+        ids = _application_ids(connection, taken.files, frames)
         found: Told = told(frames, ids, merge.Names(connection))
+    for file in taken.files:
+        if file.path not in ids:
+            taken.problems.setdefault(file.path, "no line of it names the application")
+    with writing(engine) as connection:
         merge.merge_told(connection, found)
-        merge.note_files(connection, files, ids, problems, to_micros(now))
-    return len(found.executions), problems
-
-
-@contextmanager
-def _plain(
-    spark: SparkSession, files: list[LogFile]
-) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Paths of plain files by those of the logs, and why some are not whole."""
-    scratch = Path(tempfile.mkdtemp(prefix="lineward-evidence-"))
-    problems: dict[str, str] = {}
-    paths: dict[str, str] = {}
-    try:
-        for file in files:
-            if not file.is_compressed:
-                paths[file.path] = file.path
-                continue
-            plain, problem = unpack(spark, file.path, scratch)
-            paths[f"file:{plain}"] = file.path
-            if problem:
-                problems[file.path] = problem
-        yield paths, problems
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _frames(spark: SparkSession, paths: dict[str, str]) -> dict[str, list[dict[str, Any]]]:
-    logged = lines.logged(lines.read(spark, list(paths)), schemas.EVENT).persist()
-    try:
-        frames = {
-            "applications": parse.applications(logged),
-            "executions": parse.executions(logged),
-            "touched": parse.touched_by_plans(logged).union(parse.touched_by_streams(logged)),
-            "jobs": parse.jobs(logged),
-            "half_lines": parse.half_lines(logged),
-        }
-        return {name: _rows(frame, paths) for name, frame in frames.items()}
-    finally:
-        logged.unpersist()
-
-
-def _rows(frame: DataFrame, paths: dict[str, str]) -> list[dict[str, Any]]:
-    known = {_bare(path): log for path, log in paths.items()}
-    return [{**row, "path": known[_bare(row["path"])]} for row in records(frame.toArrow())]
-
-
-def _bare(path: str) -> str:
-    """Hadoop writes one local file as `file:/a` and as `file:///a`."""
-    return path.replace("file:///", "file:/")
+        note(connection, {JOINED_TO: _NOWHERE})
+        merge.note_files(connection, taken.files, ids, taken.problems, to_micros(now))
+    return len(found.executions)
 
 
 def _application_ids(
-    connection: Connection, files: list[LogFile], applications: list[dict[str, Any]]
+    connection: Connection, files: Sequence[LogFile], frames: Frames
 ) -> dict[str, str]:
     """Application id by file: a rolling log names it in its first file."""
-    told_now = {row["path"]: row["application_id"] for row in applications}
-    logs = {
-        row.log: row.application_id
-        for row in connection.execute(
-            text(
-                "SELECT log, max(application_id) AS application_id FROM evidence_file GROUP BY log"
-            )
-        )
-    }
+    told_now = {row["path"]: row["application_id"] for row in frames["applications"]}
+    logs = {row.log: row.application_id for row in connection.execute(text(_KNOWN_LOGS))}
     logs |= {file.log: id_ for file in files if (id_ := told_now.get(file.path))}
     return {file.path: id_ for file in files if (id_ := logs.get(file.log))}

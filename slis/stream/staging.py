@@ -123,6 +123,7 @@ new_edge = _table(
 )
 new_write = _table("t_new_write", "dataset_key writes", key="dataset_key")
 match = _table("t_match", "execution_key run_key group_key", key="execution_key")  # of evidence
+due = _table("t_due", "group_key", key="group_key")  # of evidence, likewise
 named = _table("t_named", "", "application_id namespace name", key="application_id")
 rekeyed = _table("t_rekeyed", "old_key new_key", key="old_key")
 

@@ -34,8 +34,10 @@ _FAILED = """
 """
 _BY_PLAN = {
     *("joined", "warehouse/orders", "warehouse/totals", "as_csv", "as_json", "as_orc", "as_text"),
-    *("from_database", "from_cache", "from_rows", "by_batch", "streamed"),
+    *("from_database", "from_cache", "from_rows", "from_rdd_rows", "by_batch", "streamed"),
+    "warehouse/dropped",  # the CTAS: its DROP is in no plan that is read
 }
+_RETIRED = "SELECT name, retired_at IS NOT NULL FROM dataset WHERE name LIKE '%/dropped'"
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +102,9 @@ class Estate:
     def scan(self, logs, *, after=timedelta()):
         """A look at the logs, ten minutes and `after` from now."""
         at = self.now + after
-        return scan(self.spark, self.catalog, [logs.as_uri()], at, settle=_SETTLED)
+        scratch = self.folder / "unpacked"
+        folders = [logs.as_uri()]
+        return scan(self.spark, self.catalog, folders, at, settle=_SETTLED, scratch=scratch)
 
     def rows(self, query):
         """Rows, paths without the job's folder."""
@@ -132,6 +136,25 @@ def test_what_the_listener_left_out_is_found_and_nothing_else(estate, ran):
     assert unreported == {"streamed"}
     assert estate.rows(_INFERRED) == {("in/orders.csv", "streamed")}
     assert estate.rows(_FAILED) == {("SOLD", True), ("never", False)}
+    written = {name for name, _ in estate.rows(_WRITES)}
+    assert written == {*_BY_PLAN, "SOLD", "from_rdd"}  # nothing of CREATE, ALTER, TRUNCATE
+    named = {name for (name,) in estate.rows("SELECT name FROM dataset")}
+    assert not named & {"missing", "from_missing"}
+    assert estate.rows(_RETIRED) == {("warehouse/dropped", True)}
+
+
+def test_what_was_dropped_stays_so_when_evidence_of_its_making_comes_later(estate, ran):
+    """The events of the CTAS were lost, the one of the DROP came."""
+
+    def tells(event):
+        names = [output["name"].rsplit("/", 1)[-1] for output in event["outputs"]]
+        return "dropped" not in names or "drop_table" in event["job"]["name"]
+
+    estate.land([event for event in _events(ran) if tells(event)])
+    estate.scan(ran / "logs")
+
+    assert ("warehouse/dropped", False) in estate.rows(_WRITES)
+    assert estate.rows(_RETIRED) == {("warehouse/dropped", True)}
 
 
 def test_the_edges_that_the_listener_told_are_checked_against_the_log(estate, ran):
@@ -183,10 +206,11 @@ def test_the_order_of_events_and_evidence_makes_no_difference(estate, ran, first
 
     alone = "SELECT run_id, evidence FROM run WHERE evidence IS NOT NULL"
     kinds = sorted(evidence for _, evidence in rows(estate.catalog, alone))
-    # Two actions without an output: the listener tells of none.
-    assert kinds == ["alone", "failed"]
+    # collect() and count() have no output: the listener tells of neither.
+    assert kinds == ["alone", "alone", "failed"]
     assert {name for name, is_reported in estate.rows(_WRITES) if not is_reported} == {"streamed"}
     assert estate.rows(_INFERRED) == {("in/orders.csv", "streamed")}
+    assert estate.rows(_RETIRED) == {("warehouse/dropped", True)}
     roots = "SELECT count(DISTINCT root_run_id) FROM dataset_write"
     assert rows(estate.catalog, roots) == [(1,)]
     assert rows(estate.catalog, "SELECT count(*) FROM edge WHERE runs <> 1") == [(0,)]

@@ -3,12 +3,18 @@
 from datetime import UTC, datetime, timedelta
 
 from pyspark.sql.types import StructType
+from sqlalchemy import insert
 
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
 from lineage.policy import Policy
 from slis import dataset_policies, estate_rows
 from slis.evaluation_input import EvaluationInput, Position
+from slis.evidence.passes import note_pass
 from slis.knowledge import known
 from slis.sli_schemas import KNOWN
+from tests.slis.catalog_rows import CatalogRows
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOW = Position(as_of=NOON, previous_as_of=None, after_seq=0, last_seq=0)
@@ -28,3 +34,40 @@ def test_the_catalog_s_rows_are_known_as_a_fold_has_them(spark, catalog):
     assert StructType.fromDDL(KNOWN).names == read.columns
     assert sorted(read.collect()) == sorted(folded)
     assert len(folded) == 20
+
+
+def test_a_job_is_seen_in_the_logs_of_its_own_namespace(spark, catalog):
+    """`orders` of another team just ran; a log without a namespace is of whom its name says."""
+    rows = CatalogRows(catalog, NOON - timedelta(days=3))
+    for name, namespace, job in (
+        ("core.orders", "ours", "orders"),
+        ("core.rates", "ours", "rates"),
+        ("core.other", "ours", "other"),
+    ):
+        told = {"last_job_namespace": namespace, "last_job_name": job}
+        rows.dataset(name, writes=1, last_written_at=NOON - timedelta(days=2), **told)
+    hours = {
+        ("orders", "ours"): 30,
+        ("orders", "theirs"): 1,
+        ("rates", "theirs"): 1,
+        ("other", "ours"): 3,
+        ("other", None): 2,
+    }
+    ran = [
+        {"application_id": f"a-{number}", "name": name, "namespace": namespace, "started_at": at}
+        for number, ((name, namespace), ago) in enumerate(hours.items())
+        for at in [to_micros(NOON - timedelta(hours=ago))]
+    ]
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.application), ran)
+        note_pass(connection, to_micros(NOON), unlisted=0, is_whole=True)
+    dataset_policies.renew(catalog, Policy())
+
+    read = EvaluationInput(spark, catalog, NOW).datasets()
+
+    noon = NOON.replace(tzinfo=None)
+    assert {row.name: (row.job_seen_at, row.logs_read_at) for row in read.collect()} == {
+        "core.orders": (noon - timedelta(hours=30), noon),
+        "core.rates": (None, noon),
+        "core.other": (noon - timedelta(hours=2), noon),
+    }

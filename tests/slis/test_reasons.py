@@ -1,5 +1,7 @@
 """Each dataset that is not good has the first reason that holds, in words."""
 
+from datetime import timedelta
+
 from pyspark.sql import functions as F
 
 from slis.coverage import coverage_judgement
@@ -150,7 +152,7 @@ def test_evidence_names_what_events_leave_out(spark):
     described = datasets(
         spark,
         {"dataset_key": 1, **limit},
-        {"dataset_key": 2, "job_seen_at": day(8), **limit},
+        {"dataset_key": 2, "job_seen_at": day(8), "logs_read_at": day(10), **limit},
         {"dataset_key": 3, "job_seen_at": day(9), **limit},
         {"dataset_key": 4, "declared_limit_seconds": 72 * HOUR},
     )
@@ -178,7 +180,7 @@ def test_evidence_names_what_events_leave_out(spark):
         1: ("job_failed", f"{failure}; {written}{limits}"),
         2: (
             "job_missing",
-            f"{written}; the event logs of that job are read, and hold no run since{limits}",
+            f"{written}; event logs that were read after it was due hold no run since{limits}",
         ),
         3: (
             "silent",
@@ -186,3 +188,18 @@ def test_evidence_names_what_events_leave_out(spark):
         ),
         4: (None, f"{failure}; not late yet"),
     }
+
+
+def test_logs_that_were_last_read_before_the_deadline_do_not_tell_that_a_job_is_missing(spark):
+    """The folder's key expired, or reading was switched off: whether the job ran is unknown."""
+    due = day(9, 1)
+    read_at = {1: None, 2: day(8, 12), 3: due, 4: due + timedelta(minutes=1)}
+    limit = {"declared_limit_seconds": 25 * HOUR, "job_seen_at": day(8)}
+    described = [{"dataset_key": key, "logs_read_at": at, **limit} for key, at in read_at.items()]
+    old = {"written_at": day(8), "root_run_id": "run-8"}
+    facts = activity(spark, *({"dataset_key": key, "write": old} for key in read_at))
+
+    states = _states(spark, datasets(spark, *described), facts)
+
+    found = {key: row.reason for (key, sli), row in states.items() if sli == "M2"}
+    assert found == {1: "silent", 2: "silent", 3: "silent", 4: "job_missing"}

@@ -1,8 +1,10 @@
 """What Spark itself says that it did, from its event logs: written by the pipeline."""
 
-from sqlalchemy import BigInteger, Column, Index, Table, Text
+from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
+
+_UNSETTLED = text("NOT is_settled")
 
 evidence_file = Table(
     "evidence_file",
@@ -54,7 +56,8 @@ execution = Table(
     Index("execution_application", "application_id", "execution_id"),
     Index("execution_group", "group_key"),
     Index("execution_stream", "stream_key"),
-    Index("execution_run", "run_key"),
+    Index("execution_run", "run_key", "started_at"),
+    Index("execution_unsettled", "ended_at", sqlite_where=_UNSETTLED, postgresql_where=_UNSETTLED),
     sqlite_with_rowid=False,
 )
 

@@ -1,8 +1,10 @@
 """Runs and what they touched: written by the pipeline, in the transaction of the batch."""
 
-from sqlalchemy import BigInteger, Column, Index, Table, Text
+from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata
+
+_BY_EVIDENCE = text("evidence IS NOT NULL")
 
 run = Table(
     "run",
@@ -47,6 +49,8 @@ run = Table(
     Index("run_application", "application_id"),
     Index("run_run_id", "run_id"),
     Index("run_root_run_id", "root_run_id", "started_at"),
+    Index("run_root_job", "root_job_name", "evidence", "first_event_at"),
+    Index("run_evidence", "evidence", sqlite_where=_BY_EVIDENCE, postgresql_where=_BY_EVIDENCE),
 )
 
 run_io = Table(

@@ -26,15 +26,18 @@ def main(lake: str) -> None:
     for kind in ("csv", "json", "orc"):
         orders.write.format(kind).save(f"{lake}/as_{kind}")
     orders.select("country").write.text(f"{lake}/as_text")
+    _defining(spark)
     _into_database(spark, orders, lake)
-    _failing(orders, lake)
+    _failing(spark, orders, lake)
     cached = spark.read.parquet(f"{lake}/joined").cache()
     cached.repartition(2).write.parquet(f"{lake}/from_cache")
     spark.createDataFrame([(1,)], "a int").write.parquet(f"{lake}/from_rows")
     _stream(spark, lake)
     lines = spark.sparkContext.textFile(f"{lake}/in/orders.csv")
     lines.map(str.upper).saveAsTextFile(f"{lake}/from_rdd")
+    lines.map(lambda line: (line,)).toDF("line string").write.parquet(f"{lake}/from_rdd_rows")
     spark.read.parquet(f"{lake}/joined").groupBy("country").count().collect()
+    spark.read.parquet(f"{lake}/joined").count()
     spark.stop()
 
 
@@ -42,6 +45,15 @@ def _make_input(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "orders.csv").write_text("id,country,amount\n1,de,3\n2,fr,4\n3,de,5\n")
     (folder / "countries.json").write_text('{"country":"de","name":"D"}\n')
+
+
+def _defining(spark) -> None:
+    """What changes a table and writes nothing; one that is dropped after it was written."""
+    spark.sql("CREATE TABLE empty (id int) USING parquet")
+    spark.sql("ALTER TABLE empty ADD COLUMNS (country string)")
+    spark.sql("TRUNCATE TABLE empty")
+    spark.sql("CREATE TABLE dropped USING parquet AS SELECT country FROM orders")
+    spark.sql("DROP TABLE dropped")
 
 
 def _into_database(spark, orders, lake: str) -> None:
@@ -53,7 +65,9 @@ def _into_database(spark, orders, lake: str) -> None:
         other.write.mode("append").jdbc(url, "SOLD", properties=_DERBY)
 
 
-def _failing(orders, lake: str) -> None:
+def _failing(spark, orders, lake: str) -> None:
+    with suppress(PySparkException):
+        spark.read.parquet(f"{lake}/missing").write.parquet(f"{lake}/from_missing")
     divide = F.udf(lambda number: number / 0, "int")
     with suppress(PySparkException):
         orders.select(divide("id")).write.parquet(f"{lake}/never")

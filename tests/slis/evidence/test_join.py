@@ -7,7 +7,7 @@ import pytest
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from slis.evidence import match, merge
-from slis.evidence.join import join
+from slis.evidence.join import join, times
 from slis.evidence.rows import told
 from slis.settings import Place, Settings
 from slis.stream.prune import prune
@@ -52,7 +52,7 @@ class Estate:
         """Bring together what there is, so long after noon."""
         now = to_micros(NOON + timedelta(minutes=minutes))
         with writing(self.catalog) as connection:
-            return join(connection, now=now, settle_micros=_SETTLE, horizon=0)
+            return join(connection, times(now=now, settle_micros=_SETTLE, horizon=0))
 
     def rows(self, query):
         """What the catalog answers."""

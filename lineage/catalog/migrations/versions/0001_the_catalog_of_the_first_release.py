@@ -416,8 +416,15 @@ def upgrade() -> None:
             "execution_application", ["application_id", "execution_id"], unique=False
         )
         batch_op.create_index("execution_group", ["group_key"], unique=False)
-        batch_op.create_index("execution_run", ["run_key"], unique=False)
+        batch_op.create_index("execution_run", ["run_key", "started_at"], unique=False)
         batch_op.create_index("execution_stream", ["stream_key"], unique=False)
+        batch_op.create_index(
+            "execution_unsettled",
+            ["ended_at"],
+            unique=False,
+            sqlite_where=sa.text("NOT is_settled"),
+            postgresql_where=sa.text("NOT is_settled"),
+        )
 
     op.create_table(
         "execution_io",
@@ -601,6 +608,16 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("run", schema=None) as batch_op:
         batch_op.create_index("run_application", ["application_id"], unique=False)
+        batch_op.create_index(
+            "run_evidence",
+            ["evidence"],
+            unique=False,
+            sqlite_where=sa.text("evidence IS NOT NULL"),
+            postgresql_where=sa.text("evidence IS NOT NULL"),
+        )
+        batch_op.create_index(
+            "run_root_job", ["root_job_name", "evidence", "first_event_at"], unique=False
+        )
         batch_op.create_index("run_root_run_id", ["root_run_id", "started_at"], unique=False)
         batch_op.create_index("run_run_id", ["run_id"], unique=False)
 
@@ -783,6 +800,12 @@ def downgrade() -> None:
     with op.batch_alter_table("run", schema=None) as batch_op:
         batch_op.drop_index("run_run_id")
         batch_op.drop_index("run_root_run_id")
+        batch_op.drop_index("run_root_job")
+        batch_op.drop_index(
+            "run_evidence",
+            sqlite_where=sa.text("evidence IS NOT NULL"),
+            postgresql_where=sa.text("evidence IS NOT NULL"),
+        )
         batch_op.drop_index("run_application")
 
     op.drop_table("run")
@@ -807,6 +830,11 @@ def downgrade() -> None:
     op.drop_table("impact")
     op.drop_table("execution_io")
     with op.batch_alter_table("execution", schema=None) as batch_op:
+        batch_op.drop_index(
+            "execution_unsettled",
+            sqlite_where=sa.text("NOT is_settled"),
+            postgresql_where=sa.text("NOT is_settled"),
+        )
         batch_op.drop_index("execution_stream")
         batch_op.drop_index("execution_run")
         batch_op.drop_index("execution_group")

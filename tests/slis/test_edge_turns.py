@@ -1,0 +1,77 @@
+"""A turn reads the event logs and judges edges, whatever becomes of the logs."""
+
+from datetime import timedelta
+
+import pytest
+from structlog.testing import capture_logs
+
+from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from lineage.policy.file import PolicyFile
+from slis import edge_evaluation, edge_turns
+from slis.edge_turns import EdgeTurns
+from slis.periodic import Evaluations
+from slis.settings import Place, Settings
+from tests.slis.evidence.made_logs import log
+from tests.slis.sli_frames import day
+from tests.slis.stream.spools import rows
+
+NOON = day(8, 12)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """The instants at which edges were judged."""
+    instants: list = []
+
+    def judge(_spark, _engine, _policy, now) -> None:
+        instants.append(now)
+
+    monkeypatch.setattr(edge_evaluation, "evaluate_edges", judge)
+    return instants
+
+
+@pytest.fixture
+def turns(spark, tmp_path, monkeypatch):
+    """Makes turns over a new catalog, after a first evaluation: `turns(folders)`."""
+    # The thread is the tests' own: what it was told would hold for all tests that follow.
+    monkeypatch.setattr(edge_turns, "in_evaluation_pool", lambda _spark: None)
+    engine = open_catalog(catalog_url(tmp_path))
+    migrate(engine)
+
+    def make(folders: str) -> EdgeTurns:
+        place, settings = Place(data_dir=tmp_path), Settings(event_logs=folders)
+        evaluations = Evaluations(MINUTE, MINUTE)
+        evaluations.begun(NOON)
+        given = (spark, engine, place, settings)
+        return EdgeTurns(*given, policy=PolicyFile(None), evaluations=evaluations)
+
+    make.engine = engine
+    yield make
+    engine.dispose()
+
+
+def test_logs_are_read_and_edges_judged_though_one_folder_cannot_be_listed(turns, tmp_path, judged):
+    """It is an error in the log of the pipeline, by name."""
+    log(tmp_path / "logs" / "app-1", "orders")
+
+    with capture_logs() as told:
+        turns(f"file:/there/is/none, file:{tmp_path}/logs").take(NOON + MINUTE)
+
+    assert rows(turns.engine, "SELECT count(*) FROM execution") == [(1,)]
+    assert judged == [NOON + MINUTE]
+    (error,) = [one for one in told if one["log_level"] == "error"]
+    assert error["event"] == "event_logs_unlisted"
+    assert error["problem"].startswith("file:/there/is/none: ")
+
+
+def test_what_a_killed_pass_left_is_gone_though_no_logs_are_read_any_more(turns, tmp_path, judged):
+    """It is gigabytes, and nobody knows of it."""
+    (tmp_path / "unpacked").mkdir()
+    (tmp_path / "unpacked" / "left").touch()
+
+    turns("").take(NOON + MINUTE)
+
+    assert not (tmp_path / "unpacked").exists()
+    assert judged == [NOON + MINUTE]
+    assert rows(turns.engine, "SELECT count(*) FROM meta WHERE name LIKE 'evidence%'") == [(0,)]
