@@ -66,7 +66,7 @@ def _forgotten(reader: Reader, at: int, runs: EdgeRuns) -> list[str]:
     if runs.unknown:
         said.append(
             f"of {runs.unknown} edges no run that had succeeded by then is known: it failed, or is"
-            " older than what is kept (LINEWARD_WRITE_DAYS)"
+            " older than what is kept (LINEWARD_PIPELINE_WRITE_DAYS)"
         )
     return said
 

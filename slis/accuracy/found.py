@@ -6,6 +6,7 @@ from pyspark.sql import functions as F
 from lineage.states import ACCURACY, BAD, GOOD
 from slis.accuracy.checks import EDGE_MISSING, EDGE_WRONG
 from slis.accuracy.schemas import COLUMN_LINEAGE, EVENT_LOG, LINEAGE_FACET, SQL_TEXT
+from slis.accuracy.strata import independent
 from slis.wording import words
 
 # What each oracle has that the events lack, as people read it; who is believed first, first.
@@ -19,7 +20,7 @@ ORACLES = tuple(_WORDS)
 
 
 def accuracy_tally(checks: DataFrame, instants: DataFrame) -> DataFrame:
-    """Checked edges that agreed, of all.
+    """Edges that agreed, of all that an independent oracle was asked of.
 
     Args:
         checks: `accuracy.schemas.CHECKS`.
@@ -30,7 +31,8 @@ def accuracy_tally(checks: DataFrame, instants: DataFrame) -> DataFrame:
     """
     zero = F.lit(0).cast("bigint")
     return (
-        checks.crossJoin(F.broadcast(instants))
+        independent(checks)
+        .crossJoin(F.broadcast(instants))
         .groupBy("as_of", "tier", "tier_origin")
         .agg(F.count_if(F.col("outcome") == GOOD).alias("good"), F.count("*").alias("total"))
         .select(

@@ -23,10 +23,10 @@ def strata(checks: DataFrame, *, objective: float) -> DataFrame:
     Returns:
         `accuracy.schemas.STRATA`; who reported nothing that was checked has no row.
     """
-    # Who can say bad alone makes no sample: the share of what is right would be none.
-    asked = checks.where(~F.col("oracle").isin(*OWN_WORDS))
-    counted = asked.groupBy("producer", "adapter_version").agg(
-        F.count_if(F.col("outcome") == GOOD).alias("good"), F.count("*").alias("total")
+    counted = (
+        independent(checks)
+        .groupBy("producer", "adapter_version")
+        .agg(F.count_if(F.col("outcome") == GOOD).alias("good"), F.count("*").alias("total"))
     )
     ratio = F.col("good") / F.col("total")
     lower, upper = wilson(F.col("good"), F.col("total"))
@@ -37,6 +37,14 @@ def strata(checks: DataFrame, *, objective: float) -> DataFrame:
         .otherwise(UNKNOWN)
     )
     return bounded.select("*", state.alias("state"))
+
+
+def independent(checks: DataFrame) -> DataFrame:
+    """`CHECKS` by an oracle other than the run's own words.
+
+    Who can say bad alone makes no sample: the share of what is right would be none.
+    """
+    return checks.where(~F.col("oracle").isin(*OWN_WORDS))
 
 
 def wilson(good: Column, total: Column) -> tuple[Column, Column]:

@@ -125,6 +125,8 @@ def test_checks_are_counted_by_tier_and_none_give_no_sample(spark):
         ("critical", 2, 3),
         ("optional", 1, 1),
     ]
+    own = [{**row, "oracle": "column_lineage"} for row in _checked(0, 2)]
+    assert accuracy_tally(frame(spark, CHECKS, own), instants(spark, day(1))).collect() == []
     assert accuracy_tally(frame(spark, CHECKS, []), instants(spark, day(1))).collect() == []
 
 
