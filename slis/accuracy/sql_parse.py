@@ -39,4 +39,7 @@ def _read(text: str, dialect: str) -> dict[str, str | None]:
         found = [one._asdict() for one in statements(text, dialect)]
     except UnreadableSqlError as error:
         return {"names": None, "problem": str(error)}
+    except Exception as error:  # noqa: BLE001 - a fault of the parser's; other texts must be read
+        told = f"{type(error).__name__}: could not be parsed"
+        return {"names": None, "problem": told}
     return {"names": msgspec.json.encode(found).decode(), "problem": None}

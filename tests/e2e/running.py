@@ -54,15 +54,22 @@ class Up:
 
     def ask(self, *arguments: str) -> Any:  # noqa: ANN401 - as the command prints it
         """What `lineward ARGUMENTS --json` prints; None where it has no answer yet."""
-        done = subprocess.run(
-            [sys.executable, "-m", "service.cli", *arguments, "--json"],
+        done = self._command(*arguments, "--json")
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def text(self, *arguments: str) -> str:
+        """What `lineward ARGUMENTS` prints for people."""
+        return self._command(*arguments).stdout
+
+    def _command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "service.cli", *arguments],
             env=environ(**self._settings),
             capture_output=True,
             text=True,
             timeout=60,
             check=False,
         )
-        return json.loads(done.stdout) if done.returncode == 0 else None
 
     def role(self, name: str) -> int:
         """Process id of a role."""

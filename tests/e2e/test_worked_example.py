@@ -1,6 +1,7 @@
 """The worked example of the definitions, with real Spark: jobs with and without their listener."""
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -98,8 +99,10 @@ def test_each_fault_is_named_rightly(shop: Up, lake: Path):
     failure = until(lambda: _told_of_failure(_states(shop, billed)), seconds=_WAIT_SECONDS)
     assert "as the Spark event log says and its events do not: [COLUMN_NOT_DEFINED" in failure
 
-    assert _states(shop, f"file{lake}/mart/daily")["M1"][0] == "good"
-    assert _states(shop, f"file{lake}/raw/orders")["M1"][0] == "good"
+    mart, raw = f"file{lake}/mart/daily", f"file{lake}/raw/orders"
+    assert _states(shop, mart)["M1"][0] == _states(shop, raw)["M1"][0] == "good"
+    # `pytest -rP` shows what people are told.
+    sys.stdout.writelines(shop.text("why", one) for one in (core, countries, billed, mart, raw))
 
 
 def _told_of_failure(states: dict[str, tuple[str, str | None, str | None]]) -> str | None:
