@@ -43,6 +43,7 @@ Reason = Literal[
     "never_reported",
     "no_inputs",
     "edge_missing",
+    "edge_stale",
     "edge_wrong",
     "unexpected_source",
     "schema_mismatch",

@@ -43,8 +43,8 @@ _LATEST = f"""
     JOIN dataset u ON u.dataset_key = c.upstream_key
     JOIN dataset d ON d.dataset_key = c.downstream_key AND d.retired_at IS NULL
         AND d.canonical_key = d.dataset_key
-    WHERE c.checked_at >= {{since}} AND c.checked_at = (
-        SELECT max(l.checked_at) FROM edge_check l WHERE l.downstream_key = c.downstream_key
+    WHERE c.checked_at >= {{since}} AND c.written_at = (
+        SELECT max(l.written_at) FROM edge_check l WHERE l.downstream_key = c.downstream_key
             AND l.oracle = c.oracle)
     AND (c.oracle = '{EVENT_LOG}' OR NOT EXISTS (
         SELECT 1 FROM dataset_write o JOIN dataset_write n ON n.dataset_key = o.dataset_key

@@ -19,18 +19,25 @@ _VERSIONS = """
 """
 _KEEP = """
     INSERT INTO edge_check (upstream_key, downstream_key, job_key, job_version, outcome, oracle,
-        root_run_id, producer, adapter_version, first_checked_at, checked_at)
+        root_run_id, producer, adapter_version, written_at, first_checked_at, checked_at)
     SELECT :upstream_key, :downstream_key, w.job_key, :job_version, :outcome, :oracle,
-        w.root_run_id, :producer, :adapter_version, :at, :at
+        w.root_run_id, :producer, :adapter_version, w.written_at, :at, :at
     FROM dataset_write w WHERE w.dataset_key = :downstream_key AND w.root_run_id = :root_run_id
-    ORDER BY w.bucket LIMIT 1
+    ORDER BY w.written_at DESC LIMIT 1
     ON CONFLICT (upstream_key, downstream_key, job_key, job_version, outcome, oracle) DO UPDATE SET
-        root_run_id = excluded.root_run_id, checked_at = excluded.checked_at
+        root_run_id = CASE WHEN excluded.written_at < edge_check.written_at
+            THEN edge_check.root_run_id ELSE excluded.root_run_id END,
+        written_at = CASE WHEN excluded.written_at < edge_check.written_at
+            THEN edge_check.written_at ELSE excluded.written_at END,
+        checked_at = excluded.checked_at
 """
 
 
 def keep_checks(connection: Connection, checks: Sequence[Check], at: int) -> None:
-    """Keep checks of writes, each edge once for each version of what ran and of who reported it."""
+    """Keep checks of writes, each edge once for each version of what ran and of who reported it.
+
+    The run that is named is the one that wrote last, in whatever order runs are compared.
+    """
     versions = _versions(connection, {check["root_run_id"] for check in checks})
     rows = [
         {**check, **versions[check["root_run_id"]], "at": at}

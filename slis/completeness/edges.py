@@ -15,6 +15,7 @@ UNREPORTED_SINCE = "unreported_since"  # evidence has a run since that read it
 AGED = "aged"  # not reported for longer than its limit
 MISSED = (NEVER_REPORTED, UNREPORTED_SINCE, AGED)
 
+_NAMED = ("namespace", "name", "job_name")  # of an upstream, in the order that is shown
 _OFTEN = 2  # in at least every second run: most of them
 _FORGOTTEN_AFTER_CYCLES = 8  # a job that reads something else by now
 _DECLARED_LIMIT_SECONDS = 86_400.0
@@ -149,23 +150,25 @@ def edge_states(judged: DataFrame, names: DataFrame) -> DataFrame:
         names: `completeness.schemas.NAMES`, of the upstream datasets.
 
     Returns:
-        `sli_schemas.STATES`, one row for each such dataset: its first missing edge by name, and how
-        many more there are.
+        `sli_schemas.STATES`, one row for each such dataset: its first missing edge by name, stale
+        ones last, and how many more there are.
     """
     missing = judged.where("missed IS NOT NULL AND NOT is_unknown").join(
         names.withColumnRenamed("dataset_key", "upstream_key"), "upstream_key"
     )
     of_dataset = Window.partitionBy("as_of", "downstream_key")
+    is_stale = F.col("missed") == AGED
     first = missing.select(
         "*",
-        F.row_number().over(of_dataset.orderBy("namespace", "name", "job_name")).alias("place"),
+        F.row_number().over(of_dataset.orderBy(is_stale, *_NAMED)).alias("place"),
         F.count("*").over(of_dataset).alias("missing"),
     ).where("place = 1")
     null = F.lit(None)
     return first.select(
         *("as_of", F.col("downstream_key").alias("dataset_key")),
         *(F.lit(EDGE_COMPLETENESS.id).alias("sli"), F.lit(BAD).alias("state")),
-        *(F.lit("edge_missing").alias("reason"), _told().alias("evidence")),
+        F.when(is_stale, "edge_stale").otherwise("edge_missing").alias("reason"),
+        _told().alias("evidence"),
         *(null.cast("double").alias("age_seconds"), "limit_seconds"),
         null.cast("string").alias("limit_origin"),
     )

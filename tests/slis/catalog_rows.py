@@ -124,7 +124,7 @@ class CatalogRows:
             },
         )
 
-    def check(  # noqa: PLR0913 - the last two by name
+    def check(  # noqa: PLR0913 - the last three by name
         self,
         upstream: int,
         downstream: int,
@@ -133,8 +133,9 @@ class CatalogRows:
         *,
         oracle: str = "event_log",
         run: str = "r1",
+        written: datetime | None = None,
     ) -> None:
-        """An edge that was compared with what an oracle says."""
+        """An edge that was compared with what an oracle says, once it was written."""
         self._insert(
             tables.edge_check,
             upstream_key=upstream,
@@ -146,6 +147,7 @@ class CatalogRows:
             root_run_id=run,
             producer="listener",
             adapter_version="1.0",
+            written_at=to_micros(written or when),
             first_checked_at=to_micros(when),
             checked_at=to_micros(when),
         )

@@ -89,6 +89,17 @@ def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
     assert estate.rows(tables.accuracy_stratum) == []
 
 
+def test_of_runs_compared_at_once_the_one_that_wrote_last_counts(spark, estate):
+    """The first look at eight days of logs: what was mended since is not bad until the next run."""
+    core, raw = estate.keys["core.orders"], estate.keys["raw"]
+    estate.check(raw, core, NOON, "edge_wrong", run="old", written=NOON - timedelta(days=7))
+    estate.check(raw, core, NOON, "good", run="new", written=NOON - timedelta(days=1))
+
+    evaluate_edges(spark, estate.engine, POLICY, NOON)
+
+    assert _states(estate)["M4"][:2] == ("good", None)
+
+
 def test_an_evaluation_leaves_what_is_known_of_edges_until_that_is_old(spark, estate):
     """Each keeps to its own SLIs; edges that nobody judges any more are not shown as of now."""
     evaluate_edges(spark, estate.engine, POLICY, NOON)

@@ -82,10 +82,11 @@ edge_check = Table(
     Column("root_run_id", Text, nullable=False),  # the last that it was checked in
     Column("producer", Text, nullable=False),
     Column("adapter_version", Text, nullable=False),
+    instant("written_at", nullable=False),  # by that run
     instant("first_checked_at", nullable=False),
     instant("checked_at", nullable=False),
     instant("counted_at"),  # the evaluation that counted it in M4; null: not yet
-    Index("edge_check_downstream", "downstream_key", "checked_at"),
+    Index("edge_check_downstream", "downstream_key", "oracle", "written_at"),
     Index("edge_check_uncounted", "counted_at"),
     sqlite_with_rowid=False,
 )

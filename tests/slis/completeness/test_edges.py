@@ -131,11 +131,25 @@ def test_a_dataset_names_its_missing_edge_and_how_many_more_there_are(spark):
 
     assert (state.dataset_key, state.sli, state.state, state.reason) == (
         *(7, "M3b", "bad"),
-        "edge_missing",
+        "edge_stale",
     )
     assert state.evidence == (
         "the edge from shop raw.t0 by job clean was last reported 2026-11-09 00:00:00 UTC; "
         "its limit is 1.2 d; so are 1 more"
+    )
+
+
+def test_what_was_never_told_is_named_before_what_is_told_no_more(spark):
+    """A dataset that lacks both kinds lacks an edge; the stale one is among the more."""
+    stale = {"last_seen_at": day(8), "last_reported_at": day(8), "downstream_key": 7}
+    judged = _judged(spark, day(10, 12), stale, {"last_reported_at": None, "downstream_key": 7})
+    names = [{"dataset_key": n, "namespace": "shop", "name": f"raw.t{n}"} for n in range(2)]
+
+    (state,) = edge_states(judged, frame(spark, NAMES, names)).collect()
+
+    assert state.reason == "edge_missing"
+    assert state.evidence.startswith(
+        "the edge from shop raw.t1 by job clean is known from evidence"
     )
 
 

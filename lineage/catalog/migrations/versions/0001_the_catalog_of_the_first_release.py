@@ -302,6 +302,7 @@ def upgrade() -> None:
         sa.Column("root_run_id", sa.Text(), nullable=False),
         sa.Column("producer", sa.Text(), nullable=False),
         sa.Column("adapter_version", sa.Text(), nullable=False),
+        sa.Column("written_at", sa.BigInteger(), nullable=False),
         sa.Column("first_checked_at", sa.BigInteger(), nullable=False),
         sa.Column("checked_at", sa.BigInteger(), nullable=False),
         sa.Column("counted_at", sa.BigInteger(), nullable=True),
@@ -312,7 +313,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("edge_check", schema=None) as batch_op:
         batch_op.create_index(
-            "edge_check_downstream", ["downstream_key", "checked_at"], unique=False
+            "edge_check_downstream", ["downstream_key", "oracle", "written_at"], unique=False
         )
         batch_op.create_index("edge_check_uncounted", ["counted_at"], unique=False)
 
