@@ -24,7 +24,7 @@ def judged(monkeypatch):
     """The instants at which edges were judged."""
     instants: list = []
 
-    def judge(_spark, _engine, _policy, now) -> None:
+    def judge(_spark, _engine, _policy, now, *, settle) -> None:  # noqa: ARG001
         instants.append(now)
 
     monkeypatch.setattr(edge_evaluation, "evaluate_edges", judge)
