@@ -109,8 +109,9 @@ def _periodic(
     if not is_steady or (since > 1.5 * cycle).sum() > max(_FEW_SKIPPED, _SKIPPED * since.size):
         return None
     first = int(places[0])
-    phase = _phase(working[max(first, working.size - _NEWEST) :], cycle)
-    if mad(delays(working[first:], phase, cycle), 0.0) > _LOCKED_SPREAD * cycle:
+    newest = working[max(first, working.size - _NEWEST) :]
+    phase = _phase(newest, cycle)
+    if mad(delays(newest, phase, cycle), 0.0) > _LOCKED_SPREAD * cycle:
         return None
     start = _steady_from(working, first, cycle)
     start += _since_slip(delays(working[start:], phase, cycle), cycle)
@@ -158,10 +159,14 @@ def _steady_from(working: Floats, place: int, cycle: float) -> int:
 
 
 def _since_slip(late: Floats, cycle: float) -> int:
-    """Where the schedule last moved within its cycle: each second hour, as the clocks change."""
+    """Where the schedule last moved within its cycle: each second hour, as the clocks change.
+
+    0: nowhere, or so lately that the few writes since may still be late ones.
+    """
     usual = pd.Series(late).rolling(_RUN, min_periods=_RUN).median().to_numpy()
     moved = np.flatnonzero(np.abs(usual) > _LOCKED_SPREAD * cycle)
-    return int(moved[-1]) + 1 if moved.size else 0
+    start = int(moved[-1]) + 1 if moved.size else 0
+    return start if late.size - start > MIN_GAPS else 0
 
 
 def delays(working: Floats, phase: float, cycle: float) -> Floats:

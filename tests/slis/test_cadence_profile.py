@@ -92,6 +92,17 @@ def test_nothing_is_said_of_a_single_write():
     assert (cadence.gaps, cadence.usual_gap, cadence.scores) == (0, None, ())
 
 
+@pytest.mark.parametrize("moved", [1, 8, 9, 10, 20, 49, 51, 60, 110])
+def test_a_phase_that_has_just_moved_is_a_delay_until_enough_writes_keep_to_it(moved):
+    """However few: there is a cadence, and a limit that lets the new phase pass."""
+    working = np.arange(400) * 2 * HOUR + np.where(np.arange(400) < 400 - moved, 0, HOUR)
+
+    cadence = _cadence(working + np.random.default_rng(1).uniform(0, 300, 400))
+
+    assert (cadence.cadence_class, cadence.cycle_seconds) == (PERIODIC, 2 * HOUR)
+    assert cadence.largest >= (HOUR if moved < 50 else 0) - 600
+
+
 def test_a_phase_that_moved_for_good_is_no_delay():
     """Each second hour by the hours gone: once the clocks change it is another of the wall."""
     chance = np.random.default_rng(1)
