@@ -108,8 +108,9 @@ def freshness_judgement(*, has_pauses: bool = False) -> Column:
         next_cycle_at=plus_seconds(deadline, F.coalesce(F.col("cadence_seconds"), limit)),
         is_idle=is_idle,
         # A clock that runs ahead must not give a negative age.
-        age_seconds=F.greatest(
-            F.lit(0.0), seconds_between(F.col("write.written_at"), F.col("as_of"))
+        age_seconds=F.when(
+            F.col("write").isNotNull(),
+            F.greatest(F.lit(0.0), seconds_between(F.col("write.written_at"), F.col("as_of"))),
         ),
         limit_seconds=limit,
         limit_origin=origin,
