@@ -20,6 +20,7 @@ def test_a_declared_limit_wins_over_streaming_and_that_over_learned(spark):
         {"dataset_key": 2, **both},
         {"dataset_key": 3, "learned_limit_seconds": 2 * HOUR},
         {"dataset_key": 4},
+        {"dataset_key": 5},
     )
     facts = activity(
         spark, *({"dataset_key": n, "write": {"written_at": day(1, 9)}} for n in (1, 2, 3, 4))
@@ -34,6 +35,7 @@ def test_a_declared_limit_wins_over_streaming_and_that_over_learned(spark):
         (2, "bad", 3 * HOUR, HOUR, "streaming"),
         (3, "bad", 3 * HOUR, 2 * HOUR, "learned"),
         (4, "learning", 3 * HOUR, None, None),
+        (5, "learning", None, None, None),  # never written: no age, not the youngest
     ]
 
 
