@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.catalog.reader import Reader
+from slis.noted import EVIDENCE_LISTED_AT, EVIDENCE_UNLISTED
 
 _FILES = """
 SELECT COUNT(*), COUNT(problem) FROM evidence_file
 """
-_PASSES = """
+_PASSES = f"""
 SELECT name, CAST(value AS BIGINT) FROM meta
-WHERE name IN ('evidence_listed_at', 'evidence_unlisted_folders')
-"""
+WHERE name IN ('{EVIDENCE_LISTED_AT}', '{EVIDENCE_UNLISTED}')
+"""  # noqa: S608 - names of ours
 _TEXTS = "SELECT COUNT(*), COUNT(problem) FROM sql_text"
 _RUNS = "SELECT evidence, COUNT(*) FROM run WHERE evidence IS NOT NULL GROUP BY evidence"
 _STRATA = """
@@ -53,11 +54,11 @@ def _logs(reader: Reader, passes: dict[str, int]) -> Iterator[Metric]:
         (
             "unlisted_folders",
             "Folders of event logs that the last pass could not list.",
-            passes["evidence_unlisted_folders"],
+            passes[EVIDENCE_UNLISTED],
         ),
     ]
     # Where no pass could, there is no such time.
-    if listed_at := passes.get("evidence_listed_at"):
+    if listed_at := passes.get(EVIDENCE_LISTED_AT):
         told = "When all folders of event logs were last listed."
         values.append(("read_timestamp_seconds", told, listed_at / 1e6))
     for name, text, value in values:

@@ -11,6 +11,7 @@ from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.clock import to_micros
 from lineage.states import BAD, CRITICAL, TIERS
 from service.answers.datasets import JUDGED, RANK, WORST_FIRST
+from slis.noted import EPOCH
 
 MOST_LISTED = 500
 MOST_ROWS = 1_000  # of a table that is small unless something is wrong
@@ -25,12 +26,12 @@ JOIN dataset d ON d.dataset_key = s.dataset_key
 LEFT JOIN dataset_policy p ON p.dataset_key = s.dataset_key
 WHERE s.dataset_key IN (:keys)
 """
-_COUNTERS = """
+_COUNTERS = f"""
 SELECT sli, tier, tier_origin, epoch, good, total, unknown FROM sli_counter
 UNION ALL SELECT c.sli, c.tier, c.tier_origin, m.value, c.good, c.total, c.unknown
-FROM served_counter c JOIN meta m ON m.name = 'catalog_epoch'
+FROM served_counter c JOIN meta m ON m.name = '{EPOCH}'
 ORDER BY 4 DESC, 1, 2, 3 LIMIT :most
-"""
+"""  # noqa: S608 - a name of ours
 _NOW = """
 SELECT sli, tier, SUM(good), SUM(total), SUM(learning), SUM(excepted), SUM(unknown)
 FROM sli_now GROUP BY sli, tier ORDER BY sli, tier LIMIT :most

@@ -15,10 +15,10 @@ from lineage.keys import key
 from lineage.policy import Decision, Policy, resolve, suppressions_of
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
+from slis.noted import POLICY_FINGERPRINT, note, noted
 from slis.stream.upsert import fold_rows
 from slis.working_time import plan_of
 
-_FINGERPRINT = "policy_fingerprint"
 _CHANGES = """
     SELECT (SELECT count(*) FROM dataset),
         (SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL),
@@ -56,15 +56,14 @@ def renew(engine: Engine, policy: Policy) -> bool:
     """
     with engine.connect() as connection:
         fingerprint = f"{policy.hash} {list(connection.execute(text(_CHANGES)).one())}"
-        meta = tables.meta
-        known = connection.scalar(select(meta.c.value).where(meta.c.name == _FINGERPRINT))
+        known = noted(connection, POLICY_FINGERPRINT)
     if known == fingerprint:
         return False
     described = _described(engine)
     rows = policy_rows(policy, described)
     with writing(engine) as connection:
         _replace(connection, rows)
-        fold_rows(connection, meta, [{"name": _FINGERPRINT, "value": fingerprint}])
+        note(connection, {POLICY_FINGERPRINT: fingerprint})
     return True
 
 

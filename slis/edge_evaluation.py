@@ -16,24 +16,20 @@ from slis import catalog_frames
 from slis.accuracy.catalog import latest_checks, standing_checks
 from slis.accuracy.found import accuracy_states, accuracy_tally
 from slis.accuracy.strata import strata
+from slis.amounts import add_amounts, amounts_of
 from slis.catalog_frames import rows
 from slis.completeness.edge_catalog import expected_edges, names
 from slis.completeness.edges import edge_states, edge_tally, edges
-from slis.counters import (
-    EDGES_EVALUATED_AT,
-    OF_EDGES,
-    add_to_counters,
-    count,
-    edges_evaluated_at,
-)
+from slis.counters import OF_EDGES, add_to_counters, count
 from slis.dataset_states import Row, StateChanges, change_states, state_changes
-from slis.hours import Amounts, add_amounts, add_to_hours, amounts_of, hour_of
+from slis.hours import Amounts, add_to_hours, hour_of
 from slis.ingestion_gaps import SILENCES
+from slis.noted import EDGES_EVALUATED_AT, note, noted_number
+from slis.settings import Settings
 from slis.sli_schemas import GAPS, INSTANTS
-from slis.stream.upsert import fold_rows
 
 _MOST_SECONDS = 60.0
-_SETTLE = timedelta(minutes=5)  # of settings that nobody changed
+_SETTLE = timedelta(seconds=Settings().evidence_settle_seconds)  # that nobody changed
 
 
 class EdgesFound(msgspec.Struct, frozen=True):
@@ -96,7 +92,7 @@ def _publish(
     connection: Connection, as_of: datetime, found: EdgesFound, changes: StateChanges
 ) -> None:
     at = to_micros(as_of)
-    previous = edges_evaluated_at(connection)
+    previous = noted_number(connection, EDGES_EVALUATED_AT)
     seconds = min(_MOST_SECONDS, max(0.0, (at - previous) / 1e6)) if previous else 0.0
     counts = [_count(row, seconds) for row in found.edges]
     counts += [_count(row, 1.0) for row in found.uncounted]
@@ -109,12 +105,11 @@ def _publish(
     if found.strata:
         connection.execute(tables.accuracy_stratum.insert(), found.strata)
     change_states(connection, changes)
-    fold_rows(connection, tables.meta, [{"name": EDGES_EVALUATED_AT, "value": str(at)}])
+    note(connection, {EDGES_EVALUATED_AT: at})
 
 
 def _count(row: Row, seconds: float) -> Row:
-    amounts = [row[name] * seconds for name in ("good", "total", "unknown")]
-    return count(row["sli"], row["tier"], row["tier_origin"], amounts)
+    return count(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, seconds))
 
 
 def _hourly(as_of: datetime, counts: list[Row]) -> Amounts:

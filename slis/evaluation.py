@@ -71,8 +71,8 @@ def evaluate(
     since = horizon.renew(engine, at)
     given = EvaluationInput(spark, engine, at, policy)
     found = _found(given, backlog_since, since)
-    described = nodes_found(spark, engine, policy, given.instants())
-    defects = defects_found(spark, engine, policy, at, given.instants())
+    described = nodes_found(spark, engine, policy, given.instants)
+    defects = defects_found(spark, engine, policy, at, given.instants)
     found = msgspec.structs.replace(
         found,
         tallies=[*found.tallies, *described.tallies],
@@ -87,7 +87,7 @@ def evaluate(
 
 
 def _found(given: EvaluationInput, backlog_since: datetime | None, since: datetime | None) -> Found:
-    instants, datasets = given.instants(), given.datasets()
+    instants, datasets = given.instants, given.datasets()
     facts = given.known()
     gaps = given.gaps(backlog_since)
     judged = datasets_judged(facts, given.edges_into_streams(), gaps, given.pauses()).persist()

@@ -11,10 +11,10 @@ from lineage.clock import from_micros, to_micros
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from slis import catalog_frames
-from slis.evidence.passes import READ_AT
 from slis.ingestion_gaps import PIPELINE, SILENCES
+from slis.noted import EVIDENCE_READ_AT
 from slis.provenance import SETTLING_MINUTES
-from slis.sli_schemas import EDGES, EVENTS, GAPS, PAUSES, READS, WRITES
+from slis.sli_schemas import EDGES, EVENTS, GAPS, INSTANTS, PAUSES, READS, WRITES
 from slis.working_time import off_spans, working_time
 
 # The longest a gap of ours still excuses anything: two cycles of a yearly job are nobody's.
@@ -63,7 +63,7 @@ _JOB_SEEN_AT = """
     CASE WHEN n.started_at > coalesce(x.started_at, 0) THEN n.started_at ELSE x.started_at END
 """
 _LOGS_READ_AT = f"""
-    (SELECT CAST(value AS BIGINT) FROM meta WHERE name = '{READ_AT}')
+    (SELECT CAST(value AS BIGINT) FROM meta WHERE name = '{EVIDENCE_READ_AT}')
 """  # noqa: S608 - a name of ours
 _GAPS = f"{SILENCES} WHERE ended_at IS NULL OR ended_at >= {{since}}"
 _READS = """
@@ -148,6 +148,8 @@ class EvaluationInput:
         self._policy = policy
         self._engine = engine
         self._at = at
+        self.instants = spark.createDataFrame([(at.as_of,)], INSTANTS)
+        """`sli_schemas.INSTANTS`: the one instant."""
         # Instants are in the query, not literals of the plan: code that Spark generated for one
         # evaluation then serves the next.
         now = to_micros(at.as_of)
@@ -159,10 +161,6 @@ class EvaluationInput:
 
     def _frame(self, query: str, columns: str) -> DataFrame:
         return catalog_frames.frame(self._spark, self._engine, query, columns)
-
-    def instants(self) -> DataFrame:
-        """`sli_schemas.INSTANTS`: the one instant."""
-        return self._spark.createDataFrame([(self._at.as_of,)], "as_of timestamp")
 
     def datasets(self) -> DataFrame:
         """`sli_schemas.DATASETS`: those that are neither retired nor known under another name."""

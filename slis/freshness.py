@@ -76,16 +76,8 @@ def with_pauses(known: DataFrame, pauses: DataFrame | None) -> DataFrame:
 @cache
 def freshness_judgement(*, has_pauses: bool = False) -> Column:
     """M2 of a row of `with_inputs` and, where there are pauses, `with_pauses`: a JUDGEMENT."""
-    limit, origin = _limit()
     since = F.coalesce("write.written_at", "first_seen_at")
-    deadline = plus_seconds(since, limit)
-    # A fold over an array keeps Spark from compiling the whole stage: two seconds of 100,000
-    # datasets, which no estate without pauses shall pay.
-    if has_pauses:
-        # A learned limit has them in it already: it is of the gap that the newest write began.
-        is_paused = F.col("pauses").isNotNull() & (origin != LEARNED)
-        deadline = F.when(is_paused, _after_pauses(since, limit)).otherwise(deadline)
-        limit = F.when(is_paused, seconds_between(since, deadline)).otherwise(limit)
+    deadline, limit, origin = _deadline(since, has_pauses=has_pauses)
     is_over = F.col("as_of") > deadline
     is_idle = is_stream() & is_over & (F.col("inputs_written_at") <= F.col("write.written_at"))
     is_idle = F.coalesce(is_idle, F.lit(False))
@@ -115,6 +107,20 @@ def freshness_judgement(*, has_pauses: bool = False) -> Column:
         limit_seconds=limit,
         limit_origin=origin,
     )
+
+
+def _deadline(since: Column, *, has_pauses: bool) -> tuple[Column, Column, Column]:
+    """By when it is to be written, how many seconds that leaves, and where the limit comes from."""
+    limit, origin = _limit()
+    deadline = plus_seconds(since, limit)
+    # A fold over an array keeps Spark from compiling the whole stage: two seconds of 100,000
+    # datasets, which no estate without pauses shall pay.
+    if not has_pauses:
+        return deadline, limit, origin
+    # A learned limit has them in it already: it is of the gap that the newest write began.
+    is_paused = F.col("pauses").isNotNull() & (origin != LEARNED)
+    deadline = F.when(is_paused, _after_pauses(since, limit)).otherwise(deadline)
+    return deadline, F.when(is_paused, seconds_between(since, deadline)).otherwise(limit), origin
 
 
 def _after_pauses(since: Column, limit: Column) -> Column:

@@ -2,16 +2,14 @@
 
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, select, text
+from sqlalchemy import Connection, Engine, text
 
-from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import from_micros, to_micros
 from slis.evaluation_input import Position
-from slis.stream.upsert import fold_rows, least
+from slis.noted import HISTORY, INSTALLED, note, noted, noted_number
+from slis.stream.upsert import least
 
-INSTALLED = "installed_at"
-HISTORY = "history_from"
 _FIRST_BATCH = "SELECT min(landed_at) FROM batch"
 _HISTORY_LANDED = """
     SELECT min(event_time) FROM event WHERE last_seq > :after AND last_seq <= :last AND is_history
@@ -20,10 +18,8 @@ _HISTORY_LANDED = """
 
 def horizon(connection: Connection) -> datetime | None:
     """The earlier of the install and the first event of the loaded history; None before either."""
-    meta = tables.meta
-    names = meta.c.name.in_([INSTALLED, HISTORY])
-    found = [int(value) for value in connection.scalars(select(meta.c.value).where(names))]
-    return from_micros(min(found)) if found else None
+    found = [noted_number(connection, name) for name in (INSTALLED, HISTORY)]
+    return from_micros(min(known)) if (known := [at for at in found if at is not None]) else None
 
 
 def renew(engine: Engine, at: Position) -> datetime | None:
@@ -32,7 +28,7 @@ def renew(engine: Engine, at: Position) -> datetime | None:
         span = {"after": at.after_seq, "last": at.last_seq}
         history = connection.scalar(text(_HISTORY_LANDED), span)
         installed = connection.scalar(text(_FIRST_BATCH)) or to_micros(at.as_of)
-        known = connection.scalar(_value(INSTALLED))
+        known = noted(connection, INSTALLED)
     if known is None or history is not None:
         with writing(engine) as connection:
             _keep(connection, INSTALLED, installed)
@@ -42,11 +38,6 @@ def renew(engine: Engine, at: Position) -> datetime | None:
         return horizon(connection)
 
 
-def _value(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a Select
-    return select(tables.meta.c.value).where(tables.meta.c.name == name)
-
-
 def _keep(connection: Connection, name: str, micros: int) -> None:
     """The earliest instant of that name. Texts of 16 digits are in the order of their numbers."""
-    row = {"name": name, "value": f"{micros:016d}"}
-    fold_rows(connection, tables.meta, [row], {"value": least})
+    note(connection, {name: f"{micros:016d}"}, least)

@@ -4,20 +4,18 @@ Counters are never corrected; this is. An event that comes late amends the hour 
 up to 7 days back; a read that was counted without an origin is amended when that turns up.
 """
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from lineage.clock import to_micros
+from slis.amounts import NAMES, Amount, add_amounts
 from slis.stream.upsert import added, fold_rows
 
 AMENDABLE = timedelta(days=7)
 _HOUR_MICROS = 3_600_000_000
 Place = tuple[str, str, int]  # SLI, tier, start of an hour in microseconds
-Amount = tuple[float, float, float]  # good, total, unknown
 Amounts = dict[Place, Amount]
 
 # Reads counted without an origin whose dataset has since been told of a write before them.
@@ -45,21 +43,10 @@ def hour_of(instant: datetime) -> int:
     return to_micros(instant) // _HOUR_MICROS * _HOUR_MICROS
 
 
-def amounts_of(row: Mapping[str, Any], weight: float = 1.0) -> Amount:
-    """What a tally or a count says, times `weight`."""
-    return row["good"] * weight, row["total"] * weight, row["unknown"] * weight
-
-
-def add_amounts(amounts: Amounts, place: Place, more: Amount) -> None:
-    """Add to what the place has."""
-    held = amounts.get(place, (0.0, 0.0, 0.0))
-    amounts[place] = (held[0] + more[0], held[1] + more[1], held[2] + more[2])
-
-
 def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> None:
     """Add what was counted and what is amended; hours over 7 days back stay as they are."""
     earliest = hour_of(as_of - AMENDABLE)
-    names = ("sli", "tier", "hour", "good", "total", "unknown")
+    names = ("sli", "tier", "hour", *NAMES)
     rows = [
         dict(zip(names, (*at, *amounts), strict=True))
         for source in sources
@@ -68,7 +55,7 @@ def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> 
     ]
     if not rows:
         return
-    fold_rows(connection, tables.sli_hour, rows, dict.fromkeys(("good", "total", "unknown"), added))
+    fold_rows(connection, tables.sli_hour, rows, dict.fromkeys(NAMES, added))
     connection.execute(text(_WITHIN_TOTAL), {"earliest": earliest})
 
 

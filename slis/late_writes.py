@@ -13,9 +13,10 @@ from sqlalchemy import Engine, text
 
 from lineage.clock import from_micros, to_micros
 from slis import catalog_frames
+from slis.amounts import NAMES, add_amounts, amounts_of
 from slis.datasets_judged import datasets_judged
 from slis.evaluation_input import EvaluationInput, Position
-from slis.hours import AMENDABLE, Amounts, add_amounts, amounts_of, hour_of
+from slis.hours import AMENDABLE, Amounts, hour_of
 from slis.knowledge import activity, known
 from slis.sli_schemas import WRITES
 from slis.tallies import tallies
@@ -97,11 +98,10 @@ def _tallied(
         at_instants, given.edges_into_streams(), given.gaps(None), given.pauses()
     )
     hour = F.date_trunc("hour", "as_of").alias("hour")
-    names = ("good", "total", "unknown")
     return (
         tallies(judged, at_instants)
         .groupBy("sli", "tier", hour)
-        .agg(*(F.sum(name).alias(name) for name in names))
+        .agg(*(F.sum(name).alias(name) for name in NAMES))
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from sqlalchemy import Connection, Engine, bindparam, select, text, update
+from sqlalchemy import Connection, Engine, bindparam, text, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
@@ -15,6 +15,7 @@ from lineage.policy import DEFAULT, Policy
 from slis import cadence, cadence_limits, catalog_frames
 from slis.cadence_profile import FAST_SECONDS
 from slis.ingestion_gaps import SILENCES
+from slis.noted import POOLS, note, noted_under
 from slis.sli_schemas import GAPS, WRITES
 from slis.stream.upsert import fold_rows
 from slis.working_time import working_time
@@ -25,8 +26,6 @@ MAX_WRITES = 500_000
 _FAST_RELEARN = timedelta(minutes=15)
 # A class's pool from many datasets outlives passes over few, but not for good.
 _POOL_DECAY = 0.98
-# Scores of another kind than those of an older version are no use to this one.
-_POOL = "cadence_pool.2."
 _TAILS = cadence_limits.POOLS.replace("as_of bigint,", "")
 _PLANS = "SELECT DISTINCT plan FROM dataset_policy WHERE plan IS NOT NULL"
 _PLANNED_WRITES = f"{WRITES.rstrip()}, plan string"
@@ -154,9 +153,7 @@ class _Source:
 
 
 def _stored_pools(connection: Connection) -> list[Pool]:
-    meta = tables.meta
-    texts = connection.scalars(select(meta.c.value).where(meta.c.name.startswith(_POOL)))
-    return [msgspec.json.decode(text_, type=Pool) for text_ in texts]
+    return [msgspec.json.decode(told, type=Pool) for told in noted_under(connection, POOLS)]
 
 
 def _merged(stored: list[Pool], fresh: list[dict[str, Any]]) -> list[Pool]:
@@ -185,8 +182,5 @@ def _keep_learned(connection: Connection, due: dict[int, int]) -> None:
 
 
 def _keep_pools(connection: Connection, pools: list[Pool]) -> None:
-    rows = [
-        {"name": _POOL + pool.cadence_class, "value": msgspec.json.encode(pool).decode()}
-        for pool in pools
-    ]
-    fold_rows(connection, tables.meta, rows)
+    told = {POOLS + pool.cadence_class: msgspec.json.encode(pool).decode() for pool in pools}
+    note(connection, told)

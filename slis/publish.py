@@ -20,11 +20,13 @@ from lineage.states import (
     MISSING_PROVENANCE,
     NODE_COMPLETENESS,
 )
-from slis.counters import OF_EDGES, add_to_counters, count, edges_evaluated_at
+from slis.amounts import Amount, add_amounts, amounts_of
+from slis.counters import OF_EDGES, add_to_counters, count
 from slis.dataset_states import Row, change_states, renew_ages, state_changes
 from slis.evaluation_input import Position, position
-from slis.hours import Amounts, add_amounts, add_to_hours, amounts_of, hour_of, origins_found
+from slis.hours import Amounts, add_to_hours, hour_of, origins_found
 from slis.lag import BOUNDS_SECONDS
+from slis.noted import EDGES_EVALUATED_AT, noted_number
 from slis.stream.upsert import added, fold_rows
 
 _NO_ORIGIN = "default"
@@ -105,27 +107,27 @@ def _evaluation(at: Position, found: Found) -> Row:
 
 def _dataset_counts(at: Position, found: Found) -> Iterable[Row]:
     for row in found.tallies:
-        amounts = [row[name] * at.seconds for name in ("good", "total", "unknown")]
-        yield count(row["sli"], row["tier"], row["tier_origin"], amounts)
+        yield count(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, at.seconds))
 
 
 def _read_counts(found: Found) -> Iterable[Row]:
     for row in found.reads:
-        yield count(
-            MISSING_PROVENANCE.id, row["tier"], row["tier_origin"], _amounts(row["outcome"])
-        )
+        amounts = _read_amounts(row["outcome"])
+        yield count(MISSING_PROVENANCE.id, row["tier"], row["tier_origin"], amounts)
 
 
-def _amounts(outcome: str) -> tuple[float, float, float]:
+def _read_amounts(outcome: str) -> Amount:
     is_known = outcome != "unknown"
     return float(outcome == "good"), float(is_known), float(not is_known)
 
 
 def _lag_counts(found: Found) -> Iterable[Row]:
     for row in found.lags:
-        yield count(
-            INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, (row["good"], row["total"], row["skewed"])
-        )
+        yield count(INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, _lag_amounts(row))
+
+
+def _lag_amounts(row: Row) -> Amount:
+    return row["good"], row["total"], row["skewed"]
 
 
 def _hourly(at: Position, found: Found) -> Amounts:
@@ -135,10 +137,10 @@ def _hourly(at: Position, found: Found) -> Amounts:
         add_amounts(amounts, (row["sli"], row["tier"], hour_of(at.as_of)), amounts_of(row))
     for row in found.reads:
         place = (MISSING_PROVENANCE.id, row["tier"], hour_of(row["read_at"]))
-        add_amounts(amounts, place, _amounts(row["outcome"]))
+        add_amounts(amounts, place, _read_amounts(row["outcome"]))
     for row in found.lags:
         place = (INGESTION_LAG.id, ALL_TIERS, hour_of(row["hour"]))
-        add_amounts(amounts, place, (row["good"], row["total"], row["skewed"]))
+        add_amounts(amounts, place, _lag_amounts(row))
     return amounts
 
 
@@ -170,26 +172,28 @@ def _mark_reads(connection: Connection, at: Position, reads: list[Row]) -> None:
 def _replace_now(connection: Connection, at: Position, found: Found) -> None:
     """`sli_now`: datasets as they are; of events, those of the last 24 hours."""
     now = tables.sli_now
-    is_stale = edges_evaluated_at(connection) < to_micros(at.as_of - _EDGES_STALE)
-    kept = () if is_stale else OF_EDGES
+    edges_at = noted_number(connection, EDGES_EVALUATED_AT) or 0
+    kept = () if edges_at < to_micros(at.as_of - _EDGES_STALE) else OF_EDGES
     connection.execute(delete(now).where(now.c.sli.not_in(kept)))
     rows = [{name: row[name] for name in now.c.keys()} for row in found.tallies]  # noqa: SIM118
+    rows += [
+        {**count(sli, tier, ALL_TIERS, held), "learning": 0, "excepted": 0}
+        for (sli, tier), held in _of_a_day(connection, at).items()
+    ]
+    if rows:
+        connection.execute(now.insert(), rows)
+
+
+def _of_a_day(connection: Connection, at: Position) -> dict[tuple[str, str], Amount]:
     hour = tables.sli_hour.c
     events = select(tables.sli_hour).where(
         hour.sli.in_([MISSING_PROVENANCE.id, INGESTION_LAG.id, ERROR_RATE.id]),
         hour.hour > to_micros(at.as_of) - _DAY_MICROS,
     )
-    sums: dict[tuple[str, str], list[float]] = {}
+    sums: dict[tuple[str, str], Amount] = {}
     for row in connection.execute(events):
-        held = sums.setdefault((row.sli, row.tier), [0.0, 0.0, 0.0])
-        for place, amount in enumerate((row.good, row.total, row.unknown)):
-            held[place] += amount
-    rows += [
-        {**count(sli, tier, ALL_TIERS, held), "learning": 0, "excepted": 0}
-        for (sli, tier), held in sums.items()
-    ]
-    if rows:
-        connection.execute(now.insert(), rows)
+        add_amounts(sums, (row.sli, row.tier), (row.good, row.total, row.unknown))
+    return sums
 
 
 def _add_to_lag_buckets(connection: Connection, lags: list[Row]) -> None:

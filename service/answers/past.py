@@ -8,6 +8,7 @@ from service.answers.moments import iso_of
 from service.answers.named import Dataset
 from service.answers.past_shapes import PastLineage, PastNode
 from service.answers.walk import DIRECTIONS, NAMES, Steps, Walk, walked
+from slis.noted import HISTORY, INSTALLED
 
 _NEXT = {
     "upstream": "SELECT downstream_key, upstream_key, job_name FROM edge"
@@ -15,7 +16,7 @@ _NEXT = {
     "downstream": "SELECT upstream_key, downstream_key, job_name FROM edge"
     " WHERE upstream_key IN (:keys) AND first_seen_at <= :at",
 }
-_BEGAN = "SELECT MIN(value) FROM meta WHERE name IN ('installed_at', 'history_from')"
+_BEGAN = f"SELECT MIN(value) FROM meta WHERE name IN ('{INSTALLED}', '{HISTORY}')"  # noqa: S608
 
 
 def past_lineage(  # noqa: PLR0913 - the last three by name

@@ -16,6 +16,7 @@ from slis.accuracy.schemas import KNOWN, LEADS, SQL, SQL_TEXT, TOLD, TOUCHED
 from slis.accuracy.sql_match import asked_names, mentioned, sql_evidence
 from slis.accuracy.sql_parse import parsed_sql
 from slis.dataset_states import Row
+from slis.stream.canonical import LINKS
 
 _MOST_TEXTS, _MOST_RUNS = 500, 5_000  # of a turn, the oldest first
 _STATEMENTS = "array<struct<reads: array<string>, writes: array<string>>>"
@@ -46,18 +47,18 @@ _TOUCHED = """
     JOIN dataset d ON d.dataset_key = io.dataset_key
     JOIN dataset c ON c.dataset_key = d.canonical_key
 """
-_KNOWN = """
+_KNOWN = f"""
     SELECT c.dataset_key, n.namespace, n.name,
         a.last_read_at IS NOT NULL OR a.last_written_at IS NOT NULL, c.namespace, c.name
     FROM (
         SELECT dataset_key, namespace, name FROM dataset
         UNION SELECT dataset_key, namespace, name FROM dataset_alias
-            WHERE rule IN ('symlink', 'rename', 'policy')
+            WHERE rule IN {LINKS}
     ) AS n JOIN dataset d ON d.dataset_key = n.dataset_key
     JOIN dataset c ON c.dataset_key = d.canonical_key AND c.retired_at IS NULL
     LEFT JOIN dataset_activity a ON a.dataset_key = c.dataset_key
     WHERE n.name NOT LIKE '%/%'
-"""
+"""  # noqa: S608 - words of ours
 _LEADS = """
     SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e WHERE e.upstream_key IN (
         SELECT dataset_key FROM ({touched}) AS touched WHERE direction = 'read')

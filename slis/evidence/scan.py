@@ -16,10 +16,11 @@ from slis.evidence.frames import Frames, frames_of
 from slis.evidence.join import join, times
 from slis.evidence.logs import UNREAD, FolderError, LogFile, find
 from slis.evidence.missing import is_due
-from slis.evidence.passes import JOINED_TO, note, note_pass, noted
+from slis.evidence.passes import note_pass
 from slis.evidence.rows import Told, told
 from slis.evidence.taken import Taken, emptied, take
 from slis.horizon import horizon
+from slis.noted import EVIDENCE_JOINED_TO, note, noted_number
 from slis.stream.merge import cursor
 
 _SINCE = timedelta(days=8)  # older logs tell of what no event will be matched with
@@ -100,10 +101,11 @@ def _join(engine: Engine, now: datetime, settle: timedelta) -> int:
             settle_micros=int(settle.total_seconds() * 1e6),
             horizon=0 if since is None else to_micros(since),
         )
-        if noted(connection, JOINED_TO) == cursor(connection) and not is_due(connection, given):
+        is_joined = noted_number(connection, EVIDENCE_JOINED_TO) == cursor(connection)
+        if is_joined and not is_due(connection, given):
             return 0
     with writing(engine) as connection:
-        note(connection, {JOINED_TO: cursor(connection)})
+        note(connection, {EVIDENCE_JOINED_TO: cursor(connection)})
         return join(connection, given)
 
 
@@ -146,7 +148,7 @@ def _read(spark: SparkSession, engine: Engine, taken: Taken, now: datetime) -> i
             taken.problems.setdefault(file.path, "no line of it names the application")
     with writing(engine) as connection:
         merge.merge_told(connection, found)
-        note(connection, {JOINED_TO: _NOWHERE})
+        note(connection, {EVIDENCE_JOINED_TO: _NOWHERE})
         merge.note_files(connection, taken.files, ids, taken.problems, to_micros(now))
     return len(found.executions)
 

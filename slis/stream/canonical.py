@@ -15,7 +15,7 @@ from slis.stream.rekey import move
 from slis.stream.upsert import greatest, least, upsert
 
 _KEYS_A_QUERY = 500
-_LINKS = "('symlink', 'rename', 'policy')"
+LINKS = "('symlink', 'rename', 'policy')"  # rules whose two names are one dataset
 
 POLICY = "policy"
 Name = tuple[str, str]
@@ -85,7 +85,7 @@ _UNSETTLED = f"""
     AND NOT EXISTS (SELECT 1 FROM dataset d WHERE d.dataset_key = n.dataset_key)
     AND EXISTS (SELECT 1 FROM dataset_alias a
         WHERE (a.alias_key = n.dataset_key OR a.dataset_key = n.dataset_key)
-        AND a.rule IN {_LINKS})
+        AND a.rule IN {LINKS})
 """  # noqa: S608 - no input
 
 
@@ -146,9 +146,9 @@ def _component(connection: Connection, start: int) -> tuple[set[int], set[Link]]
 
 
 _NEAR = f"""
-    SELECT alias_key, dataset_key, rule FROM dataset_alias WHERE rule IN {_LINKS}
+    SELECT alias_key, dataset_key, rule FROM dataset_alias WHERE rule IN {LINKS}
         AND alias_key IN :keys
-    UNION SELECT alias_key, dataset_key, rule FROM dataset_alias WHERE rule IN {_LINKS}
+    UNION SELECT alias_key, dataset_key, rule FROM dataset_alias WHERE rule IN {LINKS}
         AND dataset_key IN :keys
 """  # noqa: S608 - no input
 

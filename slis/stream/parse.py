@@ -3,17 +3,15 @@
 The core by a declared schema, the raw JSON kept beside it.
 """
 
-from functools import cache, reduce
-from operator import or_
+from functools import cache
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage import origins
+from slis.stream.unreadable import detail, problem
 
 SKEW_TOLERANCE = "5 minutes"
-CORE_UNREADABLE = "core_unreadable"
-PARTLY_UNREADABLE = "partly_unreadable"
 
 _RUN_REFERENCE = "run: struct<runId: string>, job: struct<namespace: string, name: string>"
 # Facets of datasets stay text (`from_json` gives the raw JSON of an object for a string): they
@@ -50,7 +48,6 @@ _EVENT = f"""
     _corrupt_record string
 """
 _ERROR_CHARACTERS = 2_000
-_SHOWN_CHARACTERS = 80
 
 
 def instant(text: Column) -> Column:
@@ -107,50 +104,8 @@ def _spool_columns() -> list[Column]:
     return [
         *(F.col("seq"), received, F.col("origin"), F.col("kind"), F.col("body")),
         *(F.col("after_seq"), F.col("last_seq")),
-        *(_problem().alias("problem"), _detail().alias("detail")),
+        *(problem().alias("problem"), detail().alias("detail")),
     ]
-
-
-def _faults() -> dict[str, Column]:
-    """What makes an event of no use, by the path that is at fault."""
-    kind, run, job, dataset = (
-        F.col(name) for name in ("kind", "event.run", "event.job", "event.dataset")
-    )
-    return {
-        "eventTime": F.col("reported_time").isNull(),
-        "run.runId": (kind == "run") & run["runId"].isNull(),
-        "job": (kind != "dataset") & (job["name"].isNull() | job["namespace"].isNull()),
-        "dataset": (kind == "dataset") & (dataset["name"].isNull() | dataset["namespace"].isNull()),
-    }
-
-
-def _problem() -> Column:
-    # A loop of `|` over the faults, so that a new one cannot be forgotten here.
-    unreadable = reduce(or_, _faults().values())
-    return F.when(unreadable, F.lit(CORE_UNREADABLE)).when(
-        F.col("event._corrupt_record").isNotNull(), F.lit(PARTLY_UNREADABLE)
-    )
-
-
-def _detail() -> Column:
-    shown = F.coalesce(
-        F.substring(F.col("event.eventTime"), 1, _SHOWN_CHARACTERS), F.lit("nothing")
-    )
-    faults = _faults()
-    detail = F.when(
-        faults.pop("eventTime"),
-        F.concat(F.lit("eventTime: expected an ISO 8601 instant, got "), shown),
-    )
-    for path, holds in faults.items():
-        detail = detail.when(
-            holds, F.lit(f"{path}: missing, or not of the type that the specification says")
-        )
-    return detail.when(
-        F.col("event._corrupt_record").isNotNull(),
-        F.lit(
-            "a field has another type than the specification says; the rest of the event was taken"
-        ),
-    )
 
 
 def _time_columns() -> list[Column]:

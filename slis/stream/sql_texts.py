@@ -1,6 +1,6 @@
 """The SQL that runs ran, each distinct text once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -51,19 +51,13 @@ def sql_texts(parsed: DataFrame) -> DataFrame:
 
 def staged(texts: pa.Table) -> dict[str, tuple[Sequence[str], list[Row]]]:
     """Rows of `staging`'s tables from `schemas.SQL_TEXTS`."""
-    told = {record["sql_key"]: record for record in records(texts)}
+    told = list(records(texts))
+    distinct = {one["sql_key"]: (one["sql_key"], one["dialect"], one["text"]) for one in told}
+    ran = [(run_key, one["sql_key"]) for one in told for run_key in one["run_keys"]]
     return {
-        "s_sql_text": (
-            ("sql_key", "dialect", "text"),
-            [(sql_key, one["dialect"], one["text"]) for sql_key, one in told.items()],
-        ),
-        "s_sql_run": (("run_key", "sql_key"), list(_runs(texts))),
+        "s_sql_text": (("sql_key", "dialect", "text"), list(distinct.values())),
+        "s_sql_run": (("run_key", "sql_key"), ran),
     }
-
-
-def _runs(texts: pa.Table) -> Iterator[Row]:
-    for record in records(texts):
-        yield from ((run_key, record["sql_key"]) for run_key in record["run_keys"])
 
 
 def merge_sql(connection: Connection, landed_at: int) -> None:

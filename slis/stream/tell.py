@@ -4,13 +4,14 @@ from sqlalchemy import Connection
 
 from lineage.catalog import tables
 from slis.accuracy.schemas import LINEAGE_FACET
+from slis.stream.canonical import LINKS
 from slis.stream.upsert import least, upsert
 
 # The dataset that another name is of, where nobody reports by that name; `{key}` is the name's.
-OF_ALIAS = """(
+OF_ALIAS = f"""(
     SELECT min(x.canonical_key) FROM dataset_alias a JOIN dataset x ON x.dataset_key = a.dataset_key
-    WHERE a.alias_key = {key} AND a.rule IN ('symlink', 'rename', 'policy'))
-"""
+    WHERE a.alias_key = {{key}} AND a.rule IN {LINKS})
+"""  # noqa: S608 - words of ours
 _UPSTREAM = f"coalesce(du.canonical_key, {OF_ALIAS.format(key='u.dataset_key')}, u.dataset_key)"
 # Nearly all agree, and leave no row.
 _DISAGREES = f"""

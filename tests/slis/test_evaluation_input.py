@@ -29,7 +29,7 @@ def test_the_catalog_s_rows_are_known_as_a_fold_has_them(spark, catalog):
     read = given.known()
     facts = read.select("dataset_key", read.as_of.alias("visible_at"), *FACTS)
 
-    folded = known(facts, given.datasets(), given.instants()).collect()
+    folded = known(facts, given.datasets(), given.instants).collect()
 
     assert StructType.fromDDL(KNOWN).names == read.columns
     assert sorted(read.collect()) == sorted(folded)

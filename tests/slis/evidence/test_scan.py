@@ -11,7 +11,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
 from lineage.clock import from_micros
 from slis.evidence import frames, scan, taken
-from slis.evidence.passes import LISTED_AT, READ_AT, noted
+from slis.noted import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT, noted_number
 from tests.slis.evidence.made_logs import log, pack, rolling_log
 from tests.slis.stream.spools import rows
 
@@ -46,7 +46,7 @@ class Estate:
     def last(self, name):
         """The number of the last pass that noted this; null: none did."""
         with self.catalog.connect() as connection:
-            at = noted(connection, name)
+            at = noted_number(connection, name)
         return None if at is None else (from_micros(at) - self.began) // timedelta(minutes=1)
 
     def unread(self):
@@ -73,14 +73,14 @@ def test_a_log_that_cannot_be_listed_stops_no_other_and_is_tried_again(estate):
     assert estate.written() == ["orders"]
     assert (first.files, len(first.problems)) == (1, 1)
     assert estate.unread() == ["eventlog_v2_app-2"]
-    assert (estate.last(LISTED_AT), estate.last(READ_AT)) == (1, None)
+    assert (estate.last(EVIDENCE_LISTED_AT), estate.last(EVIDENCE_READ_AT)) == (1, None)
 
     odd.unlink()
     second = estate.scan()
 
     assert estate.written() == ["orders", "rates"]
     assert (second.files, second.problems, estate.unread()) == (1, {}, [])
-    assert (estate.last(LISTED_AT), estate.last(READ_AT)) == (2, 2)
+    assert (estate.last(EVIDENCE_LISTED_AT), estate.last(EVIDENCE_READ_AT)) == (2, 2)
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,12 @@ def test_a_file_that_goes_while_it_is_read_is_noted_and_the_others_are_read(
 
     assert estate.written() == ["orders", "stock"]
     assert (first.files, estate.unread()) == (2, [gone.name])
-    assert (estate.last(LISTED_AT), estate.last(READ_AT)) == (1, None)
+    assert (estate.last(EVIDENCE_LISTED_AT), estate.last(EVIDENCE_READ_AT)) == (1, None)
 
     second = estate.scan()
 
     assert (second.files, second.problems, estate.unread()) == (0, {}, [])
-    assert estate.last(READ_AT) == 2
+    assert estate.last(EVIDENCE_READ_AT) == 2
 
 
 def test_what_is_wrong_with_spark_is_not_taken_for_a_broken_file(estate, monkeypatch):
@@ -149,7 +149,7 @@ def test_a_folder_that_cannot_be_listed_stops_no_other_and_is_told(estate, folde
 
     assert estate.written() == ["orders", "rates"]
     assert [problem.startswith(folder) for problem in found.unlisted] == [True]
-    assert (estate.last(LISTED_AT), estate.last(READ_AT)) == (1, 1)
+    assert (estate.last(EVIDENCE_LISTED_AT), estate.last(EVIDENCE_READ_AT)) == (1, 1)
     unlisted = "SELECT value FROM meta WHERE name = 'evidence_unlisted_folders'"
     assert rows(estate.catalog, unlisted) == [("1",)]
     estate.scan()
@@ -184,13 +184,13 @@ def test_what_a_pass_unpacks_is_bounded_and_the_rest_is_the_next_one_s(estate, m
     first = estate.scan()
 
     assert (first.files, first.is_partial, estate.written()) == (1, True, ["orders"])
-    assert (estate.last(LISTED_AT), estate.last(READ_AT)) == (1, None)
+    assert (estate.last(EVIDENCE_LISTED_AT), estate.last(EVIDENCE_READ_AT)) == (1, None)
     assert not estate.scratch.exists()
 
     second = estate.scan()
 
     assert (second.files, second.is_partial, second.problems) == (1, False, {})
-    assert (estate.written(), estate.last(READ_AT)) == (["orders", "rates"], 2)
+    assert (estate.written(), estate.last(EVIDENCE_READ_AT)) == (["orders", "rates"], 2)
 
 
 def test_of_a_file_that_alone_unpacks_to_too_much_the_first_part_is_read(estate, monkeypatch):

@@ -1,0 +1,52 @@
+"""What is noted once for a whole catalog: a value under each name, in the table `meta`."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from sqlalchemy import Connection, select
+
+from lineage.catalog import tables
+from slis.stream.upsert import Fold, fold_rows, insert_for, newest
+
+EPOCH: Final = "catalog_epoch"  # of the counters
+INSTALLED: Final = "installed_at"  # the first batch, in microseconds of 16 digits
+HISTORY: Final = "history_from"  # the first event of a loaded history, likewise
+EDGES_EVALUATED_AT: Final = "edges_evaluated_at"  # when edges were judged last, in microseconds
+POLICY_FINGERPRINT: Final = "policy_fingerprint"  # what `dataset_policy` was worked out from
+# Scores of another kind than those of an older version are no use to this one.
+POOLS: Final = "cadence_pool.2."  # and a cadence's class: `learning.Pool` as JSON
+EVIDENCE_LISTED_AT: Final = "evidence_listed_at"  # the last pass that could list all its folders
+EVIDENCE_READ_AT: Final = "evidence_read_at"  # the last that moreover read all that they held
+EVIDENCE_UNLISTED: Final = "evidence_unlisted_folders"  # how many the last pass could not list
+EVIDENCE_JOINED_TO: Final = "evidence_joined_to"  # the last event when all was joined last
+
+_name, _value = tables.meta.c.name, tables.meta.c.value
+
+
+def noted(connection: Connection, name: str) -> str | None:
+    """What was noted under this name; None: nothing."""
+    return connection.scalar(select(_value).where(_name == name))
+
+
+def noted_number(connection: Connection, name: str) -> int | None:
+    """The number that was noted under this name; None: nothing."""
+    found = noted(connection, name)
+    return None if found is None else int(found)
+
+
+def noted_under(connection: Connection, prefix: str) -> list[str]:
+    """All that was noted under names that begin so."""
+    return list(connection.scalars(select(_value).where(_name.startswith(prefix))))
+
+
+def note(connection: Connection, told: Mapping[str, str | int], fold: Fold = newest) -> None:
+    """Note values under their names; `fold` makes one of what was noted and what is given."""
+    rows = [{"name": name, "value": str(value)} for name, value in told.items()]
+    fold_rows(connection, tables.meta, rows, {"value": fold})
+
+
+def note_once(connection: Connection, name: str, value: str) -> str:
+    """What was noted first under this name: `value`, if nothing was."""
+    insert = insert_for(connection.dialect)(tables.meta).on_conflict_do_nothing()
+    connection.execute(insert, {"name": name, "value": value})
+    return noted(connection, name) or value
