@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from slis.cadence_training import MIN_GAPS, Places, mad, trained
-from slis.irregular_gaps import bursts_end_at, irregular
+from slis.irregular_gaps import bursts_end_at, gamma_deviation, irregular
 from slis.working_week import WEEK_HOURS, Floats, Hours
 
 STREAMING, PERIODIC, REGULAR, BURSTY, EVENT_DRIVEN = (
@@ -214,16 +214,16 @@ def _alike(gaps: Floats, week: float, cadence_class: str) -> Cadence:
 
 def _irregular(gaps: Floats, week: float, cadence_class: str) -> Cadence:
     kept = irregular(gaps)
-    mean, spread = float(kept.mean()), max(float(kept.std()), 1.0)
+    mean, deviation = float(kept.mean()), max(gamma_deviation(kept), 1.0)
     return Cadence(
         cadence_class=cadence_class,
         gaps=kept.size,
         usual_gap=mean,
-        spread=spread,
+        spread=deviation,
         level=mean,
-        scale=spread,
+        scale=deviation,
         share=1.0,
         largest=float(kept.max()),
         cycles_per_week=week / mean,
-        scores=tuple(((kept - mean) / spread).tolist()) if kept.size >= MIN_GAPS else (),
+        scores=tuple(((kept - mean) / deviation).tolist()) if kept.size >= MIN_GAPS else (),
     )

@@ -7,7 +7,9 @@ from slis.simulation.scheduled import ALPHA_PER_WEEK, CHANGE_DAYS, outages
 from slis.simulation.wall_clock import DAY_SECONDS, DAYS, WEEK_SECONDS, Floats, Micros, instants
 
 _CHANGING = 0.1
-_UNSURE_GAPS = 3
+# Who knows the shape and both means, and that one dataset in 20 doubles its mean once in half a
+# year, holds that for likelier than chance after 10 pauses of shape 3 and 16 of shape 2 on average.
+_UNSURE_GAPS = 16
 _HOUR = 3_600.0
 _WITHIN_SECONDS = 45.0
 _MOST_WRITES = 8
@@ -98,7 +100,7 @@ def _judged(  # noqa: PLR0913, PLR0917 - one simulation's arrays
 
 
 def _first_pauses(rows: Micros, slow: Flags, is_pause: Flags) -> Flags:
-    """Of a rate that fell: the last pause before, and the first three after."""
+    """Of a rate that fell: the last pause before, and the first after, which may be chance."""
     places = np.flatnonzero(is_pause)
     begins = np.append(slow[places][1:] & ~slow[places][:-1], False)
     begins &= np.append(rows[places][1:] == rows[places][:-1], False)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from slis import irregular_gaps
 from slis.cadence_profile import BURSTY, EVENT_DRIVEN, PERIODIC, REGULAR, cadence_of, origin
-from slis.irregular_gaps import bursts_end_at, irregular
+from slis.irregular_gaps import bursts_end_at, gamma_deviation, irregular
 
 HOUR, DAY = 3_600.0, 86_400.0
 ALWAYS = np.ones(168, dtype=np.bool_)
@@ -83,6 +84,38 @@ def test_irregular_gaps_are_those_since_their_mean_changed_without_outages():
 
     assert abs(kept.size - 60) <= 5
     assert irregular(np.append(before, 200 * HOUR)).size == 100
+
+
+def _called_faster(monkeypatch):
+    """How often 100 unchanging datasets are, each looked at after every tenth of 500 pauses."""
+    monkeypatch.setattr(irregular_gaps, "_SLOWER", np.inf)
+    pauses = np.random.default_rng(1).gamma(2.0, 2 * HOUR, (100, 500))
+    looks = [row[:size] for row in pauses for size in range(30, 500, 10)]
+    return sum(irregular(known).size < known.size - 5 for known in looks)
+
+
+def test_chance_makes_no_bursty_dataset_a_faster_one(monkeypatch):
+    """Pauses that are short by chance, many in a row, would give a limit of false alarms."""
+    assert _called_faster(monkeypatch) == 0
+
+
+def test_by_the_gain_that_shows_a_slower_one_chance_would(monkeypatch):
+    """The guarantee, taken away."""
+    monkeypatch.setattr(irregular_gaps, "_FASTER", 8.0)
+
+    assert _called_faster(monkeypatch) > 3
+
+
+def test_the_deviation_of_irregular_gaps_errs_less_than_the_plain_one():
+    """Of 200 gamma distributed pauses, 1,000 times; both mean the same."""
+    drawn = np.random.default_rng(3).gamma(3.0, HOUR / 3, (1_000, 200))
+    right = HOUR / np.sqrt(3)
+    ours, plain = (
+        np.array([deviation(row) for row in drawn]) for deviation in (gamma_deviation, np.std)
+    )
+
+    assert ours.mean() == pytest.approx(right, rel=0.01)
+    assert np.square(ours - right).mean() < 0.9 * np.square(plain - right).mean()
 
 
 def test_nothing_is_said_of_a_single_write():
