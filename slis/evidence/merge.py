@@ -69,6 +69,7 @@ def merge_told(connection: Connection, told: Told) -> None:
     _fold(connection, tables.execution, unjudged, once)
     unique = {tuple(row.items()): row for row in told.io}
     _fold(connection, tables.execution_io, list(unique.values()))
+    _fold(connection, tables.evidence_stage, told.stages)
 
 
 def _fold(

@@ -2,6 +2,7 @@
 
 from sqlalchemy import Connection
 
+from slis.evidence.counted import count_rows
 from slis.evidence.statements import CHANGED, Given, executed, finds
 
 # Groups are due a while after their outermost execution ended: events may come until then.
@@ -128,4 +129,5 @@ def add_what_is_missing(connection: Connection, given: Given) -> None:
     if executed(connection, _TOUCHED, given):
         which = "NOT is_reported AND landed_at = :landed_at"
         executed(connection, _CHANGED_IO.format(which=which), given)
+    count_rows(connection)
     executed(connection, _SETTLED, given)

@@ -13,6 +13,7 @@ _STREAM_RUN = r"\nrunId = ([0-9a-f-]{36})"
 _STREAM_BATCH = r"\nbatch = ([0-9]+)"
 _LISTENER = "OpenLineageSparkListener"
 _MOST_ERROR_CHARACTERS = 2_000
+_WRITTEN = "internal.metrics.output."
 
 
 def applications(logged: DataFrame) -> DataFrame:
@@ -91,6 +92,35 @@ def jobs(logged: DataFrame) -> DataFrame:
         .select("path", execution.alias("execution_id"), F.col("`Job ID`").alias("spark_job_id"))
         .where("execution_id IS NOT NULL")
     )
+
+
+def stages(logged: DataFrame) -> DataFrame:
+    """`schemas.STAGES`: what was written out, by which execution.
+
+    A task counts what it wrote once that is committed, so that what was tried again counts once.
+    A count of zero Spark leaves out: a stage of no rows is none of these.
+    """
+    info = F.col("`Stage Info`")
+    told = logged.where(_is(lines.STAGE_SUBMITTED) | _is(lines.STAGE_COMPLETED))
+    execution = F.col("Properties")["spark.sql.execution.id"].try_cast("bigint")
+    keys = {"stage_id": info["Stage ID"], "attempt": info["Stage Attempt ID"]}
+    found = {
+        "execution_id": execution,
+        "at": F.timestamp_millis(F.coalesce(info["Completion Time"], info["Submission Time"])),
+        "rows": _figure("recordsWritten"),
+        "bytes": _figure("bytesWritten"),
+        "is_ended": _is(lines.STAGE_COMPLETED),
+    }
+    stage = told.groupBy("path", *(key.alias(name) for name, key in keys.items())).agg(
+        *(F.max(value).alias(name) for name, value in found.items())
+    )
+    is_open = F.col("execution_id").isNotNull() & ~F.col("is_ended")
+    return stage.where(is_open | F.col("rows").isNotNull()).drop("is_ended")
+
+
+def _figure(name: str) -> Column:
+    named = F.filter("`Stage Info`.Accumulables", lambda one: one["Name"] == _WRITTEN + name)
+    return F.get(named, F.lit(0))["Value"].try_cast("bigint")
 
 
 def half_lines(logged: DataFrame) -> DataFrame:

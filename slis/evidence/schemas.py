@@ -11,6 +11,8 @@ EVENT = """
     executionId bigint, rootExecutionId bigint, time bigint, description string,
     physicalPlanDescription string, errorMessage string,
     progress struct<runId: string, batchId: bigint, sink: struct<description: string>>,
+    `Stage Info` struct<`Stage ID`: bigint, `Stage Attempt ID`: bigint, `Submission Time`: bigint,
+        `Completion Time`: bigint, Accumulables: array<struct<Name: string, Value: string>>>,
     `Job ID` bigint, Properties struct<`spark.sql.execution.id`: string>
 """
 LOGGED = f"path string, is_half boolean, {EVENT.strip()}"
@@ -36,3 +38,10 @@ TOUCHED = """
 
 # Spark's jobs and the executions that they ran for.
 JOBS = "path string, execution_id bigint, spark_job_id bigint"
+
+# One attempt of a stage, as one file tells it: that wrote rows out, or has not ended in that file.
+# Null `execution_id`: it was submitted in a file before.
+STAGES = """
+    path string, stage_id bigint, attempt bigint, execution_id bigint, at timestamp, rows bigint,
+    bytes bigint
+"""

@@ -4,7 +4,7 @@ import pytest
 
 from slis.evidence.rows import execution_key, job_of, stream_key, told
 
-_FRAMES = {"applications": [], "executions": [], "touched": [], "jobs": []}
+_FRAMES = {"applications": [], "executions": [], "touched": [], "jobs": [], "stages": []}
 _EXECUTION = {
     "path": "log",
     "execution_id": 7,
