@@ -146,7 +146,7 @@ def _execution(number: int) -> Iterator[dict[str, object]]:
     yield {"Event": lines.STAGE_SUBMITTED, "Stage Info": info, "Properties": properties}
     for task in range(_TASKS_AN_EXECUTION):
         yield {"Event": "SparkListenerTaskEnd", "Stage ID": task, "Task Metrics": _TASK_FILLER}
-    told = {"Completion Time": _at(number), "Accumulables": _ACCUMULABLES}
-    yield {"Event": lines.STAGE_COMPLETED, "Stage Info": {**info, **told}}
+    wrote = {"Completion Time": _at(number), "Accumulables": _ACCUMULABLES}
+    yield {"Event": lines.STAGE_COMPLETED, "Stage Info": {**info, **wrote}}
     ended = {"executionId": number, "time": _at(number) + 500, "errorMessage": ""}
     yield {"Event": lines.EXECUTION_END, **ended}
