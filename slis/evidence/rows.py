@@ -131,7 +131,7 @@ def _execution(
         "group_key": None if outermost is None else execution_key(application, outermost),
         "spark_job_id": jobs.get(own),
         "outputs": outputs.get(own),
-        "is_whole": own not in opaque,
+        "is_whole": own not in opaque and not row["reads_unnamed"],
         **{field: row[field] for field in ("started_at", "ended_at", "error_message")},
     }
 

@@ -13,7 +13,9 @@ _JOB_SECONDS = 240
 _SETTLED = timedelta(minutes=5)
 
 
-def run_job(name: str, folder: Path, conf: dict[str, str], *, master: str | None = None) -> None:
+def run_job(
+    name: str, folder: Path, conf: dict[str, str], *arguments: str, master: str | None = None
+) -> None:
     """A job of `jobs`, its event log in `logs` of the folder that it is given."""
     (folder / "logs").mkdir()
     logged = {
@@ -23,7 +25,7 @@ def run_job(name: str, folder: Path, conf: dict[str, str], *, master: str | None
         "spark.sql.maxMetadataStringLength": "100000",
     }
     script = Path(__file__).with_name("jobs") / f"{name}.py"
-    argv = command(script, str(folder), conf={**logged, **conf}, scratch=folder)
+    argv = command(script, str(folder), *arguments, conf={**logged, **conf}, scratch=folder)
     if master:
         argv = tuple(master if word == "local[2]" else word for word in argv)
     done = subprocess.run(
@@ -72,7 +74,7 @@ class Estate:
 
 def short(name: str) -> str:
     """A path without the job's folder."""
-    for part in ("/kinds0/", "/alone0/", "/retried0/"):
+    for part in ("/kinds0/", "/alone0/", "/retried0/", "/topics0/"):
         if part in name:
             return name.split(part)[1]
     return name

@@ -28,10 +28,12 @@ class Estate:
     def log(self, *executions: dict, touched=(), stages=()) -> None:
         """What a pass over the event logs gives."""
         base = {"path": "log", "stream_run_id": None, "stream_batch": None, "error_message": None}
+        unsaid = {"reads_unnamed": None}
         frames = {
             "applications": [application()],
             "executions": [
-                {**base, "root_execution_id": one["execution_id"], **one} for one in executions
+                {**base, **unsaid, "root_execution_id": one["execution_id"], **one}
+                for one in executions
             ],
             "touched": [{**base, "kind": "file", "is_whole": True, **one} for one in touched],
             "jobs": [],

@@ -14,6 +14,7 @@ _EXECUTION = {
     "started_at": 10,
     "ended_at": 20,
     "error_message": None,
+    "reads_unnamed": None,
 }
 
 
