@@ -46,25 +46,43 @@ case $kind in runtime) locked=runtime ;; test) locked=dev ;; *) die "runtime or 
 # What is installed is what these files say: other files, another stamp.
 stamp() { echo ".venv/lineward-$1-$(cat requirements/"$1".txt pyproject.toml | sha256sum | cut -c1-16)"; }
 
-# The tests' Kafka broker: Kafka's own jars, had as Spark has those of a job.
+# Jars as Spark has those of a job, into a folder of ours.
+had() {
+  local folder=$1 nothing home; shift; mkdir -p build
+  nothing=$(mktemp --suffix=.py)
+  home=$(.venv/bin/python -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent)')
+  SPARK_HOME=$home SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON=.venv/bin/python \
+    "$home/bin/spark-submit" --master 'local[1]' --conf spark.ui.enabled=false \
+    --conf "spark.jars.ivy=$PWD/$folder" "$@" \
+    "$nothing" >build/kafka.log 2>&1 || die "Kafka could not be fetched: build/kafka.log says why"
+  rm -f "$nothing"
+}
+
+# The tests' Kafka broker: Kafka's own jars.
 broker() {
   local version=4.1.1 folder=build/kafka
   [ "$kind" = test ] && [ ! -e "$folder/whole-$version" ] || return 0
   say "fetching Kafka $version for the tests"
-  local nothing home; mkdir -p build
-  nothing=$(mktemp --suffix=.py)
-  home=$(.venv/bin/python -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent)')
   local packages=org.apache.kafka:kafka_2.13:$version,org.apache.kafka:kafka-tools:$version
-  SPARK_HOME=$home SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON=.venv/bin/python \
-    "$home/bin/spark-submit" --master 'local[1]' --conf spark.ui.enabled=false \
-    --conf "spark.jars.ivy=$PWD/$folder" --packages "$packages,org.slf4j:slf4j-nop:2.0.17" \
-    "$nothing" >build/kafka.log 2>&1 || die "Kafka could not be fetched: build/kafka.log says why"
-  rm -f "$nothing"
+  had "$folder" --packages "$packages,org.slf4j:slf4j-nop:2.0.17"
   touch "$folder/whole-$version"
 }
 
+# Spark's Kafka source, for the tests: the newest that the registry has whole. Its 4.2 lacks a part
+# that only asks for tokens, which is taken from 4.0; for Spark 4.3 there is none at all.
+kafka_source() {
+  local folder=build/spark-kafka group=org.apache.spark
+  [ "$kind" = test ] && [ ! -e "$folder/whole" ] || return 0
+  say "fetching Spark's Kafka source for the tests"
+  local tokens=$group:spark-token-provider-kafka-0-10_2.13
+  had "$folder" --packages "$group:spark-sql-kafka-0-10_2.13:4.2.0" --exclude-packages "$tokens"
+  local others=org.apache.kafka:kafka-clients,org.apache.hadoop:hadoop-client-runtime,org.slf4j:slf4j-api
+  had "$folder" --packages "$tokens:4.0.0" --exclude-packages "$others"
+  touch "$folder/whole"
+}
+
 # The test set holds the runtime set.
-if [ -e "$(stamp $locked)" ] || [ -e "$(stamp dev)" ]; then broker; exit 0; fi
+if [ -e "$(stamp $locked)" ] || [ -e "$(stamp dev)" ]; then broker; kafka_source; exit 0; fi
 
 uv=$(command -v uv || true)
 if [ -z "$uv" ]; then
@@ -80,3 +98,4 @@ say "installing Lineward into .venv (Spark is the large part: a minute or two th
 "$uv" pip install -q --python .venv --no-deps -e .
 touch "$(stamp $locked)"
 broker
+kafka_source

@@ -24,6 +24,7 @@ _EXECUTION_MILLIS = 1_000
 # As of real logs: nine tenths of the bytes are of tasks and stages.
 _TASKS_AN_EXECUTION = 200
 _TASK_FILLER = "x" * 2_000
+_STAGE_FILLER = "x" * 3_000
 _PLAN = """== Physical Plan ==
 Execute InsertIntoHadoopFsRelationCommand (4)
 +- WriteFiles (3)
@@ -47,6 +48,13 @@ Input [{width}]: [{columns}]
 Input: []
 Arguments: s3a://lake/core/table_{number}, false, Parquet, [path=s3a://lake/core], Overwrite, [id]
 """
+_ACCUMULABLES = [
+    {"ID": number, "Name": f"metric {number}", "Value": "1", "Internal": True}
+    for number in range(30)
+] + [
+    {"ID": 31, "Name": "internal.metrics.output.recordsWritten", "Value": 1_000},
+    {"ID": 32, "Name": "internal.metrics.output.bytesWritten", "Value": 90_000},
+]
 _COLUMNS = ", ".join(f"column_{number}#{number}" for number in range(40))
 
 
@@ -134,7 +142,11 @@ def _execution(number: int) -> Iterator[dict[str, object]]:
     properties = {"spark.sql.execution.id": str(number)}
     job = {"Job ID": number, "Stage Infos": [_TASK_FILLER] * 4, "Properties": properties}
     yield {"Event": lines.JOB_START, **job}
+    info = {"Stage ID": number, "Stage Attempt ID": 0, "Details": _STAGE_FILLER}
+    yield {"Event": lines.STAGE_SUBMITTED, "Stage Info": info, "Properties": properties}
     for task in range(_TASKS_AN_EXECUTION):
         yield {"Event": "SparkListenerTaskEnd", "Stage ID": task, "Task Metrics": _TASK_FILLER}
+    wrote = {"Completion Time": _at(number), "Accumulables": _ACCUMULABLES}
+    yield {"Event": lines.STAGE_COMPLETED, "Stage Info": {**info, **wrote}}
     ended = {"executionId": number, "time": _at(number) + 500, "errorMessage": ""}
     yield {"Event": lines.EXECUTION_END, **ended}

@@ -27,8 +27,9 @@ SELECT {", ".join(_COLUMNS)} FROM run WHERE {{column}} = :run_id
 ORDER BY first_event_at, run_key LIMIT :most
 """  # noqa: S608 - constants only
 _IO = """
-SELECT c.namespace, c.name, io.direction, io.dataset_version, io.checksum, io.partition, io.rows,
-  io.bytes, io.schema_key, c.dataset_key
+SELECT c.namespace, c.name, io.direction, io.dataset_version, io.checksum, io.partition,
+  coalesce(io.rows, io.evidence_rows), coalesce(io.bytes, io.evidence_bytes), io.schema_key,
+  c.dataset_key
 FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
 JOIN dataset c ON c.dataset_key = d.canonical_key WHERE io.run_key IN (:keys)
 """

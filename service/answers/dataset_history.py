@@ -21,8 +21,13 @@ SELECT {column}, first_seen_at, last_seen_at FROM {table}
 WHERE dataset_key = :key ORDER BY last_seen_at DESC, {column} DESC LIMIT :most
 """
 _WRITES = """
-SELECT written_at, root_run_id, job_namespace, job_name, rows, partition, code_version
-FROM dataset_write WHERE dataset_key = :key ORDER BY written_at DESC, root_run_id LIMIT :most
+SELECT w.written_at, w.root_run_id, w.job_namespace, w.job_name, coalesce(w.rows,
+  CASE WHEN w.bucket = 0 THEN (SELECT max(io.evidence_rows) FROM run r
+    JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
+    JOIN dataset d ON d.dataset_key = io.dataset_key AND d.canonical_key = w.dataset_key
+    WHERE r.root_run_id = w.root_run_id) END), w.partition, w.code_version
+FROM dataset_write w WHERE w.dataset_key = :key
+ORDER BY w.written_at DESC, w.root_run_id LIMIT :most
 """
 
 

@@ -41,7 +41,7 @@ FROM run WHERE root_run_id IN (:keys) GROUP BY root_run_id
 """
 _TOUCHED = """
 SELECT r.root_run_id, d.canonical_key, io.direction, MAX(io.dataset_version), MAX(io.checksum),
-  MAX(io.partition), MAX(io.rows)
+  MAX(io.partition), COALESCE(MAX(io.rows), MAX(io.evidence_rows))
 FROM run r JOIN run_io io ON io.run_key = r.run_key JOIN dataset d ON d.dataset_key = io.dataset_key
 WHERE r.root_run_id IN (:keys) AND io.first_event_at <= :at
 GROUP BY r.root_run_id, d.canonical_key, io.direction

@@ -28,8 +28,8 @@ SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, p
 FROM run WHERE run_id = :run_id ORDER BY first_event_at, run_key
 """  # noqa: S608 - constants only
 _IO = """
-SELECT io.run_key, d.namespace, d.name, io.direction, io.rows, io.bytes, io.dataset_version,
-  io.checksum, io.partition
+SELECT io.run_key, d.namespace, d.name, io.direction, coalesce(io.rows, io.evidence_rows),
+  coalesce(io.bytes, io.evidence_bytes), io.dataset_version, io.checksum, io.partition
 FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
 WHERE io.run_key IN (:keys) ORDER BY io.direction, d.namespace, d.name LIMIT :most
 """

@@ -11,7 +11,7 @@ from slis.stream.arrow import records
 
 Frames = dict[str, list[dict[str, Any]]]
 
-_NAMES = ("applications", "executions", "touched", "jobs", "half_lines")
+_NAMES = ("applications", "executions", "touched", "jobs", "stages", "half_lines")
 # Spark's names of what is wrong with a file, and not with Spark or with us.
 _OF_FILES = ("PATH_NOT_FOUND", "FAILED_READ_FILE")
 _MOST_PROBLEM_CHARACTERS = 200
@@ -54,6 +54,7 @@ def _frames(spark: SparkSession, plain: dict[str, str]) -> Frames:
             "executions": parse.executions(logged),
             "touched": parse.touched_by_plans(logged).union(parse.touched_by_streams(logged)),
             "jobs": parse.jobs(logged),
+            "stages": parse.stages(logged),
             "half_lines": parse.half_lines(logged),
         }
         known = {_bare(path): log for path, log in plain.items()}

@@ -1,6 +1,6 @@
-"""The events of Spark's logs that tell of applications, SQL executions and micro-batches.
+"""The events of Spark's logs that tell of applications, SQL executions, stages and micro-batches.
 
-Most of a log is tasks and stages: a line is told by its first characters, and what is not wanted is
+Most of a log is tasks: a line is told by its first characters, and what is not wanted is
 never parsed.
 """
 
@@ -20,9 +20,12 @@ EXECUTION_START = f"{_SQL}Start"
 EXECUTION_END = f"{_SQL}End"
 PROGRESS = "org.apache.spark.sql.streaming.StreamingQueryListener$QueryProgressEvent"
 JOB_START = "SparkListenerJobStart"
+STAGE_SUBMITTED = "SparkListenerStageSubmitted"
+STAGE_COMPLETED = "SparkListenerStageCompleted"
 _WANTED = (
     *(LOG_START, APPLICATION_START, APPLICATION_END, ENVIRONMENT),
     *(EXECUTION_START, EXECUTION_END, PROGRESS, JOB_START),
+    *(STAGE_SUBMITTED, STAGE_COMPLETED),
 )
 
 

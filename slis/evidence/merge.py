@@ -44,7 +44,9 @@ class Names:
 
     def _find(self, kind: str, name: str) -> int | None:
         plain = name.replace("!", "!!").replace("%", "!%").replace("_", "!_")
-        given = {"name": name, "suffix": f"%.{plain}", "is_topic": int(kind == TOPIC)}
+        # A table's name may lack its schema; of topics, `a.orders` is another than `orders`.
+        suffix = plain if kind == TOPIC else f"%.{plain}"
+        given = {"name": name, "suffix": suffix, "is_topic": int(kind == TOPIC)}
         found = self._connection.scalars(text(_CANDIDATES), given).all()
         return found[0] if len(found) == 1 else None
 
@@ -69,6 +71,7 @@ def merge_told(connection: Connection, told: Told) -> None:
     _fold(connection, tables.execution, unjudged, once)
     unique = {tuple(row.items()): row for row in told.io}
     _fold(connection, tables.execution_io, list(unique.values()))
+    _fold(connection, tables.evidence_stage, told.stages)
 
 
 def _fold(

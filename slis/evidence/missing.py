@@ -2,6 +2,7 @@
 
 from sqlalchemy import Connection
 
+from slis.evidence.counted import count_rows
 from slis.evidence.statements import CHANGED, Given, executed, finds
 
 # Groups are due a while after their outermost execution ended: events may come until then.
@@ -78,6 +79,13 @@ _SAME = """
         substr(d.name, 1, length(rd.name) + 1) = rd.name || '/'
         OR substr(rd.name, 1, length(d.name) + 1) = d.name || '/')))
 """
+# A micro-batch read it, says one run, and says not what for; another wrote, and says not what of.
+_READ_BESIDE = """
+    (t.direction = 'read' AND ro.run_key <> t.run_key AND EXISTS (
+        SELECT 1 FROM run_io w WHERE w.run_key = t.run_key AND w.direction = 'write')
+    AND NOT EXISTS (
+        SELECT 1 FROM run_io w WHERE w.run_key = ro.run_key AND w.direction = 'write'))
+"""
 _TOUCHED = f"""
     INSERT INTO run_io (run_key, dataset_key, direction, first_event_at, last_event_at,
         has_statistics, is_reported, landed_at)
@@ -96,7 +104,7 @@ _TOUCHED = f"""
         SELECT 1 FROM execution o JOIN run_io ro ON ro.run_key = o.run_key
         JOIN dataset rd ON rd.dataset_key = ro.dataset_key
         WHERE o.group_key = t.group_key AND ro.direction = t.direction AND ro.is_reported
-            AND {_SAME})
+            AND {_SAME} AND NOT {_READ_BESIDE})
     GROUP BY t.run_key, t.dataset_key, t.direction
     ON CONFLICT (run_key, dataset_key, direction) DO NOTHING
 """  # noqa: S608 - our own tables
@@ -128,4 +136,5 @@ def add_what_is_missing(connection: Connection, given: Given) -> None:
     if executed(connection, _TOUCHED, given):
         which = "NOT is_reported AND landed_at = :landed_at"
         executed(connection, _CHANGED_IO.format(which=which), given)
+    count_rows(connection)
     executed(connection, _SETTLED, given)

@@ -7,12 +7,22 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from slis.evidence import lines
-from slis.evidence.plans import FILE, WRITE, streamed, touched
+from slis.evidence.plans import (
+    FILE,
+    READ,
+    TOPIC,
+    WRITE,
+    reads_unnamed,
+    streamed,
+    streamed_topics,
+    touched,
+)
 
 _STREAM_RUN = r"\nrunId = ([0-9a-f-]{36})"
 _STREAM_BATCH = r"\nbatch = ([0-9]+)"
 _LISTENER = "OpenLineageSparkListener"
 _MOST_ERROR_CHARACTERS = 2_000
+_WRITTEN = "internal.metrics.output."
 
 
 def applications(logged: DataFrame) -> DataFrame:
@@ -46,6 +56,7 @@ def executions(logged: DataFrame) -> DataFrame:
         "error_message": F.substring(
             F.nullif(F.col("errorMessage"), F.lit("")), 1, _MOST_ERROR_CHARACTERS
         ),
+        "reads_unnamed": reads_unnamed("physicalPlanDescription"),
     }
     told = logged.where(is_start | _is(lines.EXECUTION_END))
     return told.groupBy("path", F.col("executionId").alias("execution_id")).agg(
@@ -69,18 +80,34 @@ def touched_by_plans(logged: DataFrame) -> DataFrame:
 
 
 def touched_by_streams(logged: DataFrame) -> DataFrame:
-    """`schemas.TOUCHED` of the micro-batches: the folders of file sinks, which no plan names."""
+    """`schemas.TOUCHED` of the micro-batches: folders of file sinks, and topics that were read.
+
+    No plan names these.
+    """
     progress = logged.where(_is(lines.PROGRESS))
-    return progress.select(
+    folder, topic = F.col("folder"), F.explode("topics")
+    told = progress.select(
         "path",
         F.lit(None).cast("bigint").alias("execution_id"),
         F.col("progress.runId").alias("stream_run_id"),
         F.col("progress.batchId").alias("stream_batch"),
-        F.lit(WRITE).alias("direction"),
-        F.lit(FILE).alias("kind"),
-        streamed("progress.sink.description").alias("location"),
-        F.lit(True).alias("is_whole"),
-    ).where("location IS NOT NULL")
+        streamed("progress.sink.description").alias("folder"),
+        streamed_topics("progress.sources").alias("topics"),
+    )
+    written = _named_by(told, WRITE, FILE, folder, is_whole=True).where("location IS NOT NULL")
+    return written.union(_named_by(told, READ, TOPIC, topic, is_whole=False))
+
+
+def _named_by(
+    told: DataFrame, direction: str, kind: str, location: Column, *, is_whole: bool
+) -> DataFrame:
+    return told.select(
+        *("path", "execution_id", "stream_run_id", "stream_batch"),
+        F.lit(direction).alias("direction"),
+        F.lit(kind).alias("kind"),
+        location.alias("location"),
+        F.lit(is_whole).alias("is_whole"),
+    )
 
 
 def jobs(logged: DataFrame) -> DataFrame:
@@ -91,6 +118,35 @@ def jobs(logged: DataFrame) -> DataFrame:
         .select("path", execution.alias("execution_id"), F.col("`Job ID`").alias("spark_job_id"))
         .where("execution_id IS NOT NULL")
     )
+
+
+def stages(logged: DataFrame) -> DataFrame:
+    """`schemas.STAGES`: what was written out, by which execution.
+
+    A task counts what it wrote once that is committed, so that what was tried again counts once.
+    A count of zero Spark leaves out: a stage of no rows is none of these.
+    """
+    info = F.col("`Stage Info`")
+    told = logged.where(_is(lines.STAGE_SUBMITTED) | _is(lines.STAGE_COMPLETED))
+    execution = F.col("Properties")["spark.sql.execution.id"].try_cast("bigint")
+    keys = {"stage_id": info["Stage ID"], "attempt": info["Stage Attempt ID"]}
+    found = {
+        "execution_id": execution,
+        "at": F.timestamp_millis(F.coalesce(info["Completion Time"], info["Submission Time"])),
+        "rows": _figure("recordsWritten"),
+        "bytes": _figure("bytesWritten"),
+        "is_ended": _is(lines.STAGE_COMPLETED),
+    }
+    stage = told.groupBy("path", *(key.alias(name) for name, key in keys.items())).agg(
+        *(F.max(value).alias(name) for name, value in found.items())
+    )
+    is_open = F.col("execution_id").isNotNull() & ~F.col("is_ended")
+    return stage.where(is_open | F.col("rows").isNotNull()).drop("is_ended")
+
+
+def _figure(name: str) -> Column:
+    named = F.filter("`Stage Info`.Accumulables", lambda one: one["Name"] == _WRITTEN + name)
+    return F.get(named, F.lit(0))["Value"].try_cast("bigint")
 
 
 def half_lines(logged: DataFrame) -> DataFrame:

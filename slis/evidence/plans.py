@@ -28,10 +28,14 @@ _TOPIC_WRITE = _SAVED + r"kafka010[^\n]*[\[ ]topic=([^,\]\n]+)"
 _OPAQUE = r"Scan ExistingRDD|LogicalRDD|MapPartitions|RDDScan"
 _OUTPUT_PATH = _SAVED + r"[\[ ]path=([a-z][a-z0-9+.-]*:/[^,\]\n]+)"
 
+# A stream's source that is not of files: the plan has its class, and not what it reads.
+_UNNAMED = r"\) (?:MicroBatch|Continuous)Scan"
+
 READ, WRITE = "read", "write"
 FILE, TABLE, TOPIC = "file", "table", "topic"
 # A sink or a source as a stream's progress describes it.
 _FILE_STREAM = r"^(?:FileSink|FileStreamSource|DeltaSink)\[(.+)\]$"
+_TOPIC_STREAM = r"^KafkaV[0-9]+\["
 _GLOB = r"/[^/]*[*?{\[].*$"
 
 
@@ -57,6 +61,27 @@ def streamed(description: str) -> Column:
     """The folder that a file sink or source names; null for any other."""
     folder = F.regexp_extract(description, _FILE_STREAM, 1)
     return F.nullif(F.regexp_replace(folder, _GLOB, ""), F.lit(""))
+
+
+def reads_unnamed(plan: str) -> Column:
+    """Whether the plan reads what it does not name."""
+    return F.col(plan).rlike(_UNNAMED)
+
+
+def streamed_topics(sources: str) -> Column:
+    """The topics that Kafka sources had read up to: an array, whichever way they were subscribed.
+
+    Args:
+        sources: of a stream's progress; the offsets are by topic and partition.
+    """
+
+    def topics(source: Column) -> Column:
+        offsets = F.from_json(source["endOffset"], "map<string, string>")
+        # Without an offset nothing was read yet; a null would take the others with it.
+        return F.coalesce(F.map_keys(offsets), F.array().cast("array<string>"))
+
+    of_kafka = F.filter(sources, lambda source: source["description"].rlike(_TOPIC_STREAM))
+    return F.array_distinct(F.flatten(F.transform(of_kafka, topics)))
 
 
 def _all(text: Column, pattern: str) -> Column:

@@ -4,7 +4,7 @@ This runs in the driver: of a log's millions of tasks, Spark left the executions
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,7 +12,7 @@ import msgspec
 
 from lineage.keys import key
 from lineage.names import split_joined
-from slis.evidence.plans import FILE
+from slis.evidence.plans import FILE, WRITE
 from slis.stream.spellings import Seen, Spellings
 
 Row = dict[str, Any]
@@ -23,11 +23,12 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+")
 
 
 class Told(msgspec.Struct):
-    """Rows of `application`, `execution`, `execution_io`, and the names that they use."""
+    """Rows of `application`, `execution`, `execution_io` and `evidence_stage`, and their names."""
 
     applications: list[Row] = []
     executions: list[Row] = []
     io: list[Row] = []
+    stages: list[Row] = []
     spellings: Spellings = msgspec.field(default_factory=Spellings)
 
 
@@ -46,12 +47,18 @@ def stream_key(application_id: str, run_id: str, batch: int) -> int:
     return key(application_id, run_id, str(batch))
 
 
+def stage_key(application_id: str, stage: int, attempt: int) -> int:
+    """Of one attempt of a stage, in `evidence_stage`."""
+    return key(application_id, "stage", str(stage), str(attempt))
+
+
 def told(frames: Mapping[str, Iterable[Row]], ids: Mapping[str, str], resolve: Resolve) -> Told:
     """Rows of what the logs say.
 
     Args:
         frames: rows of `schemas.APPLICATIONS` as `applications`, of EXECUTIONS as `executions`, of
-            TOUCHED as `touched`, of JOBS as `jobs`; instants in microseconds.
+            TOUCHED as `touched`, of JOBS as `jobs`, of STAGES as `stages`; instants in
+            microseconds.
         ids: application id by file. What a file of an unknown application says is left out: its
             first file, which names it, was not read yet.
         resolve: finds the dataset of a name without a namespace.
@@ -64,13 +71,19 @@ def told(frames: Mapping[str, Iterable[Row]], ids: Mapping[str, str], resolve: R
         if row["execution_id"] is not None and (not row["is_whole"] or row["kind"] != FILE)
     }
     jobs = _first_jobs(frames["jobs"], ids)
+    outputs = Counter(
+        execution_key(ids[row["path"]], row["execution_id"])
+        for row in touched
+        if row["execution_id"] is not None and row["direction"] == WRITE
+    )
     for row in frames["executions"]:
         if row["path"] in ids:
-            found.executions.append(_execution(row, ids[row["path"]], jobs, opaque))
+            found.executions.append(_execution(row, ids[row["path"]], jobs, outputs, opaque))
     times = {row["execution_key"]: row["started_at"] for row in found.executions}
     times |= {row["stream_key"]: row["started_at"] for row in found.executions}
     for row in touched:
         found.io += _io(row, ids[row["path"]], times, found.spellings, resolve)
+    found.stages = [_stage(row, ids[row["path"]]) for row in frames["stages"] if row["path"] in ids]
     return found
 
 
@@ -99,7 +112,13 @@ def _first_jobs(rows: Iterable[Row], ids: Mapping[str, str]) -> dict[int, int]:
     return {execution: min(numbers) for execution, numbers in jobs.items()}
 
 
-def _execution(row: Row, application: str, jobs: Mapping[int, int], opaque: set[int]) -> Row:
+def _execution(
+    row: Row,
+    application: str,
+    jobs: Mapping[int, int],
+    outputs: Mapping[int, int],
+    opaque: set[int],
+) -> Row:
     own = execution_key(application, row["execution_id"])
     outermost, stream = row["root_execution_id"], row["stream_run_id"]
     has_batch = stream is not None and row["stream_batch"] is not None
@@ -111,8 +130,18 @@ def _execution(row: Row, application: str, jobs: Mapping[int, int], opaque: set[
         "stream_key": stream_key(application, stream, row["stream_batch"]) if has_batch else None,
         "group_key": None if outermost is None else execution_key(application, outermost),
         "spark_job_id": jobs.get(own),
-        "is_whole": own not in opaque,
+        "outputs": outputs.get(own),
+        "is_whole": own not in opaque and not row["reads_unnamed"],
         **{field: row[field] for field in ("started_at", "ended_at", "error_message")},
+    }
+
+
+def _stage(row: Row, application: str) -> Row:
+    execution = row["execution_id"]
+    return {
+        "stage_key": stage_key(application, row["stage_id"], row["attempt"]),
+        "execution_key": None if execution is None else execution_key(application, execution),
+        **{field: row[field] for field in ("at", "rows", "bytes")},
     }
 
 

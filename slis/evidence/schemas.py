@@ -10,7 +10,10 @@ EVENT = """
         `spark.openlineage.namespace`: string, `spark.sql.maxMetadataStringLength`: string>,
     executionId bigint, rootExecutionId bigint, time bigint, description string,
     physicalPlanDescription string, errorMessage string,
-    progress struct<runId: string, batchId: bigint, sink: struct<description: string>>,
+    progress struct<runId: string, batchId: bigint, sink: struct<description: string>,
+        sources: array<struct<description: string, endOffset: string>>>,
+    `Stage Info` struct<`Stage ID`: bigint, `Stage Attempt ID`: bigint, `Submission Time`: bigint,
+        `Completion Time`: bigint, Accumulables: array<struct<Name: string, Value: string>>>,
     `Job ID` bigint, Properties struct<`spark.sql.execution.id`: string>
 """
 LOGGED = f"path string, is_half boolean, {EVENT.strip()}"
@@ -21,9 +24,11 @@ APPLICATIONS = """
 """
 
 # One row per SQL execution and file that tells of it: start and end may be in two files.
+# `reads_unnamed`: its plan has a source that it does not name; null where the start is not here.
 EXECUTIONS = """
     path string, execution_id bigint, root_execution_id bigint, stream_run_id string,
-    stream_batch bigint, started_at timestamp, ended_at timestamp, error_message string
+    stream_batch bigint, started_at timestamp, ended_at timestamp, error_message string,
+    reads_unnamed boolean
 """
 
 # What plans and micro-batches name. `location`: a path or URI (`kind` file), or a name whose
@@ -36,3 +41,10 @@ TOUCHED = """
 
 # Spark's jobs and the executions that they ran for.
 JOBS = "path string, execution_id bigint, spark_job_id bigint"
+
+# One attempt of a stage, as one file tells it: that wrote rows out, or has not ended in that file.
+# Null `execution_id`: it was submitted in a file before.
+STAGES = """
+    path string, stage_id bigint, attempt bigint, execution_id bigint, at timestamp, rows bigint,
+    bytes bigint
+"""

@@ -33,6 +33,7 @@ _BY_AGE = {
     "SELECT execution_key FROM execution WHERE started_at < :before"
     " UNION SELECT stream_key FROM execution WHERE started_at < :before)",
     "execution": "started_at < :before",
+    "evidence_stage": "at < :before",
     "application": "started_at < :before",
     "evidence_file": "modified_at < :before",
     "edge_check": "checked_at < :before",

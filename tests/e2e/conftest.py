@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from service.demo.spark import command, environment
+from service.demo.spark import command, environment, file, listener_conf
+from tests.e2e.kinds import run_job
 from tests.e2e.running import Up
 from tests.service.waiting import until
 
@@ -24,6 +25,23 @@ def up(tmp_path: Path) -> Iterator[Up]:
         yield running
     finally:
         running.stop()
+
+
+@pytest.fixture(scope="session")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of `jobs/kinds.py`, run with its listener: `logs` and `events.jsonl` in it."""
+    folder = tmp_path_factory.mktemp("kinds")
+    run_job("kinds", folder, listener_conf(file(folder / "events.jsonl"), namespace="kinds"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def ran_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same without a listener, its log one compressed file."""
+    folder = tmp_path_factory.mktemp("alone")
+    settings = {"spark.eventLog.rolling.enabled": "false", "spark.eventLog.compress": "true"}
+    run_job("kinds", folder, settings)
+    return folder
 
 
 @pytest.fixture

@@ -1,21 +1,15 @@
 """Event logs of real Spark, every kind of output once, against what the real listener told."""
 
-import json
-import subprocess
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 
 import pytest
 
-from service.demo.spark import command, environment, file, listener_conf
 from slis.accuracy.catalog import compare
-from slis.evidence.scan import scan
-from tests.slis.stream.spools import Lander, rows
+from tests.e2e.kinds import Estate, events_of
+from tests.slis.stream.spools import rows
 
 pytestmark = pytest.mark.e2e
 
-_JOB_SECONDS = 240
-_SETTLED = timedelta(minutes=5)
 _WRITES = """
     SELECT d.name, w.is_reported FROM dataset_write w
     JOIN dataset d ON d.dataset_key = w.dataset_key
@@ -40,86 +34,6 @@ _BY_PLAN = {
 _RETIRED = "SELECT name, retired_at IS NOT NULL FROM dataset WHERE name LIKE '%/dropped'"
 
 
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory):
-    """The job's folder, after it ran with its listener: `logs` and `events.jsonl` are in it."""
-    folder = tmp_path_factory.mktemp("kinds")
-    _run(folder, {**listener_conf(file(folder / "events.jsonl"), namespace="kinds")})
-    return folder
-
-
-@pytest.fixture(scope="module")
-def ran_alone(tmp_path_factory):
-    """The same without a listener, its log one compressed file."""
-    folder = tmp_path_factory.mktemp("alone")
-    settings = {"spark.eventLog.rolling.enabled": "false", "spark.eventLog.compress": "true"}
-    _run(folder, settings)
-    return folder
-
-
-def _run(folder: Path, conf: dict[str, str]) -> None:
-    (folder / "logs").mkdir()
-    logged = {
-        "spark.eventLog.enabled": "true",
-        "spark.eventLog.dir": (folder / "logs").as_uri(),
-        "spark.eventLog.compress": "false",
-        "spark.sql.maxMetadataStringLength": "100000",
-    }
-    script = Path(__file__).with_name("jobs") / "kinds.py"
-    argv = command(script, str(folder), conf={**logged, **conf}, scratch=folder)
-    done = subprocess.run(
-        argv,
-        env=environment(),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=_JOB_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2_000:]
-
-
-def _events(folder: Path) -> list[dict]:
-    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-class Estate:
-    """A catalog, told by events and by evidence."""
-
-    def __init__(self, spark, catalog, folder) -> None:
-        self.spark, self.catalog = spark, catalog
-        self.folder = folder
-        self.now = _now() + timedelta(minutes=10)
-
-    def land(self, events):
-        """The stream's batch of these."""
-        Lander(self.spark, self.catalog, self.folder, self.now).land(*events)
-
-    def scan(self, logs, *, after=timedelta()):
-        """A look at the logs, ten minutes and `after` from now."""
-        at = self.now + after
-        scratch = self.folder / "unpacked"
-        folders = [logs.as_uri()]
-        return scan(self.spark, self.catalog, folders, at, settle=_SETTLED, scratch=scratch)
-
-    def rows(self, query):
-        """Rows, paths without the job's folder."""
-        return {
-            tuple(self._short(value) if isinstance(value, str) else bool(value) for value in row)
-            for row in rows(self.catalog, query)
-        }
-
-    def _short(self, name):
-        for part in ("/kinds0/", "/alone0/"):
-            if part in name:
-                return name.split(part)[1]
-        return name
-
-
 @pytest.fixture
 def estate(spark, catalog, tmp_path):
     return Estate(spark, catalog, tmp_path)
@@ -127,7 +41,7 @@ def estate(spark, catalog, tmp_path):
 
 def test_what_the_listener_left_out_is_found_and_nothing_else(estate, ran):
     """The stream's file sink is in the evidence alone; the JDBC save failed; all else agrees."""
-    estate.land(_events(ran))
+    estate.land(events_of(ran))
 
     found = estate.scan(ran / "logs")
 
@@ -150,7 +64,7 @@ def test_what_was_dropped_stays_so_when_evidence_of_its_making_comes_later(estat
         names = [output["name"].rsplit("/", 1)[-1] for output in event["outputs"]]
         return "dropped" not in names or "drop_table" in event["job"]["name"]
 
-    estate.land([event for event in _events(ran) if tells(event)])
+    estate.land([event for event in events_of(ran) if tells(event)])
     estate.scan(ran / "logs")
 
     assert ("warehouse/dropped", False) in estate.rows(_WRITES)
@@ -159,7 +73,7 @@ def test_what_was_dropped_stays_so_when_evidence_of_its_making_comes_later(estat
 
 def test_the_edges_that_the_listener_told_are_checked_against_the_log(estate, ran):
     """One is missing, of the stream's sink; all others agree; and each is checked once."""
-    estate.land(_events(ran))
+    estate.land(events_of(ran))
     estate.scan(ran / "logs")
 
     checked = compare(estate.spark, estate.catalog, estate.now)
@@ -201,7 +115,7 @@ def test_the_order_of_events_and_evidence_makes_no_difference(estate, ran, first
     """What stood for events that came late is gone without a trace."""
     if first == "evidence":
         estate.scan(ran / "logs")
-    estate.land(_events(ran))
+    estate.land(events_of(ran))
     estate.scan(ran / "logs", after=timedelta(minutes=1))
 
     alone = "SELECT run_id, evidence FROM run WHERE evidence IS NOT NULL"
@@ -218,7 +132,7 @@ def test_the_order_of_events_and_evidence_makes_no_difference(estate, ran, first
 
 def test_a_second_look_finds_nothing_new(estate, ran):
     """A log that did not change is not read again, and what it said is not told twice."""
-    estate.land(_events(ran))
+    estate.land(events_of(ran))
     estate.scan(ran / "logs")
 
     again = estate.scan(ran / "logs", after=timedelta(minutes=1))

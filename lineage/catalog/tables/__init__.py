@@ -14,6 +14,7 @@ from lineage.catalog.tables.evidence import (
     application,
     edge_check,
     evidence_file,
+    evidence_stage,
     execution,
     execution_io,
 )
@@ -94,6 +95,7 @@ __all__ = [
     "evaluation",
     "event",
     "evidence_file",
+    "evidence_stage",
     "execution",
     "execution_io",
     "impact",

@@ -49,6 +49,7 @@ execution = Table(
     instant("ended_at"),
     Column("error_message", Text),  # null: it succeeded, once it ended
     Column("spark_job_id", BigInteger),  # the first that it ran
+    Column("outputs", BigInteger),  # that its plan names, whether or not they are known datasets
     Column("run_key", BigInteger),  # of the run whose events told of it
     flag("is_whole"),  # its lists are: what they do not name was not read
     flag("is_settled"),  # what its events lack was looked for, late enough
@@ -67,6 +68,18 @@ execution_io = Table(
     key_column("execution_key"),  # or its `stream_key`: a sink is told of apart
     key_column("dataset_key"),  # as named after folding, before symlinks
     Column("direction", Text, primary_key=True),  # read | write
+    sqlite_with_rowid=False,
+)
+
+evidence_stage = Table(
+    "evidence_stage",
+    metadata,
+    key_column("stage_key"),  # of one attempt
+    Column("execution_key", BigInteger),  # null: it was submitted in a file that was not read yet
+    instant("at", nullable=False),
+    Column("rows", BigInteger),  # that it wrote out; null: it has not ended yet
+    Column("bytes", BigInteger),
+    Index("evidence_stage_execution", "execution_key"),
     sqlite_with_rowid=False,
 )
 

@@ -66,6 +66,8 @@ run_io = Table(
     Column("lifecycle", Text),  # lifecycleStateChange of the last event
     Column("rows", BigInteger),
     Column("bytes", BigInteger),
+    Column("evidence_rows", BigInteger),  # by the event log, where no event tells `rows`
+    Column("evidence_bytes", BigInteger),
     Column("schema_key", BigInteger),
     Column("dataset_version", Text),
     Column("checksum", Text),  # algorithm:value, where the producer gives one

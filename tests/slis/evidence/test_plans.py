@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import functions as F
 
-from slis.evidence.plans import streamed, touched
+from slis.evidence.plans import streamed, streamed_topics, touched
 
 
 def _touched(spark, *plans: str):
@@ -82,3 +82,22 @@ def test_a_streams_folder_is_named_without_its_pattern(spark):
     found = [row[0] for row in frame.select(streamed("description")).collect()]
 
     assert found == ["file:/out/s", "s3a://in/x", None, None]
+
+
+def test_topics_are_those_that_a_kafka_source_had_read_up_to(spark):
+    """However they were subscribed; other sources have offsets too, that name nothing."""
+    sources = [
+        ("KafkaV2[Subscribe[orders, returns]]", '{"orders":{"0":3,"1":0},"returns":{"0":2}}'),
+        ("KafkaV2[SubscribePattern[ord.*]]", '{"orders":{"0":3}}'),
+        ("KafkaV1[Assign[paid-0]]", '{"paid":{"0":2}}'),
+        ("KafkaV2[Subscribe[none_yet]]", None),
+        ("FileStreamSource[file:/in/KafkaV2[a]]", '{"logOffset":0}'),
+        ("RateStreamV2[rowsPerSecond=1]", "7"),
+    ]
+    schema = "sources array<struct<description: string, endOffset: string>>"
+    frame = spark.createDataFrame([(sources,), ([],), (None,)], schema)
+
+    found = [row[0] for row in frame.select(streamed_topics("sources")).collect()]
+
+    assert [sorted(topics) for topics in found[:2]] == [["orders", "paid", "returns"], []]
+    assert not found[2]

@@ -4,7 +4,7 @@ import pytest
 
 from slis.evidence.rows import execution_key, job_of, stream_key, told
 
-_FRAMES = {"applications": [], "executions": [], "touched": [], "jobs": []}
+_FRAMES = {"applications": [], "executions": [], "touched": [], "jobs": [], "stages": []}
 _EXECUTION = {
     "path": "log",
     "execution_id": 7,
@@ -14,6 +14,7 @@ _EXECUTION = {
     "started_at": 10,
     "ended_at": 20,
     "error_message": None,
+    "reads_unnamed": None,
 }
 
 

@@ -394,6 +394,19 @@ def upgrade() -> None:
         batch_op.create_index("evidence_file_log", ["log"], unique=False)
 
     op.create_table(
+        "evidence_stage",
+        sa.Column("stage_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("execution_key", sa.BigInteger(), nullable=True),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("rows", sa.BigInteger(), nullable=True),
+        sa.Column("bytes", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("stage_key"),
+        sqlite_with_rowid=False,
+    )
+    with op.batch_alter_table("evidence_stage", schema=None) as batch_op:
+        batch_op.create_index("evidence_stage_execution", ["execution_key"], unique=False)
+
+    op.create_table(
         "execution",
         sa.Column("execution_key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("application_id", sa.Text(), nullable=False),
@@ -405,6 +418,7 @@ def upgrade() -> None:
         sa.Column("ended_at", sa.BigInteger(), nullable=True),
         sa.Column("error_message", sa.Text(), nullable=True),
         sa.Column("spark_job_id", sa.BigInteger(), nullable=True),
+        sa.Column("outputs", sa.BigInteger(), nullable=True),
         sa.Column("run_key", sa.BigInteger(), nullable=True),
         sa.Column("is_whole", sa.Boolean(), nullable=False),
         sa.Column("is_settled", sa.Boolean(), nullable=False),
@@ -634,6 +648,8 @@ def upgrade() -> None:
         sa.Column("lifecycle", sa.Text(), nullable=True),
         sa.Column("rows", sa.BigInteger(), nullable=True),
         sa.Column("bytes", sa.BigInteger(), nullable=True),
+        sa.Column("evidence_rows", sa.BigInteger(), nullable=True),
+        sa.Column("evidence_bytes", sa.BigInteger(), nullable=True),
         sa.Column("schema_key", sa.BigInteger(), nullable=True),
         sa.Column("dataset_version", sa.Text(), nullable=True),
         sa.Column("checksum", sa.Text(), nullable=True),
@@ -842,6 +858,10 @@ def downgrade() -> None:
         batch_op.drop_index("execution_application")
 
     op.drop_table("execution")
+    with op.batch_alter_table("evidence_stage", schema=None) as batch_op:
+        batch_op.drop_index("evidence_stage_execution")
+
+    op.drop_table("evidence_stage")
     with op.batch_alter_table("evidence_file", schema=None) as batch_op:
         batch_op.drop_index("evidence_file_log")
 

@@ -1,0 +1,80 @@
+"""The job of every kind of output, run once for all tests, and what its log and events say."""
+
+import json
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from service.demo.spark import command, environment
+from slis.evidence.scan import scan
+from tests.slis.stream.spools import Lander, rows
+
+_JOB_SECONDS = 240
+_SETTLED = timedelta(minutes=5)
+
+
+def run_job(
+    name: str, folder: Path, conf: dict[str, str], *arguments: str, master: str | None = None
+) -> None:
+    """A job of `jobs`, its event log in `logs` of the folder that it is given."""
+    (folder / "logs").mkdir()
+    logged = {
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": (folder / "logs").as_uri(),
+        "spark.eventLog.compress": "false",
+        "spark.sql.maxMetadataStringLength": "100000",
+    }
+    script = Path(__file__).with_name("jobs") / f"{name}.py"
+    argv = command(script, str(folder), *arguments, conf={**logged, **conf}, scratch=folder)
+    if master:
+        argv = tuple(master if word == "local[2]" else word for word in argv)
+    done = subprocess.run(
+        argv,
+        env=environment(),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=_JOB_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2_000:]
+
+
+def events_of(folder: Path) -> list[dict]:
+    """What the listener told of the job."""
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+
+
+class Estate:
+    """A catalog, told by events and by evidence."""
+
+    def __init__(self, spark, catalog, folder) -> None:
+        self.spark, self.catalog = spark, catalog
+        self.folder = folder
+        self.now = datetime.now(UTC) + timedelta(minutes=10)
+
+    def land(self, events):
+        """The stream's batch of these."""
+        Lander(self.spark, self.catalog, self.folder, self.now).land(*events)
+
+    def scan(self, logs, *, after=timedelta()):
+        """A look at the logs, ten minutes and `after` from now."""
+        at = self.now + after
+        scratch = self.folder / "unpacked"
+        folders = [logs.as_uri()]
+        return scan(self.spark, self.catalog, folders, at, settle=_SETTLED, scratch=scratch)
+
+    def rows(self, query):
+        """Rows, paths without the job's folder, numbers that are flags as such."""
+        return {
+            tuple(short(value) if isinstance(value, str) else bool(value) for value in row)
+            for row in rows(self.catalog, query)
+        }
+
+
+def short(name: str) -> str:
+    """A path without the job's folder."""
+    for part in ("/kinds0/", "/alone0/", "/retried0/", "/topics0/"):
+        if part in name:
+            return name.split(part)[1]
+    return name

@@ -1,0 +1,130 @@
+"""Rows that were written, by event logs of real Spark, beside what the real listener told."""
+
+import copy
+import json
+
+import pytest
+
+from service.demo.spark import file, listener_conf
+from tests.e2e.kinds import Estate, events_of, run_job, short
+from tests.slis.stream.spools import rows
+
+pytestmark = pytest.mark.e2e
+
+_BY_EVIDENCE = """
+    SELECT d.name, max(io.evidence_rows) FROM run_io io
+    JOIN dataset d ON d.dataset_key = io.dataset_key
+    WHERE io.evidence_rows IS NOT NULL GROUP BY d.name
+"""
+_BYTES = """
+    SELECT d.name, max(io.evidence_bytes) FROM run_io io
+    JOIN dataset d ON d.dataset_key = io.dataset_key
+    WHERE io.evidence_bytes IS NOT NULL GROUP BY d.name
+"""
+# As `jobs/kinds.py` writes them; the listener tells of each but the file sink.
+_WRITTEN = {
+    "joined": 2,
+    "warehouse/orders": 2,
+    "warehouse/totals": 1,
+    "warehouse/dropped": 2,
+    "as_csv": 3,
+    "as_json": 3,
+    "as_orc": 3,
+    "as_text": 3,
+    "from_database": 3,
+    "from_cache": 2,
+    "from_rows": 1,
+    "from_rdd_rows": 4,
+    "by_batch": 3,
+    "streamed": 3,
+}
+
+
+@pytest.fixture
+def estate(spark, catalog, tmp_path):
+    return Estate(spark, catalog, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def retried(tmp_path_factory):
+    """The folder of a job each of whose tasks failed once, after some rows."""
+    folder = tmp_path_factory.mktemp("retried")
+    told = listener_conf(file(folder / "events.jsonl"), namespace="kinds")
+    run_job("retried", folder, told, master="local[2,2]")  # two attempts a task
+    return folder
+
+
+def _figures(estate, query=_BY_EVIDENCE):
+    return {short(name): value for name, value in rows(estate.catalog, query)}
+
+
+def _without_statistics(events):
+    """As of a listener that counts nothing."""
+    told = copy.deepcopy(events)
+    for event in told:
+        for output in event["outputs"]:
+            output.get("outputFacets", {}).pop("outputStatistics", None)
+    return told
+
+
+def _told(events, figure):
+    """The greatest figure of each output that the listener tells."""
+    found = {}
+    for event in events:
+        for output in event["outputs"]:
+            told = output.get("outputFacets", {}).get("outputStatistics", {}).get(figure)
+            name = short(output["name"])
+            if told is not None:
+                found[name] = max(told, found.get(name, 0))
+    return found
+
+
+def test_rows_of_every_kind_of_output_are_known_without_a_listener(estate, ran_alone):
+    """Files, tables, a stream's sink, its batches; but no table of a hidden database."""
+    estate.scan(ran_alone / "logs")
+
+    assert _figures(estate) == _WRITTEN
+
+
+def test_what_the_listener_did_not_count_the_log_did_and_they_agree(estate, ran):
+    """A JDBC table too, once an event names it; but not what RDDs write, in no SQL execution."""
+    events = events_of(ran)
+    estate.land(_without_statistics(events))
+
+    estate.scan(ran / "logs")
+
+    assert _figures(estate) == {**_WRITTEN, "SOLD": 3}
+    told = _told(events, "rowCount")
+    assert {**_figures(estate), "from_rdd": 4} == {**told, "streamed": 3}
+    # JDBC counts no bytes.
+    sizes = {name: size for name, size in _told(events, "size").items() if size}
+    del sizes["from_rdd"]
+    sizes["streamed"] = sum(part.stat().st_size for part in (ran / "streamed").glob("*.parquet"))
+    assert _figures(estate, _BYTES) == sizes
+
+
+def test_what_an_event_reported_stands(estate, ran):
+    """The log's count goes beside it, and only where there is none."""
+    events = events_of(ran)
+    for event in events:
+        for output in event["outputs"]:
+            if statistics := output.get("outputFacets", {}).get("outputStatistics"):
+                statistics["rowCount"] = 1_000
+    estate.land(events)
+
+    estate.scan(ran / "logs")
+
+    assert _figures(estate) == {"streamed": 3}
+
+
+def test_a_task_that_is_tried_again_counts_once(estate, retried):
+    """Each first attempt fails after nine tenths of its rows, of a file and of a table."""
+    estate.land(_without_statistics(events_of(retried)))
+
+    estate.scan(retried / "logs")
+
+    log = next((retried / "logs").rglob("events_1_*")).read_text().splitlines()
+    ends = [json.loads(line) for line in log if line.startswith('{"Event":"SparkListenerTaskEnd"')]
+    failed = [end for end in ends if end["Task End Reason"]["Reason"] == "ExceptionFailure"]
+    assert len(failed) == 2
+    assert _figures(estate) == dict.fromkeys(("tried_again", "TRIED", "from_table"), 100_000)

@@ -1,0 +1,69 @@
+"""Rows that the event log counted are seen where an event told none, and nowhere else."""
+
+import pytest
+from spools import run_event
+from sqlalchemy import update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.reader import open_reader
+from lineage.clock import to_micros
+from service.answers.dataset_history import dataset_history
+from service.answers.diff import diff
+from service.answers.diff_shapes import Change
+from service.answers.named import dataset_named
+from service.answers.past import past_lineage
+from service.answers.runs import run
+
+_COUNTED = 7
+
+
+@pytest.fixture
+def reader(lander, catalog, at):
+    """Two runs: one of which the event told 3 rows, one of which it told none."""
+    for number, rows in enumerate((3, None)):
+        told = {"inputs": ["raw"], "outputs": ["core"], "rows_written": rows}
+        lander.land(run_event("COMPLETE", at(number + 1), run=f"r{number}", **told))
+    with writing(catalog) as connection:
+        counted = {"evidence_rows": _COUNTED, "evidence_bytes": 70}
+        of_writes = tables.run_io.c.direction == "write"
+        connection.execute(update(tables.run_io).where(of_writes).values(**counted))
+        began = {"name": "installed_at", "value": f"{to_micros(at(0)):016d}"}
+        connection.execute(tables.meta.insert(), began)
+    with open_reader(catalog.url.render_as_string(hide_password=False)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("run_id", "rows", "size"), [("r0", 3, 1), ("r1", _COUNTED, 70)])
+def test_a_run_shows_its_rows(reader, run_id, rows, size):
+    """And bytes."""
+    (told,) = run(reader, run_id).runs
+
+    assert [(io.rows, io.bytes) for io in told.datasets if io.direction == "write"] == [
+        (rows, size)
+    ]
+
+
+def test_a_dataset_shows_the_rows_of_its_writes(reader):
+    """The newest first."""
+    found = dataset_history(reader, dataset_named(reader, "core", "n"), limit=5)
+
+    assert [write.rows for write in found.writes] == [_COUNTED, 3]
+
+
+def test_a_comparison_shows_them(reader):
+    """As figures of the output."""
+    (core,) = diff(reader, "r0", "r1").datasets
+
+    assert core.changes == [Change("rows", "3", str(_COUNTED)), Change("bytes", "1", "70")]
+
+
+def test_the_graph_of_the_past_shows_them(reader, at):
+    """Of the run that had made the edge so."""
+    told = {}
+    for hour in (1, 2):
+        named = dataset_named(reader, "core", "n")
+        found = past_lineage(reader, named, to_micros(at(hour, 30)), depth=1, direction="upstream")
+        told[hour] = found.upstream[0].run.wrote.rows
+
+    assert told == {1: 3, 2: _COUNTED}

@@ -1,0 +1,100 @@
+"""A catalog that is told by events and by evidence of one application, row by row."""
+
+from datetime import UTC, datetime, timedelta
+
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from slis.evidence import merge
+from slis.evidence.join import join, times
+from slis.evidence.rows import told
+from tests.slis.stream.spools import Lander, later, rows, run_event
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+_SETTLE = 300_000_000
+_APPLICATION = {"spark_applicationDetails": {"applicationId": "app-1"}}
+
+
+class Estate:
+    """A catalog, told by events and by evidence of one application."""
+
+    def __init__(self, spark, catalog, folder) -> None:
+        self.catalog = catalog
+        self._lander = Lander(spark, catalog, folder, NOON)
+
+    def land(self, *events: dict) -> None:
+        """A batch of these."""
+        self._lander.land(*events)
+
+    def log(self, *executions: dict, touched=(), stages=()) -> None:
+        """What a pass over the event logs gives."""
+        base = {"path": "log", "stream_run_id": None, "stream_batch": None, "error_message": None}
+        unsaid = {"reads_unnamed": None}
+        frames = {
+            "applications": [application()],
+            "executions": [
+                {**base, **unsaid, "root_execution_id": one["execution_id"], **one}
+                for one in executions
+            ],
+            "touched": [{**base, "kind": "file", "is_whole": True, **one} for one in touched],
+            "jobs": [],
+            "stages": stages,
+        }
+        with writing(self.catalog) as connection:
+            names = merge.Names(connection)
+            merge.merge_told(connection, told(frames, {"log": "app-1"}, names))
+
+    def join(self, *, minutes: float = 10) -> int:
+        """Bring together what there is, so long after noon."""
+        now = to_micros(NOON + timedelta(minutes=minutes))
+        with writing(self.catalog) as connection:
+            return join(connection, times(now=now, settle_micros=_SETTLE, horizon=0))
+
+    def rows(self, query):
+        """What the catalog answers."""
+        return rows(self.catalog, query)
+
+
+def application():
+    """A row of `schemas.APPLICATIONS`: it has a listener."""
+    return {
+        "path": "log",
+        "application_id": "app-1",
+        "app_name": "shop",
+        "started_at": to_micros(NOON),
+        "ended_at": None,
+        "spark_version": "4.3.0",
+        "has_listener": True,
+        "namespace": "j",
+        "cut_after": None,
+    }
+
+
+def execution(number=0, *, after=0.0, lasts=1.0, **more: object):
+    """A row of `schemas.EXECUTIONS`; `lasts` null: it has not ended."""
+    started = to_micros(later(NOON, after))
+    ended = None if lasts is None else started + int(lasts * 1e6)
+    return {"execution_id": number, "started_at": started, "ended_at": ended, **more}
+
+
+def write(number=0, name="out"):
+    """A row of `schemas.TOUCHED`: an execution's plan names this output."""
+    return {"execution_id": number, "direction": "write", "location": f"n/{name}"}
+
+
+def stage(number=0, rows=None, *, execution_id=None):
+    """A row of `schemas.STAGES`; `rows` null: it was submitted, and has not ended."""
+    told_bytes = None if rows is None else rows * 10
+    figures = {"at": to_micros(NOON), "rows": rows, "bytes": told_bytes}
+    return {
+        "path": "log",
+        "stage_id": number,
+        "attempt": 0,
+        "execution_id": execution_id,
+        **figures,
+    }
+
+
+def event(kind, after, **more: object):
+    """Of the run `r1`, which writes `out`."""
+    told_ = {"facets": _APPLICATION, "root": ("root", "shop"), **more}
+    return run_event(kind, later(NOON, after), run="r1", job="shop.save", outputs=["out"], **told_)

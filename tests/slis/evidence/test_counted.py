@@ -1,0 +1,127 @@
+"""To which output the rows go that an execution wrote, and where nobody can say so."""
+
+import pytest
+
+from slis.evidence import counted
+from tests.slis.evidence.estates import Estate, event, execution, stage, write
+
+_ROWS = """
+    SELECT d.name, io.rows, io.evidence_rows, io.evidence_bytes FROM run_io io
+    JOIN dataset d ON d.dataset_key = io.dataset_key WHERE io.direction = 'write' ORDER BY 1
+"""
+_BATCH = {"stream_run_id": "s", "stream_batch": 0}
+_SINK = {"execution_id": None, **_BATCH, "direction": "write", "location": "n/sink"}
+
+
+@pytest.fixture
+def estate(spark, catalog, tmp_path):
+    return Estate(spark, catalog, tmp_path)
+
+
+def test_rows_are_of_the_output_that_the_plan_names(estate):
+    """Its stages together: one was tried again for what the first did not finish."""
+    stages = [stage(0, 5, execution_id=0), stage(1, 6, execution_id=0)]
+    estate.log(execution(), touched=[write()], stages=stages)
+
+    estate.join()
+
+    assert estate.rows(_ROWS) == [("out", None, 11, 110)]
+
+
+def test_what_a_command_runs_writes_the_output_of_the_command(estate):
+    """A JDBC save: the command names the table, an execution of its own has the rows."""
+    estate.land(event("START", 0), event("COMPLETE", 1))
+    inner = execution(1, after=0.1, lasts=0.5, root_execution_id=0)
+    estate.log(execution(), inner, touched=[write()], stages=[stage(0, 5, execution_id=1)])
+
+    estate.join()
+
+    assert estate.rows(_ROWS) == [("out", None, 5, 50)]
+
+
+def test_a_micro_batch_wrote_to_its_sink(estate):
+    """Which its progress names, and no plan."""
+    stages = [stage(0, 5, execution_id=0)]
+    estate.log(execution(**_BATCH), touched=[_SINK], stages=stages)
+
+    estate.join()
+
+    assert estate.rows(_ROWS) == [("sink", None, 5, 50)]
+
+
+def _two_tables(estate):
+    """Of a batch with two commands, whose rows an execution beside them has."""
+    inner = execution(1, after=0.1, lasts=0.5, root_execution_id=0)
+    other = execution(2, after=0.6, lasts=0.2, root_execution_id=0)
+    touched = [write(1), write(2, "more")]
+    estate.log(execution(), inner, other, touched=touched, stages=[stage(0, 5, execution_id=0)])
+    estate.join()
+
+
+def test_rows_that_may_be_of_either_output_are_of_none(estate):
+    """Nobody can say which."""
+    _two_tables(estate)
+
+    assert estate.rows(_ROWS) == [("more", None, None, None), ("out", None, None, None)]
+
+
+def test_without_that_rule_both_outputs_would_have_the_rows_of_one(estate, monkeypatch):
+    """The mutant of the test before."""
+    mutant = counted.COUNT.replace("o.outputs = 1", "o.outputs > 0")
+    monkeypatch.setattr(counted, "COUNT", mutant.replace("place = 1", "place > 0"))
+
+    _two_tables(estate)
+
+    assert {row[2] for row in estate.rows(_ROWS)} == {5}
+
+
+def test_rows_that_may_have_gone_to_an_unknown_output_are_of_none(estate):
+    """A table whose database Spark hides, beside one file."""
+    inner = execution(1, after=0.1, lasts=0.5, root_execution_id=0)
+    hidden = {**write(1, "hidden"), "kind": "table"}
+    stages = [stage(0, 5, execution_id=0)]
+    estate.log(execution(), inner, touched=[write(), hidden, write(0, "more")], stages=stages)
+
+    estate.join()
+
+    assert {row[2] for row in estate.rows(_ROWS)} == {None}
+
+
+@pytest.mark.parametrize("failed", [0, 1])
+def test_what_failed_has_written_nothing_that_is_known(estate, failed):
+    """The command, or what it ran: what was written may have been taken back."""
+    errors = {failed: {"error_message": "no"}}
+    outer = execution(0, **errors.get(0, {}))
+    inner = execution(1, after=0.1, lasts=0.5, root_execution_id=0, **errors.get(1, {}))
+    estate.log(outer, inner, touched=[write()], stages=[stage(0, 5, execution_id=1)])
+
+    estate.join()
+
+    assert estate.rows(_ROWS) == [("out", None, None, None)]
+
+
+def test_a_stage_that_two_passes_tell_of_is_one(estate):
+    """Submitted in one file, ended in the next; the next is read again while it grows."""
+    estate.log(execution(lasts=None), touched=[write()], stages=[stage(0, execution_id=0)])
+    for _ in range(2):
+        estate.log(execution(), stages=[stage(0, 5)])
+
+    estate.join()
+
+    assert estate.rows(_ROWS) == [("out", None, 5, 50)]
+
+
+@pytest.mark.parametrize("first", ["event", "evidence"])
+def test_what_an_event_tells_is_beside_what_the_log_tells(estate, first):
+    """Each in its own column, whichever came first; where the event tells, none is asked for."""
+    told = [event("START", 0), event("COMPLETE", 1, rows_written=3)]
+    if first == "event":
+        estate.land(*told)
+    estate.log(execution(), touched=[write()], stages=[stage(0, 5, execution_id=0)])
+    estate.join()
+    if first == "evidence":
+        assert estate.rows(_ROWS) == [("out", None, 5, 50)]
+        estate.land(*told)
+        estate.join(minutes=11)
+
+    assert estate.rows(_ROWS) == [("out", 3, None, None)]
