@@ -47,7 +47,7 @@ _SETTINGS = {
     # An evaluation has more generated classes than the 100 that are kept unless told: each would
     # compile all of them again, and run code that the JIT has not seen before.
     "spark.sql.codegen.cache.maxEntries": "2000",
-    # What is broadcast is small, but all that it is worked out from counts as its time: on a machine
+    # What is broadcast is small, but its time is that of all it is worked out from: on a machine
     # that is busy with other work, learning takes more than the five minutes allowed unless told.
     "spark.sql.broadcastTimeout": "3600",
     # What an evaluation caches it reads a few times within seconds: packing costs more.
