@@ -78,6 +78,8 @@ def _preference(one: Named, known: Estate) -> tuple[bool, bool, tuple[str, str]]
 
 def _of_family(family: Family) -> Finding:
     name, example = family.stable, family.explosion.example if family.explosion else None
+    rule = folding_rule(family)
+    target = (family.namespace, name)
     return Finding(
         kind=NAME_EXPLOSION if family.explosion else _PARTITIONS,
         dataset_namespace=family.namespace,
@@ -85,8 +87,8 @@ def _of_family(family: Family) -> Finding:
         evidence=evidence(family),
         count=len(family.members) or (family.explosion.new_datasets if family.explosion else 0),
         names=_listed(family.members) or ([LintName(*example, None)] if example else []),
-        policy=list(_lines(family.members, (family.namespace, name))) if name else [],
-        folding_rule=folding_rule(family),
+        policy=list(_lines(family.members, target)) if name and not rule else [],
+        folding_rule=rule,
         new_per_hour=family.explosion.new_datasets if family.explosion else None,
     )
 

@@ -1,5 +1,6 @@
 """Moves what is known of a dataset to another key: its name turned out to be an alias."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, func, text
@@ -70,8 +71,16 @@ _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
 _DROPPED = (tables.dataset_policy, tables.dataset_limit, tables.dataset_state)
 
 
-def move(connection: Connection, old: int, new: int) -> None:
-    """All that is known of the dataset `old` is known of `new` from here on."""
+def move(connection: Connection, old: Sequence[int], new: int) -> None:
+    """All that is known of the datasets `old` is known of `new` from here on."""
+    for one in old:
+        _move(connection, one, new)
+    # Once for all of them: what is added up is that of `new`, which grows.
+    _rename_jobs(connection, new)
+    _recount(connection, new)
+
+
+def _move(connection: Connection, old: int, new: int) -> None:
     keys = {"old": old, "new": new}
     connection.execute(
         text("UPDATE dataset SET canonical_key = :new WHERE canonical_key = :old"), keys
@@ -87,8 +96,6 @@ def move(connection: Connection, old: int, new: int) -> None:
         connection.execute(text(f"DELETE FROM {table.name} WHERE {column} = :old{where}"), keys)  # noqa: S608
     for table in _DROPPED:
         connection.execute(table.delete().where(table.c.dataset_key == old))
-    _rename_jobs(connection, new)
-    _recount(connection, new)
 
 
 def _rename_jobs(connection: Connection, new: int) -> None:
