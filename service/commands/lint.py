@@ -59,7 +59,7 @@ def advice(findings: list[Finding]) -> list[str]:
         "aliases": [line for one in findings for line in one.policy],
         "folds": [one.folding_rule for one in findings if one.folding_rule],
     }
-    told = ["", "into the policy, where they are one:"] if any(lines.values()) else []
+    told = ["", "# into the policy, where they are one:"] if any(lines.values()) else []
     for section, listed in lines.items():
         told += [f"{section}:", *(f"  {line}" for line in listed)] if listed else []
     return told

@@ -1,18 +1,17 @@
 """One dataset under a name of its own each time: partitions that no rule folds, and explosions."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator
 
 import msgspec
 
 from lineage.name_patterns import is_variable, pattern_of, stable_name, tightened
-from lineage.names import joined, split_joined
+from lineage.names import joined
 from lineage.policy import Policy, folding
 from lineage.policy.folding import fold_problems
 from lineage.policy.folds import Fold
-from lineage.policy.patterns import Pattern, PatternParts
 from service.lint.estate import Estate, Explosion, Named
+from service.lint.lines import fold_line, pattern_of_both
 
 # Three months of a table are a habit; of names with a number alone many are tables for good.
 _LEAST_DATED, _LEAST_NUMBERED = 3, 20
@@ -82,21 +81,9 @@ def folding_rule(family: Family) -> str | None:
     if not family.stable or not family.members:
         return None
     dataset = family.namespace, family.stable
-    fold = Fold(_as_written(family.namespace, family.pattern), _as_written(*dataset))
-    line = f"- {{match: {_yaml(fold.match)}, dataset: {_yaml(fold.dataset)}}}"
-    return line if line.isprintable() and _holds(fold, family.members, dataset) else None
-
-
-def _as_written(namespace: str, name: str) -> Pattern:
-    """Joined where that can only mean these two, else the two apart."""
-    text = joined(namespace, name)
-    return text if split_joined(text) == (namespace, name) else PatternParts(namespace, name)
-
-
-def _yaml(pattern: Pattern) -> str:
-    if isinstance(pattern, PatternParts):
-        return f"{{namespace: {_yaml(pattern.namespace)}, name: {_yaml(pattern.name)}}}"
-    return json.dumps(pattern, ensure_ascii=False)  # JSON is YAML
+    match = pattern_of_both(family.namespace, family.pattern)
+    fold = Fold(match, pattern_of_both(*dataset))
+    return fold_line(fold) if _holds(fold, family.members, dataset) else None
 
 
 def _holds(fold: Fold, members: list[Named], dataset: tuple[str, str]) -> bool:
