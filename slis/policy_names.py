@@ -19,7 +19,7 @@ _KNOWN = "SELECT dataset_key FROM dataset WHERE dataset_key IN :keys"
 _ALIAS = tables.dataset_alias
 # Datasets that are moved by folds: in one transaction, for which the stream waits, and at once, so
 # that the figures do not wait for all of a long explosion.
-_A_TRANSACTION = 100
+_A_TRANSACTION = 200
 _AT_ONCE = 2_000
 
 
