@@ -20,6 +20,8 @@ _WORDS = {part.word: part.expression for part in PARTS}
 _CHANGES = re.compile(r"(\{[^{}]*\}|[*?])")
 _SCHEME = re.compile(r"[a-z0-9+.-]+://")
 _KEPT = re.compile(r"[^\W_]")
+# Each more star in a part of a path multiplies the ways to try by the length of the part.
+_MOST_STARS, _LONGEST_NAME = 2, 1_000
 
 
 class Fold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,6 +52,7 @@ class ReadyFold(msgspec.Struct, frozen=True):
         """Whether a dataset of this folded name is the fold's."""
         return (
             name.startswith(self.name_start)
+            and len(name) <= _LONGEST_NAME
             and namespace.startswith(self.namespace_start)
             and self.name.fullmatch(name) is not None
             and self.namespace.fullmatch(namespace) is not None
@@ -104,6 +107,8 @@ def _problems_of(fold: Fold) -> Iterator[tuple[str, str]]:
     unknown = [one for one in changing if one not in _WORDS and one not in _WILD]
     if unknown:
         yield "match", f"unknown word {unknown[0][:80]!r}; one of {', '.join(_WORDS)}, *, ?"
+    elif any(part.count("*") > _MOST_STARS for part in [namespace, *name.split("/")]):
+        yield "match", "more than two stars in one part of a path: write more of what stays"
     elif not changing:
         yield "match", "nothing in it changes: one name of a dataset stands under aliases"
     elif not _keeps_something(_SCHEME.sub("", namespace)):

@@ -45,6 +45,7 @@ def test_a_name_that_has_the_pattern_is_the_dataset(match, namespace, name):
         ("s3://lake", "old/tmp/run_7/out"),
         ("s3://lake2", "tmp/run_7/out"),
         ("s3://lake", "tmp/run/out"),  # the dataset itself
+        ("s3://lake", f"tmp/run_{'7' * 1_000}/out"),  # longer than any that people make
     ],
 )
 def test_what_has_not_the_pattern_stays(namespace, name):
@@ -137,6 +138,13 @@ def test_a_folds_own_dataset_is_folded_no_more():
         (
             ["{match: 's3://b/{n}/{date}_*', dataset: s3://b/run}"],
             "2: $.folds[0].match: matches every name: write what stays of it, as in run_{n}",
+        ),
+        (
+            ["{match: 's3://b/x/a*a*a*', dataset: s3://b/run}"],
+            (
+                "2: $.folds[0].match: "
+                "more than two stars in one part of a path: write more of what stays"
+            ),
         ),
         (
             ["{match: 's3://*/run_{n}', dataset: s3://b/run}"],
