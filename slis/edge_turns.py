@@ -93,6 +93,7 @@ class EdgeTurns:
             *(self._spark, self._engine, folders, now),
             settle=self._settle,
             scratch=self._place.unpacked,
+            policy=self._policy.current(),
         )
         for problem in done.unlisted:
             log.error("event_logs_unlisted", problem=problem)

@@ -96,6 +96,8 @@ class Pipeline:
             clock=self._clock,
             poll_seconds=self._settings.poll_seconds,
             landed=self._landed,
+            # One of its own: a file is read by one thread.
+            policy=PolicyFile(self._place.policy).current,
         )
         log.info("stream_started", checkpoint=str(self._place.checkpoint))
         return running

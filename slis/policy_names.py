@@ -1,5 +1,7 @@
 """What the policy says of names: datasets that it declares, and which name is which dataset."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 
 from sqlalchemy import Connection, Engine, delete, select
@@ -8,19 +10,24 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.keys import key
-from lineage.policy import Policy
+from lineage.policy import Policy, folding
+from slis.policy_folds import Pair, declare_folded, folded_datasets
 from slis.stream.canonical import POLICY, Name, in_parts, settle
 from slis.stream.upsert import fold_rows, least
 
-_Pair = tuple[int, int]
 _KNOWN = "SELECT dataset_key FROM dataset WHERE dataset_key IN :keys"
 _ALIAS = tables.dataset_alias
+# Datasets that are moved by folds: in one transaction, for which the stream waits, and at once, so
+# that the figures do not wait for all of a long explosion.
+_A_TRANSACTION = 200
+_AT_ONCE = 2_000
 
 
 def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
     """Bring what the policy says of names into force, and aliases that it lost out of it.
 
-    A dataset that the policy names outright is in the catalog from then on, seen or not.
+    A dataset that the policy names outright is in the catalog from then on, seen or not. Of the
+    datasets that folds take or give back, 2,000 are moved at once; the next call goes on.
 
     Returns:
         Whether anything was another before; a few looks when not.
@@ -29,21 +36,45 @@ def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
     aliases = {(key(*name), key(*dataset)): name for name, dataset in policy.overrules()}
     with engine.connect() as connection:
         unknown = declared.keys() - _known(connection, declared)
-        if not unknown and _in_force(connection) == aliases.keys():
-            return False
+        folded = folded_datasets(connection, folding(policy))
+        before = _in_force(connection)
+    names = aliases | {pair: one.name for pair, one in folded.items()}
+    changes = _changes(before, names.keys())
+    if not unknown and not changes:
+        return False
     at = to_micros(as_of)
     with writing(engine) as connection:
         _declare(connection, {key: declared[key] for key in unknown}, at)
-        changed = _put_in_force(connection, aliases, at)
-        settle(connection, unknown | changed)
+        settle(connection, set(unknown))
+    ordered = sorted(changes, key=lambda own: (own not in {name for name, _ in aliases}, own))
+    for part in _parts(ordered, max(_AT_ONCE, len(aliases))):
+        gone = {pair for own in part for pair in changes[own] if pair in before}
+        fresh = {pair for own in part for pair in changes[own] if pair not in before}
+        with writing(engine) as connection:
+            declare_folded(connection, [folded[pair] for pair in fresh if pair in folded])
+            _put_in_force(connection, gone, {pair: names[pair] for pair in fresh}, at)
+            settle(connection, {one for pair in gone | fresh for one in pair})
     return True
+
+
+def _changes(before: AbstractSet[Pair], now: AbstractSet[Pair]) -> dict[int, set[Pair]]:
+    """The pairs that come or go, by the key of the name: a name changes hands in one piece."""
+    changes: dict[int, set[Pair]] = {}
+    for pair in before ^ now:
+        changes.setdefault(pair[0], set()).add(pair)
+    return changes
+
+
+def _parts(names: Sequence[int], most: int) -> Iterator[Sequence[int]]:
+    for start in range(0, min(len(names), most), _A_TRANSACTION):
+        yield names[start : min(start + _A_TRANSACTION, most)]
 
 
 def _known(connection: Connection, keys: dict[int, Name]) -> set[int]:
     return {row.dataset_key for row in in_parts(connection, _KNOWN, keys)}
 
 
-def _in_force(connection: Connection) -> set[_Pair]:
+def _in_force(connection: Connection) -> set[Pair]:
     pairs = select(_ALIAS.c.alias_key, _ALIAS.c.dataset_key).where(_ALIAS.c.rule == POLICY)
     return {(row.alias_key, row.dataset_key) for row in connection.execute(pairs)}
 
@@ -57,19 +88,17 @@ def _declare(connection: Connection, names: dict[int, Name], at: int) -> None:
     fold_rows(connection, tables.dataset, rows, {"first_seen_at": least})
 
 
-def _put_in_force(connection: Connection, aliases: dict[_Pair, Name], at: int) -> set[int]:
-    """The names of which something else is said now."""
-    before = _in_force(connection)
-    gone, fresh = before - aliases.keys(), aliases.keys() - before
+def _put_in_force(
+    connection: Connection, gone: AbstractSet[Pair], fresh: Mapping[Pair, Name], at: int
+) -> None:
     for alias, dataset in gone:
         where = (_ALIAS.c.alias_key == alias, _ALIAS.c.dataset_key == dataset)
         connection.execute(delete(_ALIAS).where(_ALIAS.c.rule == POLICY, *where))
     rows = [
-        {"alias_key": pair[0], "dataset_key": pair[1], "rule": POLICY, **_named(aliases[pair], at)}
-        for pair in fresh
+        {"alias_key": pair[0], "dataset_key": pair[1], "rule": POLICY, **_named(name, at)}
+        for pair, name in fresh.items()
     ]
     fold_rows(connection, _ALIAS, rows)
-    return {one for pair in gone | fresh for one in pair}
 
 
 def _named(name: Name, at: int) -> dict[str, object]:

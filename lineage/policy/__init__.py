@@ -2,16 +2,20 @@
 
 from lineage.policy.checks import not_in_force
 from lineage.policy.file import PolicyFile
+from lineage.policy.folding import NO_FOLDS, Folding, folding
 from lineage.policy.model import DEFAULT, Policy
 from lineage.policy.reading import PolicyError, load, parse
 from lineage.policy.resolution import Decision, owner_of_job, resolve, suppressions_of
 
 __all__ = [
     "DEFAULT",
+    "NO_FOLDS",
     "Decision",
+    "Folding",
     "Policy",
     "PolicyError",
     "PolicyFile",
+    "folding",
     "load",
     "not_in_force",
     "owner_of_job",

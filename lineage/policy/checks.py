@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
+from lineage.policy.folding import fold_problems
 from lineage.policy.model import Policy
 from lineage.policy.patterns import dataset_of
 
@@ -20,6 +21,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _unknown_calendars(policy)
     yield from _unclear_edges(policy)
     yield from _wild_aliases(policy)
+    yield from fold_problems(policy)
     yield from _unknown_time_zones(policy)
     yield from _wrong_objectives(policy)
     yield from _unclear_tokens(policy)

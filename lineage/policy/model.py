@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from lineage.policy.durations import seconds_of
+from lineage.policy.folds import Fold
 from lineage.policy.patterns import PatternParts, dataset_of
 from lineage.states import Sli, Tier
 
@@ -189,6 +190,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     jobs: tuple[JobRule, ...] = ()
     sources: tuple[Match, ...] = ()
     aliases: tuple[Alias, ...] = ()
+    folds: tuple[Fold, ...] = ()
     calendars: tuple[Calendar, ...] = ()
     time_zone: Text = "UTC"
     objectives: Objectives = Objectives()

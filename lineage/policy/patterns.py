@@ -63,19 +63,20 @@ def dataset_of(pattern: Pattern) -> tuple[str, str] | None:
 def _usual(glob: str) -> str:
     """The pattern in the spelling that names are folded to; else it would match none of them."""
     if _WILD.search(glob):
-        return _with_usual_scheme(glob)
+        return with_usual_scheme(glob)
     folded = fold(*split_joined(glob))
     return joined(folded.namespace, folded.name)
 
 
 def _parted(parts: PatternParts) -> str:
     if _WILD.search(parts.namespace + parts.name):
-        return _with_usual_scheme(parts.namespace) + SEPARATOR + parts.name
+        return with_usual_scheme(parts.namespace) + SEPARATOR + parts.name
     folded = fold(parts.namespace, parts.name)
     return folded.namespace + SEPARATOR + folded.name
 
 
-def _with_usual_scheme(glob: str) -> str:
+def with_usual_scheme(glob: str) -> str:
+    """The pattern with the scheme that names are folded to."""
     for scheme, usual in _SCHEMES:
         glob = re.sub(scheme, usual, glob)
     return glob

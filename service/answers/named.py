@@ -27,6 +27,11 @@ _BY_ALIAS = f"""
 {_CANONICAL} JOIN dataset_alias a ON a.dataset_key = d.dataset_key
 WHERE a.name = :wanted OR a.namespace || '/' || a.name = :wanted OR a.namespace || a.name = :wanted
 """
+# What a fold of the policy took was never a dataset, or is one no more.
+_BY_FOLD = f"""
+{_CANONICAL} JOIN dataset_alias a ON a.dataset_key = d.dataset_key
+WHERE a.alias_key = :key AND a.rule = 'fold' ORDER BY a.last_seen_at DESC
+"""
 _BY_LAST_PART = f"""
 {_CANONICAL} WHERE d.name LIKE '%/' || :suffix ESCAPE '!' OR d.name LIKE '%.' || :suffix ESCAPE '!'
 """
@@ -68,6 +73,7 @@ def _by_both(reader: Reader, namespace: str, name: str, sight: Sight) -> Dataset
         raise ForbiddenNamespaceError(message)
     wanted = {"key": key(folded.namespace, folded.name)}
     rows = reader.rows(f"{_CANONICAL} WHERE d.dataset_key = :key", wanted)
+    rows = rows or reader.rows(_BY_FOLD, wanted)
     if not rows or not sight.sees(rows[0][1]):
         raise UnknownDatasetError(f"{namespace}/{name}", _candidates(reader, name, sight))
     return rows[0][0], rows[0][1], rows[0][2]

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import typer
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -12,7 +12,7 @@ from service.commands.options import AsJson, DataDir
 from service.lint.answer import MOST_FINDINGS, lint
 from service.lint.shapes import Finding, LintAnswer
 from service.settings import read
-from service.terminal import console, plain, print_json, warn
+from service.terminal import console, plain, plain_lines, print_json, warn
 
 app = typer.Typer()
 
@@ -33,16 +33,18 @@ def main(
         print_json(answer)
     else:
         console().print(page(answer))
+        # Not through the console, which breaks a line that is wider than the terminal.
+        plain_lines(advice(answer.findings))
 
 
 def page(answer: LintAnswer) -> RenderableType:
-    """The findings, and below them what to put into the policy."""
+    """The findings."""
     if not answer.findings:
         return plain(f"{answer.datasets:,} datasets, and no two look like one")
     shown = Table("what", "names", "evidence", title=f"{answer.total:,} findings")
     for one in answer.findings:
         shown.add_row(plain(one.kind), _names(one), plain(one.evidence))
-    return Group(shown, *map(plain, _advice(answer.findings)))
+    return shown
 
 
 def _names(one: Finding) -> Text:
@@ -51,12 +53,13 @@ def _names(one: Finding) -> Text:
     return Text("\n").join([plain(line) for line in [*names, *more]])
 
 
-def _advice(findings: list[Finding]) -> list[str]:
-    lines = [line for one in findings for line in one.policy]
-    told = ["", "into the policy, where they are one:", "aliases:"] if lines else []
-    told += [f"  {line}" for line in lines]
-    rules = [one.folding_rule for one in findings if one.folding_rule]
-    if rules:
-        told += ["", "a rule that folds all of a pattern, for lineage/name_rules.py:"]
-        told += [f"  {rule.pattern}  to  {rule.replacement}" for rule in rules]
+def advice(findings: list[Finding]) -> list[str]:
+    """What to put into the policy, line by line, as a person copies it."""
+    lines = {
+        "aliases": [line for one in findings for line in one.policy],
+        "folds": [one.folding_rule for one in findings if one.folding_rule],
+    }
+    told = ["", "# into the policy, where they are one:"] if any(lines.values()) else []
+    for section, listed in lines.items():
+        told += [f"{section}:", *(f"  {line}" for line in listed)] if listed else []
     return told

@@ -1,6 +1,5 @@
 """The datasets that look like one under two names, each with the policy's line that joins them."""
 
-import json
 from collections.abc import Iterable, Iterator
 
 from lineage.catalog.reader import Reader
@@ -10,6 +9,7 @@ from lineage.policy.patterns import dataset_of
 from service.answers.moments import iso
 from service.lint.estate import MOST_DATASETS, Estate, Named, estate
 from service.lint.families import Family, evidence, families, folding_rule
+from service.lint.lines import alias_line
 from service.lint.shapes import Finding, LintAnswer, LintName
 from service.lint.twins import Twins, twins
 
@@ -78,6 +78,8 @@ def _preference(one: Named, known: Estate) -> tuple[bool, bool, tuple[str, str]]
 
 def _of_family(family: Family) -> Finding:
     name, example = family.stable, family.explosion.example if family.explosion else None
+    rule = folding_rule(family)
+    target = (family.namespace, name)
     return Finding(
         kind=NAME_EXPLOSION if family.explosion else _PARTITIONS,
         dataset_namespace=family.namespace,
@@ -85,8 +87,8 @@ def _of_family(family: Family) -> Finding:
         evidence=evidence(family),
         count=len(family.members) or (family.explosion.new_datasets if family.explosion else 0),
         names=_listed(family.members) or ([LintName(*example, None)] if example else []),
-        policy=list(_lines(family.members, (family.namespace, name))) if name else [],
-        folding_rule=folding_rule(family),
+        policy=list(_lines(family.members, target)) if name and not rule else [],
+        folding_rule=rule,
         new_per_hour=family.explosion.new_datasets if family.explosion else None,
     )
 
@@ -102,12 +104,8 @@ def _lines(members: list[Named], target: tuple[str, str]) -> Iterator[str]:
         return
     for one in members[:_MOST_NAMES]:
         if one.both != target and _can_be_told(one.both):
-            yield f"- {{name: {_quoted(one.both)}, dataset: {_quoted(target)}}}"
+            yield alias_line(one.both, target)
 
 
 def _can_be_told(name: tuple[str, str]) -> bool:
     return dataset_of(joined(*name)) == name
-
-
-def _quoted(name: tuple[str, str]) -> str:
-    return json.dumps(joined(*name), ensure_ascii=False)  # JSON is YAML

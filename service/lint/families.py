@@ -5,11 +5,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from lineage.name_patterns import expression_of, is_variable, pattern_of, stable_name, tightened
-from lineage.name_rules import SEPARATOR
+from lineage.name_patterns import is_variable, pattern_of, stable_name, tightened
 from lineage.names import joined
+from lineage.policy import Policy, folding
+from lineage.policy.folding import fold_problems
+from lineage.policy.folds import Fold
 from service.lint.estate import Estate, Explosion, Named
-from service.lint.shapes import FoldingRule
+from service.lint.lines import fold_line, pattern_of_both
 
 # Three months of a table are a habit; of names with a number alone many are tables for good.
 _LEAST_DATED, _LEAST_NUMBERED = 3, 20
@@ -71,10 +73,23 @@ def evidence(family: Family) -> str:
     return f"{len(family.members)} datasets: {pattern}"
 
 
-def folding_rule(family: Family) -> FoldingRule | None:
-    """The rule that would fold them; none where nothing is left to call them by."""
-    whole = f"{family.namespace}{SEPARATOR}{family.stable}{SEPARATOR}"
-    if not family.stable or not family.members or "$" in whole or "\\" in whole:
+def folding_rule(family: Family) -> str | None:
+    """The line for `folds:` of the policy that makes them one.
+
+    None where nothing is left to call them by, or no policy can bear the line.
+    """
+    if not family.stable or not family.members:
         return None
-    pattern = f"^{expression_of(family.namespace)}\\x00{expression_of(family.pattern)}\\x00"
-    return FoldingRule(pattern, whole)
+    dataset = family.namespace, family.stable
+    match = pattern_of_both(family.namespace, family.pattern)
+    fold = Fold(match, pattern_of_both(*dataset))
+    return fold_line(fold) if _holds(fold, family.members, dataset) else None
+
+
+def _holds(fold: Fold, members: list[Named], dataset: tuple[str, str]) -> bool:
+    """Whether a policy takes it, and it takes each of them: names may hold a star or a brace."""
+    policy = Policy(folds=(fold,))
+    if next(fold_problems(policy), None) is not None:
+        return False
+    folds = folding(policy)
+    return all(one.both == dataset or folds.dataset(*one.both) == dataset for one in members)

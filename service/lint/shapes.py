@@ -11,13 +11,6 @@ class LintName(msgspec.Struct, frozen=True):
     last_written_at: str | None  # ISO 8601, UTC
 
 
-class FoldingRule(msgspec.Struct, frozen=True):
-    """Folds them all, as the rules of `lineage/name_rules.py`: over namespace NUL name NUL."""
-
-    pattern: str
-    replacement: str
-
-
 class Finding(msgspec.Struct, frozen=True):
     """Names that look like one dataset, and what would join them.
 
@@ -25,7 +18,9 @@ class Finding(msgspec.Struct, frozen=True):
         kind: case | scheme | symlink | partitions | name_explosion.
         count: of the names; `names` are the first ones.
         dataset: what they would be called: one of them, or what their names have alike.
-        policy: lines for `aliases:` of the policy, for the names that are listed.
+        policy: lines for `aliases:` of the policy, for the names that are listed; none where a
+            rule joins them all.
+        folding_rule: the line for `folds:` of the policy that joins them, and those to come.
         new_per_hour: of a name explosion.
     """
 
@@ -36,7 +31,7 @@ class Finding(msgspec.Struct, frozen=True):
     count: int
     names: list[LintName]
     policy: list[str]
-    folding_rule: FoldingRule | None = None
+    folding_rule: str | None = None
     new_per_hour: int | None = None
 
 

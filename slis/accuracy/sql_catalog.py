@@ -17,6 +17,7 @@ from slis.accuracy.sql_match import asked_names, mentioned, sql_evidence
 from slis.accuracy.sql_parse import parsed_sql
 from slis.dataset_states import Row
 from slis.stream.canonical import LINKS
+from slis.stream.spellings import FOLD
 
 _MOST_TEXTS, _MOST_RUNS = 500, 5_000  # of a turn, the oldest first
 _STATEMENTS = "array<struct<reads: array<string>, writes: array<string>>>"
@@ -53,7 +54,7 @@ _KNOWN = f"""
     FROM (
         SELECT dataset_key, namespace, name FROM dataset
         UNION SELECT dataset_key, namespace, name FROM dataset_alias
-            WHERE rule IN {LINKS}
+            WHERE rule IN {LINKS} OR rule = '{FOLD}'
     ) AS n JOIN dataset d ON d.dataset_key = n.dataset_key
     JOIN dataset c ON c.dataset_key = d.canonical_key AND c.retired_at IS NULL
     LEFT JOIN dataset_activity a ON a.dataset_key = c.dataset_key

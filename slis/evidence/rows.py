@@ -12,6 +12,7 @@ import msgspec
 
 from lineage.keys import key
 from lineage.names import split_joined
+from lineage.policy import NO_FOLDS, Folding
 from slis.evidence.plans import FILE, WRITE
 from slis.stream.spellings import Seen, Spellings
 
@@ -52,7 +53,12 @@ def stage_key(application_id: str, stage: int, attempt: int) -> int:
     return key(application_id, "stage", str(stage), str(attempt))
 
 
-def told(frames: Mapping[str, Iterable[Row]], ids: Mapping[str, str], resolve: Resolve) -> Told:
+def told(
+    frames: Mapping[str, Iterable[Row]],
+    ids: Mapping[str, str],
+    resolve: Resolve,
+    folding: Folding = NO_FOLDS,
+) -> Told:
     """Rows of what the logs say.
 
     Args:
@@ -62,8 +68,10 @@ def told(frames: Mapping[str, Iterable[Row]], ids: Mapping[str, str], resolve: R
         ids: application id by file. What a file of an unknown application says is left out: its
             first file, which names it, was not read yet.
         resolve: finds the dataset of a name without a namespace.
+        folding: the policy's.
     """
-    found = Told(applications=list(_applications(frames["applications"], ids)))
+    applications = list(_applications(frames["applications"], ids))
+    found = Told(applications=applications, spellings=Spellings(folding))
     touched = [row for row in frames["touched"] if row["path"] in ids]
     opaque = {
         execution_key(ids[row["path"]], row["execution_id"])

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, select, text
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
+from lineage.policy import DEFAULT, Policy, folding
 from slis.evidence import merge
 from slis.evidence.frames import Frames, frames_of
 from slis.evidence.join import join, times
@@ -49,7 +50,7 @@ class _Look(msgspec.Struct):
     unlisted: list[str] = []
 
 
-def scan(  # noqa: PLR0913 - the last two by name
+def scan(  # noqa: PLR0913 - the last three by name
     spark: SparkSession,
     engine: Engine,
     folders: Sequence[str],
@@ -57,6 +58,7 @@ def scan(  # noqa: PLR0913 - the last two by name
     *,
     settle: timedelta,
     scratch: Path,
+    policy: Policy = DEFAULT,
 ) -> Scanned:
     """Read what was written to the event logs in `folders`, and what it says of the events.
 
@@ -69,11 +71,12 @@ def scan(  # noqa: PLR0913 - the last two by name
         now: as the pipeline's clock has it.
         settle: how long after an execution its events may still come.
         scratch: a folder of this pass alone, for what it unpacks.
+        policy: in force.
     """
     look = _look(spark, engine, folders, now)
     with emptied(scratch):
         taken = take(spark, look.changed, scratch)
-        executions = _read(spark, engine, taken, now)
+        executions = _read(spark, engine, taken, now, policy)
     unread = {file.path: file.problem or "" for file in look.broken} | taken.unread
     runs = _join(engine, now, settle)
     with writing(engine) as connection:
@@ -130,7 +133,7 @@ def _look(spark: SparkSession, engine: Engine, folders: Sequence[str], now: date
     return look
 
 
-def _read(spark: SparkSession, engine: Engine, taken: Taken, now: datetime) -> int:
+def _read(spark: SparkSession, engine: Engine, taken: Taken, now: datetime, policy: Policy) -> int:
     """Executions that the files tell of; those that turn out unreadable are moved to `unread`."""
     if not taken.files:
         return 0
@@ -142,7 +145,7 @@ def _read(spark: SparkSession, engine: Engine, taken: Taken, now: datetime) -> i
     # Names are looked up before the lock is taken: among many datasets that takes a while.
     with engine.connect() as connection:
         ids = _application_ids(connection, taken.files, frames)
-        found: Told = told(frames, ids, merge.Names(connection))
+        found: Told = told(frames, ids, merge.Names(connection), folding(policy))
     for file in taken.files:
         if file.path not in ids:
             taken.problems.setdefault(file.path, "no line of it names the application")

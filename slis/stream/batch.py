@@ -1,5 +1,6 @@
 """One batch: from the rows of the spool to the lake and the catalog."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from pyspark.util import inheritable_thread_target
 from sqlalchemy import Engine
 
 from lineage.clock import Clock
+from lineage.policy import DEFAULT, NO_FOLDS, Folding, Policy, folding
 from slis.stream import declared, facts, lake, sql_texts
 from slis.stream.arrow import rows
 from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge
@@ -31,8 +33,16 @@ class Batches:
     Keeps nothing between them: a killed driver repeats a batch from its rows.
     """
 
-    def __init__(self, engine: Engine, lake_dir: Path, clock: Clock) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        lake_dir: Path,
+        clock: Clock,
+        policy: Callable[[], Policy] = lambda: DEFAULT,
+    ) -> None:
+        """`policy` is asked once a batch: its folds hold from the next one on."""
         self._engine = engine
+        self._policy = policy
         self._lake_dir = lake_dir
         self._clock = clock
         # Most of a small batch is Spark's planning, in one thread a job.
@@ -72,7 +82,7 @@ class Batches:
             for name, frame in _frames(parsed, events).items()
         }
         tables = {name: future.result() for name, future in frames.items()}
-        staged = staged_rows(events, tables)
+        staged = staged_rows(events, tables, folding(self._policy()))
         written.result()
         return staged
 
@@ -101,15 +111,16 @@ def _frames(parsed: DataFrame, events: pa.Table) -> dict[str, DataFrame]:
     return frames
 
 
-def staged_rows(events: pa.Table, tables: dict[str, pa.Table]) -> Rows:
+def staged_rows(events: pa.Table, tables: dict[str, pa.Table], folds: Folding = NO_FOLDS) -> Rows:
     """The facts of a batch, as rows of the staging tables.
 
     Args:
         events: `schemas.EVENTS`.
         tables: the other facts, by staging table; `schemas.DESCRIBED` as `described`,
         `schemas.JOB_OWNERS`, `JOB_LINEAGES`, `DECLARED_EDGES` and `SQL_TEXTS` by these names.
+        folds: of the policy, in force for the batch.
     """
-    unfolded = Unfolded(tables["described"])
+    unfolded = Unfolded(tables["described"], folds)
     if "job_owners" in tables:
         unfolded.own_jobs(tables["job_owners"])
     if "job_lineages" in tables:

@@ -120,10 +120,12 @@ def settle(connection: Connection, changed: set[int]) -> None:
         for key, row in found.items():
             if keys.get(row.canonical_key) != keys[key]:
                 connection.execute(_PART, {"key": key, "own": keys[key]})
-        moved = {(row.canonical_key, keys[key]) for key, row in found.items()}
-        for old, new in sorted(moved):
-            if old != new and keys.get(old) == new:
-                move(connection, old, new)
+        moved: dict[int, set[int]] = {}
+        for key, row in found.items():
+            if row.canonical_key != keys[key] == keys.get(row.canonical_key):
+                moved.setdefault(keys[key], set()).add(row.canonical_key)
+        for new, old in sorted(moved.items()):
+            move(connection, sorted(old), new)
 
 
 _DATASETS = (

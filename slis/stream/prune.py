@@ -9,6 +9,7 @@ from lineage.clock import to_micros
 from slis.settings import Place, Settings
 from slis.stream import lake
 from slis.stream.merge import cursor
+from slis.stream.spellings import FOLD
 
 # A table that was written once, years ago, is read today: its reads have an origin.
 _NOT_FIRST = """
@@ -37,6 +38,8 @@ _BY_AGE = {
     "application": "started_at < :before",
     "evidence_file": "modified_at < :before",
     "edge_check": "checked_at < :before",
+    # Names that the policy folds are endless; those that were datasets once are links as well.
+    "dataset_alias": f"rule = '{FOLD}' AND last_seen_at < :before",
     "dataset_version": "last_seen_at < :before",
     "dataset_checksum": "last_seen_at < :before",
     "dataset_assertion": "coalesce(last_failed_at, 0) < :before"

@@ -10,6 +10,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
 from lineage.clock import Clock
+from lineage.policy import DEFAULT, Policy
 from slis.session import POOL, STREAM_POOL
 from slis.settings import Place
 from slis.stream.batch import Batches
@@ -29,6 +30,7 @@ def start(  # noqa: PLR0913 - what one query needs, by name
     poll_seconds: float | None = None,
     landed: Callable[[Landed], None] = lambda _: None,
     name: str = "lineward",
+    policy: Callable[[], Policy] = lambda: DEFAULT,
 ) -> StreamingQuery:
     """Start the query.
 
@@ -42,8 +44,9 @@ def start(  # noqa: PLR0913 - what one query needs, by name
         stop.
         landed: called after each batch.
         name: of the query, one of its kind in the session.
+        policy: gives the one in force, asked once a batch.
     """
-    batches = Batches(engine, place.lake, clock)
+    batches = Batches(engine, place.lake, clock, policy)
 
     def each(frame: DataFrame, batch_id: int) -> None:
         result = batches.land(frame, _query_id(frame), batch_id)

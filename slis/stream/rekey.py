@@ -1,14 +1,16 @@
 """Moves what is known of a dataset to another key: its name turned out to be an alias."""
 
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, func, text
+from sqlalchemy import ColumnElement, Connection, Dialect, Table, TextClause, bindparam, func, text
 
 from lineage.catalog import tables
 from slis.stream.activity import renew_last_write
 from slis.stream.assertions import ASSERTION_FOLDS
 from slis.stream.unfold import job_key
-from slis.stream.upsert import Fold, both, either, greatest, least, upsert
+from slis.stream.upsert import Fold, both, either, greatest, least, prepared
 from slis.stream.writes import WRITE_FOLDS
 
 
@@ -70,72 +72,94 @@ _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
 _DROPPED = (tables.dataset_policy, tables.dataset_limit, tables.dataset_state)
 
 
-def move(connection: Connection, old: int, new: int) -> None:
-    """All that is known of the dataset `old` is known of `new` from here on."""
-    keys = {"old": old, "new": new}
-    connection.execute(
-        text("UPDATE dataset SET canonical_key = :new WHERE canonical_key = :old"), keys
-    )
-    for table, column, folds in _MOVED:
-        names = [c.name for c in table.primary_key if c.name != column] + list(folds)
-        where = " AND subject = 'dataset'" if table is tables.ownership else ""
-        select = (
-            f"SELECT CAST(:new AS BIGINT) AS {column}, {', '.join(names)} "  # noqa: S608 - our own tables
-            f"FROM {table.name} WHERE {column} = :old{where}"
-        )
-        upsert(connection, table, select, folds, given=keys)
-        connection.execute(text(f"DELETE FROM {table.name} WHERE {column} = :old{where}"), keys)  # noqa: S608
-    for table in _DROPPED:
-        connection.execute(table.delete().where(table.c.dataset_key == old))
-    _rename_jobs(connection, new)
+def move(connection: Connection, old: Sequence[int], new: int) -> None:
+    """All that is known of the datasets `old` is known of `new` from here on."""
+    # First, while each has few rows: those of `new` may be very many.
+    _rename_jobs(connection, old, new)
+    keys = [{"old": one, "new": new} for one in old]
+    for statement in _statements(connection.dialect):
+        connection.execute(statement, keys)
     _recount(connection, new)
 
 
-def _rename_jobs(connection: Connection, new: int) -> None:
+@cache
+def _statements(dialect: Dialect) -> tuple[TextClause, ...]:
+    """What moves one dataset, by `old` and `new`."""
+    dropped = (f"DELETE FROM {table.name} WHERE dataset_key = :old" for table in _DROPPED)  # noqa: S608
+    return (
+        text("UPDATE dataset SET canonical_key = :new WHERE canonical_key = :old"),
+        *(one for moved in _MOVED for one in _moving(dialect, *moved)),
+        *map(text, dropped),
+    )
+
+
+def _moving(
+    dialect: Dialect, table: Table, column: str, folds: dict[str, Fold]
+) -> Iterator[TextClause]:
+    names = [c.name for c in table.primary_key if c.name != column] + list(folds)
+    where = f"WHERE {column} = :old"
+    if table is tables.ownership:
+        where += " AND subject = 'dataset'"
+    select = (
+        f"SELECT CAST(:new AS BIGINT) AS {column}, {', '.join(names)} FROM {table.name} {where}"  # noqa: S608 - our own tables
+    )
+    yield prepared(dialect, table, select, folds)
+    yield text(f"DELETE FROM {table.name} {where}")  # noqa: S608
+
+
+def _rename_jobs(connection: Connection, old: Sequence[int], new: int) -> None:
     """A job's key holds the name of the dataset that it writes."""
     name = connection.execute(
         text("SELECT namespace, name FROM dataset WHERE dataset_key = :new"), {"new": new}
     ).one()
-    jobs = connection.execute(
-        text("""
-        SELECT DISTINCT job_namespace, job_name, job_key FROM edge WHERE downstream_key = :new
-        UNION SELECT DISTINCT job_namespace, job_name,
-            job_key FROM dataset_write WHERE dataset_key = :new
-        """),
-        {"new": new},
-    ).all()
-    for job in jobs:
-        right = job_key(job.job_namespace, job.job_name, (name.namespace, name.name))
-        if right != job.job_key:
-            _rename_job(connection, new, job.job_key, right)
+    dataset = (name.namespace, name.name)
+    jobs = connection.execute(_JOBS, {"keys": list(old)}).all()
+    rights = [(job, job_key(job.job_namespace, job.job_name, dataset)) for job in jobs]
+    keys = [
+        {"dataset": job.dataset_key, "wrong": job.job_key, "right": right}
+        for job, right in rights
+        if job.job_key != right
+    ]
+    for statement in _renaming(connection.dialect) if keys else ():
+        connection.execute(statement, keys)
 
 
-def _rename_job(connection: Connection, dataset: int, wrong: int, right: int) -> None:
-    keys = {"dataset": dataset, "wrong": wrong, "right": right}
-    connection.execute(
+_JOBS = text("""
+    SELECT DISTINCT downstream_key AS dataset_key, job_namespace, job_name, job_key FROM edge
+        WHERE downstream_key IN :keys
+    UNION SELECT DISTINCT dataset_key, job_namespace, job_name, job_key FROM dataset_write
+        WHERE dataset_key IN :keys
+""").bindparams(bindparam("keys", expanding=True))
+
+
+@cache
+def _renaming(dialect: Dialect) -> tuple[TextClause, ...]:
+    """What gives a job of one dataset another key, by `dataset`, `wrong` and `right`."""
+    where = "WHERE downstream_key = :dataset AND job_key = :wrong"
+    seen_in_run = "upstream_key, downstream_key, root_run_id, seen_at, is_reported"
+    edge = ", ".join(["upstream_key", "downstream_key", *_JOB, *_EDGE])
+    return (
         text(
             "UPDATE dataset_write SET job_key = :right WHERE dataset_key = :dataset AND "
             "job_key = :wrong"
         ),
-        keys,
-    )
-    moved: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
-        (
-            tables.edge_run,
-            "upstream_key, downstream_key, root_run_id, seen_at, is_reported",
-            _SEEN_IN_RUN,
+        *(
+            statement
+            for table, names, folds in (
+                (tables.edge_run, seen_in_run, _SEEN_IN_RUN),
+                (tables.edge, edge, {**_JOB, **_EDGE}),
+            )
+            for statement in (
+                prepared(
+                    dialect,
+                    table,
+                    f"SELECT CAST(:right AS BIGINT) AS job_key, {names} FROM {table.name} {where}",  # noqa: S608
+                    folds,
+                ),
+                text(f"DELETE FROM {table.name} {where}"),  # noqa: S608
+            )
         ),
-        (
-            tables.edge,
-            ", ".join(["upstream_key", "downstream_key", *_JOB, *_EDGE]),
-            {**_JOB, **_EDGE},
-        ),
     )
-    for table, names, folds in moved:
-        where = "WHERE downstream_key = :dataset AND job_key = :wrong"
-        select = f"SELECT CAST(:right AS BIGINT) AS job_key, {names} FROM {table.name} {where}"  # noqa: S608
-        upsert(connection, table, select, folds, given=keys)
-        connection.execute(text(f"DELETE FROM {table.name} {where}"), keys)  # noqa: S608
 
 
 def _recount(connection: Connection, new: int) -> None:

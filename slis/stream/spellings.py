@@ -14,12 +14,14 @@ import msgspec
 
 from lineage.keys import key
 from lineage.names import RULES, fold, partition_date, partition_of
+from lineage.policy import NO_FOLDS, Folding
 from slis.stream.arrow import clean
 
 _LOSSY = frozenset(rule.id for rule in RULES if not rule.keeps_spelling)
 _MICROS_A_DAY = 86_400_000_000
 _EPOCH_DAY = 719_163  # 1970-01-01 as Python counts days
 _CACHED_SPELLINGS = 65_536
+FOLD = "fold"  # the rule of a name that a fold of the policy took
 
 
 class Seen(NamedTuple):
@@ -47,18 +49,20 @@ class Spelling(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=_CACHED_SPELLINGS)
-def spelled(namespace: str, name: str) -> Spelling:
-    """What this spelling names."""
+def spelled(namespace: str, name: str, folding: Folding) -> Spelling:
+    """What this spelling names; remembered for these folds of the policy, and no others."""
     folded = fold(namespace, name)
+    taken = folding.dataset(folded.namespace, folded.name)
+    dataset = taken or (folded.namespace, folded.name)
     partition = partition_of(namespace, name) if "partition" in folded.rules else None
     day = partition_date(partition) if partition else None
     return Spelling(
         namespace=namespace,
         name=name,
-        dataset_key=key(folded.namespace, folded.name),
-        dataset_namespace=folded.namespace,
-        dataset_name=folded.name,
-        rules=folded.rules,
+        dataset_key=key(*dataset),
+        dataset_namespace=dataset[0],
+        dataset_name=dataset[1],
+        rules=(*folded.rules, FOLD) if taken else folded.rules,
         partition=partition,
         partition_at=None if day is None else (day.toordinal() - _EPOCH_DAY) * _MICROS_A_DAY,
     )
@@ -67,18 +71,24 @@ def spelled(namespace: str, name: str) -> Spelling:
 class Spellings:
     """The spellings of one batch, and when each was seen."""
 
-    def __init__(self) -> None:
+    def __init__(self, folding: Folding = NO_FOLDS) -> None:
+        """None yet; `folding`: the policy's, in force for the batch."""
+        self._folding = folding
         self._seen: dict[Spelling, Seen] = {}
         self._datasets: set[Spelling] = set()
 
     def note(self, namespace: str, name: str, seen: Seen, *, is_dataset: bool) -> Spelling:
         """Note a spelling; `is_dataset`: reported as one, not only named by a facet of another."""
-        spelling = spelled(namespace, name)
+        spelling = self.spelled(namespace, name)
         known = self._seen.get(spelling)
         self._seen[spelling] = seen if known is None else known | seen
         if is_dataset:
             self._datasets.add(spelling)
         return spelling
+
+    def spelled(self, namespace: str, name: str) -> Spelling:
+        """What this spelling names, without noting it."""
+        return spelled(namespace, name, self._folding)
 
     def __iter__(self) -> Iterator[Spelling]:
         """Every spelling that was noted."""
@@ -98,7 +108,7 @@ class Spellings:
         """Rows of `staging.alias`, one for each rule that folded a spelling.
 
         Spellings that are endless (partitions) or hold secrets (credentials) are not kept: their
-        alias bears the dataset's name.
+        alias bears the dataset's name. What a fold of the policy took bears the name that it took.
         """
         for spelling, seen in self._seen.items():
             dataset = (spelling.dataset_namespace, spelling.dataset_name)
@@ -106,5 +116,10 @@ class Spellings:
             spelled_as = (spelling.namespace, spelling.name)
             shown = dataset if is_lossy else (clean(spelled_as[0]), clean(spelled_as[1]))
             for rule in spelling.rules:
+                if rule == FOLD:
+                    before = fold(*spelled_as)
+                    taken = before.namespace, before.name
+                    yield (key(*taken), spelling.dataset_key, rule, *taken, *seen)
+                    continue
                 alias_key = key(*dataset, rule) if is_lossy else key(*spelled_as)
                 yield (alias_key, spelling.dataset_key, rule, *shown, *seen)

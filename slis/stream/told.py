@@ -12,7 +12,7 @@ from lineage.keys import key
 from slis.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
 from slis.stream.arrow import records
 from slis.stream.lineage_facets import Name, sources_by_target, sources_of
-from slis.stream.spellings import Seen, Spelling, Spellings, spelled
+from slis.stream.spellings import Seen, Spelling, Spellings
 
 Row = tuple[Any, ...]
 _DECLARED = "upstream_spelling_key downstream_spelling_key job_namespace job_name"
@@ -65,6 +65,7 @@ class ToldEdges:
     def _tell(
         self, keys: tuple[int, int], dataset: Spelling, sources: Iterable[Name], oracle: str
     ) -> None:
+        spelled = self._spellings.spelled
         others = (n for n in sources if spelled(*n).dataset_key != dataset.dataset_key)
         self._of_facets.update((*keys, key(*name), oracle) for name in others)
 
@@ -98,9 +99,9 @@ class ToldEdges:
             sources = self._sources.get((output, record["downstream_facets_key"]))
             if sources is not None:
                 self._declare(output, sources, job, seen)
-            elif record["upstream_spelling_key"] is not None and by_key.get(output) not in _targets(
-                record["job_lineage"]
-            ):
+            elif record["upstream_spelling_key"] is not None and by_key.get(
+                output
+            ) not in self._targets(record["job_lineage"]):
                 self._note((record["upstream_spelling_key"], output, *job), seen)
 
     def _declare(self, output: int, sources: Iterable[Name], job: Name, seen: Seen) -> None:
@@ -111,11 +112,10 @@ class ToldEdges:
     def _note(self, edge: Row, seen: Seen) -> None:
         self._declared[edge] = seen | self._declared.get(edge, seen)
 
-
-def _targets(job_lineage: str | None) -> set[int]:
-    """Keys of the datasets that a job's facet has entries for."""
-    named = sources_by_target(job_lineage) if job_lineage else {}
-    return {spelled(*target).dataset_key for target in named}
+    def _targets(self, job_lineage: str | None) -> set[int]:
+        """Keys of the datasets that a job's facet has entries for."""
+        named = sources_by_target(job_lineage) if job_lineage else {}
+        return {self._spellings.spelled(*target).dataset_key for target in named}
 
 
 def _sources_of_columns(columns: Iterable[Any] | None) -> Iterator[Name]:

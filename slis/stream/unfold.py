@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from lineage.keys import key
+from lineage.policy import NO_FOLDS, Folding
 from slis.stream.arrow import clean, records
 from slis.stream.assertions import RESULT, assertions_of
 from slis.stream.spellings import Seen, Spelling, Spellings
@@ -23,8 +24,9 @@ _OF_FACETS = "spelling_key facets_key dataset_key lifecycle version checksum sch
 class Unfolded:
     """Rows by staging table, from `schemas.DESCRIBED`."""
 
-    def __init__(self, described: pa.Table) -> None:
-        self.spellings = Spellings()
+    def __init__(self, described: pa.Table, folding: Folding = NO_FOLDS) -> None:
+        """Unfold them; `folding`: the policy's, in force for the batch."""
+        self.spellings = Spellings(folding)
         self.told = ToldEdges(self.spellings)
         self.facets: dict[tuple[int, int], tuple[Row, Seen]] = {}
         self.assertions: set[Row] = set()

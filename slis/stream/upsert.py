@@ -11,6 +11,7 @@ from sqlalchemy import (
     Connection,
     Dialect,
     Table,
+    TextClause,
     and_,
     case,
     func,
@@ -19,6 +20,8 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql.base import PGDialect
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -153,14 +156,33 @@ def upsert(  # noqa: PLR0913 - the last two by name
     Returns:
         Number of rows inserted or folded.
     """
+    texts = text(query).bindparams(**(given or {}))
+    folding = _upserting(connection.dialect, table, texts, folds, keeps)
+    return connection.execute(folding, execution_options={"preserve_rowcount": True}).rowcount
+
+
+def prepared(dialect: Dialect, table: Table, query: str, folds: Mapping[str, Fold]) -> TextClause:
+    """The statement of `upsert`, to be run for many sets of the query's parameters.
+
+    Building it takes twenty times as long as running it does.
+    """
+    named = SQLiteDialect if dialect.name == "sqlite" else PGDialect
+    upserting = _upserting(dialect, table, text(query), folds)
+    compiled = upserting.compile(dialect=named(paramstyle="named"))
+    own = {name: value for name, value in compiled.params.items() if value is not None}
+    return text(str(compiled)).bindparams(**own)
+
+
+def _upserting(
+    dialect: Dialect, table: Table, query: TextClause, folds: Mapping[str, Fold], keeps: str = ""
+) -> Any:  # noqa: ANN401 - two classes of one shape
     keys = [column.name for column in table.primary_key]
     names = [*keys, *folds, *keeps.split()]
-    texts = text(query).bindparams(**(given or {})).columns(*(table.c[name] for name in names))
+    texts = query.columns(*(table.c[name] for name in names))
     # By name, whatever the order in the text; SQLite reads ON CONFLICT as a join without a WHERE
     # before it.
     subquery = texts.subquery()
     rows = select(*(subquery.c[name] for name in names)).where(text("1 = 1"))
-    insert = insert_for(connection.dialect)(table).from_select(names, rows)
+    insert = insert_for(dialect)(table).from_select(names, rows)
     changes = {name: fold(table.c[name], insert.excluded[name]) for name, fold in folds.items()}
-    folding = _folding(insert, keys, changes)
-    return connection.execute(folding, execution_options={"preserve_rowcount": True}).rowcount
+    return _folding(insert, keys, changes)

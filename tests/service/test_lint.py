@@ -1,27 +1,18 @@
 import json
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
-from lineage.catalog.reader import open_reader
-from lineage.clock import to_micros
-from lineage.keys import key
-from lineage.name_patterns import pattern_of
-from lineage.names import combined
 from lineage.policy import parse
-from service.lint.answer import lint
-from service.lint.shapes import Finding, LintAnswer
+from service.commands.lint import advice
 from slis.policy_names import renew_names
 from tests.service.commandline import answer, lineward
-
-NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+from tests.service.linted import NOW, add, alias, explode, linted, used
 
 
 @pytest.fixture
@@ -33,52 +24,10 @@ def lake(tmp_path: Path) -> Iterator[Engine]:
     engine.dispose()
 
 
-def _add(catalog: Engine, namespace: str, name: str, *, written: bool = False) -> int:
-    at, now = key(namespace, name), to_micros(NOW)
-    seen = {"first_seen_at": now, "last_seen_at": now}
-    row = {"dataset_key": at, "namespace": namespace, "name": name, "canonical_key": at, **seen}
-    activity = {"dataset_key": at, "writes": 0, "learned_writes": 0}
-    with writing(catalog) as connection:
-        connection.execute(insert(tables.dataset), row)
-        wrote = {"last_written_at": now if written else None}
-        connection.execute(insert(tables.dataset_activity), {**activity, **wrote})
-    return at
-
-
-def _alias(catalog: Engine, dataset: int, namespace: str, name: str, rule: str = "symlink") -> None:
-    row = {"alias_key": key(namespace, name), "dataset_key": dataset, "rule": rule}
-    seen = {"first_seen_at": 0, "last_seen_at": 0}
-    with writing(catalog) as connection:
-        connection.execute(
-            insert(tables.dataset_alias), {**row, "namespace": namespace, "name": name, **seen}
-        )
-
-
-def _used(catalog: Engine, dataset: int, job: str) -> None:
-    flags = {"is_reported": True, "is_streaming": False, "is_history": False}
-    row: dict[str, Any] = {"dataset_key": dataset, "root_run_id": f"{job}-1", "bucket": 0, **flags}
-    job_row = {"job_namespace": "jobs", "job_name": job, "read_at": 0, "landed_at": 0}
-    with writing(catalog) as connection:
-        connection.execute(insert(tables.dataset_read), row | job_row)
-
-
-def _explode(catalog: Engine, namespace: str, name: str, new: int) -> None:
-    pattern = {"namespace": pattern_of(namespace), "name": pattern_of(name)}
-    grown = {"new_datasets": new, "is_explosion": new >= 20}
-    example = {"example_namespace": namespace, "example_name": name}
-    with writing(catalog) as connection:
-        connection.execute(insert(tables.name_pattern), pattern | grown | example)
-
-
-def _lint(catalog: Engine, **bounds: int) -> LintAnswer:
-    with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
-        return lint(reader, **bounds)
-
-
 def _found(catalog: Engine) -> list[tuple[str, list[str], str]]:
     return [
         (one.kind, [f"{n.dataset_namespace} {n.dataset}" for n in one.names], one.dataset)
-        for one in _lint(catalog).findings
+        for one in linted(catalog).findings
     ]
 
 
@@ -92,17 +41,17 @@ def test_an_estate_with_one_name_for_each_dataset_has_no_finding(lake):
         ("s3://prod", "region_2"),
         ("s3://prod", "region_3"),
     ):
-        _add(lake, namespace, name)
+        add(lake, namespace, name)
 
-    found = _lint(lake)
+    found = linted(lake)
 
     assert (found.findings, found.datasets, found.partial) == ([], 6, False)
 
 
 def test_letter_case_is_told(lake):
     """They are joined to the one that is written."""
-    _add(lake, "s3://lake", "core/Orders")
-    _add(lake, "s3://lake", "core/orders", written=True)
+    add(lake, "s3://lake", "core/Orders")
+    add(lake, "s3://lake", "core/orders", written=True)
 
     assert _found(lake) == [
         ("case", ["s3://lake core/Orders", "s3://lake core/orders"], "core/orders")
@@ -124,20 +73,20 @@ def test_letter_case_is_told(lake):
 def test_schemes_that_lead_to_one_place_are_told(lake, names):
     """By port, mount, host of the container, or protocol."""
     for name in names:
-        _add(lake, *name)
+        add(lake, *name)
 
-    assert [one.kind for one in _lint(lake).findings] == ["scheme"]
+    assert [one.kind for one in linted(lake).findings] == ["scheme"]
 
 
 def test_a_name_that_is_anothers_symlink_is_told_where_one_job_uses_both(catalog):
     """By its path with a symlink, and by its table's name alone: the same application meant one."""
-    place = _add(catalog, "s3://lake", "warehouse/mart/revenue", written=True)
-    _alias(catalog, place, "hive://metastore:9083", "mart.revenue")
-    table = _add(catalog, "spark", "mart.revenue")
-    other = _add(catalog, "spark2", "mart.revenue")
+    place = add(catalog, "s3://lake", "warehouse/mart/revenue", written=True)
+    alias(catalog, place, "hive://metastore:9083", "mart.revenue")
+    table = add(catalog, "spark", "mart.revenue")
+    other = add(catalog, "spark2", "mart.revenue")
     for dataset in (place, table):
-        _used(catalog, dataset, "report")
-    _used(catalog, other, "another")
+        used(catalog, dataset, "report")
+    used(catalog, other, "another")
 
     assert _found(catalog) == [
         (
@@ -146,48 +95,46 @@ def test_a_name_that_is_anothers_symlink_is_told_where_one_job_uses_both(catalog
             "warehouse/mart/revenue",
         )
     ]
-    assert "jobs/report" in _lint(catalog).findings[0].evidence
+    assert "jobs/report" in linted(catalog).findings[0].evidence
 
 
 def test_partitions_that_no_rule_folds_are_told_with_a_rule(lake):
     """Dates inside a segment; the 2 that all have is no part that changes."""
     for month in (9, 10, 11):
-        _add(lake, "s3://lake", f"core/orders2_2026{month:02}")
+        add(lake, "s3://lake", f"core/orders2_2026{month:02}")
 
-    [found] = _lint(lake).findings
+    [found] = linted(lake).findings
 
     assert (found.kind, found.dataset, found.count) == ("partitions", "core/orders2", 3)
-    assert found.folding_rule is not None
-    folded = {
-        re.sub(found.folding_rule.pattern, found.folding_rule.replacement, combined(*name))
-        for name in (("s3://lake", "core/orders2_202701"), ("s3://lake", "core/orders3_202701"))
-    }
-    assert folded == {
-        combined("s3://lake", "core/orders2"),
-        combined("s3://lake", "core/orders3_202701"),
-    }
+    assert found.folding_rule == (
+        '- {match: "s3://lake/core/orders2_{month}", dataset: "s3://lake/core/orders2"}'
+    )
+    assert found.policy == []
 
 
 def test_an_explosion_comes_first_with_its_speed(catalog):
     """500 names in an hour, of which ten are listed, and marked as cut."""
-    _add(catalog, "s3://lake", "core/Orders")
-    _add(catalog, "s3://lake", "core/orders")
+    add(catalog, "s3://lake", "core/Orders")
+    add(catalog, "s3://lake", "core/orders")
     for number in range(500):
-        _add(catalog, "s3://lake", f"tmp/run_{number}/out")
-    _explode(catalog, "s3://lake", "tmp/run_0/out", 500)
+        add(catalog, "s3://lake", f"tmp/run_{number}/out")
+    explode(catalog, "s3://lake", "tmp/run_0/out", 500)
 
-    found = _lint(catalog)
+    found = linted(catalog)
 
     assert [one.kind for one in found.findings] == ["name_explosion", "case"]
     first = found.findings[0]
     assert (first.dataset, first.count, first.new_per_hour) == ("tmp/run/out", 500, 500)
-    assert len(first.names) == len(first.policy) == 10
+    assert (len(first.names), first.policy) == (10, [])
+    assert first.folding_rule == (
+        '- {match: "s3://lake/tmp/run_{n}/out", dataset: "s3://lake/tmp/run/out"}'
+    )
     assert found.partial_reason == "of 1 findings only the first 10 names are listed"
 
 
 def test_an_explosion_over_many_namespaces_is_told_by_its_example(lake):
     """A bucket a run: no name of it stands beside another."""
-    _add(lake, "s3://run-1", "out")
+    add(lake, "s3://run-1", "out")
     row = {"namespace": "s3://run-{n}", "name": "out", "new_datasets": 40, "is_explosion": True}
     with writing(lake) as connection:
         connection.execute(
@@ -195,7 +142,7 @@ def test_an_explosion_over_many_namespaces_is_told_by_its_example(lake):
             {**row, "example_namespace": "s3://run-1", "example_name": "out"},
         )
 
-    [found] = _lint(lake).findings
+    [found] = linted(lake).findings
 
     assert (found.kind, found.count, found.names[0].dataset_namespace) == (
         "name_explosion",
@@ -207,37 +154,38 @@ def test_an_explosion_over_many_namespaces_is_told_by_its_example(lake):
 
 def test_the_policys_lines_join_what_was_found(catalog):
     """Put into a policy they leave nothing to find: each is a line that the policy reads."""
-    _add(catalog, "s3://lake", 'core/"Or: ders"', written=True)
-    _add(catalog, "s3://lake", 'core/"or: ders"')
-    _add(catalog, "hdfs://nn", "/lake/x")
-    _add(catalog, "hdfs://nn:8020", "/lake/x")
+    add(catalog, "s3://lake", 'core/"Or: ders"', written=True)
+    add(catalog, "s3://lake", 'core/"or: ders"')
+    add(catalog, "hdfs://nn", "/lake/x")
+    add(catalog, "hdfs://nn:8020", "/lake/x")
     for month in (9, 10, 11):
-        _add(catalog, "s3://lake", f"core/orders_2026{month:02}")
-    lines = [line for one in _lint(catalog).findings for line in one.policy]
+        add(catalog, "s3://lake", f"core/*orders_2026{month:02}")
+        add(catalog, "s3://lake", f"core/orders_2026{month:02}")
+    found = linted(catalog).findings
 
-    renew_names(catalog, parse("aliases:\n" + "\n".join(f"  {line}" for line in lines)), NOW)
+    renew_names(catalog, parse("\n".join(advice(found))), NOW)
 
-    assert len(lines) == 5
-    assert _lint(catalog).findings == []
+    assert [len(one.policy) for one in found] == [1, 1, 0, 0]
+    assert [one.dataset for one in linted(catalog).findings] == ["core/*orders"]
 
 
 def test_what_the_policy_keeps_apart_is_no_finding(lake):
     """Somebody has looked at it."""
-    one = _add(lake, "s3://lake", "core/Orders")
-    _add(lake, "s3://lake", "core/orders")
-    _alias(lake, one, "s3://lake", "core/Orders", rule="policy")
+    one = add(lake, "s3://lake", "core/Orders")
+    add(lake, "s3://lake", "core/orders")
+    alias(lake, one, "s3://lake", "core/Orders", rule="policy")
 
-    assert _lint(lake).findings == []
+    assert linted(lake).findings == []
 
 
 def test_what_is_cut_says_so(lake):
     """By findings, and by datasets; never silently."""
     for letter in "abc":
-        _add(lake, "s3://lake", f"core/{letter}")
-        _add(lake, "s3://lake", f"core/{letter.upper()}")
+        add(lake, "s3://lake", f"core/{letter}")
+        add(lake, "s3://lake", f"core/{letter.upper()}")
 
-    by_findings = _lint(lake, limit=2)
-    by_datasets = _lint(lake, most_datasets=4)
+    by_findings = linted(lake, limit=2)
+    by_datasets = linted(lake, most_datasets=4)
 
     assert (len(by_findings.findings), by_findings.total) == (2, 3)
     assert by_findings.partial_reason == "2 of 3 findings shown"
@@ -246,22 +194,22 @@ def test_what_is_cut_says_so(lake):
 
 def test_a_name_that_no_policy_can_bear_has_no_line(lake):
     """A star in a name would be a pattern; the finding stays."""
-    _add(lake, "s3://lake", "core/*Orders")
-    _add(lake, "s3://lake", "core/*orders")
+    add(lake, "s3://lake", "core/*Orders")
+    add(lake, "s3://lake", "core/*orders")
 
-    [found] = _lint(lake).findings
+    [found] = linted(lake).findings
 
     assert (found.kind, found.policy) == ("case", [])
 
 
 def test_the_command_shows_the_same_as_its_json(catalog):
     """Names, and the lines for the policy, as a person copies them."""
-    _add(catalog, "s3://lake", "core/Orders\x1b[2J", written=True)
-    _add(catalog, "s3://lake", "core/orders\x1b[2J")
+    add(catalog, "s3://lake", "core/Orders\x1b[2J", written=True)
+    add(catalog, "s3://lake", "core/orders\x1b[2J")
     told = answer("lint", catalog=catalog)
     shown = lineward("lint", catalog=catalog).stdout
 
-    finding: Finding = told["findings"][0]
+    finding = told["findings"][0]
     assert (told["total"], told["partial"], finding["kind"]) == (1, False, "case")
     assert "aliases:" in shown
     assert json.loads(re.findall(r'dataset: (".*?")', finding["policy"][0])[0]).startswith("s3://")

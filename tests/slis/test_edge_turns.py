@@ -1,6 +1,7 @@
 """A turn reads the event logs and judges edges, whatever becomes of the logs."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
@@ -39,12 +40,12 @@ def turns(spark, tmp_path, monkeypatch):
     engine = open_catalog(catalog_url(tmp_path))
     migrate(engine)
 
-    def make(folders: str) -> EdgeTurns:
+    def make(folders: str, policy: Path | None = None) -> EdgeTurns:
         place, settings = Place(data_dir=tmp_path), Settings(event_logs=folders)
         evaluations = Evaluations(MINUTE, MINUTE)
         evaluations.begun(NOON)
         given = (spark, engine, place, settings)
-        return EdgeTurns(*given, policy=PolicyFile(None), evaluations=evaluations)
+        return EdgeTurns(*given, policy=PolicyFile(policy), evaluations=evaluations)
 
     make.engine = engine
     yield make
@@ -75,3 +76,15 @@ def test_what_a_killed_pass_left_is_gone_though_no_logs_are_read_any_more(turns,
     assert not (tmp_path / "unpacked").exists()
     assert judged == [NOON + MINUTE]
     assert rows(turns.engine, "SELECT count(*) FROM meta WHERE name LIKE 'evidence%'") == [(0,)]
+
+
+def test_what_logs_name_is_folded_by_the_policy(turns, tmp_path, judged):
+    """As the stream folds it: a log and its events speak of one dataset."""
+    log(tmp_path / "logs" / "app-1", "run_7")
+    policy = tmp_path / "lineward.yaml"
+    policy.write_text("folds: [{match: 's3://lake/run_{n}', dataset: s3://lake/run}]")
+
+    turns(f"file:{tmp_path}/logs", policy).take(NOON + MINUTE)
+
+    assert rows(turns.engine, "SELECT namespace, name FROM dataset") == [("s3://lake", "run")]
+    assert judged == [NOON + MINUTE]

@@ -8,6 +8,7 @@ from datetime import timedelta
 from threading import Event
 
 import pytest
+from msgspec.structs import replace
 from pyspark import InheritableThread
 from structlog.testing import capture_logs
 
@@ -20,6 +21,7 @@ from slis.rehearsal import rehearse
 from slis.session import EVALUATION_POOL, POOL
 from slis.settings import Place, Settings
 from slis.spool_events import SPOOL_TABLE
+from slis.stream import query
 from slis.stream.merge import advance
 
 
@@ -236,3 +238,17 @@ def test_an_evaluation_in_flight_ends_with_the_pipeline(spark):
 
     assert len(failures) == 2
     assert spark.range(3).count() == 3
+
+
+def test_the_stream_has_the_policy_as_its_file_is_now(place, engine, at, monkeypatch):
+    """Its folds are in force for names from the next batch on."""
+    file = place.data_dir / "lineward.yaml"
+    file.write_text("")
+    asked = []
+    monkeypatch.setattr(query, "start", lambda *_, **given: asked.append(given["policy"]))
+    place = replace(place, policy=file)
+    Pipeline(engine, place, Settings(), lambda: at(12))._start(None)  # noqa: SLF001 - without Spark
+    before = asked[0]().folds
+    file.write_text("folds: [{match: 'n/run_{n}', dataset: n/run}]")
+
+    assert (before, len(asked[0]().folds)) == ((), 1)

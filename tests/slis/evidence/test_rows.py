@@ -2,6 +2,7 @@
 
 import pytest
 
+from lineage.policy import folding, parse
 from slis.evidence.rows import execution_key, job_of, stream_key, told
 
 _FRAMES = {"applications": [], "executions": [], "touched": [], "jobs": [], "stages": []}
@@ -80,3 +81,17 @@ def test_a_path_is_the_dataset_that_events_would_name():
 
     (name,) = found.spellings.names()
     assert name[2:4] == ("s3://lake", "orders")
+
+
+def test_a_path_that_the_policy_folds_is_the_dataset_of_its_fold():
+    """Else what a log proves would be held against another dataset than the events'."""
+    base = {"path": "log", "execution_id": 7, "stream_run_id": None, "stream_batch": None}
+    location = "s3a://lake/run_7/dt=2026-11-21"
+    row = {**base, "direction": "read", "kind": "file", "location": location, "is_whole": True}
+    folds = folding(parse("folds: [{match: 's3://lake/run_{n}', dataset: s3://lake/run}]"))
+    frames = {**_FRAMES, "executions": [_EXECUTION], "touched": [row]}
+
+    found = told(frames, {"log": "app"}, lambda *_: None, folds)
+
+    (name,) = found.spellings.names()
+    assert name[2:5] == ("s3://lake", "run", "dt=2026-11-21")

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine, text
 
 from lineage.clock import to_micros
+from lineage.policy import DEFAULT, Policy
 from slis.settings import Place
 from slis.spool_events import SPOOL_TABLE
 from slis.stream import query
@@ -168,11 +169,16 @@ def frame(
 
 
 class Lander:
-    """Lands batches without a streaming query, which takes seconds to start."""
+    """Lands batches without a streaming query, which takes seconds to start.
+
+    Attributes:
+        policy: in force from the next batch on.
+    """
 
     def __init__(self, spark: SparkSession, catalog: Engine, folder: Path, now: datetime) -> None:
         self.spark = spark
-        self.batches = Batches(catalog, folder / "lake", lambda: now)
+        self.policy: Policy = DEFAULT
+        self.batches = Batches(catalog, folder / "lake", lambda: now, lambda: self.policy)
         self.now = now
         self.seq = 0
         self.batch_id = 0

@@ -4,6 +4,7 @@ import pytest
 from spools import frame, rows, run_event
 from sqlalchemy import insert
 
+from lineage import policy
 from lineage.catalog.tables import reader_cursor
 from slis import cadence
 from slis.settings import Place, Settings
@@ -128,3 +129,17 @@ def test_runs_go_with_the_writes_that_name_them(lander, catalog, tmp_path, at):
 
     assert rows(catalog, "SELECT run_id FROM run") == [("r2",)]
     assert rows(catalog, "SELECT count(*) FROM run_io") == [(1,)]
+
+
+def test_names_that_were_folded_go_when_they_are_old(lander, catalog, tmp_path, at):
+    """Each run brings one: there is no end to them. Other aliases stay."""
+    lander.policy = policy.parse("folds: [{match: 'n/run_{n}', dataset: n/run}]")
+    lander.land(
+        run_event("COMPLETE", at(0), run="r1", outputs=["run_1", "/wh/t/"]),
+        run_event("COMPLETE", at(11), run="r2", outputs=["run_2"]),
+    )
+
+    prune(catalog, Place(data_dir=tmp_path), Settings(write_days=1), at(30), lake_days=90)
+
+    aliases = rows(catalog, "SELECT rule, name FROM dataset_alias ORDER BY 1")
+    assert aliases == [("fold", "run_2"), ("trailing_slash", "/wh/t/")]

@@ -1,0 +1,98 @@
+"""All folds of a policy together: which dataset a name is, and which folds contradict another."""
+
+from collections.abc import Iterator
+
+from lineage.names import joined
+from lineage.policy.folds import Fold, Name, ReadyFold, pattern_parts, problems_of, ready
+from lineage.policy.model import Policy
+from lineage.policy.patterns import dataset_of
+
+
+class Folding:
+    """The folds of one policy, made ready; false where there are none.
+
+    An object is equal to itself alone: what is remembered of one policy's folds is never taken for
+    another's.
+    """
+
+    def __init__(self, folds: tuple[Fold, ...] = (), kept: frozenset[Name] = frozenset()) -> None:
+        """Make them ready.
+
+        Args:
+            folds: of the policy.
+            kept: names that no fold takes, since the policy speaks of them themselves.
+        """
+        compiled = (ready(fold, position) for position, fold in enumerate(folds))
+        known = [fold for fold in compiled if fold is not None]
+        self.folds = tuple(sorted(known, key=lambda fold: fold.specificity, reverse=True))
+        self._kept = kept
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.folds)
+
+    def dataset(self, namespace: str, name: str) -> Name | None:
+        """The dataset that a name, folded by the built-in rules, is by the policy's.
+
+        None where no fold takes it. Of several that match, the most specific decides.
+        """
+        found = self.fold_of(namespace, name) if self.folds else None
+        return found.dataset if found else None
+
+    def fold_of(self, namespace: str, name: str) -> ReadyFold | None:
+        """The fold that takes this name to another."""
+        found = next((fold for fold in self.folds if fold.matches(namespace, name)), None)
+        if found is None or found.dataset == (namespace, name) or (namespace, name) in self._kept:
+            return None
+        return found
+
+
+NO_FOLDS = Folding()
+
+
+def folding(policy: Policy) -> Folding:
+    """The policy's folds, made ready once a policy: kept on it, as its cached properties are."""
+    if not policy.folds:
+        return NO_FOLDS
+    known = policy.__dict__.get("_folding")
+    if not isinstance(known, Folding):
+        known = policy.__dict__["_folding"] = Folding(policy.folds, _named(policy))
+    return known
+
+
+def _named(policy: Policy) -> frozenset[Name]:
+    """Datasets that the policy names outright: what it says of them must find them."""
+    pairs = (*policy.overrules(), *policy.expected_edges())
+    return frozenset(policy.declared()) | {name for pair in pairs for name in pair}
+
+
+def fold_problems(policy: Policy) -> Iterator[tuple[str, str]]:
+    """What is wrong with the policy's folds, each with its path."""
+    for position, fold in enumerate(policy.folds):
+        yield from problems_of(fold, f"$.folds[{position}]")
+    yield from _repeated(policy)
+    yield from _folded_twice(policy)
+
+
+def _repeated(policy: Policy) -> Iterator[tuple[str, str]]:
+    seen: dict[Name, int] = {}
+    for position, fold in enumerate(policy.folds):
+        first = seen.setdefault(pattern_parts(fold.match), position)
+        if first != position:
+            yield f"$.folds[{position}].match", f"is there already, at folds[{first}]"
+
+
+def _folded_twice(policy: Policy) -> Iterator[tuple[str, str]]:
+    """A fold's dataset is called so: it is no other name of something else."""
+    others = {name: dataset for name, dataset in policy.overrules() if name != dataset}
+    ready_folds = folding(policy)
+    for position, fold in enumerate(policy.folds):
+        dataset = dataset_of(fold.dataset)
+        path = f"$.folds[{position}].dataset"
+        if dataset is None:
+            continue
+        if dataset in others:
+            yield path, f"is {joined(*others[dataset])!r} by aliases: name that dataset"
+        elif again := ready_folds.fold_of(*dataset):
+            to = joined(*again.dataset)
+            yield path, f"is folded to {to!r} by folds[{again.position}]: name that dataset"

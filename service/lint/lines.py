@@ -1,0 +1,37 @@
+"""Lines of the policy, each as a person copies it."""
+
+import json
+
+from lineage.names import joined, split_joined
+from lineage.policy.folds import Fold
+from lineage.policy.patterns import Pattern, PatternParts
+
+_Name = tuple[str, str]
+
+
+def alias_line(name: _Name, dataset: _Name) -> str:
+    """For `aliases:`."""
+    return f"- {{name: {_quoted(joined(*name))}, dataset: {_quoted(joined(*dataset))}}}"
+
+
+def fold_line(fold: Fold) -> str:
+    """For `folds:`."""
+    return f"- {{match: {_written(fold.match)}, dataset: {_written(fold.dataset)}}}"
+
+
+def pattern_of_both(namespace: str, name: str) -> Pattern:
+    """Joined where that can only mean these two, else the two apart."""
+    text = joined(namespace, name)
+    return text if split_joined(text) == (namespace, name) else PatternParts(namespace, name)
+
+
+def _written(pattern: Pattern) -> str:
+    if isinstance(pattern, PatternParts):
+        return f"{{namespace: {_quoted(pattern.namespace)}, name: {_quoted(pattern.name)}}}"
+    return _quoted(pattern)
+
+
+def _quoted(text: str) -> str:
+    """JSON is YAML, but for the characters that YAML takes escaped alone."""
+    told = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in told)

@@ -1,0 +1,64 @@
+"""Catalogs of names, for lints."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Engine, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.reader import open_reader
+from lineage.clock import to_micros
+from lineage.keys import key
+from lineage.name_patterns import pattern_of
+from service.lint.answer import lint
+from service.lint.shapes import LintAnswer
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def add(catalog: Engine, namespace: str, name: str, *, written: bool = False) -> int:
+    """A dataset, seen now, and written now where told."""
+    at, now = key(namespace, name), to_micros(NOW)
+    seen = {"first_seen_at": now, "last_seen_at": now}
+    row = {"dataset_key": at, "namespace": namespace, "name": name, "canonical_key": at, **seen}
+    activity = {"dataset_key": at, "writes": 0, "learned_writes": 0}
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.dataset), row)
+        wrote = {"last_written_at": now if written else None}
+        connection.execute(insert(tables.dataset_activity), {**activity, **wrote})
+    return at
+
+
+def alias(catalog: Engine, dataset: int, namespace: str, name: str, rule: str = "symlink") -> None:
+    """Another name of a dataset."""
+    row = {"alias_key": key(namespace, name), "dataset_key": dataset, "rule": rule}
+    seen = {"first_seen_at": 0, "last_seen_at": 0}
+    with writing(catalog) as connection:
+        connection.execute(
+            insert(tables.dataset_alias), {**row, "namespace": namespace, "name": name, **seen}
+        )
+
+
+def used(catalog: Engine, dataset: int, job: str) -> None:
+    """A read of the dataset by a run of this job."""
+    flags = {"is_reported": True, "is_streaming": False, "is_history": False}
+    row: dict[str, Any] = {"dataset_key": dataset, "root_run_id": f"{job}-1", "bucket": 0, **flags}
+    job_row = {"job_namespace": "jobs", "job_name": job, "read_at": 0, "landed_at": 0}
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.dataset_read), row | job_row)
+
+
+def explode(catalog: Engine, namespace: str, name: str, new: int) -> None:
+    """That the pattern of this name grew by so many datasets."""
+    pattern = {"namespace": pattern_of(namespace), "name": pattern_of(name)}
+    grown = {"new_datasets": new, "is_explosion": new >= 20}
+    example = {"example_namespace": namespace, "example_name": name}
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.name_pattern), pattern | grown | example)
+
+
+def linted(catalog: Engine, **bounds: int) -> LintAnswer:
+    """What a lint of the catalog finds."""
+    with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
+        return lint(reader, **bounds)
