@@ -56,18 +56,19 @@ class StateChanges(msgspec.Struct, frozen=True):
     gone: list[tuple[int, str]]
 
 
-def state_changes(
-    engine: Engine, as_of: datetime, states: pa.Table, *, slis: Collection[str]
-) -> StateChanges:
-    """`states` against the catalog's, with `since` kept while state and reason stay.
+def held_states(engine: Engine, slis: Collection[str]) -> pa.Table:
+    """What the catalog says of these SLIs of each dataset: the columns of `_HELD_AS`."""
+    return catalog_frames.read(engine, _HELD.format(slis=", ".join(map(repr, slis))), _HELD_AS)
+
+
+def state_changes(held: pa.Table, as_of: datetime, states: pa.Table) -> StateChanges:
+    """`states` against those of the same SLIs that the catalog holds.
 
     Args:
-        engine: of the catalog.
-        as_of: the instant that was judged.
+        held: what `held_states` gives; of what is there alone, the dataset or its state is gone.
+        as_of: the instant that was judged: `since` where state or reason is another.
         states: `sli_schemas.STATES`.
-        slis: whose states these are; those of others stay as they are.
     """
-    held = catalog_frames.read(engine, _HELD.format(slis=", ".join(map(repr, slis))), _HELD_AS)
     both = states.join(held, _KEYS, join_type="full outer", right_suffix=_BEFORE)
     is_gone = pc.is_null(both["state"])
     changed = both.filter(pc.and_not(_differ(both, *_TOLD), is_gone))

@@ -21,7 +21,7 @@ from slis.catalog_frames import rows
 from slis.completeness.edge_catalog import expected_edges, names
 from slis.completeness.edges import edge_states, edge_tally, edges
 from slis.counters import OF_EDGES, add_to_counters, count
-from slis.dataset_states import Row, StateChanges, change_states, state_changes
+from slis.dataset_states import Row, StateChanges, change_states, held_states, state_changes
 from slis.hours import Amounts, add_to_hours, hour_of
 from slis.ingestion_gaps import SILENCES
 from slis.noted import EDGES_EVALUATED_AT, note, noted_number
@@ -56,7 +56,7 @@ def evaluate_edges(
     """
     latest = latest_checks(spark, engine, as_of, settle)
     found = _found(spark, engine, policy, as_of, latest)
-    changes = state_changes(engine, as_of, found.states, slis=OF_EDGES)
+    changes = state_changes(held_states(engine, OF_EDGES), as_of, found.states)
     with writing(engine) as connection:
         _publish(connection, as_of, found, changes)
 

@@ -2,12 +2,14 @@
 
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
+from pyspark.util import inheritable_thread_target
 from sqlalchemy import Engine
 
 from lineage.policy import Policy
@@ -15,6 +17,7 @@ from lineage.states import FRESHNESS
 from slis import dataset_policies, horizon
 from slis.catalog_frames import rows
 from slis.completeness.found import nodes_found
+from slis.dataset_states import Row, held_states
 from slis.datasets_judged import datasets_judged
 from slis.evaluation_input import EvaluationInput, Position, position
 from slis.explosion import renew as explosion
@@ -23,7 +26,7 @@ from slis.late_writes import amended
 from slis.learning import learn
 from slis.policy_names import renew_names
 from slis.provenance import provenance
-from slis.publish import Found, publish
+from slis.publish import OF_DATASETS, Found, publish
 from slis.quality.found import defects_found
 from slis.reasons import reasons
 from slis.retirement import retire_unused
@@ -70,15 +73,24 @@ def evaluate(
         at = position(connection, as_of)
     since = horizon.renew(engine, at)
     given = EvaluationInput(spark, engine, at, policy)
-    found = _found(given, backlog_since, since)
+    # What these ask and plan for themselves they do while Spark works on the datasets.
+    with ThreadPoolExecutor(thread_name_prefix="evaluation") as beside:
+        inherited = inheritable_thread_target(spark)  # its pool, and what cancels its jobs
+        held = beside.submit(held_states, engine, OF_DATASETS)
+        events = beside.submit(inherited(_events), given, since)
+        tallied, judged = _judged(given, backlog_since)
+        reads, lags = events.result()
     described = nodes_found(spark, engine, policy, given.instants)
     defects = defects_found(spark, engine, policy, at, given.instants)
-    found = msgspec.structs.replace(
-        found,
-        tallies=[*found.tallies, *described.tallies],
-        states=_together(found.states, *described.states, *defects),
-        amended=amended(spark, engine, at, given),
+    found = Found(
+        tallies=[*tallied, *described.tallies],
+        states=_together(judged, *described.states, *defects),
+        held=held.result(),
+        reads=reads,
+        lags=lags,
+        datasets=_datasets(judged),
         policy_hash=policy.hash,
+        amended=amended(spark, engine, at, given),
         seconds=time.monotonic() - started,
     )
     explosion.renew(spark, engine, at.as_of)
@@ -86,26 +98,23 @@ def evaluate(
     return _result(at, found, time.monotonic() - started)
 
 
-def _found(given: EvaluationInput, backlog_since: datetime | None, since: datetime | None) -> Found:
-    instants, datasets = given.instants, given.datasets()
+def _judged(given: EvaluationInput, backlog_since: datetime | None) -> tuple[list[Row], pa.Table]:
+    """TALLIES and STATES of the SLIs that each dataset has."""
     facts = given.known()
     gaps = given.gaps(backlog_since)
     judged = datasets_judged(facts, given.edges_into_streams(), gaps, given.pauses()).persist()
     try:
         states = reasons(judged, given.edges_out_of_overdue()).toArrow()
-        counted = rows(tallies(judged, facts))
-        reads = provenance(given.reads(), given.first_writes(), datasets, instants, horizon=since)
-        return Found(
-            tallies=counted,
-            states=states,
-            reads=rows(reads),
-            lags=rows(lag(given.events(), instants)),
-            datasets=_datasets(states),
-            policy_hash="",
-            seconds=0.0,
-        )
+        return rows(tallies(judged, facts)), states
     finally:
         judged.unpersist()
+
+
+def _events(given: EvaluationInput, since: datetime | None) -> tuple[list[Row], list[Row]]:
+    """READ_OUTCOMES and LAGS of what happened since the last evaluation."""
+    datasets, instants = given.datasets(), given.instants
+    reads = provenance(given.reads(), given.first_writes(), datasets, instants, horizon=since)
+    return rows(reads), rows(lag(given.events(), instants))
 
 
 def _together(states: pa.Table, *others: pa.Table) -> pa.Table:

@@ -30,7 +30,7 @@ from slis.noted import EDGES_EVALUATED_AT, noted_number
 from slis.stream.upsert import added, fold_rows
 
 _NO_ORIGIN = "default"
-_OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, FACTS)
+OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, FACTS)
 # So long after edges were judged last, nothing of it is shown as how things are now.
 _EDGES_STALE = timedelta(minutes=10)
 _DAY_MICROS = 86_400_000_000
@@ -45,6 +45,7 @@ class Found(msgspec.Struct, frozen=True):
 
     tallies: list[Row]  # TALLIES of the per-dataset SLIs
     states: pa.Table  # STATES
+    held: pa.Table  # what the catalog said of the same before: `dataset_states.held_states`
     reads: list[Row]  # READ_OUTCOMES
     lags: list[Row]  # LAGS
     datasets: int
@@ -65,7 +66,7 @@ def publish(engine: Engine, at: Position, found: Found) -> None:
         OvertakenError: the catalog's last evaluation is not the one that `at` follows.
     """
     # Before the transaction: it shall hold the lock for no more than the writing.
-    changes = state_changes(engine, at.as_of, found.states, slis=_OF_DATASETS)
+    changes = state_changes(found.held, at.as_of, found.states)
     with writing(engine) as connection:
         _check(connection, at)
         counted = [*_dataset_counts(at, found), *_read_counts(found), *_lag_counts(found)]
