@@ -14,7 +14,7 @@ demo: ## a small shop of real Spark jobs, watched: shows the SLIs (ARGS=--once e
 test: ## everything that CI runs: check, then all tests, the slow ones in their short form
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory check
-	@pytest -n 2 --dist loadgroup $(ARGS)
+	@pytest -n 2 --dist loadgroup --durations=25 $(ARGS)
 
 check: ## style, types and the direction of imports
 	@scripts/setup.sh test
