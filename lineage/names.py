@@ -46,6 +46,7 @@ _CACHED_NAMES = 65_536
 _URI = re.compile(r"(?P<namespace>(?P<scheme>[a-z0-9+.-]+)://[^/]+)/+(?P<name>[\s\S]*)")
 _LOCAL = re.compile(r"(?P<namespace>file|dbfs)?:?/+(?P<name>[\s\S]*)")
 _SCHEMES_WITH_ROOTED_NAMES = ("hdfs", "viewfs", "file")
+FOLD = "fold"  # in place of a rule: a fold of the policy took the name
 
 
 class Folded(msgspec.Struct, frozen=True):

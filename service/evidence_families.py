@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from lineage.catalog.noted import EVIDENCE_LISTED_AT, EVIDENCE_UNLISTED
 from lineage.catalog.reader import Reader
-from slis.noted import EVIDENCE_LISTED_AT, EVIDENCE_UNLISTED
 
 _FILES = """
 SELECT COUNT(*), COUNT(problem) FROM evidence_file

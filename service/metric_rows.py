@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from lineage.catalog.noted import EPOCH
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.clock import to_micros
 from lineage.states import BAD, CRITICAL, TIERS
 from service.answers.datasets import JUDGED, RANK, WORST_FIRST
-from slis.noted import EPOCH
 
 MOST_LISTED = 500
 MOST_ROWS = 1_000  # of a table that is small unless something is wrong

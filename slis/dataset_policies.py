@@ -11,11 +11,12 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, text, upda
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.noted import POLICY_FINGERPRINT
 from lineage.keys import key
 from lineage.policy import Decision, Policy, resolve, suppressions_of
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
-from slis.noted import POLICY_FINGERPRINT, note, noted
+from slis.noted import note, noted
 from slis.stream.upsert import fold_rows
 from slis.working_time import plan_of
 

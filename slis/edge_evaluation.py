@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Engine, delete, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.noted import EDGES_EVALUATED_AT
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from lineage.states import ACCURACY, CRITICAL
@@ -24,7 +25,7 @@ from slis.counters import OF_EDGES, add_to_counters, count
 from slis.dataset_states import Row, StateChanges, change_states, held_states, state_changes
 from slis.hours import Amounts, add_to_hours, hour_of
 from slis.ingestion_gaps import SILENCES
-from slis.noted import EDGES_EVALUATED_AT, note, noted_number
+from slis.noted import note, noted_number
 from slis.settings import Settings
 from slis.sli_schemas import GAPS, INSTANTS
 

@@ -7,12 +7,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Connection, Engine, text
 
+from lineage.catalog.noted import EVIDENCE_READ_AT
 from lineage.clock import from_micros, to_micros
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from slis import catalog_frames
 from slis.ingestion_gaps import PIPELINE, SILENCES
-from slis.noted import EVIDENCE_READ_AT
 from slis.provenance import SETTLING_MINUTES
 from slis.sli_schemas import EDGES, EVENTS, GAPS, INSTANTS, PAUSES, READS, WRITES
 from slis.working_time import off_spans, working_time

@@ -5,9 +5,10 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, text
 
 from lineage.catalog.engine import writing
+from lineage.catalog.noted import HISTORY, INSTALLED
 from lineage.clock import from_micros, to_micros
 from slis.evaluation_input import Position
-from slis.noted import HISTORY, INSTALLED, note, noted, noted_number
+from slis.noted import note, noted, noted_number
 from slis.stream.upsert import least
 
 _FIRST_BATCH = "SELECT min(landed_at) FROM batch"
@@ -18,8 +19,9 @@ _HISTORY_LANDED = """
 
 def horizon(connection: Connection) -> datetime | None:
     """The earlier of the install and the first event of the loaded history; None before either."""
-    found = [noted_number(connection, name) for name in (INSTALLED, HISTORY)]
-    return from_micros(min(known)) if (known := [at for at in found if at is not None]) else None
+    noted_at = (noted_number(connection, name) for name in (INSTALLED, HISTORY))
+    known = [at for at in noted_at if at is not None]
+    return from_micros(min(known)) if known else None
 
 
 def renew(engine: Engine, at: Position) -> datetime | None:

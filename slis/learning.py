@@ -10,12 +10,13 @@ from sqlalchemy import Connection, Engine, bindparam, text, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.noted import POOLS
 from lineage.clock import to_micros
 from lineage.policy import DEFAULT, Policy
 from slis import cadence, cadence_limits, catalog_frames
 from slis.cadence_profile import FAST_SECONDS
 from slis.ingestion_gaps import SILENCES
-from slis.noted import POOLS, note, noted_under
+from slis.noted import note, noted_under
 from slis.sli_schemas import GAPS, WRITES
 from slis.stream.upsert import fold_rows
 from slis.working_time import working_time

@@ -1,24 +1,11 @@
-"""What is noted once for a whole catalog: a value under each name, in the table `meta`."""
+"""What is noted once for a whole catalog: a value under each of `lineage.catalog.noted`."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from sqlalchemy import Connection, select
 
 from lineage.catalog import tables
 from slis.stream.upsert import Fold, fold_rows, insert_for, newest
-
-EPOCH: Final = "catalog_epoch"  # of the counters
-INSTALLED: Final = "installed_at"  # the first batch, in microseconds of 16 digits
-HISTORY: Final = "history_from"  # the first event of a loaded history, likewise
-EDGES_EVALUATED_AT: Final = "edges_evaluated_at"  # when edges were judged last, in microseconds
-POLICY_FINGERPRINT: Final = "policy_fingerprint"  # what `dataset_policy` was worked out from
-# Scores of another kind than those of an older version are no use to this one.
-POOLS: Final = "cadence_pool.2."  # and a cadence's class: `learning.Pool` as JSON
-EVIDENCE_LISTED_AT: Final = "evidence_listed_at"  # the last pass that could list all its folders
-EVIDENCE_READ_AT: Final = "evidence_read_at"  # the last that moreover read all that they held
-EVIDENCE_UNLISTED: Final = "evidence_unlisted_folders"  # how many the last pass could not list
-EVIDENCE_JOINED_TO: Final = "evidence_joined_to"  # the last event when all was joined last
 
 _name, _value = tables.meta.c.name, tables.meta.c.value
 

@@ -8,9 +8,9 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 
 from lineage.catalog import tables
 from lineage.keys import key
+from lineage.names import FOLD
 from lineage.policy import Folding
 from slis.stream.canonical import Name
-from slis.stream.spellings import FOLD
 from slis.stream.upsert import fold_rows, greatest, least
 
 Pair = tuple[int, int]  # key of a name, key of the dataset that it is

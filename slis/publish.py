@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.noted import EDGES_EVALUATED_AT
 from lineage.clock import to_micros
 from lineage.states import (
     ALL_TIERS,
@@ -26,7 +27,7 @@ from slis.dataset_states import Row, change_states, renew_ages, state_changes
 from slis.evaluation_input import Position, position
 from slis.hours import Amounts, add_to_hours, hour_of, origins_found
 from slis.lag import BOUNDS_SECONDS
-from slis.noted import EDGES_EVALUATED_AT, noted_number
+from slis.noted import noted_number
 from slis.stream.upsert import added, fold_rows
 
 _NO_ORIGIN = "default"

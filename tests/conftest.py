@@ -78,6 +78,15 @@ def catalog(catalogs: Callable[[], Engine]) -> Engine:
     return catalogs()
 
 
+@pytest.fixture
+def embedded(tmp_path: Path) -> Iterator[Engine]:
+    """A catalog on SQLite in `tmp_path`: what both kinds answer alike need not be asked twice."""
+    engine = open_catalog(catalog_url(tmp_path))
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
 def _database(server: Engine) -> str:
     name = f"t_{uuid.uuid4().hex}"
     with server.connect() as connection:

@@ -36,7 +36,7 @@ class Folding:
 
         None where no fold takes it. Of several that match, the most specific decides.
         """
-        found = self.fold_of(namespace, name) if self.folds else None
+        found = self.fold_of(namespace, name)
         return found.dataset if found else None
 
     def fold_of(self, namespace: str, name: str) -> ReadyFold | None:

@@ -8,7 +8,7 @@ from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.states import run_state
 from service.answers.diff_shapes import ComparedRun
 from service.answers.moments import iso, seconds_between
-from service.answers.runs import settings_of
+from service.answers.runs import ROWS_AND_BYTES, settings_of
 from service.errors import UnknownRunError
 
 MOST_RUNS = 5_000  # children of one root that are looked at
@@ -26,13 +26,12 @@ _RUNS = f"""
 SELECT {", ".join(_COLUMNS)} FROM run WHERE {{column}} = :run_id
 ORDER BY first_event_at, run_key LIMIT :most
 """  # noqa: S608 - constants only
-_IO = """
+_IO = f"""
 SELECT c.namespace, c.name, io.direction, io.dataset_version, io.checksum, io.partition,
-  coalesce(io.rows, io.evidence_rows), coalesce(io.bytes, io.evidence_bytes), io.schema_key,
-  c.dataset_key
+  {ROWS_AND_BYTES}, io.schema_key, c.dataset_key
 FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
 JOIN dataset c ON c.dataset_key = d.canonical_key WHERE io.run_key IN (:keys)
-"""
+"""  # noqa: S608 - constants only
 
 Touch = tuple[str, str, str]  # namespace, name, direction
 

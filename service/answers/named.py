@@ -4,7 +4,7 @@ import difflib
 
 from lineage.catalog.reader import Reader, Row
 from lineage.keys import key
-from lineage.names import fold
+from lineage.names import FOLD, fold
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import literal
 from service.errors import (
@@ -30,7 +30,7 @@ WHERE a.name = :wanted OR a.namespace || '/' || a.name = :wanted OR a.namespace 
 # What a fold of the policy took was never a dataset, or is one no more.
 _BY_FOLD = f"""
 {_CANONICAL} JOIN dataset_alias a ON a.dataset_key = d.dataset_key
-WHERE a.alias_key = :key AND a.rule = 'fold' ORDER BY a.last_seen_at DESC
+WHERE a.alias_key = :key AND a.rule = '{FOLD}' ORDER BY a.last_seen_at DESC
 """
 _BY_LAST_PART = f"""
 {_CANONICAL} WHERE d.name LIKE '%/' || :suffix ESCAPE '!' OR d.name LIKE '%.' || :suffix ESCAPE '!'

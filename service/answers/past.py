@@ -1,5 +1,6 @@
 """The graph as it was at an instant: edges seen by then, each with the run that made it so."""
 
+from lineage.catalog.noted import HISTORY, INSTALLED
 from lineage.catalog.reader import Reader, rows_for
 from lineage.clock import from_micros
 from service.access.sight import EVERYTHING, Sight
@@ -8,7 +9,6 @@ from service.answers.moments import iso_of
 from service.answers.named import Dataset
 from service.answers.past_shapes import PastLineage, PastNode
 from service.answers.walk import DIRECTIONS, NAMES, Steps, Walk, walked
-from slis.noted import HISTORY, INSTALLED
 
 _NEXT = {
     "upstream": "SELECT downstream_key, upstream_key, job_name FROM edge"

@@ -27,12 +27,14 @@ _DETAIL = f"""
 SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters
 FROM run WHERE run_id = :run_id ORDER BY first_event_at, run_key
 """  # noqa: S608 - constants only
-_IO = """
-SELECT io.run_key, d.namespace, d.name, io.direction, coalesce(io.rows, io.evidence_rows),
-  coalesce(io.bytes, io.evidence_bytes), io.dataset_version, io.checksum, io.partition
+# What an event told stands; where none did, the event log's stages.
+ROWS_AND_BYTES = "coalesce(io.rows, io.evidence_rows), coalesce(io.bytes, io.evidence_bytes)"
+_IO = f"""
+SELECT io.run_key, d.namespace, d.name, io.direction, {ROWS_AND_BYTES}, io.dataset_version,
+  io.checksum, io.partition
 FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
 WHERE io.run_key IN (:keys) ORDER BY io.direction, d.namespace, d.name LIMIT :most
-"""
+"""  # noqa: S608 - constants only
 _LAST = f"""
 SELECT {_SUMMARY} FROM run WHERE run_key = (
   SELECT io.run_key FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key

@@ -8,6 +8,7 @@ from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
+from lineage.names import FOLD
 from slis import catalog_frames
 from slis.accuracy.checks import checks
 from slis.accuracy.kept import keep_checks
@@ -17,7 +18,6 @@ from slis.accuracy.sql_match import asked_names, mentioned, sql_evidence
 from slis.accuracy.sql_parse import parsed_sql
 from slis.dataset_states import Row
 from slis.stream.canonical import LINKS
-from slis.stream.spellings import FOLD
 
 _MOST_TEXTS, _MOST_RUNS = 500, 5_000  # of a turn, the oldest first
 _STATEMENTS = "array<struct<reads: array<string>, writes: array<string>>>"

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from lineage.policy.model import Requirements, RunField
 from lineage.states import BAD, NODE_COMPLETENESS, REGULATED, TIERS
+from slis.amounts import NAMES
 from slis.wording import words
 
 RUN_FIELDS: tuple[RunField, ...] = get_args(RunField)
@@ -98,13 +99,13 @@ def node_tally(judged: DataFrame) -> DataFrame:
         `sli_schemas.TALLIES`; nothing required, no row.
     """
     zero = F.lit(0).cast("bigint")
-    sums = [F.sum(name).alias(name) for name in ("good", "total", "unknown")]
+    sums = [F.sum(name).alias(name) for name in NAMES]
     return (
         judged.groupBy("as_of", "tier", "tier_origin")
         .agg(*sums)
         .select(
             *("as_of", F.lit(NODE_COMPLETENESS.id).alias("sli"), "tier", "tier_origin"),
-            *("good", "total", "unknown", zero.alias("learning"), zero.alias("excepted")),
+            *(*NAMES, zero.alias("learning"), zero.alias("excepted")),
         )
     )
 

@@ -2,7 +2,8 @@
 
 from sqlalchemy import Connection
 
-from slis.noted import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT, EVIDENCE_UNLISTED, note
+from lineage.catalog.noted import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT, EVIDENCE_UNLISTED
+from slis.noted import note
 
 
 def note_pass(connection: Connection, at: int, *, unlisted: int, is_whole: bool) -> None:

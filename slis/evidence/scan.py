@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.noted import EVIDENCE_JOINED_TO
 from lineage.clock import to_micros
 from lineage.policy import DEFAULT, Policy, folding
 from slis.evidence import merge
@@ -21,7 +22,7 @@ from slis.evidence.passes import note_pass
 from slis.evidence.rows import Told, told
 from slis.evidence.taken import Taken, emptied, take
 from slis.horizon import horizon
-from slis.noted import EVIDENCE_JOINED_TO, note, noted_number
+from slis.noted import note, noted_number
 from slis.stream.merge import cursor
 
 _SINCE = timedelta(days=8)  # older logs tell of what no event will be matched with

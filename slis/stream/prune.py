@@ -6,10 +6,10 @@ from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
+from lineage.names import FOLD
 from slis.settings import Place, Settings
 from slis.stream import lake
 from slis.stream.merge import cursor
-from slis.stream.spellings import FOLD
 
 # A table that was written once, years ago, is read today: its reads have an origin.
 _NOT_FIRST = """

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lineage.keys import key
-from lineage.names import RULES, fold, partition_date, partition_of
+from lineage.names import FOLD, RULES, fold, partition_date, partition_of
 from lineage.policy import NO_FOLDS, Folding
 from slis.stream.arrow import clean
 
@@ -21,7 +21,6 @@ _LOSSY = frozenset(rule.id for rule in RULES if not rule.keeps_spelling)
 _MICROS_A_DAY = 86_400_000_000
 _EPOCH_DAY = 719_163  # 1970-01-01 as Python counts days
 _CACHED_SPELLINGS = 65_536
-FOLD = "fold"  # the rule of a name that a fold of the policy took
 
 
 class Seen(NamedTuple):

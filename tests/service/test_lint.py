@@ -1,27 +1,16 @@
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
+from lineage.catalog.engine import writing
 from lineage.policy import parse
 from service.commands.lint import advice
 from slis.policy_names import renew_names
 from tests.service.commandline import answer, lineward
 from tests.service.linted import NOW, add, alias, explode, linted, used
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Engine]:
-    """A catalog on SQLite: what is asked of both engines alike need not be asked twice."""
-    engine = open_catalog(catalog_url(tmp_path))
-    migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 def _found(catalog: Engine) -> list[tuple[str, list[str], str]]:
@@ -31,7 +20,7 @@ def _found(catalog: Engine) -> list[tuple[str, list[str], str]]:
     ]
 
 
-def test_an_estate_with_one_name_for_each_dataset_has_no_finding(lake):
+def test_an_estate_with_one_name_for_each_dataset_has_no_finding(embedded):
     """Same names in different buckets, same last parts, numbered tables: these are several."""
     for namespace, name in (
         ("s3://prod", "core/orders"),
@@ -41,19 +30,19 @@ def test_an_estate_with_one_name_for_each_dataset_has_no_finding(lake):
         ("s3://prod", "region_2"),
         ("s3://prod", "region_3"),
     ):
-        add(lake, namespace, name)
+        add(embedded, namespace, name)
 
-    found = linted(lake)
+    found = linted(embedded)
 
     assert (found.findings, found.datasets, found.partial) == ([], 6, False)
 
 
-def test_letter_case_is_told(lake):
+def test_letter_case_is_told(embedded):
     """They are joined to the one that is written."""
-    add(lake, "s3://lake", "core/Orders")
-    add(lake, "s3://lake", "core/orders", written=True)
+    add(embedded, "s3://lake", "core/Orders")
+    add(embedded, "s3://lake", "core/orders", written=True)
 
-    assert _found(lake) == [
+    assert _found(embedded) == [
         ("case", ["s3://lake core/Orders", "s3://lake core/orders"], "core/orders")
     ]
 
@@ -70,12 +59,12 @@ def test_letter_case_is_told(lake):
         [("hdfs://nn", "/lake/x"), ("webhdfs://nn:9870", "/lake/x")],
     ],
 )
-def test_schemes_that_lead_to_one_place_are_told(lake, names):
+def test_schemes_that_lead_to_one_place_are_told(embedded, names):
     """By port, mount, host of the container, or protocol."""
     for name in names:
-        add(lake, *name)
+        add(embedded, *name)
 
-    assert [one.kind for one in linted(lake).findings] == ["scheme"]
+    assert [one.kind for one in linted(embedded).findings] == ["scheme"]
 
 
 def test_a_name_that_is_anothers_symlink_is_told_where_one_job_uses_both(catalog):
@@ -98,12 +87,12 @@ def test_a_name_that_is_anothers_symlink_is_told_where_one_job_uses_both(catalog
     assert "jobs/report" in linted(catalog).findings[0].evidence
 
 
-def test_partitions_that_no_rule_folds_are_told_with_a_rule(lake):
+def test_partitions_that_no_rule_folds_are_told_with_a_rule(embedded):
     """Dates inside a segment; the 2 that all have is no part that changes."""
     for month in (9, 10, 11):
-        add(lake, "s3://lake", f"core/orders2_2026{month:02}")
+        add(embedded, "s3://lake", f"core/orders2_2026{month:02}")
 
-    [found] = linted(lake).findings
+    [found] = linted(embedded).findings
 
     assert (found.kind, found.dataset, found.count) == ("partitions", "core/orders2", 3)
     assert found.folding_rule == (
@@ -132,17 +121,17 @@ def test_an_explosion_comes_first_with_its_speed(catalog):
     assert found.partial_reason == "of 1 findings only the first 10 names are listed"
 
 
-def test_an_explosion_over_many_namespaces_is_told_by_its_example(lake):
+def test_an_explosion_over_many_namespaces_is_told_by_its_example(embedded):
     """A bucket a run: no name of it stands beside another."""
-    add(lake, "s3://run-1", "out")
+    add(embedded, "s3://run-1", "out")
     row = {"namespace": "s3://run-{n}", "name": "out", "new_datasets": 40, "is_explosion": True}
-    with writing(lake) as connection:
+    with writing(embedded) as connection:
         connection.execute(
             insert(tables.name_pattern),
             {**row, "example_namespace": "s3://run-1", "example_name": "out"},
         )
 
-    [found] = linted(lake).findings
+    [found] = linted(embedded).findings
 
     assert (found.kind, found.count, found.names[0].dataset_namespace) == (
         "name_explosion",
@@ -169,35 +158,35 @@ def test_the_policys_lines_join_what_was_found(catalog):
     assert [one.dataset for one in linted(catalog).findings] == ["core/*orders"]
 
 
-def test_what_the_policy_keeps_apart_is_no_finding(lake):
+def test_what_the_policy_keeps_apart_is_no_finding(embedded):
     """Somebody has looked at it."""
-    one = add(lake, "s3://lake", "core/Orders")
-    add(lake, "s3://lake", "core/orders")
-    alias(lake, one, "s3://lake", "core/Orders", rule="policy")
+    one = add(embedded, "s3://lake", "core/Orders")
+    add(embedded, "s3://lake", "core/orders")
+    alias(embedded, one, "s3://lake", "core/Orders", rule="policy")
 
-    assert linted(lake).findings == []
+    assert linted(embedded).findings == []
 
 
-def test_what_is_cut_says_so(lake):
+def test_what_is_cut_says_so(embedded):
     """By findings, and by datasets; never silently."""
     for letter in "abc":
-        add(lake, "s3://lake", f"core/{letter}")
-        add(lake, "s3://lake", f"core/{letter.upper()}")
+        add(embedded, "s3://lake", f"core/{letter}")
+        add(embedded, "s3://lake", f"core/{letter.upper()}")
 
-    by_findings = linted(lake, limit=2)
-    by_datasets = linted(lake, most_datasets=4)
+    by_findings = linted(embedded, limit=2)
+    by_datasets = linted(embedded, most_datasets=4)
 
     assert (len(by_findings.findings), by_findings.total) == (2, 3)
     assert by_findings.partial_reason == "2 of 3 findings shown"
     assert by_datasets.partial_reason == "only the 4 datasets seen latest were looked at"
 
 
-def test_a_name_that_no_policy_can_bear_has_no_line(lake):
+def test_a_name_that_no_policy_can_bear_has_no_line(embedded):
     """A star in a name would be a pattern; the finding stays."""
-    add(lake, "s3://lake", "core/*Orders")
-    add(lake, "s3://lake", "core/*orders")
+    add(embedded, "s3://lake", "core/*Orders")
+    add(embedded, "s3://lake", "core/*orders")
 
-    [found] = linted(lake).findings
+    [found] = linted(embedded).findings
 
     assert (found.kind, found.policy) == ("case", [])
 

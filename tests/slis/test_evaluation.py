@@ -7,13 +7,13 @@ from sqlalchemy import delete
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.noted import EPOCH
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
 from slis import publish as publishing
 from slis.evaluation import evaluate
 from slis.evaluation_input import position
-from slis.noted import EPOCH
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day
 

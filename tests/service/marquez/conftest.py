@@ -1,12 +1,10 @@
 """A fake Marquez and an embedded catalog for each test."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine
 
-from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from tests.fakes.marquez import FakeMarquez
 
 
@@ -19,9 +17,6 @@ def marquez() -> Iterator[FakeMarquez]:
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
+def engine(embedded: Engine) -> Engine:
     """The catalog beside the spool in `tmp_path`."""
-    made = open_catalog(catalog_url(tmp_path))
-    migrate(made)
-    yield made
-    made.dispose()
+    return embedded

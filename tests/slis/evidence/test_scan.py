@@ -9,9 +9,10 @@ from sqlalchemy import insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
+from lineage.catalog.noted import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT
 from lineage.clock import from_micros
 from slis.evidence import frames, scan, taken
-from slis.noted import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT, noted_number
+from slis.noted import noted_number
 from tests.slis.evidence.made_logs import log, pack, rolling_log
 from tests.slis.stream.spools import rows
 
