@@ -46,16 +46,32 @@ case $kind in runtime) locked=runtime ;; test) locked=dev ;; *) die "runtime or 
 # What is installed is what these files say: other files, another stamp.
 stamp() { echo ".venv/lineward-$1-$(cat requirements/"$1".txt pyproject.toml | sha256sum | cut -c1-16)"; }
 
-# Jars as Spark has those of a job, into a folder of ours.
+# Jars as Spark has those of a job, into a folder of ours. Here, and not by the first job: several
+# at once would write the same files.
 had() {
-  local folder=$1 nothing home; shift; mkdir -p build
+  local folder=$1 nothing home try; shift; mkdir -p build
   nothing=$(mktemp --suffix=.py)
   home=$(.venv/bin/python -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent)')
-  SPARK_HOME=$home SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON=.venv/bin/python \
-    "$home/bin/spark-submit" --master 'local[1]' --conf spark.ui.enabled=false \
-    --conf "spark.jars.ivy=$PWD/$folder" "$@" \
-    "$nothing" >build/kafka.log 2>&1 || die "Kafka could not be fetched: build/kafka.log says why"
-  rm -f "$nothing"
+  for try in 1 2 3; do
+    if SPARK_HOME=$home SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON=.venv/bin/python \
+      "$home/bin/spark-submit" --master 'local[1]' --conf spark.ui.enabled=false \
+      --conf "spark.jars.ivy=$PWD/$folder" "$@" "$nothing" >build/fetched.log 2>&1; then
+      rm -f "$nothing"
+      return 0
+    fi
+    sleep $((try * 5))
+  done
+  die "these could not be fetched ($*): build/fetched.log says why"
+}
+
+# The listener of the jobs, in the version that we tell others to use.
+listener() {
+  local package
+  package=$(.venv/bin/python -c 'from service.listener import package; print(package())')
+  [ ! -e "build/ivy/whole-${package##*:}" ] || return 0
+  say "fetching OpenLineage's listener for Spark"
+  had build/ivy --packages "$package"
+  touch "build/ivy/whole-${package##*:}"
 }
 
 # The tests' Kafka broker: Kafka's own jars.
@@ -81,8 +97,10 @@ kafka_source() {
   touch "$folder/whole"
 }
 
+fetched() { listener; broker; kafka_source; }
+
 # The test set holds the runtime set.
-if [ -e "$(stamp $locked)" ] || [ -e "$(stamp dev)" ]; then broker; kafka_source; exit 0; fi
+if [ -e "$(stamp $locked)" ] || [ -e "$(stamp dev)" ]; then fetched; exit 0; fi
 
 uv=$(command -v uv || true)
 if [ -z "$uv" ]; then
@@ -97,5 +115,4 @@ say "installing Lineward into .venv (Spark is the large part: a minute or two th
 "$uv" pip install -q --python .venv --require-hashes -r requirements/"$locked".txt
 "$uv" pip install -q --python .venv --no-deps -e .
 touch "$(stamp $locked)"
-broker
-kafka_source
+fetched
