@@ -49,7 +49,8 @@ def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped:
     # These take two seconds to import, in which Spark's JVM starts.
     from lineage.catalog.engine import migrate, open_catalog  # noqa: PLC0415
     from lineage.policy.reading import PolicyError  # noqa: PLC0415
-    from slis.pipeline import Pipeline, PipelineStoppedError  # noqa: PLC0415
+    from slis.pipeline import Pipeline  # noqa: PLC0415
+    from slis.stream.running import PipelineStoppedError  # noqa: PLC0415
 
     engine = open_catalog(place.catalog)
     try:

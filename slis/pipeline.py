@@ -1,6 +1,5 @@
 """The pipeline role: the stream, and beside it what is periodic."""
 
-import time
 from contextlib import closing, suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -9,7 +8,6 @@ from threading import Event
 
 import structlog
 from py4j.protocol import Py4JError
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
@@ -25,6 +23,7 @@ from slis.stream import query
 from slis.stream.gaps import copy_gaps
 from slis.stream.merge import Landed, cursor
 from slis.stream.prune import prune
+from slis.stream.running import PipelineStoppedError, Running
 from slis.stream.source import last_seq_of, open_spool
 
 log = structlog.get_logger(__name__)
@@ -39,10 +38,6 @@ _STOP_SECONDS = 30.0
 _SPOOL_POLL_SECONDS = 0.5
 
 
-class PipelineStoppedError(Exception):
-    """The stream cannot go on by itself; the message says what, where and what to do."""
-
-
 class Pipeline:
     """One run of the role."""
 
@@ -53,6 +48,7 @@ class Pipeline:
         self._clock = clock
         self._pruned_at: datetime | None = None
         self._started_at = clock()
+        self._stream = Running()
         self._evaluations = Evaluations(
             timedelta(seconds=settings.evaluate_seconds),
             timedelta(seconds=settings.evaluate_at_least_seconds),
@@ -62,33 +58,35 @@ class Pipeline:
         """Work until `stopped` is set; then end after the batch in flight, and stop the session.
 
         Raises:
-            PipelineStoppedError: the catalog and the spool do not fit each other.
+            PipelineStoppedError: the catalog and the spool do not fit each other, or the stream
+                fails again and again.
         """
         tasks = self._tasks(spark)
         while not is_ready(self._place.spool):
             if stopped.wait(_SPOOL_POLL_SECONDS):
                 return
         self._check_spool()
-        running = self._start(spark)
+        self._stream.begin(partial(self._start, spark))
+        log.info("stream_started", checkpoint=str(self._place.checkpoint))
         try:
             # The stream first: a first evaluation compiles for seconds what batches need as well.
             for task in tasks:
                 task.start()
-            self._watch(running, stopped)
+            self._watch(stopped)
         finally:
             for task in tasks:
                 task.end()
             # A signal to the whole process group ends the JVM before us: there is nothing to stop.
             with suppress(Py4JError, ConnectionError):
                 give_up_evaluation(spark)
-                finish(running)
+                self._stream.finish()
             for task in tasks:
                 task.join(_STOP_SECONDS)
             with suppress(Py4JError, ConnectionError):
                 spark.stop()
 
     def _start(self, spark: SparkSession) -> StreamingQuery:
-        running = query.start(
+        return query.start(
             spark,
             self._engine,
             self._place,
@@ -99,17 +97,10 @@ class Pipeline:
             # One of its own: a file is read by one thread.
             policy=PolicyFile(self._place.policy).current,
         )
-        log.info("stream_started", checkpoint=str(self._place.checkpoint))
-        return running
 
-    def _watch(self, running: StreamingQuery, stopped: Event) -> None:
-        while not stopped.wait(_SPOOL_POLL_SECONDS):
-            if not running.isActive:
-                try:
-                    running.awaitTermination(0)
-                except StreamingQueryException as error:
-                    raise PipelineStoppedError(reason(error)) from error
-                return
+    def _watch(self, stopped: Event) -> None:
+        while not stopped.wait(_SPOOL_POLL_SECONDS) and self._stream.look(stopped):
+            pass
 
     def _check_spool(self) -> None:
         with self._engine.connect() as connection:
@@ -127,6 +118,7 @@ class Pipeline:
             raise PipelineStoppedError(message)
 
     def _landed(self, landed: Landed) -> None:
+        self._stream.landed()
         if not landed.is_repeat:
             self._evaluations.changed.set()
 
@@ -192,12 +184,6 @@ class Pipeline:
             self._pruned_at = now
 
 
-def reason(error: StreamingQueryException) -> str:
-    """What the batch itself said, without Spark's plan and the two stack traces around it."""
-    lines = [line for line in str(error).splitlines() if "RangeMismatchError" in line]
-    return lines[-1].split("RangeMismatchError: ")[-1] if lines else str(error).splitlines()[0]
-
-
 def give_up_evaluation(spark: SparkSession) -> None:
     """Have the one in flight fail at its next job: it has published nothing, the next one will."""
     context = spark.sparkContext._jsc.sc()  # noqa: SLF001 - Python's own spares later jobs
@@ -205,11 +191,3 @@ def give_up_evaluation(spark: SparkSession) -> None:
     for running in spark.streams.active:
         if running.name == REHEARSAL:
             running.stop()
-
-
-def finish(running: StreamingQuery) -> None:
-    """Stop between two batches: one that is cut off would be repeated, at the cost of its time."""
-    until = time.monotonic() + _STOP_SECONDS
-    while running.isActive and running.status["isTriggerActive"] and time.monotonic() < until:
-        time.sleep(0.05)
-    running.stop()

@@ -38,6 +38,8 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.python.worker.reuse": "true",
+    # A worker gives up after 15 s unless told: on a machine out of breath that ends the stream.
+    "spark.python.authenticate.socketTimeout": "120s",
     # The listener bus keeps finished jobs for a UI that is off.
     "spark.ui.retainedJobs": "20",
     "spark.ui.retainedStages": "20",

@@ -88,7 +88,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
-    assert process.wait(60) == 0
+    assert process.wait(_DEADLINE_SECONDS) == 0
 
 
 def _contents(folder: Path) -> Iterator[tuple[str, list[str]]]:

@@ -16,13 +16,14 @@ from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
 from lineage.clock import to_micros
 from slis.backlog import backlog_since, is_ready, next_deadline
 from slis.periodic import Evaluations, Task
-from slis.pipeline import Pipeline, PipelineStoppedError, give_up_evaluation
+from slis.pipeline import Pipeline, give_up_evaluation
 from slis.rehearsal import rehearse
 from slis.session import EVALUATION_POOL, POOL
 from slis.settings import Place, Settings
 from slis.spool_events import SPOOL_TABLE
 from slis.stream import query
 from slis.stream.merge import advance
+from slis.stream.running import PipelineStoppedError
 
 
 @pytest.fixture

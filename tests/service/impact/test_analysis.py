@@ -1,83 +1,24 @@
 """M8: from a fault to the list of what it affects."""
 
 import json
-from collections.abc import Iterator
-from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
-from litestar.testing import TestClient
 from prometheus_client import CollectorRegistry, generate_latest
-from sqlalchemy import Engine, insert, text, update
+from sqlalchemy import insert, update
 from sqlalchemy.exc import IntegrityError
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
 from lineage.clock import to_micros
-from service.app import create_app
 from service.impact import analysis
 from service.impact.analysis import ImpactAnalyst, outcome_of
 from service.impact.faults import Fault
 from service.metrics import CatalogCollector
 from service.settings import Settings
 from tests.service import shop
-from tests.service.commandline import answer, lineward
+from tests.service.impact.estate import CORE, MINUTE, NOW
 
-NOW = datetime.fromisoformat("2026-11-21T12:00:00+00:00")
-MINUTE = 60_000_000
-CORE = shop.dataset_key(shop.CORE)
 _LISTS = "SELECT dataset_key, fault_at, ready_at, reason, affected, closed_at FROM impact"
 _SUMS = "SELECT good, total, unknown FROM served_counter WHERE sli = 'M8'"
-
-
-class Estate:
-    """The shop, evaluated an hour ago for the first time, and a hand on the clock."""
-
-    def __init__(self, catalog: Engine) -> None:
-        self.catalog = catalog
-        self.now = NOW
-        self.analyst = ImpactAnalyst(lambda: self.now)
-        shop.fill(catalog, evaluated_at=NOW - timedelta(hours=1))
-        self.failed(minutes_ago=5)
-
-    def failed(self, *, minutes_ago: float) -> None:
-        """`core/orders` failed so long ago, told by a live event."""
-        at = to_micros(self.now) - int(minutes_ago * MINUTE)
-        self.change(
-            update(tables.dataset_activity)
-            .where(tables.dataset_activity.c.dataset_key == CORE)
-            .values(last_failed_at=at, last_failed_run_id=shop.RUN_ID)
-        )
-
-    def state(self, sli: str = "M2", **values: Any) -> None:  # noqa: ANN401 - of any column
-        """Change a state of `core/orders`."""
-        table = tables.dataset_state
-        its = (table.c.dataset_key == CORE) & (table.c.sli == sli)
-        self.change(update(table).where(its).values(**values))
-
-    def change(self, statement: Any) -> None:  # noqa: ANN401 - any statement
-        """Write to the catalog, as the pipeline does."""
-        with writing(self.catalog) as connection:
-            connection.execute(statement)
-
-    def evaluate(self, *, after: timedelta = timedelta(seconds=15)) -> None:
-        """A new evaluation; the analyst sees it ten seconds later."""
-        self.now += after
-        at = {"as_of": to_micros(self.now), "last_seq": 10, "policy_hash": "", "datasets": 4}
-        self.change(insert(tables.evaluation).values(seconds=1.0, **at))
-        self.now += timedelta(seconds=10)
-        self.analyst(self.catalog)
-
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """What the catalog answers."""
-        with self.catalog.connect() as connection:
-            return [tuple(row) for row in connection.execute(text(sql))]
-
-
-@pytest.fixture
-def estate(catalog: Engine) -> Estate:
-    """One fault that somebody is paged for: `core/orders`, critical, whose job failed."""
-    return Estate(catalog)
 
 
 def test_a_fault_has_its_list_and_its_time(estate):
@@ -261,37 +202,3 @@ def test_the_histogram_has_the_bound_of_the_objective(estate):
     assert f'{analysis.METRIC}_bucket{{le="900.0"}} 1.0' in scraped
     assert f'{analysis.METRIC}_bucket{{le="300.0"}} 0.0' in scraped
     assert f"{analysis.METRIC}_sum 325.0" in scraped
-
-
-@pytest.fixture
-def client(estate: Estate) -> Iterator[TestClient]:
-    """The API over the estate."""
-    url = estate.catalog.url.render_as_string(hide_password=False)
-    with TestClient(create_app(Settings(catalog_url=url)), base_url="http://127.0.0.1") as client:
-        yield client
-
-
-def test_the_list_is_told_by_command_and_api(estate, client):
-    """One answer, two ways to ask: everything downstream, and how long the list took."""
-    estate.evaluate()
-
-    asked = client.get("/api/v1/impact", params={"dataset": "raw/orders"}).json()
-    told = answer("impact", "raw/orders", catalog=estate.catalog)
-
-    assert asked == told
-    rows = [(row["dataset"], row["tier"], row["owner"], row["depth"]) for row in told["affected"]]
-    assert rows == [(shop.CORE, "critical", "sales", 1), (shop.MART, "important", None, 1)]
-    assert told["analysis_seconds"] is None
-    core = client.get("/api/v1/impact", params={"dataset": "core/orders"}).json()
-    assert core["analysis_seconds"] == 325.0
-
-
-def test_the_command_shows_a_table(estate):
-    """Whom to tell, in a line each."""
-    estate.evaluate()
-
-    shown = lineward("impact", "core/orders", catalog=estate.catalog).stdout
-
-    assert "1 dataset is made of it" in shown
-    assert "5 min 25 s" in shown
-    assert shop.MART in shown

@@ -8,9 +8,9 @@ from pyspark.errors import StreamingQueryException
 from spools import frame, rows, run_event, spool, work_off
 
 from lineage.catalog.tables import metadata
-from slis.pipeline import reason
 from slis.stream import lake, upsert
 from slis.stream.merge import RangeMismatchError
+from slis.stream.running import reason
 
 _WITHOUT_CLOCK = {
     "landed_at",

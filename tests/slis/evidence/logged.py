@@ -1,0 +1,48 @@
+"""A catalog, and event logs that passes read into it, a minute apart."""
+
+from datetime import UTC, datetime, timedelta
+
+from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from lineage.clock import from_micros
+from slis.evidence import scan
+from slis.noted import noted_number
+from tests.slis.stream.spools import rows
+
+_WRITTEN = """
+    SELECT d.name FROM dataset d JOIN execution_io io ON io.dataset_key = d.dataset_key ORDER BY 1
+"""
+
+
+class Logged:
+    """A catalog, and the folder of logs that it is told of."""
+
+    def __init__(self, spark, folder) -> None:
+        self.spark = spark
+        self.catalog = open_catalog(catalog_url(folder))
+        migrate(self.catalog)
+        self.logs = folder / "event logs"
+        self.logs.mkdir()
+        self.scratch = folder / "unpacked"
+        self.began = self.now = datetime.now(UTC)
+
+    def scan(self, *others: str):
+        """A pass, a minute after the one before, over the folder and others."""
+        self.now += timedelta(minutes=1)
+        folders = [*others, f"file:{self.logs}"]
+        given = {"settle": timedelta(minutes=5), "scratch": self.scratch}
+        return scan.scan(self.spark, self.catalog, folders, self.now, **given)
+
+    def written(self):
+        """Names of the datasets that the logs told of."""
+        return [name for (name,) in rows(self.catalog, _WRITTEN)]
+
+    def last(self, name):
+        """The number of the last pass that noted this; null: none did."""
+        with self.catalog.connect() as connection:
+            at = noted_number(connection, name)
+        return None if at is None else (from_micros(at) - self.began) // timedelta(minutes=1)
+
+    def unread(self):
+        """Names of the files and logs that the catalog holds as not read."""
+        unread = "SELECT path FROM evidence_file WHERE bytes < 0 AND problem IS NOT NULL"
+        return [path.rsplit("/", 1)[1] for (path,) in rows(self.catalog, unread)]

@@ -1,0 +1,73 @@
+"""A pass joins evidence and events where there is news, and makes up for a join that was cut."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from slis.evidence import scan
+from tests.slis.evidence.made_logs import log
+from tests.slis.stream.spools import rows
+
+
+@pytest.fixture
+def joins(logged, monkeypatch):
+    """The passes that joined evidence and events, each by its minute."""
+    made: list[int] = []
+
+    def join(connection, given) -> int:
+        made.append((logged.now - logged.began) // timedelta(minutes=1))
+        return real(connection, given)
+
+    real = scan.join
+    monkeypatch.setattr(scan, "join", join)
+    return made
+
+
+def test_without_news_nothing_is_joined_and_no_lock_is_taken_for_it(logged, joins):
+    """News are lines of a log, and events."""
+    log(logged.logs / "app-1", "orders")
+    logged.scan()
+    logged.scan()
+    assert joins == [1]
+
+    with writing(logged.catalog) as connection:
+        connection.execute(insert(tables.reader_cursor), {"reader": "pipeline", "seq": 7})
+    logged.scan()
+    logged.scan()
+    assert joins == [1, 3]
+
+    log(logged.logs / "app-2", "rates")
+    logged.scan()
+    logged.scan()
+    assert joins == [1, 3, 5]
+
+
+def test_time_alone_makes_what_no_event_told_known(logged, joins):
+    """Its events may still come for five minutes; then it is a run of its own."""
+    log(logged.logs / "app-1", "orders", ago_millis=0)
+    for _ in range(8):
+        logged.scan()
+
+    assert joins == [1, 6]
+    assert rows(logged.catalog, "SELECT evidence, is_history FROM run") == [("alone", 0)]
+
+
+def test_a_join_that_was_cut_short_is_made_up_for(logged, joins, monkeypatch):
+    """What was read is kept, and is not due yet; that it was not joined yet is known."""
+    logged.scan()
+    log(logged.logs / "app-1", "orders", ago_millis=0)
+
+    def cut(*_given: object) -> int:
+        raise RuntimeError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(scan, "join", cut)
+        with pytest.raises(RuntimeError):
+            logged.scan()
+    logged.scan()
+    logged.scan()
+
+    assert joins == [1, 3]

@@ -1,0 +1,118 @@
+"""A stream that ends by an error begins again, unless it would end by the same one."""
+
+import subprocess
+import time
+from threading import Event
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from spools import rows, run_event, spool
+
+from lineage.clock import system_clock
+from slis.settings import Place
+from slis.stream import query, running
+from slis.stream.running import PipelineStoppedError, Running
+
+
+class Query:
+    """One that has ended, by an error or by somebody; or one that runs."""
+
+    def __init__(self, said=None, *, is_active=False) -> None:
+        self.isActive = is_active
+        self._error = StreamingQueryException(said) if said else None
+
+    def exception(self):
+        """As PySpark's."""
+        return self._error
+
+
+@pytest.fixture
+def stopped(monkeypatch):
+    """Nobody ends the role, and no pause is waited for."""
+    monkeypatch.setattr(running, "_PAUSE_SECONDS", 0.0)
+    return Event()
+
+
+def _running(*queries: Query):
+    stream, left = Running(), list(queries)
+    stream.begin(lambda: left.pop(0))
+    return stream
+
+
+def test_an_error_that_may_pass_begins_the_stream_again(stopped):
+    """The second query takes the place of the first."""
+    stream = _running(Query("a worker was not answered in time"), Query(is_active=True))
+
+    assert stream.look(stopped)
+    assert stream.look(stopped)
+
+
+def test_one_that_somebody_ended_stays_ended(stopped):
+    """As at a signal to the whole group."""
+    assert not _running(Query()).look(stopped)
+
+
+def test_what_no_repetition_can_help_ends_the_role_at_once(stopped):
+    """In the words of the batch."""
+    error = "Query terminated\nslis.stream.merge.RangeMismatchError: batch 1 holds others\nat x"
+
+    with pytest.raises(PipelineStoppedError, match=r"^batch 1 holds others$"):
+        _running(Query(error)).look(stopped)
+
+
+def test_an_error_that_does_not_pass_ends_the_role_and_a_batch_in_between_counts_anew(
+    stopped, monkeypatch
+):
+    """Two in a row are one too many here; with a batch between them they are not in a row."""
+    monkeypatch.setattr(running, "_MOST_FAILURES", 1)
+    stream = _running(*(Query("the disk is full\nat x") for _ in range(3)))
+
+    assert stream.look(stopped)
+    stream.landed()
+    assert stream.look(stopped)
+    with pytest.raises(PipelineStoppedError, match=r"^the disk is full$"):
+        stream.look(stopped)
+
+
+def _source_of(spark):
+    """The process of Spark's that reads the spool for the stream."""
+    jvm = spark.sparkContext._gateway.proc.pid  # noqa: SLF001 - PySpark does not tell it
+    argv = ["pgrep", "-P", str(jvm), "-f", "python_streaming_source_runner"]
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.split()
+
+
+def _wait(until):
+    deadline = time.monotonic() + 120
+    while not until():
+        assert time.monotonic() < deadline, "not within two minutes"
+        time.sleep(0.05)
+
+
+def test_a_killed_source_costs_nothing_but_time(spark, embedded, tmp_path, at, stopped):
+    """Events from before and after are in the catalog once each."""
+    place = Place(data_dir=tmp_path)
+
+    started = []
+
+    def start():
+        given = {"max_rows": 10, "clock": system_clock, "poll_seconds": 0.1, "name": "killed"}
+        started.append(query.start(spark, embedded, place, **given))
+        return started[-1]
+
+    def landed():
+        [(events,)] = rows(embedded, "SELECT count(*) FROM event")
+        return events
+
+    spool(tmp_path / "spool.db", [run_event("COMPLETE", at(1), run="r1")], received_at=at(1))
+    stream = Running()
+    stream.begin(start)
+    try:
+        _wait(lambda: landed() == 1)
+        subprocess.run(["kill", "-9", *_source_of(spark)], check=True)
+        spool(tmp_path / "spool.db", [run_event("COMPLETE", at(2), run="r2")], received_at=at(2))
+        _wait(lambda: stream.look(stopped) and landed() == 2)
+    finally:
+        stream.finish()
+
+    assert len(started) == 2
+    assert rows(embedded, "SELECT count(*) FROM batch") == [(2,)]
