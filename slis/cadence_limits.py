@@ -21,10 +21,10 @@ from slis.working_week import WEEK_HOURS, wall_seconds
 
 # False alarms a dataset and week that are aimed at, to keep to one in 1,000 weeks: a limit that
 # is learned gives more than it aims at. Of delays, half of them cost a hundredth of the time.
-_ALPHA_PER_WEEK, _ALPHA_PERIODIC = 0.0009, 0.0005
+_ALPHA_PER_WEEK, _ALPHA_PERIODIC = 0.0008, 0.0005
 # Of a cadence, beyond the own largest: what is let pass at least, and once many gaps are known, at
 # most.
-_OWN_MARGIN, _MOST_MARGIN = 0.1, 0.2
+_OWN_MARGIN, _MOST_MARGIN = 0.13, 0.22
 _MANY_GAPS = 500
 # A pool of so many knows the tail of irregular gaps better than a dataset's own largest, which is
 # beyond the right limit in one of fifty.
@@ -185,7 +185,7 @@ def _explanation(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001 - 
     week = f", {paused} hours of the week left out" if paused else ""
     after = " after its hour" if is_periodic else ""
     is_bound = row.cadence_class not in _IRREGULAR or row.pooled < _MANY_POOLED
-    bound = ", own largest + 10 %" if is_bound else ""
+    bound = f", own largest + {100 * _OWN_MARGIN:.0f} %" if is_bound else ""
     return (
         f"{row.cadence_class}: {row.gaps} gaps, {told}{week}; late beyond {_hours(row.limit)}"
         f"{after} (tail of {int(row.pooled)} gaps of its class{bound})"

@@ -82,7 +82,7 @@ def cadence_of(
     week = _WEEK_SECONDS * float(hours.sum()) / WEEK_HOURS
     ends = None if is_streaming else bursts_end_at(gaps[usable])
     if ends is not None:
-        pauses = gaps[usable[gaps[usable] > ends]][-MAX_GAPS:]
+        pauses = gaps[usable[gaps[usable] > ends]]
         return _irregular(pauses, week, BURSTY)
     recent = usable[-MAX_GAPS:]
     places = recent[trained(gaps[recent])]
