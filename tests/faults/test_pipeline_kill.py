@@ -122,7 +122,7 @@ def test_a_driver_killed_at_random_leaves_no_trace(tmp_path):
     seed = int(os.environ.get("LINEWARD_SEED", random.SystemRandom().randrange(1 << 32)))
     sys.stdout.write(f"LINEWARD_SEED={seed}\n")
     chance = random.Random(seed)  # noqa: S311 - says when to kill, guards nothing
-    kills = int(os.environ.get("LINEWARD_DRIVER_KILLS", "3"))
+    kills = int(os.environ.get("LINEWARD_DRIVER_KILLS", "2"))
     count = MAX_ROWS * _BATCHES_A_LIFE * (kills + 1)
     disturbed, undisturbed = (_filled(tmp_path / name, count) for name in ("killed", "left_alone"))
 
