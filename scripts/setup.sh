@@ -29,6 +29,10 @@ command -v java >/dev/null && [ "$(java_major)" -ge 17 ] ||
   need "Java 17, which Spark runs on," openjdk-17-jre-headless
 if [ "$kind" = test ]; then
   command -v promtool >/dev/null || need "Prometheus, which the tests ask," prometheus
+  command -v amtool >/dev/null && command -v prometheus-alertmanager >/dev/null ||
+    need "Alertmanager, which the tests ask," prometheus-alertmanager
+  command -v chromium >/dev/null || command -v chromium-browser >/dev/null ||
+    need "Chromium, in which the tests look at pages," chromium
   command -v strace >/dev/null || need "strace, which breaks disks for the tests," strace
 fi
 
@@ -66,12 +70,12 @@ had() {
 
 # The listener of the jobs, in the version that we tell others to use.
 listener() {
-  local package
-  package=$(.venv/bin/python -c 'from service.listener import package; print(package())')
-  [ ! -e "build/ivy/whole-${package##*:}" ] || return 0
-  say "fetching OpenLineage's listener for Spark"
-  had build/ivy --packages "$package"
-  touch "build/ivy/whole-${package##*:}"
+  local version
+  version=$(sed -n 's/^LISTENER_VERSION = "\(.*\)"$/\1/p' service/listener.py)
+  [ ! -e "build/ivy/whole-$version" ] || return 0
+  say "fetching OpenLineage's listener $version for Spark"
+  had build/ivy --packages "$(.venv/bin/python -c 'from service.listener import package; print(package())')"
+  touch "build/ivy/whole-$version"
 }
 
 # The tests' Kafka broker: Kafka's own jars.
