@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Engine
 
+from lineage.adjacency import Adjacency, Positions, adjacency
 from lineage.edges import Keys, catalog_version, read_edges
 
 Direction = Literal["upstream", "downstream"]
-Positions = NDArray[np.intp]
 
 DEFAULT_MAX_NODES = 100_000
 
@@ -38,22 +38,6 @@ class Closure(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-class _Adjacency(msgspec.Struct, frozen=True):
-    """The neighbours of node i are `targets[starts[i]:starts[i + 1]]`."""
-
-    starts: Positions
-    targets: Positions
-
-    def neighbours(self, nodes: Positions) -> tuple[Positions, Positions]:
-        """The ends of all edges from these nodes, and which node each is from."""
-        starts = self.starts[nodes]
-        counts = self.starts[nodes + 1] - starts
-        origins = np.repeat(nodes, counts)
-        # Where each edge stands within its node's own, added to where those begin.
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        return origins, self.targets[np.repeat(starts, counts) + within]
-
-
 class Graph:
     """One version of the graph. Never changes; to be shared by threads as it is."""
 
@@ -66,8 +50,8 @@ class Graph:
         upstreams, downstreams = np.split(positions, 2)
         size = len(self.keys)
         self._next = {
-            "upstream": _adjacency(downstreams, upstreams, size),
-            "downstream": _adjacency(upstreams, downstreams, size),
+            "upstream": adjacency(downstreams, upstreams, size),
+            "downstream": adjacency(upstreams, downstreams, size),
         }
 
     def upstream(
@@ -82,11 +66,30 @@ class Graph:
         """What is made of the dataset, to `depth` steps away; None is all the way."""
         return self._closure(key, depth, "downstream", max_nodes)
 
+    def descendants(
+        self, keys: Keys, *, max_nodes: int = DEFAULT_MAX_NODES
+    ) -> tuple[Keys, NDArray[np.int32], bool]:
+        """What is made of any of these datasets, themselves first at 0.
+
+        Returns:
+            Each dataset once; its least number of steps from one of `keys`; whether the walk
+            was cut at `max_nodes`, by whole levels.
+        """
+        known = np.isin(keys, self.keys)
+        starts = np.unique(np.searchsorted(self.keys, keys[known]))
+        levels, _, cut = self._walk(starts, None, self._next["downstream"], max_nodes)
+        alone = np.unique(keys[~known])
+        found = np.concatenate([alone, self.keys[np.concatenate(levels)]])
+        steps = np.repeat(np.arange(len(levels), dtype=np.int32), [len(level) for level in levels])
+        return found, np.concatenate([np.zeros(len(alone), np.int32), steps]), cut is not None
+
     def _closure(self, key: int, depth: int | None, way: Direction, max_nodes: int) -> Closure:
         start = self._position(key)
         if start is None:
             return _alone(key)
-        levels, edges, cut = self._walk(start, depth, self._next[way], max_nodes)
+        levels, edges, cut = self._walk(
+            np.array([start], dtype=np.intp), depth, self._next[way], max_nodes
+        )
         nodes = np.concatenate(levels)
         depths = np.repeat(np.arange(len(levels), dtype=np.int32), [len(level) for level in levels])
         origins, ends = (np.concatenate(side) for side in zip(*edges, strict=True))
@@ -97,15 +100,15 @@ class Graph:
         )
 
     def _walk(
-        self, start: int, depth: int | None, adjacency: _Adjacency, max_nodes: int
+        self, start: Positions, depth: int | None, neighbouring: Adjacency, max_nodes: int
     ) -> tuple[list[Positions], list[tuple[Positions, Positions]], str | None]:
         """Levels, the edges followed from each, and why it ended early if it did."""
-        frontier = np.array([start], dtype=np.intp)
+        frontier = start
         seen = np.zeros(len(self.keys), dtype=bool)
         seen[start] = True
-        levels, edges, count = [frontier], [(frontier[:0], frontier[:0])], 1
+        levels, edges, count = [frontier], [(frontier[:0], frontier[:0])], len(start)
         while len(frontier):
-            origins, ends = adjacency.neighbours(frontier)
+            origins, ends = neighbouring.neighbours(frontier)
             fresh = np.unique(ends[~seen[ends]])
             if depth is not None and len(levels) > depth:
                 return levels, edges, f"cut at depth {depth}" if len(fresh) else None
@@ -143,13 +146,6 @@ class LiveGraph:
 def open_graph(engine: Engine) -> LiveGraph:
     """The graph of this catalog, to be kept open: each process needs one."""
     return LiveGraph(engine)
-
-
-def _adjacency(origins: Positions, ends: Positions, size: int) -> _Adjacency:
-    order = np.lexsort((ends, origins))
-    starts = np.zeros(size + 1, dtype=np.intp)
-    np.cumsum(np.bincount(origins, minlength=size), out=starts[1:])
-    return _Adjacency(starts, ends[order])
 
 
 def _alone(key: int) -> Closure:

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from lineage.catalog.pieces import pieces
+
 Row = tuple[Any, ...]
 Values = Mapping[str, Any]
-_CHUNK = 500
 _SQLITE = "sqlite:///"
 _PARAMETER = re.compile(r"(?<!:):([a-z_][a-z_0-9]*)")
 
@@ -105,9 +106,8 @@ def rows_for(
 ) -> list[Row]:
     """Rows of a question that holds `IN (:keys)`, asked in chunks that both databases take."""
     found: list[Row] = []
-    wanted = list(keys)
-    for start in range(0, len(wanted), _CHUNK):
-        chunk = {f"key_{n}": key for n, key in enumerate(wanted[start : start + _CHUNK])}
+    for piece in pieces(keys):
+        chunk = {f"key_{n}": key for n, key in enumerate(piece)}
         listed = ", ".join(f":{name}" for name in chunk)
         found += reader.rows(sql.replace(":keys", listed), {**(values or {}), **chunk})
     return found

@@ -1,6 +1,6 @@
 """The policy: owners, tiers, sources and limits by pattern, as `lineward.yaml` says."""
 
-from lineage.policy.checks import not_in_force
+from lineage.policy.checks import not_in_force, unreachable
 from lineage.policy.file import PolicyFile
 from lineage.policy.folding import NO_FOLDS, Folding, folding
 from lineage.policy.model import DEFAULT, Policy
@@ -22,4 +22,5 @@ __all__ = [
     "parse",
     "resolve",
     "suppressions_of",
+    "unreachable",
 ]

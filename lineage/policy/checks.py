@@ -8,8 +8,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 
 from lineage.policy.folding import fold_problems
-from lineage.policy.model import Policy
+from lineage.policy.model import Owner, Policy
 from lineage.policy.patterns import dataset_of
+from lineage.policy.recurring import LONGEST, problem_of
 
 Problem = tuple[str, str]  # path, what is wrong
 
@@ -25,6 +26,8 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _unknown_time_zones(policy)
     yield from _wrong_objectives(policy)
     yield from _unclear_tokens(policy)
+    yield from _wrong_windows(policy)
+    yield from _repeated_people(policy)
 
 
 def _repeated(policy: Policy) -> Iterator[Problem]:
@@ -78,11 +81,47 @@ def _wild_aliases(policy: Policy) -> Iterator[Problem]:
 def _unknown_time_zones(policy: Policy) -> Iterator[Problem]:
     zones = [("$.time_zone", policy.time_zone)]
     zones += [(f"$.calendars[{i}].time_zone", c.time_zone) for i, c in enumerate(policy.calendars)]
+    zones += [
+        (f"$.suppressions[{i}].time_zone", one.time_zone)
+        for i, one in enumerate(policy.suppressions)
+        if one.time_zone is not None
+    ]
     for path, zone in zones:
-        try:
-            ZoneInfo(zone)
-        except (OSError, ValueError, ZoneInfoNotFoundError):
+        if not _is_time_zone(zone):
             yield path, f"{zone!r} is no time zone such as Europe/Berlin"
+
+
+def _is_time_zone(zone: str) -> bool:
+    try:
+        ZoneInfo(zone)
+    except (OSError, ValueError, ZoneInfoNotFoundError):
+        return False
+    return True
+
+
+def _wrong_windows(policy: Policy) -> Iterator[Problem]:
+    """Of suppressions; those of an unknown time zone are told of already."""
+    for position, one in enumerate(policy.suppressions):
+        path = f"$.suppressions[{position}]"
+        if one.once and one.once[1] - one.once[0] > LONGEST:
+            yield f"{path}.until", f"is more than {LONGEST.days} days after from: hide less"
+        recurring = one.recurring(policy.time_zone)
+        if recurring is None or not _is_time_zone(recurring.time_zone):
+            continue
+        if recurring.length > LONGEST:
+            yield f"{path}.for", f"is longer than {LONGEST.days} days"
+        elif wrong := problem_of(recurring):
+            yield f"{path}.cron", wrong
+
+
+def _repeated_people(policy: Policy) -> Iterator[Problem]:
+    for field in ("name", "slack"):
+        seen: set[str] = set()
+        for position, person in enumerate(policy.people):
+            value = getattr(person, field)
+            if value in seen:
+                yield f"$.people[{position}].{field}", f"{value!r} is there already"
+            seen.add(value)
 
 
 def _wrong_objectives(policy: Policy) -> Iterator[Problem]:
@@ -108,10 +147,30 @@ def _unclear_tokens(policy: Policy) -> Iterator[Problem]:
 
 def not_in_force(policy: Policy) -> list[str]:
     """What the policy says that is taken and checked, and that nothing acts on yet."""
-    said = {
-        "owners[].slack, .pagerduty_key_file, .escalation": any(
-            owner.slack or owner.pagerduty_key_file or owner.escalation for owner in policy.owners
-        ),
-        "datasets[].pii": any(rule.pii for rule in policy.datasets),
-    }
+    said = {"datasets[].pii": any(rule.pii for rule in policy.datasets)}
     return [name for name, is_said in said.items() if is_said]
+
+
+def unreachable(policy: Policy) -> list[str]:
+    """Who is named and cannot be told: no reason to refuse a policy, and a gap nevertheless."""
+    reached = {owner.name for owner in policy.owners if _is_reached(owner)}
+    found = [
+        f"owners[{i}]: {owner.name!r} has neither slack nor pagerduty_key_file: what it owns is"
+        " told to the platform's owner"
+        for i, owner in enumerate(policy.owners)
+        if owner.name not in reached
+    ]
+    steps = [
+        (f"owners[{i}].escalation[{j}]", step)
+        for i, owner in enumerate(policy.owners)
+        for j, step in enumerate(owner.escalation)
+    ]
+    return found + [
+        f"{path}: tells nobody: name a slack, a pagerduty_key_file, or an owner who has one"
+        for path, step in steps
+        if not (step.slack or step.pagerduty_key_file or step.owner in reached)
+    ]
+
+
+def _is_reached(owner: Owner) -> bool:
+    return bool(owner.slack or owner.pagerduty_key_file)

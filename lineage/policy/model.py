@@ -4,7 +4,7 @@
 """
 
 import hashlib
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from typing import Annotated, Literal
@@ -12,9 +12,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from lineage.policy.actions import ActionRule
 from lineage.policy.durations import seconds_of
 from lineage.policy.folds import Fold
 from lineage.policy.patterns import PatternParts, dataset_of
+from lineage.policy.recurring import Recurring
 from lineage.states import Sli, Tier
 
 DEFAULT_RETENTION_DAYS = 90
@@ -30,7 +32,8 @@ RunField = Literal[
     "job_id", "job_version", "code_version", "engine_version", "parameters", "nominal_time"
 ]
 RequiredFields = tuple[DatasetField | RunField, ...]
-Role = Literal["read", "admin"]
+Role = Literal["read", "respond", "admin"]
+SlackUser = Annotated[str, Meta(pattern="^[UW][A-Z0-9]{2,30}$")]
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
@@ -98,20 +101,62 @@ class Calendar(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Suppression(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    rename={"from_": "from", "for_": "for"},
 ):
-    """A window in which what matches opens no incident and counts as a planned backfill."""
+    """A window in which what matches opens no incident: once, or by `cron`.
+
+    One that is once counts as a planned backfill besides.
+
+    Attributes:
+        cron: when a window begins: five fields.
+        for_: how long each then lasts.
+        time_zone: whose clocks cron goes by; the policy's unless told.
+    """
 
     name: Text
     match: Match
-    from_: Instant
-    until: Instant
+    from_: Instant | None = None
+    until: Instant | None = None
+    cron: Text | None = None
+    for_: str | int | None = None
+    time_zone: Text | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a window that ends before it begins."""
+        """Refuse a window without an end, or that ends before it begins."""
+        if self.cron is None:
+            self._refuse_unless_once()
+        elif self.for_ is None:
+            raise ValueError("cron needs for: how long each window lasts")
+        elif self.from_ is not None or self.until is not None:
+            raise ValueError("cron goes with for, and with neither from nor until")
+        else:
+            seconds_of(self.for_)
+
+    def _refuse_unless_once(self) -> None:
+        if self.for_ is not None or self.time_zone is not None:
+            raise ValueError("for and time_zone go with cron")
+        if self.from_ is None:
+            raise ValueError("needs from and until, or cron and for")
+        if self.until is None:
+            raise ValueError("needs until: an open window would hide things for ever")
         if self.until <= self.from_:
-            message = f"until is not after from ({self.from_.isoformat()})"
-            raise ValueError(message)
+            raise ValueError(f"until is not after from ({self.from_.isoformat()})")
+
+    @property
+    def once(self) -> tuple[datetime, datetime] | None:
+        """From and until; None of what comes by cron."""
+        return (self.from_, self.until) if self.from_ and self.until else None
+
+    def recurring(self, time_zone: str) -> Recurring | None:
+        """When it comes, where it comes by cron; `time_zone` is the policy's."""
+        if self.cron is None or self.for_ is None:
+            return None
+        length = timedelta(seconds=seconds_of(self.for_))
+        return Recurring(self.cron, length, self.time_zone or time_zone)
 
 
 class TierObjectives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -176,6 +221,13 @@ class AccessToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expires: Instant | None = None
 
 
+class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who answers incidents: the name that stands in the audit log, and their id in Slack."""
+
+    name: Text
+    slack: SlackUser
+
+
 class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Nobody but the bearers of these tokens may ask; where it is empty, nobody at all."""
 
@@ -196,6 +248,8 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     objectives: Objectives = Objectives()
     requirements: Requirements = Requirements()
     suppressions: tuple[Suppression, ...] = ()
+    actions: tuple[ActionRule, ...] = ()
+    people: tuple[Person, ...] = ()
     retention_days: Days = DEFAULT_RETENTION_DAYS
     # Never null: an `access:` with nothing below it must not open the API.
     access: Access | msgspec.UnsetType = msgspec.UNSET

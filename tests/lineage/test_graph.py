@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
+from lineage.catalog.engine import writing
 from lineage.catalog.tables import batch, edge
 from lineage.graph import Graph, open_graph
 
@@ -100,13 +100,11 @@ def test_the_graph_follows_the_catalog(catalog):
     assert _levels(live.current().downstream(2)) == [(2, 0), (-3, 1), (4, 2)]
 
 
-def test_reading_the_graph_leaves_the_writer_its_wal(tmp_path):
+def test_reading_the_graph_leaves_the_writer_its_wal(embedded, tmp_path):
     """A second SQLite library in the process would delete the WAL of the first, with commits."""
-    engine = open_catalog(catalog_url(tmp_path))
-    migrate(engine)
-    open_graph(engine).current()
+    open_graph(embedded).current()
 
-    _land(engine, 1, (1, 2))
+    _land(embedded, 1, (1, 2))
 
     assert _counted_by_another_process(tmp_path / "catalog.db") == "1"
 
@@ -129,3 +127,20 @@ def _land(catalog, number, *pairs: tuple[int, int]):
         connection.execute(
             batch.insert(), {**landed, "events": 1, "duplicates": 0, "landed_at": number}
         )
+
+
+@given(
+    st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), max_size=40),
+    st.lists(st.integers(-9, 12), max_size=4),
+)
+def test_descendants_of_several_are_at_their_least_distance(edges, starts):
+    """Against distances relaxed until nothing changes; what has no edges is its own."""
+    hops = dict.fromkeys(starts, 0)
+    for _ in range(20):
+        for start, end in edges:
+            if start in hops:
+                hops[end] = min(hops.get(end, 99), hops[start] + 1)
+    keys, steps, cut = _graph(*edges).descendants(np.array(starts, dtype=np.int64))
+
+    assert dict(zip(keys.tolist(), steps.tolist(), strict=True)) == hops
+    assert (len(keys), cut) == (len(hops), False)

@@ -35,7 +35,7 @@ from lineage.policy import PolicyError, parse
             "access: {tokens: [{name: a, token_file: x, roles: [root]}]}",
             (
                 "lineward.yaml:1: $.access.tokens[0].roles[0]: invalid enum value 'root': 'root'; "
-                "one of admin, read"
+                "one of admin, read, respond"
             ),
         ),
         (
@@ -104,7 +104,78 @@ from lineage.policy import PolicyError, parse
         ),
         (
             "suppressions:\n- {name: x, match: y, from: 2026-11-21T00:00:00Z}",
-            "lineward.yaml:2: $.suppressions[0]: object missing required field until",
+            (
+                "lineward.yaml:2: $.suppressions[0]: needs until: "
+                "an open window would hide things for ever"
+            ),
+        ),
+        (
+            "suppressions:\n- {name: x, match: y}",
+            "lineward.yaml:2: $.suppressions[0]: needs from and until, or cron and for",
+        ),
+        (
+            "suppressions:\n- {name: x, match: y, cron: 0 2 * * *}",
+            ("lineward.yaml:2: $.suppressions[0]: cron needs for: how long each window lasts"),
+        ),
+        (
+            (
+                "suppressions:\n- name: x\n  match: y\n  cron: 0 2 * * *\n  for: 1h\n"
+                "  until: 2026-11-22T00:00:00Z"
+            ),
+            (
+                "lineward.yaml:2: $.suppressions[0]: cron goes with for, and with neither from "
+                "nor until"
+            ),
+        ),
+        (
+            (
+                "suppressions:\n- name: x\n  match: y\n  from: 2026-11-21T00:00:00Z\n"
+                "  until: 2026-12-22T00:00:00Z"
+            ),
+            (
+                "lineward.yaml:5: $.suppressions[0].until: "
+                "is more than 30 days after from: hide less"
+            ),
+        ),
+        (
+            "suppressions:\n- name: x\n  match: y\n  cron: 0 25 * * *\n  for: 1h",
+            (
+                "lineward.yaml:4: $.suppressions[0].cron: bad hour in '0 25 * * *': "
+                'expected five fields such as "0 2 * * sun": '
+                "minute, hour, day of month, month, day of week"
+            ),
+        ),
+        (
+            "suppressions:\n- name: x\n  match: y\n  cron: 0 0 * * *\n  for: 1d",
+            (
+                "lineward.yaml:4: $.suppressions[0].cron: '0 0 * * *' hides without a break: "
+                "each begins before the last one ended"
+            ),
+        ),
+        (
+            "suppressions:\n- name: x\n  match: y\n  cron: 0 0 1 * *\n  for: 31d",
+            "lineward.yaml:5: $.suppressions[0].for: is longer than 30 days",
+        ),
+        (
+            (
+                "suppressions:\n- name: x\n  match: y\n  cron: 0 0 1 * *\n  for: 1h\n"
+                "  time_zone: Mars/Olympus"
+            ),
+            (
+                "lineward.yaml:6: $.suppressions[0].time_zone: 'Mars/Olympus' "
+                "is no time zone such as Europe/Berlin"
+            ),
+        ),
+        (
+            "people:\n- {name: ann, slack: ann}",
+            (
+                "lineward.yaml:2: $.people[0].slack: expected str matching regex "
+                "'^[UW][A-Z0-9]{2,30}$': 'ann'"
+            ),
+        ),
+        (
+            "people:\n- {name: ann, slack: U012}\n- {name: bob, slack: U012}",
+            "lineward.yaml:3: $.people[1].slack: 'U012' is there already",
         ),
         (
             (

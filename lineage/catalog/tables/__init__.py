@@ -45,6 +45,18 @@ from lineage.catalog.tables.found import (
     sli_hour,
     sli_now,
 )
+from lineage.catalog.tables.incidents import (
+    digest,
+    incident,
+    incident_command,
+    incident_escalation,
+    incident_event,
+    incident_impact,
+    incident_member,
+    received_alert,
+    sli_explained,
+    suppression,
+)
 from lineage.catalog.tables.marquez import (
     marquez_comparison,
     marquez_counter,
@@ -52,6 +64,11 @@ from lineage.catalog.tables.marquez import (
     marquez_probe,
     marquez_pull,
     marquez_set_aside,
+)
+from lineage.catalog.tables.notified import (
+    notification,
+    notification_channel,
+    notification_count,
 )
 from lineage.catalog.tables.oracles import edge_told, sql_run, sql_text
 from lineage.catalog.tables.patterns import name_pattern
@@ -67,6 +84,7 @@ from lineage.catalog.tables.served import (
     served_hour,
     service_cursor,
 )
+from lineage.catalog.tables.telling import incident_telling
 
 __all__ = [
     "access_audit",
@@ -87,6 +105,7 @@ __all__ = [
     "dataset_state",
     "dataset_version",
     "dataset_write",
+    "digest",
     "edge",
     "edge_check",
     "edge_run",
@@ -99,6 +118,13 @@ __all__ = [
     "execution",
     "execution_io",
     "impact",
+    "incident",
+    "incident_command",
+    "incident_escalation",
+    "incident_event",
+    "incident_impact",
+    "incident_member",
+    "incident_telling",
     "ingestion_gap",
     "lag_bucket",
     "marquez_comparison",
@@ -110,9 +136,13 @@ __all__ = [
     "meta",
     "metadata",
     "name_pattern",
+    "notification",
+    "notification_channel",
+    "notification_count",
     "ownership",
     "pipeline_error",
     "reader_cursor",
+    "received_alert",
     "received_cursor",
     "retirement",
     "run",
@@ -124,9 +154,11 @@ __all__ = [
     "served_hour",
     "service_cursor",
     "sli_counter",
+    "sli_explained",
     "sli_hour",
     "sli_now",
     "sql_run",
     "sql_text",
+    "suppression",
     "tag",
 ]

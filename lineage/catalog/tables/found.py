@@ -100,6 +100,7 @@ dataset_state = Table(
     Column("age_seconds", Float),
     Column("limit_seconds", Float),
     Column("limit_origin", Text),  # declared | streaming | learned
+    Column("was_good", Boolean),  # at some evaluation since the state is there
     Column("is_worst", Boolean),  # of the dataset's; where all are good, the one since the latest
     sqlite_with_rowid=False,
 )

@@ -73,6 +73,8 @@ def upgrade() -> None:
         sa.Column("who", sa.Text(), nullable=False),
         sa.Column("action", sa.Text(), nullable=False),
         sa.Column("detail", sa.Text(), nullable=False),
+        sa.Column("via", sa.Text(), nullable=True),
+        sa.Column("answer", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_table(
@@ -239,6 +241,7 @@ def upgrade() -> None:
         sa.Column("age_seconds", sa.Float(), nullable=True),
         sa.Column("limit_seconds", sa.Float(), nullable=True),
         sa.Column("limit_origin", sa.Text(), nullable=True),
+        sa.Column("was_good", sa.Boolean(), nullable=True),
         sa.Column("is_worst", sa.Boolean(), nullable=True),
         sa.PrimaryKeyConstraint("dataset_key", "sli"),
         sqlite_with_rowid=False,
@@ -275,6 +278,13 @@ def upgrade() -> None:
     with op.batch_alter_table("dataset_write", schema=None) as batch_op:
         batch_op.create_index("dataset_write_time", ["dataset_key", "written_at"], unique=False)
 
+    op.create_table(
+        "digest",
+        sa.Column("owner", sa.Text(), nullable=False),
+        sa.Column("day", sa.Text(), nullable=False),
+        sa.Column("told_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("owner", "day"),
+    )
     op.create_table(
         "edge",
         sa.Column("upstream_key", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -466,6 +476,135 @@ def upgrade() -> None:
         batch_op.create_index("impact_open", ["closed_at"], unique=False)
 
     op.create_table(
+        "incident",
+        sa.Column("incident_id", sa.Text(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
+        sa.Column("is_remembered", sa.Boolean(), nullable=False),
+        sa.Column("life", sa.Text(), nullable=False),
+        sa.Column("what", sa.Text(), nullable=False),
+        sa.Column("root_entity", sa.Text(), nullable=False),
+        sa.Column("root_key", sa.BigInteger(), nullable=False),
+        sa.Column("root_kind", sa.Text(), nullable=False),
+        sa.Column("root_namespace", sa.Text(), nullable=False),
+        sa.Column("root_name", sa.Text(), nullable=False),
+        sa.Column("unknown", sa.Text(), nullable=True),
+        sa.Column("severity", sa.Text(), nullable=False),
+        sa.Column("because", sa.Text(), nullable=False),
+        sa.Column("score", sa.Float(), nullable=False),
+        sa.Column("hit_at", sa.BigInteger(), nullable=True),
+        sa.Column("owner", sa.Text(), nullable=True),
+        sa.Column("evidence", sa.Text(), nullable=False),
+        sa.Column("correlation_id", sa.Text(), nullable=False),
+        sa.Column("diagnosis", sa.Text(), nullable=True),
+        sa.Column("is_bridged", sa.Boolean(), nullable=False),
+        sa.Column("is_flapping", sa.Boolean(), nullable=False),
+        sa.Column("is_frozen", sa.Boolean(), nullable=False),
+        sa.Column("is_false_alarm", sa.Boolean(), nullable=True),
+        sa.Column("onset", sa.BigInteger(), nullable=False),
+        sa.Column("seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("opened_at", sa.BigInteger(), nullable=True),
+        sa.Column("acknowledged_at", sa.BigInteger(), nullable=True),
+        sa.Column("acknowledged_by", sa.Text(), nullable=True),
+        sa.Column("resolved_at", sa.BigInteger(), nullable=True),
+        sa.Column("merged_into", sa.Text(), nullable=True),
+        sa.Column("released_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("incident_id"),
+    )
+    with op.batch_alter_table("incident", schema=None) as batch_op:
+        batch_op.create_index("incident_opened", ["opened_at"], unique=False)
+        batch_op.create_index("incident_remembered", ["is_remembered"], unique=False)
+
+    op.create_table(
+        "incident_command",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("asked_at", sa.BigInteger(), nullable=False),
+        sa.Column("by", sa.Text(), nullable=False),
+        sa.Column("via", sa.Text(), nullable=False),
+        sa.Column("incident_id", sa.Text(), nullable=False),
+        sa.Column("action", sa.Text(), nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=True),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.Column("request_id", sa.Text(), nullable=True),
+        sa.Column("done_at", sa.BigInteger(), nullable=True),
+        sa.Column("answer", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("request_id"),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("incident_command", schema=None) as batch_op:
+        batch_op.create_index("incident_command_done", ["done_at"], unique=False)
+
+    op.create_table(
+        "incident_escalation",
+        sa.Column("incident_id", sa.Text(), nullable=False),
+        sa.Column("step", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("owner", sa.Text(), nullable=False),
+        sa.Column("told_at", sa.BigInteger(), nullable=False),
+        sa.Column("channel", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("incident_id", "step", "owner"),
+    )
+    op.create_table(
+        "incident_event",
+        sa.Column("incident_id", sa.Text(), nullable=False),
+        sa.Column("revision", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("what", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("by", sa.Text(), nullable=True),
+        sa.Column("detail", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("incident_id", "revision"),
+    )
+    with op.batch_alter_table("incident_event", schema=None) as batch_op:
+        batch_op.create_index("incident_event_at", ["at"], unique=False)
+
+    op.create_table(
+        "incident_impact",
+        sa.Column("incident_id", sa.Text(), nullable=False),
+        sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("hops", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("incident_id", "dataset_key"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "incident_member",
+        sa.Column("incident_id", sa.Text(), nullable=False),
+        sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("onset", sa.BigInteger(), nullable=False),
+        sa.Column("steps", sa.Integer(), nullable=False),
+        sa.Column("explained_by", sa.BigInteger(), nullable=True),
+        sa.Column("relays", sa.Text(), nullable=False),
+        sa.Column("job_key", sa.BigInteger(), nullable=False),
+        sa.Column("run_id", sa.Text(), nullable=True),
+        sa.Column("joined_at", sa.BigInteger(), nullable=False),
+        sa.Column("left_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("incident_id", "dataset_key"),
+    )
+    with op.batch_alter_table("incident_member", schema=None) as batch_op:
+        batch_op.create_index("incident_member_dataset", ["dataset_key"], unique=False)
+
+    op.create_table(
+        "incident_telling",
+        sa.Column("incident_id", sa.Text(), nullable=False),
+        sa.Column("telling", sa.Text(), nullable=False),
+        sa.Column("fault", sa.Text(), nullable=False),
+        sa.Column("addressee", sa.Text(), nullable=False),
+        sa.Column("severity", sa.Text(), nullable=False),
+        sa.Column("is_bad", sa.Boolean(), nullable=False),
+        sa.Column("is_told", sa.Boolean(), nullable=False),
+        sa.Column("due_at", sa.BigInteger(), nullable=True),
+        sa.Column("policy", sa.Text(), nullable=False),
+        sa.Column("hidden_by", sa.Text(), nullable=True),
+        sa.Column("hidden_until", sa.BigInteger(), nullable=True),
+        sa.Column("ended_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("incident_id"),
+    )
+    with op.batch_alter_table("incident_telling", schema=None) as batch_op:
+        batch_op.create_index("incident_telling_due", ["is_bad", "due_at"], unique=False)
+        batch_op.create_index("incident_telling_hidden", ["hidden_by"], unique=False)
+
+    op.create_table(
         "ingestion_gap",
         sa.Column("started_at", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("ended_at", sa.BigInteger(), nullable=True),
@@ -546,6 +685,52 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "notification",
+        sa.Column("incident_id", sa.Text(), nullable=False),
+        sa.Column("revision", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("channel", sa.Text(), nullable=False),
+        sa.Column("target", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("message", sa.Text(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("undelivered_since", sa.BigInteger(), nullable=False),
+        sa.Column("next_attempt_at", sa.BigInteger(), nullable=False),
+        sa.Column("doubt_since", sa.BigInteger(), nullable=True),
+        sa.Column("finished_at", sa.BigInteger(), nullable=True),
+        sa.Column("handle", sa.Text(), nullable=True),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("error", sa.Text(), nullable=False),
+        sa.Column("fallback_for", sa.Text(), nullable=True),
+        sa.Column("fell_back_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("incident_id", "revision", "channel"),
+    )
+    with op.batch_alter_table("notification", schema=None) as batch_op:
+        batch_op.create_index(
+            "notification_fallback", ["incident_id", "fallback_for"], unique=False
+        )
+        batch_op.create_index(
+            "notification_waiting", ["state", "channel", "next_attempt_at"], unique=False
+        )
+
+    op.create_table(
+        "notification_channel",
+        sa.Column("channel", sa.Text(), nullable=False),
+        sa.Column("held_until", sa.BigInteger(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("alert_id", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("channel"),
+    )
+    op.create_table(
+        "notification_count",
+        sa.Column("metric", sa.Text(), nullable=False),
+        sa.Column("channel", sa.Text(), nullable=False),
+        sa.Column("label", sa.Text(), nullable=False),
+        sa.Column("value", sa.Float(), nullable=False),
+        sa.PrimaryKeyConstraint("metric", "channel", "label"),
+    )
+    op.create_table(
         "ownership",
         sa.Column("subject", sa.Text(), nullable=False),
         sa.Column("subject_key", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -568,6 +753,20 @@ def upgrade() -> None:
         sa.Column("reader", sa.Text(), nullable=False),
         sa.Column("seq", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("reader"),
+    )
+    op.create_table(
+        "received_alert",
+        sa.Column("fingerprint", sa.Text(), nullable=False),
+        sa.Column("starts_at", sa.BigInteger(), nullable=False),
+        sa.Column("ends_at", sa.BigInteger(), nullable=True),
+        sa.Column("received_at", sa.BigInteger(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("labels", sa.Text(), nullable=False),
+        sa.Column("annotations", sa.Text(), nullable=False),
+        sa.Column("incident_id", sa.Text(), nullable=True),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
+        sa.Column("channels", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("fingerprint"),
     )
     op.create_table(
         "received_cursor",
@@ -730,6 +929,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("sli", "tier", "tier_origin", "epoch"),
     )
     op.create_table(
+        "sli_explained",
+        sa.Column("sli", sa.Text(), nullable=False),
+        sa.Column("tier", sa.Text(), nullable=False),
+        sa.Column("value", sa.Float(), nullable=False),
+        sa.PrimaryKeyConstraint("sli", "tier"),
+    )
+    op.create_table(
         "sli_hour",
         sa.Column("sli", sa.Text(), nullable=False),
         sa.Column("tier", sa.Text(), nullable=False),
@@ -777,6 +983,25 @@ def upgrade() -> None:
         batch_op.create_index("sql_text_seen", ["last_seen_at"], unique=False)
 
     op.create_table(
+        "suppression",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("pattern", sa.Text(), nullable=False),
+        sa.Column("from_at", sa.BigInteger(), nullable=False),
+        sa.Column("until_at", sa.BigInteger(), nullable=False),
+        sa.Column("by", sa.Text(), nullable=False),
+        sa.Column("via", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("ended_at", sa.BigInteger(), nullable=True),
+        sa.Column("told_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("id"),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("suppression", schema=None) as batch_op:
+        batch_op.create_index("suppression_until", ["until_at"], unique=False)
+
+    op.create_table(
         "tag",
         sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("tag", sa.Text(), nullable=False),
@@ -790,6 +1015,10 @@ def upgrade() -> None:
 def downgrade() -> None:
     # ### commands auto generated by Alembic - please adjust! ###
     op.drop_table("tag")
+    with op.batch_alter_table("suppression", schema=None) as batch_op:
+        batch_op.drop_index("suppression_until")
+
+    op.drop_table("suppression")
     with op.batch_alter_table("sql_text", schema=None) as batch_op:
         batch_op.drop_index("sql_text_seen")
 
@@ -800,6 +1029,7 @@ def downgrade() -> None:
     op.drop_table("sql_run")
     op.drop_table("sli_now")
     op.drop_table("sli_hour")
+    op.drop_table("sli_explained")
     op.drop_table("sli_counter")
     op.drop_table("service_cursor")
     op.drop_table("served_hour")
@@ -828,9 +1058,17 @@ def downgrade() -> None:
     op.drop_table("run")
     op.drop_table("retirement")
     op.drop_table("received_cursor")
+    op.drop_table("received_alert")
     op.drop_table("reader_cursor")
     op.drop_table("pipeline_error")
     op.drop_table("ownership")
+    op.drop_table("notification_count")
+    op.drop_table("notification_channel")
+    with op.batch_alter_table("notification", schema=None) as batch_op:
+        batch_op.drop_index("notification_waiting")
+        batch_op.drop_index("notification_fallback")
+
+    op.drop_table("notification")
     op.drop_table("name_pattern")
     op.drop_table("meta")
     op.drop_table("marquez_set_aside")
@@ -841,6 +1079,30 @@ def downgrade() -> None:
     op.drop_table("marquez_comparison")
     op.drop_table("lag_bucket")
     op.drop_table("ingestion_gap")
+    with op.batch_alter_table("incident_telling", schema=None) as batch_op:
+        batch_op.drop_index("incident_telling_hidden")
+        batch_op.drop_index("incident_telling_due")
+
+    op.drop_table("incident_telling")
+    with op.batch_alter_table("incident_member", schema=None) as batch_op:
+        batch_op.drop_index("incident_member_dataset")
+
+    op.drop_table("incident_member")
+    op.drop_table("incident_impact")
+    with op.batch_alter_table("incident_event", schema=None) as batch_op:
+        batch_op.drop_index("incident_event_at")
+
+    op.drop_table("incident_event")
+    op.drop_table("incident_escalation")
+    with op.batch_alter_table("incident_command", schema=None) as batch_op:
+        batch_op.drop_index("incident_command_done")
+
+    op.drop_table("incident_command")
+    with op.batch_alter_table("incident", schema=None) as batch_op:
+        batch_op.drop_index("incident_remembered")
+        batch_op.drop_index("incident_opened")
+
+    op.drop_table("incident")
     with op.batch_alter_table("impact", schema=None) as batch_op:
         batch_op.drop_index("impact_open")
 
@@ -889,6 +1151,7 @@ def downgrade() -> None:
         batch_op.drop_index("edge_downstream")
 
     op.drop_table("edge")
+    op.drop_table("digest")
     with op.batch_alter_table("dataset_write", schema=None) as batch_op:
         batch_op.drop_index("dataset_write_time")
 

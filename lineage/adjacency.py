@@ -1,0 +1,59 @@
+"""Compressed adjacency: who stands next to whom in a graph, as two arrays."""
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+Positions = NDArray[np.intp]
+
+
+class Adjacency(msgspec.Struct, frozen=True):
+    """The neighbours of node i are `targets[starts[i]:starts[i + 1]]`.
+
+    Attributes:
+        starts: one more than there are nodes.
+        targets: one an edge, by origin, then by end: as the edges were given, where they were
+            given in that order.
+    """
+
+    starts: Positions
+    targets: Positions
+
+    def neighbours(self, nodes: Positions) -> tuple[Positions, Positions]:
+        """The ends of all edges from these nodes, and which node each is from."""
+        origins, slots = self.slots(nodes)
+        return origins, self.targets[slots]
+
+    def slots(self, nodes: Positions) -> tuple[Positions, Positions]:
+        """Where in `targets` the edges from these nodes stand, and whose each is."""
+        starts = self.starts[nodes]
+        counts = self.starts[nodes + 1] - starts
+        return np.repeat(nodes, counts), spans(starts, counts)
+
+    def degree(self, nodes: Positions) -> int:
+        """How many edges leave these nodes."""
+        return int((self.starts[nodes + 1] - self.starts[nodes]).sum())
+
+
+def adjacency(origins: Positions, ends: Positions, size: int) -> Adjacency:
+    """Of `size` nodes with these edges; repeats are kept."""
+    order = np.lexsort((ends, origins))
+    starts = np.zeros(size + 1, dtype=np.intp)
+    np.cumsum(np.bincount(origins, minlength=size), out=starts[1:])
+    return Adjacency(starts, ends[order])
+
+
+def spans(starts: Positions, counts: Positions) -> Positions:
+    """`starts[0]` and the positions after it, `counts[0]` in all; then those of the next."""
+    # Where each stands within its own span, added to where that begins.
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.asarray(np.repeat(starts, counts) + within)
+
+
+def pairs(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[Positions, Positions]:
+    """All (i, j) with `left[i] == right[j]`, by i, then j."""
+    order = np.argsort(right, kind="stable")
+    ascending = right[order]
+    starts = np.searchsorted(ascending, left, side="left")
+    counts = np.searchsorted(ascending, left, side="right") - starts
+    return np.repeat(np.arange(len(left)), counts), order[spans(starts, counts)]

@@ -1,0 +1,166 @@
+"""Incidents, who is told of them and what people want of them: written by the service."""
+
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table, Text
+
+from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
+
+
+def _number() -> Column[int]:
+    """Of a primary key that is drawn."""
+    return Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
+
+
+incident = Table(
+    "incident",
+    metadata,
+    text_key("incident_id"),
+    Column("state", Text, nullable=False),  # as `alerts.incidents.incident.State`
+    Column("revision", BigInteger, nullable=False),
+    flag("is_remembered"),  # the next step is given it
+    Column("life", Text, nullable=False),  # JSON of `alerts.incidents.incident.Incident`
+    Column("what", Text, nullable=False),  # is wrong, in one line
+    Column("root_entity", Text, nullable=False),
+    Column("root_key", BigInteger, nullable=False),
+    Column("root_kind", Text, nullable=False),
+    Column("root_namespace", Text, nullable=False),
+    Column("root_name", Text, nullable=False),
+    Column("unknown", Text),  # why the root is not known
+    Column("severity", Text, nullable=False),  # page | ticket
+    Column("because", Text, nullable=False),
+    Column("score", Float, nullable=False),
+    instant("hit_at"),  # when the first dataset of a tier that pages is hit
+    Column("owner", Text),
+    Column("evidence", Text, nullable=False),  # in words
+    Column("correlation_id", Text, nullable=False),
+    Column("diagnosis", Text),  # JSON of `alerts.diagnosis.Diagnosis`; null: not made yet
+    flag("is_bridged"),
+    flag("is_flapping"),
+    flag("is_frozen"),
+    Column("is_false_alarm", Boolean),  # what a person said; null: nobody has
+    instant("onset", nullable=False),
+    instant("seen_at", nullable=False),
+    instant("opened_at"),
+    instant("acknowledged_at"),
+    Column("acknowledged_by", Text),
+    instant("resolved_at"),
+    Column("merged_into", Text),
+    instant("released_at"),  # from then on people are told; null: Alertmanager is waited for
+    Index("incident_remembered", "is_remembered"),
+    Index("incident_opened", "opened_at"),
+)
+
+incident_event = Table(
+    "incident_event",
+    metadata,
+    text_key("incident_id"),
+    key_column("revision"),
+    instant("at", nullable=False),
+    Column("what", Text, nullable=False),  # as `alerts.incidents.incident.What`
+    Column("reason", Text, nullable=False),
+    Column("by", Text),  # the person, where one did it
+    Column("detail", Text, nullable=False),  # JSON of `alerts.incidents.incident.Event`
+    Index("incident_event_at", "at"),
+)
+
+incident_member = Table(
+    "incident_member",
+    metadata,
+    text_key("incident_id"),
+    key_column("dataset_key"),
+    Column("kind", Text, nullable=False),
+    instant("onset", nullable=False),
+    Column("steps", Integer, nullable=False),  # explanations between it and the root
+    Column("explained_by", BigInteger),  # dataset key
+    Column("relays", Text, nullable=False),  # JSON: keys of datasets that cannot be observed
+    Column("job_key", BigInteger, nullable=False),
+    Column("run_id", Text),  # its newest failed run
+    instant("joined_at", nullable=False),
+    instant("left_at"),
+    Index("incident_member_dataset", "dataset_key"),
+)
+
+incident_impact = Table(
+    "incident_impact",
+    metadata,
+    text_key("incident_id"),
+    key_column("dataset_key"),
+    Column("hops", Integer, nullable=False),  # from the root's own datasets, as of onset
+    sqlite_with_rowid=False,
+)
+
+sli_explained = Table(
+    "sli_explained",
+    metadata,
+    text_key("sli"),
+    text_key("tier"),
+    Column("value", Float, nullable=False),  # dataset-seconds that were bad, in an open incident
+)
+
+incident_escalation = Table(
+    "incident_escalation",
+    metadata,
+    text_key("incident_id"),
+    key_column("step"),  # position in the owner's escalation
+    text_key("owner"),  # whose
+    instant("told_at", nullable=False),
+    Column("channel", Text, nullable=False),
+)
+
+incident_command = Table(
+    "incident_command",
+    metadata,
+    _number(),
+    instant("asked_at", nullable=False),
+    Column("by", Text, nullable=False),
+    Column("via", Text, nullable=False),  # api | cli | slack
+    Column("incident_id", Text, nullable=False),
+    Column("action", Text, nullable=False),  # as `alerts.people.asked.Action`
+    instant("until"),
+    Column("note", Text, nullable=False),
+    Column("request_id", Text, unique=True),  # the same request asks once; null: each does
+    instant("done_at"),
+    Column("answer", Text),  # empty: done; else why not
+    Index("incident_command_done", "done_at"),
+    sqlite_autoincrement=True,
+)
+
+suppression = Table(
+    "suppression",
+    metadata,
+    _number(),
+    Column("name", Text, nullable=False),
+    Column("pattern", Text, nullable=False),  # namespace/name, as in the policy
+    instant("from_at", nullable=False),
+    instant("until_at", nullable=False),
+    Column("by", Text, nullable=False),
+    Column("via", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    instant("created_at", nullable=False),
+    instant("ended_at"),  # by a person, before its time
+    instant("told_at"),  # when it was told what it hid
+    Index("suppression_until", "until_at"),
+    sqlite_autoincrement=True,
+)
+
+received_alert = Table(
+    "received_alert",
+    metadata,
+    text_key("fingerprint"),  # as Alertmanager has it
+    instant("starts_at", nullable=False),
+    instant("ends_at"),  # null: it fires
+    instant("received_at", nullable=False),
+    Column("name", Text, nullable=False),
+    Column("labels", Text, nullable=False),  # JSON
+    Column("annotations", Text, nullable=False),  # JSON
+    Column("incident_id", Text),  # the incident that it speaks of
+    Column("revision", BigInteger, nullable=False),  # of its own message; 0: it has none
+    Column("channels", Text, nullable=False),  # JSON: told of it, and not of its end
+)
+
+digest = Table(
+    "digest",
+    metadata,
+    text_key("owner"),  # who was told; empty: all of that day were
+    text_key("day"),  # YYYY-MM-DD, of the policy's time zone
+    instant("told_at", nullable=False),
+)

@@ -1,0 +1,65 @@
+"""Where raw events lie in the lake, for all who read it: the pipeline writes it.
+
+A folder is there for readers from the moment it has its name, and a folder that a compacted one
+covers is not: so that they never see both or neither.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+BATCH: Final = "batch"
+COMPACTED: Final = "compacted"
+
+
+class Folder(msgspec.Struct, frozen=True):
+    """A folder of the lake, with the first and the last event of the spool that it may hold."""
+
+    path: Path
+    first_seq: int
+    last_seq: int
+
+    @property
+    def is_compacted(self) -> bool:
+        """Made of several batches."""
+        return self.path.name.startswith(COMPACTED)
+
+
+def folders(lake: Path, committed_seq: int) -> list[Folder]:
+    """What readers see: committed batches, each once, in order.
+
+    Args:
+        lake: root folder of the lake.
+        committed_seq: where the catalog ends; a batch behind it is not committed.
+    """
+    there = [folder for folder in every(lake) if folder.last_seq <= committed_seq]
+    compacted = [folder for folder in there if folder.is_compacted]
+    return [folder for folder in there if not any(_covers(other, folder) for other in compacted)]
+
+
+def _covers(one: Folder, other: Folder) -> bool:
+    return one is not other and one.first_seq <= other.first_seq and other.last_seq <= one.last_seq
+
+
+def every(lake: Path) -> list[Folder]:
+    """All folders, committed or not, in order."""
+    if not lake.is_dir():
+        return []
+    found = [_parsed(path) for path in lake.iterdir() if path.name.startswith((BATCH, COMPACTED))]
+    return sorted(found, key=lambda folder: folder.first_seq)
+
+
+def _parsed(path: Path) -> Folder:
+    _, first, last = path.name.split("-")
+    return Folder(path, int(first), int(last))
+
+
+def events(found: list[Folder]) -> ds.Dataset:
+    """The events of these folders."""
+    partitioning = ds.partitioning(pa.schema([("event_date", pa.string())]), flavor="hive")
+    return ds.dataset(
+        [ds.dataset(folder.path, format="parquet", partitioning=partitioning) for folder in found]
+    )
