@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
+from lineage.logs import log_to_stderr
 from slis import settings
 from slis.session import open_session
 from slis.settings import Place, Settings
@@ -27,7 +28,7 @@ def main() -> int:
 
     0 after a clean stop, 1 when the stream cannot go on, 2 for a wrong setting.
     """
-    _log_to_stderr()
+    log_to_stderr()
     try:
         place, chosen = settings.read_place(), settings.read()
     except InvalidSettingError as error:
@@ -65,19 +66,6 @@ def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped:
     finally:
         engine.dispose()
     return 0
-
-
-def _log_to_stderr() -> None:
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        wrapper_class=structlog.make_filtering_bound_logger("info"),
-    )
 
 
 def _stopped_by_signals() -> Event:

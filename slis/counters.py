@@ -7,11 +7,11 @@ from sqlalchemy import Connection
 
 from lineage.catalog import tables
 from lineage.catalog.noted import EPOCH
+from lineage.catalog.upsert import added, fold_rows
 from lineage.states import ACCURACY, EDGE_COMPLETENESS
 from slis.amounts import NAMES, Amount, add_amounts, amounts_of
 from slis.dataset_states import Row
 from slis.noted import note_once
-from slis.stream.upsert import added, fold_rows
 
 OF_EDGES = (EDGE_COMPLETENESS.id, ACCURACY.id)  # judged apart, once a minute
 

@@ -12,12 +12,12 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, text, upda
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.noted import POLICY_FINGERPRINT
+from lineage.catalog.upsert import fold_rows
 from lineage.keys import key
 from lineage.policy import Decision, Policy, resolve, suppressions_of
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
 from slis.noted import note, noted
-from slis.stream.upsert import fold_rows
 from slis.working_time import plan_of
 
 _CHANGES = """
@@ -111,7 +111,8 @@ def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]
 
 
 def _plan(policy: Policy, decision: Decision, name: tuple[str, str]) -> str | None:
-    suppressions = [one.name for one in suppressions_of(policy, *name)]
+    # What is written in maintenance that comes every night is what there is to learn from.
+    suppressions = [one.name for one in suppressions_of(policy, *name) if one.once]
     return plan_of(policy, decision.calendar, suppressions)
 
 

@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 from sqlalchemy import Connection, Engine, bindparam, delete, text
 
 from lineage.catalog import tables
+from lineage.catalog.upsert import fold_rows
 from lineage.clock import to_micros
+from lineage.states import GOOD
 from slis import catalog_frames
-from slis.stream.upsert import fold_rows
 
 Row = dict[str, Any]
 
@@ -40,12 +41,13 @@ _BEFORE = "_before"
 # The first evaluation changes them all.
 _ROWS_AT_ONCE = 10_000
 _HELD = """
-    SELECT dataset_key, sli, since, state, reason, evidence, limit_seconds, limit_origin
+    SELECT dataset_key, sli, since, state, reason, evidence, limit_seconds, limit_origin,
+        was_good
     FROM dataset_state WHERE sli IN ({slis})
 """
 _HELD_AS = """
     dataset_key bigint, sli string, since bigint, state string, reason string, evidence string,
-    limit_seconds double, limit_origin string
+    limit_seconds double, limit_origin string, was_good boolean
 """
 
 
@@ -75,8 +77,16 @@ def state_changes(held: pa.Table, as_of: datetime, states: pa.Table) -> StateCha
     stays = pc.invert(_differ(changed, "state", "reason"))
     since = pc.if_else(stays, changed["since"], to_micros(as_of))
     rows = changed.select([*_KEYS, *_TOLD, "age_seconds"]).append_column("since", since)
+    rows = rows.append_column("was_good", _was_good(changed))
     gone = both.filter(is_gone).select(_KEYS).to_pylist()
     return StateChanges(rows=rows, gone=[(row["dataset_key"], row["sli"]) for row in gone])
+
+
+def _was_good(changed: pa.Table) -> pa.ChunkedArray:
+    """Whether it is good now, or was at some evaluation before."""
+    is_good = (pc.equal(changed[name], GOOD) for name in ("state", "state" + _BEFORE))
+    every = (pc.fill_null(each, fill_value=False) for each in (*is_good, changed["was_good"]))
+    return reduce(pc.or_, every)
 
 
 def _differ(both: pa.Table, *names: str) -> pa.ChunkedArray:

@@ -199,13 +199,20 @@ class EvaluationInput:
             return silent
         return silent.union(self._spark.createDataFrame([(PIPELINE, backlog_since, None)], GAPS))
 
-    def pauses(self) -> DataFrame | None:
-        """`sli_schemas.PAUSES`, of the plans that datasets have; None where none has any."""
+    def pauses(
+        self, *, before: timedelta = _PAUSES_BEFORE, after: timedelta = _PAUSES_AFTER
+    ) -> DataFrame | None:
+        """`sli_schemas.PAUSES`, of the plans that datasets have; None where none has any.
+
+        Args:
+            before: no write that is looked at is older than this.
+            after: no deadline is further ahead.
+        """
         with self._engine.connect() as connection:
             plans = list(connection.scalars(text(_PLANS)))
         if not plans:
             return None
-        first, last = self._at.as_of - _PAUSES_BEFORE, self._at.as_of + _PAUSES_AFTER
+        first, last = self._at.as_of - before, self._at.as_of + after
         rows = [
             (plan, [(to_micros(start), to_micros(end)) for start, end in spans])
             for plan in plans

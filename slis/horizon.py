@@ -6,10 +6,10 @@ from sqlalchemy import Connection, Engine, text
 
 from lineage.catalog.engine import writing
 from lineage.catalog.noted import HISTORY, INSTALLED
+from lineage.catalog.upsert import least
 from lineage.clock import from_micros, to_micros
 from slis.evaluation_input import Position
 from slis.noted import note, noted, noted_number
-from slis.stream.upsert import least
 
 _FIRST_BATCH = "SELECT min(landed_at) FROM batch"
 _HISTORY_LANDED = """

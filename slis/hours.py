@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
+from lineage.catalog.upsert import added, fold_rows
 from lineage.clock import to_micros
 from slis.amounts import NAMES, Amount, add_amounts
-from slis.stream.upsert import added, fold_rows
 
 AMENDABLE = timedelta(days=7)
 _HOUR_MICROS = 3_600_000_000

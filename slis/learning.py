@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, bindparam, text, update
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.noted import POOLS
+from lineage.catalog.upsert import fold_rows
 from lineage.clock import to_micros
 from lineage.policy import DEFAULT, Policy
 from slis import cadence, cadence_limits, catalog_frames
@@ -18,7 +19,6 @@ from slis.cadence_profile import FAST_SECONDS
 from slis.ingestion_gaps import SILENCES
 from slis.noted import note, noted_under
 from slis.sli_schemas import GAPS, WRITES
-from slis.stream.upsert import fold_rows
 from slis.working_time import working_time
 
 # Bounds one evaluation's share of the work: after a history load the rest follows in the next ones.

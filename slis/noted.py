@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from sqlalchemy import Connection, select
 
 from lineage.catalog import tables
-from slis.stream.upsert import Fold, fold_rows, insert_for, newest
+from lineage.catalog.upsert import Fold, fold_rows, insert_for, newest
 
 _name, _value = tables.meta.c.name, tables.meta.c.value
 

@@ -7,11 +7,11 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
 from lineage.catalog import tables
+from lineage.catalog.upsert import fold_rows, greatest, least
 from lineage.keys import key
 from lineage.names import FOLD
 from lineage.policy import Folding
 from slis.stream.canonical import Name
-from slis.stream.upsert import fold_rows, greatest, least
 
 Pair = tuple[int, int]  # key of a name, key of the dataset that it is
 _DATASET = tables.dataset

@@ -8,12 +8,12 @@ from sqlalchemy import Connection, Engine, delete, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.upsert import fold_rows, least
 from lineage.clock import to_micros
 from lineage.keys import key
 from lineage.policy import Policy, folding
 from slis.policy_folds import Pair, declare_folded, folded_datasets
 from slis.stream.canonical import POLICY, Name, in_parts, settle
-from slis.stream.upsert import fold_rows, least
 
 _KNOWN = "SELECT dataset_key FROM dataset WHERE dataset_key IN :keys"
 _ALIAS = tables.dataset_alias

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, update
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.noted import EDGES_EVALUATED_AT
+from lineage.catalog.upsert import added, fold_rows
 from lineage.clock import to_micros
 from lineage.states import (
     ALL_TIERS,
@@ -28,7 +29,6 @@ from slis.evaluation_input import Position, position
 from slis.hours import Amounts, add_to_hours, hour_of, origins_found
 from slis.lag import BOUNDS_SECONDS
 from slis.noted import noted_number
-from slis.stream.upsert import added, fold_rows
 
 _NO_ORIGIN = "default"
 OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, FACTS)

@@ -117,9 +117,9 @@ def working_time(policy: Policy, plan: str | None) -> WorkingTime:
     _, name, *planned = plan.split(_SEPARATOR)
     windows = tuple(
         sorted(
-            (to_micros(one.from_), to_micros(one.until))
+            (to_micros(one.once[0]), to_micros(one.once[1]))
             for one in policy.suppressions
-            if one.name in planned
+            if one.name in planned and one.once
         )
     )
     calendar = next((one for one in policy.calendars if one.name == name), None)

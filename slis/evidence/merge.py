@@ -7,13 +7,13 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, Table, text
 
 from lineage.catalog import tables
+from lineage.catalog.upsert import Fold, both, fold_rows, greatest, newest
 from slis.evidence.logs import UNREAD, LogFile
 from slis.evidence.plans import TOPIC
 from slis.evidence.rows import Told
 from slis.stream import staging
 from slis.stream.canonical import settle, unsettled
 from slis.stream.merge_facts import merge_datasets
-from slis.stream.upsert import Fold, both, fold_rows, greatest, newest
 
 _TEXTS_OF_NAMES = "spelling_key dataset_key namespace name partition partition_at is_dataset"
 _SEEN = "first_seen_at last_seen_at"

@@ -14,12 +14,12 @@ from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.upsert import added, fold_rows
 from lineage.clock import Clock
 from lineage.states import ALL_TIERS, ERROR_RATE
 from slis.counters import epoch
 from slis.hours import Amounts, add_to_hours
 from slis.received.rejected import HISTORY, HOUR_MICROS, Refusals, refusals_since
-from slis.stream.upsert import added, fold_rows
 
 _SPOOL, _REJECTED = "spool", "rejected"
 _ACCEPTED = """

@@ -6,7 +6,7 @@ What an evaluation reads instead of all writes and reads.
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from slis.stream.upsert import added, at_the_later, greatest, least, upsert
+from lineage.catalog.upsert import added, at_the_later, greatest, least, upsert
 
 _MICROS = 1_000_000
 
@@ -38,7 +38,7 @@ _FAILED = """
 """
 # A backfill makes nothing fresh: its nominal time is more than a cadence behind the newest that
 # its job has written.
-_IS_BACKFILL = f"""
+IS_BACKFILL = f"""
     w.nominal_start_at IS NOT NULL AND w.nominal_start_at < (
         SELECT max(x.nominal_start_at) FROM dataset_write x
         WHERE x.dataset_key = w.dataset_key AND x.job_key = w.job_key
@@ -56,7 +56,7 @@ _LAST_WRITE = f"""
         AND w.dataset_key = dataset_activity.dataset_key
     AND (w.root_run_id, w.bucket) = (
         SELECT w.root_run_id, w.bucket FROM dataset_write w
-        WHERE w.dataset_key = dataset_activity.dataset_key AND NOT coalesce({_IS_BACKFILL}, 1 = 0)
+        WHERE w.dataset_key = dataset_activity.dataset_key AND NOT coalesce({IS_BACKFILL}, 1 = 0)
         ORDER BY w.written_at DESC, w.root_run_id DESC, w.bucket DESC LIMIT 1
     )
 """  # noqa: S608 - our own tables

@@ -6,8 +6,8 @@ import msgspec
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
+from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from slis.stream.arrow import clean
-from slis.stream.upsert import Fold, at_the_later, greatest, upsert
 
 _MOST = 200  # assertions of one facet
 _LONGEST = 200

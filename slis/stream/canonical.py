@@ -11,8 +11,8 @@ from sqlalchemy import Connection, Row, bindparam, text
 
 from lineage.aliases import canonical
 from lineage.catalog import tables
+from lineage.catalog.upsert import greatest, least, upsert
 from slis.stream.rekey import move
-from slis.stream.upsert import greatest, least, upsert
 
 _KEYS_A_QUERY = 500
 LINKS = "('symlink', 'rename', 'policy')"  # rules whose two names are one dataset

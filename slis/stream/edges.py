@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from slis.stream.upsert import Fold, added, either, greatest, least, upsert
+from lineage.catalog.upsert import Fold, added, either, greatest, least, upsert
 
 _EDGES = """
     INSERT INTO t_new_edge (upstream_key, downstream_key, job_key, root_run_id, job_namespace,

@@ -11,8 +11,8 @@ from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.upsert import insert_for
 from slis.stream.source import open_spool
-from slis.stream.upsert import insert_for
 
 SILENT_AFTER_MICROS = 3_000_000
 

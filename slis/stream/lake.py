@@ -12,29 +12,19 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pyarrow as pa
 import pyarrow.dataset as ds
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-_BATCH, _COMPACTED, _UNFINISHED = "batch", "compacted", "_unfinished"
+from lineage.lake import BATCH, COMPACTED, Folder, events, every, folders
+
+__all__ = ["Folder", "compact", "count", "events", "folders", "forget", "write_batch"]
+
+_UNFINISHED = "_unfinished"
 _DIGITS = 20
 _ROWS_A_FILE = 1_000_000
 _ROWS_A_GROUP = 50_000
-
-
-class Folder(msgspec.Struct, frozen=True):
-    """A folder of the lake, with the first and the last event of the spool that it may hold."""
-
-    path: Path
-    first_seq: int
-    last_seq: int
-
-    @property
-    def is_compacted(self) -> bool:
-        """Made of several batches."""
-        return self.path.name.startswith(_COMPACTED)
 
 
 def write_batch(parsed: DataFrame, lake: Path, after_seq: int, last_seq: int) -> None:
@@ -48,7 +38,7 @@ def write_batch(parsed: DataFrame, lake: Path, after_seq: int, last_seq: int) ->
     """
     for orphan in _batches_from(lake, after_seq + 1):
         shutil.rmtree(orphan.path)
-    folder = lake / _name(_BATCH, after_seq + 1, last_seq)
+    folder = lake / _name(BATCH, after_seq + 1, last_seq)
     # An event whose time cannot be read is kept under the day that it came.
     day = F.to_date(F.coalesce("event_time", "received_at")).alias("event_date")
     raw = parsed.select("seq", "received_at", "origin", "kind", "event_time", "body", day)
@@ -64,37 +54,9 @@ def _batches_from(lake: Path, first_seq: int) -> Iterator[Folder]:
     """
     yield from (
         folder
-        for folder in _every(lake)
+        for folder in every(lake)
         if not folder.is_compacted and folder.first_seq >= first_seq
     )
-
-
-def folders(lake: Path, committed_seq: int) -> list[Folder]:
-    """What readers see: committed batches, each once, in order.
-
-    Args:
-        lake: root folder of the lake.
-        committed_seq: where the catalog ends; a batch behind it is not committed.
-    """
-    every = [folder for folder in _every(lake) if folder.last_seq <= committed_seq]
-    compacted = [folder for folder in every if folder.is_compacted]
-    return [folder for folder in every if not any(_covers(other, folder) for other in compacted)]
-
-
-def _covers(one: Folder, other: Folder) -> bool:
-    return one is not other and one.first_seq <= other.first_seq and other.last_seq <= one.last_seq
-
-
-def _every(lake: Path) -> list[Folder]:
-    if not lake.is_dir():
-        return []
-    found = [_parsed(path) for path in lake.iterdir() if path.name.startswith((_BATCH, _COMPACTED))]
-    return sorted(found, key=lambda folder: folder.first_seq)
-
-
-def _parsed(path: Path) -> Folder:
-    _, first, last = path.name.split("-")
-    return Folder(path, int(first), int(last))
 
 
 def _name(kind: str, first_seq: int, last_seq: int) -> str:
@@ -118,7 +80,7 @@ def compact(lake: Path, committed_seq: int) -> Folder | None:
     first_seq, last_seq = batches[0].first_seq, batches[-1].last_seq
     unfinished = lake / _name(_UNFINISHED, first_seq, last_seq)
     _rewrite(batches, unfinished)
-    compacted = Folder(lake / _name(_COMPACTED, first_seq, last_seq), first_seq, last_seq)
+    compacted = Folder(lake / _name(COMPACTED, first_seq, last_seq), first_seq, last_seq)
     unfinished.rename(compacted.path)
     _sweep(lake, committed_seq)
     return compacted
@@ -145,18 +107,10 @@ def _rewrite(batches: list[Folder], target: Path) -> None:
         raise OSError(message)
 
 
-def events(found: list[Folder]) -> ds.Dataset:
-    """The events of these folders."""
-    partitioning = ds.partitioning(pa.schema([("event_date", pa.string())]), flavor="hive")
-    return ds.dataset(
-        [ds.dataset(folder.path, format="parquet", partitioning=partitioning) for folder in found]
-    )
-
-
 def _sweep(lake: Path, committed_seq: int) -> None:
     """Delete what a compacted folder covers: nobody reads it."""
     kept = folders(lake, committed_seq)
-    for folder in _every(lake):
+    for folder in every(lake):
         if folder.last_seq <= committed_seq and folder not in kept:
             shutil.rmtree(folder.path)
 

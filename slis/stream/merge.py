@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.upsert import newest, upsert
 from lineage.clock import Clock, to_micros
 from slis.stream import staging
 from slis.stream.activity import derive_activity
@@ -17,7 +18,6 @@ from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_ru
 from slis.stream.sql_texts import merge_sql
 from slis.stream.tell import keep_what_disagrees
 from slis.stream.touch import touch
-from slis.stream.upsert import newest, upsert
 from slis.stream.writes import derive_reads, derive_writes
 
 READER = "pipeline"

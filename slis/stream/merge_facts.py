@@ -3,8 +3,8 @@
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
+from lineage.catalog.upsert import both, either, greatest, least, upsert
 from slis.stream.assertions import merge_assertions
-from slis.stream.upsert import both, either, greatest, least, upsert
 
 _SEEN = {"first_seen_at": least, "last_seen_at": greatest}
 _RUN_TEXTS = (

@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Dialect, Table, TextClause, bindparam, func, text
 
 from lineage.catalog import tables
+from lineage.catalog.upsert import Fold, both, either, greatest, least, prepared
 from slis.stream.activity import renew_last_write
 from slis.stream.assertions import ASSERTION_FOLDS
 from slis.stream.unfold import job_key
-from slis.stream.upsert import Fold, both, either, greatest, least, prepared
 from slis.stream.writes import WRITE_FOLDS
 
 

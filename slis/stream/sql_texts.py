@@ -9,8 +9,8 @@ from pyspark.sql import functions as F
 from sqlalchemy import Connection
 
 from lineage.catalog import tables
+from lineage.catalog.upsert import greatest, least, upsert
 from slis.stream.arrow import records
-from slis.stream.upsert import greatest, least, upsert
 
 LONGEST_TEXT = 65_536  # characters: a longer one is a program, and half of it would be another
 _TOO_LONG = f"longer than {LONGEST_TEXT:,} characters"

@@ -3,9 +3,9 @@
 from sqlalchemy import Connection
 
 from lineage.catalog import tables
+from lineage.catalog.upsert import least, upsert
 from slis.accuracy.schemas import LINEAGE_FACET
 from slis.stream.canonical import LINKS
-from slis.stream.upsert import least, upsert
 
 # The dataset that another name is of, where nobody reports by that name; `{key}` is the name's.
 OF_ALIAS = f"""(

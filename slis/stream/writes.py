@@ -8,8 +8,8 @@ counted as a write makes its write be worked out anew.
 from sqlalchemy import Connection, Row, text
 
 from lineage.catalog import tables
+from lineage.catalog.upsert import Fold, at_the_later, both, either, greatest, least, upsert
 from slis.stream.touch import CONTRIBUTIONS
-from slis.stream.upsert import Fold, at_the_later, both, either, greatest, least, upsert
 
 WRITE_FOLDS: dict[str, Fold] = {
     "job_key": greatest,

@@ -6,7 +6,7 @@ from sqlalchemy import Engine, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from slis.dataset_states import StateChanges, change_states
+from slis.dataset_states import StateChanges, change_states, held_states, state_changes
 
 
 def _state(sli: str, state: str, since: int = 1, dataset: int = 7) -> dict[str, object]:
@@ -50,3 +50,29 @@ def test_the_mark_moves_with_the_states(catalog):
     ]
 
     assert moves == [["M2"], ["M2"], ["M1"], ["M2"]]
+
+
+def _judged(*states: tuple[str, str]) -> pa.Table:
+    rows = [{**_state(sli, state), "since": None} for sli, state in states]
+    types = {"reason": pa.string(), "evidence": pa.string(), "limit_origin": pa.string()}
+    types |= {"limit_seconds": pa.float64(), "age_seconds": pa.float64()}
+    fields = [(name, types.get(name, pa.array([rows[0][name]]).type)) for name in rows[0]]
+    return pa.Table.from_pylist(rows, pa.schema(fields)).drop_columns(["since"])
+
+
+@pytest.mark.usefixtures("spark")  # which parses the names of types
+def test_what_was_good_once_is_known_to_have_been(catalog, at):
+    """A gap that was there from the beginning is told from lineage that stopped."""
+    seen = []
+    for hour, (coverage, freshness) in enumerate(
+        [("bad", "learning"), ("bad", "good"), ("bad", "bad"), ("bad", "unknown")]
+    ):
+        states = _judged(("M1", coverage), ("M2", freshness))
+        changes = state_changes(held_states(catalog, ("M1", "M2")), at(hour), states)
+        with writing(catalog) as connection:
+            change_states(connection, changes)
+            table = tables.dataset_state.c
+            rows = connection.execute(select(table.was_good).order_by(table.sli))
+            seen.append([bool(row.was_good) for row in rows])
+
+    assert seen == [[False, False], [False, True], [False, True], [False, True]]

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.policy.file import PolicyFile
 from slis import edge_evaluation, edge_turns
 from slis.edge_turns import EdgeTurns
@@ -33,23 +32,20 @@ def judged(monkeypatch):
 
 
 @pytest.fixture
-def turns(spark, tmp_path, monkeypatch):
+def turns(spark, embedded, tmp_path, monkeypatch):
     """Makes turns over a new catalog, after a first evaluation: `turns(folders)`."""
     # The thread is the tests' own: what it was told would hold for all tests that follow.
     monkeypatch.setattr(edge_turns, "in_evaluation_pool", lambda _spark: None)
-    engine = open_catalog(catalog_url(tmp_path))
-    migrate(engine)
 
     def make(folders: str, policy: Path | None = None) -> EdgeTurns:
         place, settings = Place(data_dir=tmp_path), Settings(event_logs=folders)
         evaluations = Evaluations(MINUTE, MINUTE)
         evaluations.begun(NOON)
-        given = (spark, engine, place, settings)
+        given = (spark, embedded, place, settings)
         return EdgeTurns(*given, policy=PolicyFile(policy), evaluations=evaluations)
 
-    make.engine = engine
-    yield make
-    engine.dispose()
+    make.engine = embedded
+    return make
 
 
 def test_logs_are_read_and_edges_judged_though_one_folder_cannot_be_listed(turns, tmp_path, judged):

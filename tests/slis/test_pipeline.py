@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pyspark import InheritableThread
 from structlog.testing import capture_logs
 
-from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
+from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from slis.backlog import backlog_since, is_ready, next_deadline
 from slis.periodic import Evaluations, Task
@@ -40,12 +40,9 @@ def place(tmp_path):
 
 
 @pytest.fixture
-def engine(place):
+def engine(embedded):
     """The catalog in that folder."""
-    engine = open_catalog(catalog_url(place.data_dir))
-    migrate(engine)
-    yield engine
-    engine.dispose()
+    return embedded
 
 
 def test_a_spool_younger_than_the_catalog_stops_the_pipeline(place, engine, at):

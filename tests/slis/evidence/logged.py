@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.clock import from_micros
 from slis.evidence import scan
 from slis.noted import noted_number
@@ -16,10 +15,8 @@ _WRITTEN = """
 class Logged:
     """A catalog, and the folder of logs that it is told of."""
 
-    def __init__(self, spark, folder) -> None:
-        self.spark = spark
-        self.catalog = open_catalog(catalog_url(folder))
-        migrate(self.catalog)
+    def __init__(self, spark, catalog, folder) -> None:
+        self.spark, self.catalog = spark, catalog
         self.logs = folder / "event logs"
         self.logs.mkdir()
         self.scratch = folder / "unpacked"

@@ -3,7 +3,6 @@
 import pytest
 from sqlalchemy import text
 
-from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from service import evidence_families
 from service.answers import diff
 from slis.evidence import counted, match, missing
@@ -38,13 +37,10 @@ _OTHERS = {
 
 
 @pytest.fixture
-def connection(tmp_path):
-    engine = open_catalog(catalog_url(tmp_path))
-    migrate(engine)
-    with engine.connect() as opened:
+def connection(embedded):
+    with embedded.connect() as opened:
         staging.create(opened)
         yield opened
-    engine.dispose()
 
 
 def _scanned(connection, query):

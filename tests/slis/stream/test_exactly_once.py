@@ -7,8 +7,9 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from spools import frame, rows, run_event, spool, work_off
 
+from lineage.catalog import upsert
 from lineage.catalog.tables import metadata
-from slis.stream import lake, upsert
+from slis.stream import lake
 from slis.stream.merge import RangeMismatchError
 from slis.stream.running import reason
 

@@ -1,7 +1,9 @@
 """A stream that ends by an error begins again, unless it would end by the same one."""
 
+import os
+import signal
 import subprocess
-import time
+from pathlib import Path
 from threading import Event
 
 import pytest
@@ -12,6 +14,7 @@ from lineage.clock import system_clock
 from slis.settings import Place
 from slis.stream import query, running
 from slis.stream.running import PipelineStoppedError, Running
+from tests.service.waiting import until
 
 
 class Query:
@@ -81,13 +84,6 @@ def _source_of(spark):
     return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.split()
 
 
-def _wait(until):
-    deadline = time.monotonic() + 120
-    while not until():
-        assert time.monotonic() < deadline, "not within two minutes"
-        time.sleep(0.05)
-
-
 def test_a_killed_source_costs_nothing_but_time(spark, embedded, tmp_path, at, stopped):
     """Events from before and after are in the catalog once each."""
     place = Place(data_dir=tmp_path)
@@ -107,12 +103,15 @@ def test_a_killed_source_costs_nothing_but_time(spark, embedded, tmp_path, at, s
     stream = Running()
     stream.begin(start)
     try:
-        _wait(lambda: landed() == 1)
-        subprocess.run(["kill", "-9", *_source_of(spark)], check=True)
+        until(lambda: landed() == 1, seconds=120)
+        [source] = _source_of(spark)
+        patience = Path(f"/proc/{source}/environ").read_bytes()
+        os.kill(int(source), signal.SIGKILL)
         spool(tmp_path / "spool.db", [run_event("COMPLETE", at(2), run="r2")], received_at=at(2))
-        _wait(lambda: stream.look(stopped) and landed() == 2)
+        until(lambda: stream.look(stopped) and landed() == 2, seconds=120)
     finally:
         stream.finish()
 
+    assert b"SPARK_AUTH_SOCKET_TIMEOUT=120" in patience.split(b"\0")
     assert len(started) == 2
     assert rows(embedded, "SELECT count(*) FROM batch") == [(2,)]

@@ -1,0 +1,200 @@
+"""What a slab's events told, each known from when it arrived: facts for instants of the past.
+
+All of a slab lands in the catalog at once, at its end. An instant within it must not know what had
+not arrived: so each fact is known from when the event that tells it was received.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+from sqlalchemy import Connection, Engine, text
+
+from slis.stream.activity import IS_BACKFILL
+
+_INSTANT: Final = pa.timestamp("us", tz="UTC")
+_WRITE: Final = pa.struct(
+    [
+        ("written_at", _INSTANT),
+        ("root_run_id", pa.string()),
+        ("job_namespace", pa.string()),
+        ("job_name", pa.string()),
+        ("names_input", pa.bool_()),
+        ("is_reported", pa.bool_()),
+        ("is_streaming", pa.bool_()),
+    ]
+)
+_FAILED: Final = pa.struct(
+    [("failed_at", _INSTANT), ("run_id", pa.string()), ("told", pa.string())]
+)
+ACTIVITY: Final = pa.schema(
+    [
+        ("dataset_key", pa.int64()),
+        ("visible_at", _INSTANT),
+        ("write", _WRITE),
+        ("read_at", _INSTANT),
+        ("failed", _FAILED),
+        ("started_at", _INSTANT),
+    ]
+)
+"""`sli_schemas.ACTIVITY`, in Arrow."""
+
+_STOOD = """
+    SELECT dataset_key, last_written_at, last_write_root_run_id, last_job_namespace, last_job_name,
+        last_write_names_input, last_write_is_reported, last_write_is_streaming, last_read_at,
+        last_failed_at, last_failed_run_id, last_failure, last_started_at
+    FROM dataset_activity
+"""
+_WRITES = f"""
+    SELECT w.dataset_key, w.written_at, w.root_run_id, w.job_namespace, w.job_name, w.names_input,
+        w.is_reported, w.is_streaming
+    FROM dataset_write w
+    WHERE w.landed_at = :landed_at AND NOT coalesce({IS_BACKFILL}, 1 = 0)
+"""  # noqa: S608 - our own words
+_RUNS = """
+    SELECT d.canonical_key AS dataset_key, r.run_id, io.direction, r.failed_at,
+        CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB' THEN r.started_at END AS started_at,
+        io.last_event_at
+    FROM run r JOIN run_io io ON io.run_key = r.run_key
+    JOIN dataset d ON d.dataset_key = io.dataset_key
+    WHERE r.landed_at = :landed_at
+"""
+
+
+class _Run(msgspec.Struct):
+    runId: str  # noqa: N815 - the field's name in OpenLineage
+
+
+class _Root(msgspec.Struct):
+    run: _Run
+
+
+class _Parent(msgspec.Struct):
+    root: _Root
+
+
+class _Facets(msgspec.Struct):
+    parent: _Parent | None = None
+
+
+class _OfRun(msgspec.Struct):
+    runId: str  # noqa: N815 - as above
+    facets: _Facets
+
+
+class _Told(msgspec.Struct):
+    eventType: str  # noqa: N815 - as above
+    run: _OfRun
+    outputs: list[msgspec.Raw] = []
+
+
+_decode = msgspec.json.Decoder(_Told).decode
+
+
+class Arrivals:
+    """When what was told arrived, µs.
+
+    Attributes:
+        of_event: by run id and type of event, the first of them.
+        of_write: by root run id, the last COMPLETE that names an output.
+        of_run: by run id, its last event.
+    """
+
+    def __init__(self, events: Iterable[tuple[int, bytes]]) -> None:
+        """Read what `events`, as (received_at, body), tell."""
+        self.of_event: dict[tuple[str, str], int] = {}
+        self.of_write: dict[str, int] = {}
+        self.of_run: dict[str, int] = {}
+        for received_at, body in events:
+            told = _decode(body)
+            self.of_run[told.run.runId] = received_at
+            self.of_event.setdefault((told.run.runId, told.eventType), received_at)
+            if told.eventType == "COMPLETE" and told.outputs:
+                parent = told.run.facets.parent
+                root = told.run.runId if parent is None else parent.root.run.runId
+                self.of_write[root] = max(received_at, self.of_write.get(root, 0))
+
+
+def stood(engine: Engine, at: int) -> pa.Table:
+    """`ACTIVITY` of what the catalog holds before a slab, all of it known from `at` on, µs."""
+    with engine.connect() as connection:
+        rows = [dict(row) for row in connection.execute(text(_STOOD)).mappings()]
+    return _table(_stood_row(row, at) for row in rows)
+
+
+def arrived(engine: Engine, landed_at: int, arrivals: Arrivals) -> pa.Table:
+    """`ACTIVITY` of a slab that was merged.
+
+    Args:
+        engine: of the catalog.
+        landed_at: of the merge, which no other slab has, µs.
+        arrivals: when its events came.
+    """
+    with engine.connect() as connection:
+        writes = _rows(connection, _WRITES, landed_at)
+        runs = _rows(connection, _RUNS, landed_at)
+    found = [_write_row(row, arrivals) for row in writes]
+    return _table([*found, *(each for row in runs for each in _run_rows(row, arrivals))])
+
+
+def _rows(connection: Connection, query: str, landed_at: int) -> list[Mapping[str, Any]]:
+    found = connection.execute(text(query), {"landed_at": landed_at}).mappings()
+    return [dict(row) for row in found]
+
+
+def _table(rows: Iterable[dict[str, object]]) -> pa.Table:
+    return pa.Table.from_pylist([dict.fromkeys(ACTIVITY.names) | row for row in rows], ACTIVITY)
+
+
+def _stood_row(row: Mapping[str, Any], at: int) -> dict[str, object]:
+    told: dict[str, object] = {"dataset_key": row["dataset_key"], "visible_at": at}
+    told |= {"read_at": row["last_read_at"], "started_at": row["last_started_at"]}
+    if row["last_written_at"] is not None:
+        told["write"] = _write(
+            row["last_written_at"],
+            row["last_write_root_run_id"],
+            (row["last_job_namespace"], row["last_job_name"]),
+            [row[f"last_write_{name}"] for name in ("names_input", "is_reported", "is_streaming")],
+        )
+    if row["last_failed_at"] is not None:
+        failed = row["last_failed_at"], row["last_failed_run_id"], row["last_failure"]
+        told["failed"] = dict(zip(("failed_at", "run_id", "told"), failed, strict=True))
+    return told
+
+
+def _write(at: int, root: str, job: tuple[str, str], flags: Iterable[object]) -> dict[str, object]:
+    names = ("names_input", "is_reported", "is_streaming")
+    said = dict(zip(names, map(bool, flags), strict=True))
+    return {
+        "written_at": at,
+        "root_run_id": root,
+        "job_namespace": job[0],
+        "job_name": job[1],
+    } | said
+
+
+def _write_row(row: Mapping[str, Any], arrivals: Arrivals) -> dict[str, object]:
+    flags = [row[name] for name in ("names_input", "is_reported", "is_streaming")]
+    job = row["job_namespace"], row["job_name"]
+    known_at = arrivals.of_write.get(row["root_run_id"], row["written_at"])
+    write = _write(row["written_at"], row["root_run_id"], job, flags)
+    return {"dataset_key": row["dataset_key"], "visible_at": known_at, "write": write}
+
+
+def _run_rows(row: Mapping[str, Any], arrivals: Arrivals) -> Iterable[dict[str, object]]:
+    """Of a run that reads: when it did. Of one that writes: that it began, and that it failed."""
+    own = {"dataset_key": row["dataset_key"]}
+    run_id = row["run_id"]
+
+    def known_at(kind: str, at: int) -> dict[str, object]:
+        return own | {"visible_at": arrivals.of_event.get((run_id, kind), at)}
+
+    if row["direction"] == "read":
+        yield known_at("START", row["last_event_at"]) | {"read_at": row["last_event_at"]}
+        return
+    if row["started_at"] is not None:
+        yield known_at("START", row["started_at"]) | {"started_at": row["started_at"]}
+    if row["failed_at"] is not None:
+        failed = {"failed_at": row["failed_at"], "run_id": run_id, "told": None}
+        yield known_at("FAIL", row["failed_at"]) | {"failed": failed}

@@ -1,0 +1,109 @@
+"""Facts of a slab, each known from when its event arrived."""
+
+import json
+
+import pytest
+from sqlalchemy import insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import from_micros
+from slis.replay.arrivals import Arrivals, arrived, stood
+
+LANDED = 900_000_000
+ROOT, RUN = "root-1", "run-1"
+
+
+def event(kind, received_at, *, run=RUN, root=ROOT, outputs=()):
+    facets = {} if root is None else {"parent": {"root": {"run": {"runId": root}}}}
+    told = {"eventType": kind, "run": {"runId": run, "facets": facets}}
+    return received_at, json.dumps(
+        told | {"outputs": [{"name": each} for each in outputs]}
+    ).encode()
+
+
+@pytest.fixture
+def written(catalog):
+    """One write of dataset 1 by a run that landed at the end of the slab."""
+    dataset = {"dataset_key": 1, "namespace": "s3://lake", "name": "orders", "canonical_key": 1}
+    seen = {"first_seen_at": 1, "last_seen_at": 2}
+    job = {"job_namespace": "shop", "job_name": "load"}
+    write = {"root_run_id": ROOT, "bucket": 0, "job_key": 7, "written_at": 500_000_000, **job}
+    flags = {"names_input": True, "is_reported": True, "is_streaming": False, "is_history": False}
+    run = {"run_key": 5, "run_id": RUN, "root_run_id": ROOT, "is_history": False, **job}
+    root = {"root_job_namespace": "shop", "root_job_name": "load"}
+    times = {"first_event_at": 400_000_000, "last_event_at": 500_000_000}
+    io = {"run_key": 5, "dataset_key": 1, "direction": "write", "has_statistics": False}
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.dataset), dataset | seen)
+        connection.execute(
+            insert(tables.dataset_write),
+            {"dataset_key": 1, **write, **flags, "landed_at": LANDED},
+        )
+        connection.execute(
+            insert(tables.run),
+            run | root | times | {"started_at": 400_000_000, "landed_at": LANDED},
+        )
+        connection.execute(
+            insert(tables.run_io), io | times | {"is_reported": True, "landed_at": LANDED}
+        )
+    return catalog
+
+
+def test_a_write_is_known_from_its_complete_on(written):
+    """Not from when all of the slab landed, nor from the time that its producer gives."""
+    arrivals = Arrivals(
+        [event("START", 400_000_100), event("COMPLETE", 520_000_000, outputs=["orders"])]
+    )
+
+    facts = arrived(written, LANDED, arrivals).to_pylist()
+
+    known = [(row["visible_at"], row["write"] is not None, row["started_at"]) for row in facts]
+    assert known == [
+        (from_micros(520_000_000), True, None),
+        (from_micros(400_000_100), False, from_micros(400_000_000)),
+    ]
+    assert facts[0]["write"]["written_at"] == from_micros(500_000_000)
+
+
+def test_what_landed_with_another_slab_is_not_of_this_one(written):
+    """It stood before."""
+    assert arrived(written, LANDED + 1, Arrivals([])).num_rows == 0
+
+
+def test_the_complete_of_the_last_run_of_a_root_tells_the_write():
+    """A CTAS is three runs: the write is whole with the last that names it."""
+    arrivals = Arrivals(
+        [
+            event("COMPLETE", 10, run="a", outputs=["orders"]),
+            event("COMPLETE", 30, run="b", outputs=["orders"]),
+            event("COMPLETE", 40, run="c"),
+            event("COMPLETE", 50, run=ROOT, root=None),
+        ]
+    )
+
+    assert arrivals.of_write == {ROOT: 30}
+    assert arrivals.of_event["c", "COMPLETE"] == 40
+
+
+def test_what_stood_before_is_known_from_the_beginning_on(catalog):
+    """One row a dataset, with its newest write and failure."""
+    said = {
+        "last_written_at": 3,
+        "last_write_root_run_id": "r",
+        "last_job_namespace": "shop",
+        "last_job_name": "load",
+        "last_write_names_input": True,
+        "last_write_is_reported": True,
+        "last_write_is_streaming": False,
+        "last_failed_at": 4,
+        "last_failed_run_id": "f",
+    }
+    with writing(catalog) as connection:
+        row = {"dataset_key": 1, "writes": 1, "learned_writes": 0, **said}
+        connection.execute(insert(tables.dataset_activity), row)
+
+    (fact,) = stood(catalog, 77).to_pylist()
+
+    assert fact["visible_at"] == from_micros(77)
+    assert (fact["write"]["written_at"], fact["failed"]["run_id"]) == (from_micros(3), "f")
