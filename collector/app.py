@@ -22,13 +22,19 @@ from lineage import origins
 Route = Callable[[Scope, Http], Awaitable[None]]
 
 _TOO_LARGE = "lineward-too-large"  # its size and where it stands, from ship, kafka and backfill
+_REQUEUED = "lineward-requeued"  # number of a refused body that is posted again
 _TOLD_CHARACTERS = 500
 _JSON = [("content-type", "application/json")]
 _GIVEN = (
     *(origins.HISTORY, origins.MARQUEZ, origins.MARQUEZ_HISTORY),
     *(origins.FILE, origins.KAFKA),
 )
-_ORIGINS: dict[str | None, str] = {None: origins.HTTP, **{word: word for word in _GIVEN}}
+_ORIGINS: dict[str | None, str] = {
+    None: origins.HTTP,
+    origins.HTTP: origins.HTTP,
+    **{word: word for word in _GIVEN},
+}
+_MOST_DIGITS = 18
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -84,8 +90,12 @@ class App:
         body = await self._read(scope, protocol, self._limits.max_body_bytes)
         if (told := scope.headers.get(_TOO_LARGE)) is not None:
             await self._refuse_cut(told, body, _origin(scope))
-        event = await self._parse(body, _origin(scope))
-        await self._landing.land([event], _origin(scope))
+        if (number := _requeued(scope)) is not None:
+            # Refused again, it is not kept, nor counted as another error, a second time.
+            event = events.parse(body, self._limits)
+        else:
+            event = await self._parse(body, _origin(scope))
+        await self._landing.land([event], _origin(scope), requeued=number)
         protocol.response_empty(201, _parting(scope))
 
     async def _refuse_cut(self, told: str, body: bytes, origin: str) -> None:
@@ -171,6 +181,16 @@ def _origin(scope: Scope) -> str:
         detail = f"Lineward-Origin {str(given)[:80]!r}: expected {known}, or no such header"
         raise RefusedError(detail, reason="origin")
     return _ORIGINS[given]
+
+
+def _requeued(scope: Scope) -> int | None:
+    given = scope.headers.get(_REQUEUED)
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdecimal() and len(given) <= _MOST_DIGITS):
+        detail = f"Lineward-Requeued {given[:80]!r}: expected the number of a refused body"
+        raise RefusedError(detail, reason="origin")
+    return int(given)
 
 
 def _split(body: bytes) -> list[msgspec.Raw]:

@@ -24,8 +24,13 @@ class Landing:
         """Send rows there from now on."""
         self._spool = spool
 
-    async def land(self, events: list[Event], origin: str) -> None:
+    async def land(self, events: list[Event], origin: str, *, requeued: int | None = None) -> None:
         """Store events in one commit, in their order; repeats of stored ones are no error.
+
+        Args:
+            events: sound ones.
+            origin: of `lineage.origins`.
+            requeued: number under which the first was kept as refused, and is no more.
 
         Raises:
             UnavailableError: the spool could not; nothing of them is kept.
@@ -33,7 +38,8 @@ class Landing:
         spool = self._ready()
         waiter: _Waiter = self._loop.create_future()
         rows = tuple(spool.event_row(event, origin) for event in events)
-        self._submit(spool, Write(rows, (), waiter))
+        struck = () if requeued is None else ((requeued, events[0].body),)
+        self._submit(spool, Write(rows, (), waiter, struck))
         await waiter
         if repeats := sum(event.duplicate_keys for event in events):
             metrics.DUPLICATE_KEYS.inc(repeats)

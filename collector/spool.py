@@ -38,6 +38,8 @@ _INSERT_REJECTED = """
 INSERT INTO rejected (received_at, origin, reason, path, detail, body, body_bytes)
 VALUES (?, ?, ?, ?, ?, ?, ?)
 """
+# Of that body alone: a number by itself would let a sender strike off what others sent.
+STRIKE_REJECTED = "DELETE FROM rejected WHERE id = ? AND body = ?"
 
 
 class Spool:
@@ -175,16 +177,20 @@ class Spool:
     def _store(self, group: list[Write]) -> int:
         events = [row for write in group for row in write.events]
         rejected = [row for write in group for row in write.rejected]
-        if rejected or self._beat_is_due() or not 0 < len(events) <= _ROWS_A_STATEMENT:
-            return self._transaction(lambda: self._insert(events, rejected))
+        struck = [row for write in group for row in write.struck]
+        is_more = bool(rejected or struck)
+        if is_more or self._beat_is_due() or not 0 < len(events) <= _ROWS_A_STATEMENT:
+            return self._transaction(lambda: self._insert(events, rejected, struck))
         # A statement alone is a transaction: this thread asks for Python's lock once, not thrice.
         return self._insert_events(events)
 
-    def _insert(self, events: list[Row], rejected: list[Row]) -> int:
+    def _insert(self, events: list[Row], rejected: list[Row], struck: list[Row]) -> int:
         parts = range(0, len(events), _ROWS_A_STATEMENT)
         stored = sum(self._insert_events(events[at : at + _ROWS_A_STATEMENT]) for at in parts)
         if rejected:
             self._connection.executemany(_INSERT_REJECTED, rejected)
+        if struck:
+            self._connection.executemany(STRIKE_REJECTED, struck)
         if self._beat_is_due():
             self._beat()
         return stored

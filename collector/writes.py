@@ -20,11 +20,16 @@ class Rejected(msgspec.Struct, frozen=True):
 
 
 class Write(msgspec.Struct, frozen=True):
-    """Rows that are committed together; `ticket` is for whoever submitted it."""
+    """Rows that are committed together; `ticket` is for whoever submitted it.
+
+    Attributes:
+        struck: (number, body) of refused bodies that are events after all: kept no more.
+    """
 
     events: tuple[Row, ...]
     rejected: tuple[Row, ...]
     ticket: object
+    struck: tuple[Row, ...] = ()
 
 
 class Observer(Protocol):
