@@ -1,0 +1,36 @@
+"""One incident within a step: each change that is told is an event with a revision of its own."""
+
+from typing import Any
+
+import msgspec
+
+from alerts.incidents.incident import Event, Incident, What
+
+
+class Draft:
+    """An incident and the events of this step."""
+
+    def __init__(self, incident: Incident, at: int) -> None:
+        self.incident = incident
+        self.at = at
+        self.events: list[Event] = []
+
+    def quietly(self, **fields: Any) -> None:  # noqa: ANN401 - as the struct has them
+        """Change what nobody needs to hear of."""
+        self.incident = msgspec.structs.replace(self.incident, **fields)
+
+    def tell(
+        self,
+        what: What,
+        reason: str,
+        *,
+        change: dict[str, Any] | None = None,
+        **detail: Any,  # noqa: ANN401 - as `Event` has them
+    ) -> None:
+        """Change these fields of the incident, and say so: quietly where nobody knows of it yet."""
+        was_told = self.incident.is_told
+        self.quietly(**(change or {}))
+        if was_told or self.incident.is_told:
+            self.quietly(revision=self.incident.revision + 1)
+            own = self.incident
+            self.events.append(Event(own.id, own.revision, self.at, what, reason, **detail))

@@ -1,0 +1,114 @@
+"""What the search for roots answers: faults, their members, and the evidence."""
+
+from typing import Literal, get_args
+
+import msgspec
+
+Entity = Literal["job", "dataset", "service", "cause"]
+# Why a root is unknown: what we know of the datasets right upstream of it.
+Why = Literal["upstream_unknown", "upstream_hidden", "upstream_well", "no_upstream"]
+WHYS: tuple[Why, ...] = get_args(Why)  # the first that holds
+
+
+class Root(msgspec.Struct, frozen=True, order=True):
+    """What is to be mended: the key of an incident, whatever members come and go.
+
+    Attributes:
+        entity: what `key` is of; `dataset` also for a source, and a job that nobody knows; `cause`
+            is what several roots have in common (`causes.by_cause`).
+        key: of the job, the dataset or the cause; NO_KEY of a part of the service.
+        kind: of the fault, as in `kinds.KINDS`.
+        name: of the part of the service, or of the cause; empty else. Data, not markup.
+    """
+
+    entity: Entity
+    key: int
+    kind: str
+    name: str = ""
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A dataset that is bad by the root, and the evidence of that.
+
+    Attributes:
+        dataset_key: whose.
+        kind: in which way it is bad.
+        onset: since when, µs.
+        fault: what would be the root if nothing explained this.
+        steps: explanations between it and the root; 0 of the root itself.
+        explained_by: dataset key and kind of the symptom, a member too, that explains it.
+        relays: datasets between the two that cannot be observed, upstream first; at most 2.
+        job_key: of the job that makes it of what explains it; NO_KEY where both are of one job.
+        run_id: of its newest failed run.
+        is_latent: its run failed and it is not bad yet: evidence, and in no count.
+    """
+
+    dataset_key: int
+    kind: str
+    onset: int
+    fault: Root
+    steps: int
+    explained_by: tuple[int, str] | None = None
+    relays: tuple[int, ...] = ()
+    job_key: int = 0
+    run_id: str | None = None
+    is_latent: bool = False
+
+
+class Shared(msgspec.Struct, frozen=True):
+    """A dataset that this root explains too, and that belongs to one which failed before it."""
+
+    dataset_key: int
+    kind: str
+    root: Root
+
+
+class Cluster(msgspec.Struct, frozen=True):
+    """One fault.
+
+    Attributes:
+        root: what is to be mended.
+        onset: when it failed, µs.
+        members: the root's own datasets first, then by steps, onset and key.
+        unknown: why the root is not known; `root` is then the first to show it. None: it is known.
+        is_cycle: the root is the first of several that explain each other.
+        shared: what else it explains, by dataset key and kind.
+        is_shared_cut: there is more of that.
+    """
+
+    root: Root
+    onset: int
+    members: tuple[Member, ...]
+    unknown: Why | None = None
+    is_cycle: bool = False
+    shared: tuple[Shared, ...] = ()
+    is_shared_cut: bool = False
+
+    @property
+    def is_bridged(self) -> bool:
+        """Some of it is told by looking through datasets that cannot be observed."""
+        return any(member.relays for member in self.members)
+
+    @property
+    def bad_keys(self) -> frozenset[int]:
+        """The datasets that are bad by it."""
+        return frozenset(member.dataset_key for member in self.members if not member.is_latent)
+
+    @property
+    def root_keys(self) -> tuple[int, ...]:
+        """The datasets of the root itself."""
+        return tuple(sorted({each.dataset_key for each in self.members if each.steps == 0}))
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """The failed runs of the root."""
+        found = {each.run_id for each in self.members if each.steps == 0 and each.run_id}
+        return tuple(sorted(found))
+
+    def path(self, member: Member) -> tuple[Member, ...]:
+        """From the root to this member, each explained by the one before it."""
+        by_symptom = {(each.dataset_key, each.kind): each for each in self.members}
+        back = [member]
+        while back[-1].explained_by is not None:
+            back.append(by_symptom[back[-1].explained_by])
+        return tuple(reversed(back))

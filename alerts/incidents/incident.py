@@ -1,0 +1,301 @@
+"""An incident, what happens to it, and what a step of its life is given.
+
+All instants are whole microseconds since 1970 UTC.
+"""
+
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from alerts.incidents.estate import NO_KEY, Estate
+from alerts.incidents.faults import Cluster, Root, Why
+from alerts.incidents.kinds import KIND_BY_ID
+from alerts.incidents.severity import BY_KIND, Severity
+from lineage import keys
+
+# pending: found, and not held for long enough to be told of.
+State = Literal["pending", "open", "acknowledged", "suppressed", "resolved"]
+What = Literal[
+    "opened",
+    "reopened",
+    "flapping",
+    "escalated",
+    "joined",
+    "left",
+    "kind_changed",
+    "rerooted",
+    "handed_over",
+    "root_recovered",
+    "merged",
+    "took_over",
+    "frozen",
+    "thawed",
+    "acknowledged",
+    "suppressed",
+    "unsuppressed",
+    "resolved",
+]
+
+
+class LifeRules(msgspec.Struct, frozen=True):
+    """The figures that a life goes by, in seconds.
+
+    Attributes:
+        open_seconds: bad for so long opens.
+        at_once: kinds that open at once.
+        close_seconds: good for so long closes.
+        flap_seconds: `flap_opens` within so long are flapping; it then closes after as long.
+        flap_opens: see there.
+        drain_seconds: what the root explained may stay bad for so long after it recovered,
+        drain_cadences: or for so many of its own cadences, whichever is longer.
+    """
+
+    open_seconds: float = 30
+    at_once: frozenset[str] = frozenset({"access"})
+    close_seconds: float = 45
+    flap_seconds: float = 3600
+    flap_opens: int = 3
+    drain_seconds: float = 3600
+    drain_cadences: float = 1.5
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A fault as an evaluation finds it.
+
+    Attributes:
+        root: what is to be mended.
+        onset: when it failed.
+        bad_keys: datasets that are bad by it.
+        root_keys: those of the root itself; none of a part of the service.
+        faults: the root, and what would be roots if it did not explain them.
+        severity: page or ticket, and why.
+        owner: of the root; none: nobody is known.
+        cadence_seconds: the longest of its bad datasets.
+        unknown: why the root is not known; none: it is.
+        hidden_by: the planned window that it falls into; it opens when that ends.
+        hidden_until: when that is.
+    """
+
+    root: Root
+    onset: int
+    bad_keys: frozenset[int] = frozenset()
+    root_keys: frozenset[int] = frozenset()
+    faults: frozenset[Root] = frozenset()
+    severity: Severity = BY_KIND
+    owner: str | None = None
+    cadence_seconds: float = 0.0
+    unknown: Why | None = None
+    hidden_by: str | None = None
+    hidden_until: int = 0
+
+    @property
+    def is_outage(self) -> bool:
+        """Everything behind it waits."""
+        return self.root.kind == "ingestion"
+
+    @property
+    def waits(self) -> bool:
+        """Its upstream is unknown by a fault of our own: nothing is told of it yet."""
+        return self.unknown == "upstream_unknown"
+
+
+def found_of(
+    cluster: Cluster, severity: Severity, given: Estate, owner: str | None = None
+) -> Found:
+    """Of a cluster, as `roots.clusters` has it."""
+    at = np.searchsorted(given.keys, sorted(cluster.bad_keys))
+    cadences = given.datasets["cadence_seconds"][at]
+    return Found(
+        root=cluster.root,
+        onset=cluster.onset,
+        bad_keys=cluster.bad_keys,
+        root_keys=frozenset(cluster.root_keys),
+        faults=frozenset(member.fault for member in cluster.members),
+        severity=severity,
+        owner=owner,
+        cadence_seconds=float(np.nan_to_num(cadences).max(initial=0.0)),
+        unknown=cluster.unknown,
+    )
+
+
+def service_fault(
+    kind: Literal["ingestion", "access"], part: str, since: int, owner: str | None = None
+) -> Found:
+    """A fault of the service itself: collector, pipeline, Marquez, or an access let in wrongly."""
+    root = Root("service", NO_KEY, kind, part)
+    return Found(root, since, faults=frozenset({root}), owner=owner)
+
+
+class Incident(msgspec.Struct, frozen=True):
+    """One fault over time. Its id never changes; everything else may.
+
+    Attributes:
+        id: 16 hexadecimal digits, the same whenever the same is replayed.
+        root: what is to be mended.
+        state: of its life.
+        onset: when the root failed.
+        seen_at: the first evaluation that found it without a break since.
+        revision: grows by one with each event; 0 before the first.
+        members: datasets that are bad by it.
+        root_keys: the datasets of the root.
+        severity: as of now; the level never falls while it is open.
+        owner: whose it is.
+        unknown: why the root is not known.
+        opened_at: first told.
+        opens: when it was opened in the last `flap_seconds`.
+        is_flapping: it stays open, since it would come back.
+        is_frozen: nobody knows how it is: it stays as it is.
+        good_at: the first evaluation that found nothing of it, without a break since.
+        root_good_at: the first that did not find the root; its members may still be bad.
+        resolved_at: when.
+        is_dismissed: a person resolved it while it was bad: quiet until it was good.
+        merged_into: the older incident of the same root.
+        suppressed_until: when a suppression ends.
+        acknowledged_by: who.
+    """
+
+    id: str
+    root: Root
+    state: State
+    onset: int
+    seen_at: int
+    revision: int = 0
+    members: frozenset[int] = frozenset()
+    root_keys: frozenset[int] = frozenset()
+    severity: Severity = BY_KIND
+    owner: str | None = None
+    unknown: Why | None = None
+    opened_at: int | None = None
+    opens: tuple[int, ...] = ()
+    is_flapping: bool = False
+    is_frozen: bool = False
+    good_at: int | None = None
+    root_good_at: int | None = None
+    resolved_at: int | None = None
+    is_dismissed: bool = False
+    merged_into: str | None = None
+    suppressed_until: int | None = None
+    acknowledged_by: str | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """It takes what is found of it."""
+        return self.state != "resolved" or self.is_dismissed
+
+    @property
+    def is_told(self) -> bool:
+        """What changes is an event."""
+        return self.state not in {"pending", "resolved"}
+
+    @property
+    def age(self) -> tuple[bool, bool, int, str]:
+        """The older of two is the lesser: what was told goes before what was not."""
+        return self.is_dismissed, self.opened_at is None, self.opened_at or self.seen_at, self.id
+
+
+class Event(msgspec.Struct, frozen=True):
+    """One change of one incident.
+
+    Attributes:
+        incident_id: whose.
+        revision: its number.
+        at: when.
+        what: happened.
+        reason: in words, without names from outside.
+        by: the person, where one did it.
+        members: that joined or left, ascending.
+        old_root: before, where the root changed; `new_root` after.
+        new_root: see there.
+        old_owner: before, where it was handed over; `new_owner` after.
+        new_owner: see there.
+        other_id: the incident that it merged into or took over.
+        is_told_already: the new owner was told of this fault by an incident that was taken over.
+    """
+
+    incident_id: str
+    revision: int
+    at: int
+    what: What
+    reason: str
+    by: str | None = None
+    members: tuple[int, ...] = ()
+    old_root: Root | None = None
+    new_root: Root | None = None
+    old_owner: str | None = None
+    new_owner: str | None = None
+    other_id: str | None = None
+    is_told_already: bool = False
+
+
+class Command(msgspec.Struct, frozen=True):
+    """What a person wants. A suppression needs its end."""
+
+    incident_id: str
+    action: Literal["acknowledge", "suppress", "unsuppress", "resolve"]
+    by: str
+    until: int | None = None
+    note: str = ""
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A command that came to nothing, and why."""
+
+    command: Command
+    reason: str
+
+
+class Now(msgspec.Struct, frozen=True):
+    """What an instant brings.
+
+    Attributes:
+        at: the clock, never before the step before.
+        found: all faults of this evaluation, each root once; an outage among them freezes all else.
+        unknown: datasets whose state is unknown.
+        commands: of people, in their order.
+    """
+
+    at: int
+    found: tuple[Found, ...] = ()
+    unknown: frozenset[int] = frozenset()
+    commands: tuple[Command, ...] = ()
+
+
+class Step(msgspec.Struct, frozen=True):
+    """What the instant changed.
+
+    Attributes:
+        incidents: to give to the next step: what lives, and what may come back. What is not here
+            any more needs no memory.
+        changed: as they are now, those that have an event, also where they are over.
+        events: by incident, of each in the order in which they happened.
+        refused: commands that came to nothing.
+    """
+
+    incidents: tuple[Incident, ...]
+    changed: tuple[Incident, ...] = ()
+    events: tuple[Event, ...] = ()
+    refused: tuple[Refused, ...] = ()
+
+
+def begun(found: Found, at: int) -> Incident:
+    """Found for the first time."""
+    root = found.root
+    number = keys.key("incident", root.entity, str(root.key), root.kind, root.name, str(at))
+    return Incident(
+        id=f"{number % (1 << 64):016x}",
+        root=root,
+        state="pending",
+        onset=found.onset,
+        seen_at=at,
+        members=found.bad_keys,
+        root_keys=found.root_keys,
+        severity=found.severity,
+        owner=found.owner,
+        unknown=found.unknown,
+    )
+
+
+def is_of_run(root: Root) -> bool:
+    """Such kinds of one job, or dataset, are the course of one fault: slow, then lost."""
+    return KIND_BY_ID[root.kind].is_of_run

@@ -1,0 +1,155 @@
+"""The kinds of fault, and which explains which: one table, read by everything else here.
+
+The order is the rank: of several kinds that one job has at once, the first explains the others.
+"""
+
+from typing import Final, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lineage.states import MISSING_PROVENANCE, Reason
+
+Urgency = Literal["by_tier", "ticket", "page"]
+
+# What a dataset looks like whose writes stop because something upstream stopped.
+_ABSENT = ("missing", "silent", "slow", "waiting")
+# What it looks like where the data came and what was told of it did not.
+_UNTOLD = ("unreported", "mapping", "provenance")
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """One kind of fault.
+
+    Attributes:
+        id: as it stands in an incident's key and in messages.
+        is_of_run: of the run that should have written: all outputs of the job share it.
+        is_root: false of what is a symptom only; unexplained, its root is unknown.
+        delays: what is made of it comes late, so a deadline downstream is in danger.
+        urgency: `by_tier` looks at what is downstream; the others hold whatever that is.
+        explains: kinds of a dataset made of one with this kind.
+        explains_own: kinds of the same dataset; of the same job where this kind is of the run.
+    """
+
+    id: str
+    is_of_run: bool = False
+    is_root: bool = True
+    delays: bool = False
+    urgency: Urgency = "by_tier"
+    explains: tuple[str, ...] = ()
+    explains_own: tuple[str, ...] = ()
+
+
+def _stopped(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) -> Kind:
+    """Of a run that did not write: what is made of it is late."""
+    return Kind(
+        kind,
+        is_of_run=True,
+        is_root=is_root,
+        delays=True,
+        explains=(*_ABSENT, *also),
+        explains_own=(*own, "mapping"),
+    )
+
+
+KINDS: Final = (
+    _stopped("failed", ("lost", "unreported", *_ABSENT)),
+    _stopped("lost", ("unreported", *_ABSENT)),
+    _stopped("source_stopped", ("unreported", *_ABSENT)),
+    # The job that reads the old name may find nothing there, and fail.
+    _stopped("renamed", ("unreported", "provenance", *_ABSENT), "failed", "mapping", "provenance"),
+    _stopped("missing", ("unreported", "silent", "slow", "waiting")),
+    Kind(
+        "unreported",
+        is_of_run=True,
+        explains=(*_UNTOLD, "waiting"),
+        explains_own=("silent", "slow", "waiting", "mapping", "provenance"),
+    ),
+    _stopped("silent", ("slow", "waiting", "provenance"), *_UNTOLD),
+    _stopped("slow", ("waiting",)),
+    _stopped("waiting", (), is_root=False),
+    Kind(
+        "standing_gap",
+        urgency="ticket",
+        explains=("waiting", "mapping", "provenance"),
+        explains_own=("mapping", "provenance"),
+    ),
+    Kind(
+        "schema_changed",
+        explains=("failed", "schema_changed", "quality"),
+        explains_own=("quality",),
+    ),
+    Kind("mapping", explains_own=("provenance",)),
+    Kind("provenance"),
+    Kind("quality", urgency="ticket", explains=("quality",)),
+    # A required field is a ratio to raise, not a page for each dataset (`docs/slis.md`).
+    Kind("metadata", urgency="ticket"),
+    Kind("ingestion", urgency="page"),
+    Kind("access", urgency="page"),
+)
+KIND_BY_ID: Final = {kind.id: kind for kind in KINDS}
+CODE: Final = {kind.id: code for code, kind in enumerate(KINDS)}
+
+_OF_REASON: Final[dict[Reason, str]] = {
+    "job_failed": "failed",
+    "lost_run": "lost",
+    "naming_mismatch": "renamed",
+    "job_missing": "missing",
+    "lineage_missing": "unreported",
+    "no_inputs": "unreported",
+    "silent": "silent",
+    "never_reported": "standing_gap",
+    "late": "slow",
+    "upstream_late": "waiting",
+    "schema_mismatch": "schema_changed",
+    "edge_missing": "mapping",
+    "edge_stale": "mapping",
+    "edge_wrong": "mapping",
+    "unexpected_source": "provenance",
+    "assertion_failed": "quality",
+    "metadata_missing": "metadata",
+}
+# Lineage that was never there is no lineage that stopped.
+_STANDING: Final = frozenset({"naming_mismatch", "lineage_missing", "no_inputs"})
+_OF_SOURCE: Final = frozenset({"job_missing", "silent", "late", "lineage_missing"})
+
+
+def kind_of(reason: str | None, sli: str, *, is_standing: bool, is_source: bool) -> str:
+    """The kind of a bad fact.
+
+    Args:
+        reason: as `lineage.states.Reason`; none where the SLI knows none (M5).
+        sli: its id.
+        is_standing: no earlier judgement of this dataset and SLI was good.
+        is_source: the dataset comes from outside.
+
+    Raises:
+        ValueError: the reason says of a dataset that it is unknown, or is not known here.
+    """
+    if sli == MISSING_PROVENANCE.id:
+        return "provenance"
+    if is_standing and reason in _STANDING:
+        return "standing_gap"
+    if is_source and reason in _OF_SOURCE:
+        return "source_stopped"
+    for known, kind in _OF_REASON.items():
+        if reason == known:
+            return kind
+    raise ValueError(f"reason: no fault is told by {reason!r:.80} of {sli!r:.20}; add it to kinds")
+
+
+def _fits(pairs: dict[str, tuple[str, ...]]) -> NDArray[np.bool_]:
+    fits = np.zeros((len(KINDS), len(KINDS)), dtype=np.bool_)
+    for kind, explained in pairs.items():
+        fits[CODE[kind], [CODE[other] for other in explained]] = True
+    return fits
+
+
+# [code of the parent, code of the child]
+EXPLAINS: Final = _fits({kind.id: kind.explains for kind in KINDS})
+EXPLAINS_OWN: Final = _fits({kind.id: kind.explains_own for kind in KINDS})
+IS_OF_RUN: Final = np.array([kind.is_of_run for kind in KINDS])
+IS_ROOT: Final = np.array([kind.is_root for kind in KINDS])
+# A dataset with one of these wrote nothing since: a write of its own disproves its parent's guilt.
+IS_ABSENT: Final = np.array([kind.id in {"failed", *_ABSENT} for kind in KINDS])

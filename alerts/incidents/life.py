@@ -1,0 +1,178 @@
+"""The life of incidents: one pure step from what was, what is found and the clock."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from alerts.incidents.draft import Draft
+from alerts.incidents.estate import MICROS
+from alerts.incidents.incident import Found, Incident, LifeRules, Now, Step, begun
+from alerts.incidents.matching import Match, is_unknown, match
+from alerts.incidents.people import end_suppression, obey, opened
+from alerts.incidents.updates import follow, merge
+
+RULES: Final = LifeRules()
+
+
+def step(incidents: Iterable[Incident], now: Now, rules: LifeRules = RULES) -> Step:
+    """Walk one instant on. The same input gives the same output, ids included.
+
+    Args:
+        incidents: as the step before left them.
+        now: what is found, what is unknown, and what people want.
+        rules: holds in seconds.
+    """
+    drafts = {each.id: Draft(each, now.at) for each in incidents}
+    answers = [obey(command, drafts) for command in now.commands]
+    for draft in drafts.values():
+        _end_of_window(draft, now)
+    is_outage = any(each.is_outage for each in now.found)
+    found = tuple(each for each in now.found if not is_outage or _is_service(each))
+    so_far = [draft.incident for draft in drafts.values()]
+    matches = match(so_far, found, now.unknown, now.at, rules)
+    merged = {taken.id for each in matches.by_id.values() for taken in each.taken}
+    for number in [each for each in drafts if each not in merged]:
+        held = is_outage and drafts[number].incident.root.entity != "service"
+        _live(drafts[number], matches.by_id[number], now, rules, is_held=held)
+    for number, found_of_it in matches.by_id.items():
+        for taken in found_of_it.taken:
+            merge(drafts[taken.id], drafts[number])
+    fresh = [_begin(fault, now, rules) for fault in matches.fresh if not fault.waits]
+    every = (*drafts.values(), *fresh)
+    return Step(
+        tuple(each.incident for each in every if _is_of_use(each.incident, now, rules)),
+        tuple(each.incident for each in every if each.events),
+        tuple(event for each in every for event in each.events),
+        tuple(answer for answer in answers if answer is not None),
+    )
+
+
+def _begin(fault: Found, now: Now, rules: LifeRules) -> Draft:
+    draft = Draft(begun(fault, now.at), now.at)
+    _open_in_time(draft, fault, rules)
+    return draft
+
+
+def _is_service(fault: Found) -> bool:
+    return fault.root.entity == "service"
+
+
+def _end_of_window(draft: Draft, now: Now) -> None:
+    own = draft.incident
+    is_over = own.suppressed_until is not None and own.suppressed_until <= now.at
+    if own.state != "suppressed" or not is_over:
+        return
+    # What a window hid, and is good again, is not told only to be resolved.
+    if own.opened_at is None and own.good_at is not None:
+        draft.quietly(suppressed_until=now.at)
+    else:
+        end_suppression(draft, "the suppression ended, and it is still bad")
+
+
+def _live(draft: Draft, found: Match, now: Now, rules: LifeRules, *, is_held: bool) -> None:
+    own = draft.incident
+    if own.state == "resolved" and not own.is_dismissed:
+        _come_back(draft, found.found, rules)
+    elif is_held or (found.found is None and is_unknown(own, now.unknown)):
+        _freeze(draft, is_root_good=not is_held and not own.root_keys & now.unknown)
+    elif found.found is not None and found.found.waits:
+        _wait(draft)
+    else:
+        if own.is_frozen:
+            draft.tell("thawed", "its state is known again", change={"is_frozen": False})
+        follow(draft, found, now.unknown)
+        _hold(draft, found, rules)
+
+
+def _freeze(draft: Draft, *, is_root_good: bool) -> None:
+    """As it is. What was about to open or to close begins anew."""
+    if is_root_good and draft.incident.root_good_at is None:
+        # What begins after this is no rest of it, though its members cannot be told yet.
+        draft.quietly(root_good_at=draft.at)
+    if not draft.incident.is_frozen:
+        reason = "its state is unknown by a fault of ours: it stays as it is"
+        draft.tell("frozen", reason, change={"is_frozen": True})
+    _wait(draft)
+
+
+def _wait(draft: Draft) -> None:
+    draft.quietly(good_at=None)
+    if draft.incident.state == "pending":
+        draft.quietly(seen_at=draft.at)
+
+
+def _hold(draft: Draft, found: Match, rules: LifeRules) -> None:
+    if found.found is None and not found.rest:
+        _close_in_time(draft, rules)
+        return
+    draft.quietly(good_at=None)
+    if draft.incident.state == "pending":
+        _open_in_time(draft, found.found or found.rest[0], rules)
+    elif draft.incident.opened_at is None and found.found is not None:
+        _stay_hidden(draft, found.found)
+
+
+def _stay_hidden(draft: Draft, fault: Found) -> None:
+    """A window that was prolonged hides for longer, and one that somebody ended no more."""
+    is_hidden = _is_hidden(fault, draft.at)
+    draft.quietly(suppressed_until=fault.hidden_until if is_hidden else draft.at)
+
+
+def _is_hidden(fault: Found, at: int) -> bool:
+    return fault.hidden_by is not None and fault.hidden_until > at
+
+
+def _open_in_time(draft: Draft, fault: Found, rules: LifeRules) -> None:
+    held = 0.0 if fault.root.kind in rules.at_once else rules.open_seconds
+    if draft.at - draft.incident.seen_at < held * MICROS:
+        return
+    if _is_hidden(fault, draft.at):
+        change = {"state": "suppressed", "suppressed_until": fault.hidden_until}
+        draft.tell("suppressed", "a planned window hides it", change=change)
+    else:
+        opened(draft, f"bad for {held:g} s")
+
+
+def _close_in_time(draft: Draft, rules: LifeRules) -> None:
+    own = draft.incident
+    if own.good_at is None:
+        draft.quietly(good_at=draft.at)
+    held = rules.flap_seconds if own.is_flapping else rules.close_seconds
+    if draft.at - (draft.incident.good_at or draft.at) < held * MICROS:
+        return
+    over = {"state": "resolved", "resolved_at": draft.at, "members": frozenset()}
+    over |= {"is_flapping": False, "is_dismissed": False}
+    if own.is_dismissed:
+        draft.quietly(**over | {"resolved_at": own.resolved_at})
+    elif own.state != "pending":
+        draft.tell("resolved", f"good for {held:g} s", change=over)
+
+
+def _come_back(draft: Draft, fault: Found | None, rules: LifeRules) -> None:
+    """What was resolved a little while ago opens again: the same incident, and no new page."""
+    own = draft.incident
+    if fault is None or fault.waits or _is_hidden(fault, draft.at):
+        draft.quietly(good_at=draft.at)
+        return
+    if own.good_at is not None:
+        draft.quietly(good_at=None, seen_at=draft.at)
+    if draft.at - draft.incident.seen_at < rules.open_seconds * MICROS:
+        return
+    recent = [at for at in own.opens if draft.at - at < rules.flap_seconds * MICROS]
+    opens = (*recent, draft.at)
+    draft.quietly(resolved_at=None, acknowledged_by=None, members=fault.bad_keys)
+    change = {"state": "open", "opens": opens}
+    draft.tell("reopened", "bad again, as it was a little while ago", change=change)
+    follow(draft, Match(fault), frozenset())
+    if len(opens) >= rules.flap_opens and not own.is_flapping:
+        reason = f"opened {len(opens)} times in {rules.flap_seconds / 60:g} min: it stays open"
+        draft.tell("flapping", reason, change={"is_flapping": True})
+
+
+def _is_of_use(incident: Incident, now: Now, rules: LifeRules) -> bool:
+    """It lives, or may come back. What was pending and is good again never was."""
+    if incident.state == "pending":
+        return incident.good_at is None and incident.merged_into is None
+    if incident.state != "resolved" or incident.is_dismissed:
+        return True
+    recent = now.at - (incident.resolved_at or 0) <= rules.flap_seconds * MICROS
+    return recent and incident.merged_into is None

@@ -1,0 +1,153 @@
+"""Which of the faults found now is which of the incidents so far."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import msgspec
+
+from alerts.incidents.estate import MICROS
+from alerts.incidents.faults import Root
+from alerts.incidents.incident import Found, Incident, LifeRules, is_of_run
+
+
+class Match(msgspec.Struct, frozen=True):
+    """What is found of one incident.
+
+    Attributes:
+        found: its root, or a root further upstream that explains it now.
+        rest: what it explained and what is still bad, now that its root is not found.
+        taken: younger incidents of the same root.
+    """
+
+    found: Found | None = None
+    rest: tuple[Found, ...] = ()
+    taken: tuple[Incident, ...] = ()
+
+
+class Matches(msgspec.Struct, frozen=True):
+    """By incident id, all of them; and what is nobody's yet."""
+
+    by_id: dict[str, Match]
+    fresh: tuple[Found, ...]
+
+
+def match(
+    incidents: Iterable[Incident],
+    found: tuple[Found, ...],
+    unknown: frozenset[int],
+    at: int,
+    rules: LifeRules,
+) -> Matches:
+    """Give each fault to the oldest incident that it continues.
+
+    In this order: the incident of that root; of a root that the fault explains now (re-rooting, and
+    a merge where there are several); one whose root is gone and of which this is a rest; one
+    that was resolved within `flap_seconds`.
+    """
+    every = sorted(incidents, key=lambda incident: incident.age)
+    claims = _claims([each for each in every if each.is_live], found)
+    busy = {each.id for claimants in claims.values() for each in claimants}
+    idle = _Idle([each for each in every if each.id not in busy], unknown, at, rules)
+    rests, back, fresh = defaultdict(list), {}, []
+    for fault in (each for each in found if each not in claims):
+        if (owner := idle.rest_of(fault)) is not None:
+            rests[owner.id].append(fault)
+        elif (again := idle.back(fault)) is not None:
+            back[again.id] = Match(fault)
+        else:
+            fresh.append(fault)
+    rest = {number: Match(rest=tuple(faults)) for number, faults in rests.items()}
+    by_id = {each.id: Match() for each in every} | _claimed(claims) | back | rest
+    return Matches(by_id, tuple(fresh))
+
+
+def _claimed(claims: dict[Found, list[Incident]]) -> dict[str, Match]:
+    """To the oldest; what a person resolved stays apart."""
+    return {
+        first.id: Match(fault, taken=tuple(each for each in others if not each.is_dismissed))
+        for fault, (first, *others) in claims.items()
+    }
+
+
+def _claims(live: list[Incident], found: tuple[Found, ...]) -> dict[Found, list[Incident]]:
+    """Which incidents each fault continues, the oldest first."""
+    places = _Places(found)
+    claims: dict[Found, list[Incident]] = {}
+    for incident in live:
+        fault = places.of(incident.root)
+        if fault is not None and not (incident.is_dismissed and _is_new(fault, incident)):
+            claims.setdefault(fault, []).append(incident)
+    return claims
+
+
+def _is_new(fault: Found, dismissed: Incident) -> bool:
+    """Not what a person took for done: it began since, or elsewhere."""
+    began_since = fault.onset > (dismissed.resolved_at or 0)
+    return began_since or _entity(fault.root) != _entity(dismissed.root)
+
+
+class _Places:
+    """Where a root stands now."""
+
+    def __init__(self, found: tuple[Found, ...]) -> None:
+        self._by_fault = {fault: each for each in found for fault in each.faults}
+        self._by_fault |= {each.root: each for each in found}
+        of_run = [(fault, each) for each in found for fault in each.faults if is_of_run(fault)]
+        self._by_entity = {_entity(fault): each for fault, each in sorted(of_run, key=_order)}
+        self._by_entity |= {_entity(each.root): each for each in found if is_of_run(each.root)}
+
+    def of(self, root: Root) -> Found | None:
+        """The fault that it is, or belongs to; by its job where the kind has changed since."""
+        same = self._by_fault.get(root)
+        return self._by_entity.get(_entity(root)) if same is None and is_of_run(root) else same
+
+
+def _order(placed: tuple[Root, Found]) -> tuple[Root, Root]:
+    fault, found = placed
+    return fault, found.root
+
+
+def _entity(root: Root) -> tuple[str, int, str]:
+    return root.entity, root.key, root.name
+
+
+class _Idle:
+    """Incidents whose root is found nowhere now, the oldest first."""
+
+    def __init__(
+        self, incidents: list[Incident], unknown: frozenset[int], at: int, rules: LifeRules
+    ) -> None:
+        self._unknown, self._at, self._rules = unknown, at, rules
+        self._by_member: dict[int, list[Incident]] = defaultdict(list)
+        for incident in incidents:
+            for member in incident.members if incident.is_live else ():
+                self._by_member[member].append(incident)
+        over = [each for each in incidents if each.resolved_at is not None and not each.is_live]
+        over.sort(key=lambda each: each.resolved_at or 0)
+        self._over = {each.root: each for each in over}
+
+    def rest_of(self, fault: Found) -> Incident | None:
+        """Its root was a member and began before that incident's root recovered, not long ago."""
+        near = {each.id: each for key in fault.root_keys for each in self._by_member.get(key, ())}
+        fitting = [each for each in near.values() if self._is_rest(fault, each)]
+        return min(fitting, key=lambda each: each.age, default=None)
+
+    def _is_rest(self, fault: Found, incident: Incident) -> bool:
+        if incident.is_dismissed and fault.onset > (incident.resolved_at or self._at):
+            return False
+        if incident.root_keys & self._unknown:
+            return True
+        rules, good_at = self._rules, incident.root_good_at or self._at
+        drain = max(rules.drain_seconds, rules.drain_cadences * fault.cadence_seconds)
+        return fault.onset <= good_at and self._at - good_at <= drain * MICROS
+
+    def back(self, fault: Found) -> Incident | None:
+        """The last of that root, if it was resolved a little while ago."""
+        last = self._over.get(fault.root)
+        seconds = 0.0 if last is None else (self._at - (last.resolved_at or 0)) / MICROS
+        return last if seconds <= self._rules.flap_seconds else None
+
+
+def is_unknown(incident: Incident, unknown: frozenset[int]) -> bool:
+    """Of an incident whose root is not found: whether that may be for our own silence."""
+    return bool((incident.root_keys | incident.members) & unknown)

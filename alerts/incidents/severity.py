@@ -1,0 +1,188 @@
+"""Page or ticket: what is downstream decides, and how soon it is hit; never the root's own tier."""
+
+from typing import Final, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from alerts.incidents.estate import MICROS, NEVER, Estate, Rows, are_among
+from alerts.incidents.faults import Cluster
+from alerts.incidents.kinds import KIND_BY_ID
+from lineage.edges import Keys
+from lineage.graph import Graph
+from lineage.states import OPTIONAL, TIERS
+
+Level = Literal["ticket", "page"]
+PAGE: Final = "page"
+TICKET: Final = "ticket"
+# Why it is that level: the kind alone says so; a dataset of a tier that pages is bad already, will
+# be before anybody of its tier can answer, or later than that; or there is none downstream.
+Because = Literal["kind", "is_bad", "soon", "later", "nobody"]
+
+
+class TierRule(msgspec.Struct, frozen=True):
+    """What a dataset of one tier adds.
+
+    Attributes:
+        weight: to the impact score, at the root itself.
+        response_seconds: page when one is hit within so long; none: it never makes a page.
+    """
+
+    weight: float
+    response_seconds: float | None = None
+
+
+class SeverityRules(msgspec.Struct, frozen=True):
+    """The figures that severity goes by.
+
+    Attributes:
+        tiers: in the order of `lineage.states.TIERS`.
+        decay: of the weight with each step downstream, 0-1.
+        max_datasets: how far the walk goes; what is beyond is in no figure, and said so.
+    """
+
+    tiers: tuple[TierRule, ...] = (
+        TierRule(weight=9.0, response_seconds=4 * 3600),
+        TierRule(weight=3.0),
+        TierRule(weight=1.0),
+    )
+    decay: float = 0.8
+    max_datasets: int = 100_000
+
+    @property
+    def paging(self) -> NDArray[np.bool_]:
+        """Of each tier, whether it can make a page."""
+        return np.array([rule.response_seconds is not None for rule in self.tiers])
+
+
+class Impact(msgspec.Struct, frozen=True, eq=False):
+    """What is made of the root's datasets, themselves first.
+
+    Attributes:
+        keys: of the datasets, nearest first.
+        hops: steps from the root's own, which have 0.
+        tiers: positions in TIERS.
+        score: the sum over all of tier weight x decay ** hops.
+        is_partial: the walk was cut.
+    """
+
+    keys: Keys
+    hops: NDArray[np.int32]
+    tiers: NDArray[np.int8]
+    score: float
+    is_partial: bool
+
+    def count(self, tier: str) -> int:
+        """How many datasets of this tier."""
+        return int(np.count_nonzero(self.tiers == TIERS.index(tier)))
+
+
+class Severity(msgspec.Struct, frozen=True):
+    """How bad, and by what.
+
+    Attributes:
+        level: page or ticket.
+        because: of what.
+        score: of the impact.
+        hit_at: when the first dataset of a tier that pages is hit, µs: it is bad since, will miss
+            its limit or is expected to be read. None: there is none, or nobody knows when.
+        hit_key: which one.
+    """
+
+    level: Level
+    because: Because
+    score: float = 0.0
+    hit_at: int | None = None
+    hit_key: int | None = None
+
+    def seconds_to_impact(self, now: int) -> float | None:
+        """How long until then; 0 when it has happened."""
+        return None if self.hit_at is None else max(0, self.hit_at - now) / MICROS
+
+
+BY_KIND: Final = Severity(PAGE, "kind")  # of a part of the service itself
+
+
+def impact(cluster: Cluster, graph: Graph, given: Estate, rules: SeverityRules) -> Impact:
+    """All that is made of the root's own datasets, in the graph as it was at onset."""
+    starts = np.array(cluster.root_keys, dtype=np.int64)
+    keys, hops, is_partial = graph.descendants(starts, max_nodes=rules.max_datasets)
+    tiers = _rows(keys, given)["tier"]
+    weights = np.array([rule.weight for rule in rules.tiers])[tiers]
+    score = float(np.sum(weights * rules.decay ** hops.astype(np.float64)))
+    return Impact(keys, hops, tiers, score, is_partial)
+
+
+def severity(
+    cluster: Cluster, hurt: Impact, given: Estate, now: int, rules: SeverityRules
+) -> Severity:
+    """Page when a dataset of a tier that pages is bad, or will be before anybody can answer.
+
+    Args:
+        cluster: the fault.
+        hurt: its impact.
+        given: the estate, with deadlines and expected reads.
+        now: µs.
+        rules: weights and response times.
+    """
+    kind = KIND_BY_ID[cluster.root.kind]
+    if kind.urgency != "by_tier":
+        return Severity(TICKET if kind.urgency == "ticket" else PAGE, "kind", hurt.score)
+    already = _bad_since(cluster, given, rules)
+    if already is not None:
+        return Severity(PAGE, "is_bad", hurt.score, *already)
+    if not rules.paging[hurt.tiers].any():
+        return Severity(TICKET, "nobody", hurt.score)
+    return _expected(hurt, given, now, rules) if kind.delays else _not_delayed(hurt)
+
+
+def _bad_since(cluster: Cluster, given: Estate, rules: SeverityRules) -> tuple[int, int] | None:
+    """When the first dataset of a tier that pages became bad, and which it is."""
+    bad = [member for member in cluster.members if not member.is_latent]
+    rows = _rows(np.array([member.dataset_key for member in bad], dtype=np.int64), given)
+    pages = rules.paging[rows["tier"]].tolist()
+    found = [(each.onset, each.dataset_key) for each, does in zip(bad, pages, strict=True) if does]
+    return min(found, default=None)
+
+
+def _expected(hurt: Impact, given: Estate, now: int, rules: SeverityRules) -> Severity:
+    """By the dataset whose tier is out of time first; else the first to be hit."""
+    rows = _rows(hurt.keys, given)
+    hit_at = _hit_at(rows)
+    response = np.array([(rule.response_seconds or 0.0) * MICROS for rule in rules.tiers])
+    known = np.flatnonzero(rules.paging[hurt.tiers] & (hit_at != NEVER))
+    if not len(known):
+        return _not_delayed(hurt)
+    slack = hit_at[known] - now - response[hurt.tiers[known]]
+    first = known[np.lexsort((hurt.keys[known], hit_at[known], np.maximum(slack, 0)))[0]]
+    is_soon = bool(slack.min() <= 0)
+    return Severity(
+        PAGE if is_soon else TICKET,
+        "soon" if is_soon else "later",
+        hurt.score,
+        int(hit_at[first]),
+        int(hurt.keys[first]),
+    )
+
+
+def _not_delayed(hurt: Impact) -> Severity:
+    """It may hurt them, and nobody knows when."""
+    return Severity(TICKET, "later", hurt.score)
+
+
+def _hit_at(rows: Rows) -> NDArray[np.int64]:
+    """The deadline or the next read, whichever is first; NEVER where neither is known."""
+    deadline, read = rows["deadline_at"], rows["next_read_at"]
+    least = np.minimum(deadline, read)
+    return np.asarray(np.where(least == NEVER, np.maximum(deadline, read), least))
+
+
+def _rows(keys: Keys, given: Estate) -> Rows:
+    """Of these datasets; one that the estate does not have is optional, and nothing is known."""
+    own = given.keys
+    known = are_among(own, keys)
+    rows = np.zeros(len(keys), dtype=given.datasets.dtype)
+    rows["tier"] = TIERS.index(OPTIONAL)
+    rows[known] = given.datasets[np.searchsorted(own, keys[known])]
+    return rows

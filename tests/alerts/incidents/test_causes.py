@@ -1,0 +1,78 @@
+from alerts.incidents.causes import by_cause
+from alerts.incidents.estate import MICROS
+from alerts.incidents.faults import Root
+from alerts.incidents.incident import Now, found_of
+from alerts.incidents.life import step
+from alerts.incidents.roots import clusters
+from alerts.incidents.severity import BY_KIND
+from tests.alerts.incidents.estates import HOUR, bad, job, key, made, told
+
+ESTATE = made("A>B", "C>D", "E>D")
+FACTS = [
+    bad("A", "job_failed", 9),
+    bad("B", "upstream_late", 12),
+    bad("C", "job_failed", 8),
+    bad("D", "upstream_late", 12),
+    bad("E", "job_failed", 10),
+]
+UPGRADE = "spark 4.1.0"
+
+
+def blamed(*names):  # noqa: ANN002
+    return {Root("job", job(name), "failed"): UPGRADE for name in names}
+
+
+def test_roots_of_one_cause_are_one_fault():
+    """An upgrade that breaks two jobs of three is one incident, and the third is its own."""
+    upgrade, other = by_cause(clusters(FACTS, ESTATE), blamed("A", "C"))
+
+    assert (upgrade.root.entity, upgrade.root.name, upgrade.onset) == ("cause", UPGRADE, 8 * HOUR)
+    assert upgrade.bad_keys == {key(name) for name in "ABCD"}
+    assert upgrade.root_keys == (key("A"), key("C"))
+    assert told([other]) == {"E failed": "E"}
+
+
+def test_what_one_cause_explains_twice_is_not_shared():
+    """D is below two of its jobs: a member, and named nowhere else."""
+    (apart,) = [each for each in clusters(FACTS, ESTATE) if each.root.key == job("E")]
+    (upgrade,) = [
+        each
+        for each in by_cause(clusters(FACTS, ESTATE), blamed("C", "E"))
+        if each.root.entity == "cause"
+    ]
+
+    assert apart.shared
+    assert upgrade.shared == ()
+
+
+def test_each_path_begins_at_its_own_root():
+    """The evidence stays what it was."""
+    upgrade = by_cause(clusters(FACTS, ESTATE), blamed("A", "C"))[0]
+    paths = [[chr(each.dataset_key) for each in upgrade.path(one)] for one in upgrade.members]
+
+    assert paths == [["C"], ["A"], ["A", "B"], ["C", "D"]]
+
+
+def test_one_root_is_its_own_cause():
+    """Nothing is in common of one."""
+    found = clusters(FACTS, ESTATE)
+
+    assert by_cause(found, blamed("A")) == found
+
+
+def test_a_cause_that_shows_later_takes_the_incidents_over():
+    """Three incidents were told; now one is left, with the oldest id, and no new page."""
+    found = clusters(FACTS, ESTATE)
+    apart = tuple(found_of(each, BY_KIND, ESTATE) for each in found)
+    every = blamed("A", "C", "E")
+    joined = tuple(found_of(each, BY_KIND, ESTATE) for each in by_cause(found, every))
+    incidents = step(step((), Now(0, apart)).incidents, Now(30 * MICROS, apart)).incidents
+
+    done = step(incidents, Now(60 * MICROS, joined))
+
+    assert [each.what for each in done.events if each.what == "opened"] == []
+    assert sorted(each.what for each in done.events if each.what != "joined") == [
+        "merged", "merged", "rerooted", "took_over", "took_over",
+    ]  # fmt: skip
+    (left,) = done.incidents
+    assert (left.root.name, len(left.members)) == (UPGRADE, 5)

@@ -1,0 +1,137 @@
+from pathlib import Path
+
+import pytest
+
+from alerts.incidents.kinds import (
+    CODE,
+    EXPLAINS,
+    EXPLAINS_OWN,
+    IS_ROOT,
+    KIND_BY_ID,
+    KINDS,
+    kind_of,
+)
+from lineage.states import REASONS
+
+ABSENT = "missing silent slow waiting"
+# As `alerting.md` and `docs/slis.md` have it, in words of their own.
+DOWNSTREAM = {
+    "failed": ABSENT,
+    "lost": ABSENT,
+    "source_stopped": ABSENT,
+    "missing": ABSENT,
+    "renamed": f"{ABSENT} failed mapping provenance",
+    "unreported": "unreported mapping provenance waiting",
+    "silent": f"{ABSENT} unreported mapping provenance",
+    "slow": ABSENT,
+    "waiting": ABSENT,
+    "standing_gap": "waiting mapping provenance",
+    "schema_changed": "failed schema_changed quality",
+    "mapping": "",
+    "provenance": "",
+    "quality": "quality",
+    "metadata": "",
+    "ingestion": "",
+    "access": "",
+}
+OWN = {
+    "failed": f"lost unreported mapping {ABSENT}",
+    "lost": f"unreported mapping {ABSENT}",
+    "source_stopped": f"unreported mapping {ABSENT}",
+    "renamed": f"unreported mapping provenance {ABSENT}",
+    "missing": "unreported silent slow waiting mapping",
+    "unreported": "silent slow waiting mapping provenance",
+    "silent": "slow waiting mapping provenance",
+    "slow": "waiting mapping",
+    "waiting": "mapping",
+    "standing_gap": "mapping provenance",
+    "schema_changed": "quality",
+    "mapping": "provenance",
+}
+
+
+@pytest.mark.parametrize("kind", sorted(CODE))
+def test_what_a_kind_explains(kind):
+    """Row by row, against the definition written out once more."""
+    explained = {each.id for each in KINDS if EXPLAINS[CODE[kind], CODE[each.id]]}
+    own = {each.id for each in KINDS if EXPLAINS_OWN[CODE[kind], CODE[each.id]]}
+
+    assert explained == set(DOWNSTREAM[kind].split())
+    assert own == set(OWN.get(kind, "").split())
+
+
+def test_of_one_job_nothing_explains_what_explains_it():
+    """Else two kinds of one job could have no root but chance."""
+    both = EXPLAINS_OWN & EXPLAINS_OWN.T
+
+    assert not both.any()
+
+
+def test_only_waiting_is_never_a_root():
+    """`upstream_late` is a symptom; everything else may be where it began."""
+    assert [kind.id for kind, is_root in zip(KINDS, IS_ROOT, strict=True) if not is_root] == [
+        "waiting"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind", "standing", "of_source"),
+    [
+        ("job_failed", "failed", "failed", "failed"),
+        ("lost_run", "lost", "lost", "lost"),
+        ("naming_mismatch", "renamed", "standing_gap", "renamed"),
+        ("upstream_late", "waiting", "waiting", "waiting"),
+        ("lineage_missing", "unreported", "standing_gap", "source_stopped"),
+        ("job_missing", "missing", "missing", "source_stopped"),
+        ("silent", "silent", "silent", "source_stopped"),
+        ("never_reported", "standing_gap", "standing_gap", "standing_gap"),
+        ("no_inputs", "unreported", "standing_gap", "unreported"),
+        ("edge_missing", "mapping", "mapping", "mapping"),
+        ("edge_stale", "mapping", "mapping", "mapping"),
+        ("edge_wrong", "mapping", "mapping", "mapping"),
+        ("unexpected_source", "provenance", "provenance", "provenance"),
+        ("schema_mismatch", "schema_changed", "schema_changed", "schema_changed"),
+        ("assertion_failed", "quality", "quality", "quality"),
+        ("metadata_missing", "metadata", "metadata", "metadata"),
+        ("late", "slow", "slow", "source_stopped"),
+    ],
+)
+def test_the_kind_of_a_reason(reason, kind, standing, of_source):
+    """What stood since the dataset was first seen is a gap; what a source lacks, no run here."""
+    assert kind_of(reason, "M2", is_standing=False, is_source=False) == kind
+    assert kind_of(reason, "M2", is_standing=True, is_source=False) == standing
+    assert kind_of(reason, "M2", is_standing=False, is_source=True) == of_source
+
+
+def test_every_reason_for_bad_has_a_kind():
+    """A reason that is added and has no kind here would stop the evaluation of incidents."""
+    for reason in set(REASONS) - {"pipeline_lag", "ingestion_gap"}:
+        assert kind_of(reason, "M1", is_standing=False, is_source=False) in KIND_BY_ID
+
+
+def test_a_read_without_origin_needs_no_reason():
+    """M5 counts reads, and knows no reason of the dataset."""
+    assert kind_of(None, "M5", is_standing=False, is_source=False) == "provenance"
+
+
+@pytest.mark.parametrize("reason", ["ingestion_gap", "pipeline_lag", None, "moonphase"])
+def test_what_is_no_fault_is_refused(reason):
+    """Unknown is not bad; and a word that nobody knows is an error, not a kind by chance."""
+    with pytest.raises(ValueError, match="no fault is told by"):
+        kind_of(reason, "M2", is_standing=False, is_source=False)
+
+
+def test_the_table_in_the_documentation_is_the_one_in_force():
+    """Whoever reads it decides by it whether an incident is right."""
+    text = (Path(__file__).parents[3] / "docs" / "incidents.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    table = {row[0].strip("`"): (row[2], row[3], row[4]) for row in rows if len(row) == 5}
+
+    assert table == {
+        kind.id: (_listed(kind.explains), _listed(kind.explains_own), f"`{kind.urgency}`")
+        for kind in KINDS
+    }
+
+
+def _listed(words):
+    return ", ".join(f"`{word}`" for word in words) or "\N{EN DASH}"
