@@ -1,0 +1,86 @@
+"""The whole configuration of Alertmanager of one policy."""
+
+from typing import Any, Final
+
+from alerts.rules.health import OUTSIDE, WATCHDOG
+from alerts.rules.inhibition import DATASET_ALERTS, inhibitions
+from alerts.rules.matchers import equal
+from alerts.rules.model import as_yaml
+from alerts.rules.mutes import mute_times
+from alerts.rules.receivers import (
+    OUTSIDE_RECEIVER,
+    SEVERITIES,
+    WATCHDOG_RECEIVER,
+    Places,
+    outside_ways,
+    receiver,
+    receivers,
+)
+from alerts.rules.rulefile import People
+from alerts.rules.windows import ESCALATION, PAGE, TICKET
+from lineage.policy.model import Policy
+
+_HEAD = (
+    "Alertmanager's configuration, by `lineward render alertmanager`: change the policy instead.",
+)
+# What has one root is one group: an incident, a burning budget, or a fault of Lineward's own.
+_GROUP_BY: Final = ["incident", "root", "sli", "tier"]
+_QUICK: Final = {"group_wait": "10s", "group_interval": "1m", "repeat_interval": "4h"}
+_SLOW: Final = {"group_wait": "1m", "group_interval": "5m", "repeat_interval": "1d"}
+_TIMES: Final = {PAGE: _QUICK, TICKET: _SLOW, ESCALATION: _SLOW}
+# Heard every five minutes: whoever waits for it raises the alarm after ten.
+_HEARTBEAT: Final = {"group_wait": "0s", "group_interval": "1m", "repeat_interval": "4m"}
+
+
+def alertmanager(policy: Policy, *, people: People, places: Places) -> str:
+    """YAML as Alertmanager 0.25 and newer read it; the same policy is the same bytes."""
+    mutes = mute_times(policy)
+    owners = owner_names(policy, people)
+    document = {
+        "route": _route(policy, people, places, [one["name"] for one in mutes]),
+        "inhibit_rules": inhibitions(),
+        "receivers": receivers(owners, people.platform, policy, places),
+    }
+    if mutes:
+        document["time_intervals"] = mutes
+    return as_yaml(document, _HEAD)
+
+
+def owner_names(policy: Policy, people: People) -> list[str]:
+    """Of the policy, and those who are told of what has no owner."""
+    named = (*(owner.name for owner in policy.owners), people.platform, people.engineering)
+    return list(dict.fromkeys(named))
+
+
+def _route(policy: Policy, people: People, places: Places, mutes: list[str]) -> dict[str, Any]:
+    routes: list[dict[str, Any]] = [
+        {
+            "matchers": [equal("alertname", WATCHDOG)],
+            "receiver": WATCHDOG_RECEIVER,
+            **_HEARTBEAT,
+        }
+    ]
+    if outside_ways(people.platform, policy, places):
+        outside = [equal("reach", OUTSIDE["reach"])]
+        routes.append({"matchers": outside, "receiver": OUTSIDE_RECEIVER, **_QUICK})
+    for owner in owner_names(policy, people):
+        own = {"matchers": [equal("owner", owner)], "receiver": receiver(owner, TICKET)}
+        routes.append({**own, **_SLOW, "routes": _by_severity(owner, mutes)})
+    # No owner, or one that the policy does not know: the platform's.
+    routes += _by_severity(people.platform, mutes)
+    fallback = receiver(people.platform, TICKET)
+    return {"receiver": fallback, "group_by": _GROUP_BY, **_SLOW, "routes": routes}
+
+
+def _by_severity(owner: str, mutes: list[str]) -> list[dict[str, Any]]:
+    found = []
+    for severity in SEVERITIES:
+        matchers = [equal("severity", severity)]
+        to = receiver(owner, severity)
+        route: dict[str, Any] = {"matchers": matchers, "receiver": to, **_TIMES[severity]}
+        if mutes:
+            # Muting is not inherited: it stands on the routes of what it mutes.
+            muted = [{"matchers": one, "mute_time_intervals": mutes} for one in DATASET_ALERTS]
+            route["routes"] = muted
+        found.append(route)
+    return found

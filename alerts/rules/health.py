@@ -1,0 +1,199 @@
+"""Alerts on Lineward itself: without it, nobody hears of anything else.
+
+Gauges are read from the catalog, so that several services show the same: the highest is taken.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from alerts.rules.model import Alert, since
+from alerts.rules.promql import asked, selector
+from alerts.rules.windows import PAGE, TICKET
+
+WATCHDOG: Final = "Watchdog"
+SCRAPE_DOWN: Final = "LinewardScrapeDown"
+OUTAGE: Final = {"area": "service", "root": "ingestion"}  # no lineage comes in
+_EVALUATED: Final = "lineage_sli_evaluated_timestamp_seconds"
+OUTSIDE: Final = {"reach": "outside"}  # told by somebody other than the service
+
+
+class Jobs(msgspec.Struct, frozen=True):
+    """What Prometheus calls the targets (`job_name` of its scrape configuration)."""
+
+    service: str = "lineward"
+    collector: str = "lineward-collector"
+
+
+def of_root(root: str) -> dict[str, str]:
+    """Labels: what one cause makes true is one message."""
+    return {"area": "service", "root": root}
+
+
+def watchdog() -> Alert:
+    """Fires always: who hears it no longer knows that alerting is dead."""
+    return Alert(
+        name=WATCHDOG,
+        expr="vector(1)",
+        severity=None,
+        owner=None,
+        about={"area": "service"},
+        summary="Prometheus and Alertmanager work",
+        description=(
+            "Fires always. Whoever receives it outside has to raise the alarm when it stays away"
+            " for 10m: then Prometheus, Alertmanager or the way out is dead."
+        ),
+    )
+
+
+def health(owner: str, jobs: Jobs) -> Iterator[Alert]:
+    """What is told of the roles, in the order in which lineage passes them."""
+    yield _scrape_down(jobs.service, owner, {**OUTAGE, **OUTSIDE})
+    yield _scrape_down(jobs.collector, owner, OUTAGE)
+    yield _collector_down(owner)
+    yield _spool_failing(owner)
+    yield _spool_growing(owner)
+    yield _ingestion_stopped(owner)
+    yield _evaluation_stale(owner)
+    yield _evaluation_absent(owner)
+    yield _series_absent(owner)
+
+
+def _scrape_down(job: str, owner: str, about: dict[str, str]) -> Alert:
+    up = selector("up", job=job)
+    return Alert(
+        name=SCRAPE_DOWN,
+        expr=f"max by (job) ({up}) == 0\nor\nabsent({up})",
+        hold="2m",
+        severity=PAGE,
+        owner=owner,
+        about=about,
+        summary="Prometheus gets no answer from {{ $labels.job }}",
+        description=(
+            "No target of the scrape job {{ $labels.job }} has answered Prometheus for 2m, since"
+            f" {since(SCRAPE_DOWN, job=job)}: nothing that it tells can be alerted on."
+        ),
+    )
+
+
+def _collector_down(owner: str) -> Alert:
+    return Alert(
+        name="LineageCollectorDown",
+        expr="max(lineage_collector_alive) == 0",
+        hold="1m",
+        severity=PAGE,
+        owner=owner,
+        about=OUTAGE,
+        summary="The collector does not live: events are lost",
+        description=(
+            "The collector has not beaten for 1m (it does each second), since"
+            f" {since('LineageCollectorDown')}. What jobs send over HTTP now is lost."
+        ),
+    )
+
+
+def _spool_failing(owner: str) -> Alert:
+    failures = "increase(lineage_collector_commit_failures_total[5m])"
+    return Alert(
+        name="LineageSpoolFailing",
+        expr=f"sum({failures}) > 0",
+        severity=PAGE,
+        owner=owner,
+        about=OUTAGE,
+        summary="The collector cannot write to its spool",
+        description=(
+            '{{ $value | printf "%.0f" }} group commits of the spool failed in 5m (disk full, spool'
+            f" full, or failed fsync), since {since('LineageSpoolFailing')}. Senders are answered"
+            " 503; those that do not repeat lose their events."
+        ),
+    )
+
+
+def _spool_growing(owner: str) -> Alert:
+    backlog = "lineage_pipeline_backlog_events"
+    growth = asked(f"max(deriv({backlog}[30m])) * 60", "humanize", "an unknown number")
+    return Alert(
+        name="LineageSpoolGrowing",
+        expr=f"max({backlog}) > 10000\nand\nmax(deriv({backlog}[30m])) > 0",
+        hold="15m",
+        severity=TICKET,
+        owner=owner,
+        about=of_root("backlog"),
+        summary="{{ $value | humanize }} events wait in the spool, and more come than leave",
+        description=(
+            "{{ $value | humanize }} events are spooled and not in the catalog, growing by"
+            f" {growth} a minute since {since('LineageSpoolGrowing')}. A full spool answers 503."
+        ),
+    )
+
+
+def _ingestion_stopped(owner: str) -> Alert:
+    age = "time() - max(lineage_pipeline_batch_timestamp_seconds)"
+    waiting = "max(min_over_time(lineage_pipeline_backlog_events[5m]))"
+    return Alert(
+        name="LineageIngestionStopped",
+        expr=f"({age} > 300)\nand\n{waiting} > 0",
+        hold="1m",
+        severity=PAGE,
+        owner=owner,
+        about=OUTAGE,
+        summary="No event has reached the catalog for {{ $value | humanizeDuration }}",
+        description=(
+            "The pipeline's last batch was committed {{ $value | humanizeDuration }} ago (at most"
+            f" 5m while events wait), and {asked(waiting, 'humanize', 'unknown many')} events have"
+            f" waited for 5m. Told since {since('LineageIngestionStopped')}."
+        ),
+    )
+
+
+def _evaluation_stale(owner: str) -> Alert:
+    return Alert(
+        name="LineageEvaluationStale",
+        expr=f"time() - max({_EVALUATED}) > 120",
+        hold="1m",
+        severity=PAGE,
+        owner=owner,
+        about=OUTAGE,
+        summary="No SLI has been evaluated for {{ $value | humanizeDuration }}",
+        description=(
+            "The last evaluation was {{ $value | humanizeDuration }} ago (at most 2m). Until the"
+            " next one nobody knows how any dataset is, and gauges of now are left out. Told since"
+            f" {since('LineageEvaluationStale')}."
+        ),
+    )
+
+
+def _evaluation_absent(owner: str) -> Alert:
+    readable = asked("max(lineage_catalog_readable)", "humanize", "unknown")
+    return Alert(
+        name="LineageEvaluationAbsent",
+        expr=f"absent({_EVALUATED})",
+        hold="5m",
+        severity=PAGE,
+        owner=owner,
+        about=OUTAGE,
+        summary="Nothing says when the SLIs were last evaluated",
+        description=(
+            f"{_EVALUATED} has been absent for 5m, since {since('LineageEvaluationAbsent')}:"
+            f" no evaluation ever ended, or the catalog cannot be read (readable: {readable})."
+        ),
+    )
+
+
+def _series_absent(owner: str) -> Alert:
+    before = "count by (sli, tier) (last_over_time(lineage_sli_total[1d]))"
+    own = "sli={{ $labels.sli }}, tier={{ $labels.tier }}"
+    return Alert(
+        name="LineageSeriesAbsent",
+        expr=f"{before}\nunless\ncount by (sli, tier) (lineage_sli_total)",
+        hold="10m",
+        severity=TICKET,
+        owner=owner,
+        about=of_root("series"),
+        summary=f"The counters of {own} are gone",
+        description=(
+            f"lineage_sli_total of {own} was there within the last day ({{{{ $value }}}} series)"
+            " and has been absent for 10m: its objective is watched by nobody."
+        ),
+    )

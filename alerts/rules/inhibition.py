@@ -1,0 +1,54 @@
+"""Which alerts mute which: what follows from something else is not told beside it."""
+
+from typing import Any, Final
+
+from alerts.rules.health import OUTAGE, OUTSIDE, SCRAPE_DOWN
+from alerts.rules.incidents import NAMES, OUTAGE_ROOTS, OWN_ROOTS
+from alerts.rules.matchers import equal, none_of, one_of, unequal
+from alerts.rules.strict import UNAUTHORIZED
+from alerts.rules.windows import PAGE, TICKET
+from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
+
+_INCIDENT = equal("alertname", NAMES[PAGE])
+_OUTAGES: Final = (
+    [equal("root", OUTAGE["root"])],
+    [_INCIDENT, one_of("root_kind", OUTAGE_ROOTS)],
+)
+# Roots that no outage explains: Lineward's own, and an access that should not have been let in.
+UNMUTED_ROOTS: Final = (*OWN_ROOTS, UNAUTHORIZED_ACCESS.name)
+# While no lineage comes in, nobody knows how datasets are; when it does again, it is late.
+DATASET_ALERTS: Final = (
+    [equal("area", "datasets")],
+    [unequal("incident", ""), none_of("root_kind", UNMUTED_ROOTS)],
+)
+_BEHIND_OUTAGE: Final = (*DATASET_ALERTS, [equal("sli", INGESTION_LAG.name)])
+_BLIND: Final = ("LineageEvaluationAbsent", "LineageSeriesAbsent")
+
+
+def inhibitions() -> list[dict[str, Any]]:
+    """Entries of Alertmanager's `inhibit_rules`."""
+    outages = [_rule(source, target) for source in _OUTAGES for target in _BEHIND_OUTAGE]
+    roots = equal("root", OUTAGE["root"])
+    return [
+        *outages,
+        # The incident has its owner and its list; what the service cannot tell itself stays.
+        _rule([_INCIDENT, one_of("root_kind", OUTAGE_ROOTS)], [roots, equal("reach", "")]),
+        _rule([_INCIDENT, equal("root_kind", UNAUTHORIZED_ACCESS.name)], [_named(UNAUTHORIZED)]),
+        _rule(
+            [_named(SCRAPE_DOWN), equal("reach", OUTSIDE["reach"])], [one_of("alertname", _BLIND)]
+        ),
+        _rule(
+            [equal("severity", PAGE), unequal("sli", "")],
+            [equal("severity", TICKET), unequal("sli", "")],
+            ["sli", "tier"],
+        ),
+    ]
+
+
+def _named(alert: str) -> str:
+    return equal("alertname", alert)
+
+
+def _rule(source: list[str], target: list[str], same: list[str] | None = None) -> dict[str, Any]:
+    found: dict[str, Any] = {"source_matchers": source, "target_matchers": target}
+    return {**found, "equal": same} if same else found

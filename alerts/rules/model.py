@@ -1,0 +1,117 @@
+"""A file of Prometheus rules as plain values, and as YAML."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import yaml
+
+from alerts.rules.promql import asked, quoted, verbatim
+
+
+class Record(msgspec.Struct, frozen=True):
+    """A recording rule."""
+
+    name: str
+    expr: str
+    labels: dict[str, str] = {}
+
+    def document(self) -> dict[str, Any]:
+        """As Prometheus reads it."""
+        found = {"record": self.name, "expr": self.expr}
+        return {**found, "labels": self.labels} if self.labels else found
+
+
+class Alert(msgspec.Struct, frozen=True, kw_only=True):
+    """An alerting rule. Its texts are templates: what is not ours passes `verbatim` first.
+
+    Attributes:
+        hold: Prometheus duration for which it must be true; none fires at once.
+        about: labels beside severity and owner.
+        owner: of whoever is told; none where the series has the label itself.
+    """
+
+    name: str
+    expr: str
+    severity: str | None
+    summary: str
+    description: str
+    owner: str | None
+    about: dict[str, str] = {}
+    hold: str | None = None
+
+    def document(self, runbooks: str) -> dict[str, Any]:
+        """As Prometheus reads it; `runbooks` is the URL that the alert's page is below."""
+        own = {"severity": self.severity, "owner": self.owner, **self.about}
+        labels = {name: verbatim(value) for name, value in own.items() if value is not None}
+        found: dict[str, Any] = {"alert": self.name, "expr": self.expr}
+        if self.hold is not None:
+            found["for"] = self.hold
+        texts = {
+            "summary": self.summary,
+            "description": self.description,
+            "runbook_url": verbatim(f"{runbooks.rstrip('/')}/{self.name}"),
+        }
+        return {**found, "labels": labels, "annotations": texts}
+
+
+Rule = Record | Alert
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Rules that are evaluated one after the other, so that each sees what those before recorded.
+
+    Attributes:
+        interval: Prometheus duration; none is the interval of Prometheus.
+    """
+
+    name: str
+    rules: tuple[Rule, ...]
+    interval: str | None = None
+
+    def document(self, runbooks: str) -> dict[str, Any]:
+        """As Prometheus reads it."""
+        found: dict[str, Any] = {"name": self.name}
+        if self.interval is not None:
+            found["interval"] = self.interval
+        rules = [
+            rule.document(runbooks) if isinstance(rule, Alert) else rule.document()
+            for rule in self.rules
+        ]
+        return {**found, "rules": rules}
+
+
+def since(name: str, **labels: str) -> str:
+    """A template: since when the alert is true, which Prometheus itself remembers."""
+    matchers = {"alertname": name, **labels}
+    inner = ",".join(f"{label}={quoted(value)}" for label, value in matchers.items())
+    return asked(f"max(ALERTS_FOR_STATE{{{inner}}})", "humanizeTimestamp", "now")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines as blocks, nothing by reference."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
+        """Every value is written out."""
+        return True
+
+
+_PLAIN_BLOCK = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]*")
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    is_block = "\n" in text and _PLAIN_BLOCK.fullmatch(text)
+    style = "|" if is_block else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def as_yaml(document: dict[str, Any], head: Iterable[str] = ()) -> str:
+    """The same document is the same bytes; `head` are comments before it."""
+    comments = "".join(f"# {line}\n" for line in head)
+    return comments + yaml.dump(
+        document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1_000_000
+    )

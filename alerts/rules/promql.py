@@ -1,0 +1,31 @@
+"""Texts inside PromQL and inside the templates of labels and annotations."""
+
+import json
+
+
+def quoted(text: str) -> str:
+    """A string literal of PromQL, of Alertmanager's matchers and of templates: one syntax."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def selector(metric: str, **labels: str) -> str:
+    """`metric{a="x",b="y"}`, or the bare name."""
+    matchers = ",".join(f"{name}={quoted(value)}" for name, value in labels.items())
+    return f"{metric}{{{matchers}}}" if matchers else metric
+
+
+def verbatim(text: str) -> str:
+    """The text in a label or annotation, which Prometheus takes for a template: as it is."""
+    return text.replace("{{", '{{ "{{" }}')
+
+
+def asked(query: str, shown: str, otherwise: str) -> str:
+    """A template that asks Prometheus for one figure.
+
+    Args:
+        query: PromQL with one result.
+        shown: template function for its value, as `humanizePercentage`.
+        otherwise: what stands there when the query has no result.
+    """
+    figure = f"{{{{ with query {quoted(query)} }}}}{{{{ . | first | value | {shown} }}}}"
+    return f"{figure}{{{{ else }}}}{otherwise}{{{{ end }}}}"

@@ -1,0 +1,65 @@
+"""Over which windows an error budget's burn is watched, and how fast a burn is told to whom.
+
+Pairs and factors are those of Google's SRE workbook, chapter "Alerting on SLOs", table of
+recommended windows for a budget of 30 days: a page at 2 % of it in 1 h or 5 % in 6 h, a ticket at
+10 % in 1 d or in 3 d. The short window, a twelfth of the long one, ends the alert soon after its
+cause has ended.
+"""
+
+from decimal import Decimal
+from typing import Final, Literal
+
+import msgspec
+
+Severity = Literal["page", "ticket", "escalation"]
+PAGE: Final = "page"
+TICKET: Final = "ticket"
+ESCALATION: Final = "escalation"
+
+BUDGET_WINDOW: Final = "30d"  # what an error budget is for
+
+
+class BurnWindow(msgspec.Struct, frozen=True):
+    """A burn rate that is told of when both windows have it.
+
+    Attributes:
+        severity: how it is told.
+        factor: times as fast as would use up the budget in `BUDGET_WINDOW`.
+        long: Prometheus duration; tells how much of the budget is gone.
+        short: Prometheus duration; tells that it is still going.
+        least_events: bad ones in the long window, of SLIs that count events; below it, so few
+            that a rate says nothing.
+    """
+
+    severity: Severity
+    factor: Decimal
+    long: str
+    short: str
+    least_events: int = 0
+
+    def can_fire(self, budget: Decimal) -> bool:
+        """Whether so much can be bad at all: no more than everything is."""
+        return self.factor * budget < 1
+
+
+PACE_WINDOW: Final = "5m"  # tells how much is counted at present
+
+_UNIT_MINUTES: Final = {"m": 1, "h": 60, "d": 1_440}
+
+
+def paces(window: str) -> int:
+    """How many times the pace window lasts."""
+    return _minutes(window) // _minutes(PACE_WINDOW)
+
+
+def _minutes(window: str) -> int:
+    return int(window[:-1]) * _UNIT_MINUTES[window[-1]]
+
+
+BURN_WINDOWS: Final = (
+    BurnWindow(PAGE, Decimal("14.4"), "1h", "5m", least_events=10),
+    BurnWindow(PAGE, Decimal(6), "6h", "30m", least_events=10),
+    BurnWindow(TICKET, Decimal(3), "1d", "2h"),
+    BurnWindow(TICKET, Decimal(1), "3d", "6h"),
+)
+ESCALATION_WINDOW: Final = BurnWindow(ESCALATION, Decimal(2), "1h", "5m")

@@ -1,0 +1,162 @@
+"""The real Alertmanager, and somebody to hear what it sends."""
+
+import json
+import re
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+Labels = dict[str, str]
+_DEADLINE_SECONDS = 30.0
+
+
+class Heard:
+    """Every call of a webhook: (path, token, body); and what it shows to who asks.
+
+    Attributes:
+        shown: the text that a GET is answered.
+    """
+
+    def __init__(self) -> None:
+        self.shown = ""
+        self.calls: list[tuple[str, str | None, dict[str, Any]]] = []
+
+    def alerts(self) -> set[tuple[str, str]]:
+        """(receiver, alert's name) of all that was ever told as firing."""
+        return {
+            (body["receiver"], alert["labels"]["alertname"])
+            for _, _, body in list(self.calls)
+            for alert in body["alerts"]
+            if alert["status"] == "firing"
+        }
+
+
+@contextmanager
+def listening() -> Iterator[tuple[str, Heard]]:
+    """(URL, what was heard) of a webhook that takes everything."""
+    heard = Heard()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            heard.calls.append((self.path, self.headers["Authorization"], body))
+            self.send_response(200)
+            self.end_headers()
+
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/plain; version=0.0.4")
+            self.end_headers()
+            self.wfile.write(heard.shown.encode())
+
+        def log_message(self, *_: object) -> None:
+            """Nothing on the tests' output."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", heard
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class Alertmanager:
+    """One that runs, by its URL."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    @property
+    def address(self) -> str:
+        """As Prometheus is told of it."""
+        return self._url.removeprefix("http://")
+
+    def post(self, *alerts: Labels) -> None:
+        """Alerts that fire, as Prometheus sends them."""
+        body = [{"labels": labels, "annotations": {"summary": "x"}} for labels in alerts]
+        httpx.post(f"{self._url}/api/v2/alerts", json=body).raise_for_status()
+
+    def states(self) -> dict[str, str]:
+        """`active` or `suppressed`, by the alert's name and its incident."""
+        found = httpx.get(f"{self._url}/api/v2/alerts").raise_for_status().json()
+        return {
+            " ".join(
+                filter(None, (one["labels"]["alertname"], one["labels"].get("incident")))
+            ): one["status"]["state"]
+            for one in found
+        }
+
+
+@contextmanager
+def running(folder: Path, configuration: str) -> Iterator[Alertmanager]:
+    """The real binary with this configuration, alone."""
+    (folder / "am.yml").write_text(configuration, encoding="utf-8")
+    command = ["prometheus-alertmanager", "--config.file=am.yml", "--storage.path=data"]
+    with _started(folder, [*command, "--cluster.listen-address="], "am.log") as url:
+        yield Alertmanager(url)
+
+
+@contextmanager
+def scraping(folder: Path, configuration: str) -> Iterator[None]:
+    """The real Prometheus with this configuration."""
+    (folder / "prometheus.yml").write_text(configuration, encoding="utf-8")
+    command = ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb"]
+    # It finds its Alertmanager a few seconds after its start: what fired before is sent again.
+    command.append("--rules.alert.resend-delay=1s")
+    with _started(folder, command, "prometheus.log"):
+        yield
+
+
+@contextmanager
+def _started(folder: Path, command: list[str], log_name: str) -> Iterator[str]:
+    """The URL of one of the two, on a free port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    command = [*command, f"--web.listen-address={address}"]
+    log_file = folder / log_name
+    with (
+        log_file.open("wb") as log,
+        subprocess.Popen(command, cwd=folder, stdout=log, stderr=log) as process,
+    ):
+        try:
+            until(lambda: _is_ready(f"http://{address}"), log_file.read_text)
+            yield f"http://{address}"
+        finally:
+            process.terminate()
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/-/ready").status_code == httpx.codes.OK
+    except httpx.TransportError:
+        return False
+
+
+def until(condition: Any, told: Any) -> None:  # noqa: ANN401 - two functions of a test
+    """Poll until it holds.
+
+    Raises:
+        AssertionError: it did not within the deadline; with what was told instead.
+    """
+    deadline = time.monotonic() + _DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, told()
+        time.sleep(0.05)
+
+
+def hasty(configuration: str, wait: str = "0s") -> str:
+    """The same, whose groups leave at once, or after so long, and again a second later."""
+    configuration = re.sub(r"group_interval: \w+", "group_interval: 1s", configuration)
+    return re.sub(r"group_wait: \w+", f"group_wait: {wait}", configuration)

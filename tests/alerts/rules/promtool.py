@@ -1,0 +1,114 @@
+"""Asks the real promtool what rules do with series, minute by minute."""
+
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from alerts.rules.budgets import Budget, budgets
+from alerts.rules.health import Jobs
+from alerts.rules.rulefile import People, alert_names, groups, written
+from lineage.policy import DEFAULT, Policy
+from lineage.states import SLI_BY_NAME
+
+RUNBOOKS = "https://lineward.example/runbooks"
+PEOPLE = People(platform="platform", engineering="data-engineering")
+WATCHDOG = "Watchdog"
+Series = Mapping[str, str]  # series → its values, one a minute
+
+
+class Told(msgspec.Struct, frozen=True):
+    """One alert, with all its labels and its texts."""
+
+    name: str
+    labels: dict[str, str]
+    summary: str
+    description: str
+
+
+class At(msgspec.Struct, frozen=True):
+    """What is told in one minute; of the names that are asked for, nothing else."""
+
+    minute: int
+    told: tuple[Told, ...] = ()
+    names: tuple[str, ...] = ()  # none: all that there are, but the Watchdog
+
+
+def rules_of(policy: Policy = DEFAULT) -> str:
+    """The file of a policy, for these people."""
+    return only(*budgets(policy))
+
+
+def only(*asked: Budget, named: tuple[str, ...] = ()) -> str:
+    """The file of some budgets, and of the groups of these names: days pass quickly."""
+    found = [one for one in groups(list(asked), PEOPLE, Jobs()) if not named or one.name in named]
+    return written(found, RUNBOOKS)
+
+
+def budget(sli: str, tier: str) -> Budget:
+    """Of the usual objectives."""
+    found = [one for one in budgets(DEFAULT) if (one.sli, one.tier) == (SLI_BY_NAME[sli], tier)]
+    return found[0]
+
+
+def told(folder: Path, rules: str, series: Series, *moments: At, each: str = "1m") -> str:
+    """What promtool says differs from what should be told; empty when nothing does.
+
+    Series are scraped and rules evaluated `each` so long.
+    """
+    tests = [test for moment in moments for test in _expectations(moment)]
+    return _run(folder, rules, series, {"interval": each, "alert_rule_test": tests})
+
+
+def asked(folder: Path, rules: str, series: Series, minute: int, query: str, *rows: str) -> str:
+    """What differs in a query's answer from these rows, each `series value`."""
+    samples = [dict(zip(("labels", "value"), row.rsplit(" ", 1), strict=True)) for row in rows]
+    for sample in samples:
+        sample["value"] = float(sample["value"])  # type: ignore[assignment]
+    test = {"expr": query, "eval_time": f"{minute}m", "exp_samples": samples}
+    return _run(folder, rules, series, {"interval": "1m", "promql_expr_test": [test]})
+
+
+def _run(folder: Path, rules: str, series: Series, test: dict[str, object]) -> str:
+    (folder / "rules.yml").write_text(rules, encoding="utf-8")
+    inputs = [{"series": name, "values": values} for name, values in series.items()]
+    document = {
+        "rule_files": ["rules.yml"],
+        "evaluation_interval": test["interval"],
+        # Unless told, another order each time: what one group sees of another would differ.
+        "group_eval_order": re.findall(r"(?m)^- name: (.+)$", rules),
+        "tests": [{"input_series": inputs, **test}],
+    }
+    (folder / "test.yml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    done = subprocess.run(
+        ["promtool", "test", "rules", "test.yml"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def _expectations(moment: At) -> list[dict[str, object]]:
+    names = moment.names or tuple(name for name in alert_names() if name != WATCHDOG)
+    return [
+        {
+            "eval_time": f"{moment.minute}m",
+            "alertname": name,
+            "exp_alerts": [_expected(one) for one in moment.told if one.name == name],
+        }
+        for name in dict.fromkeys((*names, *(one.name for one in moment.told)))
+    ]
+
+
+def _expected(one: Told) -> dict[str, object]:
+    texts = {"summary": one.summary, "description": one.description}
+    return {
+        "exp_labels": one.labels,
+        "exp_annotations": {**texts, "runbook_url": f"{RUNBOOKS}/{one.name}"},
+    }

@@ -1,0 +1,181 @@
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from alerts.rules.alertmanager import alertmanager
+from alerts.rules.mutes import mute_times
+from alerts.rules.receivers import Places
+from alerts.rules.rulefile import People
+from lineage.policy import DEFAULT, Policy, parse
+from lineage.policy.model import Owner, Suppression
+
+STRANGE = 'a "b" \\ {{ printf "c" }} \'d\': #é, \n\t|.*'
+PEOPLE = People(platform="platform", engineering="data-engineering")
+PLACES = Places(
+    service_url="http://lineward:8701/",
+    token_file="/etc/alertmanager/lineward.token",  # noqa: S106 - a path
+    watchdog_url="https://elsewhere.example/ping",
+    outside_url="https://pager.example/hook",
+)
+POLICY = Policy(owners=(Owner("shop"), Owner(STRANGE), Owner("platform")))
+OWNERS = ["shop", STRANGE, "platform", "data-engineering"]
+
+
+def rendered(policy: Policy = POLICY, places: Places = PLACES) -> str:
+    """The configuration for these people."""
+    return alertmanager(policy, people=PEOPLE, places=places)
+
+
+def routed(folder: Path, configuration: str, **labels: str) -> str:
+    """What the real amtool says an alert's receivers are."""
+    (folder / "am.yml").write_text(configuration, encoding="utf-8")
+    escaped = {
+        name: value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        for name, value in labels.items()
+    }
+    words = [f'{name}="{value}"' for name, value in escaped.items()]
+    command = ["amtool", "config", "routes", "test", "--config.file=am.yml", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.rstrip("\n")
+
+
+@pytest.mark.parametrize("policy", [DEFAULT, POLICY])
+@pytest.mark.parametrize("outside", [None, "https://pager.example/hook"])
+def test_amtool_takes_the_configuration(tmp_path: Path, policy: Policy, outside: str | None):
+    """Whatever the owners are called, with few and with all options."""
+    places = Places(
+        service_url="http://l:8701",
+        token_file=None if outside is None else "/t",
+        watchdog_url="https://w.example",
+        outside_url=outside,
+    )
+    (tmp_path / "am.yml").write_text(rendered(policy, places), encoding="utf-8")
+    check = ["amtool", "check-config", "am.yml"]
+    done = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("severity", ["page", "ticket", "escalation"])
+@pytest.mark.parametrize("owner", OWNERS)
+def test_an_alert_goes_to_its_owner_by_its_severity(tmp_path: Path, owner: str, severity: str):
+    """Names are data: none is another's pattern, and none breaks out of its quotes."""
+    found = routed(tmp_path, rendered(), owner=owner, severity=severity, incident="i")
+
+    assert found == f"{owner}/{severity}"
+
+
+@pytest.mark.parametrize(
+    ("labels", "receiver"),
+    [
+        ({"alertname": "Watchdog", "area": "service"}, "watchdog"),
+        ({"severity": "page", "owner": "platform", "reach": "outside"}, "outside"),
+        ({"severity": "page", "owner": "gone", "incident": "i"}, "platform/page"),
+        ({"severity": "ticket", "owner": ""}, "platform/ticket"),
+        ({"severity": "page", "owner": "SHOP"}, "platform/page"),
+        ({"severity": "page", "owner": "shops"}, "platform/page"),
+        ({"owner": "shop", "severity": "critical"}, "shop/ticket"),
+        ({"alertname": "of somebody else's"}, "platform/ticket"),
+    ],
+)
+def test_nothing_is_routed_to_nobody(tmp_path: Path, labels: dict[str, str], receiver: str):
+    """Without an owner that the policy knows, it is the platform's."""
+    assert routed(tmp_path, rendered(), **labels) == receiver
+
+
+def test_without_a_way_outside_the_service_is_asked_to_tell_of_itself(tmp_path: Path):
+    """The command warns of it: better than nothing."""
+    places = Places(service_url="http://l:8701", token_file=None, watchdog_url="https://w.example")
+    configuration = rendered(places=places)
+
+    labels = {"severity": "page", "owner": "platform", "reach": "outside"}
+    assert routed(tmp_path, configuration, **labels) == "platform/page"
+
+
+def test_receivers_are_the_service_and_outside():
+    """The service by its webhook with the token's file; outside by webhook and the owner's key."""
+    policy = Policy(owners=(Owner("platform", pagerduty_key_file="/etc/pd"),))
+    found = {one["name"]: one for one in yaml.safe_load(rendered(policy))["receivers"]}
+
+    assert found["platform/page"]["webhook_configs"] == [
+        {
+            "url": "http://lineward:8701/api/v1/alertmanager",
+            "send_resolved": True,
+            "http_config": {
+                "authorization": {
+                    "type": "Bearer",
+                    "credentials_file": "/etc/alertmanager/lineward.token",
+                }
+            },
+        }
+    ]
+    assert found["watchdog"]["webhook_configs"][0]["url"] == "https://elsewhere.example/ping"
+    assert found["outside"]["webhook_configs"][0]["url"] == "https://pager.example/hook"
+    assert found["outside"]["pagerduty_configs"][0]["routing_key_file"] == "/etc/pd"
+
+
+def test_the_same_policy_is_the_same_bytes():
+    """A rendered file can be kept under version control."""
+    assert rendered() == rendered()
+
+
+def suppression(match: Any, start: str, until: str) -> Suppression:  # noqa: ANN401 - a pattern
+    """One of the policy, in UTC."""
+    instants = (datetime.fromisoformat(text).replace(tzinfo=UTC) for text in (start, until))
+    return Suppression("move", match, *instants)
+
+
+def test_only_a_suppression_of_all_datasets_mutes():
+    """Of a folder, the service itself knows which incidents it would hide."""
+    policy = parse(
+        """
+suppressions:
+  - {name: a, match: "*", from: 2026-11-21T08:00:30+01:00, until: 2026-11-21T09:00:00+01:00}
+  - {name: b, match: "s3://*", from: 2026-11-21T08:00:00Z, until: 2026-11-21T09:00:00Z}
+  - {name: c, match: {namespace: "*"}, from: 2026-11-21T08:00:00Z, until: 2026-11-21T09:00:10Z}
+  - {name: d, match: {name: "*.x"}, from: 2026-11-21T08:00:00Z, until: 2026-11-21T09:00:00Z}
+"""
+    )
+    times = {
+        one["name"]: one["time_intervals"][0]["times"][0].values() for one in mute_times(policy)
+    }
+
+    assert {name: [*span] for name, span in times.items()} == {
+        "a": ["07:00", "08:00"],
+        "c": ["08:00", "09:01"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("start", "until", "spans"),
+    [
+        ("2026-11-21T08:00", "2026-11-21T09:30", ["21:21 11 2026 08:00-09:30"]),
+        ("2026-11-21T08:00", "2026-11-22T00:00", ["21:21 11 2026 08:00-24:00"]),
+        ("2026-11-21T00:00", "2026-11-22T00:00", ["21:21 11 2026 "]),
+        (
+            "2026-11-29T22:15",
+            "2027-01-02T06:00",
+            [
+                "29:29 11 2026 22:15-24:00",
+                "30:30 11 2026 ",
+                "1:31 12 2026 ",
+                "1:1 1 2027 ",
+                "2:2 1 2027 00:00-06:00",
+            ],
+        ),
+    ],
+)
+def test_a_span_of_time_is_days_of_its_months(start: str, until: str, spans: list[str]):
+    """Alertmanager knows recurring times: a year lets each happen once."""
+    (found,) = mute_times(Policy(suppressions=(suppression("*", start, until),)))
+
+    assert [_read(one) for one in found["time_intervals"]] == spans
+
+
+def _read(one: dict[str, Any]) -> str:
+    times = [f"{span['start_time']}-{span['end_time']}" for span in one.get("times", [])]
+    return " ".join([*one["days_of_month"], *one["months"], *one["years"], *(times or [""])])

@@ -1,0 +1,184 @@
+"""What the real Alertmanager sends, and what it keeps to itself, under our configuration."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from alerts.rules.alertmanager import alertmanager
+from alerts.rules.receivers import Places
+from alerts.rules.rulefile import People
+from lineage.policy.model import Owner, Policy, Suppression
+from tests.alerts.rules.alertmanagers import Heard, Labels, hasty, listening, running, until
+
+OUTAGE = {"area": "service", "root": "ingestion", "severity": "page", "owner": "platform"}
+BURN = {"alertname": "DatasetFreshnessBurn", "sli": "freshness", "tier": "critical"}
+PAGED_BURN = {**BURN, "severity": "page", "area": "datasets", "owner": "platform"}
+TICKET_BURN = {**PAGED_BURN, "severity": "ticket"}
+LAG = {**PAGED_BURN, "alertname": "IngestionLagBurn", "sli": "ingestion_lag", "area": "service"}
+DOWN = {**OUTAGE, "alertname": "LinewardScrapeDown", "reach": "outside"}
+STALE = {**OUTAGE, "alertname": "LineageEvaluationStale"}
+ABSENT = {**OUTAGE, "alertname": "LineageEvaluationAbsent"}
+ACCESS = {"alertname": "UnauthorizedAccess", "area": "access", "sli": "unauthorized_access"}
+PAGED_ACCESS = {**ACCESS, "severity": "page", "owner": "platform"}
+
+
+LATER = {"alertname": "MarquezEventsLost", "root": "marquez", "severity": "ticket"}
+
+
+def named(labels: Labels) -> str:
+    """As `Alertmanager.states` calls an alert."""
+    return " ".join(filter(None, (labels["alertname"], labels.get("incident"))))
+
+
+def incident(root_kind: str, id_: str = "i-1", severity: str = "page") -> Labels:
+    """The alert of an open incident."""
+    name = {"page": "LinewardIncidentPage", "ticket": "LinewardIncidentTicket"}[severity]
+    labels = {"alertname": name, "incident": id_, "root_kind": root_kind}
+    return {**labels, "severity": severity, "owner": "shop"}
+
+
+def configured(
+    url: str, *suppressions: Suppression, token_file: str | None = None, wait: str = "0s"
+) -> str:
+    """The configuration of a policy whose webhooks are all at one URL, in haste."""
+    policy = Policy(owners=(Owner("shop"), Owner("platform")), suppressions=suppressions)
+    places = Places(
+        service_url=url,
+        token_file=token_file,
+        watchdog_url=f"{url}/watchdog",
+        outside_url=f"{url}/outside",
+    )
+    return hasty(alertmanager(policy, people=People(), places=places), wait)
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        (STALE, PAGED_BURN),
+        (STALE, TICKET_BURN),
+        (STALE, LAG),
+        (STALE, incident("job_failed")),
+        (STALE, incident("job_failed", severity="ticket")),
+        (incident("pipeline", "i-2"), incident("job_failed")),
+        (incident("collector", "i-2"), PAGED_BURN),
+        (incident("collector", "i-2"), STALE),
+        (incident("unauthorized_access", "i-2"), PAGED_ACCESS),
+        (DOWN, ABSENT),
+        (PAGED_BURN, TICKET_BURN | {"alertname": "ErrorBudgetExhausted"}),
+    ],
+    ids=lambda labels: "-".join(labels.get(one, "") for one in ("alertname", "root_kind")),
+)
+def test_what_follows_from_something_else_is_muted_by_it(
+    tmp_path: Path, source: Labels, target: Labels
+):
+    """The root is told, what stands behind it is not; the target alone is."""
+    with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
+        alerting.post(source)
+        until(lambda: named(source) in alerting.states(), alerting.states)
+        alerting.post(target)
+        until(lambda: named(target) in alerting.states(), alerting.states)
+        # What came later has left: the target, had it been told, as well.
+        alerting.post(LATER)
+        until(lambda: LATER["alertname"] in str(heard.alerts()), alerting.states)
+        states = alerting.states()
+
+    assert states[named(target)] == "suppressed"
+    assert states[named(source)] == "active"
+    assert len(heard.calls) == 2
+
+
+def test_without_inhibitions_all_would_be_told(tmp_path: Path):
+    """The mutant: the outage, and each incident that only follows from it."""
+    inhibited = configured("http://127.0.0.1:9")
+    start, end = inhibited.index("inhibit_rules:"), inhibited.index("receivers:")
+    with running(tmp_path, inhibited[:start] + inhibited[end:]) as alerting:
+        alerting.post(STALE, incident("job_failed"))
+        until(lambda: len(alerting.states()) == 2, alerting.states)
+
+        assert set(alerting.states().values()) == {"active"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (STALE, incident("collector", severity="ticket")),
+        (STALE, incident("unauthorized_access")),
+        (incident("marquez", "i-2"), incident("job_failed")),
+        (incident("job_failed", "i-2"), incident("job_failed")),
+        (incident("pipeline"), DOWN),
+        (PAGED_BURN, TICKET_BURN | {"tier": "important"}),
+        (PAGED_ACCESS, STALE),
+    ],
+    ids=lambda labels: "-".join(labels.get(one, "") for one in ("alertname", "root_kind")),
+)
+def test_what_has_another_root_is_told_beside_it(tmp_path: Path, one: Labels, other: Labels):
+    """Neither mutes the other."""
+    expected = {one["alertname"], other["alertname"]}
+    with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
+        alerting.post(one, other)
+        until(lambda: {name for _, name in heard.alerts()} == expected, alerting.states)
+
+        assert set(alerting.states().values()) == {"active"}
+
+
+def test_what_has_one_root_is_one_message(tmp_path: Path):
+    """The service's own faults of one outage together, each incident by itself."""
+    alerts = (STALE, {**OUTAGE, "alertname": "LineageIngestionStopped"})
+    others = (incident("marquez", "i-1"), incident("marquez", "i-2"))
+    with listening() as (url, heard), running(tmp_path, configured(url, wait="1s")) as alerting:
+        alerting.post(*alerts, *others)
+        until(lambda: len(heard.calls) == 3, lambda: heard.calls)
+
+    messages = {(*body["groupLabels"].items(), len(body["alerts"])) for _, _, body in heard.calls}
+    assert messages == {
+        (("root", "ingestion"), 2),
+        (("incident", "i-1"), 1),
+        (("incident", "i-2"), 1),
+    }
+
+
+def test_the_service_is_called_with_its_token_and_the_watchdog_outside(tmp_path: Path):
+    """The path and the token are the service's; the watchdog goes elsewhere and nowhere else."""
+    token = tmp_path / "token"
+    token.write_text("s3cret-s3cret-s3cret\n")
+    watchdog = {"alertname": "Watchdog", "area": "service"}
+    with listening() as (url, heard):
+        configuration = configured(url, token_file=str(token))
+        with running(tmp_path, configuration) as alerting:
+            alerting.post(watchdog, incident("marquez"), DOWN)
+            until(lambda: len(heard.alerts()) == 3, lambda: heard.calls)
+
+    assert {(path, key, body["receiver"]) for path, key, body in heard.calls} == {
+        ("/watchdog", None, "watchdog"),
+        ("/outside", None, "outside"),
+        ("/api/v1/alertmanager", "Bearer s3cret-s3cret-s3cret", "shop/page"),
+    }
+
+
+def test_a_suppression_of_all_datasets_mutes_datasets_alone(tmp_path: Path):
+    """Its incidents and burns wait; what concerns the service, its incidents too, is told."""
+    now = datetime.now(UTC)
+    planned = Suppression("move", "*", now - timedelta(days=2), now + timedelta(days=2))
+    own = incident("marquez", "i-2")
+    alerts = (incident("job_failed"), PAGED_BURN, LAG, PAGED_ACCESS, own)
+    with listening() as (url, heard):
+        with running(tmp_path, configured(url)) as alerting:
+            alerting.post(*alerts)
+            until(lambda: len(_roots(heard)) == 5, lambda: heard.calls)
+        heard.calls.clear()
+        muted = tmp_path / "muted"
+        muted.mkdir()
+        with running(muted, configured(url, planned)) as alerting:
+            alerting.post(*alerts)
+            until(lambda: len(_roots(heard)) >= 3, lambda: heard.calls)
+            # A group that would be told as well has left by now: one that came later was told.
+            alerting.post({**LAG, "tier": "later"})
+            until(lambda: "later" in str(heard.calls), lambda: heard.calls)
+
+    assert _roots(heard) == {"ingestion_lag", "unauthorized_access", "i-2"}
+
+
+def _roots(heard: Heard) -> set[str]:
+    labels = [body["groupLabels"] for _, _, body in heard.calls]
+    return {one.get("incident") or one["sli"] for one in labels}

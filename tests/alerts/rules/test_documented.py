@@ -1,0 +1,33 @@
+import re
+import subprocess
+from pathlib import Path
+
+from alerts.rules.rulefile import alert_names, notes
+from lineage.policy import DEFAULT
+from tests.alerts.rules.promtool import rules_of
+
+DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "alerting.md").read_text("utf-8")
+
+
+def test_every_alert_is_in_the_table_and_no_other():
+    """Name, when, severity, who: what is not documented is a surprise at night."""
+    _, table = DOCUMENT.split("## The alerts")
+    names = re.findall(r"(?m)^\| `(\w+)` \|", table)
+
+    assert sorted(names) == alert_names()
+
+
+def test_what_is_never_rendered_is_told_as_the_command_tells_it():
+    """With the usual objectives, to the letter."""
+    assert "\n".join(notes(DEFAULT)) in DOCUMENT
+
+
+def test_prometheus_takes_the_documented_configuration(tmp_path: Path):
+    """As pasted, beside rendered rules."""
+    (pasted,) = re.findall(r"(?s)```yaml\n(rule_files.*?)```", DOCUMENT)
+    (tmp_path / "prometheus.yml").write_text(pasted)
+    (tmp_path / "lineward-rules.yml").write_text(rules_of(), encoding="utf-8")
+    check = ["promtool", "check", "config", "prometheus.yml"]
+    done = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr

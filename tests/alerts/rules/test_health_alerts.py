@@ -1,0 +1,220 @@
+from pathlib import Path
+
+import pytest
+
+from tests.alerts.rules.promtool import At, Told, asked, budget, only, rules_of, told
+from tests.alerts.rules.series import counted, healthy
+
+MINUTES = 110
+# Those of few budgets: what concerns us here is the same, and minutes pass quickly.
+FEW = only(budget("freshness", "critical"), budget("unauthorized_access", "all"))
+SERVICE = {"area": "service", "owner": "platform"}
+OUTAGE = {**SERVICE, "root": "ingestion", "severity": "page"}
+MARQUEZ = {**SERVICE, "root": "marquez", "severity": "ticket"}
+# What differs from a healthy service, the minute in which it is told, and what is told.
+CASES = [
+    (
+        {"up": "1x60 0x30"},
+        63,
+        Told(
+            "LinewardScrapeDown",
+            {**OUTAGE, "job": "lineward", "reach": "outside"},
+            "Prometheus gets no answer from lineward",
+            "No target of the scrape job lineward has answered Prometheus for 2m, since"
+            " 1970-01-01 01:01:00 +0000 UTC: nothing that it tells can be alerted on.",
+        ),
+    ),
+    (
+        {"up": "1x60 stale"},
+        63,
+        Told(
+            "LinewardScrapeDown",
+            {**OUTAGE, "job": "lineward", "reach": "outside"},
+            "Prometheus gets no answer from lineward",
+            "No target of the scrape job lineward has answered Prometheus for 2m, since"
+            " 1970-01-01 01:01:00 +0000 UTC: nothing that it tells can be alerted on.",
+        ),
+    ),
+    (
+        {"lineage_collector_alive": "1x60 0x30"},
+        62,
+        Told(
+            "LineageCollectorDown",
+            OUTAGE,
+            "The collector does not live: events are lost",
+            "The collector has not beaten for 1m (it does each second), since"
+            " 1970-01-01 01:01:00 +0000 UTC. What jobs send over HTTP now is lost.",
+        ),
+    ),
+    (
+        {"lineage_collector_commit_failures_total": "0x60 3x30"},
+        61,
+        Told(
+            "LineageSpoolFailing",
+            OUTAGE,
+            "The collector cannot write to its spool",
+            "3 group commits of the spool failed in 5m (disk full, spool full, or failed fsync),"
+            " since now. Senders are answered 503; those that do not repeat lose their events.",
+        ),
+    ),
+    (
+        {"lineage_pipeline_backlog_events": "5x30 0+600x100"},
+        63,
+        Told(
+            "LineageSpoolGrowing",
+            {**SERVICE, "root": "backlog", "severity": "ticket"},
+            "19.2k events wait in the spool, and more come than leave",
+            "19.2k events are spooled and not in the catalog, growing by 600 a minute since"
+            " 1970-01-01 00:48:00 +0000 UTC. A full spool answers 503.",
+        ),
+    ),
+    (
+        {"lineage_pipeline_batch_timestamp_seconds": "0+60x60 3600x30"},
+        67,
+        Told(
+            "LineageIngestionStopped",
+            OUTAGE,
+            "No event has reached the catalog for 7m 0s",
+            "The pipeline's last batch was committed 7m 0s ago (at most 5m while events wait), and"
+            " 5 events have waited for 5m. Told since 1970-01-01 01:06:00 +0000 UTC.",
+        ),
+    ),
+    (
+        {"lineage_sli_evaluated_timestamp_seconds": "0+60x60 3600x30"},
+        64,
+        Told(
+            "LineageEvaluationStale",
+            OUTAGE,
+            "No SLI has been evaluated for 4m 0s",
+            "The last evaluation was 4m 0s ago (at most 2m). Until the next one nobody knows how"
+            " any dataset is, and gauges of now are left out. Told since"
+            " 1970-01-01 01:03:00 +0000 UTC.",
+        ),
+    ),
+    (
+        {"lineage_sli_evaluated_timestamp_seconds": "0+60x60 stale"},
+        66,
+        Told(
+            "LineageEvaluationAbsent",
+            OUTAGE,
+            "Nothing says when the SLIs were last evaluated",
+            "lineage_sli_evaluated_timestamp_seconds has been absent for 5m, since"
+            " 1970-01-01 01:01:00 +0000 UTC: no evaluation ever ended, or the catalog cannot be"
+            " read (readable: 1).",
+        ),
+    ),
+    (
+        {"lineage_marquez_forwarded_total": "0+10x60 600x40"},
+        80,
+        Told(
+            "MarquezForwardingStopped",
+            MARQUEZ,
+            "Marquez has taken no event for 15m",
+            "3 events or more have waited for Marquez for 15m and none was acknowledged (its probe:"
+            " 1; 1 is up). They stay in the spool until it is nearly full. Told since"
+            " 1970-01-01 01:15:00 +0000 UTC.",
+        ),
+    ),
+    (
+        {"lineage_marquez_unforwarded_total": "0x70 4x30"},
+        71,
+        Told(
+            "MarquezEventsLost",
+            MARQUEZ,
+            "4 events are lost to Marquez",
+            "4 events of the last hour left a full spool before Marquez had them"
+            " (lineage_marquez_unforwarded_total). None may be. Told since now.",
+        ),
+    ),
+    (
+        {"lineage_marquez_set_aside_total": "7x70 9x30"},
+        71,
+        Told(
+            "MarquezEventsSetAside",
+            MARQUEZ,
+            "2 events are not taken by Marquez",
+            "2 events of the last hour were set aside, by reason in the metric's label"
+            " (lineage_marquez_set_aside_total). None may be. Told since now.",
+        ),
+    ),
+    (
+        {
+            "lineage_notification_oldest_undelivered_seconds": "0x60 0+60x30",
+            "lineage_notifications_undelivered": "0x60 2x30",
+        },
+        72,
+        Told(
+            "NotificationDeliveryStuck",
+            {**SERVICE, "root": "delivery", "severity": "page", "reach": "outside"},
+            "A notification has not been delivered for 11m 0s",
+            "The oldest notification has waited 11m 0s (at most 10m); 2 wait. Whoever they are for"
+            " does not know. Told since now.",
+        ),
+    ),
+    (
+        {"lineage_notification_failed_total": "0x40 0+1x50"},
+        57,
+        Told(
+            "NotificationDeliveryFailing",
+            {**SERVICE, "root": "delivery", "severity": "ticket"},
+            "Attempts to notify have been failing for 15m",
+            "15 attempts to notify failed in the last 15m (none should), since"
+            " 1970-01-01 00:42:00 +0000 UTC. Each is tried again; 0 wait.",
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("faults", "minute", "expected"), CASES, ids=[one[2].name for one in CASES]
+)
+def test_each_fault_is_told_in_its_minute_and_alone(
+    tmp_path: Path, faults: dict[str, str], minute: int, expected: Told
+):
+    """The minute before, no alert of any name; in this one, the one of this fault."""
+    series = healthy(MINUTES, **faults)
+
+    assert told(tmp_path, FEW, series, At(minute - 1), At(minute, (expected,))) == ""
+
+
+def test_a_healthy_service_tells_that_alerting_works_and_nothing_else(tmp_path: Path):
+    """From the first minute on, though counters have no past and Marquez set events aside."""
+    firing = 'ALERTS{alertstate="firing"}'
+    watchdog = 'ALERTS{alertname="Watchdog",alertstate="firing",area="service"} 1'
+    series = healthy(MINUTES)
+
+    moments = [At(minute) for minute in (0, 1, 6, 30, 61, MINUTES)]
+    assert told(tmp_path, rules_of(), series, *moments) == ""
+    assert asked(tmp_path, rules_of(), series, 1, firing, watchdog) == ""
+
+
+def test_counters_that_are_gone_are_told(tmp_path: Path):
+    """Of an SLI that was counted until a while ago; what never was is missed by nobody."""
+    series = healthy(MINUTES)
+    for counter in ("total", "good"):
+        series[counted(counter, "accuracy", "critical")] = "0+600x60 stale"
+        del series[counted(counter, "query_latency", "all")]
+    ticket = Told(
+        "LineageSeriesAbsent",
+        {
+            **SERVICE,
+            "root": "series",
+            "severity": "ticket",
+            "sli": "accuracy",
+            "tier": "critical",
+        },
+        "The counters of sli=accuracy, tier=critical are gone",
+        "lineage_sli_total of sli=accuracy, tier=critical was there within the last day (1 series)"
+        " and has been absent for 10m: its objective is watched by nobody.",
+    )
+
+    assert told(tmp_path, FEW, series, At(70), At(71, (ticket,))) == ""
+
+
+def test_the_first_event_that_marquez_refuses_is_told(tmp_path: Path):
+    """The counter of its reason begins with it."""
+    series = healthy(MINUTES)
+    series['lineage_marquez_set_aside_total{reason="http_413"}'] = "_x70 2x30"
+    case = next(told for _, _, told in CASES if told.name == "MarquezEventsSetAside")
+
+    assert told(tmp_path, FEW, series, At(69), At(70, (case,))) == ""

@@ -1,0 +1,41 @@
+from pathlib import Path
+
+import pytest
+
+from tests.alerts.rules.promtool import At, Told, rules_of, told
+from tests.alerts.rules.series import healthy
+
+OWNER = 'shop "{{ x }}"'
+
+
+def opened(severity: str, instance: str) -> str:
+    """The series of an open incident, as one of the services shows it."""
+    owner = OWNER.replace('"', '\\"')
+    return (
+        f'lineage_incident_open{{incident="i-7",root_kind="job_failed",severity="{severity}",'
+        f'owner="{owner}",instance="{instance}"}}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("severity", "name"), [("page", "LinewardIncidentPage"), ("ticket", "LinewardIncidentTicket")]
+)
+def test_an_open_incident_is_one_alert_to_its_owner(tmp_path: Path, severity: str, name: str):
+    """At once, whatever the owner is called and however many services show it; and not after."""
+    series = healthy(80)
+    for instance in ("a:8702", "b:8702"):
+        series[opened(severity, instance)] = "_x60 1x10 stale"
+    labels = {"incident": "i-7", "root_kind": "job_failed", "severity": severity, "owner": OWNER}
+    alert, later = (
+        Told(
+            name,
+            labels,
+            "Incident i-7: job_failed",
+            f"Incident i-7 is open, since {since}. Its root is of the kind job_failed and belongs"
+            f" to {OWNER}; the message of the incident lists what it affects.",
+        )
+        for since in ("now", "1970-01-01 01:00:00 +0000 UTC")
+    )
+
+    moments = (At(59), At(60, (alert,)), At(70, (later,)), At(71))
+    assert told(tmp_path, rules_of(), series, *moments) == ""

@@ -1,0 +1,74 @@
+from pathlib import Path
+
+import pytest
+
+from tests.alerts.rules.promtool import asked, budget, only
+from tests.alerts.rules.series import burning, counted, values
+
+LABELS = '{sli="coverage",tier="critical"}'
+
+
+def coverage() -> str:
+    """The rules of one budget."""
+    return only(budget("coverage", "critical"))
+
+
+def test_tier_origins_and_epochs_are_summed(tmp_path: Path):
+    """A restored catalog counts on under a new epoch from less: no fall, and nothing bad."""
+    series = {
+        counted("total", "coverage", "critical"): "0+600x30 stale",
+        counted("good", "coverage", "critical"): "0+540x30 stale",
+        counted("total", "coverage", "critical", epoch="e2"): "_x31 9000+600x60",
+        counted("good", "coverage", "critical", epoch="e2"): "_x31 8000+540x60",
+        counted("total", "coverage", "critical", origin="inherited"): "0+600x90",
+        counted("good", "coverage", "critical", origin="inherited"): "0+600x90",
+    }
+    ratio = f"sli_tier:lineage_sli_bad:ratio_rate5m{LABELS}"
+
+    # 60 of 1,200 a minute.
+    assert asked(tmp_path, coverage(), series, 80, ratio, f"{ratio} 0.05") == ""
+
+
+def test_the_budget_left_is_what_is_not_spent_of_30_days(tmp_path: Path):
+    """Half of 1 % was bad: half is left."""
+    series = burning("coverage", "critical", (60, 0.005))
+    left = f"sli_tier:lineage_error_budget_left:ratio30d{LABELS}"
+
+    query = f"round({left}, 0.0001)"
+    assert asked(tmp_path, coverage(), series, 59, query, f"{LABELS} 0.5") == ""
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        "sli_tier:lineage_sli_bad:ratio_rate1h",
+        "sli_tier:lineage_sli_unexplained:ratio_rate1h",
+        "sli_tier:lineage_error_budget_left:ratio30d",
+    ],
+)
+def test_where_nothing_was_counted_there_is_no_ratio(tmp_path: Path, recorded: str):
+    """Neither 100 % nor 0 %: no sample."""
+    series = burning("coverage", "critical", (60, 0), step=0)
+
+    assert asked(tmp_path, coverage(), series, 59, recorded) == ""
+
+
+def test_nothing_explained_is_all_unexplained(tmp_path: Path):
+    """The counter of what incidents explain need not exist, nor be of the same origins."""
+    series = burning("coverage", "critical", (60, 0.1))
+    ratio = "sli_tier:lineage_sli_unexplained:ratio_rate5m"
+    query, rounded = f"round({ratio}, 0.0001)", f"{LABELS} "
+    told = 'lineage_sli_explained_total{sli="coverage",tier="critical",epoch="e1"}'
+
+    assert asked(tmp_path, coverage(), series, 59, query, f"{rounded}0.1") == ""
+    series[told] = values((60, 30))
+    assert asked(tmp_path, coverage(), series, 59, query, f"{rounded}0.05") == ""
+
+
+def test_more_explained_than_bad_is_no_credit(tmp_path: Path):
+    """An incident that stayed open longer than its datasets were bad leaves 0, and not less."""
+    series = burning("coverage", "critical", (60, 0.1))
+    series[counted("explained", "coverage", "critical")] = values((60, 90))
+    ratio = f"sli_tier:lineage_sli_unexplained:ratio_rate5m{LABELS}"
+
+    assert asked(tmp_path, coverage(), series, 59, ratio, f"{ratio} 0") == ""

@@ -1,0 +1,125 @@
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from alerts.rules.health import Jobs
+from alerts.rules.rulefile import People, alert_names, notes, rule_file
+from lineage.policy import DEFAULT, Policy, parse
+from tests.alerts.rules.promtool import asked, budget, only
+from tests.alerts.rules.series import burning, healthy
+
+STRANGE = 'a "b" \\ {{ printf "c" }} \'d\': #é\t'
+SLIS = [
+    *[("coverage", "LineageCoverageBurn"), ("freshness", "DatasetFreshnessBurn")],
+    *[("node_completeness", "NodeCompletenessBurn"), ("accuracy", "LineageAccuracyBurn")],
+    *[("edge_completeness", "EdgeCompletenessBurn"), ("query_latency", "QueryLatencyBurn")],
+    *[("missing_provenance", "LineageProvenanceBurn"), ("ingestion_lag", "IngestionLagBurn")],
+    *[("impact_analysis", "ImpactAnalysisBurn"), ("error_rate", "LineageErrorRateBurn")],
+]
+_REGULATED, _ALL = ("regulated",), ("all",)
+PAGED = {
+    "node_completeness": _REGULATED,
+    "edge_completeness": _REGULATED,
+    **dict.fromkeys(("query_latency", "ingestion_lag", "impact_analysis", "error_rate"), _ALL),
+}
+
+
+def rendered(policy: Policy = DEFAULT, platform: str = "platform") -> str:
+    """The file for one owner of all."""
+    people = People(platform=platform, engineering=platform)
+    return rule_file(policy, people=people, jobs=Jobs(STRANGE), runbooks=f"https://l/{STRANGE}")
+
+
+def test_promtool_has_nothing_to_say_whatever_owners_and_jobs_are_called(tmp_path: Path):
+    """Names are data: quoted in YAML and in PromQL, and no template."""
+    (tmp_path / "rules.yml").write_text(rendered(platform=STRANGE), encoding="utf-8")
+    check = ["promtool", "check", "rules", "--lint=all", "--lint-fatal", "rules.yml"]
+    done = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_name_reaches_the_alert_as_it_is(tmp_path: Path):
+    """Through YAML and through Prometheus' templates of labels."""
+    owner = STRANGE.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+    query = 'count by (owner) (ALERTS{alertname="LineageCollectorDown",alertstate="firing"})'
+    series = healthy(10, lineage_collector_alive="0x10")
+
+    row = f'{{owner="{owner}"}} 1'
+    assert asked(tmp_path, rendered(platform=STRANGE), series, 5, query, row) == ""
+
+
+def test_the_same_policy_is_the_same_bytes():
+    """A rendered file can be kept under version control."""
+    assert rendered() == rendered()
+    assert yaml.safe_load(rendered())["groups"]
+
+
+@pytest.mark.parametrize(("sli", "name"), SLIS)
+def test_the_burn_of_each_sli_pages_for_each_tier_that_it_can(tmp_path: Path, sli: str, name: str):
+    """All bad for 130 minutes, by both windows; while all is good, by none."""
+    tiers = PAGED.get(sli, ("critical",))
+    series: dict[str, str] = {}
+    for tier in tiers:
+        series |= burning(sli, tier, (10, 0), (135, 1))
+    firing = 'count by (alertname, tier) (ALERTS{alertstate="firing",severity="page",window!=""})'
+    rows = [f'{{alertname="{name}",tier="{tier}"}} 2' for tier in tiers]
+
+    rules = only(*(budget(sli, tier) for tier in tiers))
+    assert asked(tmp_path, rules, series, 10, firing) == ""
+    assert asked(tmp_path, rules, series, 140, firing, *rows) == ""
+
+
+def test_rules_that_could_never_fire_are_not_there_and_that_is_said():
+    """14.4 times a budget of 10 % would take more than all to be bad: its end is told instead."""
+    rules = [rule for group in yaml.safe_load(rendered())["groups"] for rule in group["rules"]]
+    windows = {
+        (labels["severity"], labels["window"])
+        for rule in rules
+        if (labels := rule.get("labels", {})).get("sli") == "freshness"
+        and "window" in labels
+        and labels["tier"] == "optional"
+    }
+    exhausted = {
+        (rule["labels"]["sli"], rule["labels"]["tier"])
+        for rule in rules
+        if rule.get("alert") == "ErrorBudgetExhausted"
+    }
+
+    assert windows == {("page", "6h"), ("ticket", "1d"), ("ticket", "3d")}
+    never = {("coverage", "important"), ("coverage", "optional"), ("freshness", "optional")}
+    assert exhausted == never
+    assert notes(DEFAULT)[2] == (
+        "freshness (optional): not rendered: page 14.4x over 1h: its objective 0.90 lets 10% be"
+        " bad, and that times the factor is 1 or more. ErrorBudgetExhausted tells when the budget"
+        " is gone"
+    )
+
+
+def test_an_objective_is_shown_as_a_person_wrote_it():
+    """0.9995 is a budget of 0.0005, and no sum of binary fractions."""
+    policy = parse("objectives: {freshness: {critical: 0.9995}}")
+
+    text = rendered(policy)
+    assert 'ratio_rate1h{sli="freshness",tier="critical"} / 0.0005 > 14.4' in text
+    assert "The objective of 0.9995 lets 0.05% be bad." in text
+
+
+def test_every_alert_has_its_texts_labels_and_runbook():
+    """Severity and owner lead to somebody; only the Watchdog has neither."""
+    rules = [rule for group in yaml.safe_load(rendered())["groups"] for rule in group["rules"]]
+    alerts = [rule for rule in rules if "alert" in rule]
+    names = {rule["alert"] for rule in alerts}
+
+    assert names <= set(alert_names())
+    assert set(alert_names()) - names == {"ObjectiveBroken"}
+    for rule in alerts:
+        assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
+        assert rule["annotations"]["runbook_url"].endswith(f"/{rule['alert']}")
+        is_series_owner = rule["alert"].startswith("LinewardIncident")
+        if rule["alert"] != "Watchdog":
+            assert {"severity", "owner"} - {*rule["labels"]} == (
+                {"owner"} if is_series_owner else set()
+            )

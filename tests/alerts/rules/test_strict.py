@@ -1,0 +1,105 @@
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from alerts.rules.budgets import Budget
+from lineage.states import COVERAGE
+from tests.alerts.rules.promtool import At, Told, budget, only, rules_of, told
+from tests.alerts.rules.series import burning, counted, healthy
+
+ACCESS = ("unauthorized_access", "all")
+LABELS = {
+    "sli": "unauthorized_access",
+    "tier": "all",
+    "area": "access",
+    "owner": "platform",
+    "severity": "page",
+}
+
+
+def told_of(count: int, since: str = "now") -> Told:
+    """The page of so many accesses."""
+    return Told(
+        "UnauthorizedAccess",
+        LABELS,
+        f"unauthorized_access: bad accesses where none may be: {count}",
+        f"Bad accesses of unauthorized_access in the last 1h, in no open incident: {count}. The"
+        " objective is 1: there is no error budget, so that each is told at once. Told since"
+        f" {since}.",
+    )
+
+
+def access() -> str:
+    """The rules of one budget."""
+    return only(budget(*ACCESS), named=("lineward-burn",))
+
+
+def test_one_unauthorized_access_pages_at_once_and_for_an_hour(tmp_path: Path):
+    """One of thousands; nothing else is told in that minute."""
+    series = healthy(140)
+    series[counted("good", *ACCESS)] = "0+600x70 42599+600x70"
+    page = told_of(1)
+    later = told_of(1, "1970-01-01 01:11:00 +0000 UTC")
+    names = ("UnauthorizedAccess",)
+
+    assert told(tmp_path, rules_of(), series, At(70), At(71, (page,))) == ""
+    assert told(tmp_path, access(), series, At(130, (later,), names), At(132, (), names)) == ""
+
+
+def test_the_first_access_of_all_may_be_an_unauthorized_one(tmp_path: Path):
+    """Its counters begin with it, so that nothing ever rose."""
+    series = {
+        counted("total", *ACCESS): "_x70 1+600x20",
+        counted("good", *ACCESS): "_x70 0+600x20",
+    }
+
+    assert told(tmp_path, access(), series, At(69), At(70, (told_of(1),))) == ""
+
+
+def test_old_accesses_are_not_told_again(tmp_path: Path):
+    """A restored catalog begins a new epoch with them; a service that moved shows them as well."""
+    old = {counted("total", *ACCESS): "90+6x80 stale", counted("good", *ACCESS): "80+6x80 stale"}
+    new = {
+        counted("total", *ACCESS, epoch="e2"): "_x81 300+6x60",
+        counted("good", *ACCESS, epoch="e2"): "_x81 290+6x60",
+    }
+    moved = {
+        name.replace("}", ',instance="b:8702"}'): f"_x85{values[4:]}"
+        for name, values in new.items()
+    }
+
+    assert told(tmp_path, access(), {**old, **new, **moved}, At(79), At(83), At(100)) == ""
+
+
+@pytest.mark.parametrize("first", [0, 7])
+def test_an_access_with_an_open_incident_is_told_by_the_incident(tmp_path: Path, first: int):
+    """Mutant: with nothing taken off, both would page."""
+    series = {
+        counted("total", *ACCESS): "0+6x140",
+        counted("good", *ACCESS): "0+6x70 425+6x70",
+        counted("explained", *ACCESS): f"{first}x70 {first + 1}x70",
+    }
+    rules = access()
+
+    assert told(tmp_path, rules, series, At(70), At(71), At(90)) == ""
+    mutant = rules.replace("lineage_sli_explained_total", "lineage_of_no_such_name")
+    assert "UnauthorizedAccess" in told(tmp_path, mutant, series, At(71))
+
+
+def test_another_objective_of_1_pages_when_nothing_explains_what_is_bad(tmp_path: Path):
+    """Datasets count by seconds: an incident gets five minutes to open, and then explains."""
+    rules = only(Budget(COVERAGE, "critical", Decimal(1)), named=("lineward-burn",))
+    series = burning("coverage", "critical", (60, 0), (20, 0.1))
+    page = Told(
+        "ObjectiveBroken",
+        {**LABELS, "sli": "coverage", "tier": "critical", "area": "datasets"},
+        "coverage (critical): 10% is bad where nothing may be",
+        "10% of the dataset-seconds of coverage (critical) were bad in the last 5m and in no open"
+        " incident, for 5m or longer. The objective is 1: there is no error budget. Bad since"
+        " 1970-01-01 01:01:00 +0000 UTC.",
+    )
+    explained = burning("coverage", "critical", (60, 0), (20, 0.1), explained=True)
+
+    assert told(tmp_path, rules, series, At(65), At(66, (page,))) == ""
+    assert told(tmp_path, rules, explained, At(66), At(79)) == ""
