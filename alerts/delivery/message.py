@@ -1,0 +1,124 @@
+"""All that a message to a person can say, whatever it is sent through.
+
+Names and errors come from events: they are data, and each channel shows them as such.
+"""
+
+from typing import Literal
+
+import msgspec
+
+Kind = Literal["opened", "changed", "acknowledged", "resolved", "notice", "handed_over", "test"]
+Severity = Literal["page", "ticket"]
+
+MAX_LISTED = 10
+MAX_ID_CHARACTERS = 255  # of a PagerDuty dedup_key
+
+
+class Root(msgspec.Struct, frozen=True):
+    """What began it: a job, a source, a schema, or a part of Lineward itself."""
+
+    kind: str
+    name: str
+    namespace: str
+
+
+class Impacted(msgspec.Struct, frozen=True):
+    """A dataset that is hurt. `limit_at`: when it is, or was, past its limit; µs."""
+
+    namespace: str
+    name: str
+    tier: str
+    state: str
+    limit_at: int | None = None
+
+
+class Links(msgspec.Struct, frozen=True):
+    """Where to look further; built by us, never taken from an event."""
+
+    explorer: str | None = None
+    runbook: str | None = None
+    dashboard: str | None = None
+    full_list: str | None = None
+
+    @property
+    def labelled(self) -> dict[str, str | None]:
+        """As they are called where they are shown, in that order."""
+        return {
+            "Explorer": self.explorer,
+            "Runbook": self.runbook,
+            "Dashboard": self.dashboard,
+            "Full list": self.full_list,
+        }
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One state of one incident. Instants in µs.
+
+    Attributes:
+        revision: grows with each change of the incident; the later one is right.
+        what: what is wrong, in one line.
+        at: when this revision came to be.
+        impacted: the gravest, ten at most.
+        impacted_count: of all.
+        tiers: how many of all are of each tier.
+        first_difference: what differs first between the last good and the first bad run.
+        note: who acknowledged, handed over, or why this came another way.
+        is_answerable: there is an incident to acknowledge, suppress, or call a false alarm.
+        lines: what else it lists, ten at most: open tickets, what a window hid. Data.
+    """
+
+    incident_id: str
+    revision: int
+    kind: Kind
+    severity: Severity
+    what: str
+    since: int
+    at: int
+    root: Root
+    owner: str
+    impacted: tuple[Impacted, ...] = ()
+    impacted_count: int = 0
+    tiers: tuple[tuple[str, int], ...] = ()
+    first_difference: str | None = None
+    links: Links = Links()
+    correlation_id: str = ""
+    note: str = ""
+    lines: tuple[str, ...] = ()
+    is_flapping: bool = False
+    is_bridged: bool = False
+    is_answerable: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what no channel could tell apart or keep in order."""
+        if not 0 < len(self.incident_id) <= MAX_ID_CHARACTERS:
+            raise ValueError(f"incident_id: 1 to 255 characters, got {len(self.incident_id)}")
+        if self.revision < 1:
+            raise ValueError(f"revision: 1 or more, got {self.revision}")
+        if len(self.impacted) > MAX_LISTED:
+            raise ValueError(f"impacted: {MAX_LISTED} at most, got {len(self.impacted)}")
+        if len(self.lines) > MAX_LISTED:
+            raise ValueError(f"lines: {MAX_LISTED} at most, got {len(self.lines)}")
+
+
+def to_json(message: Message) -> str:
+    """As it is kept in the outbox; lone surrogates, which no database takes, become `?`."""
+    try:
+        return msgspec.json.encode(message).decode()
+    except UnicodeEncodeError:
+        return msgspec.json.encode(without_surrogates(msgspec.to_builtins(message))).decode()
+
+
+def from_json(text: str) -> Message:
+    """What `to_json` wrote."""
+    return msgspec.json.decode(text, type=Message)
+
+
+def without_surrogates(value: object) -> object:
+    """Plain values whose text every database takes."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {name: without_surrogates(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_surrogates(inner) for inner in value]
+    return value

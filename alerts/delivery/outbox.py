@@ -1,0 +1,132 @@
+"""What is to be sent: written in the transaction of what it tells of, so that neither is lost."""
+
+from typing import Any, Final
+
+from sqlalchemy import Connection, delete, exists, func, insert, select, update
+
+from alerts.delivery.message import Message, to_json
+from alerts.delivery.outcomes import Channel
+from alerts.delivery.pagerduty_payload import action_of
+from lineage.catalog.tables import notification
+
+_LAST_WORDS: Final = ("resolved", "handed_over", "notice", "test")
+
+
+def enqueue(
+    connection: Connection, message: Message, channel: Channel, *, fallback_for: str | None = None
+) -> bool:
+    """Have one message sent; whether it, or a later one, was not there already.
+
+    A channel that stood in for this one, earlier in the incident, is told as well: what it was
+    told has to be taken back there too.
+
+    Args:
+        connection: in a write transaction, that of the incident's change.
+        message: due at once, by its own `at`.
+        channel: where to.
+        fallback_for: the channel that this one stands in for.
+
+    Raises:
+        ValueError: PagerDuty is to be rung for a notice.
+    """
+    if channel.kind == "pagerduty":
+        action_of(message.kind)
+    key = {
+        "incident_id": message.incident_id,
+        "revision": message.revision,
+        "channel": str(channel),
+    }
+    # A late copy of an old state must not be shown over a newer one.
+    is_there = exists().where(
+        notification.c.incident_id == message.incident_id,
+        notification.c.channel == str(channel),
+        notification.c.revision >= message.revision,
+    )
+    if connection.scalar(select(is_there)):
+        return False
+    connection.execute(
+        insert(notification).values(**key, **_fresh(message, channel), fallback_for=fallback_for)
+    )
+    _follow(connection, message, str(channel))
+    return True
+
+
+def _fresh(message: Message, channel: Channel) -> dict[str, Any]:
+    return {
+        "target": channel.target,
+        "kind": message.kind,
+        "message": to_json(message),
+        "state": "waiting",
+        "attempts": 0,
+        "created_at": message.at,
+        "undelivered_since": message.at,
+        "next_attempt_at": message.at,
+        "reason": "",
+        "error": "",
+    }
+
+
+def _follow(connection: Connection, message: Message, channel: str) -> None:
+    stand_ins = connection.execute(
+        select(notification.c.channel, notification.c.target)
+        .where(
+            notification.c.incident_id == message.incident_id,
+            notification.c.fallback_for == channel,
+        )
+        .distinct()
+    ).all()
+    for row in stand_ins:
+        kind = row.channel.removesuffix(f":{row.target}")
+        enqueue(connection, message, Channel(kind, row.target), fallback_for=channel)
+        note_fallen_back(connection, message, channel)
+
+
+def note_fallen_back(connection: Connection, message: Message, channel: str) -> None:
+    """This revision was handed to the fallback channel: once is enough."""
+    connection.execute(
+        update(notification)
+        .where(
+            notification.c.incident_id == message.incident_id,
+            notification.c.revision == message.revision,
+            notification.c.channel == channel,
+        )
+        .values(fell_back_at=message.at)
+    )
+
+
+def requeue(connection: Connection, channel: str, now: int) -> int:
+    """Have what this channel refused tried again, say with a new token; how many messages.
+
+    What a later message of the same incident has overtaken stays as it is.
+    """
+    newer = notification.alias()
+    is_overtaken = exists().where(
+        newer.c.incident_id == notification.c.incident_id,
+        newer.c.channel == notification.c.channel,
+        newer.c.revision > notification.c.revision,
+    )
+    again = {"state": "waiting", "finished_at": None}
+    times = dict.fromkeys(("next_attempt_at", "created_at", "undelivered_since"), now)
+    return connection.execute(
+        update(notification)
+        .where(notification.c.channel == channel, notification.c.state == "failed", ~is_overtaken)
+        .values(**again, **times)
+    ).rowcount
+
+
+def prune(connection: Connection, before: int) -> int:
+    """Forget incidents that ended for their channel before this instant in µs; how many rows.
+
+    An open one keeps its rows: its resolve has to know what it resolves.
+    """
+    table, other = notification, notification.alias()
+    same = (other.c.incident_id == table.c.incident_id, other.c.channel == table.c.channel)
+    newest = select(func.max(other.c.revision)).where(*same).scalar_subquery()
+    is_over = exists().where(
+        *same,
+        other.c.revision == newest.correlate(table),
+        other.c.kind.in_(_LAST_WORDS),
+        other.c.state != "waiting",
+        other.c.created_at < before,
+    )
+    return connection.execute(delete(table).where(is_over)).rowcount

@@ -1,0 +1,86 @@
+"""Which of an incident's waiting messages a channel is sent next, and which need not be sent."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from alerts.delivery.message import Kind
+from alerts.delivery.pagerduty_payload import action_of
+
+SUPERSEDED: Final = "superseded"
+NEVER_TRIGGERED: Final = "never_triggered"
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """One message that waits. `doubt_since`: from then on it may have arrived; µs."""
+
+    revision: int
+    kind: Kind
+    doubt_since: int | None = None
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What comes next.
+
+    Attributes:
+        revision: of what is sent next; None: nothing is.
+        swallowed: what a later one says better, or has nothing to say; with the reason.
+        doubt_since: from then on what is sent, or what it stands for, may have arrived; µs.
+    """
+
+    revision: int | None = None
+    swallowed: tuple[tuple[int, str], ...] = ()
+    doubt_since: int | None = None
+
+
+def plan_of(channel_kind: str, waiting: Sequence[Waiting], last_sent: Kind | None) -> Plan:
+    """The next step of one incident in one channel.
+
+    Args:
+        channel_kind: slack, pagerduty, or any other, which is sent everything.
+        waiting: in their order; at least one.
+        last_sent: kind of the last message that the channel took of this incident.
+    """
+    return _PLANS.get(channel_kind, _each)(waiting, last_sent)
+
+
+def _each(waiting: Sequence[Waiting], _: Kind | None) -> Plan:
+    return Plan(waiting[0].revision, (), waiting[0].doubt_since)
+
+
+def _only_the_last(waiting: Sequence[Waiting], _: Kind | None) -> Plan:
+    """One message is edited in place: its last state says all."""
+    return _merged(waiting)
+
+
+def _triggers_and_resolves(waiting: Sequence[Waiting], last_sent: Kind | None) -> Plan:
+    """A trigger and a resolve are always sent, in order; only triggers in a row are one."""
+    is_open = last_sent is not None and action_of(last_sent) != "resolve"
+    pointless: list[tuple[int, str]] = []
+    for at, first in enumerate(waiting):
+        # In doubt, its first try may have opened or closed something: it is sent again.
+        if is_open or action_of(first.kind) == "trigger" or first.doubt_since is not None:
+            plan = _merged(_triggers_from(waiting[at:]))
+            return msgspec.structs.replace(plan, swallowed=(*pointless, *plan.swallowed))
+        pointless.append((first.revision, NEVER_TRIGGERED))
+    return Plan(swallowed=tuple(pointless))
+
+
+def _triggers_from(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
+    for count, each in enumerate(waiting):
+        if action_of(each.kind) != "trigger":
+            return waiting[: max(1, count)]
+    return waiting
+
+
+def _merged(together: Sequence[Waiting]) -> Plan:
+    doubts = [each.doubt_since for each in together if each.doubt_since is not None]
+    swallowed = tuple((each.revision, SUPERSEDED) for each in together[:-1])
+    return Plan(together[-1].revision, swallowed, min(doubts, default=None))
+
+
+_PLANS: Final[dict[str, Callable[[Sequence[Waiting], Kind | None], Plan]]] = {
+    "slack": _only_the_last,
+    "pagerduty": _triggers_and_resolves,
+}

@@ -1,0 +1,78 @@
+"""Which of what waits is sent, and which need not be."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alerts.delivery.pagerduty_payload import action_of
+from alerts.delivery.plans import Plan, Waiting, plan_of
+
+RUNG = ("opened", "changed", "acknowledged", "resolved", "handed_over", "test")
+
+
+def _waiting(*kinds: str) -> list[Waiting]:
+    return [Waiting(revision, kind) for revision, kind in enumerate(kinds, start=1)]
+
+
+def _all_sent(kind: str, waiting: list[Waiting]) -> list[str]:
+    """Kinds that are sent when each is taken, in order."""
+    sent: list[str] = []
+    while waiting:
+        plan = plan_of(kind, waiting, sent[-1] if sent else None)
+        gone = {revision for revision, _ in plan.swallowed} | {plan.revision}
+        sent += [each.kind for each in waiting if each.revision == plan.revision]
+        waiting = [each for each in waiting if each.revision not in gone]
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("channel", "waiting", "sent"),
+    [
+        ("slack", ("opened", "changed", "resolved"), ["resolved"]),
+        ("webhook", ("opened", "changed", "resolved"), ["opened", "changed", "resolved"]),
+        ("pagerduty", ("opened", "resolved"), ["opened", "resolved"]),
+        ("pagerduty", ("opened", "changed", "changed"), ["changed"]),
+        ("pagerduty", ("opened", "acknowledged", "changed"), ["opened", "acknowledged", "changed"]),
+        ("pagerduty", ("resolved",), []),
+        ("pagerduty", ("acknowledged", "resolved", "opened"), ["opened"]),
+        ("pagerduty", ("opened", "handed_over", "resolved"), ["opened", "handed_over"]),
+    ],
+)
+def test_what_is_sent_of_all_that_waits(channel, waiting, sent):
+    """An edit says all that came before it; a trigger and its resolve are never swallowed."""
+    assert _all_sent(channel, _waiting(*waiting)) == sent
+
+
+def test_a_resolve_whose_first_try_may_have_arrived_is_sent_again():
+    """The last that is known to be taken is a resolve, but this one is in doubt."""
+    plan = plan_of("pagerduty", [Waiting(3, "resolved", doubt_since=7)], "resolved")
+
+    assert plan == Plan(3, (), 7)
+
+
+def test_a_doubt_is_handed_on_to_what_supersedes_it():
+    """The older one may be in the channel: the newer one must be looked for from then on."""
+    waiting = [Waiting(1, "opened", 5), Waiting(2, "changed", 9), Waiting(3, "resolved")]
+
+    plan = plan_of("slack", waiting, None)
+
+    assert plan == Plan(3, ((1, "superseded"), (2, "superseded")), 5)
+
+
+@given(st.lists(st.sampled_from(RUNG), min_size=1, max_size=12))
+def test_pagerduty_ends_in_the_state_that_all_messages_one_by_one_would_give(kinds):
+    """Whatever is left out, the alert is open exactly if it would be with nothing left out."""
+    is_open = False
+    for kind in kinds:
+        is_open = action_of(kind) == "trigger" or (is_open and action_of(kind) == "acknowledge")
+
+    sent = _all_sent("pagerduty", _waiting(*kinds))
+
+    assert is_open == bool(sent and action_of(sent[-1]) != "resolve")
+    assert not sent or action_of(sent[0]) == "trigger"
+
+
+@given(st.lists(st.sampled_from(RUNG), min_size=1, max_size=12))
+def test_slack_is_sent_the_last_state_alone(kinds):
+    """However many wait."""
+    assert _all_sent("slack", _waiting(*kinds)) == [kinds[-1]]

@@ -1,0 +1,119 @@
+"""The part of the Kubernetes API that has SparkApplications, as it is documented, over HTTPS.
+
+Bearer tokens, roles, names and namespaces, dry run on the server, strict validation of fields.
+"""
+
+import json
+import re
+from typing import Any
+from urllib.parse import parse_qs
+
+import trustme
+
+from tests.fakes.listening import Answer, Request, Trusted
+
+_PATH = re.compile(
+    r"/apis/sparkoperator\.k8s\.io/v1beta2/namespaces/(?P<namespace>[^/]+)/sparkapplications"
+    r"(?:/(?P<name>[^/]+))?"
+)
+_REQUIRED = ("driver", "executor", "mainApplicationFile", "sparkVersion", "type")
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+_LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+
+
+def application(name: str, state: str | None = "FAILED", **metadata: object) -> dict[str, Any]:
+    """A SparkApplication as the API server has it."""
+    return {
+        "apiVersion": "sparkoperator.k8s.io/v1beta2",
+        "kind": "SparkApplication",
+        "metadata": {
+            "name": name,
+            "namespace": "jobs",
+            "uid": "8b1c4a5e-0000-4000-8000-000000000001",
+            "resourceVersion": "41",
+            "creationTimestamp": "2026-11-21T02:00:00Z",
+            **metadata,
+        },
+        "spec": {
+            "type": "Python",
+            "mode": "cluster",
+            "mainApplicationFile": "local:///opt/jobs/orders.py",
+            "sparkVersion": "4.0.1",
+            "driver": {"cores": 1, "podName": "orders-driver"},
+            "executor": {"instances": 2},
+            "restartPolicy": {"type": "Never"},
+        },
+        "status": {"applicationState": {"state": state}} if state else {},
+    }
+
+
+class FakeKubernetes(Trusted):
+    """One API server.
+
+    Attributes:
+        stored: by (namespace, name).
+        token: that it knows.
+        verbs: that the token's role has.
+    """
+
+    def __init__(self, authority: trustme.CA) -> None:
+        super().__init__(authority)
+        self.stored: dict[tuple[str, str], dict[str, Any]] = {}
+        self.token = "t0ken-of-the-service-account"  # noqa: S105 - of a fake
+        self.verbs = {"get", "list", "create"}
+
+    def store(self, *applications: dict[str, Any]) -> None:
+        """Have these."""
+        for one in applications:
+            self.stored[one["metadata"]["namespace"], one["metadata"]["name"]] = one
+
+    def answer(self, request: Request) -> Answer:
+        """401 before 403 before 404, as the API server goes."""
+        if request.headers.get("authorization") != f"Bearer {self.token}":
+            return _status(401, "Unauthorized", "Unauthorized")
+        found = _PATH.fullmatch(request.path)
+        if found is None:
+            return _status(404, "NotFound", "the server could not find the requested resource")
+        asked = {name: values[0] for name, values in parse_qs(request.query).items()}
+        verb = "create" if request.body else "get" if found["name"] else "list"
+        if verb not in self.verbs:
+            message = f"sparkapplications.sparkoperator.k8s.io is forbidden: cannot {verb} resource"
+            return _status(403, "Forbidden", message)
+        if verb == "create":
+            return self._create(found["namespace"], json.loads(request.body), asked)
+        if verb == "list":
+            return self._list(found["namespace"], asked.get("labelSelector", ""))
+        one = self.stored.get((found["namespace"], found["name"]))
+        name = f'sparkapplications.sparkoperator.k8s.io "{found["name"]}"'
+        return Answer(200, one) if one else _status(404, "NotFound", f"{name} not found")
+
+    def _list(self, namespace: str, selector: str) -> Answer:
+        name, _, value = selector.partition("=")
+        items = [
+            one
+            for (of, _), one in self.stored.items()
+            if of == namespace and (one["metadata"].get("labels") or {}).get(name) == value
+        ]
+        return Answer(200, {"kind": "SparkApplicationList", "items": items})
+
+    def _create(self, namespace: str, body: dict[str, Any], asked: dict[str, str]) -> Answer:
+        metadata, spec = body["metadata"], body["spec"]
+        name = metadata["name"]
+        wrong = [f"spec.{field}: Required value" for field in _REQUIRED if field not in spec]
+        wrong += [] if _NAME.fullmatch(name) else [f"metadata.name: Invalid value: {name!r}"]
+        labels = (metadata.get("labels") or {}).values()
+        wrong += [f"metadata.labels: {one!r}" for one in labels if not _LABEL.fullmatch(one)]
+        if wrong:
+            told = f'SparkApplication.sparkoperator.k8s.io "{name}" is invalid: {wrong[0]}'
+            return _status(422, "Invalid", told)
+        if (namespace, name) in self.stored:
+            told = f'sparkapplications.sparkoperator.k8s.io "{name}" already exists'
+            return _status(409, "AlreadyExists", told)
+        if asked.get("dryRun") != "All":
+            self.stored[namespace, name] = body
+        return Answer(201, body)
+
+
+def _status(code: int, reason: str, message: str) -> Answer:
+    body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code}
+    return Answer(code, {**body, "reason": reason, "message": message})

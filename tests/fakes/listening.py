@@ -1,0 +1,158 @@
+"""An HTTP server in a thread, on any free port: what the fakes of providers listen with."""
+
+import json
+import ssl
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+import trustme
+
+
+class Answer(NamedTuple):
+    """What goes back."""
+
+    status: int
+    body: Any
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def encoded(self) -> bytes:
+        """As it is sent: text as it is, all else as JSON."""
+        if isinstance(self.body, str):
+            return self.body.encode()
+        return json.dumps(self.body).encode()
+
+
+class Request(NamedTuple):
+    """What came."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    query: str = ""
+
+    def fields(self) -> dict[str, Any]:
+        """Of a JSON body, or of a form."""
+        if "json" in self.headers.get("content-type", ""):
+            return dict(json.loads(self.body))
+        return dict(parse_qsl(self.body.decode()))
+
+
+class Listening:
+    """Answers each POST with `answer`; None closes the connection without a word.
+
+    Attributes:
+        stalled: while it is unset, nothing that was taken is answered.
+        requests: all that came, in order.
+    """
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.stalled = threading.Event()
+        self.stalled.set()
+        self.lock = threading.RLock()
+        self._port = 0
+        self._server: ThreadingHTTPServer | None = None
+
+    @property
+    def address(self) -> str:
+        """Host and port, also while it is stopped."""
+        return f"127.0.0.1:{self._port}"
+
+    def answer(self, request: Request) -> Answer | None:
+        """Of the provider."""
+        raise NotImplementedError
+
+    def start(self, context: ssl.SSLContext | None = None) -> None:
+        """Listen: on any port at first, on the same one ever after."""
+        server = _Server(("127.0.0.1", self._port), _Handler)
+        server.listening = self
+        if context is not None:
+            # The handshake is made by the thread of its connection, and holds up no other.
+            server.socket = context.wrap_socket(
+                server.socket, server_side=True, do_handshake_on_connect=False
+            )
+        self._port = server.server_address[1]
+        self._server = server
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def stop(self) -> None:
+        """No more connections."""
+        self.stalled.set()
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    listening: Listening
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that gave up, or hung up in the middle, is what some tests are about."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    timeout = 30
+    server: Any
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: the tests look at what was taken."""
+
+    def do_POST(self) -> None:
+        """One request, one connection."""
+        listening: Listening = self.server.listening
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        asked = urlsplit(self.path)
+        request = Request(asked.path, headers, body, asked.query)
+        with listening.lock:
+            listening.requests.append(request)
+            answer = listening.answer(request)
+        listening.stalled.wait(20)
+        if answer is not None:
+            self._write(answer)
+
+    def do_GET(self) -> None:
+        """As redirects make of a POST; no provider is asked so by us."""
+        self.do_POST()
+
+    def _write(self, answer: Answer) -> None:
+        body = answer.encoded()
+        self.send_response(answer.status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in answer.headers:
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+class Trusted(Listening):
+    """Over TLS, with an authority of its own whom clients are told to trust."""
+
+    def __init__(self, authority: trustme.CA) -> None:
+        super().__init__()
+        self._authority = authority
+
+    @property
+    def url(self) -> str:
+        """Its base URL."""
+        return f"https://{self.address}"
+
+    def write_authority(self, path: Path) -> Path:
+        """Whom a client has to trust."""
+        self._authority.cert_pem.write_to_path(path)
+        return path
+
+    def listen(self) -> None:
+        """Over TLS."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._authority.issue_cert("127.0.0.1").configure_cert(context)
+        self.start(context)

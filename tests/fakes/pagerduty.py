@@ -1,0 +1,86 @@
+"""PagerDuty's Events API v2 as it is documented, faults included, over HTTPS.
+
+The library speaks to no other than https: the fake has an authority of its own, whom its client is
+told to trust.
+"""
+
+from typing import Any
+
+import trustme
+
+from tests.fakes.listening import Answer, Request, Trusted
+
+_MAX_BYTES = 512_000
+_ACTIONS = {"trigger": "triggered", "acknowledge": "acknowledged", "resolve": "resolved"}
+
+
+class FakePagerDuty(Trusted):
+    """One account.
+
+    Attributes:
+        keys: routing keys of its services.
+        alerts: state by (routing key, dedup_key).
+        pages: (routing key, dedup_key) of every alert that was opened: somebody was rung.
+        events: all that was taken, in order.
+        status: answers this to everything, taking nothing, while it is set.
+        retry_after: seconds that a 429 asks for.
+        lost_answers: so many next events are taken, and the connection closed without an answer.
+    """
+
+    def __init__(self, authority: trustme.CA) -> None:
+        super().__init__(authority)
+        self.keys = {"R" * 32, "S" * 32}
+        self.alerts: dict[tuple[str, str], str] = {}
+        self.pages: list[tuple[str, str]] = []
+        self.events: list[dict[str, Any]] = []
+        self.status: int | None = None
+        self.retry_after: int | None = None
+        self.lost_answers = 0
+
+    def actions(self) -> list[str]:
+        """What was taken, in order."""
+        return [event["event_action"] for event in self.events]
+
+    def answer(self, request: Request) -> Answer | None:
+        """202, or what is wrong with it."""
+        if self.status is not None:
+            after = () if self.retry_after is None else (("Retry-After", str(self.retry_after)),)
+            return Answer(self.status, {"status": "error"}, after)
+        event = request.fields()
+        if wrong := _wrong_with(event, request, self.keys):
+            invalid = {"status": "invalid event", "message": "Event object is invalid"}
+            return Answer(400, invalid | {"errors": wrong})
+        self._take(event)
+        if self.lost_answers:
+            self.lost_answers -= 1
+            return None
+        taken = {"status": "success", "message": "Event processed"}
+        return Answer(202, taken | {"dedup_key": event["dedup_key"]})
+
+    def _take(self, event: dict[str, Any]) -> None:
+        self.events.append(event)
+        key = (event["routing_key"], event["dedup_key"])
+        action, state = event["event_action"], self.alerts.get(key)
+        if action == "trigger" and state in (None, "resolved"):
+            self.pages.append(key)
+            self.alerts[key] = _ACTIONS[action]
+        elif action != "trigger" and state not in (None, "resolved"):
+            self.alerts[key] = _ACTIONS[action]
+
+
+def _wrong_with(event: dict[str, Any], request: Request, keys: set[str]) -> list[str]:
+    payload = event.get("payload") or {}
+    checks = {
+        "'routing_key' is unknown": event.get("routing_key") in keys,
+        "'event_action' is invalid": event.get("event_action") in _ACTIONS,
+        "'dedup_key' is too long": len(event.get("dedup_key", "")) <= 255,
+        "event is too large": len(request.body) <= _MAX_BYTES,
+    }
+    if event.get("event_action") == "trigger":
+        severities = ("critical", "error", "warning", "info")
+        checks |= {
+            "'summary' is missing or too long": 0 < len(payload.get("summary", "")) <= 1024,
+            "'source' is missing or blank": bool(payload.get("source", "").strip()),
+            "'severity' is invalid": payload.get("severity") in severities,
+        }
+    return [said for said, holds in checks.items() if not holds]
