@@ -1,0 +1,113 @@
+"""Once a day each owner hears which tickets are open: in one message, or in none."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection, insert, select
+
+from alerts.delivery.message import MAX_LISTED, Links, Message, Root
+from alerts.delivery.texts import moment
+from alerts.routing.addresses import SLACK, WEBHOOK, owner_named, ways
+from alerts.routing.links import full_list
+from alerts.routing.scene import Scene
+from alerts.routing.settings import RoutingSettings
+from alerts.routing.sheet import Letter
+from alerts.routing.store import send, tellings_where
+from alerts.routing.telling import Telling
+from lineage import keys
+from lineage.catalog.tables import digest, incident_telling
+from lineage.clock import from_micros, to_micros
+from lineage.policy.model import Policy
+
+_ALL: Final = ""  # of that day, whoever it is
+
+
+def tell_tickets(connection: Connection, scene: Scene, at: int) -> bool:
+    """From the hour that is set, once a day, in the policy's time zone; whether it was now."""
+    local = _local(scene.policy, at)
+    if not is_digest_due(connection, scene.policy, scene.settings, at):
+        return False
+    _note_told(connection, _ALL, _day(local), at)
+    table = incident_telling
+    tickets = tellings_where(
+        connection, table.c.is_bad, table.c.is_told, table.c.severity == "ticket"
+    )
+    for letter in digests(tickets, scene, local):
+        send(connection, letter)
+        _note_told(connection, letter.message.owner, _day(local), at)
+    return True
+
+
+def is_digest_due(
+    connection: Connection, policy: Policy, settings: RoutingSettings, at: int
+) -> bool:
+    """Whether the hour has come, and nobody was told of this day."""
+    local = _local(policy, at)
+    return local.hour >= settings.digest_hour and not _is_told(connection, _ALL, _day(local))
+
+
+def _local(policy: Policy, at: int) -> datetime:
+    return from_micros(at).astimezone(ZoneInfo(policy.time_zone))
+
+
+def digests(tickets: Iterable[Telling], scene: Scene, now: datetime) -> list[Letter]:
+    """One letter for each owner of open tickets, the oldest first; pure."""
+    by_owner: dict[str, list[Telling]] = defaultdict(list)
+    for ticket in tickets:
+        by_owner[ticket.addressee].append(ticket)
+    letters = (_letter(owner, own, scene, now) for owner, own in sorted(by_owner.items()))
+    return [letter for letter in letters if letter is not None]
+
+
+def _letter(owner: str, tickets: Sequence[Telling], scene: Scene, now: datetime) -> Letter | None:
+    channel = _channel(owner, scene)
+    if channel is None:
+        return None
+    oldest = sorted(tickets, key=lambda each: (each.draft.since, each.incident_id))
+    count = len(oldest)
+    message = Message(
+        incident_id=f"digest-{_day(now)}-{keys.key(owner) % (1 << 64):016x}",
+        revision=1,
+        kind="notice",
+        severity="ticket",
+        what=f"{count} {'ticket is' if count == 1 else 'tickets are'} open",
+        since=oldest[0].draft.since,
+        at=to_micros(now),
+        root=Root("digest of", owner, "tickets"),
+        owner=owner,
+        lines=tuple(line_of(each) for each in oldest[:MAX_LISTED]),
+        note=f"and {count - MAX_LISTED} more" if count > MAX_LISTED else "",
+        links=Links(full_list=full_list(None, scene.settings)),
+    )
+    return Letter(message, channel)
+
+
+def _channel(owner: str, scene: Scene) -> str | None:
+    """Its Slack; else the webhook for tickets. Nobody is rung for a digest."""
+    own = ways(owner_named(scene.policy, owner), "ticket", scene.settings)
+    last = scene.settings.fallback or ""
+    quiet = [each for each in (*own, last) if each.startswith((SLACK, WEBHOOK))]
+    return quiet[0] if quiet else None
+
+
+def line_of(told: Telling) -> str:
+    """One incident in a list."""
+    own = told.draft
+    state = "" if told.state == "open" else f", {told.state}"
+    return f"{own.root.name}: {own.what} (since {moment(own.since)}{state})"
+
+
+def _day(local: datetime) -> str:
+    return f"{local:%Y-%m-%d}"
+
+
+def _is_told(connection: Connection, owner: str, day: str) -> bool:
+    own = (digest.c.owner == owner, digest.c.day == day)
+    return connection.scalar(select(digest.c.told_at).where(*own)) is not None
+
+
+def _note_told(connection: Connection, owner: str, day: str, at: int) -> None:
+    connection.execute(insert(digest).values(owner=owner, day=day, told_at=at))

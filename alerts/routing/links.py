@@ -1,0 +1,56 @@
+"""Links of a message: built from the operator's address alone, what events name is quoted."""
+
+from urllib.parse import quote, urlencode
+
+from alerts.delivery.message import Links
+from alerts.routing.picture import Picture
+from alerts.routing.settings import Variables
+
+_LINEAGE = "/api/v1/lineage"
+_INCIDENTS = "/api/v1/incidents"
+_RUNBOOKS = "/runbooks"
+_DASHBOARD = "/d/lineward-on-call"
+
+
+def links_of(picture: Picture, settings: Variables) -> Links:
+    """Of one incident."""
+    return Links(
+        explorer=_explorer(picture.dataset, settings),
+        runbook=runbook(picture.runbook, settings),
+        dashboard=_dashboard(picture.dataset, settings),
+        full_list=full_list(picture.incident.id, settings),
+    )
+
+
+def full_list(incident_id: str | None, settings: Variables) -> str:
+    """Of one incident all datasets; or all incidents."""
+    one = "" if incident_id is None else f"/{quote(incident_id, safe='')}"
+    return f"{_base(settings.public_url)}{_INCIDENTS}{one}"
+
+
+def runbook(name: str | None, settings: Variables) -> str | None:
+    """The page of an alert or of a kind of fault."""
+    return f"{_base(settings.public_url)}{_RUNBOOKS}/{quote(name, safe='')}" if name else None
+
+
+def _explorer(dataset: tuple[str, str] | None, settings: Variables) -> str | None:
+    if dataset is None:
+        return None
+    asked = _query(dataset_namespace=dataset[0], dataset=dataset[1])
+    return f"{_base(settings.public_url)}{_LINEAGE}?{asked}"
+
+
+def _dashboard(dataset: tuple[str, str] | None, settings: Variables) -> str:
+    url = _base(settings.dashboards_url or settings.public_url) + _DASHBOARD
+    if dataset is None:
+        return url
+    asked = _query(**{"var-dataset_namespace": dataset[0], "var-dataset": dataset[1]})
+    return f"{url}?{asked}"
+
+
+def _query(**asked: str) -> str:
+    return urlencode(asked, quote_via=quote, errors="replace")
+
+
+def _base(url: str) -> str:
+    return url.rstrip("/")

@@ -1,0 +1,95 @@
+"""Owners downstream: told once of theirs, in Slack, and again only of what joins, hourly."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import msgspec
+
+from alerts.delivery.message import MAX_LISTED, Impacted
+from alerts.delivery.texts import moment
+from alerts.incidents.incident import Event
+from alerts.routing.addresses import slack_of
+from alerts.routing.picture import Picture, Theirs
+from alerts.routing.scene import Scene, notice_at
+from alerts.routing.sheet import Sheet
+from alerts.routing.telling import Notice
+
+
+def prepare(sheet: Sheet, picture: Picture, news: Iterable[Event], scene: Scene) -> None:
+    """Take over what is downstream now; it is told when the incident is."""
+    joined = {key for event in news if event.what == "joined" for key in event.members}
+    before = {notice.channel: notice for notice in sheet.telling.notices}
+    found = _by_channel(sheet, picture, scene)
+    fresh = [
+        _noticed(channel, owners, before.get(channel), joined)
+        for channel, owners in sorted(found.items())
+    ]
+    gone = [notice for channel, notice in before.items() if channel not in found]
+    kept = [msgspec.structs.replace(each, is_due=False) for each in gone if each.told_at]
+    sheet.note(notices=(*fresh, *kept))
+
+
+def _by_channel(
+    sheet: Sheet, picture: Picture, scene: Scene
+) -> dict[str, list[tuple[str, Theirs]]]:
+    """The platform's team hears of its own faults and of what escalated, not of this."""
+    own, found = sheet.telling, defaultdict(list)
+    never = {own.owner, own.addressee, scene.settings.platform}
+    for owner, theirs in sorted(picture.by_owner.items()):
+        channel = None if owner in never or not theirs.count else slack_of(scene.policy, owner)
+        if channel is not None:
+            found[channel].append((owner, theirs))
+    return found
+
+
+def _noticed(
+    channel: str, owners: list[tuple[str, Theirs]], before: Notice | None, joined: set[int]
+) -> Notice:
+    """Teams that share a channel are told together."""
+    every = [theirs for _, theirs in owners]
+    told_at = None if before is None else before.told_at
+    is_new = any(joined & theirs.keys for theirs in every)
+    return Notice(
+        channel=channel,
+        owners=tuple(owner for owner, _ in owners),
+        impacted=tuple(each for theirs in every for each in theirs.impacted)[:MAX_LISTED],
+        count=sum(theirs.count for theirs in every),
+        tiers=_summed(theirs.tiers for theirs in every),
+        told_at=told_at,
+        is_due=told_at is None or is_new or (before is not None and before.is_due),
+    )
+
+
+def _summed(tiers: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
+    counts: dict[str, int] = defaultdict(int)
+    for tier, count in (each for own in tiers for each in own):
+        counts[tier] += count
+    return tuple(counts.items())
+
+
+def give(sheet: Sheet) -> None:
+    """Tell whoever is due: no owner of the root, and nobody of a gap that always stood."""
+    own = sheet.telling
+    if not own.is_told or not own.is_bad or (own.is_standing and own.draft.severity == "ticket"):
+        return
+    told = {place.channel for place in own.places}
+    notices = [_given(sheet, each) if _is_due(sheet, each, told) else each for each in own.notices]
+    sheet.note(notices=tuple(notices))
+
+
+def _is_due(sheet: Sheet, notice: Notice, told: set[str]) -> bool:
+    if not notice.is_due or notice.channel in told:
+        return False
+    return notice_at(sheet.telling, notice.told_at) <= sheet.at
+
+
+def _given(sheet: Sheet, notice: Notice) -> Notice:
+    mends = sheet.telling.addressee
+    said = f"What {', '.join(notice.owners)} has downstream. {mends} was told, to mend it."
+    sheet.give_notice(notice, f"{said}{_first_limit(notice.impacted)}")
+    return msgspec.structs.replace(notice, told_at=sheet.at, is_due=False)
+
+
+def _first_limit(impacted: tuple[Impacted, ...]) -> str:
+    limits = [each.limit_at for each in impacted if each.limit_at is not None]
+    return f" The first limit is {moment(min(limits))}." if limits else ""

@@ -1,0 +1,145 @@
+"""Where it is kept what people know of each incident, and put into the outbox what they hear."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+import structlog
+from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
+
+from alerts.delivery import counts
+from alerts.delivery.figures import FAILED
+from alerts.delivery.message import without_surrogates
+from alerts.delivery.outbox import enqueue
+from alerts.delivery.outcomes import channel_of
+from alerts.routing.decisions import Decided
+from alerts.routing.scene import Scene, next_at
+from alerts.routing.sheet import Escalated, Letter
+from alerts.routing.telling import Telling
+from alerts.rules.incidents import OUTAGE_ROOTS
+from lineage.catalog.pieces import pieces
+from lineage.catalog.tables import incident, incident_escalation, incident_telling
+
+NOBODY: Final = "nobody"  # the channel by which a message goes that has none
+_log = structlog.get_logger(__name__)
+
+
+def tellings_of(connection: Connection, incident_ids: Iterable[str]) -> dict[str, Telling]:
+    """By incident id, those that are known; held for this transaction."""
+    found: dict[str, Telling] = {}
+    for piece in pieces(sorted(set(incident_ids))):
+        own = incident_telling.c.incident_id.in_(piece)
+        found |= {each.incident_id: each for each in tellings_where(connection, own)}
+    return found
+
+
+def is_due(connection: Connection, policy_hash: str, at: int) -> bool:
+    """Whether `due` has any."""
+    table = incident_telling
+    when = or_(table.c.due_at <= at, table.c.policy != policy_hash)
+    query = select(table.c.incident_id).where(table.c.is_bad, when)
+    return connection.scalar(query.limit(1)) is not None
+
+
+def due(connection: Connection, policy_hash: str, at: int) -> Sequence[Telling]:
+    """Those to which time brings something; all that are bad where the policy is a new one."""
+    table = incident_telling
+    is_due = or_(table.c.due_at <= at, table.c.policy != policy_hash)
+    return tellings_where(connection, table.c.is_bad, is_due)
+
+
+def tellings_where(connection: Connection, *clauses: ColumnElement[bool]) -> Sequence[Telling]:
+    """Those that match, by incident id; held for this transaction."""
+    query = select(incident_telling.c.telling).where(*clauses)
+    rows = connection.scalars(query.order_by(incident_telling.c.incident_id).with_for_update())
+    return [msgspec.json.decode(row, type=Telling) for row in rows]
+
+
+def outages(connection: Connection) -> frozenset[str]:
+    """Ids of incidents behind which nobody knows how datasets are."""
+    table = incident_telling
+    query = select(table.c.incident_id).where(table.c.is_bad, table.c.fault.in_(OUTAGE_ROOTS))
+    return frozenset(connection.scalars(query))
+
+
+def write(connection: Connection, decided: Decided, scene: Scene, at: int) -> None:
+    """All of a decision; letters that a channel has had, or later ones of, are not sent again."""
+    for letter in decided.letters:
+        send(connection, letter)
+    for telling in decided.tellings:
+        keep(connection, telling, scene)
+    for escalated in decided.escalated:
+        _note_escalated(connection, escalated, at)
+    for gap, count in Counter(decided.gaps).items():
+        # As attempts to notify that failed: there is an alert on those.
+        for _ in range(count):
+            counts.add(connection, FAILED, NOBODY, gap)
+        _log.error("nobody_to_tell", gap=gap, times=count, platform=scene.settings.platform)
+
+
+def send(connection: Connection, letter: Letter) -> None:
+    """Into the outbox."""
+    enqueue(connection, letter.message, channel_of(letter.channel))
+
+
+def keep(connection: Connection, telling: Telling, scene: Scene) -> None:
+    """Replace what was known."""
+    table, row = incident_telling, _row(telling, scene)
+    same = table.c.incident_id == telling.incident_id
+    # Never deleted and written anew: who waits for the row would find none.
+    if not connection.execute(update(table).where(same).values(**row)).rowcount:
+        connection.execute(insert(table).values(**row))
+    if telling.is_told and telling.told_at is not None:
+        connection.execute(
+            update(incident)
+            .where(incident.c.incident_id == telling.incident_id, incident.c.released_at.is_(None))
+            .values(released_at=telling.told_at)
+        )
+
+
+def _row(telling: Telling, scene: Scene) -> dict[str, Any]:
+    is_hidden = telling.hidden_by is not None and not telling.is_hidden_told
+    return {
+        "incident_id": telling.incident_id,
+        "telling": _encoded(telling),
+        "fault": telling.fault,
+        "addressee": telling.addressee,
+        "severity": telling.draft.severity,
+        "is_bad": telling.is_bad,
+        "is_told": telling.is_told,
+        "due_at": next_at(telling, scene),
+        "policy": scene.policy.hash,
+        "hidden_by": telling.hidden_by if is_hidden else None,
+        "hidden_until": telling.hidden_until if is_hidden else None,
+        "ended_at": telling.ended_at,
+    }
+
+
+def _encoded(telling: Telling) -> str:
+    try:
+        return msgspec.json.encode(telling).decode()
+    except UnicodeEncodeError:
+        return msgspec.json.encode(without_surrogates(msgspec.to_builtins(telling))).decode()
+
+
+def _note_escalated(connection: Connection, escalated: Escalated, at: int) -> None:
+    connection.execute(
+        insert(incident_escalation).values(
+            incident_id=escalated.incident_id,
+            step=escalated.step,
+            owner=escalated.owner,
+            told_at=at,
+            channel=", ".join(escalated.channels),
+        )
+    )
+
+
+def prune(connection: Connection, before: int) -> int:
+    """Forget what ended before this instant in µs; how many.
+
+    What a window hid and was not listed yet stays.
+    """
+    table = incident_telling
+    is_over = (table.c.ended_at < before, table.c.hidden_by.is_(None))
+    return connection.execute(delete(table).where(*is_over)).rowcount

@@ -1,0 +1,191 @@
+"""The digest of tickets, and what a planned window hid."""
+
+from datetime import UTC, datetime
+
+import msgspec
+from sqlalchemy import insert, select, update
+
+from alerts.incidents.estate import MICROS
+from lineage.catalog.engine import writing
+from lineage.catalog.tables import digest, incident_telling, notification, suppression
+from lineage.clock import to_micros
+from tests.alerts.incidents.stories import found
+from tests.alerts.routing.kept import Desk
+from tests.alerts.routing.town import POLICY
+
+MIDNIGHT = to_micros(datetime(2026, 11, 21, tzinfo=UTC)) // MICROS
+HOUR = 3_600
+BERLIN = msgspec.structs.replace(POLICY, time_zone="Europe/Berlin")
+
+
+def digests(desk):
+    """Owner, what and lines of each."""
+    return [
+        (each["owner"], each["what"], len(each["lines"]))
+        for each in desk.messages("notice")
+        if each["incident_id"].startswith("digest-")
+    ]
+
+
+def test_each_owner_hears_of_open_tickets_once_a_day(embedded):
+    """At nine in the policy's time zone, again the next day, and nothing when there are none."""
+    desk = Desk(embedded, BERLIN)
+    tickets = [found(name, owner="shop") for name in "ab"] + [found("c", owner="pay")]
+    desk.opened(*tickets, found("d", owner="boss", level="page"), at=MIDNIGHT)
+
+    desk.turn(MIDNIGHT + 8 * HOUR - 1)
+    assert digests(desk) == []
+    for second in range(3):
+        desk.turn(MIDNIGHT + 8 * HOUR + second)
+    first = [("pay", "1 ticket is open", 1), ("shop", "2 tickets are open", 2)]
+    assert sorted(digests(desk)) == first
+    desk.at(MIDNIGHT + 10 * HOUR, tickets[0])
+    desk.at(MIDNIGHT + 10 * HOUR + 45, tickets[0])
+    desk.turn(MIDNIGHT + 32 * HOUR)
+    assert sorted(digests(desk)) == sorted([*first, ("shop", "1 ticket is open", 1)])
+
+
+def test_a_ticket_of_the_afternoon_waits_for_the_next_day(embedded):
+    """The day's digest was due in the morning, whether there was any or not."""
+    desk = Desk(embedded)
+    desk.turn(MIDNIGHT + 9 * HOUR)
+    desk.opened(found("a", owner="shop"), at=MIDNIGHT + 15 * HOUR)
+
+    desk.turn(MIDNIGHT + 15 * HOUR + 60)
+    assert digests(desk) == []
+    desk.turn(MIDNIGHT + 33 * HOUR)
+    assert digests(desk) == [("shop", "1 ticket is open", 1)]
+
+
+def test_a_digest_lists_ten_and_counts_the_rest(embedded):
+    """The oldest first; in Slack, and nobody is rung."""
+    desk = Desk(embedded)
+    faults = [found(name, owner="shop", onset=ord(name) * 60) for name in "abcdefghijkl"]
+    desk.opened(*faults, at=MIDNIGHT)
+
+    desk.turn(MIDNIGHT + 9 * HOUR)
+
+    (told,) = desk.messages("notice")
+    assert (len(told["lines"]), told["note"]) == (10, "and 2 more")
+    assert told["lines"][0] == "a: failed a (since 1970-01-01 01:37 UTC)"
+    assert told["links"]["full_list"] == "https://lineward.test/api/v1/incidents"
+
+
+def test_what_ended_long_ago_is_forgotten_with_its_messages(embedded):
+    """By the day's first turn; what stands open keeps all of its own."""
+    desk = Desk(embedded, keep_days=1)
+    over, stands = found("a", owner="shop"), found("b", owner="pay")
+    desk.opened(over, stands, at=MIDNIGHT)
+    desk.at(MIDNIGHT + 100, stands)
+    desk.at(MIDNIGHT + 145, stands)
+
+    desk.turn(MIDNIGHT + 9 * HOUR)
+    assert len(rows(desk, incident_telling)) == 2
+    with writing(embedded) as connection:
+        connection.execute(update(notification).values(state="sent"))
+    desk.turn(MIDNIGHT + 33 * HOUR)
+    (left,) = rows(desk, incident_telling)
+    assert left.addressee == "pay"
+    kept = {(each.channel, each.kind) for each in rows(desk, notification)}
+    assert kept == {
+        ("slack:#pay", "opened"),
+        ("webhook:tickets", "opened"),
+        ("slack:#pay", "notice"),
+    }
+    assert {each.day for each in rows(desk, digest)} == {"2026-11-21", "2026-11-22"}
+
+
+def rows(desk, table):
+    """All of them."""
+    with desk.engine.connect() as connection:
+        return connection.execute(select(table)).all()
+
+
+def hidden(name, **said):  # noqa: ANN003
+    """By the planned window `move`, for an hour."""
+    until = (MIDNIGHT + HOUR) * MICROS
+    return found(name, hidden_by="move", hidden_until=until, **said)
+
+
+def windows(desk):
+    """Owner and what of each."""
+    told = desk.messages("notice")
+    return sorted((each["owner"], each["what"], len(each["lines"])) for each in told)
+
+
+def test_what_a_window_hid_is_listed_when_it_ends(embedded):
+    """For each owner theirs, once; what is bad still opens beside it."""
+    desk = Desk(embedded)
+    faults = (hidden("a", owner="shop"), hidden("b", owner="shop"), hidden("c", owner="pay"))
+    desk.opened(*faults, at=MIDNIGHT, hidden_by="move")
+    desk.at(MIDNIGHT + 100, *faults[1:], hidden_by="move")
+    desk.at(MIDNIGHT + 145, *faults[1:], hidden_by="move")
+    desk.turn(MIDNIGHT + HOUR - 1)
+    assert desk.outbox == []
+
+    for second in (0, 1):
+        desk.at(MIDNIGHT + HOUR + second, found("b", owner="shop"), found("c", owner="pay"))
+        desk.turn(MIDNIGHT + HOUR + second)
+
+    said = "The window has ended. It hid {}; still bad: {}"
+    assert set(windows(desk)) == {("pay", said.format(1, 1), 1), ("shop", said.format(2, 1), 2)}
+    assert {each for each in desk.outbox if "#shop" in each} == {
+        "slack:#shop notice 1",
+        "slack:#shop opened 2",
+    }
+
+
+def test_a_window_that_was_prolonged_is_listed_at_its_end(embedded):
+    """What it hides still is no news yet."""
+    desk = Desk(embedded)
+    desk.opened(hidden("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
+
+    desk.turn(MIDNIGHT + 2 * HOUR)
+
+    assert windows(desk) == []
+
+
+def window(desk, **given):  # noqa: ANN003
+    """A row of the table, of the first hour."""
+    fields = {"name": "move", "pattern": "*", "by": "ada", "via": "cli", "reason": ""}
+    times = {
+        "from_at": MIDNIGHT * MICROS,
+        "until_at": (MIDNIGHT + HOUR) * MICROS,
+        "created_at": MIDNIGHT * MICROS,
+    }
+    with writing(desk.engine) as connection:
+        connection.execute(insert(suppression).values(**fields, **(times | given)))
+
+
+def told_at(desk):
+    """When that window was told of."""
+    with desk.engine.connect() as connection:
+        return connection.scalar(select(suppression.c.told_at))
+
+
+def test_a_window_that_hid_nothing_is_told_to_nobody(embedded):
+    """It is done all the same."""
+    desk = Desk(embedded)
+    window(desk)
+
+    desk.turn(MIDNIGHT + HOUR - 1)
+    assert told_at(desk) is None
+    desk.turn(MIDNIGHT + HOUR)
+    assert told_at(desk) == (MIDNIGHT + HOUR) * MICROS
+    assert desk.outbox == []
+
+
+def test_a_window_that_a_person_ended_is_listed_then(catalog):
+    """Before its time; what it hid and was good again is in it."""
+    desk = Desk(catalog)
+    window(desk, ended_at=(MIDNIGHT + 600) * MICROS)
+    desk.opened(hidden("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
+    desk.at(MIDNIGHT + 100)
+    desk.at(MIDNIGHT + 145)
+
+    desk.turn(MIDNIGHT + 599)
+    assert (windows(desk), told_at(desk)) == ([], None)
+    desk.turn(MIDNIGHT + 600)
+    said = "The window has ended. It hid 1; still bad: 0"
+    assert set(windows(desk)) == {("shop", said, 1)}
+    assert told_at(desk) == (MIDNIGHT + 600) * MICROS
