@@ -1,0 +1,49 @@
+"""The audit log of what people want: rows are only ever added."""
+
+from typing import Literal
+
+import msgspec
+from sqlalchemy import Connection, insert
+
+from lineage.catalog.tables import audit
+
+Via = Literal["api", "cli", "slack", "policy"]
+
+DONE = "done"
+_MAX_CHARACTERS = 1_000
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody wanted, or what became of it.
+
+    Attributes:
+        who: a token's name, a person of the policy or of Slack, a user of the machine.
+        action: what was wanted, a word.
+        detail: of what, and why.
+        answer: `done`, or why not; none: it is not known yet.
+    """
+
+    at: int
+    who: str
+    via: Via
+    action: str
+    detail: str
+    answer: str | None = None
+
+
+def record(connection: Connection, entry: Entry) -> None:
+    """Add a row, in the transaction of what it tells of."""
+    row = msgspec.structs.asdict(entry)
+    texts = {name: stored(value) for name, value in row.items() if isinstance(value, str)}
+    connection.execute(insert(audit), {**row, **texts})
+
+
+def refusal(entry: Entry, reason: str) -> Entry:
+    """The same, and why it came to nothing."""
+    return msgspec.structs.replace(entry, answer=f"refused: {reason}")
+
+
+def stored(text: str, limit: int = _MAX_CHARACTERS) -> str:
+    """Text as every catalog can hold it: no NUL, no half of a surrogate pair, and cut."""
+    sound = text[:limit].encode("utf-8", "replace").decode()
+    return sound.replace("\0", "\N{REPLACEMENT CHARACTER}")

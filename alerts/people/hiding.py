@@ -1,0 +1,89 @@
+"""What planned windows hide at an instant: those that people asked for, and the policy's.
+
+Pure. A window hides a fault of a dataset or of a job whose name its pattern matches; never one of
+the service itself, which has neither.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import msgspec
+
+from lineage.clock import from_micros, to_micros
+from lineage.names import SEPARATOR, joined
+from lineage.policy import Policy
+from lineage.policy.model import Match, Suppression
+from lineage.policy.patterns import Matcher, matcher
+
+Hidden = tuple[str, int]  # the name of the window that hides it, and until when, µs
+Name = tuple[str, str]  # namespace and name, as the catalog has them
+
+
+class Window(msgspec.Struct, frozen=True):
+    """A planned time for what matches; µs."""
+
+    name: str
+    pattern: Match
+    begin: int
+    until: int
+
+
+def hidden(
+    windows: Iterable[Window], policy: Policy, namespace: str, name: str, at: int
+) -> Hidden | None:
+    """The window that hides a dataset or job at an instant, and when that ends; µs.
+
+    Of several the one that ends last.
+    """
+    (found,) = hidden_all(windows, policy, [(namespace, name)], at)
+    return found
+
+
+def hidden_all(
+    windows: Iterable[Window], policy: Policy, names: Sequence[Name], at: int
+) -> list[Hidden | None]:
+    """`hidden` of each name: the patterns are made ready once."""
+    # What ends last is asked first: the first that matches is the answer.
+    in_force = sorted(windows_in_force(windows, policy, at), key=lambda one: -one.until)
+    tests = [(matcher(one.pattern), (one.name, one.until)) for one in in_force]
+    return [_of(tests, *name) for name in names]
+
+
+def hidden_together(found: Iterable[Hidden | None]) -> Hidden | None:
+    """Of a fault with several datasets: hidden while all of them are, until the first is not.
+
+    None where one of them is not hidden, and where there are none.
+    """
+    each = list(found)
+    known = [one for one in each if one is not None]
+    return min(known, key=lambda one: one[1]) if known and len(known) == len(each) else None
+
+
+def matched(pattern: Match, names: Iterable[Name]) -> int:
+    """How many of these names a pattern matches."""
+    tests = [(matcher(pattern), ("", 0))]
+    return sum(_of(tests, *name) is not None for name in names)
+
+
+def windows_in_force(windows: Iterable[Window], policy: Policy, at: int) -> list[Window]:
+    """Of those given and the policy's: the ones that an instant falls into."""
+    instant = from_micros(at)
+    of_policy = (_window(one, policy, instant) for one in policy.suppressions)
+    every = [*windows, *(one for one in of_policy if one is not None)]
+    return [one for one in every if one.begin <= at < one.until]
+
+
+def _window(one: Suppression, policy: Policy, at: datetime) -> Window | None:
+    """Its only window; or, where it comes by cron, the one that the instant falls into."""
+    recurring = one.recurring(policy.time_zone)
+    span = one.once if recurring is None else recurring.window_at(at)
+    return span and Window(one.name, one.match, to_micros(span[0]), to_micros(span[1]))
+
+
+def _of(tests: list[tuple[Matcher, Hidden]], namespace: str, name: str) -> Hidden | None:
+    whole, parted = joined(namespace, name), f"{namespace}{SEPARATOR}{name}"
+    for test, found in tests:
+        text = parted if test.is_parted else whole
+        if text.startswith(test.prefix) and test.regex.fullmatch(text):
+            return found
+    return None

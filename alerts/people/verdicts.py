@@ -1,0 +1,63 @@
+"""What people said of incidents: whether what was told was true, by kind of fault.
+
+Counted in the catalog, each incident once: the counters outlive every process, and never fall.
+`incident.is_false_alarm` is null while nobody said anything, no once somebody took it for real, and
+yes once somebody said that it was none.
+"""
+
+from typing import Final, Literal
+
+import msgspec
+from sqlalchemy import Connection, insert, select, update
+
+from lineage.catalog.reader import Reader
+from lineage.catalog.tables import incident, served_count
+
+METRIC: Final = "lineage_incident_verdicts"
+Said = Literal["judged", "false_alarm"]
+
+_COUNTS = "SELECT label, value FROM served_count WHERE metric = :metric ORDER BY label"
+
+
+class Verdicts(msgspec.Struct, frozen=True):
+    """One series: so many incidents of a kind, of which this was said."""
+
+    kind: str
+    verdict: str
+    count: float
+
+
+def judged(connection: Connection, incident_id: str) -> None:
+    """Somebody acknowledged or resolved it: counted the first time."""
+    own = incident.c
+    first = update(incident).where(own.incident_id == incident_id, own.is_false_alarm.is_(None))
+    if connection.execute(first.values(is_false_alarm=False)).rowcount:
+        _add(connection, incident_id, "judged")
+
+
+def false_alarm(connection: Connection, incident_id: str) -> None:
+    """Somebody said that it was none: counted the first time, and as judged too."""
+    judged(connection, incident_id)
+    own = incident.c
+    taken = update(incident).where(own.incident_id == incident_id, own.is_false_alarm.is_(False))
+    if connection.execute(taken.values(is_false_alarm=True)).rowcount:
+        _add(connection, incident_id, "false_alarm")
+
+
+def verdicts(reader: Reader) -> list[Verdicts]:
+    """All series. Precision of a kind is 1 - false_alarm / judged."""
+    rows = reader.rows(_COUNTS, {"metric": METRIC})
+    named = [(label.rpartition(" "), value) for label, value in rows]
+    return [Verdicts(kind, verdict, value) for (kind, _, verdict), value in named]
+
+
+def _add(connection: Connection, incident_id: str, said: Said) -> None:
+    kind = connection.scalar(
+        select(incident.c.root_kind).where(incident.c.incident_id == incident_id)
+    )
+    table = served_count
+    values = {"metric": METRIC, "label": f"{kind} {said}"}
+    same = (table.c.metric == values["metric"], table.c.label == values["label"])
+    more = update(table).where(*same).values(value=table.c.value + 1)
+    if not connection.execute(more).rowcount:
+        connection.execute(insert(table), {**values, "value": 1.0})
