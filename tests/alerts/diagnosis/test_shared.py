@@ -1,0 +1,67 @@
+"""What failing jobs have in common: counted on both sides, and held against chance."""
+
+import pytest
+
+from alerts.diagnosis.fisher import by_chance
+from alerts.diagnosis.shared import Failing, common_cause
+
+OLD, NEW = {"spark": "4.2.0"}, {"spark": "4.3.1"}
+
+
+def _failing(count, now=NEW, before=OLD):
+    return [Failing(number, now, before) for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    # By hand: C(3,3) / C(6,3); all of three with one of three; what everybody has.
+    [((3, 3, 0, 3), 1 / 20), ((3, 3, 1, 3), 4 / 20), ((3, 3, 3, 3), 1.0), ((0, 3, 0, 3), 1.0)],
+)
+def test_the_exact_test_is_fisher_s(counts, expected):
+    """Small tables, counted by hand."""
+    assert by_chance(*counts) == pytest.approx(expected)
+
+
+def test_counts_that_are_none_are_refused():
+    """More with it than there are."""
+    with pytest.raises(ValueError, match="4 of 3"):
+        by_chance(4, 3, 0, 1)
+
+
+def test_an_upgrade_that_breaks_every_third_job_is_the_cause():
+    """Twenty jobs have it and are well, seventy have not run since."""
+    found = common_cause(_failing(10), [NEW] * 20 + [OLD] * 70)
+
+    assert found.words == (
+        "spark 4.3.1 (was 4.2.0): 10 of 10 jobs that fail have it, and 20 of 90 that do not"
+    )
+    assert found.job_keys == frozenset(range(10))
+
+
+def test_what_everybody_has_is_no_cause():
+    """Upgraded long ago: those that fail had it when they were well."""
+    assert common_cause(_failing(10, before=NEW), [NEW] * 90) is None
+
+
+def test_what_the_others_have_as_often_is_no_cause():
+    """All ran the new version since, and most are well."""
+    assert common_cause(_failing(3), [NEW] * 90) is None
+
+
+def test_two_are_too_few():
+    """However rare it is elsewhere."""
+    assert common_cause(_failing(2), [OLD] * 1_000) is None
+
+
+def test_the_least_likely_of_several_is_named():
+    """The listener came with it for some of the others too."""
+    both = NEW | {"OpenLineage listener": "1.52"}
+    was = OLD | {"OpenLineage listener": "1.51"}
+    good = [OLD | {"OpenLineage listener": "1.52"}] * 30 + [was] * 60
+
+    assert common_cause(_failing(6, both, was), good).name == "spark 4.3.1"
+
+
+def test_a_job_that_was_never_well_says_nothing():
+    """It did not begin to fail with anything."""
+    assert common_cause(_failing(10, before=None), [OLD] * 90) is None
