@@ -1,0 +1,43 @@
+"""What the newest evaluation found bad, as the search for roots takes it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from alerts.incidents.estate import BadFact
+from lineage.states import FRESHNESS
+
+_BAD = """
+    SELECT s.dataset_key, s.sli, s.reason, s.since, s.was_good,
+        a.last_written_at + s.limit_seconds * 1e6,
+        CASE WHEN s.limit_origin = 'learned' THEN l.learned_at END
+    FROM dataset_state s
+    JOIN dataset d ON d.dataset_key = s.dataset_key
+    LEFT JOIN dataset_activity a ON a.dataset_key = s.dataset_key
+    LEFT JOIN dataset_limit l ON l.dataset_key = s.dataset_key
+    WHERE s.state = 'bad' AND d.retired_at IS NULL
+    ORDER BY s.dataset_key, s.sli
+"""
+# Of these two, a state is unknown by our own gaps alone.
+_UNKNOWN = """
+    SELECT DISTINCT dataset_key FROM dataset_state WHERE state = 'unknown' AND sli IN ('M1', 'M2')
+"""
+
+
+def bad_facts(connection: Connection, as_of: int) -> list[BadFact]:
+    """Every (dataset, SLI) that is bad as of the newest evaluation, `as_of` in µs."""
+    return [_fact(row, as_of) for row in connection.execute(text(_BAD))]
+
+
+def unknown_keys(connection: Connection) -> frozenset[int]:
+    """Datasets of which nobody knows how they are, for a gap of ours."""
+    return frozenset(connection.scalars(text(_UNKNOWN)))
+
+
+def _fact(row: Sequence[Any], as_of: int) -> BadFact:
+    key, sli, reason, since, was_good, deadline, learned_at = row
+    if sli == FRESHNESS.id and deadline is not None:
+        # Not the evaluation that found it: the deadline. Nobody could miss one not yet learned.
+        since = min(as_of, max(int(deadline), learned_at or 0))
+    return BadFact(key, sli, reason, since, is_standing=not was_good)

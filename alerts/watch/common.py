@@ -1,0 +1,31 @@
+"""Whether several jobs fail for one reason, which is then the root of all of them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from sqlalchemy import Connection
+
+from alerts.diagnosis.runs import failing, last_good
+from alerts.diagnosis.shared import FEWEST, Common, common_cause
+from alerts.incidents.estate import MICROS
+from alerts.incidents.faults import Cluster, Root
+
+_FAILED: Final = frozenset({"failed", "lost"})
+_BACK: Final = 30 * 86_400 * MICROS  # a good run of before that says little of now
+
+
+def cause_of(
+    connection: Connection, found: Iterable[Cluster], as_of: int
+) -> tuple[Common | None, Mapping[Root, str]]:
+    """What jobs that failed have in common, and its name for each of them."""
+    failed = [each for each in found if each.root.entity == "job" and each.root.kind in _FAILED]
+    if len(failed) < FEWEST:
+        return None, {}
+    before = last_good(connection, as_of - _BACK)
+    jobs = failing(connection, (run for each in failed for run in each.run_ids), before)
+    keys = {each.job_key for each in jobs}
+    common = common_cause(jobs, (said for key, said in before.items() if key not in keys))
+    if common is None:
+        return None, {}
+    roots = (each.root for each in failed if each.root.key in common.job_keys)
+    return common, dict.fromkeys(roots, common.name)

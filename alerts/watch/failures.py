@@ -1,0 +1,45 @@
+"""The runs that failed since a dataset was last written."""
+
+from collections.abc import Iterable
+
+import msgspec
+from sqlalchemy import Connection, bindparam, text
+
+from lineage.catalog.pieces import pieces
+
+_FAILED = text(
+    """
+    SELECT d.canonical_key, r.failed_at, r.run_id, r.root_job_namespace, r.root_job_name
+    FROM run_io io
+    JOIN dataset d ON d.dataset_key = io.dataset_key
+    JOIN run r ON r.run_key = io.run_key
+    LEFT JOIN dataset_activity a ON a.dataset_key = d.canonical_key
+    WHERE d.canonical_key IN :keys AND io.direction = 'write'
+    AND r.failed_at > coalesce(a.last_written_at, 0)
+    ORDER BY d.canonical_key, r.failed_at, r.run_id
+    """
+).bindparams(bindparam("keys", expanding=True))
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Since its newest write, a dataset's job failed.
+
+    Attributes:
+        first_at: the first time, µs: a job that retries did not fail anew.
+        run_id: of the newest of these runs, and its job.
+    """
+
+    first_at: int
+    run_id: str
+    job_namespace: str
+    job_name: str
+
+
+def failures(connection: Connection, keys: Iterable[int]) -> dict[int, Failure]:
+    """Of these datasets, those that have one; by canonical key."""
+    found: dict[int, Failure] = {}
+    for piece in pieces(keys):
+        for key, at, *said in connection.execute(_FAILED, {"keys": piece}):
+            first_at = found[key].first_at if key in found else at
+            found[key] = Failure(first_at, *said)
+    return found

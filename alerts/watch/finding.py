@@ -1,0 +1,142 @@
+"""The faults of an evaluation: what is bad, what is behind it, how bad that is, and whose."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+from sqlalchemy import Connection
+
+from alerts.diagnosis.shared import Common
+from alerts.incidents.causes import by_cause
+from alerts.incidents.faults import Cluster, Member, Root
+from alerts.incidents.incident import Found, found_of
+from alerts.incidents.roots import clusters
+from alerts.incidents.severity import Impact, SeverityRules, impact, severity
+from alerts.people.hiding import Hidden, Window, hidden_all, hidden_together
+from alerts.watch.bad_facts import bad_facts, unknown_keys
+from alerts.watch.catalog_estate import Given, read_estate
+from alerts.watch.common import cause_of
+from alerts.watch.named import Named, named
+from alerts.watch.words import root_name
+from lineage.graph import Graph
+from lineage.policy.model import Policy
+from lineage.policy.resolution import owner_of_job
+
+RULES = SeverityRules()
+
+
+class Finding(msgspec.Struct, frozen=True, eq=False):
+    """One fault, and what it rests on; of a part of the service itself that is nothing."""
+
+    found: Found
+    cluster: Cluster | None = None
+    impact: Impact | None = None
+    namespace: str = ""  # of what is to be mended
+    name: str = ""
+    common: Common | None = None  # of a cause: what its jobs have in common
+
+    @property
+    def members(self) -> Mapping[int, Member]:
+        """By dataset: how it is bad, and by what; the shortest way where there are several."""
+        if self.cluster is None:
+            return {}
+        return {each.dataset_key: each for each in reversed(self.cluster.members)}
+
+
+class Findings(msgspec.Struct, frozen=True, eq=False):
+    """All of an evaluation.
+
+    Attributes:
+        as_of: of it, µs.
+        by_root: faults by what is to be mended.
+        unknown: datasets of which nobody knows how they are.
+    """
+
+    as_of: int
+    by_root: Mapping[Root, Finding] = {}
+    unknown: frozenset[int] = frozenset()
+
+
+def find(connection: Connection, as_of: int, policy: Policy, windows: Sequence[Window]) -> Findings:
+    """What the newest evaluation, of `as_of` (µs), tells of.
+
+    Args:
+        connection: of the catalog; one moment of it.
+        as_of: of the newest evaluation.
+        policy: in force.
+        windows: that people planned, beside the policy's.
+    """
+    unknown = unknown_keys(connection)
+    facts = bad_facts(connection, as_of)
+    if not facts:
+        return Findings(as_of, unknown=unknown)
+    given = read_estate(connection, as_of)
+    alone = clusters(facts, given.estate)
+    common, causes = cause_of(connection, alone, as_of)
+    faults = by_cause(alone, causes)
+    graph = Graph(given.edges.upstream_keys, given.edges.downstream_keys)
+    people = named(connection, {key for each in faults for key in each.root_keys})
+    roots = (root_name(each.root, given.jobs, people) for each in faults)
+    names = list({*roots, *((each.namespace, each.name) for each in people.values())})
+    hides = dict(zip(names, hidden_all(windows, policy, names, as_of), strict=True))
+    judged = _Judging(given, graph, policy, people, hides)
+    found = [judged.finding(each, as_of, common) for each in faults]
+    return Findings(as_of, {each.found.root: each for each in found}, unknown)
+
+
+class _Judging:
+    """Makes of a cluster what the life of incidents goes by."""
+
+    def __init__(
+        self,
+        given: Given,
+        graph: Graph,
+        policy: Policy,
+        people: Mapping[int, Named],
+        hides: Mapping[tuple[str, str], Hidden | None],
+    ) -> None:
+        self._given, self._graph = given, graph
+        self._policy, self._people, self._hides = policy, people, hides
+
+    def finding(self, cluster: Cluster, now: int, common: Common | None) -> Finding:
+        estate = self._given.estate
+        hurt = impact(cluster, self._graph, estate, RULES)
+        level = severity(cluster, hurt, estate, now, RULES)
+        found = found_of(cluster, level, estate, self._owner(cluster))
+        hidden = self._hidden(cluster)
+        if hidden is not None:
+            window, until = hidden
+            found = msgspec.structs.replace(found, hidden_by=window, hidden_until=until)
+        name = root_name(found.root, self._given.jobs, self._people)
+        return Finding(found, cluster, hurt, *name, common if _is_cause(cluster) else None)
+
+    def _owner(self, cluster: Cluster) -> str | None:
+        """Whoever owns the job; else most of what it writes, by key where that is a draw.
+
+        Of a cause in the jobs of several teams none of them: that is the platform's.
+        """
+        job = self._job(cluster)
+        owner = None if job is None else owner_of_job(self._policy, *job)
+        owners = [each.owner for key in cluster.root_keys if (each := self._people.get(key))]
+        if _is_cause(cluster):
+            return owners[0] if len(set(owners)) == 1 else None
+        return owner or _most_common(owners)
+
+    def _hidden(self, cluster: Cluster) -> Hidden | None:
+        """In a window is whose job is in one, or all of whose own datasets are."""
+        job = self._job(cluster)
+        own = (self._people[key] for key in cluster.root_keys if key in self._people)
+        of_job = None if job is None else self._hides[job]
+        return of_job or hidden_together(self._hides[each.namespace, each.name] for each in own)
+
+    def _job(self, cluster: Cluster) -> tuple[str, str] | None:
+        return self._given.jobs.get(cluster.root.key) if cluster.root.entity == "job" else None
+
+
+def _is_cause(cluster: Cluster) -> bool:
+    return cluster.root.entity == "cause"
+
+
+def _most_common(owners: Iterable[str | None]) -> str | None:
+    counts = Counter(owner for owner in owners if owner is not None)
+    return next((owner for owner, _ in counts.most_common(1)), None)

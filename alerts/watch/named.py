@@ -1,0 +1,44 @@
+"""Names, tiers, owners and states of datasets, for those who are told of them."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from sqlalchemy import Connection, bindparam, text
+
+from lineage.catalog.pieces import pieces
+
+_NAMED = text(
+    """
+    SELECT d.dataset_key, d.namespace, d.name, coalesce(p.tier, 'optional'), p.owner,
+        coalesce(s.state, 'unknown'),
+        CAST(a.last_written_at + two.limit_seconds * 1e6 AS BIGINT)
+    FROM dataset d
+    LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+    LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
+    LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+    LEFT JOIN dataset_state two ON two.dataset_key = d.dataset_key AND two.sli = 'M2'
+    WHERE d.dataset_key IN :keys AND d.retired_at IS NULL
+    """
+).bindparams(bindparam("keys", expanding=True))
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A dataset. `owner`: as the policy or its facet says; `state`: the gravest of its SLIs."""
+
+    key: int
+    namespace: str
+    name: str
+    tier: str
+    owner: str | None
+    state: str
+    limit_at: int | None
+
+
+def named(connection: Connection, keys: Iterable[int]) -> dict[int, Named]:
+    """By key; a dataset that is retired or was never seen is not there."""
+    return {each.key: each for each in _asked(connection, keys)}
+
+
+def _asked(connection: Connection, keys: Iterable[int]) -> Iterator[Named]:
+    for piece in pieces(keys):
+        yield from (Named(*row) for row in connection.execute(_NAMED, {"keys": piece}))

@@ -1,0 +1,39 @@
+"""What is wrong with Lineward itself, as faults beside those of datasets."""
+
+from collections.abc import Iterator
+
+from sqlalchemy import Connection, text
+
+from alerts.incidents.estate import MICROS
+from alerts.incidents.incident import Found, service_fault
+from lineage.states import UNAUTHORIZED_ACCESS
+
+COLLECTOR, PIPELINE = "collector", "pipeline"
+# Evaluations come every 15 s while events do, and every 60 s else.
+STALE_SECONDS = 120
+_HOUR = 3600 * MICROS
+_SILENT = "SELECT min(started_at) FROM ingestion_gap WHERE ended_at IS NULL"
+_LET_IN = """
+    SELECT min(hour) FROM served_hour WHERE sli = :sli AND good < total AND hour >= :since
+"""
+
+
+def own_faults(
+    connection: Connection, evaluated_at: int | None, now: int, owner: str | None
+) -> Iterator[Found]:
+    """A silent collector, a pipeline that stands still, an access that should not have been.
+
+    Args:
+        connection: of the catalog.
+        evaluated_at: of the newest evaluation, µs; none: there was never one, and nothing to miss.
+        now: µs.
+        owner: of Lineward itself.
+    """
+    if evaluated_at is not None and now - evaluated_at > STALE_SECONDS * MICROS:
+        yield service_fault("ingestion", PIPELINE, evaluated_at, owner)
+    elif (silent_at := connection.scalar(text(_SILENT))) is not None:
+        yield service_fault("ingestion", COLLECTOR, silent_at, owner)
+    # It stands for an hour or two: what happened once does not become good by being over.
+    asked = {"sli": UNAUTHORIZED_ACCESS.id, "since": (now // _HOUR - 1) * _HOUR}
+    if (let_in_at := connection.scalar(text(_LET_IN), asked)) is not None:
+        yield service_fault("access", UNAUTHORIZED_ACCESS.name, let_in_at, owner)

@@ -1,0 +1,142 @@
+"""Walks incidents on, once a second, by what the newest evaluation says."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+import structlog
+from sqlalchemy import Connection, Engine
+
+from alerts.incidents import life
+from alerts.incidents.faults import Root
+from alerts.incidents.incident import Command, Found, Incident, Now, Step
+from alerts.people.answers import answered, refusals, waiting
+from alerts.people.windows import windows_at
+from alerts.routing.desk import told
+from alerts.routing.picture import Picture
+from alerts.routing.settings import RoutingSettings
+from alerts.watch.explained import count_explained
+from alerts.watch.finding import Finding, Findings, find
+from alerts.watch.instants import evaluated_at
+from alerts.watch.keeping import keep, position, remembered
+from alerts.watch.own_faults import own_faults
+from alerts.watch.pictures import picture
+from alerts.watch.words import root_name
+from lineage.catalog.engine import writing
+from lineage.clock import Clock, to_micros
+from lineage.policy.model import Policy
+
+_log = structlog.get_logger(__name__)
+
+Asked = list[tuple[int, Command]]
+
+
+class _Seen(msgspec.Struct, frozen=True, eq=False):
+    """What a turn goes by."""
+
+    now: Now
+    by_root: Mapping[Root, Finding]
+    asked: Asked
+    policy: Policy
+
+    def findings(self, step: Step) -> dict[str, Finding]:
+        """By incident, where its root is found now."""
+        every = (*step.changed, *step.incidents)
+        return {each.id: self.by_root[each.root] for each in every if each.root in self.by_root}
+
+
+class Watch:
+    """Called once a second.
+
+    What it remembers is what stands in the catalog: where another service wrote in between, it
+    reads that first.
+    """
+
+    def __init__(
+        self, clock: Clock, policy: Callable[[], Policy], settings: RoutingSettings
+    ) -> None:
+        """Nothing is read before the first turn.
+
+        Args:
+            clock: of this process.
+            policy: gives the one in force.
+            settings: of those who are told.
+        """
+        self._clock, self._policy, self._settings = clock, policy, settings
+        self._findings = Findings(0)
+        self._incidents: dict[str, Incident] = {}
+        self._position = -1
+        self._counted = 0
+
+    def __call__(self, engine: Engine) -> None:
+        """One turn."""
+        seen = self._look(engine)
+        step = life.step(self._incidents.values(), seen.now)
+        if seen.asked or not self._is_as_before(step):
+            self._write(engine, seen, step)
+
+    def _look(self, engine: Engine) -> _Seen:
+        """Read what is new; roots are looked for where there is a new evaluation."""
+        at, policy = to_micros(self._clock()), self._policy()
+        with engine.connect() as connection:
+            as_of = evaluated_at(connection)
+            if as_of is not None and as_of != self._findings.as_of:
+                self._findings = find(connection, as_of, policy, windows_at(connection, at))
+            own = own_faults(connection, as_of, at, self._settings.platform)
+            by_root = {**self._findings.by_root, **{each.root: _of_service(each) for each in own}}
+            if position(connection) != self._position:
+                self._recall(connection)
+            asked = waiting(connection)
+        self._count(engine, as_of)
+        found = tuple(each.found for each in by_root.values())
+        now = Now(at, found, self._findings.unknown, tuple(command for _, command in asked))
+        return _Seen(now, by_root, asked, policy)
+
+    def _count(self, engine: Engine, as_of: int | None) -> None:
+        """By the incidents as they were: what opens now was in none before."""
+        if as_of is None or as_of == self._counted:
+            return
+        with writing(engine) as connection:
+            count_explained(connection)
+        self._counted = as_of
+
+    def _is_as_before(self, step: Step) -> bool:
+        return not step.changed and {each.id: each for each in step.incidents} == self._incidents
+
+    def _recall(self, connection: Connection) -> None:
+        self._position = position(connection)
+        self._incidents = {each.id: each for each in remembered(connection)}
+
+    def _write(self, engine: Engine, seen: _Seen, step: Step) -> None:
+        with engine.connect() as connection:
+            # Who is hurt is looked up before the catalog is locked.
+            pictures = _pictures(connection, step, seen)
+        with writing(engine) as connection:
+            if position(connection) != self._position:
+                self._recall(connection)
+                step = life.step(self._incidents.values(), seen.now)
+                pictures = _pictures(connection, step, seen)
+            keep(connection, self._incidents, step, seen.findings(step))
+            numbers = [number for number, _ in seen.asked]
+            answered(connection, numbers, refusals(seen.asked, step.refused), seen.now.at)
+            told(connection, step, pictures, seen.policy, self._settings, seen.now.at)
+        self._position += 1
+        self._incidents = {each.id: each for each in step.incidents}
+        _tell_log(step)
+
+
+def _of_service(fault: Found) -> Finding:
+    return Finding(fault, None, None, *root_name(fault.root, {}, {}))
+
+
+def _pictures(connection: Connection, step: Step, seen: _Seen) -> dict[str, Picture]:
+    findings = seen.findings(step)
+    return {
+        each.id: picture(connection, each, findings[each.id])
+        for each in step.changed
+        if each.id in findings
+    }
+
+
+def _tell_log(step: Step) -> None:
+    for each in step.events:
+        _log.info("incident", incident=each.incident_id, what=each.what, revision=each.revision)

@@ -1,0 +1,80 @@
+"""What is wrong, in one line, and why we say so. Names are data: whoever shows a line quotes it."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from alerts.diagnosis.shared import Common
+from alerts.incidents.faults import Cluster, Root
+from alerts.watch.catalog_estate import Jobs
+from alerts.watch.named import Named
+from lineage.clock import from_micros
+
+_WORDS: Final = {
+    "failed": "{} failed",
+    "lost": "{} started and never ended",
+    "source_stopped": "the source {} was not delivered",
+    "renamed": "{} is known by another name too, and each lacks what the other has",
+    "missing": "{} did not run",
+    "unreported": "{} ran and told nothing of its lineage, or not enough",
+    "silent": "nothing is heard of {}",
+    "slow": "{} is late",
+    "waiting": "{} waits for something upstream that is not known",
+    "standing_gap": "{} never had lineage",
+    "schema_changed": "the schema of {} changed",
+    "mapping": "the lineage of {} is not what its runs did",
+    "provenance": "{} is read without a known origin",
+    "quality": "a test of the data of {} fails",
+    "metadata": "{} lacks metadata that the policy requires",
+    "ingestion": "the {} of Lineward is silent: nobody knows how datasets are",
+    "access": "an access was let in that the policy does not allow ({})",
+}
+_UNKNOWN: Final = {
+    "upstream_unknown": "how its upstream is, nobody knows, by a fault of ours",
+    "upstream_hidden": "nobody observes its upstream",
+    "upstream_well": "nothing upstream of it is bad",
+    "no_upstream": "it has no upstream that is known",
+}
+_MOST_RUNS = 3
+
+
+def root_name(root: Root, jobs: Jobs, people: Mapping[int, Named]) -> tuple[str, str]:
+    """Namespace and name of what is to be mended; both empty of what is not known any more."""
+    if root.entity == "job":
+        return jobs.get(root.key, ("", ""))
+    if root.entity == "dataset":
+        known = people.get(root.key)
+        return ("", "") if known is None else (known.namespace, known.name)
+    return "lineward" if root.entity == "service" else "", root.name
+
+
+def what(root: Root, name: str, members: int) -> str:
+    """The fault, and how many datasets are bad by it."""
+    said = _WORDS[root.kind].format(name or "something")
+    if root.entity == "cause":
+        said = f"{name}: its jobs {_OF_CAUSE.get(root.kind, 'are bad')}"
+    if not members:
+        return said
+    return f"{said}; {members:,} dataset{'s are' if members > 1 else ' is'} bad by it"
+
+
+_OF_CAUSE: Final = {"failed": "fail", "lost": "never end", "slow": "are late"}
+
+
+def evidence(cluster: Cluster | None, common: Common | None = None) -> str:
+    """Since when, by which runs, and how much of it is told by looking through."""
+    if cluster is None:
+        return "Lineward says so of itself"
+    told = [f"since {from_micros(cluster.onset).isoformat(timespec='seconds')}"]
+    if common is not None:
+        told.append(common.words)
+    runs = cluster.run_ids
+    if runs:
+        more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
+        told.append(f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}")
+    if cluster.unknown is not None:
+        told.append(f"its root is not known: {_UNKNOWN[cluster.unknown]}")
+    if cluster.is_bridged:
+        told.append("bridged over datasets that nobody observes")
+    if cluster.is_cycle:
+        told.append("the first of a cycle")
+    return "; ".join(told)

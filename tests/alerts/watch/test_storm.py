@@ -1,0 +1,40 @@
+"""Ten thousand datasets go bad from one source: one incident, one page."""
+
+import itertools
+
+from sqlalchemy import insert
+
+from alerts.delivery.message import from_json
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.policy.model import Owner, Policy
+from tests.alerts.watch.conftest import Watched
+from tests.alerts.watch.estate import micros, rows_of
+
+NOON = 12 * 3600
+MANY = 10_000
+_LATE = {"sli": "M2", "state": "bad", "since": micros(NOON), "limit_seconds": NOON + 60.0}
+
+
+def test_a_storm_is_one_page(embedded):
+    """A tree of ten levels' worth: each is made of the one at a third of its number."""
+    names = [f"d{number}" for number in range(MANY)]
+    rows = rows_of(names, tier="critical")
+    for row, name in zip(rows["dataset_state"], names, strict=True):
+        row.update(_LATE, reason="job_failed" if name == "d0" else "upstream_late")
+    with writing(embedded) as connection:
+        for table, values in rows.items():
+            connection.execute(insert(tables.metadata.tables[table]), values)
+    watched = Watched(embedded)
+    for number in itertools.islice(itertools.count(1), MANY - 1):
+        watched.estate.pend_edge(names[number // 3], names[number])
+    watched.estate.flush_edges()
+    watched.estate.fail("d0", NOON)
+    watched.policy = Policy(owners=(Owner(name="sales", slack="#sales", pagerduty_key_file="k"),))
+    watched.at(NOON + 120)
+    watched.until(NOON + 180)
+
+    assert watched.one.what == "make_d0 failed; 10,000 datasets are bad by it"
+    told = {row.channel: from_json(row.message) for row in watched.rows(tables.notification)}
+    assert set(told) == {"slack:#sales", "pagerduty:k"}
+    assert told["pagerduty:k"].impacted_count == MANY

@@ -1,0 +1,287 @@
+"""From states in the catalog to incidents in the catalog."""
+
+import msgspec
+import pytest
+from sqlalchemy import update
+
+from alerts.delivery.message import from_json
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.policy.model import JobRule, Owner, Policy
+from tests.alerts.watch.estate import DAY, dataset, job, micros
+
+NOON = 12 * 3600
+
+
+@pytest.fixture
+def failed(watched):
+    """`raw` was to be written again at noon, and its job failed; what is made of it is late."""
+    estate = watched.estate
+    estate.add("raw", "core", "mart")
+    estate.add("board", tier="critical")
+    estate.chain("raw", "core", "mart", "board")
+    watched.at(NOON)
+    run = estate.fail("raw", NOON + 60)
+    estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 90.0)
+    estate.say("core", "bad", "upstream_late", limit_seconds=NOON + 120.0)
+    watched.run = run
+    return watched
+
+
+def test_one_fault_is_one_incident_of_the_job_at_its_root(failed):
+    """Its row, its members and its events say what, since when, by which run, and whose it is."""
+    assert failed.at(NOON + 120) == []
+    assert failed.until(NOON + 180) == ["opened"]
+
+    row = failed.one
+    assert (row.root_entity, row.root_key, row.root_kind) == ("job", job("raw"), "failed")
+    assert (row.root_namespace, row.root_name) == ("spark", "make_raw")
+    assert row.what == "make_raw failed; 2 datasets are bad by it"
+    assert (row.state, row.owner, row.onset) == ("open", "sales", micros(NOON + 60))
+    assert failed.run in row.evidence
+    members = {each.dataset_key: each for each in failed.rows(tables.incident_member)}
+    assert members[dataset("raw")].run_id == failed.run
+    assert members[dataset("core")].explained_by == dataset("raw")
+    assert [each.what for each in failed.rows(tables.incident_event)] == ["opened"]
+
+
+def test_a_critical_dataset_downstream_makes_it_a_page_and_says_when_it_is_hit(failed):
+    """The board is due an hour after the next midnight, and read then: less than its four hours."""
+    late = 21 * 3600
+    failed.at(late)
+    failed.until(late + 60)
+
+    assert (failed.one.severity, failed.one.because) == ("page", "soon")
+    assert failed.one.hit_at == micros(DAY + 3600)
+
+
+def test_it_is_a_ticket_while_there_is_time(failed):
+    """The same fault at noon."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+
+    assert (failed.one.severity, failed.one.because) == ("ticket", "later")
+
+
+def test_what_recovers_is_resolved_and_its_members_left(failed):
+    """After 45 s of good; the words stay for those who read."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    for name in ("raw", "core"):
+        failed.estate.say(name, "good")
+        _written(failed, name, NOON + 200)
+    events = failed.until(NOON + 300)
+
+    assert events[-1] == "resolved"
+    assert failed.one.state == "resolved"
+    assert failed.one.what.startswith("make_raw failed")
+    assert all(each.left_at for each in failed.rows(tables.incident_member))
+
+
+def test_a_restart_goes_on_where_it_was(failed):
+    """What was pending keeps its seconds, what was told is not told again."""
+    failed.at(NOON + 120)
+    failed.restart()
+    assert failed.at(NOON + 150) == ["opened"]
+    failed.restart()
+    assert failed.at(NOON + 165) == []
+    assert len(failed.rows()) == 1
+
+
+def test_two_services_write_one_incident(failed):
+    """The second reads what the first wrote before it walks on."""
+    failed.at(NOON + 120)
+    first = failed.watch
+    failed.restart()
+    failed.at(NOON + 135)
+    second, failed.watch = failed.watch, first
+    assert failed.at(NOON + 150) == ["opened"]
+    failed.watch = second
+
+    assert failed.at(NOON + 151, evaluated=False) == []
+    assert len(failed.rows()) == 1
+
+
+def test_what_was_pending_and_is_good_again_never_was(failed):
+    """No row stays of it."""
+    failed.at(NOON + 120)
+    for name in ("raw", "core"):
+        failed.estate.say(name, "good")
+        _written(failed, name, NOON + 125)
+    failed.until(NOON + 200)
+
+    assert failed.rows() == []
+
+
+def test_the_owner_is_the_job_s_before_its_datasets(failed):
+    """The policy says who owns the job."""
+    failed.policy = Policy(jobs=(JobRule(match="spark/make_raw", owner="ingest"),))
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+
+    assert failed.one.owner == "ingest"
+
+
+def test_a_planned_window_hides_it(failed):
+    """It opens when the window ends, if it is bad by then; nobody is told before."""
+    failed.plan("s3://shop/*", NOON + 300)
+    failed.at(NOON + 120)
+    assert failed.until(NOON + 180) == ["suppressed"]
+    assert failed.rows(tables.notification) == []
+    assert "opened" in failed.until(NOON + 330)
+
+
+def test_a_window_of_its_job_hides_it_too(failed):
+    """Planned by the job's name."""
+    failed.plan("spark/make_raw", NOON + 300)
+    failed.at(NOON + 120)
+
+    assert failed.until(NOON + 180) == ["suppressed"]
+
+
+def test_a_person_is_obeyed_and_answered(failed):
+    """Once; who did it stands in the row."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    failed.want(failed.one.incident_id, "acknowledge")
+    failed.want(failed.one.incident_id, "acknowledge")
+    assert failed.at(NOON + 181, evaluated=False) == ["acknowledged"]
+
+    assert failed.one.acknowledged_by == "ada"
+    assert failed.one.acknowledged_at == micros(NOON + 181)
+    answers = [row.answer for row in failed.rows(tables.incident_command)]
+    assert answers[0] == ""
+    assert "it is acknowledged" in answers[1]
+
+
+def test_an_escalation_without_a_step_is_refused_in_words(failed):
+    """The owner has none."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    failed.want(failed.one.incident_id, "escalate")
+    failed.at(NOON + 181, evaluated=False)
+
+    [row] = failed.rows(tables.incident_command)
+    assert "no step" in row.answer
+
+
+def test_the_owner_is_told_who_is_hurt_with_limits_and_links(failed):
+    """One message in the outbox, to the owner's channel, the gravest first."""
+    failed.policy = Policy(owners=(Owner(name="sales", slack="#sales"),))
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+
+    [row] = failed.rows(tables.notification)
+    message = from_json(row.message)
+    assert row.channel == "slack:#sales"
+    assert message.what == "make_raw failed; 2 datasets are bad by it"
+    assert [each.name for each in message.impacted] == ["board", "raw", "core", "mart"]
+    assert message.tiers == (("critical", 1), ("important", 3))
+    assert message.impacted[0].limit_at == micros(DAY + 3600)
+    assert message.links.full_list.endswith(failed.one.incident_id)
+    kept = {row.dataset_key: row.hops for row in failed.rows(tables.incident_impact)}
+    assert kept == {
+        dataset(name): hops for hops, name in enumerate(["raw", "core", "mart", "board"])
+    }
+
+
+def test_a_pipeline_that_stands_still_is_one_page_and_freezes_the_rest(failed):
+    """No evaluation for two minutes: nobody knows how datasets are."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    events = [
+        what for at in range(NOON + 181, NOON + 400, 10) for what in failed.at(at, evaluated=False)
+    ]
+
+    assert sorted(events) == ["frozen", "opened"]
+    own = next(row for row in failed.rows() if row.root_entity == "service")
+    assert (own.severity, own.owner, own.root_name) == ("page", "platform", "pipeline")
+
+
+def test_what_is_unknown_freezes_it(failed):
+    """A gap of ours hides how its root is."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    failed.estate.say("raw", "unknown", "ingestion_gap")
+    failed.estate.say("core", "unknown", "ingestion_gap")
+
+    assert failed.until(NOON + 300) == ["frozen"]
+    assert failed.one.is_frozen
+
+
+def test_a_gap_that_always_stood_is_a_ticket(watched):
+    """Though a critical dataset has it."""
+    watched.estate.add("board", tier="critical")
+    watched.estate.say("board", "bad", "no_inputs", sli="M1", was_good=False)
+    watched.at(NOON)
+    watched.until(NOON + 60)
+
+    assert (watched.one.root_kind, watched.one.severity) == ("standing_gap", "ticket")
+
+
+def test_lineage_that_stopped_pages(watched):
+    """The same, of a dataset that had it."""
+    watched.estate.add("board", tier="critical")
+    watched.estate.say("board", "bad", "no_inputs", sli="M1")
+    watched.at(NOON)
+    watched.until(NOON + 60)
+
+    assert (watched.one.root_kind, watched.one.severity) == ("unreported", "page")
+
+
+def test_a_job_that_retries_failed_when_it_failed_first(failed):
+    """The newest run is named, the onset stays."""
+    again = failed.estate.fail("raw", NOON + 100)
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+
+    assert failed.one.onset == micros(NOON + 60)
+    assert again in failed.one.evidence
+
+
+def test_an_edge_of_the_past_explains_nothing(failed):
+    """`core` was not made of `raw` for nine days: two faults."""
+    with writing(failed.engine) as connection:
+        old = update(tables.edge).where(tables.edge.c.downstream_key == dataset("core"))
+        connection.execute(old.values(last_seen_at=micros(-8 * DAY)))
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+
+    roots = {row.root_name: row.unknown for row in failed.rows()}
+    assert roots == {"make_raw": None, "make_core": "no_upstream"}
+
+
+def test_the_life_is_kept_whole(failed):
+    """What the next step needs is in the row, to the letter."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    life = msgspec.json.decode(failed.one.life)
+
+    assert sorted(life["members"]) == sorted([dataset("raw"), dataset("core")])
+    assert life["revision"] == failed.one.revision == 1
+
+
+def _written(watched, name, at):
+    table = tables.dataset_activity
+    with writing(watched.engine) as connection:
+        mine = update(table).where(table.c.dataset_key == dataset(name))
+        connection.execute(mine.values(last_written_at=micros(at)))
+
+
+def test_jobs_that_one_upgrade_breaks_are_one_incident(watched):
+    """Of several teams: it is the platform's, and says the counts on both sides."""
+    estate = watched.estate
+    broken = [f"broken{number}" for number in range(4)]
+    estate.add(*broken, *(f"well{number}" for number in range(30)))
+    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    watched.at(NOON)
+    for number, name in enumerate(broken):
+        estate.fail(name, NOON + 60, engine_version="4.3.1")
+        estate.own(name, f"team{number}")
+        estate.say(name, "bad", "job_failed", limit_seconds=NOON + 90.0)
+    watched.at(NOON + 120)
+    watched.until(NOON + 180)
+
+    assert watched.one.what.startswith("spark 4.3.1: its jobs fail; 4 datasets")
+    assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
+    assert "4 of 4 jobs that fail have it, and 0 of 30" in watched.one.evidence
