@@ -1,0 +1,47 @@
+"""What an action is: it says what it would do, and does it when it is asked to."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from runbooks.actions.means import Means
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What would be done; making it changes nothing.
+
+    Attributes:
+        does: sentences, with figures.
+        figures: the same, to be read by machines.
+        cautions: what whoever asks should know before.
+    """
+
+    does: tuple[str, ...]
+    figures: Mapping[str, int] = {}
+    cautions: tuple[str, ...] = ()
+
+
+class Done(msgspec.Struct, frozen=True):
+    """What was done. `is_whole`: all of it was; what was not stands in `did`."""
+
+    did: tuple[str, ...]
+    figures: Mapping[str, int] = {}
+    is_whole: bool = True
+
+
+class Action(msgspec.Struct, frozen=True, kw_only=True):
+    """One action.
+
+    Attributes:
+        says: in one line, what it does.
+        arguments: struct of what it is asked with.
+        plan: of arguments and means, without any change. Raises ActionError.
+        perform: likewise, and does it. Raises ActionError.
+    """
+
+    name: str
+    says: str
+    arguments: type[msgspec.Struct]
+    plan: Callable[[Any, Means], Plan]
+    perform: Callable[[Any, Means], Done]

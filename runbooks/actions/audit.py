@@ -1,0 +1,21 @@
+"""The audit log of actions: every call has its rows, dry or not, refused or not."""
+
+from sqlalchemy import Engine
+
+from alerts.people.audit import Entry, Via
+from alerts.people.audit import record as add
+from lineage.catalog.engine import writing
+
+__all__ = ["Entry", "Via", "record"]
+
+
+def record(engine: Engine, entry: Entry) -> None:
+    """Add a row; durable when this returns.
+
+    Its answer is `done`, `dry run`, or why not; none while it is being done, or its process died.
+
+    Raises:
+        sqlalchemy.exc.SQLAlchemyError: it is not.
+    """
+    with writing(engine) as connection:
+        add(connection, entry)

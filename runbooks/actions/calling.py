@@ -1,0 +1,106 @@
+"""Calls an action, for a person or for the policy; what is not in the audit log is not done."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from runbooks.actions import audit
+from runbooks.actions.action import Action, Done, Plan
+from runbooks.actions.errors import ActionError, ForbiddenActionError, InvalidActionError
+from runbooks.actions.means import Means
+from runbooks.actions.registry import ACTIONS
+
+DRY_RUN, DONE, IN_PART = "dry run", "done", "done in part"
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody asks for.
+
+    Attributes:
+        arguments: as JSON has them; held against the action's own struct.
+        is_dry: only say what would be done.
+        is_allowed: whoever asks may have it done.
+    """
+
+    name: str
+    arguments: Mapping[str, Any]
+    is_dry: bool = True
+    is_allowed: bool = True
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What an action would do, and did; `done` is None after a dry run."""
+
+    action: str
+    dry_run: bool
+    plan: Plan
+    done: Done | None = None
+
+
+def call(asked: Call, means: Means) -> Answer:
+    """Plan it, and unless it is dry, do it.
+
+    Raises:
+        ActionError: it is not done, or not to its end; the audit log has it.
+        sqlalchemy.exc.SQLAlchemyError: the audit log cannot be written; nothing was done.
+    """
+    try:
+        action, arguments = _found(asked)
+        _require_allowed(asked)
+        plan = action.plan(arguments, means)
+    except ActionError as error:
+        audit.record(means.engine, _entry(asked, means, f"refused: {error}"))
+        raise
+    if asked.is_dry:
+        audit.record(means.engine, _entry(asked, means, DRY_RUN))
+        return Answer(asked.name, dry_run=True, plan=plan)
+    # Before it is begun: an action that dies half way stands there without an answer.
+    audit.record(means.engine, _entry(asked, means, None))
+    return Answer(asked.name, dry_run=False, plan=plan, done=_done(asked, means, action, arguments))
+
+
+def _done(asked: Call, means: Means, action: Action, arguments: msgspec.Struct) -> Done:
+    try:
+        done = action.perform(arguments, means)
+    except ActionError as error:
+        audit.record(means.engine, _entry(asked, means, f"failed: {error}"))
+        raise
+    except Exception as error:
+        audit.record(means.engine, _entry(asked, means, f"failed: {type(error).__name__}"))
+        raise
+    told = DONE if done.is_whole else IN_PART
+    audit.record(means.engine, _entry(asked, means, f"{told}: {' '.join(done.did)}"))
+    return done
+
+
+def _found(asked: Call) -> tuple[Action, msgspec.Struct]:
+    action = ACTIONS.get(asked.name)
+    if action is None:
+        known = ", ".join(sorted(ACTIONS))
+        raise InvalidActionError(f"no action is called {asked.name[:80]!r}; there are {known}")
+    try:
+        return action, msgspec.convert(dict(asked.arguments), action.arguments)
+    except msgspec.ValidationError as error:
+        raise InvalidActionError(f"{asked.name}: {error}") from error
+
+
+def _require_allowed(asked: Call) -> None:
+    if not (asked.is_dry or asked.is_allowed):
+        message = (
+            "over the API an action is done for admins alone, and without an `access` section in"
+            " the policy there are none; `lineward act` does the same"
+        )
+        raise ForbiddenActionError(message)
+
+
+def _entry(asked: Call, means: Means, answer: str | None) -> audit.Entry:
+    words = msgspec.json.encode(asked.arguments).decode()
+    return audit.Entry(
+        at=means.now,
+        who=means.who,
+        via=means.via,
+        action=f"act {asked.name[:80]}",
+        detail=words,
+        answer=answer,
+    )

@@ -1,0 +1,171 @@
+"""Tells each owner downstream, once, which of their datasets are made of one that is in trouble.
+
+A notice rings nobody: it goes to the owners' Slack channels, as the policy has them.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+from sqlalchemy import select
+
+from alerts.delivery.message import MAX_LISTED, Impacted, Links, Message, Root
+from alerts.delivery.outbox import enqueue
+from alerts.delivery.outcomes import Channel
+from lineage.catalog.engine import writing
+from lineage.catalog.tables import dataset, incident, incident_member
+from lineage.keys import key
+from lineage.states import TIERS
+from runbooks.actions.action import Done, Plan
+from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.means import Affected, Downstream, Means
+
+_MOST_ROOTS = 20
+_NOBODY = "nobody"
+
+
+class NotifyDownstream(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Of a dataset by its name, or of an incident by its id; `note` is what they are told."""
+
+    note: Annotated[str, Meta(min_length=1, max_length=500)]
+    dataset: str | None = None
+    dataset_namespace: str | None = None
+    incident: str | None = None
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """What the notice is about."""
+
+    id: str
+    root: Root
+    what: str
+    since: int
+    correlation_id: str
+    roots: tuple[Downstream, ...]
+
+
+def plan(asked: NotifyDownstream, means: Means) -> Plan:
+    """Who would be told, where, and of how many datasets.
+
+    Raises:
+        InvalidActionError: no such dataset or incident.
+        RefusedActionError: nobody who can be told is downstream.
+    """
+    subject = _subject(asked, means)
+    by_owner = _by_owner(subject.roots)
+    channels = _channels(means, by_owner)
+    if not channels:
+        named = ", ".join(sorted(by_owner)) or "nobody"
+        message = f"downstream of {subject.root.name}: {named}; the policy has a slack for none"
+        raise RefusedActionError(message)
+    does = [
+        f"tell {owner} in {channel} of {len(by_owner[owner]):,} datasets"
+        for owner, channel in sorted(channels.items())
+    ]
+    untold = sorted(set(by_owner) - set(channels))
+    cautions = [f"{owner} has no slack in the policy: not told" for owner in untold]
+    cautions += [root.cut for root in subject.roots if root.cut]
+    figures = {"notices": len(channels), "datasets": sum(map(len, by_owner.values()))}
+    return Plan(does=tuple(does), figures=figures, cautions=tuple(cautions))
+
+
+def perform(asked: NotifyDownstream, means: Means) -> Done:
+    """Put the notices into the outbox, all or none.
+
+    Raises:
+        as `plan`.
+    """
+    subject = _subject(asked, means)
+    by_owner = _by_owner(subject.roots)
+    channels = _channels(means, by_owner)
+    with writing(means.engine) as connection:
+        told = [
+            owner
+            for owner, channel in sorted(channels.items())
+            if enqueue(connection, _notice(asked, means, subject, owner, by_owner[owner]), channel)
+        ]
+    if not told:
+        raise RefusedActionError("nobody was told: there is nobody downstream, or this was told")
+    return Done(did=(f"told {', '.join(told)}",), figures={"notices": len(told)})
+
+
+def _subject(asked: NotifyDownstream, means: Means) -> Subject:
+    if (asked.dataset is None) == (asked.incident is None):
+        raise InvalidActionError("notify-downstream: expected either `dataset` or `incident`")
+    if asked.incident is not None:
+        return _of_incident(asked.incident, means)
+    found = means.graph.downstream(asked.dataset or "", asked.dataset_namespace)
+    named = f"{key(found.namespace, found.name) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+    root = Root("dataset", found.name, found.namespace)
+    return Subject(f"notice/{named}/{means.now}", root, found.name, means.now, named, (found,))
+
+
+def _of_incident(incident_id: str, means: Means) -> Subject:
+    members = (
+        select(dataset.c.namespace, dataset.c.name)
+        .join(incident_member, incident_member.c.dataset_key == dataset.c.dataset_key)
+        .where(incident_member.c.incident_id == incident_id)
+        .where(incident_member.c.steps == 0, incident_member.c.left_at.is_(None))
+        .order_by(dataset.c.namespace, dataset.c.name)
+        .limit(_MOST_ROOTS)
+    )
+    with means.engine.connect() as connection:
+        row = connection.execute(
+            select(incident).where(incident.c.incident_id == incident_id)
+        ).one_or_none()
+        named = connection.execute(members).all()
+    if row is None:
+        raise InvalidActionError(f"no incident has the id {incident_id[:80]!r}")
+    roots = tuple(means.graph.downstream(name, namespace) for namespace, name in named)
+    root = Root(row.root_kind, row.root_name, row.root_namespace)
+    notice = f"notice/{incident_id}/{means.now}"
+    return Subject(notice, root, row.what, row.onset, row.correlation_id, roots)
+
+
+def _by_owner(roots: Iterable[Downstream]) -> dict[str, list[Affected]]:
+    """Each dataset downstream once, the gravest first; the roots themselves are not downstream."""
+    own = {(root.namespace, root.name) for root in roots}
+    each = {(one.namespace, one.name): one for root in roots for one in root.affected}
+    by_owner: dict[str, list[Affected]] = {}
+    for name, one in sorted(each.items(), key=lambda found: _gravity(found[1])):
+        if name not in own:
+            by_owner.setdefault(one.owner or _NOBODY, []).append(one)
+    return by_owner
+
+
+def _gravity(one: Affected) -> tuple[int, str, str]:
+    return [*TIERS, one.tier].index(one.tier), one.namespace, one.name
+
+
+def _channels(means: Means, by_owner: dict[str, list[Affected]]) -> dict[str, Channel]:
+    return {
+        owner.name: Channel("slack", owner.slack)
+        for owner in means.policy.owners
+        if owner.slack and owner.name in by_owner
+    }
+
+
+def _notice(
+    asked: NotifyDownstream, means: Means, subject: Subject, owner: str, theirs: list[Affected]
+) -> Message:
+    tiers = {tier: sum(one.tier == tier for one in theirs) for tier in TIERS}
+    listed = [Impacted(one.namespace, one.name, one.tier, one.state) for one in theirs]
+    return Message(
+        # One row of the outbox for each owner, even where two share a channel.
+        incident_id=f"{subject.id}/{key(owner) & 0xFFFF_FFFF:08x}",
+        revision=1,
+        kind="notice",
+        severity="ticket",
+        what=subject.what,
+        since=subject.since,
+        at=means.now,
+        root=subject.root,
+        owner=owner,
+        impacted=tuple(listed[:MAX_LISTED]),
+        impacted_count=len(theirs),
+        tiers=tuple((tier, count) for tier, count in tiers.items() if count),
+        links=Links(),
+        correlation_id=subject.correlation_id,
+        note=f"{asked.note} ({means.who})",
+    )

@@ -1,0 +1,121 @@
+"""Opens a suppression window: what matches opens no incident while it lasts."""
+
+import unicodedata
+from datetime import datetime
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+from sqlalchemy import select
+
+from alerts.people.windows import MAX_AHEAD_DAYS, MAX_DAYS, Wanted, WindowError, create
+from lineage.catalog.engine import writing
+from lineage.catalog.tables import dataset
+from lineage.clock import from_micros, to_micros
+from lineage.name_rules import SEPARATOR
+from lineage.names import joined
+from lineage.policy.patterns import matcher
+from runbooks.actions.action import Done, Plan
+from runbooks.actions.errors import InvalidActionError
+from runbooks.actions.means import Means
+
+_DAY_MICROS: Final = 86_400_000_000
+_Instant = Annotated[datetime, Meta(tz=True)]
+_Text = Annotated[str, Meta(min_length=1, max_length=500)]
+
+
+class OpenSuppression(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename={"from_": "from"}
+):
+    """A window; there is none without an end, which would hide things for ever.
+
+    Attributes:
+        pattern: over namespace and name joined, as in the policy's `match`.
+        from_: now, where it is not given or over.
+        name: the pattern, unless told.
+    """
+
+    pattern: Annotated[str, Meta(min_length=1, max_length=1_000)]
+    until: _Instant
+    reason: _Text
+    from_: _Instant | None = None
+    name: Annotated[str, Meta(max_length=500)] = ""
+
+
+def plan(asked: OpenSuppression, means: Means) -> Plan:
+    """How long, and how many datasets it hides as they are now.
+
+    Raises:
+        InvalidActionError: it has no end in time, or no pattern or reason.
+    """
+    begin, until = _bounds(asked, means.now)
+    found = _matching(asked.pattern, means)
+    told = f"{_shown(begin)} to {_shown(until)}"
+    cautions = ["of jobs and datasets that match later too"]
+    cautions += ["no dataset matches now: is the pattern right?"] * (not found)
+    cautions += ["it hides every dataset there is"] * (asked.pattern.strip() == "*")
+    return Plan(
+        does=(f"open a window for {asked.pattern}, {told}: {found:,} datasets match now",),
+        figures={"datasets": found, "seconds": (until - begin) // 1_000_000},
+        cautions=tuple(cautions),
+    )
+
+
+def perform(asked: OpenSuppression, means: Means) -> Done:
+    """Write it down; the next turn of the incidents goes by it.
+
+    Raises:
+        InvalidActionError: as `plan`.
+    """
+    begin, until = _bounds(asked, means.now)
+    wanted = Wanted(
+        pattern=asked.pattern,
+        begin=begin,
+        until=until,
+        by=means.who,
+        via=means.via,
+        reason=asked.reason,
+        name=asked.name,
+    )
+    try:
+        with writing(means.engine) as connection:
+            number = create(connection, wanted, means.now)
+    except WindowError as error:
+        raise InvalidActionError(str(error)) from error
+    return Done(did=(f"window {number} is open until {_shown(until)}",), figures={"window": number})
+
+
+def _bounds(asked: OpenSuppression, now: int) -> tuple[int, int]:
+    begin = now if asked.from_ is None else max(now, to_micros(asked.from_))
+    until = to_micros(asked.until)
+    _require_texts(asked)
+    if until <= begin:
+        message = f"until: {_shown(until)} is over, or not after from ({_shown(begin)})"
+        raise InvalidActionError(message)
+    if until - begin > MAX_DAYS * _DAY_MICROS:
+        raise InvalidActionError(f"until: a window lasts {MAX_DAYS} days at most")
+    if begin - now > MAX_AHEAD_DAYS * _DAY_MICROS:
+        raise InvalidActionError(f"from: {_shown(begin)} is over {MAX_AHEAD_DAYS} days away")
+    return begin, until
+
+
+def _require_texts(asked: OpenSuppression) -> None:
+    for field, text in (("pattern", asked.pattern), ("reason", asked.reason)):
+        if not text.strip():
+            raise InvalidActionError(f"{field}: nothing is said")
+    odd = next((each for each in asked.pattern if unicodedata.category(each)[0] == "C"), None)
+    if odd is not None:
+        raise InvalidActionError(f"pattern: holds U+{ord(odd):04X}, which no name does")
+
+
+def _matching(pattern: str, means: Means) -> int:
+    """Datasets that are there now and that it hides."""
+    test = matcher(pattern.strip())
+    with means.engine.connect() as connection:
+        named = select(dataset.c.namespace, dataset.c.name).where(dataset.c.retired_at.is_(None))
+        texts = (joined(*row).replace(SEPARATOR, "") for row in connection.execute(named))
+        return sum(test.regex.fullmatch(text) is not None for text in texts)
+
+
+def _shown(micros: int) -> str:
+    return f"{from_micros(micros):%Y-%m-%d %H:%M:%S} UTC"

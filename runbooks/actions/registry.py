@@ -1,0 +1,67 @@
+"""Every action, by the name that the command line, the API and the policy call it."""
+
+from typing import Final
+
+from runbooks.actions import (
+    notify_downstream,
+    open_suppression,
+    reinfer,
+    replay,
+    requeue_rejected,
+    restart_role,
+    resubmit,
+)
+from runbooks.actions.action import Action
+
+_ALL = (
+    Action(
+        name="replay",
+        says="Post events of the lake again, of a time or a run: what is known is not doubled.",
+        arguments=replay.Replay,
+        plan=replay.plan,
+        perform=replay.perform,
+    ),
+    Action(
+        name="requeue-rejected",
+        says="Post events again that the collector refused; what it refuses again stays.",
+        arguments=requeue_rejected.RequeueRejected,
+        plan=requeue_rejected.plan,
+        perform=requeue_rejected.perform,
+    ),
+    Action(
+        name="reinfer",
+        says="Tell what a run's event log and SQL say that its job reads and writes.",
+        arguments=reinfer.Reinfer,
+        plan=reinfer.plan,
+        perform=reinfer.perform,
+    ),
+    Action(
+        name="resubmit",
+        says="Run a SparkApplication that has ended once more, as a copy.",
+        arguments=resubmit.Resubmit,
+        plan=resubmit.plan,
+        perform=resubmit.perform,
+    ),
+    Action(
+        name="restart-role",
+        says="Have `lineward up` stop one of its roles and start it again.",
+        arguments=restart_role.RestartRole,
+        plan=restart_role.plan,
+        perform=restart_role.perform,
+    ),
+    Action(
+        name="notify-downstream",
+        says="Send each owner downstream one notice, with their own datasets.",
+        arguments=notify_downstream.NotifyDownstream,
+        plan=notify_downstream.plan,
+        perform=notify_downstream.perform,
+    ),
+    Action(
+        name="open-suppression",
+        says="Open a window in which what matches opens no incident.",
+        arguments=open_suppression.OpenSuppression,
+        plan=open_suppression.plan,
+        perform=open_suppression.perform,
+    ),
+)
+ACTIONS: Final = {action.name: action for action in _ALL}

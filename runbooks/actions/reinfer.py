@@ -1,0 +1,123 @@
+"""Tells what a run's event log and SQL say that its job reads and writes, as OpenLineage events.
+
+JobEvents, and no RunEvents: a run that reported nothing has reported nothing, and its coverage
+stays bad until its listener speaks again. What is inferred must not praise itself in an SLI either:
+it is posted as history. It declares edges, in this graph and in that of a Marquez beside us.
+"""
+
+from typing import Annotated, Final
+
+import attr
+import msgspec
+from msgspec import Meta
+from openlineage.client.event_v2 import InputDataset, Job, JobEvent, OutputDataset
+from openlineage.client.generated.base import JobFacet
+from openlineage.client.serde import Serde
+
+from lineage import origins
+from lineage.clock import from_micros
+from runbooks.actions.action import Done, Plan
+from runbooks.actions.errors import FailedActionError, RefusedActionError
+from runbooks.actions.evidence import EVENT_LOG, SQL, Inferred, Name, infer
+from runbooks.actions.means import Means
+
+FACET: Final = "lineward_inferred"
+PRODUCER: Final = "https://github.com/lineward"
+_MOST_TOLD: Final = 10
+
+
+class Reinfer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A run, or a root run with all that it began."""
+
+    run: Annotated[str, Meta(min_length=1, max_length=300)]
+
+
+@attr.define
+class InferredJobFacet(JobFacet):
+    """Marks a JobEvent: nobody reported this, it was concluded of that run."""
+
+    runId: str = attr.field(default="")  # noqa: N815 - the way of OpenLineage
+    oracles: list[str] = attr.field(factory=list)
+
+
+def plan(asked: Reinfer, means: Means) -> Plan:
+    """The edges that would be declared.
+
+    Raises:
+        InvalidActionError: no such run.
+        RefusedActionError: neither log nor SQL says anything of it.
+        FailedActionError: the lake was compacted meanwhile.
+    """
+    found = _found(asked, means)
+    outputs = {edge.downstream for edge in found.edges}
+    told = [
+        f"{_shown(edge.upstream)} is read for {_shown(edge.downstream)} ({edge.oracle})"
+        for edge in found.edges[:_MOST_TOLD]
+    ]
+    more = len(found.edges) - len(told)
+    by_oracle = {
+        oracle: sum(e.oracle == oracle for e in found.edges) for oracle in (EVENT_LOG, SQL)
+    }
+    does = f"declare {len(found.edges):,} edges into {len(outputs):,} datasets for {found.job[1]}"
+    unread = ", ".join(found.unread[:_MOST_TOLD])
+    cautions = ["declared edges are expected of the job from then on; its coverage stays as it is"]
+    cautions += [f"names in its SQL that fit no one dataset: {unread}"] if unread else []
+    return Plan(
+        does=(does, *told, *([f"… and {more:,} more"] if more else [])),
+        figures={"edges": len(found.edges), "events": len(outputs), **by_oracle},
+        cautions=tuple(cautions),
+    )
+
+
+def perform(asked: Reinfer, means: Means) -> Done:
+    """Post one event an output; the same again is the same to the byte, and nothing new.
+
+    Raises:
+        as `plan`.
+    """
+    bodies = events(_found(asked, means))
+    refused = means.collector.post(bodies, origins.HISTORY)
+    if refused:
+        raise FailedActionError(f"the collector refused {len(refused)} of them: {refused[0]}")
+    return Done(did=(f"posted {len(bodies):,} JobEvents",), figures={"events": len(bodies)})
+
+
+def events(found: Inferred) -> list[bytes]:
+    """A JobEvent for each output with what is read for it: of several, each would be of all."""
+    by_output: dict[Name, list[Name]] = {}
+    oracles: dict[Name, set[str]] = {}
+    for edge in found.edges:
+        by_output.setdefault(edge.downstream, []).append(edge.upstream)
+        oracles.setdefault(edge.downstream, set()).add(edge.oracle)
+    return [
+        _event(found, output, inputs, sorted(oracles[output]))
+        for output, inputs in by_output.items()
+    ]
+
+
+def _event(found: Inferred, output: Name, inputs: list[Name], oracles: list[str]) -> bytes:
+    facet = InferredJobFacet(runId=found.run_id, oracles=oracles, producer=PRODUCER)
+    namespace, name = found.job
+    event = JobEvent(
+        eventTime=from_micros(found.ended_at).isoformat(),
+        producer=PRODUCER,
+        job=Job(namespace=namespace, name=name, facets={FACET: facet}),
+        inputs=[InputDataset(*one) for one in inputs],
+        outputs=[OutputDataset(*output)],
+    )
+    return Serde.to_json(event).encode()
+
+
+def _found(asked: Reinfer, means: Means) -> Inferred:
+    found = infer(asked.run, means)
+    if not found.edges:
+        message = (
+            f"neither event log nor SQL says what run {asked.run} read for what: set"
+            " LINEWARD_PIPELINE_EVENT_LOGS, and ask five minutes after its end"
+        )
+        raise RefusedActionError(message)
+    return found
+
+
+def _shown(name: Name) -> str:
+    return "/".join(name)

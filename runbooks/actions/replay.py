@@ -1,0 +1,129 @@
+"""Replays events of the lake: posted again to the collector, which knows a repeat for one."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from lineage import origins
+from lineage.clock import from_micros
+from runbooks.actions.action import Done, Plan
+from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.lake_events import (
+    Event,
+    Span,
+    count_of_span,
+    events_of_run,
+    events_of_span,
+)
+from runbooks.actions.means import Means
+
+MOST_EVENTS: Final = 1_000_000  # of one replay: about 5 GiB to the spool
+_LOT = 500
+_MOST_TOLD = 5
+_Instant = Annotated[datetime, Meta(tz=True)]
+
+
+class Replay(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename={"from_": "from"}
+):
+    """A span of time by the producers' clocks, or a run with all that it began.
+
+    Attributes:
+        to: without it, now.
+    """
+
+    from_: _Instant | None = None
+    to: _Instant | None = None
+    run: Annotated[str, Meta(min_length=8, max_length=200)] | None = None
+
+
+def plan(asked: Replay, means: Means) -> Plan:
+    """How many events of which origin.
+
+    Raises:
+        InvalidActionError: neither a span nor a run, or both.
+        RefusedActionError: the lake has nothing of it, or too much.
+    """
+    span = _span(asked, means)
+    counts = count_of_span(means, span) if span else _counted(events_of_run(means, _run(asked)))
+    total = sum(counts.values())
+    if not total:
+        raise RefusedActionError(f"the lake in {means.lake} has no event of {_what(asked, span)}")
+    if total > MOST_EVENTS:
+        message = f"{_what(asked, span)}: {total:,} events; at most {MOST_EVENTS:,} at a time"
+        raise RefusedActionError(f"{message}: ask for a shorter time")
+    told = ", ".join(f"{count:,} of {origin}" for origin, count in sorted(counts.items()))
+    return Plan(
+        does=(f"post {total:,} events of {_what(asked, span)} again ({told}), as history",),
+        figures={"events": total},
+        cautions=(
+            "what the catalog has is not doubled, and none of it counts in an SLI",
+            "a Marquez beside us is sent again what left the spool, but what came from it",
+        ),
+    )
+
+
+def perform(asked: Replay, means: Means) -> Done:
+    """Post them; a second time is nothing new.
+
+    Raises:
+        FailedActionError: the collector went away; the same call again goes on.
+    """
+    span = _span(asked, means)
+    found = events_of_span(means, span) if span else events_of_run(means, _run(asked))
+    posted, refused = 0, list[str]()
+    for lot in _lots(islice(found, MOST_EVENTS)):
+        for origin in sorted({_again(event.origin) for event in lot}):
+            bodies = [event.body for event in lot if _again(event.origin) == origin]
+            refused += means.collector.post(bodies, origin)
+            posted += len(bodies)
+    did = [f"posted {posted:,} events, of which {len(refused):,} were refused"]
+    did += [f"refused: {reason}" for reason in refused[:_MOST_TOLD]]
+    figures = {"events": posted, "refused": len(refused)}
+    return Done(did=tuple(did), figures=figures, is_whole=not refused)
+
+
+def _again(origin: str) -> str:
+    """As history, which counts nowhere; what came from a Marquez does not go back there."""
+    return origins.MARQUEZ_HISTORY if origin in origins.FROM_MARQUEZ else origins.HISTORY
+
+
+def _lots(events: Iterator[Event]) -> Iterator[list[Event]]:
+    while lot := list(islice(events, _LOT)):
+        yield lot
+
+
+def _counted(events: Iterable[Event]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for event in events:
+        counts[event.origin] = counts.get(event.origin, 0) + 1
+    return counts
+
+
+def _span(asked: Replay, means: Means) -> Span | None:
+    """None where a run is asked for."""
+    if (asked.run is None) == (asked.from_ is None):
+        raise InvalidActionError("replay: expected either `from`, with or without `to`, or `run`")
+    if asked.from_ is None:
+        if asked.to is not None:
+            raise InvalidActionError("replay: `to` goes with `from`, and not with `run`")
+        return None
+    end = asked.to or from_micros(means.now)
+    if end <= asked.from_:
+        message = f"replay: to ({end.isoformat()}) is not after from ({asked.from_.isoformat()})"
+        raise InvalidActionError(message)
+    return Span(asked.from_, end)
+
+
+def _run(asked: Replay) -> str:
+    return asked.run or ""
+
+
+def _what(asked: Replay, span: Span | None) -> str:
+    if span is None:
+        return f"run {_run(asked)}"
+    return f"{span.begin.isoformat()} to {span.end.isoformat()}"

@@ -1,0 +1,121 @@
+"""Posts events again that the collector refused, once what they were refused for is mended."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from runbooks.actions.action import Done, Plan
+from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.means import Means
+
+_MOST_TOLD: Final = 5
+_HEAD_ONLY: Final = "too_large"
+_ROWS = "SELECT id, reason, detail, origin, length(body), body_bytes FROM rejected ORDER BY id"
+_BODY = "SELECT body FROM rejected WHERE id = ?"
+
+
+class RequeueRejected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All that is kept; or of one reason, or of these numbers."""
+
+    reason: str | None = None
+    numbers: Annotated[tuple[int, ...], Meta(max_length=1_000)] = ()
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A refused body in the spool.
+
+    Attributes:
+        is_whole: all of it was kept; of larger ones the head is, which is no event.
+    """
+
+    number: int
+    reason: str
+    detail: str
+    origin: str
+    is_whole: bool
+
+
+def plan(asked: RequeueRejected, means: Means) -> Plan:
+    """What is kept, by reason, with an example of each.
+
+    Raises:
+        InvalidActionError: a number is none of what is kept.
+        RefusedActionError: nothing is kept, or no spool is here.
+    """
+    found = _kept(asked, means)
+    whole = [one for one in found if one.is_whole]
+    counts = Counter(one.reason for one in found)
+    example = {one.reason: one for one in found}
+    told = [
+        f"{reason}: {count:,}, the newest is #{example[reason].number}: {example[reason].detail}"
+        for reason, count in counts.most_common()
+    ]
+    cut = len(found) - len(whole)
+    cautions = [f"{cut:,} were kept in part: their producers must send them again"] if cut else []
+    return Plan(
+        does=(f"post {len(whole):,} refused events again", *told),
+        figures={"events": len(whole), "cut": cut},
+        cautions=(*cautions, "what is refused again stays as it is; what is taken is kept no more"),
+    )
+
+
+def perform(asked: RequeueRejected, means: Means) -> Done:
+    """One after the other, in the order in which they came.
+
+    Raises:
+        FailedActionError: the collector went away; the same call again goes on.
+    """
+    taken, again = 0, list[str]()
+    for one in _kept(asked, means):
+        body = _body(means, one.number) if one.is_whole else None
+        if body is None:
+            continue
+        reason = means.collector.requeue(body, one.origin, one.number)
+        if reason is None:
+            taken += 1
+        else:
+            again.append(f"#{one.number}: {reason}")
+    did = [f"{taken:,} were taken, {len(again):,} refused again", *again[:_MOST_TOLD]]
+    return Done(did=tuple(did), figures={"taken": taken, "refused": len(again)}, is_whole=not again)
+
+
+def _kept(asked: RequeueRejected, means: Means) -> list[Kept]:
+    found = list(_rows(means))
+    if unknown := sorted(set(asked.numbers) - {one.number for one in found}):
+        raise InvalidActionError(f"#{unknown[0]}: not refused, or no longer kept")
+    wanted = [
+        one
+        for one in found
+        if (not asked.numbers or one.number in asked.numbers)
+        and (asked.reason is None or one.reason == asked.reason)
+    ]
+    if not wanted:
+        of_reason = "" if asked.reason is None else f" for {asked.reason[:80]!r}"
+        raise RefusedActionError(f"the collector keeps no event that it refused{of_reason}")
+    return wanted
+
+
+def _rows(means: Means) -> Iterator[Kept]:
+    with closing(_spool(means)) as spool:
+        for number, reason, detail, origin, size, whole in spool.execute(_ROWS).fetchall():
+            # Of what one of our own readers found too large it sent the head, and no more.
+            is_whole = size == whole and reason != _HEAD_ONLY
+            yield Kept(number, reason, detail, origin, is_whole)
+
+
+def _body(means: Means, number: int) -> bytes | None:
+    with closing(_spool(means)) as spool:
+        row = spool.execute(_BODY, (number,)).fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def _spool(means: Means) -> sqlite3.Connection:
+    """To read: the collector alone writes it."""
+    if not means.spool.is_file():
+        raise RefusedActionError(f"no spool at {means.spool}: ask where the collector runs")
+    return sqlite3.connect(f"{means.spool.absolute().as_uri()}?mode=ro", uri=True, timeout=10)

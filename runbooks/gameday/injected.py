@@ -1,0 +1,128 @@
+"""What is done to an estate, as its jobs feel it."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from runbooks.gameday.model import Job
+from runbooks.gameday.truth import Kind
+
+SPARK = "4.3.0"
+_LEAK_STEPS = 3  # parts of a leak's time: an input less in each
+
+
+class Injected(msgspec.Struct, frozen=True):
+    """One fault, or one thing that only looks like one. Instants in µs UTC.
+
+    Attributes:
+        jobs: whose it is; none of a collector's outage.
+        variant: which of several ways to do the same; of an upgrade, the new version.
+        failing: jobs that fail by it beside these, as readers of a schema that changed.
+        shift_seconds: of a clock that is wrong: ahead is positive.
+    """
+
+    kind: Kind
+    jobs: tuple[int, ...]
+    starts_at: int
+    ends_at: int
+    variant: str = ""
+    failing: tuple[int, ...] = ()
+    shift_seconds: int = 0
+
+    def is_on(self, at: int) -> bool:
+        """Whether it lasts at that instant."""
+        return self.starts_at <= at < self.ends_at
+
+
+class Circumstances(msgspec.Struct, frozen=True):
+    """What a run does and tells, by all that was injected.
+
+    Attributes:
+        fate: of the run: `lost` ends without a word.
+        is_reported: its listener speaks.
+        inputs: that it names, which may be fewer than it reads.
+        schema: number of the schema of its outputs.
+        is_renamed: it writes under another name.
+    """
+
+    fate: str
+    is_reported: bool
+    inputs: tuple[int, ...]
+    spark: str = SPARK
+    code: int = 0
+    schema: int = 0
+    shift_seconds: int = 0
+    is_renamed: bool = False
+
+
+class Course:
+    """All that is injected, asked job by job."""
+
+    def __init__(self, injected: Iterable[Injected]) -> None:
+        self.all = tuple(sorted(injected, key=lambda each: each.starts_at))
+        self._by_job: dict[int, list[Injected]] = {}
+        for each in self.all:
+            for job in {*each.jobs, *each.failing}:
+                self._by_job.setdefault(job, []).append(each)
+
+    def of(self, job: Job) -> list[Injected]:
+        """What ever happens to a job, by its beginning."""
+        return self._by_job.get(job.number, [])
+
+    def postponed_to(self, job: Job, at: int) -> int:
+        """When a run that is due at `at` may begin."""
+        held = [each.ends_at for each in self.of(job) if _holds_back(each) and each.is_on(at)]
+        return max(held, default=at)
+
+    def is_retired(self, job: Job, at: int) -> bool:
+        """Whether it never runs again."""
+        retired = (each for each in self.of(job) if each.kind == "retired_job")
+        return any(each.starts_at <= at for each in retired)
+
+    def circumstances(self, job: Job, at: int, run: int) -> Circumstances:
+        """Of the run that begins at `at`; `run` counts those of the job."""
+        found = Circumstances("complete", job.reporting == "listener", job.inputs)
+        change: dict[str, object] = {}
+        for each in self.of(job):
+            change |= _lasting(each, job, at)
+            if each.is_on(at):
+                change |= _passing(each, job, at, run)
+        return msgspec.structs.replace(found, **change)
+
+
+def _holds_back(each: Injected) -> bool:
+    return each.kind in {"late_source", "planned_deployment"}
+
+
+def _lasting(each: Injected, job: Job, at: int) -> dict[str, object]:
+    """What stays: the schema that drifted, and from its mending on the code that says so."""
+    if each.kind != "schema_drift" or job.number not in each.jobs or at < each.starts_at:
+        return {}
+    return {"schema": 1, "code": int(at >= each.ends_at)}
+
+
+def _passing(each: Injected, job: Job, at: int, run: int) -> dict[str, object]:
+    is_own = job.number in each.jobs
+    if each.kind in {"killed_job", "spark_upgrade"}:
+        fate = each.variant if each.kind == "killed_job" else "fail"
+        is_broken = each.kind == "killed_job" or job.number in each.failing
+        told: dict[str, object] = {"fate": fate} if is_broken else {}
+        return told | ({"spark": each.variant} if each.kind == "spark_upgrade" else {})
+    if each.kind == "flapping_job":
+        return {"fate": "fail"} if run % 3 else {}
+    if each.kind == "schema_drift":
+        return {} if is_own else {"fate": "fail"}
+    others: dict[str, dict[str, object]] = {
+        "silent_listener": {"is_reported": False},
+        "renamed_dataset": {"is_renamed": True},
+        "clock_skew": {"shift_seconds": each.shift_seconds},
+        "provenance_leak": {"inputs": _leaked(each, job, at)},
+    }
+    return others.get(each.kind, {})
+
+
+def _leaked(each: Injected, job: Job, at: int) -> tuple[int, ...]:
+    """Of the inputs, first one is missing, then all but one, then all."""
+    step = (at - each.starts_at) * _LEAK_STEPS // max(1, each.ends_at - each.starts_at)
+    kept = (len(job.inputs) - 1, 1, 0)[min(step, _LEAK_STEPS - 1)]
+    return job.inputs[: min(kept, len(job.inputs) - 1)]

@@ -1,0 +1,156 @@
+"""An estate as it truly is: teams, datasets, jobs, and who is made of whom.
+
+Nothing here is what lineage says: that is what `events` makes of it.
+"""
+
+from collections.abc import Iterable
+from datetime import date
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+
+from lineage.states import CRITICAL, OPTIONAL, TIERS, Tier
+
+Cadence = Literal["daily", "weekday", "hourly", "quarter", "streaming", "adhoc"]
+# listener: tells all. log: leaves an event log and no event. nothing: nobody hears of it.
+Reporting = Literal["listener", "log", "nothing"]
+
+MICROS = 1_000_000
+MINUTE = 60 * MICROS
+HOUR = 3_600 * MICROS
+DAY = 24 * HOUR
+
+
+class Region(msgspec.Struct, frozen=True):
+    """Where teams work: a zone, and days on which their weekday jobs do not run."""
+
+    name: str
+    zone: str
+    holidays: tuple[date, ...]
+
+
+class Team(msgspec.Struct, frozen=True):
+    """Owners, as the policy names them."""
+
+    name: str
+    region: Region
+
+
+class Dataset(msgspec.Struct, frozen=True):
+    """One dataset.
+
+    Attributes:
+        number: position in the estate.
+        layer: 0 for sources; one more than the highest of its inputs.
+        team: position of its owner.
+        declared: tier that the policy names outright; none: it is inherited or the default.
+        limit: declared, as the policy writes it.
+    """
+
+    number: int
+    namespace: str
+    name: str
+    layer: int
+    team: int
+    cadence: Cadence
+    declared: Tier | None = None
+    limit: str | None = None
+
+    @property
+    def is_source(self) -> bool:
+        """It comes from outside."""
+        return self.layer == 0
+
+    @property
+    def full_name(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.namespace, self.name
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One application that is started again and again.
+
+    Attributes:
+        number: position in the estate.
+        name: of the application; its runs are named after what Spark plans.
+        inputs: numbers of datasets; none of a job that brings data in from outside.
+        outputs: see there; none of a notebook that only looks.
+        at_seconds: local time of day of its slot; of an hourly one, into the hour.
+        waits: for inputs that are newer than its last run; else it runs on what is there.
+        usual_seconds: median of its durations, lognormal with `spread`.
+        pool: of machines with one version of Spark.
+        is_twofold: each write is two runs, as a CTAS is.
+        is_orchestrated: its runs know their nominal time.
+    """
+
+    number: int
+    name: str
+    team: int
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    cadence: Cadence
+    at_seconds: int
+    waits: bool
+    reporting: Reporting
+    usual_seconds: float
+    spread: float
+    pool: int = 0
+    is_twofold: bool = False
+    is_orchestrated: bool = False
+
+
+class Estate(msgspec.Struct, frozen=True, dict=True):
+    """All of it. Numbers are positions."""
+
+    seed: int
+    first_day: date
+    days: int
+    teams: tuple[Team, ...]
+    datasets: tuple[Dataset, ...]
+    jobs: tuple[Job, ...]
+
+    @cached_property
+    def writer_of(self) -> dict[int, Job]:
+        """The job of each dataset; none of what comes from outside by itself."""
+        return {number: job for job in self.jobs for number in job.outputs}
+
+    @cached_property
+    def readers_of(self) -> dict[int, tuple[Job, ...]]:
+        """The scheduled jobs that read a dataset."""
+        found: dict[int, list[Job]] = {}
+        for job in self.jobs:
+            for number in job.inputs if job.cadence != "adhoc" else ():
+                found.setdefault(number, []).append(job)
+        return {number: tuple(jobs) for number, jobs in found.items()}
+
+    def namespace_of(self, job: Job) -> str:
+        """Of its runs: each team's jobs have one of their own."""
+        return self.teams[job.team].name
+
+    def descendants(self, datasets: Iterable[int]) -> frozenset[int]:
+        """All that is made of these, without them, by the true graph."""
+        begun = frozenset(datasets)
+        found: set[int] = set()
+        waiting = list(begun)
+        while waiting:
+            for job in self.readers_of.get(waiting.pop(), ()):
+                fresh = [each for each in job.outputs if each not in found]
+                found.update(fresh)
+                waiting += fresh
+        return frozenset(found - begun)
+
+    @cached_property
+    def tiers(self) -> tuple[Tier, ...]:
+        """Of each dataset: declared, else the highest of what is made of it, else `optional`."""
+        held: list[Tier] = [each.declared or OPTIONAL for each in self.datasets]
+        for dataset in sorted(self.datasets, key=lambda each: -each.layer):
+            for job in self.readers_of.get(dataset.number, ()):
+                below = [held[each] for each in job.outputs]
+                if dataset.declared is None:
+                    held[dataset.number] = min([held[dataset.number], *below], key=TIERS.index)
+        return tuple(held)
+
+    def is_critical(self, datasets: Iterable[int]) -> bool:
+        """Whether one of them is."""
+        return any(self.tiers[each] == CRITICAL for each in datasets)

@@ -1,0 +1,247 @@
+"""What truly happens: every run of every job, by a simulation of discrete events.
+
+A scheduler begins a job at its slot. One that waits begins it once each input is newer than the
+job's last run; the other begins it on what is there. A run that failed is tried again, unless what
+broke it still lasts; what was broken is run again as soon as that is mended.
+"""
+
+import heapq
+import random
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from runbooks.gameday.injected import Circumstances, Course, Injected
+from runbooks.gameday.model import DAY, HOUR, MICROS, MINUTE, Cadence, Estate, Job
+
+_SATURDAY: Final = 5
+_PERIODS: Final[dict[Cadence, int]] = {"hourly": 3_600, "quarter": 900, "streaming": 1_800}
+_NATURAL_FAILURES = 0.004
+_STALLS = 0.003
+_NOTICED: Final = 20 * MICROS  # until a scheduler sees that an input is there
+_BACKFILLED: Final = 5
+_BACKFILL_STEP: Final = 40 * MINUTE
+_REPAIRABLE: Final = frozenset({"killed_job", "spark_upgrade", "flapping_job", "schema_drift"})
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One run that happened, reported or not. Instants in µs UTC.
+
+    Attributes:
+        job: its number.
+        number: of the job's runs.
+        nominal_at: of the slot that it is for; of a backfill, one long gone.
+        ended_at: also of one that was lost: when it was killed.
+        told: what it does and tells.
+        drops: it does nothing but drop the outputs; of a renamed one, the other name.
+    """
+
+    job: int
+    number: int
+    nominal_at: int
+    started_at: int
+    ended_at: int
+    told: Circumstances
+    drops: str = ""
+
+
+class _Due(NamedTuple):
+    at: int
+    order: int
+    what: str
+    job: int
+    slot: int
+
+
+def micros(instant: datetime) -> int:
+    """Since 1970 UTC."""
+    return (instant - EPOCH) // timedelta(microseconds=1)
+
+
+@lru_cache(maxsize=100_000)
+def wall(zone: str, day: date, seconds: int) -> int:
+    """The instant of a local time of day, in µs UTC."""
+    at = datetime.combine(day, time(), ZoneInfo(zone)) + timedelta(seconds=seconds)
+    return micros(at.astimezone(UTC))
+
+
+def begins_at(estate: Estate) -> int:
+    """The first instant of the first day: midnight UTC."""
+    return micros(datetime.combine(estate.first_day, time(), UTC))
+
+
+def runs(estate: Estate, injected: tuple[Injected, ...] = ()) -> Iterator[Run]:
+    """All runs, in the order in which they begin. The same for the same arguments."""
+    return _Simulation(estate, Course(injected)).run()
+
+
+class _Simulation:
+    def __init__(self, estate: Estate, course: Course) -> None:
+        self._estate = estate
+        self._course = course
+        self._begins = begins_at(estate)
+        self._ends = self._begins + estate.days * DAY
+        self._heap: list[_Due] = []
+        self._order = 0
+        self._counts = [0] * len(estate.jobs)
+        self._last_start = [0] * len(estate.jobs)
+        self._busy_until = [0] * len(estate.jobs)
+        self._written = [0] * len(estate.datasets)
+        self._waiting: dict[int, int] = {}
+        # What has no writer that is simulated to be late for is there from the beginning.
+        self._fate: dict[tuple[int, int], Run] = {}
+
+    def run(self) -> Iterator[Run]:
+        for job in self._estate.jobs:
+            self._push(self._first_slot(job), "slot", job.number)
+        for each in self._course.all:
+            self._plan(each)
+        while self._heap and self._heap[0].at < self._ends:
+            due = heapq.heappop(self._heap)
+            yield from getattr(self, f"_{due.what}")(due)
+
+    def _plan(self, each: Injected) -> None:
+        """What an injection brings by itself, beside what it does to runs."""
+        for job in each.jobs:
+            if each.kind == "backfill":
+                for step in range(_BACKFILLED):
+                    nominal = each.starts_at - (_BACKFILLED + 2 - step) * DAY
+                    self._push(each.starts_at + step * _BACKFILL_STEP, "backfill", job, nominal)
+            elif each.kind == "retired_job":
+                self._push(each.starts_at, "drop", job)
+            elif each.kind == "renamed_dataset":
+                self._push(each.ends_at, "repair", job)
+                self._push(each.ends_at + HOUR, "drop_other", job)
+        if each.kind in _REPAIRABLE:
+            for job in {*each.failing, *each.jobs}:
+                self._push(each.ends_at, "repair", job)
+
+    def _push(self, at: int, what: str, job: int, slot: int | None = None) -> None:
+        self._order += 1
+        heapq.heappush(self._heap, _Due(at, self._order, what, job, at if slot is None else slot))
+
+    def _slot(self, due: _Due) -> Iterator[Run]:
+        job = self._estate.jobs[due.job]
+        if self._course.is_retired(job, due.at):
+            return
+        self._push(self._next_slot(job, due.at), "slot", job.number)
+        held = self._course.postponed_to(job, due.at)
+        if held > due.at:
+            self._push(held, "held", job.number, due.at)
+            return
+        yield from self._try(job, due.slot, due.at)
+
+    def _held(self, due: _Due) -> Iterator[Run]:
+        yield from self._try(self._estate.jobs[due.job], due.slot, due.at)
+
+    def _repair(self, due: _Due) -> Iterator[Run]:
+        """Whoever mended it runs it again, if it owes anything."""
+        job = self._estate.jobs[due.job]
+        if self._owes(job):
+            yield from self._try(job, due.at, due.at)
+
+    def _owes(self, job: Job) -> bool:
+        written = min((self._written[each] for each in job.outputs), default=0)
+        return job.cadence != "adhoc" and written < self._last_start[job.number]
+
+    def _backfill(self, due: _Due) -> Iterator[Run]:
+        yield from self._begin(self._estate.jobs[due.job], due.slot, due.at)
+
+    def _drop(self, due: _Due) -> Iterator[Run]:
+        yield self._dropped(due, "own")
+
+    def _drop_other(self, due: _Due) -> Iterator[Run]:
+        yield self._dropped(due, "other")
+
+    def _dropped(self, due: _Due, which: str) -> Run:
+        job = self._estate.jobs[due.job]
+        self._counts[job.number] += 1
+        told = Circumstances("complete", True, ())  # noqa: FBT003 - somebody types it by hand
+        number = self._counts[job.number]
+        return Run(job.number, number, due.at, due.at, due.at + MICROS, told, which)
+
+    def _try(self, job: Job, slot: int, at: int) -> Iterator[Run]:
+        if self._busy_until[job.number] > at:
+            return
+        if job.waits and not self._is_ready(job):
+            self._waiting[job.number] = slot
+            return
+        self._waiting.pop(job.number, None)
+        yield from self._begin(job, slot, at)
+
+    def _is_ready(self, job: Job) -> bool:
+        last = self._last_start[job.number]
+        return all(self._written[each] > last for each in job.inputs if self._is_written(each))
+
+    def _is_written(self, dataset: int) -> bool:
+        """A stream is always there."""
+        return self._estate.datasets[dataset].cadence not in {"streaming", "adhoc"}
+
+    def _begin(self, job: Job, slot: int, at: int) -> Iterator[Run]:
+        self._counts[job.number] += 1
+        number = self._counts[job.number]
+        told = self._course.circumstances(job, at, number)
+        chance = random.Random(f"{self._estate.seed} {job.number} {slot} {at}")  # noqa: S311
+        if told.fate == "complete" and chance.random() < _NATURAL_FAILURES:
+            told = msgspec.structs.replace(told, fate="retry")
+        ended_at = at + self._lasts(job, chance)
+        self._last_start[job.number] = at
+        self._busy_until[job.number] = ended_at
+        run = Run(job.number, number, slot, at, ended_at, told)
+        self._fate[job.number, number] = run
+        self._push(ended_at, "end", job.number, number)
+        yield run
+
+    def _lasts(self, job: Job, chance: random.Random) -> int:
+        seconds = job.usual_seconds * chance.lognormvariate(0, job.spread)
+        if chance.random() < _STALLS:
+            seconds *= 1 + chance.paretovariate(3)
+        period = _PERIODS.get(job.cadence, 86_400)
+        return round(min(seconds, 0.45 * period) * MICROS)
+
+    def _end(self, due: _Due) -> Iterator[Run]:
+        job, run = self._estate.jobs[due.job], self._fate.pop((due.job, due.slot))
+        if run.told.fate == "retry":
+            yield from self._begin(job, run.nominal_at, due.at + 3 * MINUTE)
+        if run.told.fate != "complete" or run.told.is_renamed:
+            return
+        for dataset in job.outputs:
+            self._written[dataset] = due.at
+        for reader in self._woken(job):
+            yield from self._try(reader, self._waiting[reader.number], due.at + _NOTICED)
+
+    def _woken(self, job: Job) -> list[Job]:
+        found = {
+            reader.number: reader
+            for dataset in job.outputs
+            for reader in self._estate.readers_of.get(dataset, ())
+            if reader.number in self._waiting
+        }
+        return list(found.values())
+
+    def _first_slot(self, job: Job) -> int:
+        return self._next_slot(job, self._begins - 1)
+
+    def _next_slot(self, job: Job, after: int) -> int:
+        if (period := _PERIODS.get(job.cadence)) is not None:
+            step, own = period * MICROS, job.at_seconds * MICROS
+            return (after - self._begins - own) // step * step + step + self._begins + own
+        if job.cadence == "adhoc":
+            chance = random.Random(f"{self._estate.seed} look {job.number} {after}")  # noqa: S311
+            return after + round(chance.expovariate(1 / 2) * DAY) + MINUTE
+        return self._next_working_slot(job, after)
+
+    def _next_working_slot(self, job: Job, after: int) -> int:
+        region = self._estate.teams[job.team].region
+        day = (EPOCH + timedelta(microseconds=after)).astimezone(ZoneInfo(region.zone)).date()
+        while True:
+            at = wall(region.zone, day, job.at_seconds)
+            is_off = day.weekday() >= _SATURDAY or day in region.holidays
+            if at > after and not (is_off and job.cadence == "weekday"):
+                return at
+            day += timedelta(days=1)

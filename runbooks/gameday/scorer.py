@@ -1,0 +1,255 @@
+"""How well people were told, by what was done and what they heard. It knows nothing else.
+
+A message is right when its root is in the cause set of a fault and its time within the fault.
+Anything else that rings somebody is a false page.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from runbooks.gameday.received import Heard
+from runbooks.gameday.truth import INGESTION_KINDS, Fault, Name, Truth
+
+MICROS = 1_000_000
+# What a link of a message leads to, as it was at an instant: every dataset that is hurt.
+Resolver = Callable[[str, int], Iterable[Name]]
+
+
+class FaultScore(msgspec.Struct, frozen=True):
+    """Of one fault. Of what is to stay silent, `detected` says that it did not.
+
+    Attributes:
+        seconds_to_delivery: from its beginning to the first message of the kind that it expects.
+        seconds_to_resolved: from its mending until the last of its incidents was called over.
+        pages: how often somebody was rung for it.
+        root_right: the first that was told of it named its cause.
+        owner_right: the first to be told rightly was one who can mend it.
+        impact_precision: share of the full list that is truly made of the cause.
+        impact_recall: share of what truly is that the full list has.
+    """
+
+    kind: str
+    detected: bool
+    expect: str
+    seconds_to_delivery: float | None
+    seconds_to_resolved: float | None
+    pages: int
+    root_right: bool | None
+    owner_right: bool | None
+    impact_precision: float | None
+    impact_recall: float | None
+
+
+class NaiveScore(msgspec.Struct, frozen=True):
+    """Of one alert a bad dataset, to its own owner: the same run, the same truth.
+
+    Attributes:
+        pages: alerts in all.
+        false_pages: of what is no fault's cause.
+        detected: share of the faults that are to be told of.
+        pages_a_fault: of those that expect a page, whoever got them.
+        root_right: share of the detected ones whose first alert was of the cause.
+        owner_right: share of the alerts that went to one who can mend it.
+    """
+
+    pages: int
+    false_pages: int
+    detected: float | None
+    pages_a_fault: float | None
+    root_right: float | None
+    owner_right: float | None
+
+
+class Score(msgspec.Struct, frozen=True):
+    """All of it, as `lineward gameday --json` prints it."""
+
+    seed: int
+    datasets: int
+    days: int
+    faults: tuple[FaultScore, ...]
+    false_pages: int
+    naive: NaiveScore
+    wall_seconds: float
+    peak_rss_bytes: int
+
+
+def score(  # noqa: PLR0913 - what one run is judged by, by name
+    truth: Truth,
+    heard: Sequence[Heard],
+    naive: Sequence[Heard],
+    resolve: Resolver,
+    *,
+    wall_seconds: float = 0.0,
+    peak_rss_bytes: int = 0,
+) -> Score:
+    """Judge one run.
+
+    Args:
+        truth: what was done.
+        heard: what people were told.
+        naive: one page for each dataset that turned bad, to its own owner.
+        resolve: follows a message's link.
+        wall_seconds: that the run took.
+        peak_rss_bytes: that it needed.
+    """
+    told = sorted((each for each in heard if _is_judged(truth, each)), key=lambda each: each.at)
+    return Score(
+        seed=truth.seed,
+        datasets=truth.datasets,
+        days=truth.days,
+        faults=tuple(_judged(truth, fault, told, resolve) for fault in truth.faults),
+        false_pages=len(false_pages(truth, heard)),
+        naive=_naive(truth, naive),
+        wall_seconds=wall_seconds,
+        peak_rss_bytes=peak_rss_bytes,
+    )
+
+
+def false_pages(truth: Truth, heard: Iterable[Heard]) -> list[Heard]:
+    """Who was rung for nothing that was done, or for the wrong root of it."""
+    return [each for each in _strays(truth, heard) if each.what == "page"]
+
+
+def false_tickets(truth: Truth, heard: Iterable[Heard]) -> list[Heard]:
+    """Tickets for nothing that was done; what nobody ever reported may be told at any time."""
+    strays = (each for each in _strays(truth, heard) if each.what == "ticket")
+    return [each for each in strays if not _is_among(each.root, truth.standing)]
+
+
+def unknown_seconds(truth: Truth, spells: Iterable[tuple[int, int]]) -> float:
+    """Dataset-seconds in `unknown` that no fault of the ingestion excuses.
+
+    Args:
+        truth: what was done.
+        spells: from when to when, µs, some dataset was in it; one a dataset and time.
+    """
+    excused = sorted(
+        (fault.starts_at, fault.over_at) for fault in truth.faults if fault.kind in INGESTION_KINDS
+    )
+    total = 0
+    for start, end in spells:
+        at = max(start, truth.judged_from)
+        for first, last in excused:
+            total += max(0, min(first, end) - at)
+            at = max(at, last)
+        total += max(0, end - at)
+    return total / MICROS
+
+
+def _is_judged(truth: Truth, each: Heard) -> bool:
+    return each.at >= truth.judged_from
+
+
+def _strays(truth: Truth, heard: Iterable[Heard]) -> list[Heard]:
+    told = (each for each in heard if _is_judged(truth, each))
+    return [each for each in told if not any(_is_right(each, fault) for fault in truth.faults)]
+
+
+def _is_right(each: Heard, fault: Fault) -> bool:
+    """A fault that is to stay silent makes no page right."""
+    is_meant = fault.expect != "silence"
+    return is_meant and _is_within(each, fault) and _is_among(each.root, fault.causes)
+
+
+def _is_within(each: Heard, fault: Fault) -> bool:
+    return fault.starts_at <= each.at <= fault.over_at
+
+
+def _is_among(root: Name, names: Iterable[Name]) -> bool:
+    return any(_is(root, name) for name in names)
+
+
+def _is(root: Name, name: Name) -> bool:
+    """A job may be named with what Spark planned for it behind its own name."""
+    if name.namespace not in {"", root.namespace}:
+        return False
+    return fnmatchcase(root.name, name.name) or root.name.startswith(f"{name.name}.")
+
+
+def _judged(truth: Truth, fault: Fault, told: Sequence[Heard], resolve: Resolver) -> FaultScore:
+    within = [each for each in told if each.what in {"page", "ticket"} and _is_within(each, fault)]
+    right = [each for each in within if _is_among(each.root, fault.causes)]
+    pages = [each for each in right if each.what == "page"]
+    counted = pages if fault.expect == "page" else right
+    first = counted[0] if counted else None
+    is_told = first is not None and fault.expect != "silence"
+    precision, recall = _impact(fault, first, resolve) if first and is_told else (None, None)
+    return FaultScore(
+        kind=fault.kind,
+        detected=first is not None,
+        expect=fault.expect,
+        seconds_to_delivery=(first.at - fault.starts_at) / MICROS if first and is_told else None,
+        seconds_to_resolved=_resolved(fault, counted, told) if is_told else None,
+        pages=len(pages),
+        root_right=_is_root_right(truth, fault, within) if fault.expect != "silence" else None,
+        owner_right=_owner(first) in fault.owners if first and is_told else None,
+        impact_precision=precision,
+        impact_recall=recall,
+    )
+
+
+def _owner(each: Heard) -> str:
+    """Who was told: the service that rang, else whom the message names."""
+    return each.to.rsplit("/", 1)[-1] if each.by == "pagerduty" else each.owner
+
+
+def _is_root_right(truth: Truth, fault: Fault, within: Sequence[Heard]) -> bool:
+    """Of all that was told of it, under whatever root, the first named the cause."""
+    others = [each for each in truth.faults if each is not fault and each.expect != "silence"]
+    about = (*fault.causes, *fault.impact, *fault.behind)
+    for each in within:
+        if any(_is_right(each, other) for other in others) and not _is_right(each, fault):
+            continue
+        if _is_among(each.root, about):
+            return _is_among(each.root, fault.causes)
+    return False
+
+
+def _resolved(fault: Fault, counted: Sequence[Heard], told: Sequence[Heard]) -> float | None:
+    """None while one of its incidents is not called over."""
+    ends = []
+    for incident in {each.incident for each in counted}:
+        over = [each.at for each in told if each.incident == incident and each.what == "resolved"]
+        if not over:
+            return None
+        ends.append(max(over))
+    return (max(ends) - fault.ends_at) / MICROS
+
+
+def _impact(fault: Fault, first: Heard, resolve: Resolver) -> tuple[float, float]:
+    """The causes' own datasets count neither way."""
+    listed = set(resolve(first.full_list, first.at)) if first.full_list else set()
+    listed = {each for each in listed if not _is_among(each, fault.causes)}
+    true = set(fault.impact)
+    both = len(listed & true)
+    precision = both / len(listed) if listed else 1.0
+    return precision, both / len(true) if true else 1.0
+
+
+def _naive(truth: Truth, alerts: Sequence[Heard]) -> NaiveScore:
+    judged = [each for each in alerts if _is_judged(truth, each)]
+    told = sorted(judged, key=lambda each: each.at)
+    meant = [fault for fault in truth.faults if fault.expect != "silence"]
+    about = {id(fault): [each for each in told if _is_about(each, fault)] for fault in meant}
+    found = [fault for fault in meant if about[id(fault)]]
+    paged = [len(about[id(fault)]) for fault in meant if fault.expect == "page"]
+    roots = [_is_among(about[id(fault)][0].root, fault.causes) for fault in found]
+    owners = [each.owner in fault.owners for fault in found for each in about[id(fault)]]
+    return NaiveScore(
+        pages=len(told),
+        false_pages=len(_strays(truth, told)),
+        detected=_share([bool(about[id(fault)]) for fault in meant]),
+        pages_a_fault=sum(paged) / len(paged) if paged else None,
+        root_right=_share(roots),
+        owner_right=_share(owners),
+    )
+
+
+def _is_about(each: Heard, fault: Fault) -> bool:
+    return _is_within(each, fault) and _is_among(each.root, (*fault.causes, *fault.impact))
+
+
+def _share(answers: Sequence[bool]) -> float | None:
+    return sum(answers) / len(answers) if answers else None

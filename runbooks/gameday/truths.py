@@ -1,0 +1,117 @@
+"""What is true of what was injected: its root, owner, impact and time, and what is to be told."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
+
+from lineage.policy.model import Suppression
+from runbooks.gameday.events import other_name
+from runbooks.gameday.injected import Injected
+from runbooks.gameday.model import DAY, HOUR, Estate, Job
+from runbooks.gameday.policy import PLATFORM, name_of
+from runbooks.gameday.runs import EPOCH
+from runbooks.gameday.truth import SILENT_KINDS, Expect, Fault, Name
+
+COLLECTOR: Final = Name("", "*collector*")
+REST: Final = 8 * HOUR  # what is made of a mended job catches up within a morning
+
+
+def is_outage(each: Injected) -> bool:
+    """Of the collector: everything is hurt, and nothing is at fault."""
+    return each.kind == "collector_outage"
+
+
+def causes(each: Injected) -> tuple[int, ...]:
+    """The numbers of the jobs that are wrong themselves."""
+    return each.failing if each.kind == "spark_upgrade" else each.jobs
+
+
+def hurt_by(estate: Estate, each: Injected) -> frozenset[int]:
+    """Datasets that may be bad by it."""
+    own = frozenset(written for job in causes(each) for written in estate.jobs[job].outputs)
+    return own | estate.descendants(own) if each.kind != "holiday" else own
+
+
+def truth_of(estate: Estate, each: Injected) -> Fault:
+    """As the scorer is told it."""
+    jobs = [estate.jobs[number] for number in causes(each)]
+    own = frozenset(written for job in jobs for written in job.outputs)
+    impact = estate.descendants(own)
+    return Fault(
+        kind=each.kind,
+        expect=_expected(estate, each, own | impact),
+        causes=tuple(_names_of(estate, each, jobs, own)),
+        owners=_owners(estate, each, jobs),
+        impact=tuple(sorted(Name(*estate.datasets[number].full_name) for number in impact)),
+        behind=tuple(sorted(_jobs_of(estate, impact))),
+        starts_at=each.starts_at,
+        ends_at=each.ends_at,
+        over_at=each.ends_at + _rest_of(each, jobs),
+        variant=each.variant,
+    )
+
+
+def _jobs_of(estate: Estate, datasets: Iterable[int]) -> set[Name]:
+    jobs = (estate.writer_of[number] for number in datasets)
+    return {Name(estate.namespace_of(job), job.name) for job in jobs}
+
+
+def _rest_of(each: Injected, jobs: Iterable[Job]) -> int:
+    """Of what shows only with the next run's own events, until that has come."""
+    is_told_next = each.kind in {"silent_listener", "provenance_leak", "collector_outage"}
+    is_daily = is_outage(each) or any(job.cadence in {"daily", "weekday"} for job in jobs)
+    return REST + (DAY if is_told_next and is_daily else 0)
+
+
+def _expected(estate: Estate, each: Injected, hurt: frozenset[int]) -> Expect:
+    if each.kind in SILENT_KINDS or each.variant == "ahead":
+        return "silence"
+    if is_outage(each) or estate.is_critical(hurt):
+        return "page"
+    return "ticket"
+
+
+def _names_of(
+    estate: Estate, each: Injected, jobs: Iterable[Job], own: frozenset[int]
+) -> Iterable[Name]:
+    if is_outage(each):
+        yield COLLECTOR
+    if each.kind == "spark_upgrade":
+        yield Name("", f"*{each.variant}*")
+    for job in jobs:
+        yield Name(estate.namespace_of(job), job.name)
+    for number in sorted(own):
+        name = estate.datasets[number].full_name
+        yield Name(*name)
+        if each.kind == "renamed_dataset":
+            yield Name(*other_name(name))
+
+
+def _owners(estate: Estate, each: Injected, jobs: Iterable[Job]) -> tuple[str, ...]:
+    """An outage is the platform's; an upgrade too, and each team that it broke can take it up."""
+    teams = [estate.namespace_of(job) for job in jobs]
+    is_shared = is_outage(each) or each.kind == "spark_upgrade"
+    return tuple(dict.fromkeys([PLATFORM, *teams] if is_shared else teams))
+
+
+def standing(estate: Estate) -> Iterable[Name]:
+    """What nobody reports, and the jobs that would have to."""
+    for job in estate.jobs:
+        if job.reporting != "listener":
+            yield Name(estate.namespace_of(job), job.name)
+            yield Name("default", job.name)
+            yield from (Name(*estate.datasets[each].full_name) for each in job.outputs)
+
+
+def windows(estate: Estate, injected: Iterable[Injected]) -> Iterable[Suppression]:
+    """Of planned deployments: the datasets that wait for it, each by name."""
+    for place, each in enumerate(injected):
+        if each.kind == "planned_deployment":
+            hurt = sorted(hurt_by(estate, each))
+            start, end = (
+                EPOCH + timedelta(microseconds=at) for at in (each.starts_at, each.ends_at)
+            )
+            for number in hurt:
+                match = name_of(estate.datasets[number])
+                name = f"deployment {place} of {estate.datasets[number].name}"
+                yield Suppression(name, match, start, end + timedelta(hours=4))

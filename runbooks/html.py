@@ -1,0 +1,70 @@
+"""Markdown as a page for a browser, a phone's too: no scripts, no raw HTML, nothing fetched."""
+
+import base64
+import hashlib
+from functools import cache
+from html import escape
+from typing import Final
+
+from markdown_it import MarkdownIt
+
+from runbooks.library import PATH, index, page
+
+_STYLE: Final = """
+:root { color-scheme: light dark; }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 46rem; margin: 0 auto; padding: 1rem; }
+h1 { font-size: 1.5rem; overflow-wrap: anywhere; } h2 { font-size: 1.15rem; margin-top: 1.75rem; }
+a { color: LinkText; } a, code { overflow-wrap: anywhere; }
+pre { overflow-x: auto; padding: .75rem; border: 1px solid GrayText; border-radius: .375rem; }
+pre code { overflow-wrap: normal; } code { font: .875rem/1.4 ui-monospace, monospace; }
+table { display: block; overflow-x: auto; border-collapse: collapse; }
+th, td { border: 1px solid GrayText; padding: .375rem .5rem; text-align: left; }
+nav { font-size: .875rem; }
+"""
+_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+# The one style is ours, by its hash; all else is refused, and nobody frames or redirects it.
+CONTENT_SECURITY_POLICY: Final = (
+    f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'"
+)
+_markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+@cache
+def page_html(name: str) -> str:
+    """One page.
+
+    Raises:
+        UnknownPageError: there is none of that name.
+    """
+    return _document(name, page(name))
+
+
+@cache
+def index_html() -> str:
+    """The list of all."""
+    return _document("Runbooks", index())
+
+
+def _document(title: str, text: str) -> str:
+    # A link of one page to another is its bare name, and leads below the same path.
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<nav><a href="{PATH}/">Runbooks</a></nav>
+<main>
+{rendered(text)}</main>
+</body>
+</html>
+"""
+
+
+def rendered(text: str) -> str:
+    """Markdown as HTML; markup inside it is text."""
+    return str(_markdown.render(text))

@@ -1,0 +1,62 @@
+"""The pages: one for each alert and each kind of fault, and what several of them say, once."""
+
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from alerts.incidents.kinds import KINDS
+from alerts.rules.rulefile import alert_names
+
+PATH: Final = "/runbooks"  # below which they are served: alerts and messages link there
+SHARED: Final = ("asking", "burn-rates", "escalating")
+SECTIONS: Final = ("Meaning", "Impact", "Diagnosis", "Mitigation")
+_SUFFIX: Final = ".md"
+
+
+class UnknownPageError(LookupError):
+    """No page has that name."""
+
+
+def alert_pages() -> list[str]:
+    """Names of the pages of alerts: the alerts' own."""
+    return alert_names()
+
+
+def kind_pages() -> list[str]:
+    """Names of the pages of faults: the ids of their kinds.
+
+    `waiting` is no root, and is what stands in its place where the root is not known.
+    """
+    return sorted(kind.id for kind in KINDS)
+
+
+@cache
+def page_names() -> frozenset[str]:
+    """Every page that is there."""
+    folder = files(__package__) / "pages"
+    found = (entry.name for entry in folder.iterdir())
+    return frozenset(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX))
+
+
+@cache
+def page(name: str) -> str:
+    """A page, as Markdown.
+
+    Raises:
+        UnknownPageError: there is none of that name; no text leads to another file.
+    """
+    if name not in page_names():
+        raise UnknownPageError(f"no runbook is called {name[:80]!r}: see {PATH}/")
+    return (files(__package__) / "pages" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+
+
+@cache
+def index() -> str:
+    """What there is, as Markdown."""
+    parts = ["# Runbooks", _listed("Alerts", alert_pages()), _listed("Faults", kind_pages())]
+    return "\n\n".join([*parts, _listed("For all of them", list(SHARED))])
+
+
+def _listed(title: str, names: list[str]) -> str:
+    lines = "\n".join(f"- [{name}]({PATH}/{name})" for name in names)
+    return f"## {title}\n\n{lines}"

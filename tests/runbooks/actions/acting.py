@@ -1,0 +1,218 @@
+"""Means for actions: a catalog, a spool, a lake, and stand-ins for all that is beyond them."""
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlalchemy import Engine, insert, select
+
+from collector.spool_file import SCHEMA
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from lineage.policy import DEFAULT, Policy
+from runbooks.actions.action import Plan
+from runbooks.actions.calling import Answer, Call, call
+from runbooks.actions.means import Downstream, Means, Statement
+
+if TYPE_CHECKING:
+    from runbooks.actions.kubernetes import Kubernetes
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+class Posted:
+    """A collector that takes all but what it is told to refuse."""
+
+    def __init__(self) -> None:
+        self.posted: list[tuple[str, bytes]] = []
+        self.requeued: list[tuple[int, str, bytes]] = []
+        self.refuses: dict[bytes, str] = {}
+
+    def post(self, bodies: Sequence[bytes], origin: str) -> list[str]:
+        """Note them."""
+        self.posted += [(origin, body) for body in bodies]
+        return [self.refuses[body] for body in bodies if body in self.refuses]
+
+    def requeue(self, body: bytes, origin: str, number: int) -> str | None:
+        """Note it."""
+        self.requeued.append((number, origin, body))
+        return self.refuses.get(body)
+
+
+class Graph:
+    """What is downstream of a dataset by its name."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, Downstream] = {}
+
+    def downstream(self, dataset: str, namespace: str | None) -> Downstream:
+        """As it was told."""
+        del namespace
+        return self.of[dataset]
+
+
+class Supervisor:
+    """Roles, and who asked for what."""
+
+    def __init__(self) -> None:
+        self.running: dict[str, str] = {}
+        self.asked: list[str] = []
+
+    def roles(self) -> dict[str, str]:
+        """State by role."""
+        return self.running
+
+    def ask_to_restart(self, role: str) -> None:
+        """Note it."""
+        self.asked.append(role)
+
+
+class Sql:
+    """Statements by text."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, list[Statement]] = {}
+
+    def statements(self, text: str, dialect: str) -> list[Statement]:
+        """As it was told."""
+        del dialect
+        return self.of.get(text, [])
+
+
+class World:
+    """All of it, over one folder."""
+
+    def __init__(self, engine: Engine, folder: Path) -> None:
+        self.engine = engine
+        self.folder = folder
+        self.collector, self.graph, self.supervisor = Posted(), Graph(), Supervisor()
+        self.sql = Sql()
+        self.policy: Policy = DEFAULT
+        self.kubernetes: Kubernetes | None = None
+        self.now = to_micros(NOW)
+
+    def means(self) -> Means:
+        """As they are handed to an action."""
+        return Means(
+            engine=self.engine,
+            data_dir=self.folder,
+            now=self.now,
+            who="ann",
+            via="cli",
+            policy=self.policy,
+            collector=self.collector,
+            graph=self.graph,
+            supervised=self.supervisor,
+            sql=self.sql,
+            kubernetes=self.kubernetes,
+        )
+
+    def act(self, name: str, /, *, is_dry: bool = False, **arguments: object) -> Answer:
+        """Call one; `from_` stands for `from`."""
+        given = {field.rstrip("_"): value for field, value in arguments.items()}
+        return call(Call(name=name, arguments=given, is_dry=is_dry), self.means())
+
+    def plan(self, name: str, /, **arguments: object) -> Plan:
+        """A dry run's plan."""
+        return self.act(name, is_dry=True, **arguments).plan
+
+    def everything(self) -> dict[str, Any]:
+        """Every row of every table but the audit log's, of the spool, and other files' hashes."""
+        with self.engine.connect() as connection:
+            found: dict[str, Any] = {
+                table.name: sorted(map(repr, connection.execute(select(table)).all()))
+                for table in tables.metadata.sorted_tables
+                if table.name != "audit"
+            }
+        if (self.folder / "spool.db").exists():
+            with sqlite3.connect(self.folder / "spool.db") as spool:
+                found["spool"] = list(spool.iterdump())
+        files = (path for path in self.folder.rglob("*") if path.is_file())
+        found["files"] = {
+            str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in files
+            if ".db" not in path.name
+        }
+        found["outside"] = repr(
+            (self.collector.posted, self.collector.requeued, self.supervisor.asked)
+        )
+        return found
+
+    def audited(self) -> list[tuple[Any, ...]]:
+        """who, via, action, detail, answer of each row."""
+        t = tables.audit.c
+        rows = select(t.who, t.via, t.action, t.detail, t.answer).order_by(t.id)
+        with self.engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(rows)]
+
+    def insert(self, table: str, *rows: dict[str, Any]) -> None:
+        """Rows of the catalog."""
+        with writing(self.engine) as connection:
+            connection.execute(insert(tables.metadata.tables[table]), list(rows))
+
+    def reject(
+        self, *bodies: bytes, reason: str = "invalid_event", size: int | None = None
+    ) -> None:
+        """Bodies that the collector refused."""
+        with sqlite3.connect(self.folder / "spool.db") as spool:
+            spool.executescript(SCHEMA)
+            spool.executemany(
+                "INSERT INTO rejected (received_at, reason, detail, body, body_bytes, origin)"
+                " VALUES (?, ?, ?, ?, ?, 'http')",
+                [(1, reason, f"$: {reason}", body, size or len(body)) for body in bodies],
+            )
+
+    def lay(self, *events: tuple[datetime | None, str, bytes], first: int = 1) -> None:
+        """A committed batch in the lake, as Spark writes it: instants without a zone, in UTC."""
+        last = first + len(events) - 1
+        folder = self.folder / "lake" / f"batch-{first:020}-{last:020}"
+        days = sorted({(at or NOW).date().isoformat() for at, _, _ in events})
+        for day in days:
+            rows = [
+                {
+                    "seq": first + place,
+                    "received_at": NOW.replace(tzinfo=None),
+                    "origin": origin,
+                    "kind": "run",
+                    "event_time": at and at.replace(tzinfo=None),
+                    "body": body,
+                }
+                for place, (at, origin, body) in enumerate(events)
+                if (at or NOW).date().isoformat() == day
+            ]
+            (folder / f"event_date={day}").mkdir(parents=True)
+            table = pa.Table.from_pylist(rows, _LAKE)
+            pq.write_table(table, folder / f"event_date={day}" / "part-0.parquet")
+        self.commit(last)
+
+    def commit(self, seq: int) -> None:
+        """The catalog has events up to this one."""
+        with writing(self.engine) as connection:
+            connection.execute(tables.reader_cursor.delete())
+        self.insert("reader_cursor", {"reader": "pipeline", "seq": seq})
+
+
+_LAKE = pa.schema(
+    [
+        ("seq", pa.int64()),
+        ("received_at", pa.timestamp("ns")),
+        ("origin", pa.string()),
+        ("kind", pa.string()),
+        ("event_time", pa.timestamp("ns")),
+        ("body", pa.binary()),
+    ]
+)
+
+
+def run_event(run: str, *, parent: str | None = None, sql: str | None = None) -> bytes:
+    """An event of a run, cut to what is read of it."""
+    facets = {"parent": {"run": {"runId": parent}, "job": {}}} if parent else {}
+    job = {"namespace": "jobs", "name": "etl", "facets": {"sql": {"query": sql}} if sql else {}}
+    return msgspec.json.encode({"run": {"runId": run, "facets": facets}, "job": job})

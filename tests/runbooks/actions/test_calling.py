@@ -1,0 +1,142 @@
+import pytest
+
+from runbooks.actions import audit, calling
+from runbooks.actions.calling import Call, call
+from runbooks.actions.errors import (
+    FailedActionError,
+    ForbiddenActionError,
+    InvalidActionError,
+    RefusedActionError,
+)
+from runbooks.actions.registry import ACTIONS
+
+UP = {"pipeline": "running", "service": "running"}
+
+
+def test_a_dry_run_has_one_row_and_its_plan(world):
+    """Who, by which way, what of what, and that nothing was done."""
+    world.supervisor.running = UP
+    answer = world.act("restart-role", is_dry=True, role="pipeline")
+
+    assert (answer.dry_run, answer.done) == (True, None)
+    assert answer.plan.does == ("stop the role pipeline, which is running, and start it again",)
+    assert world.audited() == [("ann", "cli", "act restart-role", '{"role":"pipeline"}', "dry run")]
+
+
+def test_what_is_done_has_a_row_before_and_one_after(world):
+    """A process that dies half way has left the first, without an answer."""
+    world.supervisor.running = UP
+    world.act("restart-role", role="pipeline")
+
+    assert [row[4] for row in world.audited()] == [
+        None,
+        "done: asked for a restart of pipeline: `lineward status` counts it",
+    ]
+    assert world.supervisor.asked == ["pipeline"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "error"),
+    [
+        ("restart", {}, InvalidActionError),
+        ("restart-role", {}, InvalidActionError),
+        ("restart-role", {"role": "pipeline", "now": True}, InvalidActionError),
+        ("restart-role", {"role": "../x"}, InvalidActionError),
+        ("restart-role", {"role": "pipeline"}, RefusedActionError),
+        ("resubmit", {"namespace": "jobs", "name": "orders"}, RefusedActionError),
+        ("replay", {"from": "2026-11-21"}, InvalidActionError),
+        ("reinfer", {"run": "nobody's"}, InvalidActionError),
+        ("requeue-rejected", {}, RefusedActionError),
+        ("notify-downstream", {"note": "x"}, InvalidActionError),
+        ("open-suppression", {"pattern": "*", "reason": "x"}, InvalidActionError),
+    ],
+)
+@pytest.mark.parametrize("is_dry", [True, False])
+def test_what_is_refused_stands_in_the_audit_log_too(world, name, arguments, error, is_dry):
+    """Dry or not; with the reason, and nothing else changed."""
+    before = world.everything()
+    with pytest.raises(error):
+        call(Call(name=name, arguments=arguments, is_dry=is_dry), world.means())
+
+    ((who, via, action, _, answer),) = world.audited()
+    assert (who, via, action) == ("ann", "cli", f"act {name}")
+    assert answer.startswith("refused: ")
+    assert world.everything() == before
+
+
+def test_who_may_not_have_it_done_may_have_it_planned(world):
+    """An API that is open to all has no admins."""
+    world.supervisor.running = UP
+    asked = {"name": "restart-role", "arguments": {"role": "service"}, "is_allowed": False}
+
+    assert call(Call(**asked, is_dry=True), world.means()).dry_run
+    with pytest.raises(ForbiddenActionError, match="lineward act"):
+        call(Call(**asked, is_dry=False), world.means())
+    assert world.supervisor.asked == []
+    assert [row[4][:7] for row in world.audited()] == ["dry run", "refused"]
+
+
+def test_what_fails_half_way_is_told_as_failed(world, monkeypatch):
+    """By an error that it foresees, and by one that nobody did."""
+    world.supervisor.running = UP
+    for error in (FailedActionError("gone"), ValueError("secret of a library")):
+
+        def broken(_role, error=error):
+            raise error
+
+        monkeypatch.setattr(world.supervisor, "ask_to_restart", broken)
+        with pytest.raises(type(error)):
+            world.act("restart-role", role="service")
+
+    answers = [row[4] for row in world.audited()]
+    assert answers == [None, "failed: gone", None, "failed: ValueError"]
+
+
+def test_nothing_is_done_that_cannot_be_written_down(world, monkeypatch):
+    """The row is durable before the action begins."""
+    world.supervisor.running = UP
+
+    def full(_engine, _entry):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(audit, "record", full)
+    with pytest.raises(OSError, match="disk full"):
+        world.act("restart-role", role="service")
+    assert world.supervisor.asked == []
+
+
+def test_an_action_begun_without_its_row_would_be_seen(world, monkeypatch):
+    """The mutant: the same failure where the first row is left out."""
+    world.supervisor.running = UP
+
+    def late(_engine, entry):
+        if entry.answer is not None:
+            raise OSError("disk full")
+
+    monkeypatch.setattr(audit, "record", late)
+    with pytest.raises(OSError, match="disk full"):
+        world.act("restart-role", role="service")
+    assert world.supervisor.asked == ["service"]
+
+
+def test_text_that_no_catalog_holds_is_kept_as_far_as_it_can(world):
+    """NUL and half a surrogate pair, in a name from outside; and it is cut."""
+    with pytest.raises(InvalidActionError):
+        world.act("restart-role", role="a\0" + "x" * 5_000)
+
+    assert len(world.audited()[0][3]) == 1_000
+
+
+def test_every_action_is_called_by_its_own_name():
+    """In the order in which pages speak of them, all with a sentence."""
+    assert sorted(ACTIONS) == [
+        "notify-downstream",
+        "open-suppression",
+        "reinfer",
+        "replay",
+        "requeue-rejected",
+        "restart-role",
+        "resubmit",
+    ]
+    assert all(one.says.endswith(".") for one in ACTIONS.values())
+    assert calling.ACTIONS is ACTIONS

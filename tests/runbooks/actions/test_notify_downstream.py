@@ -1,0 +1,152 @@
+import msgspec
+import pytest
+from sqlalchemy import select
+
+from alerts.delivery.message import from_json
+from lineage.catalog import tables
+from lineage.policy.model import Owner, Policy
+from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.means import Affected, Downstream
+from tests.service import shop
+
+POLICY = Policy(
+    owners=(
+        Owner(name="shop", slack="#shop"),
+        Owner(name="bi", slack="#bi"),
+        Owner(name="mute"),
+        Owner(name="elsewhere", slack="#elsewhere"),
+    )
+)
+
+
+def _made(name: str, owner: str | None, tier: str = "optional") -> Affected:
+    return Affected("s3://shop", name, tier, owner, "good")
+
+
+@pytest.fixture
+def filled(world):
+    """Thirteen datasets of three owners are made of `core/orders`."""
+    affected = [_made(f"mart/{n:02}", "shop") for n in range(11)]
+    affected += [_made("mart/revenue", "bi", "critical"), _made("tmp/x", None)]
+    affected += [_made("log/y", "mute")]
+    found = Downstream("s3://shop", "core/orders", "bad", tuple(affected))
+    world.graph.of = {"core/orders": found}
+    world.policy = POLICY
+    return world
+
+
+def _notices(world):
+    with world.engine.connect() as connection:
+        t = tables.notification.c
+        rows = connection.execute(select(t.channel, t.kind, t.message).order_by(t.channel)).all()
+    return {row.channel: from_json(row.message) for row in rows}
+
+
+def test_who_would_be_told_is_planned_and_nobody_is(filled):
+    """Owners with a channel, with how many datasets; those without are named."""
+    before = filled.everything()
+    plan = filled.plan("notify-downstream", dataset="core/orders", note="late")
+
+    assert plan.does == (
+        "tell bi in slack:#bi of 1 datasets",
+        "tell shop in slack:#shop of 11 datasets",
+    )
+    assert plan.cautions == (
+        "mute has no slack in the policy: not told",
+        "nobody has no slack in the policy: not told",
+    )
+    assert plan.figures == {"notices": 2, "datasets": 14}
+    assert filled.everything() == before
+
+
+def test_each_owner_gets_one_notice_with_their_own_datasets(filled):
+    """Ten of them and how many in all; what was said, and by whom. Nobody is rung."""
+    filled.act("notify-downstream", dataset="core/orders", note="again at 09:00")
+
+    told = _notices(filled)
+    assert sorted(told) == ["slack:#bi", "slack:#shop"]
+    shop_told = told["slack:#shop"]
+    assert (shop_told.kind, shop_told.severity, shop_told.owner) == ("notice", "ticket", "shop")
+    assert (len(shop_told.impacted), shop_told.impacted_count) == (10, 11)
+    assert shop_told.note == "again at 09:00 (ann)"
+    assert [one.name for one in told["slack:#bi"].impacted] == ["mart/revenue"]
+    assert told["slack:#bi"].tiers == (("critical", 1),)
+
+
+def test_two_owners_in_one_channel_are_both_told(filled):
+    """Each with their own list."""
+    owners = (Owner(name="shop", slack="#data"), Owner(name="bi", slack="#data"))
+    filled.policy = msgspec.structs.replace(POLICY, owners=owners)
+    filled.act("notify-downstream", dataset="core/orders", note="late")
+
+    with filled.engine.connect() as connection:
+        rows = connection.execute(select(tables.notification.c.message)).scalars().all()
+    assert sorted(from_json(row).owner for row in rows) == ["bi", "shop"]
+
+
+def test_an_incident_is_told_by_its_roots_that_are_still_bad(filled):
+    """What is wrong, since when, and its correlation id are the incident's."""
+    filled.insert("dataset", *map(shop.dataset_row, (shop.CORE, shop.RAW)))
+    filled.insert("incident", incident_row())
+    filled.insert("incident_member", _member(shop.CORE), _member(shop.RAW, left_at=7))
+    filled.act("notify-downstream", incident="inc-1", note="we are on it")
+
+    one = _notices(filled)["slack:#bi"]
+    assert (one.what, one.since, one.correlation_id) == ("orders failed", 5, "corr")
+    assert one.root.kind == "failed"
+    assert one.incident_id.startswith("notice/inc-1/")
+
+
+def test_nobody_to_tell_and_nothing_to_tell_of_are_refused(filled):
+    """Neither leaves a row."""
+    filled.policy = Policy()
+    with pytest.raises(RefusedActionError, match="bi, mute, nobody, shop; the policy has a slack"):
+        filled.plan("notify-downstream", dataset="core/orders", note="x")
+    for wrong in ({}, {"dataset": "a", "incident": "b"}, {"incident": "none"}):
+        with pytest.raises(InvalidActionError):
+            filled.plan("notify-downstream", note="x", **wrong)
+    with pytest.raises(InvalidActionError, match="note"):
+        filled.plan("notify-downstream", dataset="core/orders", note="")
+    assert _notices(filled) == {}
+
+
+def incident_row():
+    texts = [
+        "what",
+        "because",
+        "root_entity",
+        "root_kind",
+        "root_namespace",
+        "root_name",
+        "severity",
+        "evidence",
+    ]
+    row = dict.fromkeys(texts, "x") | {"what": "orders failed", "root_kind": "failed"}
+    flags = dict.fromkeys(("is_remembered", "is_bridged", "is_flapping", "is_frozen"), False)
+    return {
+        **row,
+        **flags,
+        "incident_id": "inc-1",
+        "state": "open",
+        "revision": 3,
+        "life": "{}",
+        "root_key": 1,
+        "score": 1.0,
+        "correlation_id": "corr",
+        "onset": 5,
+        "seen_at": 6,
+    }
+
+
+def _member(name: str, left_at: int | None = None):
+    return {
+        "incident_id": "inc-1",
+        "dataset_key": shop.dataset_key(name),
+        "kind": "failed",
+        "onset": 5,
+        "steps": 0,
+        "relays": "[]",
+        "job_key": 0,
+        "joined_at": 5,
+        "left_at": left_at,
+    }

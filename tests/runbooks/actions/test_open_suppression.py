@@ -1,0 +1,74 @@
+from datetime import timedelta
+
+import pytest
+
+from runbooks.actions.errors import InvalidActionError
+from tests.runbooks.actions.acting import NOW
+from tests.service import shop
+
+DAY = timedelta(days=1)
+
+
+def _at(days: float) -> str:
+    return (NOW + days * DAY).isoformat()
+
+
+def _window(**more: str):
+    return {"pattern": "s3://shop/core/*", "until": _at(0.25), "reason": "reload", **more}
+
+
+def test_a_window_is_planned_with_what_it_hides_and_nothing_changes(world):
+    """From now, unless told; by the datasets that match now."""
+    world.insert("dataset", *map(shop.dataset_row, shop.NAMES))
+    before = world.everything()
+    plan = world.plan("open-suppression", **_window())
+
+    told = "2026-11-21 12:00:00 UTC to 2026-11-21 18:00:00 UTC: 1 datasets match now"
+    assert plan.does == (f"open a window for s3://shop/core/*, {told}",)
+    assert plan.figures == {"datasets": 1, "seconds": 21_600}
+    assert world.everything() == before
+
+
+def test_a_window_stands_with_who_opened_it_and_why(world):
+    """One that would have begun before begins now."""
+    world.act("open-suppression", **_window(from_=_at(-1), name="november"))
+
+    with world.engine.connect() as connection:
+        (row,) = connection.exec_driver_sql(
+            "SELECT name, pattern, from_at, until_at, by, via, reason, created_at, ended_at"
+            " FROM suppression"
+        ).all()
+    until = world.now + 21_600_000_000
+    told = ("november", "s3://shop/core/*", world.now, until, "ann", "cli", "reload", world.now)
+    assert tuple(row) == (*told, None)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"until": _at(0)}, "is over"),
+        ({"until": _at(31)}, "30 days at most"),
+        ({"from_": _at(400), "until": _at(401)}, "366 days away"),
+        ({"from_": _at(0.5)}, "not after from"),
+        ({"pattern": "  "}, "pattern: nothing is said"),
+        ({"pattern": "a\u202eb"}, "U\\+202E"),
+        ({"reason": " "}, "reason: nothing is said"),
+        ({"reason": "x" * 501}, "reason"),
+        ({"until": "2026-11-21T18:00:00"}, "until"),
+    ],
+)
+def test_a_window_without_end_or_sense_is_refused(world, wrong, said):
+    """Whether it is planned or done."""
+    for is_dry in (True, False):
+        with pytest.raises(InvalidActionError, match=said):
+            world.act("open-suppression", is_dry=is_dry, **_window(**wrong))
+    with world.engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM suppression").scalar() == 0
+
+
+def test_what_hides_everything_or_nothing_says_so(world):
+    """Both are most likely a slip."""
+    everything = world.plan("open-suppression", **_window(pattern="*"))
+
+    assert "it hides every dataset there is" in everything.cautions
+    assert "no dataset matches now: is the pattern right?" in everything.cautions

@@ -1,0 +1,168 @@
+import json
+from typing import Any
+
+import pytest
+
+from collector.events import parse
+from collector.settings import Limits
+from lineage.keys import key
+from runbooks.actions.errors import FailedActionError, InvalidActionError, RefusedActionError
+from runbooks.actions.means import Statement
+from tests.runbooks.actions.acting import World, run_event
+from tests.service import shop
+
+RUN = "0195f1c2-7f8e-7000-8000-000000000001"
+RUN_KEY, GROUP = 7, 70
+NAMES = ("core/orders", "raw/orders", "ref/countries", "mart/daily")
+TABLES = ("db.core.items", "db.core.prices", "db.sales.items")
+
+
+def _execution(number: int, **more: object) -> dict[str, Any]:
+    flags = dict.fromkeys(("is_whole", "is_settled", "is_checked"), True)
+    own = {"execution_key": number, "application_id": "app", "execution_id": number}
+    instants = {"started_at": 1, "ended_at": 2}
+    return {**own, **flags, **instants, "group_key": GROUP, "run_key": None, **more}
+
+
+def _touched(number: int, name: str, direction: str) -> dict[str, Any]:
+    return {
+        "execution_key": number,
+        "dataset_key": shop.dataset_key(name),
+        "direction": direction,
+    }
+
+
+@pytest.fixture
+def filled(world: World) -> World:
+    """A run whose command ran a second execution; its own event named nothing."""
+    world.insert("dataset", *map(shop.dataset_row, NAMES))
+    world.insert("dataset", *(shop.dataset_row(name, "postgres://db") for name in TABLES))
+    world.insert("run", {**shop.run_row(), "run_key": RUN_KEY, "run_id": RUN})
+    world.insert("execution", _execution(70, run_key=RUN_KEY), _execution(71))
+    world.insert(
+        "execution_io",
+        _touched(70, "core/orders", "write"),
+        _touched(71, "raw/orders", "read"),
+        _touched(71, "ref/countries", "read"),
+        _touched(71, "core/orders", "read"),
+    )
+    return world
+
+
+def test_what_the_log_has_is_planned_and_nothing_changes(filled):
+    """All that the group read is read for what it writes, but for itself."""
+    before = filled.everything()
+    plan = filled.plan("reinfer", run=RUN)
+
+    assert plan.does == (
+        "declare 2 edges into 1 datasets for etl",
+        "s3://shop/raw/orders is read for s3://shop/core/orders (event_log)",
+        "s3://shop/ref/countries is read for s3://shop/core/orders (event_log)",
+    )
+    assert plan.figures == {"edges": 2, "events": 1, "event_log": 2, "sql": 0}
+    assert filled.everything() == before
+
+
+def test_a_job_event_is_posted_that_says_it_is_inferred(filled):
+    """As history, by openlineage-python, sound to our own collector, and no claim of the run's."""
+    filled.act("reinfer", run=RUN)
+
+    ((origin, body),) = filled.collector.posted
+    event = json.loads(body)
+    assert (origin, parse(body, Limits()).kind) == ("history", "job")
+    assert event["schemaURL"].endswith("/JobEvent")
+    assert (event["job"]["namespace"], event["job"]["name"]) == ("jobs", "etl")
+    assert event["job"]["facets"]["lineward_inferred"]["runId"] == RUN
+    assert event["job"]["facets"]["lineward_inferred"]["oracles"] == ["event_log"]
+    assert [one["name"] for one in event["inputs"]] == ["raw/orders", "ref/countries"]
+    assert [one["name"] for one in event["outputs"]] == ["core/orders"]
+    assert "run" not in event
+
+
+def test_the_same_again_is_the_same_to_the_byte(filled):
+    """So that the collector has it once."""
+    filled.act("reinfer", run=RUN)
+    filled.now += 3_600_000_000
+    filled.act("reinfer", run=RUN)
+
+    first, second = filled.collector.posted
+    assert first == second
+
+
+def test_several_outputs_are_several_events(filled):
+    """One event of both would say that each is made of all that either is made of."""
+    filled.insert("execution", _execution(80, group_key=80, run_key=RUN_KEY))
+    filled.insert(
+        "execution_io",
+        _touched(80, "mart/daily", "write"),
+        _touched(80, "core/orders", "read"),
+    )
+    filled.act("reinfer", run=RUN)
+
+    events = [json.loads(body) for _, body in filled.collector.posted]
+    made = {e["outputs"][0]["name"]: [one["name"] for one in e["inputs"]] for e in events}
+    assert made == {"core/orders": ["raw/orders", "ref/countries"], "mart/daily": ["core/orders"]}
+
+
+def test_what_failed_wrote_nothing(filled):
+    """Of an execution with an error nothing is concluded."""
+    filled.insert(
+        "execution", _execution(90, group_key=90, run_key=RUN_KEY, error_message="no space left")
+    )
+    filled.insert(
+        "execution_io",
+        _touched(90, "mart/daily", "write"),
+        _touched(90, "core/orders", "read"),
+    )
+
+    assert filled.plan("reinfer", run=RUN).figures["edges"] == 2
+
+
+def _with_sql(world: World, *statements: Statement) -> World:
+    world.sql.of = {"SELECT 1": list(statements)}
+    world.lay((shop.DAY, "http", run_event(RUN, sql="SELECT 1")))
+    return world
+
+
+def test_sql_tells_what_no_log_does(filled):
+    """Names of two parts or more, each of which fits one dataset alone."""
+    _with_sql(filled, Statement(("core.prices",), ("core.items",)))
+    plan = filled.plan("reinfer", run=RUN)
+
+    assert plan.figures == {"edges": 3, "events": 2, "event_log": 2, "sql": 1}
+    assert (
+        plan.does[1] == "postgres://db/db.core.prices is read for postgres://db/db.core.items (sql)"
+    )
+
+
+def test_a_name_that_fits_several_or_none_is_told_and_not_guessed(filled):
+    """Nor is a name of one part, which may be a view of the session."""
+    _with_sql(filled, Statement(("db.items", "prices", "core.nothing"), ("core.items",)))
+    plan = filled.plan("reinfer", run=RUN)
+
+    assert plan.figures["sql"] == 0
+    told = "names in its SQL that fit no one dataset: core.nothing, db.items, prices"
+    assert told in plan.cautions
+
+
+def test_a_query_without_a_target_is_of_the_runs_only_output(filled):
+    """As a DataFrame that is saved: its text names what is read alone."""
+    filled.insert("run_io", shop.io_row(RUN_KEY, key("s3://shop", "core/orders"), "write"))
+    _with_sql(filled, Statement(("core.prices",), ()))
+
+    assert filled.plan("reinfer", run=RUN).figures["sql"] == 1
+
+
+def test_a_run_that_nobody_knows_or_that_left_nothing_is_refused(filled):
+    """And what the collector does not take is not told as done."""
+    with pytest.raises(InvalidActionError, match="no run has the id"):
+        filled.plan("reinfer", run="0195f1c2-7f8e-7000-8000-00000000000f")
+    filled.insert(
+        "run", {**shop.run_row(), "run_key": 8, "run_id": "lonely", "root_run_id": "lonely"}
+    )
+    with pytest.raises(RefusedActionError, match="LINEWARD_PIPELINE_EVENT_LOGS"):
+        filled.plan("reinfer", run="lonely")
+    filled.act("reinfer", run=RUN)
+    filled.collector.refuses = {filled.collector.posted[0][1]: "too large"}
+    with pytest.raises(FailedActionError, match="too large"):
+        filled.act("reinfer", run=RUN)

@@ -1,0 +1,116 @@
+from datetime import timedelta
+
+import pytest
+
+from runbooks.actions import replay
+from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from tests.runbooks.actions.acting import NOW, run_event
+
+RUN = "0195f1c2-7f8e-7000-8000-000000000001"
+OTHER = "0195f1c2-7f8e-7000-8000-000000000002"
+HOUR = timedelta(hours=1)
+
+
+def _at(hours: float) -> str:
+    return (NOW + hours * HOUR).isoformat()
+
+
+@pytest.fixture
+def filled(world):
+    """Four events in two days; one without a time; one behind what was committed."""
+    world.lay(
+        (NOW - 30 * HOUR, "http", b'{"n":1}'),
+        (NOW - 2 * HOUR, "http", b'{"n":2}'),
+        (NOW - HOUR, "marquez", b'{"n":3}'),
+        (None, "kafka", b'{"n":4}'),
+    )
+    world.lay((NOW - HOUR, "http", b'{"n":5}'), first=5)
+    world.commit(4)
+    return world
+
+
+def test_a_span_is_counted_by_origin_and_nothing_of_it_changes(filled):
+    """From its first instant, up to and without its last."""
+    before = filled.everything()
+    plan = filled.plan("replay", from_=_at(-2), to=_at(0))
+
+    assert plan.figures == {"events": 2}
+    assert "2 events" in plan.does[0]
+    assert "1 of http, 1 of marquez" in plan.does[0]
+    assert filled.everything() == before
+
+
+def test_events_are_posted_as_history_byte_for_byte(filled):
+    """What came from a Marquez does not go back there; an event without a time is of its coming."""
+    done = filled.act("replay", from_=_at(-2), to=_at(1)).done
+
+    assert done.figures == {"events": 3, "refused": 0}
+    assert sorted(filled.collector.posted) == [
+        ("history", b'{"n":2}'),
+        ("history", b'{"n":4}'),
+        ("marquez-history", b'{"n":3}'),
+    ]
+
+
+def test_to_is_now_unless_told(filled):
+    """`from` alone: all since then."""
+    assert filled.plan("replay", from_=_at(-31)).figures == {"events": 3}
+
+
+def test_events_of_a_run_are_its_own_and_those_that_it_began(world):
+    """By run id, parent and root; a body that merely holds the text is none."""
+    own, child = run_event(RUN), run_event(OTHER, parent=RUN)
+    stray = b'{"run": {"runId": "x"}, "note": "%s"}' % RUN.encode()
+    world.lay(*[(NOW, "http", body) for body in (own, child, stray, b"no JSON " + RUN.encode())])
+
+    plan = world.plan("replay", run=RUN)
+    world.act("replay", run=RUN)
+
+    assert plan.figures == {"events": 2}
+    assert world.collector.posted == [("history", own), ("history", child)]
+
+
+def test_what_the_collector_refuses_is_told(filled):
+    """A replay that is not whole says so."""
+    filled.collector.refuses = {b'{"n":2}': "$.run: required, and missing"}
+    done = filled.act("replay", from_=_at(-2), to=_at(0)).done
+
+    assert (done.is_whole, done.figures) == (False, {"events": 2, "refused": 1})
+    assert done.did[1] == "refused: $.run: required, and missing"
+    assert filled.audited()[-1][4].startswith("done in part: ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"from_": _at(0), "run": RUN},
+        {"run": RUN, "to": _at(0)},
+        {"from_": _at(0), "to": _at(0)},
+    ],
+)
+def test_neither_a_span_nor_a_run_is_refused(filled, arguments):
+    """Nor both, nor a span that ends before it begins."""
+    with pytest.raises(InvalidActionError):
+        filled.plan("replay", **arguments)
+
+
+def test_nothing_and_too_much_are_refused(filled, monkeypatch):
+    """An empty span does nothing; one of more than a spool bears is to be cut."""
+    with pytest.raises(RefusedActionError, match="has no event"):
+        filled.plan("replay", from_=_at(-60), to=_at(-59))
+    monkeypatch.setattr(replay, "MOST_EVENTS", 1)
+    with pytest.raises(RefusedActionError, match="2 events; at most 1"):
+        filled.plan("replay", from_=_at(-2), to=_at(0))
+
+
+def test_what_a_compacted_folder_covers_is_not_read_twice(filled):
+    """As all readers of the lake see it."""
+    lake = filled.folder / "lake"
+    (lake / "batch-00000000000000000001-00000000000000000004").rename(
+        lake / "compacted-00000000000000000001-00000000000000000004"
+    )
+    filled.lay((NOW - HOUR, "http", b'{"n":3}'), first=3)
+    filled.commit(4)
+
+    assert filled.plan("replay", from_=_at(-2), to=_at(0)).figures == {"events": 2}

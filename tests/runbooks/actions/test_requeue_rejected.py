@@ -1,0 +1,61 @@
+import pytest
+
+from runbooks.actions.errors import InvalidActionError, RefusedActionError
+
+
+@pytest.fixture
+def filled(world):
+    """Two whole bodies of one reason, one of another, and two that were kept in part."""
+    world.reject(b"one", b"two")
+    world.reject(b"three", reason="name_too_long")
+    world.reject(b"head", reason="invalid_event", size=2_000_000)
+    world.reject(b"head of a shipped one", reason="too_large")
+    return world
+
+
+def test_what_is_kept_is_told_by_reason_and_nothing_changes(filled):
+    """How many of each, with the newest as an example; what is cut cannot be sent."""
+    before = filled.everything()
+    plan = filled.plan("requeue-rejected")
+
+    assert plan.figures == {"events": 3, "cut": 2}
+    assert plan.does[:2] == (
+        "post 3 refused events again",
+        "invalid_event: 3, the newest is #4: $: invalid_event",
+    )
+    assert plan.cautions[0] == "2 were kept in part: their producers must send them again"
+    assert filled.everything() == before
+
+
+def test_whole_bodies_are_posted_with_their_number_and_origin(filled):
+    """In the order in which they came; the collector strikes off what it takes."""
+    filled.collector.refuses = {b"two": "$.run: required, and missing"}
+    done = filled.act("requeue-rejected").done
+
+    assert filled.collector.requeued == [
+        (1, "http", b"one"),
+        (2, "http", b"two"),
+        (3, "http", b"three"),
+    ]
+    assert done.figures == {"taken": 2, "refused": 1}
+    assert done.did[1] == "#2: $.run: required, and missing"
+    assert not done.is_whole
+
+
+def test_some_may_be_chosen_by_reason_or_number(filled):
+    """The others are left alone."""
+    filled.act("requeue-rejected", reason="name_too_long")
+    filled.act("requeue-rejected", numbers=[1])
+
+    assert [number for number, _, _ in filled.collector.requeued] == [3, 1]
+
+
+def test_what_is_not_kept_is_refused(filled, tmp_path):
+    """A number that is none, a reason without any, a machine without a spool."""
+    with pytest.raises(InvalidActionError, match="#99: not refused"):
+        filled.plan("requeue-rejected", numbers=[1, 99])
+    with pytest.raises(RefusedActionError, match="'sunshine'"):
+        filled.plan("requeue-rejected", reason="sunshine")
+    (tmp_path / "spool.db").unlink()
+    with pytest.raises(RefusedActionError, match="no spool at"):
+        filled.plan("requeue-rejected")

@@ -1,0 +1,180 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trustme
+
+from lineage.environment import InvalidSettingError
+from runbooks.actions import kubernetes
+from runbooks.actions.errors import FailedActionError, InvalidActionError, RefusedActionError
+from runbooks.actions.kubernetes import Kubernetes, KubernetesSettings
+from runbooks.actions.resubmit import RERUN_OF
+from tests.fakes.kubernetes import FakeKubernetes, application
+from tests.runbooks.actions.acting import World
+
+ORDERS = {"namespace": "jobs", "name": "orders"}
+COPY = "orders-rerun-20261121120000"
+ENDED_COPY = ("jobs", COPY)
+
+
+@pytest.fixture
+def cluster(world: World, tmp_path: Path) -> Iterator[FakeKubernetes]:
+    """An API server that the world is configured for, by files of token and authority."""
+    fake = FakeKubernetes(trustme.CA())
+    fake.listen()
+    (tmp_path / "token").write_text(f"{fake.token}\n")
+    settings = KubernetesSettings(
+        url=fake.url,
+        token_file=tmp_path / "token",
+        ca_file=fake.write_authority(tmp_path / "ca.pem"),
+        timeout_seconds=5,
+    )
+    world.kubernetes = Kubernetes(settings)
+    yield fake
+    fake.stop()
+
+
+def test_a_dry_run_asks_the_server_whether_it_would_and_stores_nothing(world, cluster):
+    """The plan names the copy; nothing changes here or there."""
+    cluster.store(application("orders"))
+    before, stored = world.everything(), dict(cluster.stored)
+    plan = world.plan("resubmit", **ORDERS)
+
+    assert plan.does == (f"create the SparkApplication jobs/{COPY}, a copy of orders",)
+    assert plan.cautions[1].startswith("driver.podName is left")
+    assert "dryRun=All" in cluster.requests[-1].query
+    assert (world.everything(), cluster.stored) == (before, stored)
+
+
+def test_a_copy_has_the_spec_and_nothing_of_the_old_run(world, cluster):
+    """No status, no ids, no owner that would delete it, no name of a pod that is there already."""
+    notes = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "team": "shop"}
+    labels = {"app": "orders", "sparkoperator.k8s.io/scheduled-app-name": "daily"}
+    owner = [{"kind": "ScheduledSparkApplication", "name": "daily"}]
+    more = {"annotations": notes, "labels": labels, "ownerReferences": owner}
+    cluster.store(application("orders", "COMPLETED", **more))
+    done = world.act("resubmit", **ORDERS).done
+
+    made = cluster.stored[ENDED_COPY]
+    mark = made["metadata"]["labels"].pop(RERUN_OF)
+    assert made["metadata"] == {
+        "name": COPY,
+        "namespace": "jobs",
+        "labels": {"app": "orders"},
+        "annotations": {"team": "shop", RERUN_OF: "orders"},
+    }
+    spec = application("orders")["spec"] | {"driver": {"cores": 1}}
+    assert (made["spec"], made.get("status"), len(mark)) == (spec, None, 16)
+    assert COPY in done.did[0]
+
+
+@pytest.mark.parametrize("state", [None, "SUBMITTED", "RUNNING", "PENDING_RERUN", "UNKNOWN"])
+def test_what_has_not_ended_is_not_run_a_second_time(world, cluster, state):
+    """Two runs would write the same; a state that nobody knows is not one that has ended."""
+    cluster.store(application("orders", state))
+
+    with pytest.raises(RefusedActionError, match=r"two runs would write the same"):
+        world.act("resubmit", **ORDERS)
+    assert len(cluster.stored) == 1
+
+
+def test_two_who_ask_at_once_get_one_run(world, cluster):
+    """The copy of the first is found by its label, and has not ended."""
+    cluster.store(application("orders"))
+    world.act("resubmit", **ORDERS)
+    world.now += 60_000_000
+
+    with pytest.raises(RefusedActionError, match=f"{COPY} is NEW"):
+        world.act("resubmit", **ORDERS)
+    cluster.stored[ENDED_COPY]["status"] = {"applicationState": {"state": "FAILED"}}
+    world.act("resubmit", **ORDERS)
+    assert len(cluster.stored) == 3
+
+
+def test_without_the_look_at_copies_there_would_be_two(world, cluster, monkeypatch):
+    """The mutant."""
+    cluster.store(application("orders"))
+    monkeypatch.setattr(Kubernetes, "applications", lambda *_: [])
+    world.act("resubmit", **ORDERS)
+    world.now += 60_000_000
+    world.act("resubmit", **ORDERS)
+
+    assert len(cluster.stored) == 3
+
+
+def test_each_refusal_of_the_server_says_what_to_do(world, cluster, tmp_path):
+    """401, 403, 404, 409 and 422, in words, and never with the token."""
+    with pytest.raises(InvalidActionError, match=r'sparkapplications/orders: .*"orders" not found'):
+        world.plan("resubmit", **ORDERS)
+    cluster.store(application("orders"))
+    cluster.verbs = {"get", "list"}
+    with pytest.raises(FailedActionError, match=r"403: our token may not: .*create"):
+        world.plan("resubmit", **ORDERS)
+    cluster.verbs = {"get", "list", "create"}
+    cluster.store(application("orders", "FAILED"))
+    cluster.stored[ENDED_COPY] = application(COPY, "FAILED")
+    with pytest.raises(RefusedActionError, match=r"there already: .*already exists"):
+        world.plan("resubmit", **ORDERS)
+    del cluster.stored[ENDED_COPY], cluster.stored["jobs", "orders"]["spec"]["type"]
+    with pytest.raises(FailedActionError, match=r"422: it is not valid: .*spec.type: Required"):
+        world.plan("resubmit", **ORDERS)
+    (tmp_path / "token").write_text("another-token")
+    with pytest.raises(FailedActionError, match=r"401: it does not know our token"):
+        world.plan("resubmit", **ORDERS)
+    assert all(
+        "token-of" not in str(row) and "another-token" not in str(row) for row in world.audited()
+    )
+
+
+def test_a_token_that_was_renewed_is_taken_up(world, cluster, tmp_path):
+    """A pod's is, every hour."""
+    cluster.store(application("orders"))
+    cluster.token = "renewed"  # noqa: S105 - of a fake
+    (tmp_path / "token").write_text("renewed")
+
+    assert world.plan("resubmit", **ORDERS).figures == {"applications": 1}
+
+
+def test_a_server_that_is_gone_or_is_another_is_told(world, cluster, tmp_path):
+    """Nobody listens; or somebody does whom our authority does not know."""
+    world.kubernetes = Kubernetes(
+        KubernetesSettings(url=cluster.url, token_file=tmp_path / "token", timeout_seconds=5)
+    )
+    with pytest.raises(FailedActionError, match=r"does not answer at https://127.0.0.1"):
+        world.plan("resubmit", **ORDERS)
+    assert cluster.requests == []
+    cluster.stop()
+    with pytest.raises(FailedActionError, match=r"does not answer"):
+        world.plan("resubmit", **ORDERS)
+
+
+@pytest.mark.parametrize("name", ["../secrets", "orders?x=1", "Orders", "a" * 254, "-a", ""])
+def test_no_name_leads_to_another_path(world, cluster, name):
+    """Names are those that Kubernetes itself allows."""
+    with pytest.raises(InvalidActionError):
+        world.plan("resubmit", namespace="jobs", name=name)
+    assert cluster.requests == []
+
+
+def test_a_long_name_is_cut_to_what_the_operator_can_use(world, cluster):
+    """Services and labels are named after it: 63 characters."""
+    long = "a" * 40 + "-" + "b" * 22
+    cluster.store(application(long))
+    world.act("resubmit", namespace="jobs", name=long)
+
+    (made,) = [name for _, name in cluster.stored if name != long]
+    assert len(made) <= 63
+    assert made.endswith("-rerun-20261121120000")
+    assert json.loads(cluster.requests[-1].body)["metadata"]["annotations"][RERUN_OF] == long
+
+
+def test_settings_are_read_and_a_token_is_never_sent_in_the_clear(monkeypatch):
+    """https, or a proxy on this machine."""
+    monkeypatch.setenv("LINEWARD_KUBERNETES_URL", "https://kubernetes.default.svc")
+    monkeypatch.setenv("LINEWARD_KUBERNETES_TOKEN_FILE", "/run/token")
+    assert kubernetes.read().token_file == Path("/run/token")
+    for wrong in ("http://10.0.0.1", "kubernetes", "https://"):
+        monkeypatch.setenv("LINEWARD_KUBERNETES_URL", wrong)
+        with pytest.raises(InvalidSettingError, match=r"LINEWARD_KUBERNETES_URL"):
+            kubernetes.read()

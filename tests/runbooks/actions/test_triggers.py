@@ -1,0 +1,131 @@
+import msgspec
+import pytest
+
+from alerts.incidents.kinds import KINDS
+from lineage.policy import load
+from lineage.policy.actions import ActionName, ActionRule, KindName
+from lineage.policy.model import Policy
+from lineage.policy.reading import PolicyError
+from runbooks.actions import triggers
+from runbooks.actions.audit import Entry, record
+from runbooks.actions.registry import ACTIONS
+from runbooks.actions.triggers import Due, Occasion, Past, due, past
+
+HOUR = 3_600_000_000
+AGAIN = ActionRule(
+    kind="failed",
+    match="jobs/etl*",
+    do="resubmit",
+    with_={"namespace": "spark", "name": "{job_name}"},
+    dry_run=False,
+    most_per_hour=2,
+)
+FAILED = Occasion(
+    incident="inc-1",
+    kind="failed",
+    namespace="jobs",
+    name="etl_orders",
+    at=10 * HOUR,
+    job_namespace="jobs",
+    job_name="etl_orders",
+)
+
+
+def _policy(*rules: ActionRule) -> Policy:
+    return Policy(actions=rules)
+
+
+def test_a_rule_is_due_with_the_incidents_own_words():
+    """Its name stands where the rule has a word for it."""
+    arguments = {"namespace": "spark", "name": "etl_orders"}
+    asked = Due("resubmit", arguments, is_dry=False, who="policy for inc-1")
+    assert due(_policy(AGAIN), FAILED, []) == [asked]
+
+
+@pytest.mark.parametrize(
+    "change", [{"kind": "missing"}, {"name": "load_orders"}, {"namespace": "other"}]
+)
+def test_another_kind_or_root_is_not(change):
+    """By kind, and by the pattern over the root's whole name."""
+    assert due(_policy(AGAIN), msgspec.structs.replace(FAILED, **change), []) == []
+
+
+def test_an_action_is_done_once_an_incident_however_many_rules_ask():
+    """And not again an hour or a day later: it did not help."""
+    assert len(due(_policy(AGAIN, AGAIN), FAILED, [])) == 1
+    assert due(_policy(AGAIN), FAILED, [Past("inc-1", "resubmit", 0)]) == []
+    assert len(due(_policy(AGAIN), FAILED, [Past("inc-1", "reinfer", 0)])) == 1
+
+
+def test_so_many_an_hour_over_all_incidents_and_no_more():
+    """A storm is a person's: two within the hour are the bound; older ones do not count."""
+    recent = [Past(f"inc-{n}", "resubmit", 10 * HOUR - n) for n in (2, 3)]
+    older = [Past("inc-4", "resubmit", 9 * HOUR)]
+
+    assert due(_policy(AGAIN), FAILED, recent) == []
+    assert len(due(_policy(AGAIN), FAILED, recent[:1] + older)) == 1
+
+
+def test_without_the_bound_a_storm_would_restart_everything(monkeypatch):
+    """The mutant."""
+    monkeypatch.setattr(triggers, "_is_allowed", lambda *_: True)
+    recent = [Past(f"inc-{n}", "resubmit", 10 * HOUR - n) for n in (2, 3)]
+
+    assert len(due(_policy(AGAIN), FAILED, recent)) == 1
+
+
+def test_what_the_incident_cannot_say_is_not_due_and_no_word_reaches_further():
+    """A run that is not known yet; a word that is none of an incident's."""
+    asks_run = ActionRule(kind="failed", match="*", do="reinfer", with_={"run": "{run}"})
+
+    assert due(_policy(asks_run), FAILED, []) == []
+    known = msgspec.structs.replace(FAILED, run="r-1")
+    assert [one.arguments for one in due(_policy(asks_run), known, [])] == [{"run": "r-1"}]
+    for strange in ("{__class__}", "{at}", "{}", "{run.real}"):
+        with pytest.raises(ValueError, match="stands for nothing"):
+            ActionRule(kind="failed", match="*", do="reinfer", with_={"run": strange})
+
+
+def test_a_rule_plans_only_unless_it_says_otherwise():
+    """What a policy does by itself was read in the audit log first."""
+    rule = ActionRule(kind="lost", match="*", do="requeue-rejected")
+
+    assert (rule.dry_run, rule.most_per_hour) == (True, 3)
+
+
+def test_what_was_done_is_known_by_the_audit_log(world):
+    """Of this incident ever, of the others in the last hour; of people nothing; once each."""
+
+    def told(at, who, action="act resubmit", via="policy", answer="done"):
+        record(
+            world.engine,
+            Entry(at=at, who=who, via=via, action=action, detail="{}", answer=answer),
+        )
+
+    told(HOUR, "policy for inc-1", answer=None)
+    told(HOUR + 1, "policy for inc-1")
+    told(HOUR, "policy for inc-2")
+    told(10 * HOUR - 1, "policy for inc-3", answer="refused: it runs")
+    told(10 * HOUR - 1, "ann", via="cli")
+    told(10 * HOUR - 1, "policy for inc-4", action="suppress")
+
+    with world.engine.connect() as connection:
+        found = past(connection, "inc-1", 10 * HOUR)
+    assert sorted(found, key=lambda one: one.incident) == [
+        Past("inc-1", "resubmit", HOUR),
+        Past("inc-3", "resubmit", 10 * HOUR - 1),
+    ]
+
+
+def test_a_policy_may_name_every_action_and_kind_and_no_other(tmp_path):
+    """The lists in the policy's own package, which knows neither, are theirs."""
+    assert set(ActionName.__args__) == set(ACTIONS)
+    assert set(KindName.__args__) == {kind.id for kind in KINDS}
+    file = tmp_path / "lineward.yaml"
+    file.write_text(
+        "actions:\n  - {kind: failed, match: 'jobs/*', do: resubmit, with: {name: x}}\n"
+    )
+    assert load(file).actions[0].with_ == {"name": "x"}
+    file.write_text("actions:\n  - {kind: failed, match: 'jobs/*', do: reboot}\n")
+    with pytest.raises(PolicyError, match="reboot"):
+        load(file)

@@ -1,0 +1,26 @@
+"""The scorer knows nothing of what it judges."""
+
+import subprocess
+import sys
+
+import pytest
+
+_DETECTORS = {"alerts", "slis", "service", "collector", "lineage"}
+
+
+def loaded_with(module):
+    """Packages that a fresh interpreter has after this one import."""
+    code = f"import sys, {module}\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    return set(done.stdout.decode().split())
+
+
+@pytest.mark.parametrize("judge", ["scorer", "truth", "received", "verdict"])
+def test_no_code_of_the_detector_is_loaded_with_it(judge):
+    """Not by a detour either."""
+    assert not loaded_with(f"runbooks.gameday.{judge}") & _DETECTORS
+
+
+def test_what_does_is_found_out():
+    """The planning of faults reads the policy's model: the test above would see that."""
+    assert "lineage" in loaded_with("runbooks.gameday.faults")

@@ -1,0 +1,263 @@
+"""What happens, and what is heard of it."""
+
+import json
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from collector.events import parse
+from collector.settings import Limits
+from runbooks.gameday.estate import Shape, make
+from runbooks.gameday.events import instant, other_name
+from runbooks.gameday.history import slabs
+from runbooks.gameday.injected import Injected
+from runbooks.gameday.model import DAY, HOUR, MICROS
+from runbooks.gameday.runs import begins_at, runs
+
+ESTATE = make(Shape(seed=1, datasets=100, days=4))
+BEGINS = begins_at(ESTATE)
+
+
+def told(*injected: Injected):
+    """All events, as (received_at, JSON)."""
+    return [
+        (event.received_at, json.loads(event.body))
+        for slab in slabs(ESTATE, injected)
+        for event in slab.events
+    ]
+
+
+@pytest.fixture(scope="module")
+def quiet():
+    return told()
+
+
+def written(events, name):
+    """Root runs that ended a write of the dataset."""
+    return [
+        event["run"]["facets"]["parent"]["root"]["run"]["runId"]
+        for _, event in events
+        if event["eventType"] == "COMPLETE" and name in [each["name"] for each in event["outputs"]]
+    ]
+
+
+def reported(cadence, **wanted: object):
+    """A job with a listener that reads something."""
+    return next(
+        job
+        for job in ESTATE.jobs
+        if job.cadence == cadence
+        and job.reporting == "listener"
+        and job.inputs
+        and all(getattr(job, name) == value for name, value in wanted.items())
+    )
+
+
+def times(job, injected=()):
+    """When the job's runs began, in hours since the beginning."""
+    found = [run for run in runs(ESTATE, tuple(injected)) if run.job == job.number]
+    return [(run.started_at - BEGINS) / HOUR for run in found]
+
+
+def test_slabs_are_days_in_the_order_of_arrival():
+    """Every event is in the slab in which it arrives, and none comes twice."""
+    ends, count = BEGINS, 0
+    for slab in slabs(ESTATE):
+        assert slab.starts_at == ends
+        at = [event.received_at for event in slab.events]
+        assert at == sorted(at)
+        assert all(each < slab.ends_at for each in at)
+        ends, count = slab.ends_at, count + 1
+    assert (ends, count) == (BEGINS + 4 * DAY, 4)
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    """Event by event."""
+    first, second = ([each.events for each in slabs(ESTATE)] for _ in range(2))
+    assert first == second
+
+
+def test_the_collector_takes_every_event(quiet):
+    """Each is OpenLineage, by the collector's own judgement, and no two are alike."""
+    bodies = [json.dumps(event).encode() for _, event in quiet]
+    assert all(parse(body, Limits()).kind == "run" for body in bodies)
+    assert len(set(bodies)) == len(bodies)
+
+
+def test_the_listeners_defects_are_there(quiet):
+    """COMPLETE after FAIL, two runs a write, START-only runs, names after plans, a cold start."""
+    states: dict[str, list[str]] = {}
+    for _, event in quiet:
+        states.setdefault(event["run"]["runId"], []).append(event["eventType"])
+    kinds = Counter(" ".join(each) for each in states.values())
+    rdds = [e for _, e in quiet if e["job"]["facets"]["jobType"]["jobType"] == "RDD_JOB"]
+    names = {event["job"]["name"].split(".")[1] for _, event in quiet if event["outputs"]}
+    twofold = reported("daily", is_twofold=True)
+    roots = Counter(written(quiet, ESTATE.datasets[twofold.outputs[0]].name))
+    lags = [at - _micros(e["eventTime"]) for at, e in quiet if "." not in e["job"]["name"]]
+
+    assert {event["eventType"] for event in rdds} == {"START"}
+    assert not [kind for kind in kinds if "FAIL" in kind and not kind.endswith("FAIL COMPLETE")]
+    assert {"adaptive_spark_plan", "execute_insert_into_hadoop_fs_relation_command"} <= names
+    assert set(roots.values()) == {2}
+    assert max(lags) > 3 * MICROS
+
+
+def _micros(text):
+    return (datetime.fromisoformat(text) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(
+        microseconds=1
+    )
+
+
+def test_zeros_at_the_end_of_a_time_are_dropped():
+    """As the listener does: whoever compares texts is wrong."""
+    assert [instant(at) for at in (0, 940_000, 1_500_000)] == [
+        b"1970-01-01T00:00:00Z",
+        b"1970-01-01T00:00:00.94Z",
+        b"1970-01-01T00:00:01.5Z",
+    ]
+
+
+def test_jobs_without_a_listener_are_not_heard_of(quiet):
+    """Their runs happen all the same."""
+    silent = {ESTATE.jobs[run.job].name for run in runs(ESTATE) if not run.told.is_reported}
+    heard = {event["job"]["name"].split(".")[0] for _, event in quiet}
+
+    assert silent
+    assert not silent & heard
+
+
+def test_a_job_that_waits_does_not_run_while_its_source_is_late():
+    """It runs as soon as its input is there; one that does not wait runs at its slot."""
+    waiting = next(
+        job
+        for job in ESTATE.jobs
+        if job.waits and ESTATE.datasets[job.inputs[0]].cadence == job.cadence == "daily"
+    )
+    source = ESTATE.writer_of[waiting.inputs[0]]
+    late = Injected("late_source", (source.number,), BEGINS + DAY, BEGINS + DAY + 20 * HOUR)
+    heedless = [
+        job
+        for job in ESTATE.readers_of[waiting.inputs[0]]
+        if not job.waits and job.cadence == "daily"
+    ]
+    assert source.inputs == () or source.cadence == "daily"
+
+    usual, held = times(waiting), times(waiting, [late])
+
+    assert usual[0] == held[0]
+    assert held[1] > 24 + 20
+    assert all(times(job) == times(job, [late]) for job in heedless)
+
+
+def test_a_killed_job_is_run_again_when_it_is_mended():
+    """While it lasts each run fails, and nothing downstream that waits has run."""
+    job = reported("hourly")
+    killed = Injected("killed_job", (job.number,), BEGINS + 30 * HOUR, BEGINS + 35 * HOUR, "fail")
+    found = [run for run in runs(ESTATE, (killed,)) if run.job == job.number]
+    failed = [run for run in found if run.told.fate == "fail"]
+    mended = next(run for run in found if run.started_at >= killed.ends_at)
+
+    assert len(failed) == 5
+    assert mended.started_at == killed.ends_at
+    assert mended.told.fate != "fail"
+
+
+def test_a_lost_run_has_no_end():
+    """Killed with its JVM: START and nothing more, of the application too."""
+    job = reported("hourly")
+    lost = Injected("killed_job", (job.number,), BEGINS + 30 * HOUR, BEGINS + 33 * HOUR, "lost")
+    own = [e for _, e in told(lost) if e["job"]["name"].startswith(f"{job.name}.")]
+    states: dict[str, set[str]] = {}
+    for event in own:
+        states.setdefault(event["run"]["runId"], set()).add(event["eventType"])
+
+    assert sum("COMPLETE" not in each and "RUNNING" in each for each in states.values()) >= 3
+
+
+def test_a_silent_listener_says_nothing_of_what_runs(quiet):
+    """The runs are the same; the events of some are gone."""
+    job = reported("hourly")
+    silent = Injected("silent_listener", (job.number,), BEGINS + 30 * HOUR, BEGINS + 36 * HOUR)
+    name = ESTATE.datasets[job.outputs[0]].name
+
+    assert times(job, [silent]) == times(job)
+    assert len(set(written(told(silent), name))) == len(set(written(quiet, name))) - 6
+
+
+def test_a_renamed_dataset_is_written_under_the_other_name():
+    """The old one is not, until it is mended; the other one is dropped then."""
+    job = reported("hourly")
+    renamed = Injected("renamed_dataset", (job.number,), BEGINS + 30 * HOUR, BEGINS + 36 * HOUR)
+    events = told(renamed)
+    other = other_name(ESTATE.datasets[job.outputs[0]].full_name)[1]
+    changes = [
+        output["facets"]["lifecycleStateChange"]["lifecycleStateChange"]
+        for _, event in events
+        for output in event["outputs"]
+        if output["name"] == other and event["eventType"] == "COMPLETE"
+    ]
+
+    assert set(changes[:-1]) == {"OVERWRITE"}
+    assert changes[-1] == "DROP"
+
+
+def test_a_leak_names_less_and_less():
+    """Of the inputs one is missing first; in the end no run names any."""
+    job = next(j for j in ESTATE.jobs if len(j.inputs) > 1 and j.reporting == "listener")
+    leak = Injected("provenance_leak", (job.number,), BEGINS, BEGINS + 4 * DAY)
+    counts = [len(run.told.inputs) for run in runs(ESTATE, (leak,)) if run.job == job.number]
+
+    assert counts == sorted(counts, reverse=True)
+    assert (counts[0], counts[-1]) == (len(job.inputs) - 1, 0)
+
+
+def test_an_outage_loses_what_arrives_in_it():
+    """A slab of its own, in which nobody listens: what was posted is counted, and gone."""
+    outage = Injected("collector_outage", (), BEGINS + 30 * HOUR, BEGINS + 32 * HOUR)
+    found = list(slabs(ESTATE, [outage]))
+    deaf = [slab for slab in found if slab.is_deaf]
+    arrived = sum(len(slab.events) for slab in slabs(ESTATE))
+
+    assert [(slab.starts_at, slab.ends_at) for slab in deaf] == [(outage.starts_at, outage.ends_at)]
+    assert deaf[0].events == []
+    assert deaf[0].lost > 0
+    assert sum(len(slab.events) + slab.lost for slab in found) == arrived
+
+
+def test_a_clock_that_is_wrong_shifts_what_events_say():
+    """They arrive when they do."""
+    job = reported("hourly")
+    skew = Injected(
+        "clock_skew", (job.number,), BEGINS + 30 * HOUR, BEGINS + 36 * HOUR, shift_seconds=-10_800
+    )
+    own = [(at, e) for at, e in told(skew) if e["job"]["name"].startswith(f"{job.name}.")]
+    lags = [(at - _micros(e["eventTime"])) / HOUR for at, e in own]
+
+    assert max(lags) > 3
+    assert min(lags) < 0.1
+
+
+def test_a_backfill_is_for_days_long_gone():
+    """Its runs say so by their nominal time, and the regular ones go on."""
+    job = reported("daily", is_orchestrated=True)
+    backfill = Injected("backfill", (job.number,), BEGINS + 30 * HOUR, BEGINS + 34 * HOUR)
+    found = [run for run in runs(ESTATE, (backfill,)) if run.job == job.number]
+    old = [run for run in found if run.nominal_at < run.started_at - DAY]
+
+    assert len(old) == 5
+    assert len(found) == len(times(job)) + 5
+
+
+def test_a_retired_job_drops_what_it_wrote():
+    """It never runs again."""
+    job = reported("daily")
+    gone = Injected("retired_job", (job.number,), BEGINS + 30 * HOUR, BEGINS + 4 * DAY)
+    drops = [run for run in runs(ESTATE, (gone,)) if run.drops]
+    last = max(run.started_at for run in runs(ESTATE, (gone,)) if run.job == job.number)
+
+    assert [(run.job, run.drops, run.started_at) for run in drops] == [
+        (job.number, "own", gone.starts_at)
+    ]
+    assert last == gone.starts_at

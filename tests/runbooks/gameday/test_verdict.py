@@ -1,0 +1,97 @@
+"""What must hold, on scores that just do and just do not."""
+
+import msgspec
+import pytest
+
+from runbooks.gameday.scorer import FaultScore, NaiveScore, Score
+from runbooks.gameday.verdict import failings, false_page_rate
+
+RIGHT = FaultScore(
+    kind="killed_job",
+    detected=True,
+    expect="page",
+    seconds_to_delivery=60.0,
+    seconds_to_resolved=60.0,
+    pages=1,
+    root_right=True,
+    owner_right=True,
+    impact_precision=1.0,
+    impact_recall=1.0,
+)
+QUIET = FaultScore(
+    kind="backfill",
+    detected=False,
+    expect="silence",
+    seconds_to_delivery=None,
+    seconds_to_resolved=None,
+    pages=0,
+    root_right=None,
+    owner_right=None,
+    impact_precision=None,
+    impact_recall=None,
+)
+NAIVE = NaiveScore(0, 0, None, None, None, None)
+
+
+def score(*faults: FaultScore, false_pages=0):
+    return Score(1, 2_000, 30, faults, false_pages, NAIVE, 0.0, 0)
+
+
+def but(**changed: object):
+    return msgspec.structs.replace(RIGHT, **changed)
+
+
+def test_all_right_is_all_right():
+    """Three seeds without a flaw."""
+    assert failings([score(RIGHT, QUIET)] * 3) == []
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ({"detected": False, "expect": "ticket", "pages": 0}, "faults detected: 0.9833"),
+        ({"root_right": False}, "root named right: 0.9000"),
+        ({"owner_right": False}, "owner right: 0.9667"),
+        ({"impact_recall": 0.0}, "recall of it: 0.9833"),
+        ({"impact_precision": 0.0}, "precision of the impacted set: 0.9833"),
+        ({"pages": 3}, "3 pages for one killed_job"),
+        ({"pages": 2}, "pages for one fault: 1.100"),
+        ({"pages": 0}, "no page for a fault that expects one: killed_job"),
+    ],
+)
+def test_each_figure_is_looked_at(bad, said):
+    """So many bad ones among sixty that it no longer holds."""
+    count = {"root named right: 0.9000": 6, "owner right: 0.9667": 2}.get(said, 1)
+    count = 6 if said.startswith("pages for one") else count
+    faults = [but(**bad)] * count + [RIGHT] * (60 - count)
+
+    assert any(each.startswith(said) for each in failings([score(*faults)]))
+
+
+def test_seeds_are_judged_together():
+    """One root of twenty is wrong, and all of another seed are right."""
+    flawed = score(*[but(root_right=False)] * 2, *[RIGHT] * 18)
+
+    assert failings([flawed]) != []
+    assert failings([flawed, score(*[RIGHT] * 20)]) == []
+
+
+def test_what_must_stay_silent_must():
+    """One backfill that is told of is one too many."""
+    assert failings([score(RIGHT, msgspec.structs.replace(QUIET, detected=True))]) == [
+        "not silent: backfill"
+    ]
+
+
+def test_false_pages_by_datasets_and_days():
+    """Two of 2,000 datasets in 30 days are one of 1,000; three are too many."""
+    assert false_page_rate([score(RIGHT, false_pages=2)]) == 1.0
+    assert failings([score(RIGHT, false_pages=2)]) == []
+    assert failings([score(RIGHT, false_pages=3)]) == [
+        "false pages: 1.50 of 1,000 datasets in 30 days, at most 1"
+    ]
+
+
+def test_a_second_in_unknown_fails():
+    """Nobody may hide behind not knowing."""
+    assert failings([score(RIGHT)], 1.0) == ["1 s in unknown outside ingestion faults"]

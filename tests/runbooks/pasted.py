@@ -1,0 +1,83 @@
+"""What a page has to be pasted: shell lines, commands of ours, PromQL."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import typer.main
+from typer._click.exceptions import MissingParameter  # nothing of typer's own re-exports it
+
+from service.cli import app
+
+_FENCED = re.compile(r"(?ms)^( *)```(\w+)\n(.*?)^\1```$")
+_INLINE = re.compile(r"`(lineward [^`]+)`")
+_OPERATORS = frozenset("|&;<>()") | {"&&", "||", ">>"}
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The fenced blocks in this language, without their indent."""
+    found = (match for match in _FENCED.finditer(page) if match[2] == language)
+    return [re.sub(rf"(?m)^{match[1]}", "", match[3]) for match in found]
+
+
+def queries(page: str) -> list[str]:
+    """PromQL, one a paragraph."""
+    parts = [part for block in blocks(page, "promql") for part in block.split("\n\n")]
+    return [part.strip() for part in parts if part.strip()]
+
+
+def commands(page: str) -> list[list[str]]:
+    """The arguments of each `lineward` in a block."""
+    return [words[1:] for words in simple(page) if words[0] == "lineward"]
+
+
+def mentioned(page: str) -> list[list[str]]:
+    """Those of each `lineward …` inside a sentence, where it is spelt out."""
+    return [shlex.split(text)[1:] for text in _INLINE.findall(page) if "…" not in text]
+
+
+def simple(page: str) -> Iterator[list[str]]:
+    """Each simple command of the shell blocks."""
+    for block in blocks(page, "sh"):
+        lexer = shlex.shlex(block.replace("\\\n", " "), posix=True, punctuation_chars="|&;<>()\n")
+        lexer.whitespace = " \t"
+        lexer.whitespace_split = True
+        words: list[str] = []
+        for token in [*lexer, "\n"]:
+            if set(token) <= set("|&;<>()\n"):
+                if words:
+                    yield _without_prefix(words)
+                words = []
+            else:
+                words.append(token)
+
+
+def _without_prefix(words: list[str]) -> list[str]:
+    return words[1:] if words[0] == "time" else words
+
+
+def parse(arguments: list[str], *, is_cut: bool = False) -> str:
+    """Hold arguments against the real command line; the command that they lead to.
+
+    Args:
+        arguments: without the program's name.
+        is_cut: what the command needs may be missing at their end.
+
+    Raises:
+        Exception: the parser's own, where command, option or value is none.
+    """
+    command: Any = typer.main.get_command(app)
+    context = command.make_context("lineward", list(arguments))
+    while hasattr(command, "resolve_command"):
+        rest = [*getattr(context, "_protected_args", []), *context.args]
+        if not rest:  # a sentence may name the group alone
+            break
+        name, command, rest = command.resolve_command(context, rest)
+        try:
+            context = command.make_context(name, rest, parent=context)
+        except MissingParameter:
+            if not is_cut:
+                raise
+            return str(name)
+    return str(context.command_path)

@@ -1,0 +1,188 @@
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from prometheus_client import generate_latest
+
+from alerts.delivery.settings import DeliverySettings
+from alerts.incidents.kinds import KINDS
+from alerts.rules.incidents import OPEN
+from alerts.rules.recordings import EXPLAINED
+from alerts.rules.rulefile import alert_names
+from collector import metrics
+from collector.settings import Limits
+from lineage.states import REASONS
+from runbooks.actions.kubernetes import KubernetesSettings
+from runbooks.library import PATH, SECTIONS, SHARED, UnknownPageError, index, page, page_names
+from service.app import create_app
+from service.marquez.settings import MarquezSettings
+from service.settings import Settings
+from slis.settings import Settings as PipelineSettings
+from tests.alerts.rules.promtool import RUNBOOKS, rules_of
+from tests.runbooks.pasted import blocks, commands, mentioned, parse, queries, simple
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(page_names())
+OWN = sorted(page_names() - set(SHARED))
+_LINK = re.compile(r"\]\(([^)]+)\)")
+_METRIC = re.compile(r"\blineage_[a-z_]+\b|\bsli_tier\w*:[\w:]+")
+_VARIABLE = re.compile(r"\bLINEWARD_[A-Z_]+[A-Z]\b")
+_URL = re.compile(r"http://127\.0\.0\.1:870([0-2])([^?\"'\s]*)")
+_ORACLES = {"lineage_facet"}  # a word of M4, and no metric
+
+
+def test_each_alert_and_each_kind_of_fault_has_a_page_and_no_page_is_of_nothing():
+    """What pages somebody leads to a page; one without an alert would never be read."""
+    assert set(OWN) == {*alert_names(), *(kind.id for kind in KINDS)}
+    assert set(SHARED) <= page_names()
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_page_says_all_four_things_in_their_order(name: str):
+    """Meaning, Impact, Diagnosis, Mitigation, each with something in it, and when to escalate."""
+    title, *sections = re.split(r"(?m)^## ", page(name))
+
+    assert title.strip() == f"# {name}"
+    assert tuple(one.partition("\n")[0] for one in sections) == SECTIONS
+    assert all(one.partition("\n")[2].strip() for one in sections)
+    assert "scalate" in sections[-1]
+    assert 15 < len(page(name).splitlines()) <= 60
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_command_of_ours_is_one(name: str):
+    """Command, options and arguments, by the real parser: at night nobody guesses an option."""
+    for arguments in commands(page(name)):
+        parse(arguments)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_command_that_a_sentence_names_is_there(name: str):
+    """An argument may be left to the reader there; the command and its options may not."""
+    for arguments in mentioned(page(name)):
+        assert parse(arguments, is_cut=True)
+
+
+def test_a_command_that_is_none_would_be_found():
+    """The mutant: of a wrong command and a wrong option."""
+    for wrong in (["restrat"], ["why", "orders", "--evidence"], ["act", "replay", "--since", "1"]):
+        with pytest.raises(Exception, match=r"(?i)no such"):
+            parse(wrong)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_shell_blocks_are_shell(name: str):
+    """As bash reads them; what stands for a name is a quoted variable, so that it can be set."""
+    for block in blocks(page(name), "sh"):
+        done = subprocess.run(
+            ["bash", "-n"], input=block, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (block, done.stderr)
+    for words in simple(page(name)):
+        assert not any(word.startswith("<") or "…" in word for word in words), words
+
+
+def test_every_query_is_promql(tmp_path: Path):
+    """As Prometheus itself parses it."""
+    found = [(name, query) for name in PAGES for query in queries(page(name))]
+    rules = [
+        {"record": f"page:{name.replace('-', '_')}:{number}", "expr": query}
+        for number, (name, query) in enumerate(found)
+    ]
+    document = {"groups": [{"name": "pages", "rules": rules}]}
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump(document))
+    check = ["promtool", "check", "rules", "rules.yml"]
+    done = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert len(found) > 60
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@cache
+def _known_metrics() -> set[str]:
+    documented = set(_METRIC.findall((ROOT / "docs" / "metrics.md").read_text("utf-8")))
+    exposed = set(re.findall(r"(?m)^# TYPE (\S+)", generate_latest(metrics.REGISTRY).decode()))
+    recorded = set(re.findall(r"(?m)^ +- record: (\S+)", rules_of()))
+    histograms = {f"{name}_bucket" for name in documented}
+    return documented | exposed | recorded | histograms | {OPEN, EXPLAINED}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_metric_is_exposed_or_recorded(name: str):
+    """A query over a name that nothing has answers nothing, and looks like all is well."""
+    named = set(_METRIC.findall(page(name))) - set(REASONS) - _ORACLES
+
+    assert named <= _known_metrics()
+
+
+def _variables() -> set[str]:
+    sections: list[tuple[str, Any]] = [
+        ("", Settings),
+        ("COLLECTOR_", Limits),
+        ("PIPELINE_", PipelineSettings),
+        ("DELIVERY_", DeliverySettings),
+        ("MARQUEZ_", MarquezSettings),
+        ("KUBERNETES_", KubernetesSettings),
+    ]
+    fields = [(s, one.name) for s, struct in sections for one in msgspec.structs.fields(struct)]
+    return {f"LINEWARD_{section}{name.upper()}" for section, name in fields}
+
+
+def test_every_setting_is_one():
+    """By the structs that are read."""
+    documented = set(_VARIABLE.findall((ROOT / "docs" / "evidence.md").read_text("utf-8")))
+    named = {found for name in PAGES for found in _VARIABLE.findall(page(name))}
+
+    assert named <= _variables() | documented
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_leads_to_a_page(name: str):
+    """Of ours; nothing outside can go away under us."""
+    assert set(_LINK.findall(page(name))) <= page_names()
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_what_is_said_once_is_linked(name: str):
+    """A page that nobody leads to is never read."""
+    assert any(f"]({name})" in page(other) for other in OWN)
+
+
+def test_every_address_asked_is_answered_there():
+    """Path by path: 8700 is the collector's, 8701 the API's, 8702 the metrics'."""
+    routes = [re.sub(r"\{[^}]+\}", "[^/]+", route.path) for route in create_app(Settings()).routes]
+    for name in PAGES:
+        for port, path in _URL.findall(page(name)):
+            if port == "0":
+                assert path in ("/livez", "/readyz", "/metrics"), (name, path)
+            elif port == "1":
+                assert any(re.fullmatch(route, path) for route in routes), (name, path)
+            else:
+                assert path == "/metrics", (name, path)
+
+
+def test_the_rules_link_to_where_the_pages_are():
+    """The path in `runbook_url` is the one that the service answers, for each alert."""
+    groups = yaml.safe_load(rules_of())["groups"]
+    alerts = [rule for group in groups for rule in group["rules"] if "alert" in rule]
+    served = {f"{PATH}/{name}" for name in page_names()}
+
+    urls = {rule["annotations"]["runbook_url"] for rule in alerts}
+    assert {url.removeprefix(RUNBOOKS.removesuffix(PATH)) for url in urls} <= served
+
+
+def test_no_name_leads_out_of_the_folder():
+    """What is asked for is looked up, and never opened by its text."""
+    for name in ("../library", "", ".", "failed.md", "/etc/passwd", "failed\0"):
+        with pytest.raises(UnknownPageError):
+            page(name)
+
+
+def test_the_index_lists_every_page_once():
+    """All of them, by the path that is served."""
+    assert sorted(_LINK.findall(index())) == sorted(f"{PATH}/{name}" for name in PAGES)
