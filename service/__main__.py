@@ -10,13 +10,21 @@ from granian.constants import Interfaces
 from granian.server.embed import Server
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector, start_http_server
 
+from alerts.delivery.settings import DeliverySettings
+from alerts.delivery.settings import read as read_delivery
+from alerts.routing import settings as routing_settings
+from alerts.routing.settings import RoutingSettings
 from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
+from lineage.logs import log_to_stderr
+from service import notifying
 from service.access.guard import Guard
+from service.acting.by_policy import ByPolicy
 from service.app import create_app
 from service.bookkeeping import Bookkeeper, Work
 from service.impact.analysis import ImpactAnalyst
 from service.metrics import CatalogCollector
+from service.people.policies import PolicyInForce
 from service.served.keeping import write_down
 from service.served.tallies import Tallies
 from service.settings import Settings, read
@@ -26,13 +34,14 @@ _log = structlog.get_logger()
 
 def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
+    log_to_stderr()
     try:
-        settings = read()
+        settings, routing, delivery = read(), routing_settings.read(), read_delivery()
         _start_metrics(settings)
     except (InvalidSettingError, OSError) as error:
         _log.error("service_cannot_start", reason=str(error))
         return 2
-    asyncio.run(_serve(settings))
+    asyncio.run(_serve(settings, routing, delivery))
     return 0
 
 
@@ -45,7 +54,7 @@ def _start_metrics(settings: Settings) -> None:
     start_http_server(settings.metrics_port, addr=settings.host, registry=registry)
 
 
-async def _serve(settings: Settings) -> None:
+async def _serve(settings: Settings, routing: RoutingSettings, delivery: DeliverySettings) -> None:
     tallies = Tallies()
     guard = Guard(settings)
     works: list[Work] = [
@@ -54,8 +63,12 @@ async def _serve(settings: Settings) -> None:
         ImpactAnalyst(system_clock),
     ]
     bookkeeper = Bookkeeper(settings.catalog, works)
+    telling = notifying.works(settings, routing, delivery)
+    notifier = Bookkeeper(settings.catalog, telling, name="notifier")
+    by_policy = ByPolicy(settings, system_clock, PolicyInForce(settings).current)
+    actor = Bookkeeper(settings.catalog, [by_policy], name="actor")
     server = Server(
-        create_app(settings, tallies=tallies, guard=guard),
+        create_app(settings, tallies=tallies, guard=guard, routing=routing, delivery=delivery),
         address=settings.host,
         port=settings.service_port,
         interface=Interfaces.ASGI,
@@ -66,9 +79,13 @@ async def _serve(settings: Settings) -> None:
         loop.add_signal_handler(number, server.stop)
     _log.info("service_listening", host=settings.host, port=settings.service_port)
     bookkeeper.start()
+    notifier.start()
+    actor.start()
     try:
         await server.serve()
     finally:
+        actor.stop()
+        notifier.stop()
         bookkeeper.stop()
 
 

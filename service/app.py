@@ -6,12 +6,30 @@ from litestar.middleware import DefineMiddleware
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
 
+from alerts.delivery.settings import DeliverySettings
+from alerts.routing.settings import RoutingSettings
 from lineage.clock import Clock, system_clock
 from service.access.guard import Guard
 from service.hosts import host_check
+from service.people.slack import SlackDesk
 from service.problems import HANDLERS, SAFE_HEADERS
 from service.release import release
-from service.routes import datasets, diff, health, lineage, runs, slis
+from service.routes import (
+    actions,
+    alertmanager,
+    audit,
+    datasets,
+    diff,
+    health,
+    incident_actions,
+    incidents,
+    lineage,
+    runbooks,
+    runs,
+    slack,
+    slis,
+    suppressions,
+)
 from service.served.queries import QueryTimer
 from service.served.tallies import Tallies
 from service.settings import Settings
@@ -25,29 +43,54 @@ _ROUTES = (
     lineage.get_impact,
     runs.get_run,
     diff.get_diff,
+    incidents.get_incidents,
+    incidents.get_incident,
     slis.get_slis,
     slis.get_status,
+    alertmanager.post_alertmanager,
+    incident_actions.post_action,
+    suppressions.get_suppressions,
+    suppressions.post_suppression,
+    suppressions.delete_suppression,
+    audit.get_audit,
+    slack.post_interaction,
     health.get_livez,
     health.get_readyz,
+    runbooks.get_runbooks,
+    runbooks.get_runbook,
+    actions.get_actions,
+    actions.post_action,
 )
 
 
-def create_app(
+def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     settings: Settings,
     clock: Clock = system_clock,
     tallies: Tallies | None = None,
     guard: Guard | None = None,
+    routing: RoutingSettings | None = None,
+    delivery: DeliverySettings | None = None,
 ) -> Litestar:
     """The application over the catalog of these settings.
 
-    What it served goes to `tallies`; who may ask is the guard's to say.
+    What it served goes to `tallies`; who may ask is the guard's to say; whom Alertmanager's alerts
+    are for, and how they are told, is `routing`'s; Slack's buttons are believed by the secret that
+    `delivery` names.
     """
     served = Tallies() if tallies is None else tallies
     guarding = Guard(settings, clock) if guard is None else guard
+    desk = SlackDesk(settings, delivery.slack_signing_secret_file if delivery else None)
+    held = {
+        "settings": settings,
+        "clock": clock,
+        "guard": guarding,
+        "slack": desk,
+        "routing": routing or RoutingSettings(),
+    }
     timer = DefineMiddleware(QueryTimer, tallies=served, clock=clock)
     return Litestar(
         route_handlers=_ROUTES,
-        state=State({"settings": settings, "clock": clock}),
+        state=State(held),
         middleware=[timer, *guarding.middleware()],
         exception_handlers=HANDLERS,
         response_headers=[ResponseHeader(name=n, value=v) for n, v in SAFE_HEADERS.items()],

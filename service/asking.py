@@ -39,10 +39,11 @@ def question(
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
             yield Question(reader, evaluated, now, sight)
     except NoCatalogError as error:
-        raise NoDataError(_advice(settings)) from error
+        raise NoDataError(advice(settings)) from error
 
 
-def _advice(settings: Settings) -> str:
+def advice(settings: Settings) -> str:
+    """How to come by a catalog."""
     collector = f"http://{settings.host}:{settings.collector_port}/api/v1/lineage"
     if settings.catalog_url:
         return f"the catalog is empty: start the pipeline and send events to {collector}"

@@ -1,7 +1,8 @@
 """What the service does beside answering: once a second, in a thread of its own.
 
-It writes down what was served. An error is logged, and the next turn comes: a catalog that is away
-for a minute costs no figure, only their being up to date.
+One writes down what was served; one finds faults and tells people of them. An error is logged, and
+the next turn comes: a catalog that is away for a minute costs no figure, only their being up to
+date.
 """
 
 import threading
@@ -24,14 +25,19 @@ class Bookkeeper:
     """Runs each work once a second against one catalog; and once more when it is stopped."""
 
     def __init__(
-        self, catalog_url: str, works: Sequence[Work], *, every_seconds: float = EVERY_SECONDS
+        self,
+        catalog_url: str,
+        works: Sequence[Work],
+        *,
+        every_seconds: float = EVERY_SECONDS,
+        name: str = "bookkeeping",
     ) -> None:
         self._url = catalog_url
         self._works = works
         self._every_seconds = every_seconds
         self._engine: Engine | None = None
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="bookkeeping", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
         """Begin."""

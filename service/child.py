@@ -49,6 +49,7 @@ class Child:
         self._started = 0.0
         self._quick_deaths = 0
         self._start_at = 0.0
+        self._kill_at: float | None = None
 
     @property
     def pid(self) -> int | None:
@@ -76,8 +77,20 @@ class Child:
             return None
         _kill_group(self._process.pid)
         self._process = None
+        self._kill_at = None
         self._schedule()
         return code
+
+    def ask_for_restart(self) -> None:
+        """Have it end as when all is stopped; dead, it is started again as always."""
+        self.ask_to_stop()
+        self._kill_at = time.monotonic() + self.command.stop_seconds
+
+    def kill_if_overdue(self) -> None:
+        """Kill it where it was to be restarted, and does not end in its time."""
+        if self._process and self._kill_at is not None and time.monotonic() >= self._kill_at:
+            self._kill_at = None
+            _kill_group(self._process.pid)
 
     @property
     def delay_seconds(self) -> float:

@@ -18,6 +18,9 @@ from service.errors import ServiceError
 from service.terminal import warn
 
 _ROLES = "service.commands.roles"
+_INCIDENT = "service.commands.incident"
+_SUPPRESSION = "service.commands.suppression"
+_OF_SEVERAL = {_ROLES, _INCIDENT, _SUPPRESSION}  # modules that hold more than one command
 _COMMANDS = {
     "up": "service.commands.up",
     "status": "service.commands.status",
@@ -26,17 +29,28 @@ _COMMANDS = {
     "lineage": "service.commands.lineage",
     "impact": "service.commands.impact",
     "why": "service.commands.why",
+    "incidents": "service.commands.incidents",
     "lint": "service.commands.lint",
     "diff": "service.commands.diff",
     "history": "service.commands.history",
     "policy": "service.commands.policy",
     "backfill": "service.commands.backfill",
     "marquez": "service.commands.marquez",
+    "act": "service.commands.act",
     "render": "service.commands.render",
     "ship": "service.commands.ship",
+    "ack": _INCIDENT,
+    "resolve": _INCIDENT,
+    "escalate": _INCIDENT,
+    "false-alarm": _INCIDENT,
+    "suppress": _SUPPRESSION,
+    "unsuppress": _SUPPRESSION,
+    "suppressions": _SUPPRESSION,
+    "audit": "service.commands.audit",
     "retire": "service.commands.retire",
     "bench": "service.commands.bench",
     "demo": "service.commands.demo",
+    "gameday": "service.commands.gameday",
     "collector": _ROLES,
     "pipeline": _ROLES,
     "service": _ROLES,
@@ -58,7 +72,7 @@ class LazyGroup(TyperGroup):
             return None
         module = importlib.import_module(_COMMANDS[cmd_name])
         command: Any = typer.main.get_command(module.app)
-        if module.__name__ == _ROLES:
+        if module.__name__ in _OF_SEVERAL:
             command = command.commands[cmd_name]
         command.name = cmd_name
         return command

@@ -58,6 +58,14 @@ class UnknownRunError(ServiceError):
     title = "Unknown run"
 
 
+class UnknownRunbookError(ServiceError):
+    """No runbook has that name."""
+
+    exit_code = 3
+    status = 404
+    title = "Unknown runbook"
+
+
 class InvalidQuestionError(ServiceError):
     """A parameter is missing, or has a value out of its range."""
 
@@ -82,9 +90,84 @@ class RefusedInputError(ServiceError):
     title = "Refused"
 
 
+class ActionRefusedError(ServiceError):
+    """An action could be done, and is not: not configured, not safe now, nothing to be done."""
+
+    exit_code = 6
+    status = 409
+    title = "Refused"
+
+
+class ActionForbiddenError(ServiceError):
+    """Who asks may not have it done."""
+
+    exit_code = 6
+    status = 403
+    title = "Forbidden"
+
+
+class ActionFailedError(ServiceError):
+    """Something that an action needs did not answer, or said no."""
+
+    status = 502
+    title = "Failed"
+
+
 class OccupiedError(ServiceError):
     """A port, or the data folder, is in use by another process."""
 
     exit_code = 7
     status = 409
     title = "In use"
+
+
+class UnknownIncidentError(ServiceError):
+    """No incident of that id, or none that the token may see."""
+
+    exit_code = 3
+    status = 404
+    title = "Unknown incident"
+
+
+class UnknownWindowError(ServiceError):
+    """No suppression window of that number."""
+
+    exit_code = 3
+    status = 404
+    title = "Unknown window"
+
+
+class NotNowError(ServiceError):
+    """What was asked of an incident or a window means nothing in the state that it is in."""
+
+    exit_code = 6
+    status = 409
+    title = "Refused"
+
+
+class NotJsonError(ServiceError):
+    """A body that is not said to be JSON: a page of another site may send any other kind."""
+
+    status = 415
+    title = "Expected JSON"
+
+
+class UnknownPersonError(ServiceError):
+    """Whoever asks is not known; whether by a signature or by name stays untold."""
+
+    status = 401
+    title = "Unauthorized"
+
+
+class TooSlowError(ServiceError):
+    """What was sent or written took too long; it may be done all the same."""
+
+    status = 503
+    title = "Too slow"
+
+
+class NotSetUpError(ServiceError):
+    """What would answer this is not set up; the text names the setting."""
+
+    status = 404
+    title = "Not set up"

@@ -31,8 +31,10 @@ from service.answers.marquez import marquez_status
 from service.answers.moments import Evaluated, last_evaluation
 from service.answers.slis import Objectives, mostly_unknown, sli_name
 from service.answers.status import status
+from service.delivery_families import delivery_families
 from service.event_families import error_families, lag_families
 from service.evidence_families import evidence_families
+from service.incident_families import incident_families
 from service.marquez.families import families
 from service.metric_standing import standing_metrics
 from service.name_growth import name_growth
@@ -40,6 +42,7 @@ from service.objectives import objectives
 from service.release import release
 from service.served.families import served_families
 from service.settings import Settings
+from service.verdict_families import verdict_families
 
 # These count dataset-seconds, the others events.
 _PER_DATASET = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, EDGE_COMPLETENESS.id)
@@ -102,6 +105,9 @@ class CatalogCollector(Collector):
         yield from lag_families(reader)
         yield from error_families(reader)
         yield from served_families(reader)
+        yield from delivery_families(reader, now)
+        yield from incident_families(reader)
+        yield from verdict_families(reader)
         yield _objectives(objectives(self._settings))
         yield from _corrected(reader, now)
         yield from families(marquez_status(reader, self._settings, now))

@@ -36,8 +36,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def collector_url(self) -> str:
         """Address of the collector, without a path."""
+        return self._url(self.collector_port)
+
+    @property
+    def service_url(self) -> str:
+        """Address of the API, without a path."""
+        return self._url(self.service_port)
+
+    def _url(self, port: int) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.collector_port}"
+        return f"http://{host}:{port}"
 
     @property
     def spool(self) -> Path:

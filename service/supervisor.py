@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import msgspec
 from service.answers.status import Role
 from service.child import Child, RoleCommand
 from service.occupancy import holding
+from service.restarts import take
 
 LOCK = Path("run") / "up.lock"
 STATUS = Path("run") / "status.json"
@@ -49,6 +50,7 @@ class Supervisor:
             OccupiedError: the data folder belongs to another supervisor.
         """
         with holding(self._data_dir / LOCK), self._handling_signals():
+            list(take(self._data_dir))  # asked of one that is gone
             try:
                 self._start(on_accepting)
                 while not self._stop.wait(_POLL_SECONDS):
@@ -78,8 +80,18 @@ class Supervisor:
             self._stop.wait(0.02)
 
     def _look_after(self) -> None:
+        self._heed(take(self._data_dir))
         for child in self._children:
+            child.kill_if_overdue()
             self._look_after_one(child)
+
+    def _heed(self, asked: Iterable[str]) -> None:
+        """Restart the roles that somebody asked for."""
+        for role in asked:
+            for child in self._children:
+                if child.command.role == role:
+                    self._say(f"a restart of {role} was asked for")
+                    child.ask_for_restart()
 
     def _look_after_one(self, child: Child) -> None:
         code = child.exited()

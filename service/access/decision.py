@@ -10,12 +10,16 @@ import msgspec
 from service.access.sight import EVERYTHING, Sight
 from service.access.versions import AccessVersion, Holder, fingerprint_of
 
-READ, ADMIN = "read", "admin"
+READ, RESPOND, ADMIN = "read", "respond", "admin"
 OTHER = "other"
 # What each action needs; what is not here needs the most.
-NEEDS = dict.fromkeys(
-    ("lineage", "impact", "dataset", "datasets", "why", "history", "run", "diff", "slis"), READ
-)
+NEEDS = {
+    **dict.fromkeys(
+        ("lineage", "impact", "dataset", "datasets", "why", "history", "run", "diff", "slis"), READ
+    ),
+    "suppressions": READ,
+    **dict.fromkeys(("answer", "suppress"), RESPOND),
+}
 _BEARER = re.compile(rb"[Bb]earer +([!-~]+)")
 _ADVICE = {
     "no_token": "send the header `Authorization: Bearer TOKEN`",

@@ -21,8 +21,14 @@ from service.problems import SAFE_HEADERS, Problem
 
 OPEN = "open"
 SIGHT = "sight"
+WHO = "who"
 REQUEST_ID = "request_id"
-_SUBJECTS = ("dataset_namespace", "dataset", "run_id", "state", "tier", "owner", "contains")
+WHO = "who"
+ANYBODY = "anybody"
+_SUBJECTS = (
+    *("dataset_namespace", "dataset", "run_id", "state", "tier", "owner", "contains"),
+    *("incident_id", "action", "number"),
+)
 _MOST_SUBJECT = 300
 _MOST_QUERY = 4_096
 _LARGE_BYTES = 65_536
@@ -68,6 +74,7 @@ class Gate:
     ) -> None:
         if decision.allowed:
             scope["state"][SIGHT] = decision.sight
+            scope["state"][WHO] = decision.who
             await self._app(scope, receive, held.send)
         else:
             title = "Unauthorized" if decision.status != _FORBIDDEN else "Forbidden"
@@ -129,6 +136,12 @@ def sight_of(scope: Scope) -> Sight | None:
     return scope["state"].get(SIGHT)
 
 
+def who_of(scope: Scope) -> str | None:
+    """The name of the token that was shown; None where the gate let everybody in."""
+    found = scope["state"].get(WHO)
+    return None if found is None else str(found)
+
+
 def _row(scope: Scope, action: str, standing: Standing, decision: Decision) -> Access:
     return Access(
         at=standing.at,
@@ -163,3 +176,8 @@ async def _refuse(send: Send, problem: Problem) -> None:
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})
     body = msgspec.json.encode(problem)
     await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def who_asks(scope: Scope) -> str:
+    """The name of the token; `anybody` where the gate let everybody in."""
+    return str(scope["state"].get(WHO, ANYBODY))

@@ -2,8 +2,8 @@
 
 from litestar.middleware import DefineMiddleware
 
-from lineage.clock import Clock, system_clock
-from service.access.audit import Recorder
+from lineage.clock import Clock, system_clock, to_micros
+from service.access.audit import Access, Recorder
 from service.access.force import AccessInForce
 from service.access.gate import Gate
 from service.access.judging import AccessJudge
@@ -26,6 +26,27 @@ class Guard:
         self.judge = AccessJudge(
             self._recorder, self._served, clock, keep_days=settings.access_audit_days
         )
+
+    async def record_refusal(self, action: str, who: str, reason: str, request_id: str) -> None:
+        """Audit one who was refused by another than the gate; returns once the row is durable.
+
+        Raises:
+            UnauditedError: it is not.
+        """
+        access = Access(
+            at=to_micros(self._clock()),
+            request_id=request_id,
+            who=who,
+            fingerprint="",
+            action=action,
+            subject="",
+            namespaces="[]",
+            decision="deny",
+            reason=reason,
+            status=401,
+            version="",
+        )
+        await self._recorder.record(access)
 
     def middleware(self) -> list[DefineMiddleware]:
         """The outer one first: it counts what the inner one lets out."""

@@ -10,8 +10,13 @@ from typing import Any
 import msgspec
 
 WHOLE = "*"
-# Allowed to read: all else needs `admin`. Written down here on its own, not taken from the gate.
-READABLE = (*("dataset", "datasets", "diff", "history", "impact", "lineage", "run", "slis", "why"),)
+# Allowed to read, and to those who respond: all else needs `admin`. Written down here on its own,
+# not taken from the gate.
+READABLE = (
+    *("dataset", "datasets", "diff", "history", "impact", "lineage", "run", "slis", "why"),
+    "suppressions",
+)
+ANSWERABLE = ("suppress", "answer")
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -66,8 +71,7 @@ def _beyond(token: Token, row: Mapping[str, Any]) -> str | None:
     """What the access did that its token may not."""
     if token.expires_at is not None and token.expires_at <= row["at"]:
         return "expired"
-    is_admin = "admin" in token.roles
-    if not is_admin and not (row["action"] in READABLE and "read" in token.roles):
+    if not any(_allows(role, row["action"]) for role in token.roles):
         return "role"
     if WHOLE in token.namespaces:
         return None
@@ -76,6 +80,11 @@ def _beyond(token: Token, row: Mapping[str, Any]) -> str | None:
     seen = msgspec.json.decode(row["namespaces"], type=list[str])
     allowed = all(any(covers(one, name) for one in token.namespaces) for name in seen)
     return None if allowed else "namespace"
+
+
+def _allows(role: str, action: str) -> bool:
+    allowed = {"read": READABLE, "respond": ANSWERABLE}
+    return role == "admin" or action in allowed.get(role, ())
 
 
 def covers(pattern: str, name: str) -> bool:

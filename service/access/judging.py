@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Engine, delete, func, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.upsert import fold_rows
 from lineage.clock import Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
 from service.access.audit import Recorder
@@ -16,7 +17,6 @@ from service.access.judge import Version, fault_of, version_at
 from service.access.served import Answered, ServedLog
 from service.served.keeping import add
 from service.served.tallies import Batch
-from slis.stream.upsert import fold_rows
 
 DENIED, UNAUTHORIZED = "lineage_access_denied", "lineage_access_unauthorized"
 UNAUDITED = "unaudited"
@@ -55,7 +55,7 @@ class AccessJudge:
         with engine.connect() as connection:
             versions = stored_versions(connection)
             if not versions:
-                return
+                lost = 0  # nobody was ever asked for a token: what was served is no access
             after = _position(connection)
             rows = _rows_after(connection, after)
             unaudited = _unaudited(connection, versions, answered)

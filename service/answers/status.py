@@ -69,7 +69,7 @@ def status(settings: Settings, now: datetime, *, count_datasets: bool = True) ->
     """What can be said; what is not there yet is null, and `partial_reason` says so."""
     spool = _spool(settings.spool, now)
     catalog = _catalog(settings, now, count_datasets=count_datasets)
-    up, roles = _roles(settings.data_dir / "run" / "status.json")
+    up, roles = roles_of(settings.data_dir)
     missing = [name for name, part in (("spool", spool), ("catalog", catalog)) if part is None]
     evaluated = catalog.evaluated if catalog else Evaluated(as_of=None, seconds=None, stale=True)
     return Status(
@@ -130,8 +130,9 @@ def _spool_rows(path: Path) -> Iterator[Any]:
         connection.close()
 
 
-def _roles(path: Path) -> tuple[bool, list[Role]]:
+def roles_of(data_dir: Path) -> tuple[bool, list[Role]]:
     """What the supervisor wrote last; of a supervisor that is gone, every role is stopped."""
+    path = data_dir / "run" / "status.json"
     if not path.is_file():
         return False, []
     roles = msgspec.json.decode(path.read_bytes(), type=list[Role])

@@ -25,7 +25,7 @@ def check(
     file: Annotated[Path, typer.Argument(help="The policy file.")], *, as_json: AsJson = False
 ) -> None:
     """Say whether a policy file would be taken, and if not, where it is wrong."""
-    from lineage.policy import PolicyError, load, not_in_force  # noqa: PLC0415 - YAML only where a policy is
+    from lineage.policy import PolicyError, load, not_in_force, unreachable  # noqa: PLC0415 - YAML only where a policy is
 
     try:
         found = load(file)
@@ -35,13 +35,15 @@ def check(
         print_json({"valid": False, "error": str(error)})
         raise typer.Exit(RefusedInputError.exit_code) from error
     if as_json:
-        idle = not_in_force(found)
-        print_json({"valid": True, "error": None, "hash": found.hash, "not_in_force": idle})
+        gaps = {"not_in_force": not_in_force(found), "unreachable": unreachable(found)}
+        print_json({"valid": True, "error": None, "hash": found.hash, **gaps})
     else:
         counts = f"{len(found.owners)} owners, {len(found.datasets)} rules for datasets"
         typer.echo(f"{file} is a valid policy: {counts}, {len(found.sources)} sources")
         for name in not_in_force(found):
             typer.echo(f"  {name}: taken, and not acted upon by this version")
+        for gap in unreachable(found):
+            typer.echo(f"  {gap}")
 
 
 @app.command()

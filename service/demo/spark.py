@@ -14,7 +14,7 @@ from service.demo.patience import Patience
 from service.listener import package
 
 NAMESPACE = "shop"
-_JOB_SECONDS = 240.0  # the first one fetches the listener
+_JOB_SECONDS = 240.0  # outside a checkout the first one fetches the listener
 _STOP_SECONDS = 20.0
 EVENT_LOGS = "event-logs"  # folder of the shop
 _JOBS = Path(__file__).with_name("jobs")

@@ -4,12 +4,12 @@ import msgspec
 import numpy as np
 from sqlalchemy import Connection, bindparam, text
 
+from lineage.catalog.pieces import pieces
 from lineage.graph import Closure
 from lineage.states import TIERS
 
 MOST_LISTED = 200
 _MOST_LOOKED_UP = 5_000  # of the nearest: their tiers decide which are listed
-_CHUNK = 500
 _NAMED = text(
     """
     SELECT d.dataset_key, d.namespace, d.name, COALESCE(p.tier, 'optional'), p.owner
@@ -44,8 +44,8 @@ def impact_list(connection: Connection, closure: Closure) -> ImpactList:
     )
     keys = list(depths)[:_MOST_LOOKED_UP]
     found: list[Affected] = []
-    for start in range(0, len(keys), _CHUNK):
-        rows = connection.execute(_NAMED, {"keys": keys[start : start + _CHUNK]})
+    for piece in pieces(keys):
+        rows = connection.execute(_NAMED, {"keys": piece})
         found += [
             Affected(namespace, name, tier, owner, depths[key])
             for key, namespace, name, tier, owner in rows

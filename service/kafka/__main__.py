@@ -9,6 +9,7 @@ from confluent_kafka import Consumer, KafkaException
 
 from lineage import origins
 from lineage.environment import InvalidSettingError
+from lineage.logs import log_to_stderr
 from service.errors import RefusedInputError
 from service.kafka.feed import Feed
 from service.kafka.settings import client_settings, read
@@ -22,6 +23,7 @@ _log = structlog.get_logger()
 
 def main() -> int:
     """Run the source; the exit status is 2 for a setting that cannot be used."""
+    log_to_stderr()
     try:
         settings = read()
         told = client_settings(settings)

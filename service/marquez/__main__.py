@@ -7,6 +7,7 @@ import sys
 import structlog
 
 from lineage.environment import InvalidSettingError
+from lineage.logs import log_to_stderr
 from service.marquez.role import serve
 from service.marquez.settings import MarquezSettings, read_marquez
 from service.settings import Settings, read
@@ -16,6 +17,7 @@ _log = structlog.get_logger()
 
 def main() -> int:
     """Run the role; the exit status is 2 for a setting that cannot be used."""
+    log_to_stderr()
     try:
         settings, bounds = read(), read_marquez()
     except InvalidSettingError as error:

@@ -4,9 +4,9 @@ from sqlalchemy import Connection, Engine
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.upsert import added, fold_rows
 from lineage.states import ALL_TIERS
 from service.served.tallies import Batch, Tallies
-from slis.stream.upsert import added, fold_rows
 
 _AMOUNTS = ("good", "total", "unknown")
 

@@ -19,6 +19,7 @@ LAGS = {"0.5": 10.0, "30.0": 90.0, "+Inf": 100.0, "sum": 812.5, "history": 40.0,
 
 RAW, CORE, MART, REF = "raw/orders", "core/orders", "mart/daily", "ref/countries"
 NAMES = (RAW, CORE, MART, REF)
+_Rows = dict[str, list[dict[str, Any]]]  # by table
 
 
 def at(hours: float) -> int:
@@ -50,7 +51,12 @@ def add_dataset(engine: Engine, namespace: str, name: str, state: str = "bad") -
         mark_worst(connection)
 
 
-def _rows(as_of: int) -> dict[str, list[dict[str, Any]]]:
+def _rows(as_of: int) -> _Rows:
+    return _told() | _judged() | _counted(as_of)
+
+
+def _told() -> _Rows:
+    """What events tell, in the order in which it may be inserted."""
     raw, core, mart, ref = (dataset_key(name) for name in NAMES)
     return {
         "dataset": [dataset_row(name) for name in NAMES],
@@ -65,6 +71,29 @@ def _rows(as_of: int) -> dict[str, list[dict[str, Any]]]:
                 "last_seen_at": at(1),
             }
         ],
+        "dataset_activity": [_activity(raw), _activity(core)],
+        "edge": [_edge(raw, core), _edge(ref, core), _edge(core, mart), _edge(raw, mart)],
+        "run": [run_row()],
+        "run_io": [io_row(1, raw, "read"), io_row(1, core, "write")],
+        "batch": [
+            {
+                "query_id": "q",
+                "batch_id": 0,
+                "after_seq": 0,
+                "last_seq": 10,
+                "events": 10,
+                "duplicates": 0,
+                "landed_at": at(3),
+            }
+        ],
+        "reader_cursor": [{"reader": "pipeline", "seq": 10}],
+    }
+
+
+def _judged() -> _Rows:
+    """What the policy says of each dataset, and how it is."""
+    raw, core, mart, ref = (dataset_key(name) for name in NAMES)
+    return {
         "dataset_policy": [
             policy_row(raw, "critical", "inherited"),
             policy_row(core, "critical") | {"owner": "sales", "owner_origin": "policy"},
@@ -85,10 +114,12 @@ def _rows(as_of: int) -> dict[str, list[dict[str, Any]]]:
             state_row(mart, "M2", "learning", None),
             state_row(ref, "M1", "unknown", "ingestion_gap"),
         ],
-        "dataset_activity": [_activity(raw), _activity(core)],
-        "edge": [_edge(raw, core), _edge(ref, core), _edge(core, mart), _edge(raw, mart)],
-        "run": [_run()],
-        "run_io": [_io(1, raw, "read"), _io(1, core, "write")],
+    }
+
+
+def _counted(as_of: int) -> _Rows:
+    """An evaluation's figures."""
+    return {
         "evaluation": [
             {
                 "as_of": as_of,
@@ -112,18 +143,6 @@ def _rows(as_of: int) -> dict[str, list[dict[str, Any]]]:
         "lag_bucket": [
             {"processing": "batch", "le": le, "value": value} for le, value in LAGS.items()
         ],
-        "batch": [
-            {
-                "query_id": "q",
-                "batch_id": 0,
-                "after_seq": 0,
-                "last_seq": 10,
-                "events": 10,
-                "duplicates": 0,
-                "landed_at": at(3),
-            }
-        ],
-        "reader_cursor": [{"reader": "pipeline", "seq": 10}],
     }
 
 
@@ -193,7 +212,8 @@ def _edge(upstream: int, downstream: int) -> dict[str, Any]:
     }
 
 
-def _run() -> dict[str, Any]:
+def run_row() -> dict[str, Any]:
+    """A row of `run`, which failed."""
     return {
         "run_key": 1,
         "run_id": RUN_ID,
@@ -215,7 +235,8 @@ def _run() -> dict[str, Any]:
     }
 
 
-def _io(run_key: int, dataset: int, direction: str) -> dict[str, Any]:
+def io_row(run_key: int, dataset: int, direction: str) -> dict[str, Any]:
+    """A row of `run_io`."""
     return {
         "run_key": run_key,
         "dataset_key": dataset,

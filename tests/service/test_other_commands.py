@@ -13,7 +13,7 @@ def test_help_names_every_command_with_one_line():
     shown = lineward("--help", COLUMNS="120").stdout
 
     rows = [line for line in shown.splitlines() if line.startswith("│ ")]
-    assert len([row for row in rows if "--" not in row]) == 23
+    assert len([row for row in rows if "│ --" not in row]) == 34
     assert "Run collector, pipeline and service until Ctrl-C" in shown
 
 
@@ -53,6 +53,16 @@ def test_what_a_policy_says_in_vain_is_told(tmp_path: Path):
     assert "datasets[].pii: taken, and not acted upon" in checked
     told = lineward("policy", "check", str(file), "--json")
     assert json.loads(told.stdout)["not_in_force"] == ["datasets[].pii"]
+
+
+def test_who_cannot_be_told_is_named(tmp_path: Path):
+    """A policy is taken without channels: what nobody can be told of goes to the platform."""
+    file = tmp_path / "lineward.yaml"
+    file.write_text("owners:\n  - {name: shop}\n")
+
+    assert "owners[0]: 'shop' has neither" in lineward("policy", "check", str(file)).stdout
+    told = json.loads(lineward("policy", "check", str(file), "--json").stdout)
+    assert len(told["unreachable"]) == 1
 
 
 def test_a_suggested_policy_is_a_policy(catalog):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from service import restarts
 from service.occupancy import holding
 from tests.service.commandline import environ, lineward
 from tests.service.waiting import lives, until
@@ -162,3 +163,44 @@ def test_a_wrong_policy_keeps_it_from_starting(tmp_path: Path):
 def _free_ports() -> dict[str, str]:
     names = ("COLLECTOR", "SERVICE", "METRICS")
     return {f"LINEWARD_{name}_PORT": "0" for name in names}
+
+
+def test_a_role_that_somebody_asked_for_is_started_again(tmp_path: Path, up: Up):
+    """Another process of it, once; no other role is touched."""
+    up()
+    before = {name: _pids(tmp_path, name) for name in ROLES}
+
+    restarts.ask(tmp_path, "service")
+
+    until(lambda: _pids(tmp_path, "service") != before["service"])
+    until(lambda: _restarts(tmp_path) == {"collector": 0, "service": 1, "pipeline": 0})
+    others = {name: _pids(tmp_path, name) for name in ("collector", "pipeline")}
+    assert others == {name: before[name] for name in others}
+    assert list(restarts.take(tmp_path)) == []
+
+
+def test_a_role_that_does_not_end_in_its_time_is_killed_for_a_restart(tmp_path: Path, up: Up):
+    """It hangs: that is why somebody asked."""
+    up("stubborn")
+    before = _pids(tmp_path, "pipeline")
+
+    restarts.ask(tmp_path, "pipeline")
+
+    until(lambda: _pids(tmp_path, "pipeline") != before)
+    until(lambda: not lives(before[1]))
+
+
+def test_what_was_asked_of_a_supervisor_that_is_gone_is_forgotten(tmp_path: Path, up: Up):
+    """Nor does a name that is no role do anything."""
+    (tmp_path / "run").mkdir()
+    restarts.ask(tmp_path, "service")
+    up()
+    restarts.ask(tmp_path, "../collector".replace("/", "_"))
+
+    until(lambda: not list((tmp_path / "run").glob("restart-*")))
+    assert _restarts(tmp_path) == dict.fromkeys(ROLES, 0)
+
+
+def _restarts(folder: Path) -> dict[str, int]:
+    roles = json.loads((folder / "run" / "status.json").read_text())
+    return {role["role"]: role["restarts"] for role in roles}

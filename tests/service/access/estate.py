@@ -63,9 +63,13 @@ class Estate:
 
     def get(self, path: str, who: str | None = "boss", **headers: str) -> httpx.Response:
         """Ask, as the bearer of this one's token; None: of none."""
-        shown = {} if who is None else {"Authorization": f"Bearer {TOKENS.get(who, who)}"}
+        shown = {} if who is None else {"Authorization": self.shown(who)}
         answer: httpx.Response = self.client.get(path, headers={**shown, **headers})
         return answer
+
+    def shown(self, who: str) -> str:
+        """The header of this one's token."""
+        return f"Bearer {TOKENS.get(who, who)}"
 
     def judge(self, *, after: timedelta = timedelta(seconds=1)) -> None:
         """A second passes, and what was served is judged."""

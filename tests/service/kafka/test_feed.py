@@ -127,7 +127,7 @@ def test_a_setting_that_is_wrong_ends_the_role_without_its_value(tmp_path: Path)
 
     assert (done.returncode, unset.returncode) == (2, 2)
     assert "sesame" not in done.stdout + done.stderr
-    assert "LINEWARD_KAFKA_BOOTSTRAP" in unset.stdout
+    assert "LINEWARD_KAFKA_BOOTSTRAP" in unset.stderr
 
 
 def test_up_runs_it_where_a_broker_is_named():

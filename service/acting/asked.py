@@ -1,0 +1,108 @@
+"""Calls an action with what this process has: its catalog, collector, supervisor and policy."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from lineage.catalog.engine import open_catalog
+from lineage.clock import Clock, system_clock, to_micros
+from lineage.policy import DEFAULT, Policy, PolicyError, load
+from runbooks.actions.audit import Via
+from runbooks.actions.calling import Answer, Call, call
+from runbooks.actions.errors import (
+    ActionError,
+    ForbiddenActionError,
+    InvalidActionError,
+    RefusedActionError,
+)
+from runbooks.actions.kubernetes import Kubernetes
+from runbooks.actions.kubernetes import read as read_kubernetes
+from runbooks.actions.means import Means
+from service.acting.collecting import PostedTo
+from service.acting.graph import GraphOf
+from service.acting.sql import Parser
+from service.acting.supervised import SupervisedOn
+from service.asking import advice
+from service.bookkeeping import is_there
+from service.errors import (
+    ActionFailedError,
+    ActionForbiddenError,
+    ActionRefusedError,
+    InvalidQuestionError,
+    NoDataError,
+    RefusedInputError,
+    ServiceError,
+)
+from service.settings import Settings
+
+_ERRORS: Final[tuple[tuple[type[ActionError], type[ServiceError]], ...]] = (
+    (InvalidActionError, InvalidQuestionError),
+    (ForbiddenActionError, ActionForbiddenError),
+    (RefusedActionError, ActionRefusedError),
+)
+
+
+class Asker(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks, by which way, and whether they may have things done."""
+
+    who: str
+    via: Via
+    is_allowed: bool = True
+
+
+def act(  # noqa: PLR0913 - what, by whom, where, when
+    settings: Settings,
+    name: str,
+    arguments: Mapping[str, Any],
+    asker: Asker,
+    *,
+    is_dry: bool,
+    clock: Clock = system_clock,
+) -> Answer:
+    """Call it, with its rows in the audit log.
+
+    Raises:
+        ServiceError: it does not take place; by its class the exit code and the status.
+    """
+    if not is_there(settings.catalog):
+        raise NoDataError(advice(settings))
+    means = _means(settings, asker, to_micros(clock()))
+    wanted = Call(name=name, arguments=arguments, is_dry=is_dry, is_allowed=asker.is_allowed)
+    try:
+        return call(wanted, means)
+    except ActionError as error:
+        raise _of_service(error) from error
+    finally:
+        means.engine.dispose()
+
+
+def _means(settings: Settings, asker: Asker, now: int) -> Means:
+    kubernetes = read_kubernetes()
+    return Means(
+        engine=open_catalog(settings.catalog),
+        data_dir=settings.data_dir,
+        now=now,
+        who=asker.who,
+        via=asker.via,
+        policy=_policy(settings),
+        collector=PostedTo(settings),
+        graph=GraphOf(settings),
+        supervised=SupervisedOn(settings),
+        sql=Parser(),
+        kubernetes=None if kubernetes.url is None else Kubernetes(kubernetes),
+    )
+
+
+def _policy(settings: Settings) -> Policy:
+    try:
+        return DEFAULT if settings.policy is None else load(settings.policy)
+    except PolicyError as error:
+        raise RefusedInputError(str(error)) from error
+
+
+def _of_service(error: ActionError) -> ServiceError:
+    for kind, answered in _ERRORS:
+        if isinstance(error, kind):
+            return answered(str(error))
+    return ActionFailedError(str(error))

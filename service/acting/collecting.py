@@ -1,0 +1,57 @@
+"""The collector, as actions post to it."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+from runbooks.actions.errors import FailedActionError
+from service.errors import RefusedInputError
+from service.lots import lots
+from service.posting import Poster
+from service.reaching import Reach, Target, UnansweredError, detail_of
+from service.settings import Settings
+
+_GIVE_UP_SECONDS = 30.0
+_Found = TypeVar("_Found")
+
+
+class _Body(NamedTuple):
+    body: bytes
+
+
+class PostedTo:
+    """The collector of these settings."""
+
+    def __init__(self, settings: Settings, *, give_up_seconds: float = _GIVE_UP_SECONDS) -> None:
+        self._settings = settings
+        self._give_up_seconds = give_up_seconds
+
+    def post(self, bodies: Sequence[bytes], origin: str) -> list[str]:
+        """Events, marked with an origin; why some were refused."""
+        poster = Poster(self._reach(origin))
+        refused: list[str] = []
+        for lot in lots(_Body(body) for body in bodies):
+            sent = [one.body for one in lot]
+            found = self._answered(lambda sent=sent: poster.post(sent))  # type: ignore[misc]
+            refused += [one.reason for one in found]
+        return refused
+
+    def requeue(self, body: bytes, origin: str, number: int) -> str | None:
+        """A refused body once more; why it is refused again."""
+        reach, more = self._reach(origin), {"Lineward-Requeued": str(number)}
+        answer = self._answered(lambda: reach.answered("/api/v1/lineage", body, more))
+        return None if answer.is_success else detail_of(answer)
+
+    def _reach(self, origin: str) -> Reach:
+        settings = self._settings
+        target = Target(
+            url=settings.collector_url, origin=origin, token_file=settings.collector_token_file
+        )
+        return Reach(target, give_up_seconds=self._give_up_seconds)
+
+    def _answered(self, ask: Callable[[], _Found]) -> _Found:
+        try:
+            return ask()
+        except (UnansweredError, RefusedInputError) as error:
+            url = self._settings.collector_url
+            message = f"the collector does not take it at {url}: {error}. Ask again: nothing is"
+            raise FailedActionError(f"{message} repeated by that") from error

@@ -1,0 +1,16 @@
+"""SQL, as actions read it: by the parser that is held against lineage too."""
+
+from runbooks.actions.means import Statement
+from slis.accuracy.sql_names import UnreadableSqlError, statements
+
+
+class Parser:
+    """Reads SQL of any dialect that its facet names."""
+
+    def statements(self, text: str, dialect: str) -> list[Statement]:
+        """What each statement touches; nothing where it cannot be read."""
+        try:
+            found = statements(text, dialect)
+        except UnreadableSqlError:
+            return []
+        return [Statement(one.reads, one.writes) for one in found]

@@ -1,0 +1,147 @@
+"""Incidents, and one of them with its members and all that happened to it."""
+
+from collections.abc import Iterable, Sequence
+
+from lineage.catalog.reader import Reader, Row, rows_for
+from service.access.sight import EVERYTHING, Sight
+from service.answers.incident_shapes import (
+    IncidentDetail,
+    IncidentMember,
+    IncidentPage,
+    IncidentRow,
+    IncidentStep,
+)
+from service.answers.moments import iso, iso_of
+from service.errors import UnknownIncidentError
+
+MOST_LISTED = 1_000
+MOST_MEMBERS = 10_000
+MOST_STEPS = 1_000
+_COLUMNS = """
+    i.incident_id, i.state, i.severity, i.what, i.root_kind, i.root_namespace, i.root_name,
+    i.unknown, i.owner, i.onset, i.opened_at, i.acknowledged_at, i.acknowledged_by,
+    i.resolved_at, i.hit_at, i.score, i.is_flapping, i.is_frozen, i.evidence,
+    (SELECT count(*) FROM incident_member m
+        WHERE m.incident_id = i.incident_id AND m.left_at IS NULL)
+"""
+# What was pending was told to nobody; it is shown as long as it is.
+_SHOWN = "(i.state != 'pending' OR i.is_remembered)"
+_OVER = "CASE WHEN i.state IN ('resolved', 'suppressed') THEN 1 ELSE 0 END"
+_LISTED = f"""
+SELECT {_COLUMNS} FROM incident i WHERE {_SHOWN} AND (:every = 1 OR i.state != 'resolved')
+ORDER BY {_OVER}, CASE i.severity WHEN 'page' THEN 0 ELSE 1 END,
+  coalesce(i.resolved_at, i.opened_at, i.seen_at) DESC, i.incident_id LIMIT :most
+"""  # noqa: S608 - constants only
+_ONE = f"SELECT {_COLUMNS} FROM incident i WHERE i.incident_id = :id"  # noqa: S608 - likewise
+_NAMESPACES = """
+SELECT DISTINCT m.incident_id, d.namespace, m.steps = 0 FROM incident_member m
+JOIN dataset d ON d.dataset_key = m.dataset_key WHERE m.incident_id IN (:keys)
+"""
+_MEMBERS = """
+SELECT d.namespace, d.name, p.tier, p.owner, m.kind, m.steps, m.onset, by.namespace, by.name,
+  m.run_id, m.joined_at, m.left_at
+FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
+LEFT JOIN dataset by ON by.dataset_key = m.explained_by
+LEFT JOIN dataset_policy p ON p.dataset_key = m.dataset_key
+WHERE m.incident_id = :id
+ORDER BY CASE WHEN m.left_at IS NULL THEN 0 ELSE 1 END, m.steps,
+  CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, d.namespace, d.name
+LIMIT :most
+"""
+_STEPS = """
+SELECT revision, at, what, reason, by FROM incident_event WHERE incident_id = :id
+ORDER BY revision LIMIT :most
+"""
+
+
+def incidents(
+    reader: Reader, sight: Sight = EVERYTHING, *, is_over_too: bool = False, limit: int = 100
+) -> IncidentPage:
+    """Those that are not over, or all; of which a dataset may be seen."""
+    rows = reader.rows(_LISTED, {"every": int(is_over_too), "most": MOST_LISTED + 1})
+    seen = _seen(reader, rows, sight)
+    shown = [_row(row, is_root_seen=seen[row[0]]) for row in rows if row[0] in seen]
+    is_partial = len(shown) > limit or len(rows) > MOST_LISTED
+    reason = f"the first {limit} are shown" if is_partial else None
+    return IncidentPage(shown[:limit], len(shown), is_partial, reason)
+
+
+def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> IncidentDetail:
+    """One, with all that is known of it.
+
+    Raises:
+        UnknownIncidentError: there is none of this id, or nothing of it may be seen.
+    """
+    rows = reader.rows(_ONE, {"id": number})
+    seen = _seen(reader, rows, sight)
+    if number not in seen:
+        message = f"no incident has the id {number[:80]!r}: `lineward incidents` lists them"
+        raise UnknownIncidentError(message)
+    asked = {"id": number, "most": MOST_MEMBERS + 1}
+    members = reader.rows(_MEMBERS, asked)
+    steps = reader.rows(_STEPS, {"id": number, "most": MOST_STEPS + 1})
+    is_partial = len(members) > MOST_MEMBERS or len(steps) > MOST_STEPS
+    return IncidentDetail(
+        incident=_row(rows[0], is_root_seen=seen[number]),
+        evidence=rows[0][18] if seen[number] else "",
+        members=[_member(row, sight) for row in members[:MOST_MEMBERS] if sight.sees(row[0])],
+        steps=[IncidentStep(row[0], iso_of(row[1]), *row[2:]) for row in steps[:MOST_STEPS]],
+        partial=is_partial,
+        partial_reason=f"the first {MOST_MEMBERS:,} datasets are listed" if is_partial else None,
+    )
+
+
+def _seen(reader: Reader, rows: Sequence[Row], sight: Sight) -> dict[str, bool]:
+    """Incidents of which something may be seen; whether their root is."""
+    if sight.is_whole:
+        return dict.fromkeys((row[0] for row in rows), True)
+    found: dict[str, bool] = {}
+    for number, namespace, is_root in _namespaces(reader, rows):
+        if sight.sees(namespace):
+            found[number] = found.get(number, False) or bool(is_root)
+    return found
+
+
+def _namespaces(reader: Reader, rows: Sequence[Row]) -> Iterable[Row]:
+    return rows_for(reader, _NAMESPACES, (row[0] for row in rows))
+
+
+def _row(row: Row, *, is_root_seen: bool) -> IncidentRow:
+    return IncidentRow(
+        id=row[0],
+        state=row[1],
+        severity=row[2],
+        what=row[3] if is_root_seen else f"a fault of the kind {row[4]}",
+        kind=row[4],
+        root_namespace=row[5] if is_root_seen else None,
+        root=row[6] if is_root_seen else None,
+        unknown=row[7],
+        owner=row[8],
+        onset=iso_of(row[9]),
+        opened_at=iso(row[10]),
+        acknowledged_at=iso(row[11]),
+        acknowledged_by=row[12],
+        resolved_at=iso(row[13]),
+        hit_at=iso(row[14]),
+        datasets=row[19],
+        score=row[15],
+        flapping=bool(row[16]),
+        frozen=bool(row[17]),
+    )
+
+
+def _member(row: Row, sight: Sight) -> IncidentMember:
+    is_cause_seen = row[7] is not None and sight.sees(row[7])
+    return IncidentMember(
+        dataset_namespace=row[0],
+        dataset=row[1],
+        tier=row[2],
+        owner=row[3],
+        kind=row[4],
+        steps=row[5],
+        onset=iso_of(row[6]),
+        explained_by=f"{row[7]}/{row[8]}" if is_cause_seen else None,
+        run_id=row[9],
+        joined_at=iso_of(row[10]),
+        left_at=iso(row[11]),
+    )

@@ -1,0 +1,42 @@
+"""`lineward audit`: what people wanted, and what became of it."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from service.answers.audit import AuditPage, Wanted
+from service.answers.audit import audit as listed
+from service.asking import question
+from service.commands.options import AsJson, DataDir
+from service.settings import read
+from service.terminal import console, local, plain, print_json
+
+app = typer.Typer()
+
+
+@app.command()
+def main(
+    data_dir: DataDir = None,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 50,
+    who: Annotated[str | None, typer.Option(help="Of one person.")] = None,
+    action: Annotated[str | None, typer.Option(help="Of one action, as `acknowledge`.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List who wanted what, by what way, and what became of it; the newest first."""
+    with question(read(data_dir)) as asked:
+        answer = listed(asked.reader, Wanted(who, action), limit=limit)
+    if as_json:
+        print_json(answer.rows)
+    else:
+        console().print(table(answer))
+
+
+def table(answer: AuditPage) -> Table:
+    """The rows as people read them."""
+    shown = Table("at", "who", "via", "action", "detail", "answer")
+    for row in answer.rows:
+        cells = (row.who, row.via or "", row.action, row.detail, row.answer or "")
+        shown.add_row(plain(local(row.at)), *map(plain, cells))
+    return shown

@@ -1,0 +1,97 @@
+"""`lineward gameday`: a simulated month with faults in it, and how well people were told."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import structlog
+import typer
+
+from service.commands.options import AsJson
+from service.errors import RefusedInputError
+from service.terminal import console, plain, print_json
+
+if TYPE_CHECKING:
+    from service.gameday.judged import Judgement
+    from service.gameday.kept import Kept
+
+app = typer.Typer()
+
+_Seed = Annotated[int, typer.Option(min=0, help="Of estate and faults: the same gives the same.")]
+_Datasets = Annotated[int, typer.Option(min=50, max=4_000)]
+_Days = Annotated[int, typer.Option(min=2, max=60, help="The first ten teach.")]
+_Faults = Annotated[int, typer.Option(min=0, max=200)]
+_Folder = Annotated[
+    Path | None, typer.Option("--keep", help="An empty folder that is kept, for --reuse.")
+]
+_Reuse = Annotated[
+    Path | None,
+    typer.Option(help="A folder of --keep: only the incident step is run again."),
+]
+
+
+@app.command()
+def gameday(  # noqa: PLR0913 - options of a command
+    *,
+    seed: _Seed = 1,
+    datasets: _Datasets = 2_000,
+    days: _Days = 30,
+    faults: _Faults = 60,
+    keep: _Folder = None,
+    reuse: _Reuse = None,
+    as_json: AsJson = False,
+) -> None:
+    """Replay an estate with faults through all of Lineward, and judge what people were told.
+
+    Exits with 1 where something does not hold that must.
+    """
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("error"))
+    began = time.monotonic()
+    try:
+        kept = _kept(reuse) if reuse is not None else _replayed(keep, seed, datasets, days, faults)
+        judgement = _judged(kept, began)
+    except ValueError as error:
+        raise RefusedInputError(str(error)) from error
+    failings = _failings(judgement)
+    if as_json:
+        print_json(msgspec.to_builtins(judgement.score))
+    else:
+        _show(judgement, failings)
+    raise typer.Exit(bool(failings))
+
+
+def _kept(folder: Path) -> "Kept":
+    # At their use, here and below: a command is known before what it needs is imported.
+    from service.gameday.kept import Kept  # noqa: PLC0415
+
+    return Kept(folder)
+
+
+def _replayed(folder: Path | None, seed: int, datasets: int, days: int, faults: int) -> "Kept":
+    from runbooks.gameday.estate import Shape  # noqa: PLC0415
+    from service.gameday.home import replayed  # noqa: PLC0415
+
+    return replayed(folder, Shape(seed, datasets, days), faults)
+
+
+def _judged(kept: "Kept", began: float) -> "Judgement":
+    from service.gameday.judged import judge  # noqa: PLC0415
+
+    return judge(kept, began=began)
+
+
+def _failings(judgement: "Judgement") -> list[str]:
+    from runbooks.gameday.verdict import failings  # noqa: PLC0415
+
+    return failings([judgement.score], judgement.unknown_seconds)
+
+
+def _show(judgement: "Judgement", failings: list[str]) -> None:
+    score, shown = judgement.score, console()
+    for each in score.faults:
+        told = "told" if each.detected else "not told"
+        shown.print(plain(f"{each.kind}: expects {each.expect}, {told}, {each.pages} pages"))
+    shown.print(plain(f"false pages: {score.false_pages}"))
+    for failing in failings:
+        shown.print(plain(f"does not hold: {failing}"))

@@ -1,0 +1,96 @@
+"""`lineward ack|resolve|escalate|false-alarm INCIDENT`: what somebody does about an incident."""
+
+import asyncio
+import getpass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from service.asking import question
+from service.commands.options import AsJson, DataDir
+from service.settings import Settings, read
+from service.terminal import console, plain, print_json
+
+if TYPE_CHECKING:
+    from alerts.people.asked import Action
+
+app = typer.Typer()
+
+IncidentId = Annotated[
+    str, typer.Argument(metavar="INCIDENT", help="Its id: 16 hexadecimal digits.")
+]
+_Note = Annotated[str, typer.Option("--note", help="Why; it stands in the audit log.")]
+_DONE = {
+    "acknowledge": "acknowledged",
+    "suppress": "suppressed",
+    "unsuppress": "no longer suppressed",
+    "resolve": "resolved",
+    "escalate": "escalated: the next step is told",
+    "false_alarm": "resolved as a false alarm",
+}
+
+
+@app.command()
+def ack(
+    incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
+) -> None:
+    """Acknowledge an incident: somebody works on it, and nobody else is told."""
+    do(read(data_dir), incident, "acknowledge", note=note, as_json=as_json)
+
+
+@app.command()
+def resolve(
+    incident: IncidentId,
+    note: Annotated[str, typer.Option("--note", help="Why; it stands in the audit log.")],
+    data_dir: DataDir = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Resolve an incident; it stays quiet until it was good, or something else fails."""
+    do(read(data_dir), incident, "resolve", note=note, as_json=as_json)
+
+
+@app.command()
+def escalate(
+    incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
+) -> None:
+    """Tell the owner's next escalation step now."""
+    do(read(data_dir), incident, "escalate", note=note, as_json=as_json)
+
+
+@app.command()
+def false_alarm(
+    incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
+) -> None:
+    """Say that nothing was wrong: resolves it, and counts against that kind of fault."""
+    do(read(data_dir), incident, "false_alarm", note=note, as_json=as_json)
+
+
+def do(  # noqa: PLR0913 - what an ask is made of
+    settings: Settings,
+    incident: str,
+    action: "Action",
+    *,
+    note: str = "",
+    until: int | None = None,
+    as_json: bool,
+) -> None:
+    """Ask for it, wait for the answer, and show it.
+
+    Raises:
+        ServiceError: it is refused.
+    """
+    with question(settings) as asked:  # that there is a catalog, before anything opens one
+        now = asked.now
+    from alerts.people.asked import Ask  # noqa: PLC0415 - SQLAlchemy only once there is a catalog
+    from service.people.asking import outcome, put  # noqa: PLC0415 - as above
+
+    by = getpass.getuser()
+    wanted = Ask(incident_id=incident, action=action, by=by, via="cli", until=until, note=note)
+    found = asyncio.run(outcome(settings, wanted, put(settings, wanted, now)))
+    if as_json:
+        print_json(found)
+    elif found.is_done:
+        console().print(plain(f"{incident}: {_DONE[action]}"))
+    else:
+        console().print(plain(f"{incident}: {found.detail}"))

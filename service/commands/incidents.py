@@ -1,0 +1,79 @@
+"""`lineward incidents [ID]`: what is wrong now, or one incident with all that belongs to it."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from service.answers.incident_shapes import IncidentDetail, IncidentPage, IncidentRow
+from service.answers.incidents import incident, incidents
+from service.asking import question
+from service.commands.options import AsJson, DataDir
+from service.settings import read
+from service.terminal import console, local, plain, print_json, warn
+
+app = typer.Typer()
+_MOST_SHOWN = 50  # datasets of one incident
+
+
+@app.command()
+def main(
+    incident_id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="One of them, with its datasets.")
+    ] = None,
+    data_dir: DataDir = None,
+    *,
+    is_over_too: Annotated[bool, typer.Option("--all", help="Those that are over too.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """Show incidents: one for each fault, whatever the number of datasets that are bad by it."""
+    with question(read(data_dir)) as asked:
+        answer: IncidentPage | IncidentDetail = (
+            incidents(asked.reader, is_over_too=is_over_too, limit=limit)
+            if incident_id is None
+            else incident(asked.reader, incident_id)
+        )
+    if answer.partial_reason:
+        warn(answer.partial_reason)
+    if as_json:
+        print_json(answer)
+    else:
+        shown = listed(answer) if isinstance(answer, IncidentPage) else whole(answer)
+        console().print(shown)
+
+
+def listed(answer: IncidentPage) -> RenderableType:
+    """One line an incident."""
+    if not answer.incidents:
+        return plain("no incident is open")
+    table = Table("incident", "severity", "state", "since", "owner", "what", "datasets")
+    for each in answer.incidents:
+        said = (each.id, each.severity, _state(each), local(each.onset), each.owner or "nobody")
+        table.add_row(*map(plain, said), plain(each.what), plain(f"{each.datasets:,}"))
+    return table
+
+
+def _state(row: IncidentRow) -> str:
+    also = [word for word, holds in (("frozen", row.frozen), ("flapping", row.flapping)) if holds]
+    return ", ".join([row.state, *also])
+
+
+def whole(answer: IncidentDetail) -> RenderableType:
+    """Its line, why we say so, its datasets and its course."""
+    row = answer.incident
+    members = Table("dataset", "tier", "owner", "bad as", "since", "by", title="datasets")
+    for each in answer.members[:_MOST_SHOWN]:
+        name = f"{each.dataset_namespace} {each.dataset}"
+        over = " (no more)" if each.left_at else ""
+        by = each.explained_by or each.run_id or "-"
+        said = (name, each.tier or "-", each.owner or "-", each.kind + over, local(each.onset), by)
+        members.add_row(*map(plain, said))
+    course = Table("at", "what", "why", "by", title="course")
+    for step in answer.steps:
+        course.add_row(*map(plain, (local(step.at), step.what, step.reason, step.by or "-")))
+    more = len(answer.members) - _MOST_SHOWN
+    hidden = [plain(f"… and {more:,} datasets more: --json lists them")] if more > 0 else []
+    page = IncidentPage([row], 1, partial=False, partial_reason=None)
+    return Group(listed(page), plain(answer.evidence), members, *hidden, course)

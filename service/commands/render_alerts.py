@@ -1,0 +1,131 @@
+"""`lineward render rules|alertmanager`: alerting as code, from the objectives of the policy."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from service.errors import RefusedInputError
+from service.settings import read
+from service.terminal import clean, warn
+
+if TYPE_CHECKING:
+    from alerts.rules.rulefile import People
+    from lineage.policy.model import Policy
+
+_PolicyFile = Annotated[
+    Path | None, typer.Option("--policy", help="The policy file [LINEWARD_POLICY].")
+]
+_Url = Annotated[
+    str | None,
+    typer.Option(help="Lineward's API as others reach it; unless told, from the settings."),
+]
+_Platform = Annotated[
+    str, typer.Option(help="Owner of Lineward itself, and of what has no owner of its own.")
+]
+_Engineering = Annotated[
+    str | None,
+    typer.Option(help="Owner who hears of budgets that burn on; unless told, --platform."),
+]
+
+
+def rules(  # noqa: PLR0913 - each is an option of the command
+    *,
+    policy: _PolicyFile = None,
+    url: _Url = None,
+    platform: _Platform = "platform",
+    engineering: _Engineering = None,
+    job: Annotated[
+        str, typer.Option(help="Prometheus' scrape job of the metrics port.")
+    ] = "lineward",
+    collector_job: Annotated[
+        str, typer.Option(help="Prometheus' scrape job of the collector.")
+    ] = "lineward-collector",
+) -> None:
+    """Print Prometheus rules: error budgets, incidents, and Lineward's own health."""
+    from alerts.rules.health import Jobs  # noqa: PLC0415 - YAML only where it is printed
+    from alerts.rules.rulefile import notes, rule_file  # noqa: PLC0415 - as above
+
+    found, people = _policy(policy), _people(platform, engineering)
+    base = _checked("--url", url or read().service_url)
+    _warn_of_strangers(found, people)
+    for note in notes(found):
+        warn(clean(note))
+    jobs = Jobs(service=job, collector=collector_job)
+    sys.stdout.write(rule_file(found, people=people, jobs=jobs, runbooks=f"{base}/runbooks"))
+
+
+def alertmanager(  # noqa: PLR0913 - each is an option of the command
+    *,
+    watchdog_url: Annotated[
+        str,
+        typer.Option(help="Outside: takes the Watchdog, and raises the alarm when it stays away."),
+    ],
+    policy: _PolicyFile = None,
+    url: _Url = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the API's token, on Alertmanager's machine."),
+    ] = None,
+    outside_url: Annotated[
+        str | None, typer.Option(help="Webhook for what Lineward cannot tell when it is down.")
+    ] = None,
+    platform: _Platform = "platform",
+    engineering: _Engineering = None,
+) -> None:
+    """Print Alertmanager's configuration: routes by owner and severity, inhibition, mute times."""
+    from alerts.rules.alertmanager import alertmanager as rendered  # noqa: PLC0415 - as above
+    from alerts.rules.receivers import Places, outside_ways  # noqa: PLC0415 - as above
+
+    found, people = _policy(policy), _people(platform, engineering)
+    places = Places(
+        service_url=_checked("--url", url or read().service_url),
+        token_file=None if token_file is None else str(token_file),
+        watchdog_url=_checked("--watchdog-url", watchdog_url),
+        outside_url=None if outside_url is None else _checked("--outside-url", outside_url),
+    )
+    _warn_of_strangers(found, people)
+    if not outside_ways(people.platform, found, places):
+        warn(
+            "when Lineward's service is down, nobody can be told: give --outside-url, or the owner"
+            f" {clean(people.platform)} a pagerduty_key_file in the policy"
+        )
+    sys.stdout.write(rendered(found, people=people, places=places))
+
+
+def _policy(path: Path | None) -> "Policy":
+    from lineage.policy import DEFAULT, PolicyError, load  # noqa: PLC0415 - as above
+
+    file = path or read().policy
+    try:
+        return DEFAULT if file is None else load(file)
+    except PolicyError as error:
+        raise RefusedInputError(str(error)) from error
+
+
+def _people(platform: str, engineering: str | None) -> "People":
+    from alerts.rules.rulefile import People  # noqa: PLC0415 - as above
+
+    return People(platform=platform, engineering=engineering or platform)
+
+
+def _warn_of_strangers(policy: "Policy", people: "People") -> None:
+    known = {owner.name for owner in policy.owners}
+    for name in dict.fromkeys((people.platform, people.engineering)):
+        if name not in known:
+            warn(f"the policy has no owner {clean(name)!r}: nothing says how to reach them")
+
+
+def _checked(option: str, url: str) -> str:
+    """The URL without a slash at its end.
+
+    Raises:
+        RefusedInputError: it is none that can be called.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc or not url.isprintable():
+        message = f"{option}: expected http://HOST or https://HOST, got {url[:80]!r}"
+        raise RefusedInputError(message)
+    return url.rstrip("/")

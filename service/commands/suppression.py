@@ -1,0 +1,141 @@
+"""`lineward suppress|unsuppress|suppressions`: planned windows, and incidents that are to wait."""
+
+import getpass
+import re
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from lineage.clock import from_micros, to_micros
+from service.answers.moments import iso
+from service.answers.suppressions import SuppressionList
+from service.answers.suppressions import suppressions as listed
+from service.asking import question
+from service.commands.incident import do
+from service.commands.options import AsJson, DataDir
+from service.errors import InvalidQuestionError
+from service.people.spans import end_of, instant_of
+from service.settings import Settings, read
+from service.terminal import console, local, plain, print_json, warn
+
+app = typer.Typer()
+
+_INCIDENT = re.compile(r"[0-9a-f]{16}")
+_What = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATTERN|INCIDENT", help="As the policy's `match`; or an incident's id."
+    ),
+]
+_Until = Annotated[str | None, typer.Option("--until", help="An instant, with its time zone.")]
+_For = Annotated[str | None, typer.Option("--for", help="How long: 90m, 2h, 1d 12h; 30d at most.")]
+_From = Annotated[str | None, typer.Option("--from", help="When it begins; now unless told.")]
+
+
+@app.command()
+def suppress(  # noqa: PLR0913, PLR0917 - each is an option
+    what: _What,
+    reason: Annotated[str, typer.Option(help="Why; it stands in the audit log.")],
+    until: _Until = None,
+    length: _For = None,
+    begin: _From = None,
+    name: Annotated[str, typer.Option(help="What to call it; the pattern unless told.")] = "",
+    data_dir: DataDir = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Hide faults of what matches for a planned time, or an incident that is to wait."""
+    settings = read(data_dir)
+    with question(settings) as asked:
+        now = asked.now
+    start = now if begin is None else from_micros(instant_of(begin, "--from"))
+    end = end_of(until, length, begin=max(start, now), place="--")
+    if not _INCIDENT.fullmatch(what):
+        wanted = {"pattern": what, "until": end, "begin": to_micros(start), "name": name}
+        _begin_window(settings, wanted | {"reason": reason}, now, as_json=as_json)
+    elif begin is not None or name:
+        raise InvalidQuestionError("--from, --name: of a pattern; an incident waits from now on")
+    else:
+        do(settings, what, "suppress", note=reason, until=end, as_json=as_json)
+
+
+@app.command()
+def unsuppress(
+    what: Annotated[
+        str, typer.Argument(metavar="NUMBER|INCIDENT", help="Of a window, or an incident's id.")
+    ],
+    data_dir: DataDir = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """End a window before its time, or an incident's waiting."""
+    settings = read(data_dir)
+    if _INCIDENT.fullmatch(what):
+        do(settings, what, "unsuppress", as_json=as_json)
+        return
+    if not what.isascii() or not what.isdigit() or len(what) > 15:  # noqa: PLR2004 - of 16 is an id
+        message = f"expected a window's number or an incident's id, got {what[:80]!r}"
+        raise InvalidQuestionError(message)
+    with question(settings) as asked:
+        now = asked.now
+    from alerts.people.windows import Ending  # noqa: PLC0415 - SQLAlchemy only from here on
+    from service.people.windowing import end_window  # noqa: PLC0415 - as above
+
+    end_window(settings, Ending(int(what), getpass.getuser(), "cli"), now)
+    if as_json:
+        print_json({"id": int(what), "ended_at": now.isoformat()})
+    else:
+        console().print(plain(f"window {what} ended"))
+
+
+@app.command()
+def suppressions(
+    data_dir: DataDir = None,
+    *,
+    ended: Annotated[bool, typer.Option("--ended", help="Those that are over too.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List planned windows: of the policy, and those that somebody asked for."""
+    settings = read(data_dir)
+    from service.people.policies import policy_of  # noqa: PLC0415 - YAML only here
+
+    with question(settings) as asked:
+        answer = listed(asked.reader, policy_of(settings), asked.now, with_ended=ended)
+    if answer.partial_reason:
+        warn(answer.partial_reason)
+    if as_json:
+        print_json(answer.suppressions)
+    else:
+        console().print(table(answer))
+
+
+def table(answer: SuppressionList) -> Table:
+    """The windows as people read them."""
+    shown = Table("id", "name", "pattern", "from", "until", "state", "by", "reason")
+    for row in answer.suppressions:
+        number = "policy" if row.id is None else str(row.id)
+        name = row.name if row.cron is None else f"{row.name} ({row.cron})"
+        cells = (number, name, row.pattern, local(row.begin), local(row.until))
+        shown.add_row(*map(plain, (*cells, row.state, row.by, row.reason)))
+    return shown
+
+
+def _begin_window(
+    settings: Settings, wanted: dict[str, Any], now: datetime, *, as_json: bool
+) -> None:
+    from alerts.people.windows import Wanted  # noqa: PLC0415 - SQLAlchemy only once it is needed
+    from service.people.windowing import begin_window  # noqa: PLC0415 - as above
+
+    window = Wanted(**wanted, by=getpass.getuser(), via="cli")
+    begun = begin_window(settings, window, now)
+    if as_json:
+        print_json(begun)
+        return
+    what = f"{window.pattern} ({begun.datasets:,} datasets)"
+    console().print(
+        plain(f"window {begun.id}: {what} is suppressed until {local(iso(window.until))}")
+    )
+    if not begun.datasets:
+        warn("no dataset that is known now has a name like that: see `lineward datasets`")

@@ -1,0 +1,49 @@
+"""What the metrics say of delivery: who was told, what was not taken, and what still waits."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from alerts.delivery.figures import (
+    FAILED,
+    REPEATED,
+    SENT,
+    counted,
+    oldest_undelivered_seconds,
+    undelivered,
+)
+from lineage.catalog.reader import Reader
+from lineage.clock import to_micros
+
+
+def delivery_families(reader: Reader, now: datetime) -> Iterator[Metric]:
+    """Of the outbox: nothing of it rests on an evaluation."""
+    sent = CounterMetricFamily(
+        "lineage_notifications", "Messages that were taken.", labels=("channel", "kind")
+    )
+    for each in counted(reader, SENT):
+        sent.add_metric((each.channel, each.label), each.value)
+    failed = CounterMetricFamily(
+        "lineage_notification_failed", "Attempts that were not.", labels=("channel", "reason")
+    )
+    for each in counted(reader, FAILED):
+        failed.add_metric((each.channel, each.label), each.value)
+    repeated = CounterMetricFamily(
+        "lineage_notification_repeated",
+        "Messages sent again though an earlier try may have arrived.",
+        labels=("channel",),
+    )
+    for each in counted(reader, REPEATED):
+        repeated.add_metric((each.channel,), each.value)
+    yield from (sent, failed, repeated)
+    yield GaugeMetricFamily(
+        "lineage_notification_oldest_undelivered_seconds",
+        "Age of the oldest message that waits; 0 when none does.",
+        value=oldest_undelivered_seconds(reader, to_micros(now)),
+    )
+    yield GaugeMetricFamily(
+        "lineage_notifications_undelivered",
+        "Messages that wait.",
+        value=undelivered(reader),
+    )

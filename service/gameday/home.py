@@ -1,0 +1,38 @@
+"""Where a game day runs: a folder, and a Spark session of its own."""
+
+import tempfile
+from pathlib import Path
+
+from runbooks.gameday.estate import Shape
+from runbooks.gameday.truth import KINDS, Kind
+from service.errors import RefusedInputError
+from service.gameday.kept import Kept
+from service.gameday.replayed import replay
+from slis.session import open_session
+
+_MEMORY = "2g"  # a month of runs is in the catalog, on disk; a day at a minute is what Spark holds
+
+
+def replayed(
+    folder: Path | None, shape: Shape, faults: int, kinds: tuple[Kind, ...] = KINDS
+) -> Kept:
+    """Replay a game day.
+
+    Args:
+        folder: that is empty or not there; none: one below the folder for temporary files.
+        shape: of the estate.
+        faults: how many are done to it.
+        kinds: of them.
+
+    Raises:
+        RefusedInputError: there is something in the folder.
+        ValueError: there is no room for so many faults in such an estate.
+    """
+    place = Path(tempfile.mkdtemp(prefix="lineward-gameday-")) if folder is None else folder
+    if place.exists() and any(place.iterdir()):
+        raise RefusedInputError(f"{place} is not empty: name another folder, or use --reuse")
+    spark = open_session(driver_memory=_MEMORY, warehouse=place.parent / "warehouse")
+    try:
+        return replay(spark, place, shape, faults, kinds=kinds)
+    finally:
+        spark.stop()

@@ -1,0 +1,60 @@
+"""What the sender is given in place of Slack, PagerDuty and the webhook: receivers in this process.
+
+They are handed the very payloads that would go out, and what takes them knows their documents only.
+"""
+
+from alerts.delivery.message import to_json
+from alerts.delivery.outcomes import Outcome, Sent, Task, Transport
+from alerts.delivery.pagerduty_payload import action_of, event_of
+from alerts.delivery.slack_blocks import blocks_of
+from lineage.clock import Clock, to_micros
+from runbooks.gameday.received import Receivers
+
+
+class _Slack:
+    def __init__(self, receivers: Receivers, clock: Clock) -> None:
+        self._receivers = receivers
+        self._clock = clock
+
+    def send(self, task: Task) -> Outcome:
+        """Post, or edit what was posted of this incident."""
+        at, fields = to_micros(self._clock()), {"blocks": blocks_of(task.message)}
+        if task.handle is None:
+            return Sent(self._receivers.slack_post(task.target, fields, at))
+        self._receivers.slack_update(task.target, fields, at)
+        return Sent(task.handle)
+
+
+class _PagerDuty:
+    def __init__(self, receivers: Receivers, clock: Clock) -> None:
+        self._receivers = receivers
+        self._clock = clock
+
+    def send(self, task: Task) -> Outcome:
+        """Trigger, acknowledge or resolve."""
+        message = task.message
+        event = {"event_action": action_of(message.kind), "dedup_key": message.incident_id}
+        at = to_micros(self._clock())
+        self._receivers.pagerduty(task.target, event | event_of(message), at)
+        return Sent(message.incident_id)
+
+
+class _Webhook:
+    def __init__(self, receivers: Receivers, clock: Clock) -> None:
+        self._receivers = receivers
+        self._clock = clock
+
+    def send(self, task: Task) -> Outcome:
+        """Post the whole message."""
+        at = to_micros(self._clock())
+        self._receivers.webhook(task.target, to_json(task.message).encode(), at)
+        return Sent(f"{task.message.incident_id}.{task.message.revision}")
+
+
+def transports(receivers: Receivers, clock: Clock) -> dict[str, Transport]:
+    """By kind of channel, for `alerts.delivery.sender.Sender`."""
+    return {
+        "slack": _Slack(receivers, clock),
+        "pagerduty": _PagerDuty(receivers, clock),
+        "webhook": _Webhook(receivers, clock),
+    }

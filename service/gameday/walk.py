@@ -1,0 +1,168 @@
+"""The second half of a game day: the incident step, routing and delivery, walked over the changes.
+
+What is called is what runs in production (`alerts.watch`, `alerts.routing`, the sender), on a clock
+that jumps from one instant that matters to the next. People are simulated by one habit: whoever is
+rung acknowledges after five minutes.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final
+
+import msgspec
+from sqlalchemy import Engine, select
+
+from alerts.delivery.sender import Sender
+from alerts.delivery.settings import DeliverySettings
+from alerts.incidents.incident import Incident
+from alerts.people.asked import Ask, AskError, ask
+from alerts.routing.settings import TICKETS, RoutingSettings
+from alerts.watch.desk import Desk
+from alerts.watch.watch import Watch
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import from_micros
+from lineage.policy import Policy
+from runbooks.gameday.received import Heard, Receivers
+from runbooks.gameday.truth import Name
+from service.gameday.kept import KeptSlab
+from service.gameday.outlets import transports
+from service.gameday.stage import Stage
+
+_SECOND: Final = 1_000_000
+_STEP: Final = 15 * _SECOND  # as evaluations come while events do
+_LATER: Final = 300 * _SECOND
+_SOON: Final = 8  # steps after a change, in which holds of 30 and 45 s end
+_HOUR: Final = 3_600 * _SECOND
+_ANSWERS_AFTER: Final = 300 * _SECOND
+
+Lists = dict[tuple[str, int], frozenset[Name]]
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What people heard, and what stood behind each link as they heard it."""
+
+    heard: list[Heard]
+    lists: Lists
+
+    def resolve(self, link: str, at: int) -> Iterable[Name]:
+        """As `runbooks.gameday.scorer.Resolver`."""
+        return self.lists.get((link, at), frozenset())
+
+
+def walk(engine: Engine, policy: Policy, slabs: Iterable[KeptSlab]) -> Told:
+    """Walk a month.
+
+    Args:
+        engine: of a catalog of its own, migrated and empty.
+        policy: of the estate.
+        slabs: as they were kept, in their order.
+    """
+    walking = _Walking(engine, policy)
+    try:
+        for slab in slabs:
+            walking.through(slab)
+    finally:
+        walking.close()
+    return Told(walking.receivers.heard, walking.lists)
+
+
+class _Walking:
+    def __init__(self, engine: Engine, policy: Policy) -> None:
+        self._engine = engine
+        self._now = 0
+        self.receivers = Receivers()
+        self.lists: Lists = {}
+        self._stage = Stage(engine)
+        settings = RoutingSettings(tickets=TICKETS)
+        self._works = (
+            Watch(self._clock, lambda: policy, settings),
+            Desk(self._clock, lambda: policy, settings),
+        )
+        outlets = transports(self.receivers, self._clock)
+        self._sender = Sender(engine, outlets, DeliverySettings(), clock=self._clock)
+        self._answers: list[tuple[int, str]] = []
+
+    def close(self) -> None:
+        """Nothing is sent any more."""
+        self._sender.close()
+
+    def through(self, slab: KeptSlab) -> None:
+        """Every instant of it that matters."""
+        begins, ends = slab.figures.starts_at, slab.figures.ends_at
+        changes = self._stage.enter(slab)
+        hours = range(begins, ends, _HOUR)
+        stops = sorted({*changes, *hours})
+        for at, following in zip(stops, [*stops[1:], ends], strict=True):
+            self._turn(at)
+            for later in self._between(at, following):
+                self._turn(later)
+
+    def _between(self, at: int, following: int) -> Iterator[int]:
+        """While something is held, every 15 s at first; when somebody answers; else nothing."""
+        last, steps = at, 0
+        while True:
+            due = [when for when, _ in self._answers]
+            if self._is_held():
+                due.append(last + (_STEP if steps < _SOON else _LATER))
+            last = min(due, default=following)
+            if last >= following:
+                return
+            steps += 1
+            yield last
+
+    def _turn(self, at: int) -> None:
+        self._now = at
+        self._stage.bring(at)
+        self._answer()
+        for work in self._works:
+            work(self._engine)
+        before = len(self.receivers.heard)
+        self._sender.run()
+        for heard in self.receivers.heard[before:]:
+            self._note(heard)
+
+    def _note(self, heard: Heard) -> None:
+        if heard.what == "page":
+            self._answers.append((heard.at + _ANSWERS_AFTER, heard.incident))
+        if heard.what in {"page", "ticket"} and heard.full_list is not None:
+            self.lists[heard.full_list, heard.at] = self._listed(heard.full_list)
+
+    def _listed(self, link: str) -> frozenset[Name]:
+        """What the page behind a link of an incident shows."""
+        impact, dataset = tables.incident_impact, tables.dataset
+        rows = (
+            select(dataset.c.namespace, dataset.c.name)
+            .join(impact, impact.c.dataset_key == dataset.c.dataset_key)
+            .where(impact.c.incident_id == link.rsplit("/", 1)[-1])
+        )
+        with self._engine.connect() as connection:
+            return frozenset(Name(*row) for row in connection.execute(rows))
+
+    def _answer(self) -> None:
+        """Whoever was rung five minutes ago says so."""
+        due = [each for each in self._answers if each[0] <= self._now]
+        self._answers = [each for each in self._answers if each[0] > self._now]
+        for _, incident in due:
+            wanted = Ask(incident_id=incident, action="acknowledge", by="on call", via="api")
+            try:
+                with writing(self._engine) as connection:
+                    ask(connection, wanted, self._now)
+            except AskError:
+                continue  # it was over before anybody answered
+
+    def _is_held(self) -> bool:
+        incident = tables.incident
+        query = select(incident.c.life).where(incident.c.is_remembered)
+        with self._engine.connect() as connection:
+            lives = [msgspec.json.decode(life, type=Incident) for life in connection.scalars(query)]
+        return any(_is_held(each) for each in lives)
+
+    def _clock(self) -> datetime:
+        return from_micros(self._now)
+
+
+def _is_held(incident: Incident) -> bool:
+    """It is about to open, or to close."""
+    is_closing = incident.is_live and incident.good_at is not None
+    return incident.state == "pending" or is_closing

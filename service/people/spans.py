@@ -1,0 +1,64 @@
+"""Times as people give them: an instant with its zone, or a length from now."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from lineage.clock import to_micros
+from service.errors import InvalidQuestionError
+
+MORNING_HOUR = 8
+
+
+def end_of(
+    until: str | None, length: str | None, *, begin: datetime, place: str = ""
+) -> int | None:
+    """The end that somebody gave, as an instant or as a length after `begin`; µs.
+
+    Args:
+        until: as `2026-11-22T08:00:00+01:00`.
+        length: as `2h` or `1d 12h`.
+        begin: when the length begins.
+        place: put before the names of the two in an error: `--` of the command line.
+
+    Returns:
+        None where neither was given.
+
+    Raises:
+        InvalidQuestionError: both were, or one is none.
+    """
+    if until is not None and length is not None:
+        raise InvalidQuestionError(f"{place}until, {place}for: give one of the two")
+    if until is not None:
+        return instant_of(until, f"{place}until")
+    if length is None:
+        return None
+    from lineage.policy.durations import seconds_of  # noqa: PLC0415 - YAML only where it is needed
+
+    try:
+        return to_micros(begin + timedelta(seconds=seconds_of(length)))
+    except ValueError as error:
+        raise InvalidQuestionError(f"{place}for: {error}") from error
+
+
+def instant_of(text: str, place: str) -> int:
+    """Microseconds of an instant.
+
+    Raises:
+        InvalidQuestionError: it is none, or has no time zone.
+    """
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError as error:
+        example = "expected an instant such as 2026-11-22T08:00:00+01:00"
+        raise InvalidQuestionError(f"{place}: {example}, got {text[:80]!r}") from error
+    if instant.tzinfo is None:
+        advice = "has no time zone: end it with Z for UTC, or as +01:00"
+        raise InvalidQuestionError(f"{place}: {text[:80]!r} {advice}")
+    return to_micros(instant)
+
+
+def tomorrow_morning(now: datetime, time_zone: str) -> datetime:
+    """Tomorrow at eight by the clocks of a time zone; UTC."""
+    tomorrow = now.astimezone(ZoneInfo(time_zone)).date() + timedelta(days=1)
+    morning = datetime(tomorrow.year, tomorrow.month, tomorrow.day, MORNING_HOUR)  # noqa: DTZ001 - given its zone next
+    return morning.replace(tzinfo=ZoneInfo(time_zone)).astimezone(UTC)

@@ -1,0 +1,82 @@
+"""Begins and ends suppression windows, for the API and the command line."""
+
+from datetime import datetime
+
+import msgspec
+
+from alerts.people.hiding import matched
+from alerts.people.windows import (
+    EndedWindowError,
+    Ending,
+    UnknownWindowError,
+    Wanted,
+    WindowError,
+    audited_end_refusal,
+    audited_refusal,
+    create,
+    end,
+)
+from lineage.catalog.reader import open_reader
+from lineage.clock import to_micros
+from service import errors
+from service.people.asking import acting
+from service.settings import Settings
+
+_KNOWN = """
+SELECT namespace, name FROM dataset WHERE canonical_key = dataset_key AND retired_at IS NULL
+"""
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """A window that holds or is planned.
+
+    Attributes:
+        id: by which it is ended.
+        datasets: how many that are known now its pattern matches; jobs are not counted.
+    """
+
+    id: int
+    datasets: int
+
+
+def begin_window(settings: Settings, wanted: Wanted, now: datetime) -> Begun:
+    """Begin it, or plan it; refused or not, it is in the audit log.
+
+    Raises:
+        ServiceError: it is refused; the text names the place.
+    """
+    at = to_micros(now)
+    try:
+        with acting(settings) as connection:
+            number = create(connection, wanted, at)
+    except WindowError as error:
+        with acting(settings) as connection:
+            audited_refusal(connection, wanted, error, at)
+        raise _told(error) from error
+    with open_reader(settings.catalog) as reader:
+        known = [(str(namespace), str(name)) for namespace, name in reader.rows(_KNOWN)]
+    return Begun(number, matched(wanted.pattern.strip(), known))
+
+
+def end_window(settings: Settings, ending: Ending, now: datetime) -> None:
+    """End it now.
+
+    Raises:
+        ServiceError: there is none, or it is over.
+    """
+    at = to_micros(now)
+    try:
+        with acting(settings) as connection:
+            end(connection, ending, at)
+    except WindowError as error:
+        with acting(settings) as connection:
+            audited_end_refusal(connection, ending, error, at)
+        raise _told(error) from error
+
+
+def _told(error: WindowError) -> errors.ServiceError:
+    if isinstance(error, UnknownWindowError):
+        return errors.UnknownWindowError(str(error))
+    if isinstance(error, EndedWindowError):
+        return errors.NotNowError(str(error))
+    return errors.InvalidQuestionError(str(error))

@@ -1,0 +1,18 @@
+"""How somebody asks a supervisor for a restart: a file by the role's name, which it takes away."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+_PREFIX = "restart-"
+
+
+def ask(data_dir: Path, role: str) -> None:
+    """Ask for it; asked twice before it is seen is asked once."""
+    (data_dir / "run" / f"{_PREFIX}{role}").touch()
+
+
+def take(data_dir: Path) -> Iterator[str]:
+    """The roles that were asked for since the last time."""
+    for path in (data_dir / "run").glob(f"{_PREFIX}*"):
+        path.unlink(missing_ok=True)
+        yield path.name.removeprefix(_PREFIX)

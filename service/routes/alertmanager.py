@@ -1,0 +1,58 @@
+"""What Alertmanager says: it has called, so that people may be told; and its own alerts."""
+
+import msgspec
+from litestar import post
+from litestar.datastructures import State
+from litestar.params import RawBody
+
+from alerts.routing import RoutingSettings, receive
+from alerts.routing.calls import Call, InvalidCallError, call_of
+from alerts.routing.received import Heard
+from lineage.catalog.engine import open_catalog, writing
+from lineage.clock import to_micros
+from lineage.policy import DEFAULT, Policy, PolicyError, load
+from service.asking import question
+from service.errors import InvalidQuestionError, RefusedInputError
+
+
+class Received(msgspec.Struct, frozen=True):
+    """What became of a call.
+
+    Attributes:
+        released: incidents that it named, ours or not.
+        told: messages that it made.
+    """
+
+    released: int
+    told: int
+
+
+@post("/api/v1/alertmanager", access="alertmanager", status_code=200, sync_to_thread=True)
+def post_alertmanager(state: State, body: RawBody) -> Received:
+    """A call of Alertmanager's webhook, version 4; taken once it is in the catalog."""
+    try:
+        call = call_of(body)
+    except InvalidCallError as error:
+        raise InvalidQuestionError(str(error)) from error
+    found = _taken(state, call)
+    return Received(released=len(found.released), told=len(found.letters))
+
+
+def _taken(state: State, call: Call) -> Heard:
+    policy = _policy(state)
+    with question(state.settings, state.clock):  # that there is a catalog: nobody makes one here
+        pass
+    routing: RoutingSettings = state.routing
+    engine = open_catalog(state.settings.catalog)
+    try:
+        with writing(engine) as connection:
+            return receive(connection, call, policy, routing, to_micros(state.clock()))
+    finally:
+        engine.dispose()
+
+
+def _policy(state: State) -> Policy:
+    try:
+        return DEFAULT if state.settings.policy is None else load(state.settings.policy)
+    except PolicyError as error:
+        raise RefusedInputError(str(error)) from error

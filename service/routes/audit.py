@@ -1,0 +1,27 @@
+"""What people wanted, and what became of it: for admins."""
+
+from typing import Annotated
+
+from litestar import get
+from litestar.params import QueryParameter
+
+from service.answers.audit import AuditPage, Wanted, audit
+from service.routes.asked import AnyRequest, asked_by
+
+_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")]
+_Before = Annotated[int | None, QueryParameter(ge=1, description="Rows older than this one.")]
+_Text = Annotated[str | None, QueryParameter(max_length=4_096)]
+
+
+@get("/api/v1/audit", access="audit", sync_to_thread=True)
+def get_audit(
+    request: AnyRequest,
+    *,
+    who: _Text = None,
+    action: _Text = None,
+    before: _Before = None,
+    limit: _Limit = 100,
+) -> AuditPage:
+    """The newest first."""
+    with asked_by(request) as asked:
+        return audit(asked.reader, Wanted(who, action, before), limit=limit)

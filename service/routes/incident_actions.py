@@ -1,0 +1,54 @@
+"""What somebody does about an incident: written down, and answered by the next evaluation."""
+
+import asyncio
+from typing import get_args
+
+import msgspec
+from litestar import Response, post
+from litestar.params import FromPath
+
+from alerts.people.asked import Action, Ask
+from service.access.gate import who_asks
+from service.errors import InvalidQuestionError
+from service.people.asking import Outcome, outcome, put
+from service.people.spans import end_of
+from service.routes.asked import AnyRequest
+from service.routes.sent import MAX_BODY_BYTES, sent
+
+# As they stand in a path.
+_ACTIONS: dict[str, Action] = {action.replace("_", "-"): action for action in get_args(Action)}
+_DONE, _TAKEN = 200, 202
+
+
+class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"for_": "for"}):
+    """The body: why; and of a suppression its end, as an instant or as a length from now."""
+
+    note: str = ""
+    until: str | None = None
+    for_: str | None = None
+
+
+@post(
+    "/api/v1/incidents/{incident_id:str}/{action:str}",
+    access="answer",
+    request_max_body_size=MAX_BODY_BYTES,
+)
+async def post_action(
+    request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]
+) -> Response[Outcome]:
+    """Acknowledge, suppress, unsuppress, resolve, escalate, false-alarm; 202: not taken yet."""
+    wish = await sent(request, Wish)
+    settings, now = request.app.state.settings, request.app.state.clock()
+    if action not in _ACTIONS:
+        raise InvalidQuestionError(f"action: one of {', '.join(_ACTIONS)}, got {action[:80]!r}")
+    wanted = Ask(
+        incident_id=incident_id,
+        action=_ACTIONS[action],
+        by=who_asks(request.scope),
+        via="api",
+        until=end_of(wish.until, wish.for_, begin=now),
+        note=wish.note,
+    )
+    number = await asyncio.to_thread(put, settings, wanted, now)
+    found = await outcome(settings, wanted, number)
+    return Response(found, status_code=_DONE if found.is_done else _TAKEN)

@@ -1,0 +1,29 @@
+"""What a request sends: JSON of a known shape, and small."""
+
+from typing import TypeVar
+
+import msgspec
+
+from service.errors import InvalidQuestionError, NotJsonError
+from service.routes.asked import AnyRequest
+
+MAX_BODY_BYTES = 65_536
+_Shape = TypeVar("_Shape", bound=msgspec.Struct)
+
+
+async def sent(request: AnyRequest, shape: type[_Shape]) -> _Shape:
+    """The body; an empty one is an empty object.
+
+    Raises:
+        NotJsonError: it is not said to be JSON. A page of another site may have a visitor's browser
+            send any other kind without asking us first.
+        InvalidQuestionError: it has not this shape; the text names the place.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise NotJsonError(f"send `Content-Type: application/json`, not {kind[:80]!r}")
+    body = await request.body()
+    try:
+        return msgspec.json.decode(body or b"{}", type=shape)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidQuestionError(f"body: {str(error)[:300]}") from error

@@ -1,0 +1,56 @@
+"""Where Slack sends what people press. Outside the gate: a signature stands in for the token."""
+
+import asyncio
+import uuid
+
+from litestar import MediaType, Response, post
+
+from service.access.audit import UnauditedError
+from service.access.gate import OPEN
+from service.errors import NoDataError, NotSetUpError, TooSlowError, UnknownPersonError
+from service.people.slack import MAX_BODY_BYTES, Signed, SlackDesk, Stranger
+from service.routes.asked import AnyRequest
+
+# Slack waits for three seconds.
+_READ_SECONDS, _WRITE_SECONDS = 1.0, 1.8
+
+
+@post(
+    "/api/v1/slack/interactions",
+    access=OPEN,
+    status_code=200,
+    request_max_body_size=MAX_BODY_BYTES,
+    include_in_schema=False,
+)
+async def post_interaction(request: AnyRequest) -> Response[bytes]:
+    """A button of a message, written down; the message itself tells what became of it."""
+    desk: SlackDesk = request.app.state.slack
+    if not desk.is_set:
+        raise NotSetUpError("Slack's buttons: set LINEWARD_DELIVERY_SLACK_SIGNING_SECRET_FILE")
+    signed = await _signed(request)
+    taking = asyncio.to_thread(desk.take, signed, request.app.state.clock())
+    try:
+        stranger = await asyncio.wait_for(taking, _WRITE_SECONDS)
+    except TimeoutError as error:
+        raise TooSlowError("the catalog is busy; it may be done all the same") from error
+    if stranger is not None:
+        await _refuse(request, stranger)
+    return Response(b"", media_type=MediaType.TEXT)
+
+
+async def _signed(request: AnyRequest) -> Signed:
+    try:
+        body = await asyncio.wait_for(request.body(), _READ_SECONDS)
+    except TimeoutError as error:
+        raise TooSlowError("the body did not come in time") from error
+    named = request.headers
+    return Signed(body, named.get("x-slack-request-timestamp"), named.get("x-slack-signature"))
+
+
+async def _refuse(request: AnyRequest, stranger: Stranger) -> None:
+    guard = request.app.state.guard
+    try:
+        await guard.record_refusal("slack", stranger.who, stranger.reason, uuid.uuid4().hex)
+    except UnauditedError as error:
+        raise NoDataError(f"nobody is refused unaudited: {error}") from error
+    raise UnknownPersonError("this is not answered: no signature of Slack's, or nobody we know")

@@ -1,0 +1,70 @@
+"""Suppression windows: asked for, listed, ended."""
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+from litestar import delete, get, post
+from litestar.params import FromPath, QueryParameter
+
+from alerts.people.windows import Ending, Wanted
+from lineage.clock import from_micros
+from service.access.gate import who_asks
+from service.answers.suppressions import SuppressionList, suppressions
+from service.people.policies import policy_of
+from service.people.spans import end_of, instant_of
+from service.people.windowing import Begun, begin_window, end_window
+from service.routes.asked import AnyRequest, asked_by
+from service.routes.sent import MAX_BODY_BYTES, sent
+
+_Ended = Annotated[bool, QueryParameter(name="ended", description="Those that are over too.")]
+
+
+class Wish(
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    rename={"for_": "for", "from_": "from"},
+):
+    """The body: `from` is now unless told; the end is `until`, or `for` so long after it."""
+
+    pattern: str
+    reason: str
+    name: str = ""
+    from_: str | None = None
+    until: str | None = None
+    for_: str | None = None
+
+
+@get("/api/v1/suppressions", access="suppressions", sync_to_thread=True)
+def get_suppressions(request: AnyRequest, *, with_ended: _Ended = False) -> SuppressionList:
+    """Those that hold or are planned, of the policy too."""
+    with asked_by(request) as asked:
+        policy = policy_of(request.app.state.settings)
+        return suppressions(asked.reader, policy, asked.now, with_ended=with_ended)
+
+
+@post("/api/v1/suppressions", access="suppress", request_max_body_size=MAX_BODY_BYTES)
+async def post_suppression(request: AnyRequest) -> Begun:
+    """Begin one, or plan it."""
+    wish = await sent(request, Wish)
+    settings, now = request.app.state.settings, request.app.state.clock()
+    begin = now if wish.from_ is None else from_micros(instant_of(wish.from_, "from"))
+    wanted = Wanted(
+        pattern=wish.pattern,
+        until=end_of(wish.until, wish.for_, begin=max(begin, now)),
+        begin=0 if wish.from_ is None else instant_of(wish.from_, "from"),
+        by=who_asks(request.scope),
+        via="api",
+        reason=wish.reason,
+        name=wish.name,
+    )
+    return await asyncio.to_thread(begin_window, settings, wanted, now)
+
+
+@delete("/api/v1/suppressions/{number:int}", access="suppress", status_code=204)
+async def delete_suppression(request: AnyRequest, number: FromPath[int]) -> None:
+    """End it now; one that is planned never begins."""
+    settings, now = request.app.state.settings, request.app.state.clock()
+    ending = Ending(number, who_asks(request.scope), "api")
+    await asyncio.to_thread(end_window, settings, ending, now)

@@ -1,0 +1,18 @@
+"""What the metrics say of incidents that people judged: how often what was told was true."""
+
+from collections.abc import Iterator
+
+from prometheus_client.core import CounterMetricFamily, Metric
+
+from alerts.people.verdicts import METRIC, verdicts
+from lineage.catalog.reader import Reader
+
+
+def verdict_families(reader: Reader) -> Iterator[Metric]:
+    """By kind of fault: precision is 1 - false_alarm / judged."""
+    family = CounterMetricFamily(
+        METRIC, "Incidents that people judged, by kind.", labels=("kind", "verdict")
+    )
+    for each in verdicts(reader):
+        family.add_metric((each.kind, each.verdict), each.count)
+    yield family

@@ -1,0 +1,48 @@
+"""The product's sender into the receivers of a game day."""
+
+from datetime import UTC, datetime
+
+from alerts.delivery.message import Message, Root
+from alerts.delivery.outcomes import Sent, Task
+from runbooks.gameday.received import Receivers
+from runbooks.gameday.truth import Name
+from service.gameday.outlets import transports
+
+MESSAGE = Message(
+    incident_id="i1",
+    revision=1,
+    kind="opened",
+    severity="ticket",
+    what="the job failed",
+    since=1,
+    at=2,
+    root=Root("job", "load", "shop"),
+    owner="shop",
+)
+
+
+def test_what_each_outlet_is_handed_is_heard():
+    """By channel, at the simulated instant."""
+    receivers = Receivers()
+    outlets = transports(receivers, lambda: datetime(2026, 3, 20, tzinfo=UTC))
+    targets = {"slack": "#shop", "pagerduty": "keys/shop", "webhook": "tickets"}
+    for kind, target in targets.items():
+        assert isinstance(outlets[kind].send(Task(MESSAGE, target)), Sent)
+
+    assert [(each.by, each.to, each.what) for each in receivers.heard] == [
+        ("slack", "#shop", "ticket"),
+        ("pagerduty", "keys/shop", "page"),
+        ("webhook", "tickets", "ticket"),
+    ]
+    assert {each.root for each in receivers.heard} == {Name("shop", "load")}
+    assert {each.at for each in receivers.heard} == {1_773_964_800_000_000}
+
+
+def test_slack_edits_what_it_has():
+    """With the handle of the post it is no second one."""
+    receivers = Receivers()
+    slack = transports(receivers, lambda: datetime(2026, 3, 20, tzinfo=UTC))["slack"]
+    sent = slack.send(Task(MESSAGE, "#shop"))
+    slack.send(Task(MESSAGE, "#shop", handle=sent.handle))
+
+    assert [each.what for each in receivers.heard] == ["ticket", "other"]

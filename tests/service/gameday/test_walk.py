@@ -1,0 +1,83 @@
+"""The incident step of production, walked over changes that were kept."""
+
+import pytest
+
+from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from lineage.policy import Policy
+from lineage.policy.model import Owner
+from runbooks.gameday.truth import Name
+from service.gameday.walk import walk
+from tests.service.gameday.slabs import ORDERS, REVENUE, SECOND, START, activity, change, slab
+
+POLICY = Policy(
+    owners=(
+        Owner("shop", "#shop", "keys/shop"),
+        Owner("platform", "#platform", "keys/platform"),
+    )
+)
+WELL = [
+    change(0, ORDERS, "good"),
+    change(0, REVENUE, "good"),
+    change(0, ORDERS, "good", sli="M1"),
+    change(0, REVENUE, "good", sli="M1"),
+]
+KNOWN = [
+    activity(ORDERS, -600, "clean_orders"),
+    activity(REVENUE, -300, "build_revenue"),
+]
+
+
+@pytest.fixture
+def engine(tmp_path):
+    engine = open_catalog(catalog_url(tmp_path))
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+def rung(told):
+    return [(each.at, each.root, each.to) for each in told.heard if each.what == "page"]
+
+
+def test_an_estate_that_is_well_is_silent(engine):
+    """Six hours of it, and nobody hears a word."""
+    assert walk(engine, POLICY, [slab(6, WELL, KNOWN)]).heard == []
+
+
+def test_one_fault_is_one_page_with_all_that_is_hurt(engine):
+    """A source of trouble and what waits for it: rung once, thirty seconds after it was found."""
+    bad = [
+        change(3_360, ORDERS, "bad", "silent"),
+        change(3_660, REVENUE, "bad", "upstream_late"),
+        change(9_000, ORDERS, "good"),
+        change(9_300, REVENUE, "good"),
+    ]
+    known = [*KNOWN, activity(ORDERS, 8_990, "clean_orders")]
+    known.append(activity(REVENUE, 9_290, "build_revenue"))
+
+    told = walk(engine, POLICY, [slab(6, [*WELL, *bad], known)])
+
+    (page,) = [each for each in told.heard if each.what == "page"]
+    assert rung(told) == [
+        (START + 3_390 * SECOND, Name("shop", "clean_orders"), "keys/shop"),
+    ]
+    assert Name("s3://lake", "mart/revenue") in set(told.resolve(page.full_list, page.at))
+    over = [each.at for each in told.heard if each.what == "resolved" and each.by == "pagerduty"]
+    assert over == [START + 9_345 * SECOND]
+
+
+def test_whoever_is_rung_answers_and_nobody_else_is(engine):
+    """Five minutes later the incident is acknowledged: no escalation follows."""
+    bad = [change(3_360, ORDERS, "bad", "silent")]
+
+    told = walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])
+
+    assert len(rung(told)) == 1
+    assert "resolved" not in {each.what for each in told.heard}
+
+
+def test_what_is_bad_for_a_moment_is_not_told(engine):
+    """Good again within the hold."""
+    bad = [change(3_360, ORDERS, "bad", "silent"), change(3_380, ORDERS, "good")]
+
+    assert rung(walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])) == []

@@ -1,0 +1,35 @@
+"""A catalog with two incidents in it: one that is open, one that is over."""
+
+import pytest
+
+from lineage.catalog import tables
+from tests.alerts.watch.conftest import Watched
+from tests.alerts.watch.estate import micros
+
+NOON = 12 * 3600
+
+
+@pytest.fixture
+def watched(embedded):
+    """`raw` failed and `core` is late by it; a test of `mart` failed for a minute."""
+    made = Watched(embedded)
+    made.estate.add("raw", "core", "mart")
+    made.estate.chain("raw", "core")
+    made.at(NOON)
+    made.estate.say("mart", "bad", "assertion_failed", sli="facts", since=NOON)
+    made.until(NOON + 60)
+    made.estate.say("mart", "good", sli="facts")
+    made.until(NOON + 180)
+    made.estate.fail("raw", NOON + 200)
+    made.estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 210.0)
+    made.estate.say("core", "bad", "upstream_late", limit_seconds=NOON + 210.0)
+    made.until(NOON + 300)
+    return made
+
+
+@pytest.fixture
+def number(watched):
+    """Of the open one."""
+    [row] = [row for row in watched.rows(tables.incident) if row.state == "open"]
+    assert row.onset == micros(NOON + 200)
+    return row.incident_id

@@ -1,0 +1,91 @@
+"""What is told of incidents: by the command, by the API, to those who may see so much."""
+
+import msgspec
+import pytest
+from litestar.testing import TestClient
+
+from lineage.catalog.engine import catalog_url
+from lineage.catalog.reader import open_reader
+from service.access.sight import Sight
+from service.answers.incidents import incident, incidents
+from service.app import create_app
+from service.errors import UnknownIncidentError
+from service.settings import Settings
+from tests.alerts.watch.estate import NAMESPACE
+from tests.service.commandline import answer, lineward
+
+
+@pytest.fixture
+def reader(number, tmp_path):
+    """Of that catalog."""
+    assert number
+    with open_reader(catalog_url(tmp_path)) as opened:
+        yield opened
+
+
+def test_what_is_open_is_listed_and_what_is_over_when_asked(reader, number):
+    """The open one first."""
+    page, every = incidents(reader), incidents(reader, is_over_too=True)
+
+    assert [row.id for row in page.incidents] == [number]
+    assert [row.kind for row in every.incidents] == ["failed", "quality"]
+    assert page.incidents[0].datasets == 2
+    assert (page.incidents[0].root, page.incidents[0].owner) == ("make_raw", "sales")
+
+
+def test_one_has_its_datasets_with_evidence_and_its_course(reader, number):
+    """By what each is explained, and by which run the root failed."""
+    found = incident(reader, number)
+
+    assert [(each.dataset, each.steps, each.explained_by) for each in found.members] == [
+        ("raw", 0, None),
+        ("core", 1, f"{NAMESPACE}/raw"),
+    ]
+    assert found.members[0].run_id == "run-1"
+    assert [step.what for step in found.steps] == ["opened"]
+    assert "failed: run run-1" in found.evidence
+
+
+def test_who_may_see_none_of_its_datasets_sees_no_incident(reader, number):
+    """It is as if it were not there."""
+    blind = Sight(["hdfs://*"])
+
+    assert incidents(reader, blind).incidents == []
+    with pytest.raises(UnknownIncidentError, match="lineward incidents"):
+        incident(reader, number, blind)
+
+
+def test_who_may_see_a_member_only_does_not_learn_the_root_s_name(watched, reader, number):
+    """The dataset that it may see is listed, the root has no name."""
+    watched.move("core", "hdfs://mart")
+    found = incident(reader, number, Sight(["hdfs://*"]))
+
+    assert [each.dataset for each in found.members] == ["core"]
+    assert found.members[0].explained_by is None
+    assert found.incident.root is None
+    assert "raw" not in msgspec.json.encode(found).decode()
+
+
+def test_the_api_gives_the_same_shapes(number, tmp_path):
+    """And 404 for one that is not there."""
+    app = create_app(Settings(data_dir=tmp_path))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        listed = client.get("/api/v1/incidents?all=true").json()
+        one = client.get(f"/api/v1/incidents/{number}").json()
+        missing = client.get("/api/v1/incidents/nothing")
+
+    assert [row["state"] for row in listed["incidents"]] == ["open", "resolved"]
+    assert one["incident"]["id"] == number
+    assert (missing.status_code, missing.json()["title"]) == (404, "Unknown incident")
+
+
+def test_the_command_lists_them_and_shows_one(embedded, number):
+    """A table; with an id, its datasets and its course; `--json` the documented shape."""
+    listed = lineward("incidents", catalog=embedded)
+    one = lineward("incidents", number, catalog=embedded)
+    told = answer("incidents", "--all", catalog=embedded)
+
+    assert number in listed.stdout
+    assert "opened" in one.stdout
+    assert f"{NAMESPACE} core" in one.stdout
+    assert told["total"] == 2
