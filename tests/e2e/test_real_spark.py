@@ -71,8 +71,8 @@ def test_a_real_job_is_seen_from_its_listener_to_prometheus(up: Up, lake: Path, 
     assert run["duration_seconds"] > 0
 
     # Three datasets are expected; the two that only it read were never written by anybody.
-    metrics = until(lambda: _with(up.metrics(), "lineage_coverage_ratio"), seconds=120)
-    assert 'lineage_coverage_ratio{tier="optional"} 0.333' in metrics
+    covered = 'lineage_coverage_ratio{tier="optional"} 0.333'
+    metrics = until(lambda: _with(up.metrics(), covered), seconds=120)
     assert 'lineage_sli_learning{sli="freshness",tier="optional"} 3' in metrics
     assert "lineage_ingestion_lag_seconds_bucket" in metrics
     checked = subprocess.run(

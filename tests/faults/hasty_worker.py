@@ -11,7 +11,7 @@ from collector.writes import Write
 _commit = Spool._commit  # noqa: SLF001 - the mutant stands between the queue and the commit
 
 
-async def _land(self: Landing, events: list[Event], origin: str) -> None:
+async def _land(self: Landing, events: list[Event], origin: str, **_more: object) -> None:
     spool = self._ready()
     spool.submit(Write(tuple(spool.event_row(event, origin) for event in events), (), None))
 

@@ -1,0 +1,176 @@
+"""A job is killed: one page, to its owner, through the real Prometheus and Alertmanager."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trustme
+
+from lineage.catalog.engine import catalog_url
+from lineage.catalog.reader import open_reader
+from service.demo.spark import command, environment, http, listener_conf
+from tests.alerts.rules.alertmanagers import hasty, running, scraping
+from tests.e2e.conftest import JOBS
+from tests.e2e.running import Up
+from tests.fakes.pagerduty import FakePagerDuty
+from tests.fakes.slack import FakeSlack
+from tests.service.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+SALES, FINANCE, PLATFORM = "C0000001", "C0000002", "C0000009"
+KEY = "R" * 32
+_POLICY = """
+sources: ["file{lake}/landing/*", "file{lake}/ref/*"]
+owners:
+  - {{name: sales, slack: C0000001, pagerduty_key_file: sales.key}}
+  - {{name: finance, slack: C0000002}}
+  - {{name: platform, slack: C0000009, pagerduty_key_file: platform.key}}
+jobs:
+  - {{match: shop/*, owner: sales}}
+datasets:
+  - {{match: "file{lake}/core/orders", tier: important, owner: sales, limit: 90s}}
+  - {{match: "file{lake}/mart/daily", tier: critical, owner: finance, limit: 1h}}
+"""
+_PROMETHEUS = """
+global: {{scrape_interval: 2s, evaluation_interval: 2s}}
+rule_files: [lineward-rules.yml]
+alerting: {{alertmanagers: [{{static_configs: [{{targets: ["{alertmanager}"]}}]}}]}}
+scrape_configs:
+  - {{job_name: lineward, static_configs: [{{targets: ["127.0.0.1:{metrics}"]}}]}}
+  - {{job_name: lineward-collector, static_configs: [{{targets: ["127.0.0.1:{collector}"]}}]}}
+"""
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """Orders and countries have landed."""
+    lake = tmp_path / "lake"
+    for name, rows in {
+        "landing/orders": "id,country\n1,de\n2,fr\n",
+        "ref/countries": "country,name\nde,Germany\nfr,France\n",
+    }.items():
+        (lake / name).mkdir(parents=True)
+        (lake / name / "part.csv").write_text(rows)
+    return lake
+
+
+@pytest.fixture
+def slack() -> Iterator[FakeSlack]:
+    """One workspace."""
+    fake = FakeSlack()
+    fake.start()
+    yield fake
+    fake.stop()
+
+
+@pytest.fixture
+def pagerduty() -> Iterator[FakePagerDuty]:
+    """One account; the platform's service has a key of its own."""
+    fake = FakePagerDuty(trustme.CA())
+    fake.listen()
+    yield fake
+    fake.stop()
+
+
+@pytest.fixture
+def shop(tmp_path: Path, lake: Path, slack: FakeSlack, pagerduty: FakePagerDuty) -> Iterator[Up]:
+    """A `lineward up` that waits for Alertmanager's call before it tells anybody."""
+    (tmp_path / "sales.key").write_text(KEY)
+    (tmp_path / "platform.key").write_text("S" * 32)
+    (tmp_path / "token").write_text(slack.token)
+    (tmp_path / "lineward.yaml").write_text(_POLICY.format(lake=lake))
+    authority = pagerduty.write_authority(tmp_path / "authority.pem")
+    up = Up(
+        tmp_path,
+        LINEWARD_POLICY=str(tmp_path / "lineward.yaml"),
+        LINEWARD_ALERTS_MODE="alertmanager",
+        LINEWARD_DELIVERY_SLACK_URL=slack.url,
+        LINEWARD_DELIVERY_SLACK_TOKEN_FILE=str(tmp_path / "token"),
+        LINEWARD_DELIVERY_PAGERDUTY_URL=pagerduty.url,
+        LINEWARD_DELIVERY_PAGERDUTY_KEYS=str(tmp_path),
+        LINEWARD_DELIVERY_PAGERDUTY_CA_FILE=str(authority),
+    )
+    try:
+        until(up.accepts, seconds=60)
+        yield up
+    finally:
+        up.stop()
+
+
+@pytest.fixture
+def watched(tmp_path: Path, shop: Up) -> Iterator[Up]:
+    """With the rendered rules and routes in the real servers."""
+    service = f"http://127.0.0.1:{shop.ports['SERVICE']}"
+    policy = ("--policy", str(tmp_path / "lineward.yaml"), "--url", service)
+    rules = shop.text("render", "rules", *policy)
+    (tmp_path / "lineward-rules.yml").write_text(rules)
+    routes = shop.text("render", "alertmanager", *policy, "--watchdog-url", f"{service}/livez")
+    with running(tmp_path, hasty(routes)) as alertmanager:
+        text = _PROMETHEUS.format(
+            alertmanager=alertmanager.address,
+            metrics=shop.ports["METRICS"],
+            collector=shop.ports["COLLECTOR"],
+        )
+        with scraping(tmp_path, text):
+            yield shop
+
+
+def _start(lake: Path, job: str, collector: str) -> subprocess.Popen[bytes]:
+    conf = listener_conf(http(collector), namespace="shop")
+    argv = command(JOBS / "shop.py", str(lake), job, conf=conf, scratch=lake)
+    with (lake / f"{job}.log").open("wb") as log:
+        return subprocess.Popen(
+            argv, env=environment(), stdout=log, stderr=log, cwd=lake, start_new_session=True
+        )
+
+
+def _run(lake: Path, job: str, collector: str) -> None:
+    assert _start(lake, job, collector).wait(240) == 0, (lake / f"{job}.log").read_text()[-2_000:]
+
+
+def _kill_in_its_middle(lake: Path, up: Up) -> None:
+    (lake / "stuck").touch()
+    stuck = _start(lake, "clean", up.collector)
+    until(lambda: _writes(up), seconds=180)
+    os.killpg(stuck.pid, signal.SIGKILL)
+    stuck.wait()
+    (lake / "stuck").unlink()
+
+
+def _writes(up: Up) -> bool:
+    """Whether a run that has not ended is known to write."""
+    sql = "SELECT count(*) FROM run WHERE job_name LIKE 'clean.adaptive%' AND completed_at IS NULL"
+    with open_reader(catalog_url(up.data_dir)) as reader:
+        return bool(reader.rows(sql)[0][0])
+
+
+def test_one_fault_is_one_page_to_its_owner_and_ends(
+    watched: Up, lake: Path, slack: FakeSlack, pagerduty: FakePagerDuty
+):
+    """One message, one trigger, a notice downstream, nothing from a burn rate; then they end."""
+    for job in ("ingest", "clean", "report"):
+        _run(lake, job, watched.collector)
+    _kill_in_its_middle(lake, watched)
+
+    until(lambda: pagerduty.pages, seconds=240)
+    until(lambda: slack.posts(SALES), seconds=30)
+    [post] = slack.posts(SALES)
+    told = str(post)
+    assert "clean" in told
+    assert "mart/daily" in told
+    assert f"/api/v1/incidents/{pagerduty.pages[0][1]}" in told
+    assert [key for key, _ in pagerduty.pages] == [KEY]
+    until(lambda: slack.posts(FINANCE), seconds=30)
+    assert "core/orders" not in str(slack.posts(FINANCE))
+
+    _run(lake, "clean", watched.collector)
+    until(lambda: set(pagerduty.alerts.values()) == {"resolved"}, seconds=180)
+    assert [key for key, _ in pagerduty.pages] == [KEY]
+    assert len(slack.posts(SALES)) == 1
+    # What is left of young budgets may be a ticket of the platform's; a page it is not.
+    assert not [post for post in slack.posts(PLATFORM) if post["text"].startswith("Page")]
+    assert slack.rung == []
