@@ -17,6 +17,13 @@ from slis.session import open_session
 
 ROOT = Path(__file__).resolve().parent.parent
 MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
+# Tests end before what Java's second compiler makes pays: a fifth of the suite's CPU.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+# Nor is a plan worth compiling that sees three rows once. Processes of their own compile theirs.
+_INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -32,6 +39,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session of the run: starting Spark costs more than most tests."""
     session = open_session(warehouse=tmp_path_factory.mktemp("warehouse"))
+    for name, value in _INTERPRETED.items():
+        session.conf.set(name, value)
     yield session
     session.stop()
 
