@@ -55,16 +55,37 @@ def _only_the_last(waiting: Sequence[Waiting], _: Kind | None) -> Plan:
 
 
 def _triggers_and_resolves(waiting: Sequence[Waiting], last_sent: Kind | None) -> Plan:
-    """A trigger and a resolve are always sent, in order; only triggers in a row are one."""
+    """What is over by now rings nobody; of what is not, triggers in a row are one."""
     is_open = last_sent is not None and action_of(last_sent) != "resolve"
     pointless: list[tuple[int, str]] = []
-    for at, first in enumerate(waiting):
-        # In doubt, its first try may have opened or closed something: it is sent again.
-        if is_open or action_of(first.kind) == "trigger" or first.doubt_since is not None:
-            plan = _merged(_triggers_from(waiting[at:]))
-            return msgspec.structs.replace(plan, swallowed=(*pointless, *plan.swallowed))
-        pointless.append((first.revision, NEVER_TRIGGERED))
+    while waiting:
+        life = _life(waiting)
+        is_over = action_of(life[-1].kind) == "resolve"
+        # In doubt, its first try may have opened or closed something: its end is sent.
+        if is_over and (is_open or any(each.doubt_since is not None for each in life)):
+            return _behind(pointless, _merged(life))
+        if not is_over and (is_open or _begins(life[0])):
+            return _behind(pointless, _merged(_triggers_from(life)))
+        gone = life if is_over else life[:1]
+        pointless += [(each.revision, NEVER_TRIGGERED) for each in gone]
+        waiting = waiting[len(gone) :]
     return Plan(swallowed=tuple(pointless))
+
+
+def _life(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
+    """Up to where it is over."""
+    for count, each in enumerate(waiting, start=1):
+        if action_of(each.kind) == "resolve":
+            return waiting[:count]
+    return waiting
+
+
+def _begins(first: Waiting) -> bool:
+    return action_of(first.kind) == "trigger" or first.doubt_since is not None
+
+
+def _behind(pointless: Sequence[tuple[int, str]], plan: Plan) -> Plan:
+    return msgspec.structs.replace(plan, swallowed=(*pointless, *plan.swallowed))
 
 
 def _triggers_from(waiting: Sequence[Waiting]) -> Sequence[Waiting]:

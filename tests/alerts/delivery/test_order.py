@@ -14,8 +14,8 @@ from tests.alerts.delivery.told import BEGAN, message
 _LEASE_SECONDS = 50
 
 
-def test_an_unsent_edit_is_superseded_and_a_trigger_is_not(desk, slack, pagerduty):
-    """An hour of silence ends with one message in Slack, and a trigger before the resolve."""
+def test_what_is_over_after_an_hour_of_silence_is_told_as_over(desk, slack, pagerduty):
+    """One message in Slack; PagerDuty is sent the end alone, of what a 503 may have opened."""
     slack.status = pagerduty.status = 503
     desk.tell(message(1), DATA, PAGER)
     desk.run_for(1_200, step=60)
@@ -25,13 +25,26 @@ def test_an_unsent_edit_is_superseded_and_a_trigger_is_not(desk, slack, pagerdut
     desk.run_for(600, step=60)
 
     assert [each["text"].split(":")[0] for each in slack.posts("C0000001")] == ["Resolved"]
-    assert pagerduty.actions() == ["trigger", "resolve"]
+    assert (pagerduty.actions(), pagerduty.pages) == (["resolve"], [])
     assert desk.rows() == [
-        (PAGER, 1, "sent", ""),
+        (PAGER, 1, "superseded", "superseded"),
         (PAGER, 2, "sent", ""),
         (DATA, 1, "superseded", "superseded"),
         (DATA, 2, "sent", ""),
     ]
+
+
+def test_what_was_over_before_a_429_passed_is_not_sent_at_all(desk, pagerduty):
+    """Nothing of it arrived: nobody is rung, and there is nothing to resolve."""
+    pagerduty.status = 429
+    desk.tell(message(1), PAGER)
+    desk.run()
+    desk.tell(message(2, "resolved"), PAGER)
+    pagerduty.status = None
+    desk.run_for(60)
+
+    assert pagerduty.events == []
+    assert [row[2:] for row in desk.rows()] == [("superseded", "never_triggered")] * 2
 
 
 def test_a_resolve_of_what_was_never_triggered_is_not_sent(desk, pagerduty):
@@ -59,15 +72,29 @@ def test_a_later_message_waits_for_the_one_before_it(desk, receiver):
     assert [each["revision"] for each in receiver.tickets] == [1, 2]
 
 
-def test_without_the_order_a_resolve_swallows_its_trigger(desk, pagerduty, monkeypatch):
-    """Mutant: PagerDuty is treated as Slack is, and is never rung."""
-    monkeypatch.setitem(plans._PLANS, "pagerduty", plans._only_the_last)  # noqa: SLF001
+def _comes_back(desk):
     desk.tell(message(1), PAGER)
-    desk.tell(message(2, "resolved"), PAGER)
+    desk.run()
+    for revision, kind in ((2, "resolved"), (3, "opened")):
+        desk.tell(message(revision, kind), PAGER)
     desk.run()
 
-    assert pagerduty.actions() == ["resolve"]
-    assert pagerduty.pages == []
+
+def test_what_came_back_is_rung_again(desk, pagerduty):
+    """Both wait: the end of the first is sent before it."""
+    _comes_back(desk)
+
+    assert pagerduty.actions() == ["trigger", "resolve", "trigger"]
+    assert len(pagerduty.pages) == 2
+
+
+def test_without_the_order_a_resolve_is_swallowed(desk, pagerduty, monkeypatch):
+    """Mutant: PagerDuty is treated as Slack is, and takes the second ring for a change."""
+    monkeypatch.setitem(plans._PLANS, "pagerduty", plans._only_the_last)  # noqa: SLF001
+    _comes_back(desk)
+
+    assert pagerduty.actions() == ["trigger", "trigger"]
+    assert len(pagerduty.pages) == 1
 
 
 def test_without_the_order_a_later_message_overtakes(desk, receiver, monkeypatch):

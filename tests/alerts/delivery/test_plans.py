@@ -30,17 +30,33 @@ def _all_sent(kind: str, waiting: list[Waiting]) -> list[str]:
     [
         ("slack", ("opened", "changed", "resolved"), ["resolved"]),
         ("webhook", ("opened", "changed", "resolved"), ["opened", "changed", "resolved"]),
-        ("pagerduty", ("opened", "resolved"), ["opened", "resolved"]),
+        ("pagerduty", ("opened", "resolved"), []),
         ("pagerduty", ("opened", "changed", "changed"), ["changed"]),
         ("pagerduty", ("opened", "acknowledged", "changed"), ["opened", "acknowledged", "changed"]),
         ("pagerduty", ("resolved",), []),
         ("pagerduty", ("acknowledged", "resolved", "opened"), ["opened"]),
-        ("pagerduty", ("opened", "handed_over", "resolved"), ["opened", "handed_over"]),
+        ("pagerduty", ("opened", "handed_over", "resolved"), []),
+        ("pagerduty", ("opened", "resolved", "opened", "changed"), ["changed"]),
     ],
 )
 def test_what_is_sent_of_all_that_waits(channel, waiting, sent):
-    """An edit says all that came before it; a trigger and its resolve are never swallowed."""
+    """An edit says all that came before it; what is over rings nobody."""
     assert _all_sent(channel, _waiting(*waiting)) == sent
+
+
+@pytest.mark.parametrize(
+    ("doubt_since", "last_sent", "plan"),
+    [
+        (None, "opened", Plan(4, ((2, "superseded"), (3, "superseded")))),
+        (7, None, Plan(4, ((2, "superseded"), (3, "superseded")), 7)),
+        (None, None, Plan(5, tuple((gone, "never_triggered") for gone in (2, 3, 4)))),
+    ],
+)
+def test_the_end_is_sent_of_what_is_open_or_may_be(doubt_since, last_sent, plan):
+    """It is over and has begun anew: the end goes first, and alone where nothing was opened."""
+    over = [Waiting(2, "opened", doubt_since), Waiting(3, "acknowledged"), Waiting(4, "resolved")]
+
+    assert plan_of("pagerduty", [*over, Waiting(5, "opened")], last_sent) == plan
 
 
 def test_a_resolve_whose_first_try_may_have_arrived_is_sent_again():
