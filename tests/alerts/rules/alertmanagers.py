@@ -74,8 +74,9 @@ def listening() -> Iterator[tuple[str, Heard]]:
 class Alertmanager:
     """One that runs, by its URL."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, process: subprocess.Popen[bytes]) -> None:
         self._url = url
+        self._process = process
 
     @property
     def address(self) -> str:
@@ -86,6 +87,11 @@ class Alertmanager:
         """Alerts that fire, as Prometheus sends them."""
         body = [{"labels": labels, "annotations": {"summary": "x"}} for labels in alerts]
         httpx.post(f"{self._url}/api/v2/alerts", json=body).raise_for_status()
+
+    def kill(self) -> None:
+        """As the kernel does; back when it is gone."""
+        self._process.kill()
+        self._process.wait()
 
     def states(self) -> dict[str, str]:
         """`active` or `suppressed`, by the alert's name and its incident."""
@@ -103,8 +109,8 @@ def running(folder: Path, configuration: str) -> Iterator[Alertmanager]:
     """The real binary with this configuration, alone."""
     (folder / "am.yml").write_text(configuration, encoding="utf-8")
     command = ["prometheus-alertmanager", "--config.file=am.yml", "--storage.path=data"]
-    with _started(folder, [*command, "--cluster.listen-address="], "am.log") as url:
-        yield Alertmanager(url)
+    with _started(folder, [*command, "--cluster.listen-address="], "am.log") as (url, process):
+        yield Alertmanager(url, process)
 
 
 @contextmanager
@@ -119,8 +125,10 @@ def scraping(folder: Path, configuration: str) -> Iterator[None]:
 
 
 @contextmanager
-def _started(folder: Path, command: list[str], log_name: str) -> Iterator[str]:
-    """The URL of one of the two, on a free port."""
+def _started(
+    folder: Path, command: list[str], log_name: str
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The URL and the process of one of the two, on a free port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -132,7 +140,7 @@ def _started(folder: Path, command: list[str], log_name: str) -> Iterator[str]:
     ):
         try:
             until(lambda: _is_ready(f"http://{address}"), log_file.read_text)
-            yield f"http://{address}"
+            yield f"http://{address}", process
         finally:
             process.terminate()
 

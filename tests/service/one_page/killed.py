@@ -1,0 +1,104 @@
+"""A notifier in a process of its own, which the kernel kills at a place in the code that is named.
+
+Run by a server that forks: it has loaded everything before, and no threads that a fork would lose.
+"""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final
+
+from lineage.catalog.engine import open_catalog
+from lineage.clock import from_micros
+from tests.service.one_page.shop import ALERTMANAGER, Given, turn
+
+_DEADLINE_SECONDS: Final = 60
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload(["tests.service.one_page.killed"])
+
+BEFORE, AFTER = "before", "after"
+# Where it dies: in words, in which module, at what, and whether that is done.
+FAILPOINTS: Final = {
+    "before the watch's transaction": ("alerts.watch.watch", "Watch._write", BEFORE),
+    "in the watch's transaction, before anything": ("alerts.watch.watch", "keep", BEFORE),
+    "between the incident and its message": ("alerts.watch.watch", "told", BEFORE),
+    "in the watch's transaction, before the commit": ("alerts.watch.watch", "told", AFTER),
+    "between watch and diagnosis": ("alerts.watch.watch", "Watch.__call__", AFTER),
+    "in the diagnosis": ("service.diagnosis.diagnose", "_compared", BEFORE),
+    "between diagnosis and desk": ("alerts.watch.desk", "Desk.__call__", BEFORE),
+    "between desk and sender": ("service.notifying", "Sending.__call__", BEFORE),
+    "before the claim": ("alerts.delivery.sender", "Sender._claim", BEFORE),
+    "after the claim": ("alerts.delivery.sender", "Sender._claim", AFTER),
+    "before sending": ("alerts.delivery.sender", "Sender._send", BEFORE),
+    "between send and mark": ("alerts.delivery.sender", "Sender._send", AFTER),
+    "in the mark, before the commit": ("alerts.delivery.marks", "Marks.mark", AFTER),
+    "after the mark": ("alerts.delivery.sender", "Sender._mark", AFTER),
+    "after Slack's post": ("alerts.delivery.slack", "_Delivery._post", AFTER),
+    "between Slack's edit and reply": ("alerts.delivery.slack", "_Delivery._reply", BEFORE),
+    "after PagerDuty's answer": ("alerts.delivery.pagerduty_events", "PagerDuty.send", AFTER),
+}
+# As it is told by time: two minutes after it opened, without Alertmanager.
+BY_TIME: Final = {
+    "in the desk's transaction, before anything": ("alerts.routing.desk", "turn", BEFORE),
+    "in the desk's transaction, before the commit": ("alerts.routing.desk", "turn", AFTER),
+}
+# As Alertmanager's call is taken.
+BY_CALL: Final = {
+    "before it is written down": ("service.routes.alertmanager", "receive", BEFORE),
+    "before the commit": ("service.routes.alertmanager", "receive", AFTER),
+    "before the answer": ("service.routes.alertmanager", "_taken", AFTER),
+}
+# Mutants: the transaction taken away, so that what was written before the kill stays.
+HALVES: Final = {
+    "the incident, and not its message": ("alerts.watch.watch", "told", BEFORE),
+}
+
+
+def killed(given: Given, at: int, failpoint: str, call: bytes | None = None) -> bool:
+    """One turn at this instant (µs), or one call, in another process; whether it was killed there.
+
+    Raises:
+        AssertionError: it ended in another way.
+    """
+    process = _context.Process(target=_live, args=(given, at, failpoint, call))
+    process.start()
+    process.join(_DEADLINE_SECONDS)
+    assert process.exitcode in {0, -signal.SIGKILL}, process.exitcode
+    return process.exitcode != 0
+
+
+def _live(given: Given, at: int, failpoint: str, call: bytes | None) -> None:
+    if failpoint in HALVES:
+        _arm(*HALVES[failpoint], before_it=_commit)
+    else:
+        _arm(*(FAILPOINTS | BY_TIME | BY_CALL)[failpoint])
+    if call is None:
+        turn(given.works(lambda: from_micros(at)), open_catalog(given.settings.catalog))
+    else:
+        given.client(lambda: from_micros(at)).post(ALERTMANAGER, content=call)
+
+
+def _arm(
+    module: str, name: str, when: str, before_it: Callable[..., None] = lambda *_, **__: None
+) -> None:
+    owner: Any = import_module(module)
+    *path, last = name.split(".")
+    for each in path:
+        owner = getattr(owner, each)
+    setattr(owner, last, _dying(getattr(owner, last), when, before_it))
+
+
+def _dying(done: Callable[..., Any], when: str, before_it: Callable[..., None]) -> Any:  # noqa: ANN401
+    def die(*given: Any, **named: Any) -> None:  # noqa: ANN401
+        before_it(*given, **named)
+        if when == AFTER:
+            done(*given, **named)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return die
+
+
+def _commit(connection: Any, *_: object) -> None:  # noqa: ANN401 - a mutant of its transaction
+    connection.commit()

@@ -1,0 +1,197 @@
+"""A shop whose faults the whole notifier tells of, on a clock of the test's own."""
+
+from collections.abc import Sequence
+from concurrent.futures import wait
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from litestar.testing import TestClient
+from sqlalchemy import Engine, Table, select
+
+from alerts.delivery.figures import counted, oldest_undelivered_seconds
+from alerts.delivery.settings import DeliverySettings
+from alerts.people.asked import Ask, ask
+from alerts.routing.settings import RoutingSettings
+from alerts.rules.incidents import NAMES
+from lineage.catalog import tables
+from lineage.catalog.engine import catalog_url, writing
+from lineage.catalog.reader import open_reader
+from lineage.clock import Clock
+from service import notifying
+from service.app import create_app
+from service.bookkeeping import Work
+from service.incident_families import incident_families
+from service.settings import Settings
+from tests.alerts.delivery.told import Ticking
+from tests.alerts.watch.estate import MIDNIGHT, Estate
+from tests.fakes.pagerduty import FakePagerDuty
+from tests.fakes.slack import FakeSlack
+
+SALES, FINANCE, PLATFORM = "C0000001", "C0000002", "C0000009"
+KEY, PLATFORM_KEY = "R" * 32, "S" * 32
+STEP = 10
+ALERTMANAGER = "/api/v1/alertmanager"
+_POLICY = """
+owners:
+  - {name: sales, slack: C0000001, pagerduty_key_file: sales.key}
+  - {name: finance, slack: C0000002}
+  - {name: platform, slack: C0000009, pagerduty_key_file: platform.key}
+"""
+
+
+class Given(msgspec.Struct, frozen=True):
+    """What a notifier is started with: the same after each of its deaths."""
+
+    settings: Settings
+    routing: RoutingSettings
+    delivery: DeliverySettings
+
+    def works(self, clock: Clock) -> list[Work]:
+        """As the service has them done each second."""
+        return notifying.works(self.settings, self.routing, self.delivery, clock)
+
+    def client(self, clock: Clock) -> TestClient:
+        """Of the service's API."""
+        app = create_app(self.settings, clock, routing=self.routing)
+        return TestClient(app, base_url="http://127.0.0.1")
+
+
+def given(folder: Path, slack: FakeSlack, pagerduty: FakePagerDuty) -> Given:
+    """Sales and the platform may be rung, finance hears in Slack; what is stuck: the platform."""
+    (folder / "lineward.yaml").write_text(_POLICY)
+    (folder / "sales.key").write_text(KEY)
+    (folder / "platform.key").write_text(PLATFORM_KEY)
+    (folder / "token").write_text(slack.token)
+    delivery = DeliverySettings(
+        slack_url=slack.url,
+        slack_token_file=folder / "token",
+        pagerduty_url=pagerduty.url,
+        pagerduty_keys=folder,
+        pagerduty_ca_file=pagerduty.write_authority(folder / "authority.pem"),
+        fallback=f"slack:{PLATFORM}",
+        timeout_seconds=2,
+    )
+    settings = Settings(data_dir=folder, policy=folder / "lineward.yaml")
+    return Given(settings, RoutingSettings(fallback=delivery.fallback), delivery)
+
+
+def turn(works: Sequence[Work], engine: Engine) -> None:
+    """One second's works, and what they began to send."""
+    for work in works:
+        work(engine)
+    settle(works)
+
+
+def settle(works: Sequence[Work]) -> None:
+    """Until nothing is being sent."""
+    sender = works[-1]._sender  # noqa: SLF001 - in production the next second looks again
+    for each in wait(sender._busy.values()).done:  # noqa: SLF001
+        each.result()
+
+
+class Shop:
+    """`raw` is critical and of sales; finance makes `mart` of it.
+
+    Attributes:
+        given: what its notifier is started with.
+        clock: of all of it.
+    """
+
+    def __init__(self, given: Given, engine: Engine, clock: Ticking) -> None:
+        self.given, self.engine, self.clock = given, engine, clock
+        self._estate = Estate(engine)
+        for name in ("raw", "clicks"):
+            self._estate.add(name, tier="critical")
+        self._estate.add("mart")
+        self._estate.own("mart", "finance")
+        self._estate.chain("raw", "mart")
+        self.restart()
+
+    @property
+    def seconds(self) -> float:
+        """Since the estate's midnight."""
+        return (self.clock.micros - MIDNIGHT) / 1_000_000
+
+    def restart(self, **routing: Any) -> None:  # noqa: ANN401 - as the settings have them
+        """A new notifier: it knows what stands in the catalog."""
+        changed = msgspec.structs.replace(self.given.routing, **routing)
+        self.given = msgspec.structs.replace(self.given, routing=changed)
+        self._works = self.given.works(self.clock)
+
+    def evaluate(self) -> None:
+        """The pipeline has, just now."""
+        self._estate.evaluate(self.seconds)
+
+    def turn(self) -> None:
+        """One, with a new evaluation."""
+        self.evaluate()
+        turn(self._works, self.engine)
+
+    def go(self, seconds: int, step: int = STEP) -> None:
+        """Let time go by, in turns; the last one at its end."""
+        for _ in range(0, seconds, step):
+            self.clock.pass_(step)
+            self.turn()
+
+    def fail(self, name: str = "raw") -> None:
+        """Its job fails, and what is made of it will be late."""
+        self._estate.fail(name, self.seconds)
+        self._estate.say(name, "bad", "job_failed", since=self.seconds)
+
+    def open(self, name: str = "raw") -> None:
+        """It fails, and stays so for as long as makes an incident of it."""
+        self.fail(name)
+        self.go(4 * STEP)
+        assert "open" in {each.state for each in self.rows()}
+
+    def heal(self, name: str = "raw") -> None:
+        """It is written again."""
+        self._estate.say(name, "good", since=self.seconds)
+        row = {"last_written_at": self.clock.micros}
+        table = tables.dataset_activity
+        mine = table.update().where(table.c.last_job_name == f"make_{name}")
+        with writing(self.engine) as connection:
+            connection.execute(mine.values(**row))
+
+    def ask(self, action: str) -> None:
+        """Somebody answers the one incident by the API."""
+        wanted = Ask(incident_id=self.one.incident_id, action=action, by="ada", via="api")
+        with writing(self.engine) as connection:
+            ask(connection, wanted, self.clock.micros)
+
+    def firing(self) -> list[dict[str, str]]:
+        """What Prometheus would send: the rule's alert of each series of an open incident."""
+        with open_reader(catalog_url(self.given.settings.data_dir)) as reader:
+            [family] = [
+                each for each in incident_families(reader) if each.name == "lineage_incident_open"
+            ]
+        return [
+            {"alertname": NAMES[each.labels["severity"]], **each.labels} for each in family.samples
+        ]
+
+    def rows(self, table: Table = tables.incident) -> list[Any]:
+        """All of a table."""
+        with self.engine.connect() as connection:
+            return list(connection.execute(select(table)))
+
+    @property
+    def one(self) -> Any:  # noqa: ANN401 - a row
+        """The only incident."""
+        [row] = self.rows()
+        return row
+
+    def undelivered(self) -> tuple[float, float]:
+        """Messages that were told to the fallback channel, and the age of the oldest: metrics."""
+        with open_reader(catalog_url(self.given.settings.data_dir)) as reader:
+            failed = counted(reader, "failed")
+            oldest = oldest_undelivered_seconds(reader, self.clock.micros)
+        return sum(each.value for each in failed if each.label == "undelivered"), oldest
+
+    def pending(self) -> list[Any]:
+        """Messages that were not taken and not overtaken."""
+        return [
+            each
+            for each in self.rows(tables.notification)
+            if each.state not in {"sent", "superseded"}
+        ]

@@ -1,0 +1,130 @@
+"""The notifier is killed with -9, at each place where that could matter, in its whole course."""
+
+import pytest
+
+from alerts.delivery.pagerduty_events import _OneTry
+from alerts.delivery.slack_history import History
+from lineage.catalog import tables
+from tests.alerts.routing.calls import alert, body
+from tests.service.one_page.killed import BY_CALL, BY_TIME, FAILPOINTS, HALVES, killed
+from tests.service.one_page.shop import ALERTMANAGER, FINANCE, KEY, SALES
+
+pytestmark = pytest.mark.faults
+
+
+def _dies(shop, failpoint, after):
+    """A new evaluation after so many seconds; the notifier that looks at it is killed there."""
+    shop.clock.pass_(after)
+    shop.evaluate()
+    return killed(shop.given, shop.clock.micros, failpoint)
+
+
+def _recovers(shop):
+    """The next process, beyond the lease of the one that died."""
+    shop.restart()
+    shop.go(shop.given.delivery.lease_seconds)
+
+
+def opens(shop, failpoint):
+    """Killed as it is seen first, and as it opens; whether it came by there."""
+    shop.fail()
+    died = []
+    for after in (10, 40):
+        died.append(_dies(shop, failpoint, after))
+        _recovers(shop)
+    return any(died)
+
+
+def ends(shop, failpoint):
+    """Killed as it is resolved; whether it came by there."""
+    shop.heal()
+    shop.go(10)
+    died = _dies(shop, failpoint, 60)
+    _recovers(shop)
+    return died
+
+
+def _first_words(slack, channel):
+    return [each["text"].split(":")[0] for each in slack.posts(channel)]
+
+
+@pytest.mark.parametrize("failpoint", FAILPOINTS)
+def test_one_incident_is_one_page_and_one_message_wherever_it_dies(
+    shop, slack, pagerduty, failpoint
+):
+    """Killed as it is seen, as it opens and as it ends."""
+    died = [opens(shop, failpoint)]
+    number = shop.one.incident_id
+    assert pagerduty.pages == [(KEY, number)]
+    assert (_first_words(slack, SALES), _first_words(slack, FINANCE)) == (["Page"], ["Notice"])
+
+    died.append(ends(shop, failpoint))
+    assert any(died)
+    assert (shop.one.incident_id, shop.one.state) == (number, "resolved")
+    assert [each.what for each in shop.rows(tables.incident_event)] == ["opened", "resolved"]
+    assert pagerduty.pages == [(KEY, number)]
+    assert pagerduty.alerts == {(KEY, number): "resolved"}
+    assert (_first_words(slack, SALES), len(slack.replies(SALES))) == (["Resolved"], 1)
+    assert _first_words(slack, FINANCE) == ["Notice"]
+    assert shop.pending() == []
+
+
+@pytest.mark.parametrize("failpoint", BY_TIME)
+def test_what_time_brings_is_told_once_wherever_it_dies(shop, slack, pagerduty, failpoint):
+    """No Alertmanager calls: killed as the two minutes end."""
+    shop.restart(mode="alertmanager")
+    shop.open()
+    assert _dies(shop, failpoint, 120)
+    assert (slack.requests, pagerduty.requests) == ([], [])
+    _recovers(shop)
+
+    assert pagerduty.pages == [(KEY, shop.one.incident_id)]
+    assert (_first_words(slack, SALES), _first_words(slack, FINANCE)) == (["Page"], ["Notice"])
+
+
+@pytest.mark.parametrize("failpoint", BY_CALL)
+def test_a_call_that_kills_the_service_is_taken_once_when_it_is_repeated(
+    shop, slack, pagerduty, failpoint
+):
+    """Alertmanager was not answered, and repeats it to the next process."""
+    shop.restart(mode="alertmanager")
+    shop.open()
+    call = body(*map(alert, shop.firing()))
+    assert killed(shop.given, shop.clock.micros, failpoint, call)
+    again = shop.given.client(shop.clock).post(ALERTMANAGER, content=call)
+    assert again.status_code == 200
+    _recovers(shop)
+
+    assert pagerduty.pages == [(KEY, shop.one.incident_id)]
+    assert (_first_words(slack, SALES), _first_words(slack, FINANCE)) == (["Page"], ["Notice"])
+
+
+def test_without_the_transaction_what_opened_is_never_told(shop, slack, pagerduty):
+    """Mutant: the incident is written by itself, and its notifier dies before the message is."""
+    [half] = HALVES
+    assert opens(shop, half)
+    shop.go(3_600, step=60)
+
+    assert shop.one.state == "open"
+    assert (slack.requests, pagerduty.requests) == ([], [])
+
+
+def test_without_the_search_a_kill_is_a_second_message(shop, slack, monkeypatch):
+    """Mutant: nobody looks whether it is there already."""
+    monkeypatch.setattr(History, "root", lambda *_: None)
+    assert opens(shop, "after Slack's post")
+
+    assert max(len(slack.posts(each)) for each in (SALES, FINANCE)) == 2
+
+
+def test_without_the_incident_as_its_key_a_kill_is_a_second_page(shop, pagerduty, monkeypatch):
+    """Mutant: the next process calls the same incident by another name."""
+    send = _OneTry.send_event
+
+    def send_as_another(self, action, *, dedup_key, **event):  # noqa: ANN003 - as the library's
+        return send(self, action, dedup_key=f"{dedup_key}-again", **event)
+
+    monkeypatch.setattr(_OneTry, "send_event", send_as_another)
+    assert opens(shop, "after PagerDuty's answer")
+
+    assert len(pagerduty.pages) == 2
