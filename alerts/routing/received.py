@@ -23,6 +23,7 @@ from lineage.clock import from_micros
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
 
 _MARQUEZ: Final = "marquez"
+_ANEW: Final = "It fires anew; nobody said that it had ended."
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,10 +90,11 @@ def heard(
         if alert.name in NAMES.values():
             released |= {alert.labels.get("incident", "")} if alert.is_firing else set()
             continue
-        own = _merged(alert, known.get(alert.fingerprint), open_faults, at)
+        before = known.get(alert.fingerprint)
+        own = _merged(alert, before, open_faults, at)
         if own.incident_id is not None and alert.is_firing:
             released.add(own.incident_id)
-        told, found, gap = _told(alert, own, scene, at)
+        told, found, gap = _told(own, scene, at, is_anew=_is_anew(alert, before))
         letters += found
         now.append(told)
         gaps += gap
@@ -101,7 +103,7 @@ def heard(
 
 def _merged(alert: Alert, before: Known | None, open_faults: Mapping[str, str], at: int) -> Known:
     """One that stood for an incident does so as long as it fires, also once that is over."""
-    is_same = before is not None and before.ends_at is None
+    is_same = before is not None and before.ends_at is None and not _is_anew(alert, before)
     own = before.incident_id if before is not None and is_same else None
     is_told = before is not None and bool(before.channels)
     if own is None and not is_told:
@@ -135,16 +137,28 @@ def _faults(labels: Mapping[str, str]) -> frozenset[str]:
     return frozenset({_MARQUEZ} if labels.get("root") == _MARQUEZ else ())
 
 
-def _told(alert: Alert, own: Known, scene: Scene, at: int) -> tuple[Known, list[Letter], list[str]]:
+def _is_anew(alert: Alert, before: Known | None) -> bool:
+    """It ended unheard, as when Alertmanager lost its data: what goes on keeps its beginning."""
+    return before is not None and alert.is_firing and alert.began_at > before.starts_at
+
+
+def _told(
+    own: Known, scene: Scene, at: int, *, is_anew: bool
+) -> tuple[Known, list[Letter], list[str]]:
     """It is told when it begins and when it ends; what is repeated is no news."""
-    if own.incident_id is not None or alert.is_firing == bool(own.channels):
+    is_told, is_firing = bool(own.channels), own.ends_at is None
+    is_news = is_firing != is_told or (is_told and is_anew)
+    if own.incident_id is not None or not is_news:
         return own, [], []
-    if not alert.is_firing:
+    if not is_firing:
         return _ended(own, scene, at)
     address = scene.address(_owner(own, scene), _severity(own))
-    told = msgspec.structs.replace(own, revision=own.revision + 1, channels=address.channels)
-    message = _message(told, scene, at, kind="opened", owner=address.owner, note=address.note)
-    letters = [Letter(message, channel) for channel in address.channels]
+    channels = tuple(dict.fromkeys((*own.channels, *address.channels)))
+    told = msgspec.structs.replace(own, revision=own.revision + 1, channels=channels)
+    kind: Kind = "changed" if is_told else "opened"
+    note = joined_notes(_ANEW if is_told else "", address.note)
+    message = _message(told, scene, at, kind=kind, owner=address.owner, note=note)
+    letters = [Letter(message, channel) for channel in channels]
     return told, letters, [address.gap] if address.gap else []
 
 

@@ -80,6 +80,46 @@ def test_another_alert_is_a_message_of_its_own(desk):
     assert message["links"]["runbook"] == "https://lineward.test/runbooks/DatasetFreshnessBurn"
 
 
+LATER = "2026-11-21T11:00:00Z"
+
+
+def ended_unheard(desk):
+    """Alertmanager lost its data while it fired, and with them that it had to tell of the end."""
+    post(desk, 1, alert(BURN))
+    for second in (2, 3):
+        post(desk, second, alert(BURN, startsAt=LATER))
+    post(desk, 4, alert(BURN, "resolved", startsAt=LATER))
+
+
+def test_an_alert_that_ended_unheard_is_told_when_it_fires_anew(desk):
+    """Into its open alert, which rings nobody twice; whoever closed that by hand is rung."""
+    ended_unheard(desk)
+
+    assert desk.outbox == [*told("opened", 1), *told("changed", 2), *told("resolved", 3)]
+    assert desk.messages("changed")[0]["note"].startswith("It fires anew; nobody said")
+
+
+def test_without_the_look_at_its_beginning_it_is_never_told_again(desk, monkeypatch):
+    """Mutant."""
+    monkeypatch.setattr("alerts.routing.received._is_anew", lambda *_: False)
+    ended_unheard(desk)
+
+    assert desk.outbox == [*told("opened", 1), *told("resolved", 2)]
+
+
+def test_an_alert_of_an_incident_that_ended_unheard_does_not_stand_for_it_later(desk):
+    """The outage is long over when it fires anew: a message of its own."""
+    desk.opened(outage())
+    post(desk, 40, alert(BURN))
+    desk.at(50)
+    desk.at(95)
+    post(desk, 100, alert(BURN))
+    assert desk.outbox == [*told("opened", 1), *told("resolved", 2)]
+    post(desk, 9_000, alert(BURN, startsAt=LATER))
+
+    assert desk.outbox[4:] == told("opened", 1)
+
+
 @pytest.mark.parametrize(
     ("labels", "said"),
     [

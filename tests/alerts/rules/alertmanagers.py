@@ -83,9 +83,10 @@ class Alertmanager:
         """As Prometheus is told of it."""
         return self._url.removeprefix("http://")
 
-    def post(self, *alerts: Labels) -> None:
-        """Alerts that fire, as Prometheus sends them."""
-        body = [{"labels": labels, "annotations": {"summary": "x"}} for labels in alerts]
+    def post(self, *alerts: Labels, **instants: str) -> None:
+        """Alerts, as Prometheus sends them; without an `endsAt` they fire."""
+        more = {"annotations": {"summary": "x"}, **instants}
+        body = [{"labels": labels, **more} for labels in alerts]
         httpx.post(f"{self._url}/api/v2/alerts", json=body).raise_for_status()
 
     def kill(self) -> None:

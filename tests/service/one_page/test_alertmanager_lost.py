@@ -1,6 +1,7 @@
 """Alertmanager is killed and its data deleted: nobody is told twice, and nobody is left untold."""
 
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,11 @@ from alerts.routing.telling import Telling
 from alerts.rules.alertmanager import alertmanager
 from alerts.rules.receivers import Places
 from lineage.policy import load
+from tests.alerts.routing.calls import BURN
 from tests.alerts.rules.alertmanagers import hasty, running
 from tests.alerts.rules.promtool import PEOPLE
 from tests.fakes.listening import Answer, Listening, Request
-from tests.service.one_page.shop import FINANCE, KEY, SALES, Shop
+from tests.service.one_page.shop import FINANCE, KEY, PLATFORM_KEY, SALES, Shop
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.faults
@@ -45,20 +47,24 @@ class Service(Listening):
         policy = load(self._shop.given.settings.policy)
         return running(self._folder, hasty(alertmanager(policy, people=PEOPLE, places=places)))
 
-    def hears(self, alertmanager):
-        """Prometheus' alerts, until Alertmanager's call of them is answered."""
+    def hears(self, alertmanager, *alerts):  # noqa: ANN002 - labels
+        """Prometheus' alerts of incidents, or these, until Alertmanager's call is answered."""
         before = self.taken
-        alertmanager.post(*self._shop.firing())
+        alertmanager.post(*(alerts or self._shop.firing()))
         until(lambda: self.taken > before)
         self._shop.go(10)
+
+    def loses(self, alertmanager):
+        """It is killed, and what it kept deleted."""
+        alertmanager.kill()
+        shutil.rmtree(self._folder / "data")
 
     def hears_twice(self):
         """From one that dies with its data after its call, and from the empty one after it."""
         self._shop.open()
         with self.alertmanager() as first:
             self.hears(first)
-            first.kill()
-        shutil.rmtree(self._folder / "data")
+            self.loses(first)
         with self.alertmanager() as second:
             assert second.states() == {}
             self.hears(second)
@@ -128,6 +134,20 @@ def test_an_alertmanager_that_never_comes_back_is_waited_for_two_minutes(
         service.hears(second)
     assert pagerduty.actions() == ["trigger"]
     assert _told(slack) == [1, 1]
+
+
+def test_an_alert_whose_end_was_lost_is_told_when_it_fires_anew(service, pagerduty):
+    """An Alertmanager that never told of it tells of no end: it stands, and rings nobody twice."""
+    with service.alertmanager() as first:
+        service.hears(first, BURN)
+        service.loses(first)
+    assert pagerduty.actions() == ["trigger"]
+    with service.alertmanager() as second:
+        second.post(BURN, endsAt=f"{datetime.now(UTC):%FT%TZ}")
+        service.hears(second, BURN)
+
+    assert pagerduty.actions() == ["trigger", "trigger"]
+    assert [key for key, _ in pagerduty.pages] == [PLATFORM_KEY]
 
 
 def test_without_the_two_minutes_nobody_is_told(waiting, pagerduty, monkeypatch):
