@@ -62,7 +62,7 @@ def killed(given: Given, at: int, failpoint: str, call: bytes | None = None) -> 
     Raises:
         AssertionError: it ended in another way.
     """
-    process = _context.Process(target=_live, args=(given, at, failpoint, call))
+    process = _context.Process(target=_live, args=(given, at, failpoint, call), daemon=True)
     process.start()
     process.join(_DEADLINE_SECONDS)
     assert process.exitcode in {0, -signal.SIGKILL}, process.exitcode
