@@ -22,7 +22,7 @@ from service.access.guard import Guard
 from service.acting.by_policy import ByPolicy
 from service.app import create_app
 from service.bookkeeping import Bookkeeper, Work
-from service.impact.analysis import ImpactAnalyst
+from service.impact.clock import ImpactClock
 from service.metrics import CatalogCollector
 from service.people.policies import PolicyInForce
 from service.served.keeping import write_down
@@ -60,7 +60,7 @@ async def _serve(settings: Settings, routing: RoutingSettings, delivery: Deliver
     works: list[Work] = [
         partial(write_down, tallies=tallies),
         guard.judge,
-        ImpactAnalyst(system_clock),
+        ImpactClock(system_clock),
     ]
     bookkeeper = Bookkeeper(settings.catalog, works)
     telling = notifying.works(settings, routing, delivery)

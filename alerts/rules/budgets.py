@@ -44,7 +44,7 @@ SUBJECTS: Final = {  # by the SLI's id
     states.MISSING_PROVENANCE.id: Subject("LineageProvenance", "reads"),
     states.INGESTION_LAG.id: Subject("IngestionLag", "events", "service"),
     states.QUERY_LATENCY.id: Subject("QueryLatency", "lineage queries", "service"),
-    states.IMPACT_ANALYSIS.id: Subject("ImpactAnalysis", "impact lists", "service"),
+    states.IMPACT_ANALYSIS.id: Subject("ImpactAnalysis", "pages", "service"),
     states.ERROR_RATE.id: Subject("LineageErrorRate", "events", "service"),
     states.UNAUTHORIZED_ACCESS.id: Subject("UnauthorizedAccess", "accesses", "access"),
 }

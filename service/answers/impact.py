@@ -16,8 +16,12 @@ SELECT d.dataset_key, d.namespace, d.name, COALESCE(p.tier, 'optional'), p.owner
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
 """
-_OPEN = """
-SELECT fault_at, ready_at FROM impact WHERE dataset_key = :key AND closed_at IS NULL
+_PAGE = """
+SELECT i.incident_id, i.fault_at, i.accepted_at
+FROM incident_member m JOIN incident i ON i.incident_id = m.incident_id
+WHERE m.dataset_key = :key AND m.left_at IS NULL AND i.severity = 'page'
+AND i.state IN ('open', 'acknowledged')
+ORDER BY i.opened_at, i.incident_id LIMIT 1
 """
 
 
@@ -35,8 +39,8 @@ class AffectedRow(msgspec.Struct, frozen=True):
 class Impact(msgspec.Struct, frozen=True):
     """What is made of a dataset, the highest tier first.
 
-    While the dataset is bad and somebody is paged for it: when the fault was there, when the
-    list of what it affects was ready, and how long that took.
+    While the dataset is in an incident that pages: which, when the fault was there, when Slack or
+    PagerDuty took a message that links the full list, and how long that took.
     """
 
     dataset_namespace: str
@@ -44,8 +48,9 @@ class Impact(msgspec.Struct, frozen=True):
     state: str
     affected: list[AffectedRow]
     hidden: int  # datasets next to these that the one who asks may not see
+    incident_id: str | None
     fault_at: Instant | None
-    ready_at: Instant | None
+    accepted_at: Instant | None
     analysis_seconds: float | None
     partial: bool
     partial_reason: str | None
@@ -63,16 +68,17 @@ def impact(
     affected = [
         AffectedRow(row[1], row[2], row[3], row[4], states[row[0]], depths[row[0]]) for row in rows
     ]
-    timed: Row = next(iter(reader.rows(_OPEN, {"key": key})), (None, None))
+    page: Row = next(iter(reader.rows(_PAGE, {"key": key})), (None, None, None))
     return Impact(
         dataset_namespace=namespace,
         dataset=name,
         state=states[key],
         affected=sorted(affected, key=_gravity),
         hidden=len(set().union(*walk.hidden.values())),
-        fault_at=iso(timed[0]),
-        ready_at=iso(timed[1]),
-        analysis_seconds=seconds_between(timed[0], timed[1]),
+        incident_id=page[0],
+        fault_at=iso(page[1]),
+        accepted_at=iso(page[2]),
+        analysis_seconds=seconds_between(page[1], page[2]),
         partial=walk.cut is not None,
         partial_reason=walk.cut,
     )

@@ -50,4 +50,4 @@ def _title(answer: Impact) -> str:
     if answer.analysis_seconds is None:
         return count
     took = duration(answer.analysis_seconds)
-    return f"{count}; fault at {local(answer.fault_at)}, this list was ready {took} later"
+    return f"{count}; fault at {local(answer.fault_at)}, its page was taken {took} later"

@@ -7,7 +7,7 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, M
 from lineage.catalog.reader import Reader
 from service import metric_rows
 from service.access.judging import DENIED, UNAUTHORIZED
-from service.impact.analysis import METRIC as IMPACT
+from service.impact.clock import METRIC as IMPACT
 from service.served.queries import METRIC as QUERIES
 
 _COUNTS = {
@@ -21,7 +21,7 @@ def served_families(reader: Reader) -> Iterator[Metric]:
     queries = HistogramMetricFamily(
         QUERIES, "From a query to the last byte of its answer.", labels=("backend", "query")
     )
-    impact = HistogramMetricFamily(IMPACT, "From a fault to the list of what it affects.")
+    impact = HistogramMetricFamily(IMPACT, "From a fault to its page, taken by Slack or PagerDuty.")
     for (metric, backend, query), found in metric_rows.served_buckets(reader).items():
         if metric == QUERIES:
             queries.add_metric((backend, query), found.buckets, found.sum_seconds)

@@ -77,7 +77,6 @@ from lineage.catalog.tables.runs import run, run_io
 from lineage.catalog.tables.served import (
     access_audit,
     access_version,
-    impact,
     served_bucket,
     served_count,
     served_counter,
@@ -117,7 +116,6 @@ __all__ = [
     "evidence_stage",
     "execution",
     "execution_io",
-    "impact",
     "incident",
     "incident_command",
     "incident_escalation",

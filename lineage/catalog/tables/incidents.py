@@ -45,7 +45,11 @@ incident = Table(
     instant("resolved_at"),
     Column("merged_into", Text),
     instant("released_at"),  # from then on people are told; null: Alertmanager is waited for
+    instant("fault_at"),  # M8's clock runs from it; null: it has not seen this yet
+    instant("accepted_at"),  # Slack or PagerDuty took its page
+    Column("impact_outcome", Text),  # of M8: good | bad | unknown | left_out; null: it runs
     Index("incident_remembered", "is_remembered"),
+    Index("incident_clock", "severity", "impact_outcome", "fault_at"),
     Index("incident_opened", "opened_at"),
 )
 

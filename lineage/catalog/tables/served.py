@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Float, Index, Integer, Table, Text
 
-from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
+from lineage.catalog.tables.columns import instant, key_column, metadata, text_key
 
 served_counter = Table(
     "served_counter",
@@ -77,19 +77,4 @@ access_audit = Table(
     Index("access_audit_at", "at"),
     Index("access_audit_request", "request_id"),
     sqlite_autoincrement=True,  # a number is never given twice, whatever was pruned
-)
-
-impact = Table(
-    "impact",
-    metadata,
-    key_column("dataset_key"),
-    key_column("opened_at"),  # the evaluation that found it bad
-    instant("fault_at", nullable=False),  # the FAIL, or the deadline that passed
-    instant("ready_at", nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("affected", BigInteger, nullable=False),  # datasets downstream
-    Column("listed", Text, nullable=False),  # JSON: the gravest of them
-    flag("partial"),
-    instant("closed_at"),  # the evaluation that found it bad no more
-    Index("impact_open", "closed_at"),
 )

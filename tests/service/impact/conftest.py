@@ -1,10 +1,10 @@
 import pytest
 from sqlalchemy import Engine
 
-from tests.service.impact.estate import Estate
+from tests.service.impact.pager import Pager
 
 
 @pytest.fixture
-def estate(catalog: Engine) -> Estate:
-    """One fault that somebody is paged for: `core/orders`, critical, whose job failed."""
-    return Estate(catalog)
+def pager(catalog: Engine) -> Pager:
+    """A shop that is well, first evaluated at noon, and somebody to page, on both catalogs."""
+    return Pager(catalog)

@@ -1,4 +1,4 @@
-"""The list of what a fault affects, as people ask for it."""
+"""How long a fault's page took, beside the list of what it affects."""
 
 from collections.abc import Iterator
 
@@ -7,40 +7,55 @@ from litestar.testing import TestClient
 
 from service.app import create_app
 from service.settings import Settings
-from tests.service import shop
 from tests.service.commandline import answer, lineward
-from tests.service.impact.estate import Estate
+from tests.service.impact.pager import CORE, FAILED, MART, Pager
 
 
 @pytest.fixture
-def client(estate: Estate) -> Iterator[TestClient]:
+def client(pager: Pager) -> Iterator[TestClient]:
     """The API over the estate."""
-    url = estate.catalog.url.render_as_string(hide_password=False)
+    url = pager.engine.url.render_as_string(hide_password=False)
     with TestClient(create_app(Settings(catalog_url=url)), base_url="http://127.0.0.1") as client:
         yield client
 
 
-def test_the_list_is_told_by_command_and_api(estate, client):
-    """One answer, two ways to ask: everything downstream, and how long the list took."""
-    estate.evaluate()
+def test_the_list_is_told_by_command_and_api(pager, client):
+    """One answer, two ways to ask: everything downstream, and how long the page took."""
+    pager.fail(until=FAILED + 120)
 
-    asked = client.get("/api/v1/impact", params={"dataset": "raw/orders"}).json()
-    told = answer("impact", "raw/orders", catalog=estate.catalog)
+    asked = client.get("/api/v1/impact", params={"dataset": CORE}).json()
+    told = answer("impact", CORE, catalog=pager.engine)
 
     assert asked == told
     rows = [(row["dataset"], row["tier"], row["owner"], row["depth"]) for row in told["affected"]]
-    assert rows == [(shop.CORE, "critical", "sales", 1), (shop.MART, "important", None, 1)]
-    assert told["analysis_seconds"] is None
-    core = client.get("/api/v1/impact", params={"dataset": "core/orders"}).json()
-    assert core["analysis_seconds"] == 325.0
+    assert rows == [(MART, "important", "finance", 1)]
+    assert told["incident_id"] == pager.one.incident_id
+    assert (told["fault_at"], told["accepted_at"], told["analysis_seconds"]) == (
+        "2026-11-21T12:10:00.000Z",
+        "2026-11-21T12:11:15.000Z",
+        75.0,
+    )
 
 
-def test_the_command_shows_a_table(estate):
+def test_of_what_is_well_or_over_nothing_is_timed(pager, client):
+    """Before the fault, of another dataset, and when it is good again."""
+    answers = [client.get("/api/v1/impact", params={"dataset": CORE}).json()]
+    pager.fail(until=FAILED + 120)
+    answers += [client.get("/api/v1/impact", params={"dataset": MART}).json()]
+    pager.recover()
+    pager.until(FAILED + 240)
+    answers += [client.get("/api/v1/impact", params={"dataset": CORE}).json()]
+
+    timed = [(one["incident_id"], one["fault_at"], one["analysis_seconds"]) for one in answers]
+    assert timed == [(None, None, None)] * 3
+
+
+def test_the_command_shows_a_table(pager):
     """Whom to tell, in a line each."""
-    estate.evaluate()
+    pager.fail(until=FAILED + 120)
 
-    shown = lineward("impact", "core/orders", catalog=estate.catalog).stdout
+    shown = lineward("impact", CORE, catalog=pager.engine).stdout
 
     assert "1 dataset is made of it" in shown
-    assert "5 min 25 s" in shown
-    assert shop.MART in shown
+    assert "its page was taken 1 min 15 s later" in " ".join(shown.split())
+    assert MART in shown

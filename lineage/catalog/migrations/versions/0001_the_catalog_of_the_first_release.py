@@ -460,22 +460,6 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "impact",
-        sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("opened_at", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("fault_at", sa.BigInteger(), nullable=False),
-        sa.Column("ready_at", sa.BigInteger(), nullable=False),
-        sa.Column("reason", sa.Text(), nullable=False),
-        sa.Column("affected", sa.BigInteger(), nullable=False),
-        sa.Column("listed", sa.Text(), nullable=False),
-        sa.Column("partial", sa.Boolean(), nullable=False),
-        sa.Column("closed_at", sa.BigInteger(), nullable=True),
-        sa.PrimaryKeyConstraint("dataset_key", "opened_at"),
-    )
-    with op.batch_alter_table("impact", schema=None) as batch_op:
-        batch_op.create_index("impact_open", ["closed_at"], unique=False)
-
-    op.create_table(
         "incident",
         sa.Column("incident_id", sa.Text(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
@@ -509,9 +493,15 @@ def upgrade() -> None:
         sa.Column("resolved_at", sa.BigInteger(), nullable=True),
         sa.Column("merged_into", sa.Text(), nullable=True),
         sa.Column("released_at", sa.BigInteger(), nullable=True),
+        sa.Column("fault_at", sa.BigInteger(), nullable=True),
+        sa.Column("accepted_at", sa.BigInteger(), nullable=True),
+        sa.Column("impact_outcome", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("incident_id"),
     )
     with op.batch_alter_table("incident", schema=None) as batch_op:
+        batch_op.create_index(
+            "incident_clock", ["severity", "impact_outcome", "fault_at"], unique=False
+        )
         batch_op.create_index("incident_opened", ["opened_at"], unique=False)
         batch_op.create_index("incident_remembered", ["is_remembered"], unique=False)
 
@@ -1101,12 +1091,9 @@ def downgrade() -> None:
     with op.batch_alter_table("incident", schema=None) as batch_op:
         batch_op.drop_index("incident_remembered")
         batch_op.drop_index("incident_opened")
+        batch_op.drop_index("incident_clock")
 
     op.drop_table("incident")
-    with op.batch_alter_table("impact", schema=None) as batch_op:
-        batch_op.drop_index("impact_open")
-
-    op.drop_table("impact")
     op.drop_table("execution_io")
     with op.batch_alter_table("execution", schema=None) as batch_op:
         batch_op.drop_index(

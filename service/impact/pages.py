@@ -1,0 +1,148 @@
+"""Incidents that page: since when each is a fault to page for, and who took the page."""
+
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection, select, text
+
+from alerts.delivery.message import Message, from_json
+from alerts.delivery.pagerduty_payload import action_of
+from alerts.incidents.estate import MICROS
+from alerts.incidents.life import RULES
+from alerts.routing.addresses import PAGERDUTY, SLACK
+from alerts.routing.telling import Telling
+from lineage.catalog.tables import incident_telling, notification
+
+# Two ranges of one index: asked with OR, SQLite would read every page there ever was.
+_RUNNING: Final = text(
+    """
+    SELECT incident_id, root_kind, onset, seen_at, fault_at, impact_outcome, accepted_at
+    FROM incident
+    WHERE severity = 'page' AND impact_outcome IS NULL AND opened_at IS NOT NULL
+    UNION ALL
+    SELECT incident_id, root_kind, onset, seen_at, fault_at, impact_outcome, accepted_at
+    FROM incident
+    WHERE severity = 'page' AND impact_outcome = 'bad' AND fault_at > :since
+    AND accepted_at IS NULL
+    """
+)
+_PAGED: Final = text(
+    """
+    SELECT min(at), max(CASE WHEN what IN ('opened', 'escalated') THEN at END)
+    FROM incident_event WHERE incident_id = :incident
+    """
+)
+_FIRST_MEMBER: Final = text(
+    """
+    SELECT m.kind, m.onset,
+        EXISTS (SELECT 1 FROM run r WHERE r.run_id = m.run_id AND r.is_history) AS is_history
+    FROM (
+        SELECT kind, onset, run_id FROM incident_member WHERE incident_id = :incident
+        ORDER BY onset, steps LIMIT 1
+    ) m
+    """
+)
+_WATCHING: Final = text("SELECT min(as_of) FROM evaluation")
+_FAILED: Final = "failed"
+
+
+class Page(msgspec.Struct, frozen=True):
+    """An incident that pages, and how far its clock has come. Instants in µs.
+
+    Attributes:
+        onset: when its root failed.
+        seen_at: when that was found.
+        fault_at: the clock runs from it; None: this is seen for the first time.
+        outcome: of M8; None: not known yet.
+        accepted_at: Slack or PagerDuty took its page.
+    """
+
+    incident_id: str
+    root_kind: str
+    onset: int
+    seen_at: int
+    fault_at: int | None = None
+    outcome: str | None = None
+    accepted_at: int | None = None
+
+
+class Paged(msgspec.Struct, frozen=True):
+    """Since when it pages, µs; `is_later`: it was told as a ticket, or hidden, before that."""
+
+    at: int
+    is_later: bool
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Since when it is a fault to page for, µs; `is_known`: we could have seen it then."""
+
+    at: int
+    is_known: bool
+
+
+def running(connection: Connection, since: int) -> list[Page]:
+    """Pages without an outcome, and late ones of faults after `since` (µs) that nobody took."""
+    return [Page(*row) for row in connection.execute(_RUNNING, {"since": since})]
+
+
+def paged(connection: Connection, page: Page) -> Paged:
+    """Since when people are to be told of it as a page."""
+    first, at = connection.execute(_PAGED, {"incident": page.incident_id}).one()
+    return Paged(at, first < at)
+
+
+def fault_of(connection: Connection, page: Page, since: Paged) -> Fault:
+    """What its clock runs from: the first FAIL or missed deadline, or when it became a page."""
+    if since.is_later:
+        return Fault(since.at, is_known=True)
+    at, is_history = _instant(page.root_kind, page.onset, page), False
+    first = connection.execute(_FIRST_MEMBER, {"incident": page.incident_id}).one_or_none()
+    if first is not None and first.onset <= page.onset:
+        at, is_history = _instant(first.kind, first.onset, page), bool(first.is_history)
+    watching: int | None = connection.scalar(_WATCHING)
+    is_known = not is_history and (watching is None or watching <= at)
+    # A clock may run ahead; what paged was a fault by then.
+    return Fault(min(at, since.at), is_known)
+
+
+def _instant(kind: str, onset: int, page: Page) -> int:
+    """A FAIL itself; of what is late, the end of its hold."""
+    if kind in RULES.at_once:
+        return page.seen_at  # of an access that was let in, the hour is all that is kept
+    return onset if kind == _FAILED else onset + round(RULES.open_seconds * MICROS)
+
+
+def telling_of(connection: Connection, page: Page) -> Telling | None:
+    """What people know of it; None: that was forgotten."""
+    own = incident_telling.c.incident_id == page.incident_id
+    told = connection.scalar(select(incident_telling.c.telling).where(own))
+    return None if told is None else msgspec.json.decode(told, type=Telling)
+
+
+def is_by_provider(channel: str) -> bool:
+    """Whether Slack or PagerDuty is behind it."""
+    return channel.startswith((SLACK, PAGERDUTY))
+
+
+def accepted_at(
+    connection: Connection, page: Page, since: Paged, telling: Telling | None
+) -> int | None:
+    """When Slack or PagerDuty first took a message of the page that links the full list, µs."""
+    places = () if telling is None else telling.places
+    # A channel may know it by the id of an incident that it took over.
+    names = {page.incident_id, *(place.known_as for place in places)}
+    table = notification
+    query = select(table.c.channel, table.c.message, table.c.finished_at).where(
+        table.c.incident_id.in_(names), table.c.state == "sent", table.c.created_at >= since.at
+    )
+    rows = connection.execute(query.order_by(table.c.finished_at))
+    return next((at for channel, said, at in rows if _has_list(channel, from_json(said))), None)
+
+
+def _has_list(channel: str, message: Message) -> bool:
+    """It is told to whoever is to mend it, and links what is hurt."""
+    if message.kind == "notice" or message.links.full_list is None:
+        return False
+    if channel.startswith(PAGERDUTY):  # an acknowledge or a resolve holds no more than its key
+        return action_of(message.kind) == "trigger"
+    return channel.startswith(SLACK)
