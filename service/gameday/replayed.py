@@ -10,8 +10,9 @@ from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from runbooks.gameday.estate import Shape, make
 from runbooks.gameday.faults import plan
 from runbooks.gameday.history import Slab, slabs
+from runbooks.gameday.model import DAY
 from runbooks.gameday.policy import policy_of
-from runbooks.gameday.truth import KINDS, Kind
+from runbooks.gameday.truth import KINDS, Kind, Truth
 from service.gameday.collected import Collected
 from service.gameday.kept import Kept, KeptSlab, SlabFigures
 from slis.bench_evaluate import peak_bytes
@@ -54,7 +55,7 @@ def replay(  # noqa: PLR0913 - what a game day is asked for, by name
     try:
         place = Place(data_dir=folder)
         course = _Course(Replay(spark, engine, place, kept.policy()), Collected(place.spool), kept)
-        course.begin(day.truth.starts_at)
+        course.begin(day.truth)
         for slab in slabs(estate, day.injected):
             progress(course.go(slab))
         kept.end(course.count, peak_bytes(spark))
@@ -69,10 +70,13 @@ class _Course:
         self._collected = collected
         self._kept = kept
         self._asked_at = time.monotonic()
+        self._judged_from = 0
         self.count = 0
 
-    def begin(self, at: int) -> None:
-        self._replay.begin(at)
+    def begin(self, truth: Truth) -> None:
+        self._replay.begin(truth.starts_at)
+        # A day before anything is done, so that what is well is known to have been.
+        self._judged_from = truth.judged_from - DAY
         self._asked_at = time.monotonic()
 
     def go(self, slab: Slab) -> SlabFigures:
@@ -81,7 +85,10 @@ class _Course:
         taken = self._collected.take(slab)
         arrivals = Arrivals(slab.events)
         seconds["collected"] = self._lap()
-        judged = self._replay.slab(slab.starts_at, slab.ends_at, arrivals)
+        teaches_only = slab.ends_at <= self._judged_from
+        judged = self._replay.slab(
+            slab.starts_at, slab.ends_at, arrivals, teaches_only=teaches_only
+        )
         seconds |= judged.seconds
         self._lap()
         figures = SlabFigures(slab.starts_at, slab.ends_at, taken, slab.lost, slab.is_deaf, seconds)

@@ -60,17 +60,15 @@ def changes(given: Given, grid: DataFrame) -> pa.Table:
     Of a dataset that is well throughout, the first instant at which it is good: lineage that was
     there is told from lineage that never was.
     """
-    judged = _judged(given, given.datasets, grid)
-    swept = _swept(judged).persist()
-    try:
-        unwell = swept.where("is_unwell").select("dataset_key").distinct()
-        near = _with_near(given, unwell).persist()
-        asked = _asked(given, near, grid)
-        others = swept.join(F.broadcast(near.select("dataset_key")), "dataset_key", "left_anti")
-        well = others.where("good_at IS NOT NULL").select(*_first_good())
-        return asked.unionByName(well).toArrow()
-    finally:
-        swept.unpersist()
+    # What follows is asked of what was found, not of the plan that found it: Spark would analyse
+    # that plan anew for each time it is named, which are minutes.
+    swept = _swept(_judged(given, given.datasets, grid)).localCheckpoint()
+    unwell = swept.where("is_unwell").select("dataset_key").distinct()
+    near = _with_near(given, unwell).localCheckpoint()
+    asked = _asked(given, near, grid)
+    others = swept.join(F.broadcast(near.select("dataset_key")), "dataset_key", "left_anti")
+    well = others.where("good_at IS NOT NULL").select(*_first_good())
+    return asked.unionByName(well).toArrow()
 
 
 def _judged(given: Given, datasets: DataFrame, grid: DataFrame) -> DataFrame:
@@ -133,7 +131,7 @@ def _with_near(given: Given, unwell: DataFrame) -> DataFrame:
 
 
 def _asked(given: Given, datasets: DataFrame, grid: DataFrame) -> DataFrame:
-    judged = _judged(given, datasets, grid).persist()
+    judged = _judged(given, datasets, grid).localCheckpoint()
     told = reasons(judged, given.expected)
     before = F.lag(F.struct("state", "reason")).over(
         Window.partitionBy("dataset_key", "sli").orderBy("as_of")

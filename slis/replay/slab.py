@@ -86,10 +86,12 @@ class Replay:
         self._began = from_micros(at)
         renew_names(self._engine, self._policy, self._began)
 
-    def slab(self, starts_at: int, ends_at: int, arrivals: Arrivals) -> Judged:
+    def slab(
+        self, starts_at: int, ends_at: int, arrivals: Arrivals, *, teaches_only: bool = False
+    ) -> Judged:
         """Merge what the spool holds, and judge each minute from `starts_at` to `ends_at`, µs.
 
-        Limits are those that were known when it began.
+        Limits are those that were known when it began. A slab that only teaches has no changes.
         """
         laps = _Laps()
         before = stood(self._engine, starts_at)
@@ -102,7 +104,8 @@ class Replay:
         copy_gaps(self._place.spool, self._engine, ends_at)
         laps.end("renewed")
         fresh = arrived(self._engine, ends_at, arrivals)
-        found = self._changes(pa.concat_tables([before, fresh]), starts_at, ends_at)
+        known = pa.concat_tables([before, fresh])
+        found = _no_changes() if teaches_only else self._changes(known, starts_at, ends_at)
         laps.end("judged")
         learn(self._spark, self._engine, now, policy=self._policy)
         laps.end("learned")
@@ -163,6 +166,10 @@ class Replay:
 
 def _rows(connection: Connection, query: str, given: At | None = None) -> list[dict[str, Any]]:
     return [dict(row) for row in connection.execute(text(query), given or {}).mappings()]
+
+
+def _no_changes() -> pa.Table:
+    return catalog_frames.arrow_schema(grid.CHANGES).empty_table()
 
 
 def _edges_of(states: pa.Table, last: datetime) -> pa.Table:
