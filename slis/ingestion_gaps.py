@@ -4,6 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.states import BAD, UNKNOWN
+from slis.knowledge import plus_seconds, seconds_between
 
 INGESTION, PIPELINE = "ingestion", "pipeline"
 # Of `sli_schemas.GAPS`: when the collector was silent.
@@ -14,9 +15,9 @@ INGESTION_GAP, PIPELINE_LAG = "ingestion_gap", "pipeline_lag"
 def excused(judged: DataFrame, gaps: DataFrame) -> DataFrame:
     """Bad judgements that a gap of ours may explain become unknown.
 
-    A collector's gap excuses what fell due in it, until the job's next cycle. A pipeline that lags
-    excuses what turned bad after the oldest event that has not landed was received: facts before
-    that are complete.
+    A collector's gap excuses what fell due in it, until the job's next cycle of which nothing fell
+    into the gap. A pipeline that lags excuses what turned bad after the oldest event that has not
+    landed was received: facts before that are complete.
 
     Args:
         judged: with the columns `as_of` and `judgement`.
@@ -52,5 +53,12 @@ def _swallowed(gap: Column) -> Column:
     as_of, judged = F.col("as_of"), F.col("judgement")
     ended_at = F.least(F.coalesce(gap["ended_at"], as_of), as_of)
     overlaps = (gap["started_at"] <= judged["bad_since"]) & (ended_at >= judged["due_from"])
-    is_this_cycle = as_of < judged["next_cycle_at"]
-    return (gap["kind"] == INGESTION) & (gap["started_at"] <= as_of) & overlaps & is_this_cycle
+    is_swallowed = as_of < _heard_again_by(judged, ended_at)
+    return (gap["kind"] == INGESTION) & (gap["started_at"] <= as_of) & overlaps & is_swallowed
+
+
+def _heard_again_by(judged: Column, ended_at: Column) -> Column:
+    """When the first cycle falls due whose write comes after the gap at the earliest."""
+    cycle = F.greatest(seconds_between(judged["bad_since"], judged["next_cycle_at"]), F.lit(1.0))
+    swallowed = F.floor(seconds_between(judged["due_from"], ended_at) / cycle) + 1
+    return plus_seconds(judged["bad_since"], cycle * F.greatest(swallowed, F.lit(1)))

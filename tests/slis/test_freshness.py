@@ -99,6 +99,21 @@ def test_a_run_that_fell_due_in_a_gap_is_unknown_until_the_next_cycle(spark):
     assert [row[1] for row in _states(excused(judged, elsewhere))] == ["good", "bad", "bad", "bad"]
 
 
+def test_a_gap_of_many_cycles_excuses_until_one_fell_due_after_it(spark):
+    """While it lasts nothing is bad by it; after it, an hourly job has its next hour."""
+    hourly = {"learned_limit_seconds": 1.1 * HOUR, "cadence_seconds": HOUR}
+    described = datasets(spark, {"dataset_key": 1, **hourly})
+    facts = activity(spark, {"dataset_key": 1, "write": {"written_at": day(1)}})
+    grid = instants(spark, day(1, 2.5), day(1, 4), day(1, 5), day(1, 5.2))
+
+    judged = freshness(known(facts, described, grid), edges(spark))
+    lasting = gaps(spark, ("ingestion", day(1, 0.5), None))
+    over = gaps(spark, ("ingestion", day(1, 0.5), day(1, 4.2)))
+
+    assert [row[1] for row in _states(excused(judged, lasting))] == ["unknown"] * 4
+    assert [row[1] for row in _states(excused(judged, over))] == ["unknown"] * 3 + ["bad"]
+
+
 def test_what_turned_bad_after_the_backlog_began_is_unknown(spark):
     """The write may stand in the backlog; what was bad before it began stays bad."""
     described = datasets(spark, {"dataset_key": 1, "declared_limit_seconds": HOUR})
