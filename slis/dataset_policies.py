@@ -13,8 +13,8 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.noted import POLICY_FINGERPRINT
 from lineage.catalog.upsert import fold_rows
-from lineage.keys import key
 from lineage.policy import Decision, Policy, resolve, suppressions_of
+from lineage.policy.declared import declared_edges
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
 from slis.noted import note, noted
@@ -86,8 +86,7 @@ def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]
         at: decision.tier for at, decision in decisions.items() if decision.tier
     }
     seen = [(upstream, downstream, runs) for upstream, downstream, _, runs in described.edges]
-    expected = [(key(*up), key(*down)) for up, down in policy.expected_edges()]
-    tiers = inherit(described.names, declared, expected_edges(seen, expected))
+    tiers = inherit(described.names, declared, expected_edges(seen, declared_edges(policy)))
     by_the_way = read_by_the_way(described.edges)
     return [
         {

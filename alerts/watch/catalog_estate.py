@@ -45,6 +45,7 @@ _DAY = 86_400 * MICROS
 _JUDGED = frozenset({GOOD, BAD, UNKNOWN})
 
 Jobs = dict[int, tuple[str, str]]
+Pair = tuple[int, int]
 
 
 class Given(msgspec.Struct, frozen=True, eq=False):
@@ -61,10 +62,16 @@ class Given(msgspec.Struct, frozen=True, eq=False):
     jobs: Jobs
 
 
-def read_estate(connection: Connection, as_of: int) -> Given:
-    """All of it, as the newest evaluation (of `as_of`, µs) and the batches since have it."""
+def read_estate(connection: Connection, as_of: int, declared: Iterable[Pair] = ()) -> Given:
+    """All of it, as the newest evaluation (of `as_of`, µs) and the batches since have it.
+
+    Args:
+        connection: of the catalog; one moment of it.
+        as_of: of the newest evaluation.
+        declared: edges of the policy: a job that tells nobody what it reads reads all the same.
+    """
     columns = _columns(connection)
-    edges = _edges(connection)
+    edges = _edges(connection, declared)
     rows, jobs = _rows(columns)
     failed = failures(connection, _that_failed(rows))
     _tell_failures(rows, failed, jobs)
@@ -78,10 +85,12 @@ def _columns(connection: Connection) -> list[Sequence[Any]]:
     return list(zip(*found, strict=True)) or [()] * 12
 
 
-def _edges(connection: Connection) -> Edges:
+def _edges(connection: Connection, declared: Iterable[Pair]) -> Edges:
     found = connection.execute(text(_EDGES), {"day": _DAY}).all()
     flat = np.fromiter((key for row in found for key in row), np.int64, 3 * len(found))
-    return Edges(*flat.reshape(-1, 3).T.copy())
+    unseen = sorted({*declared}.difference((up, down) for up, down, _ in found))
+    told = np.array([(*pair, NO_KEY) for pair in unseen], dtype=np.int64)
+    return Edges(*np.concatenate([flat.reshape(-1, 3), told.reshape(-1, 3)]).T.copy())
 
 
 def _rows(columns: list[Sequence[Any]]) -> tuple[Rows, Jobs]:

@@ -19,6 +19,7 @@ from alerts.watch.common import cause_of
 from alerts.watch.named import Named, named
 from alerts.watch.words import root_name
 from lineage.graph import Graph
+from lineage.policy.declared import declared_edges
 from lineage.policy.model import Policy
 from lineage.policy.resolution import owner_of_job
 
@@ -70,7 +71,7 @@ def find(connection: Connection, as_of: int, policy: Policy, windows: Sequence[W
     facts = bad_facts(connection, as_of)
     if not facts:
         return Findings(as_of, unknown=unknown)
-    given = read_estate(connection, as_of)
+    given = read_estate(connection, as_of, declared_edges(policy))
     alone = clusters(facts, given.estate)
     common, causes = cause_of(connection, alone, as_of)
     faults = by_cause(alone, causes)

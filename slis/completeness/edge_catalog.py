@@ -4,9 +4,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine
 
-from lineage.keys import key
-from lineage.names import fold
 from lineage.policy import Policy
+from lineage.policy.declared import declared_edges
 from lineage.policy.tiers import MIN_RUNS
 from slis import catalog_frames
 from slis.completeness.schemas import EXPECTED_EDGES, NAMES
@@ -60,16 +59,6 @@ def expected_edges(spark: SparkSession, engine: Engine, policy: Policy) -> DataF
     named = catalog_frames.frame(spark, engine, _DECLARED.format(pairs=pairs), EXPECTED_EDGES)
     keys = ["upstream_key", "downstream_key"]
     return seen.join(F.broadcast(named.select(*keys)), keys, "left_anti").unionByName(named)
-
-
-def declared_edges(policy: Policy) -> set[tuple[int, int]]:
-    """(upstream, downstream) keys of the edges that the policy expects."""
-    return {(_key(*upper), _key(*lower)) for upper, lower in policy.expected_edges()}
-
-
-def _key(namespace: str, name: str) -> int:
-    folded = fold(namespace, name)
-    return key(folded.namespace, folded.name)
 
 
 def names(spark: SparkSession, engine: Engine) -> DataFrame:

@@ -8,8 +8,8 @@ from sqlalchemy import Engine
 
 from lineage.clock import to_micros
 from lineage.policy import Policy
+from lineage.policy.declared import declared_edges
 from slis import catalog_frames
-from slis.completeness.edge_catalog import declared_edges
 from slis.evaluation_input import Position
 from slis.quality import assertions, schema_mismatch, unexpected_source
 from slis.quality.assertions import failed_assertions

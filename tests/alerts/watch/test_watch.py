@@ -7,8 +7,8 @@ from sqlalchemy import update
 from alerts.delivery.message import from_json
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.policy.model import JobRule, Owner, Policy
-from tests.alerts.watch.estate import DAY, dataset, job, micros
+from lineage.policy.model import DatasetRule, JobRule, Owner, Policy
+from tests.alerts.watch.estate import DAY, NAMESPACE, dataset, job, micros
 
 NOON = 12 * 3600
 
@@ -249,6 +249,19 @@ def test_an_edge_of_the_past_explains_nothing(failed):
 
     roots = {row.root_name: row.unknown for row in failed.rows()}
     assert roots == {"make_raw": None, "make_core": "no_upstream"}
+
+
+def test_what_the_policy_declares_is_an_edge_though_nobody_reports_it(failed):
+    """The list of who is hurt has `silent`, whose job tells nobody what it reads."""
+    failed.estate.add("silent")
+    inputs = (f"{NAMESPACE}/core",)
+    silent = DatasetRule(match=f"{NAMESPACE}/silent", expect_inputs=inputs)
+    failed.policy = Policy(datasets=(silent,))
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+
+    hurt = {row.dataset_key: row.hops for row in failed.rows(tables.incident_impact)}
+    assert hurt[dataset("silent")] == 2
 
 
 def test_the_life_is_kept_whole(failed):
