@@ -2,13 +2,15 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, delete, exists, func, select, update
 
 from alerts.delivery.message import Message, to_json
 from alerts.delivery.outcomes import Channel
 from alerts.delivery.pagerduty_payload import action_of
 from lineage.catalog.tables import notification
+from lineage.catalog.upsert import insert_for
 
+_COUNTED: Final = {"preserve_rowcount": True}
 _LAST_WORDS: Final = ("resolved", "handed_over", "notice", "test")
 
 
@@ -36,19 +38,25 @@ def enqueue(
         "revision": message.revision,
         "channel": str(channel),
     }
-    # A late copy of an old state must not be shown over a newer one.
-    is_there = exists().where(
-        notification.c.incident_id == message.incident_id,
-        notification.c.channel == str(channel),
-        notification.c.revision >= message.revision,
-    )
-    if connection.scalar(select(is_there)):
+    if _is_told(connection, message, str(channel)):
         return False
-    connection.execute(
-        insert(notification).values(**key, **_fresh(message, channel), fallback_for=fallback_for)
-    )
+    # Two channels may fall back on one at the same moment: the second finds it told.
+    told = insert_for(connection.dialect)(notification).on_conflict_do_nothing()
+    row = {**key, **_fresh(message, channel), "fallback_for": fallback_for}
+    if not connection.execute(told.values(row), execution_options=_COUNTED).rowcount:
+        return False
     _follow(connection, message, str(channel))
     return True
+
+
+def _is_told(connection: Connection, message: Message, channel: str) -> bool:
+    """A late copy of an old state must not be shown over a newer one."""
+    is_there = exists().where(
+        notification.c.incident_id == message.incident_id,
+        notification.c.channel == channel,
+        notification.c.revision >= message.revision,
+    )
+    return bool(connection.scalar(select(is_there)))
 
 
 def _fresh(message: Message, channel: Channel) -> dict[str, Any]:
