@@ -8,6 +8,8 @@ import msgspec
 import structlog
 import typer
 
+from runbooks.gameday.estate import Shape
+from runbooks.gameday.truth import KINDS, Kind
 from service.commands.options import AsJson
 from service.errors import RefusedInputError
 from service.terminal import console, plain, print_json
@@ -22,6 +24,9 @@ _Seed = Annotated[int, typer.Option(min=0, help="Of estate and faults: the same 
 _Datasets = Annotated[int, typer.Option(min=50, max=4_000)]
 _Days = Annotated[int, typer.Option(min=2, max=60, help="The first ten teach.")]
 _Faults = Annotated[int, typer.Option(min=0, max=200)]
+_Kinds = Annotated[
+    list[str] | None, typer.Option("--kind", help="Only faults of this kind; may be repeated.")
+]
 _Folder = Annotated[
     Path | None, typer.Option("--keep", help="An empty folder that is kept, for --reuse.")
 ]
@@ -38,6 +43,7 @@ def gameday(  # noqa: PLR0913 - options of a command
     datasets: _Datasets = 2_000,
     days: _Days = 30,
     faults: _Faults = 60,
+    kind: _Kinds = None,
     keep: _Folder = None,
     reuse: _Reuse = None,
     as_json: AsJson = False,
@@ -49,7 +55,10 @@ def gameday(  # noqa: PLR0913 - options of a command
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("error"))
     began = time.monotonic()
     try:
-        kept = _kept(reuse) if reuse is not None else _replayed(keep, seed, datasets, days, faults)
+        if reuse is not None:
+            kept = _kept(reuse)
+        else:
+            kept = _replayed(keep, Shape(seed, datasets, days), faults, _kinds(kind))
         judgement = _judged(kept, began)
     except ValueError as error:
         raise RefusedInputError(str(error)) from error
@@ -68,11 +77,17 @@ def _kept(folder: Path) -> "Kept":
     return Kept(folder)
 
 
-def _replayed(folder: Path | None, seed: int, datasets: int, days: int, faults: int) -> "Kept":
-    from runbooks.gameday.estate import Shape  # noqa: PLC0415
+def _kinds(names: list[str] | None) -> tuple[Kind, ...]:
+    unknown = sorted({*(names or ())}.difference(KINDS))
+    if unknown:
+        raise ValueError(f"--kind {unknown[0]}: there are {', '.join(KINDS)}")
+    return tuple(each for each in KINDS if not names or each in names)
+
+
+def _replayed(folder: Path | None, shape: Shape, faults: int, kinds: tuple[Kind, ...]) -> "Kept":
     from service.gameday.home import replayed  # noqa: PLC0415
 
-    return replayed(folder, Shape(seed, datasets, days), faults)
+    return replayed(folder, shape, faults, kinds)
 
 
 def _judged(kept: "Kept", began: float) -> "Judgement":

@@ -3,7 +3,9 @@
 import tempfile
 from pathlib import Path
 
-from runbooks.gameday.estate import Shape
+from runbooks.gameday.estate import Shape, make
+from runbooks.gameday.faults import plan
+from runbooks.gameday.policy import policy_of
 from runbooks.gameday.truth import KINDS, Kind
 from service.errors import RefusedInputError
 from service.gameday.kept import Kept
@@ -31,8 +33,14 @@ def replayed(
     place = Path(tempfile.mkdtemp(prefix="lineward-gameday-")) if folder is None else folder
     if place.exists() and any(place.iterdir()):
         raise RefusedInputError(f"{place} is not empty: name another folder, or use --reuse")
-    spark = open_session(driver_memory=_MEMORY, warehouse=place.parent / "warehouse")
+    # What has no room is refused before Spark starts.
+    estate = make(shape)
+    day = plan(estate, faults, kinds)
+    kept = Kept(place)
+    kept.begin(shape, day, policy_of(estate, day.suppressions))
+    spark = open_session(driver_memory=_MEMORY, warehouse=place / "warehouse")
     try:
-        return replay(spark, place, shape, faults, kinds=kinds)
+        replay(spark, kept, estate, day.injected)
     finally:
         spark.stop()
+    return kept

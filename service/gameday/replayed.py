@@ -1,18 +1,15 @@
 """The first half of a game day: from a seed to what changes of each dataset's state, and when."""
 
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
-from runbooks.gameday.estate import Shape, make
-from runbooks.gameday.faults import plan
 from runbooks.gameday.history import Slab, slabs
-from runbooks.gameday.model import DAY
-from runbooks.gameday.policy import policy_of
-from runbooks.gameday.truth import KINDS, Kind, Truth
+from runbooks.gameday.injected import Injected
+from runbooks.gameday.model import DAY, Estate
+from runbooks.gameday.truth import Truth
 from service.gameday.collected import Collected
 from service.gameday.kept import Kept, KeptSlab, SlabFigures
 from slis.bench_evaluate import peak_bytes
@@ -20,48 +17,28 @@ from slis.replay.arrivals import Arrivals
 from slis.replay.slab import Replay
 from slis.settings import Place
 
-Progress = Callable[[SlabFigures], None]
 
-
-def replay(  # noqa: PLR0913 - what a game day is asked for, by name
-    spark: SparkSession,
-    folder: Path,
-    shape: Shape,
-    faults: int,
-    *,
-    kinds: tuple[Kind, ...] = KINDS,
-    progress: Progress = lambda _: None,
-) -> Kept:
+def replay(spark: SparkSession, kept: Kept, estate: Estate, injected: Iterable[Injected]) -> None:
     """Replay the history of an estate through collector, stream and evaluation.
 
     Args:
         spark: the session.
-        folder: an empty one, for the catalog, the spool and what is found.
-        shape: of the estate.
-        faults: how many are done to it.
-        kinds: of them.
-        progress: is told of each slab.
-
-    Raises:
-        ValueError: there is no room for so many faults in such an estate.
+        kept: where it was begun, and what is found is written down; with the catalog and the spool.
+        estate: as it truly is.
+        injected: what is done to it.
     """
-    estate = make(shape)
-    day = plan(estate, faults, kinds)
-    kept = Kept(folder)
-    policy = policy_of(estate, day.suppressions)
-    kept.begin(shape, day, policy)
+    folder = kept.folder
     engine = open_catalog(catalog_url(folder))
     migrate(engine)
     try:
         place = Place(data_dir=folder)
         course = _Course(Replay(spark, engine, place, kept.policy()), Collected(place.spool), kept)
-        course.begin(day.truth)
-        for slab in slabs(estate, day.injected):
-            progress(course.go(slab))
+        course.begin(kept.planned().truth)
+        for slab in slabs(estate, injected):
+            course.go(slab)
         kept.end(course.count, peak_bytes(spark))
     finally:
         engine.dispose()
-    return kept
 
 
 class _Course:
@@ -79,7 +56,7 @@ class _Course:
         self._judged_from = truth.judged_from - DAY
         self._asked_at = time.monotonic()
 
-    def go(self, slab: Slab) -> SlabFigures:
+    def go(self, slab: Slab) -> None:
         """One slab through all of it."""
         seconds = {"history": self._lap()}
         taken = self._collected.take(slab)
@@ -95,7 +72,6 @@ class _Course:
         kept = KeptSlab(figures, judged.changes, judged.activity, judged.tables)
         self._kept.add(self.count, kept)
         self.count += 1
-        return figures
 
     def _lap(self) -> float:
         now = time.monotonic()

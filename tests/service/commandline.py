@@ -19,9 +19,9 @@ def environ(**variables: str) -> dict[str, str]:
 
 
 def lineward(
-    *arguments: str, catalog: Engine | None = None, **variables: str
+    *arguments: str, catalog: Engine | None = None, seconds: float = 60, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """The result of `lineward ARGUMENTS`, asked of this catalog."""
+    """The result of `lineward ARGUMENTS`, asked of this catalog; within so many seconds."""
     if catalog is not None:
         url = catalog.url.render_as_string(hide_password=False)
         variables["LINEWARD_CATALOG_URL"] = url
@@ -30,7 +30,7 @@ def lineward(
         env=environ(**variables),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=seconds,
         check=False,
     )
 

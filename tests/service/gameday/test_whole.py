@@ -1,0 +1,73 @@
+"""`lineward gameday`, small and whole: history, collector, Spark, incidents, messages."""
+
+import json
+
+import msgspec
+import numpy as np
+import pytest
+
+from alerts.watch import finding
+from runbooks.gameday.verdict import failings
+from service.gameday.judged import judge
+from service.gameday.kept import Kept
+from tests.service.commandline import lineward
+
+ASKED = ("--seed", "1", "--datasets", "80", "--days", "4", "--faults", "2")
+KINDS = ("--kind", "killed_job", "--kind", "late_source")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """Its folder, and what it printed."""
+    folder = tmp_path_factory.mktemp("gameday") / "day"
+    done = lineward("gameday", *ASKED, *KINDS, "--keep", str(folder), "--json", seconds=400)
+    assert done.returncode == 0, done.stdout + done.stderr[-2_000:]
+    return folder, json.loads(done.stdout)
+
+
+def test_each_fault_is_told_once_to_who_can_mend_it(played):
+    """And nothing else rings."""
+    _, score = played
+
+    told = [(each["detected"], each["root_right"], each["owner_right"]) for each in score["faults"]]
+    assert told == [(True, True, True)] * 2
+    assert [each["pages"] for each in score["faults"] if each["expect"] == "page"] == [1]
+    assert score["false_pages"] == 0
+
+
+def test_the_incident_step_can_be_run_alone(played):
+    """It gives the same, in seconds."""
+    folder, score = played
+
+    done = lineward("gameday", "--reuse", str(folder), "--json", seconds=200)
+
+    again = json.loads(done.stdout)
+    assert {**again, "wall_seconds": 0, "peak_rss_bytes": 0} == {
+        **score,
+        "wall_seconds": 0,
+        "peak_rss_bytes": 0,
+    }
+
+
+def test_without_the_search_for_roots_it_does_not_hold(played, monkeypatch):
+    """Each bad dataset is its own fault then: somebody is rung who can mend nothing."""
+    real = finding.clusters
+
+    def alone(facts, estate):
+        none = np.empty(0, dtype=np.intp)
+        return real(
+            facts, msgspec.structs.replace(estate, upstreams=none, downstreams=none, job_keys=none)
+        )
+
+    monkeypatch.setattr(finding, "clusters", alone)
+    judgement = judge(Kept(played[0]))
+
+    assert failings([judgement.score])
+
+
+def test_a_kind_that_is_none_is_refused():
+    """With those that there are."""
+    done = lineward("gameday", "--kind", "earthquake")
+
+    assert done.returncode == 6
+    assert "earthquake: there are killed_job," in done.stderr
