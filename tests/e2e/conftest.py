@@ -27,6 +27,19 @@ def up(tmp_path: Path) -> Iterator[Up]:
         running.stop()
 
 
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """Orders and countries have landed."""
+    lake = tmp_path / "lake"
+    for name, rows in {
+        "landing/orders": "id,country\n1,de\n2,fr\n",
+        "ref/countries": "country,name\nde,Germany\nfr,France\n",
+    }.items():
+        (lake / name).mkdir(parents=True)
+        (lake / name / "part.csv").write_text(rows)
+    return lake
+
+
 @pytest.fixture(scope="session")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of `jobs/kinds.py`, run with its listener: `logs` and `events.jsonl` in it."""

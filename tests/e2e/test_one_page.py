@@ -46,19 +46,6 @@ scrape_configs:
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Path:
-    """Orders and countries have landed."""
-    lake = tmp_path / "lake"
-    for name, rows in {
-        "landing/orders": "id,country\n1,de\n2,fr\n",
-        "ref/countries": "country,name\nde,Germany\nfr,France\n",
-    }.items():
-        (lake / name).mkdir(parents=True)
-        (lake / name / "part.csv").write_text(rows)
-    return lake
-
-
-@pytest.fixture
 def slack() -> Iterator[FakeSlack]:
     """One workspace."""
     fake = FakeSlack()

@@ -26,22 +26,9 @@ _WAIT_SECONDS = 180
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Path:
-    """Orders have landed; countries are kept by somebody who tells nobody."""
-    lake = tmp_path / "lake"
-    for name, rows in {
-        "landing/orders": "id,country\n1,de\n2,fr\n",
-        "ref/countries": "country,name\nde,Germany\nfr,France\n",
-    }.items():
-        (lake / name).mkdir(parents=True)
-        (lake / name / "part.csv").write_text(rows)
-    (lake / "logs").mkdir()
-    return lake
-
-
-@pytest.fixture
 def shop(tmp_path: Path, lake: Path) -> Iterator[Up]:
     """A `lineward up` that reads the shop's event logs each few seconds."""
+    (lake / "logs").mkdir()
     policy = tmp_path / "lineward.yaml"
     policy.write_text(_POLICY.format(lake=lake))
     running = Up(
