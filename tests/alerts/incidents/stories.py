@@ -2,9 +2,11 @@
 
 from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
-from alerts.incidents.incident import Command, Found, Now
+from alerts.incidents.incident import Command, Found, Now, service_fault
 from alerts.incidents.life import step
 from alerts.incidents.severity import Severity
+
+OUTAGE = service_fault("ingestion", "collector", 0)
 
 
 def root(name, kind="failed"):

@@ -1,0 +1,77 @@
+"""Whatever happens, in whatever order."""
+
+import itertools
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alerts.incidents.estate import MICROS
+from alerts.incidents.incident import Command
+from tests.alerts.incidents.stories import OUTAGE, Story, found
+
+FAULTS = st.lists(
+    st.tuples(
+        st.sampled_from(["A", "AB", "ABC", "B", "BC", "C", "CD", "D"]),
+        st.sampled_from(["failed", "silent", "slow"]),
+        st.sampled_from(["red", "blue"]),
+    ),
+    max_size=3,
+    unique_by=lambda fault: fault[0][0],
+)
+INSTANTS = st.lists(
+    st.tuples(
+        st.integers(1, 80),
+        FAULTS,
+        st.sampled_from(["", "", "A", "BC"]),
+        st.booleans(),
+        st.sampled_from([None, None, "acknowledge", "suppress", "unsuppress", "resolve"]),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(INSTANTS)
+def test_whatever_happens(instants):
+    """Revisions grow by one, each change is told in its state, and no root is open twice."""
+    story, clock = Story(), 0
+    for seconds, faults, unknown, is_out, action in instants:
+        clock += seconds
+        every = [found(members, kind, owner=owner) for members, kind, owner in faults]
+        target = [each for each in story.incidents if each.state != "pending"][:1]
+        commands = tuple(
+            Command(each.id, action, "ada", (clock + 50) * MICROS)
+            for each in target
+            if action is not None
+        )
+        before = {each.id: each for each in story.incidents}
+        story.at(clock, *every, *([OUTAGE] if is_out else []), unknown=unknown, commands=commands)
+        check(story, before, is_out=is_out)
+    by_incident = itertools.groupby(
+        sorted(story.events, key=lambda each: (each.incident_id, each.revision)),
+        lambda each: each.incident_id,
+    )
+    for _, events in by_incident:
+        told = list(events)
+        assert [each.revision for each in told] == list(range(1, len(told) + 1))
+        assert told[0].what in {"opened", "suppressed"}
+        assert [each.what for each in told].count("opened") <= 1
+
+
+def check(story, before, *, is_out):
+    roots = [each.root for each in story.incidents if each.state not in {"pending", "resolved"}]
+    assert len(roots) == len(set(roots))
+    for each in story.changed:
+        was = before.get(each.id)
+        assert each.revision > (was.revision if was else 0)
+        if is_out and each.root.entity != "service" and was is not None:
+            assert (each.root, each.members, each.severity) == (
+                was.root, was.members, was.severity,
+            )  # fmt: skip
+    changed = {each.id for each in story.changed}
+    for each in story.incidents:
+        was = before.get(each.id)
+        if was is not None and each.id not in changed and each.is_told:
+            assert (each.root, each.members, each.owner, each.state) == (
+                was.root, was.members, was.owner, was.state,
+            )  # fmt: skip

@@ -1,0 +1,57 @@
+"""The root is mended: what catches up, and what is a fault of its own."""
+
+from alerts.incidents import matching
+from tests.alerts.incidents.stories import found
+
+
+def test_members_that_catch_up_are_no_new_fault(story):
+    """The root is mended; what it made late is late for a while, and has no other root."""
+    story.opened(found("ABC"))
+
+    assert story.at(40, found("BC", "silent")) == ["root_recovered", "left A"]
+    assert story.at(50, found("C", "silent")) == ["left B"]
+    assert story.at(60) == []
+    assert story.at(105) == ["resolved"]
+    assert len({event.incident_id for event in story.events}) == 1
+
+
+def test_what_has_to_catch_up_may_become_a_page(story):
+    """The root is mended, and a critical dataset misses its limit all the same."""
+    story.opened(found("AB"))
+
+    changes = story.at(40, found("B", "silent", level="page"))
+
+    assert changes == ["root_recovered", "escalated", "left A"]
+
+
+def test_who_does_not_catch_up_is_a_fault_of_its_own(story):
+    """After an hour, or one and a half of its cadences."""
+    slow, quick = found("B", "silent", cadence_seconds=7200), found("C", "silent")
+    story.opened(found("ABC"))
+    story.at(40, slow, quick)
+
+    assert story.at(3700, slow, quick) == ["left C"]
+    assert story.at(3730, slow, quick) == ["opened"]
+
+
+def test_a_new_failure_of_a_member_is_a_new_fault(story):
+    """It failed after the root had recovered."""
+    story.opened(found("AB"))
+    story.at(40, found("B", "silent"))
+
+    assert "opened" in story.opened(found("B", onset=100), at=120)
+
+
+def test_a_second_fault_in_a_member_is_a_second_incident(story):
+    """Two at once: the root explains no failure of its own."""
+    story.opened(found("AB"))
+
+    assert story.opened(found("AB"), found("B"), at=40) == ["opened"]
+
+
+def test_without_the_rest_there_is_a_second_page(monkeypatch, story):
+    """The mutant: what has to catch up is a fault of its own."""
+    story.opened(found("AB"))
+    monkeypatch.setattr(matching._Idle, "rest_of", lambda *_: None)  # noqa: SLF001
+
+    assert "opened" in story.opened(found("B", "silent"), at=100)

@@ -1,0 +1,61 @@
+"""What is unknown, and an outage of our own."""
+
+from tests.alerts.incidents.stories import OUTAGE, found, root
+
+
+def test_unknown_freezes_an_incident_as_it_is(story):
+    """Our silence heals nothing: neither closed nor changed, and no new one for what it hides."""
+    story.opened(found("AB"))
+
+    assert story.at(40, found("BC", "waiting"), unknown="A") == ["frozen"]
+    assert story.at(4000, unknown="A") == []
+    assert (story.members, story.one.root) == ("AB", root("A"))
+    assert story.at(4010, found("AB")) == ["thawed"]
+
+
+def test_an_unknown_member_hides_no_new_fault(story):
+    """The root is good; what begins since is another, though C cannot be told yet."""
+    story.opened(found("ABC"))
+    story.at(40, unknown="C")
+    story.at(50, found("B", onset=45), unknown="C")
+
+    assert story.at(80, found("B", onset=45), unknown="C") == ["opened"]
+
+
+def test_good_counts_from_when_it_is_known(story):
+    """45 s after it thawed, not after its root was last seen bad."""
+    story.opened(found("A"))
+    story.at(40, unknown="A")
+
+    assert story.at(100) == ["thawed"]
+    assert story.at(144) == []
+    assert story.at(145) == ["resolved"]
+
+
+def test_unknown_members_stay_while_the_root_is_known(story):
+    """The rest goes on."""
+    story.opened(found("ABC"))
+
+    assert story.at(40, found("AD"), unknown="B") == ["joined D", "left C"]
+    assert story.members == "ABD"
+
+
+def test_what_waits_for_what_is_unknown_is_not_told(story):
+    """Everything behind our own fault waits."""
+    waits = found("B", "waiting", unknown="upstream_unknown")
+
+    assert story.opened(waits, at=0) == []
+    assert story.incidents == ()
+
+
+def test_an_outage_is_the_one_incident(story):
+    """Nothing new opens, nothing closes, nobody joins, until we can see again."""
+    story.opened(found("A"))
+    story.at(40, found("A"), found("X"))
+
+    assert story.at(50, OUTAGE, found("AB"), found("X"), found("Y")) == ["frozen"]
+    assert story.at(80, OUTAGE, found("AB"), found("X"), found("Y")) == ["opened"]
+    assert story.at(4000, OUTAGE) == []
+    assert story.at(4010, found("A"), found("X")) == ["thawed"]
+    assert story.at(4040, found("A"), found("X")) == ["opened"]  # X held anew
+    assert story.at(4055, found("A"), found("X")) == ["resolved"]  # the outage
