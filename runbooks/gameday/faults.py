@@ -4,16 +4,17 @@ Two faults whose times touch never hurt the same dataset, so that each message h
 """
 
 import random
-from collections.abc import Callable, Sequence
-from datetime import date, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final
 
 import msgspec
 
 from lineage.policy.model import Suppression
 from runbooks.gameday.injected import Injected
+from runbooks.gameday.injectors import inject, suits, works_through
 from runbooks.gameday.model import DAY, HOUR, MINUTE, Cadence, Estate, Job
-from runbooks.gameday.runs import EPOCH, begins_at, wall
+from runbooks.gameday.runs import begins_at, wall
 from runbooks.gameday.truth import KINDS, SILENT_KINDS, Kind, Truth
 from runbooks.gameday.truths import REST, hurt_by, is_outage, standing, truth_of, windows
 
@@ -45,7 +46,6 @@ _CADENCES_OF: Final[dict[Kind, tuple[Cadence, ...]]] = {
 _READY_DAYS: Final[dict[Cadence, int]] = {"daily": 11, "weekday": 14, "hourly": 10, "quarter": 10}
 _RARE: Final[tuple[Kind, ...]] = ("collector_outage", "holiday")
 _GRAVE: Final = 0.6
-_AHEAD, _BEHIND = 2 * 3_600, -3 * 3_600
 _TOGETHER: Final = (1, 1, 1, 1, 2, 1, 1, 3)  # how many begin at once, again and again
 
 
@@ -147,9 +147,9 @@ class _Planning:
             return None
         self._day = self.chance.randint(ready, last) if day is None else min(max(day, ready), last)
         starts_at = self._slot(job, self._day) - _BEFORE
-        if not self._works_through(job, starts_at, starts_at + lasts):
+        if not works_through(self.estate, job, starts_at, starts_at + lasts):
             return None
-        return _INJECT.get(kind, _plain)(self, kind, job, starts_at, starts_at + lasts)
+        return inject(self, kind, job, starts_at, starts_at + lasts)
 
     def _job_for(self, kind: Kind) -> Job | None:
         cadences = _CADENCES_OF[kind]
@@ -160,7 +160,7 @@ class _Planning:
             for job in self.estate.jobs
             if job.cadence in cadences
             and job.reporting == "listener"
-            and _suits(self.estate, kind, job)
+            and suits(self.estate, kind, job)
         ]
         # Most hurt somebody who is woken for it; a pool is drawn anew where one of its jobs is.
         grave = [job for job in fitting if _is_grave(self.estate, job)]
@@ -181,15 +181,6 @@ class _Planning:
             return begins + self.chance.randint(2, 14) * HOUR + job.at_seconds * 1_000_000
         zone = self.estate.teams[job.team].region.zone
         return wall(zone, self.estate.first_day + timedelta(days=day), job.at_seconds)
-
-    def _works_through(self, job: Job, starts_at: int, ends_at: int) -> bool:
-        """A weekday job's fault shows only where working days follow."""
-        if job.cadence != "weekday":
-            return True
-        holidays = self.estate.teams[job.team].region.holidays
-        first, last = _date_of(starts_at), _date_of(ends_at + 12 * HOUR)
-        days = [first + timedelta(days=each) for each in range((last - first).days + 1)]
-        return all(day.weekday() < 5 and day not in holidays for day in days)  # noqa: PLR2004
 
     def _is_free(self, made: Injected) -> bool:
         hurt = hurt_by(self.estate, made)
@@ -247,87 +238,6 @@ def _room_after(each: Injected) -> int:
     return DAY + REST if is_daily else REST
 
 
-def _date_of(at: int) -> date:
-    return (EPOCH + timedelta(microseconds=at)).date()
-
-
 def _is_grave(estate: Estate, job: Job) -> bool:
     made = estate.descendants(job.outputs)
     return bool(made) and estate.is_critical({*made, *job.outputs})
-
-
-def _suits(estate: Estate, kind: Kind, job: Job) -> bool:
-    """Whether this can happen to the job."""
-    is_source = bool(job.outputs) and estate.datasets[job.outputs[0]].is_source
-    if kind == "late_source":
-        return is_source
-    if kind == "retired_job":
-        return not estate.descendants(job.outputs) and not is_source
-    if kind == "provenance_leak":
-        return len(job.inputs) > 1
-    if kind == "backfill":
-        return job.is_orchestrated and not is_source
-    if kind == "spark_upgrade":
-        return True
-    return not is_source
-
-
-Maker = Callable[[_Planning, Kind, Job, int, int], Injected | None]
-
-
-def _plain(planning: _Planning, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
-    variant = planning.chance.choice(("fail", "lost")) if kind == "killed_job" else ""
-    return Injected(kind, (job.number,), starts_at, ends_at, variant)
-
-
-def _drift(planning: _Planning, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
-    """Of two readers, one needs the column that is gone."""
-    readers = [
-        reader.number
-        for each in job.outputs
-        for reader in planning.estate.readers_of.get(each, ())
-        if reader.reporting == "listener"
-    ]
-    failing = tuple(sorted(set(readers)))[::2]
-    return Injected(kind, (job.number,), starts_at, ends_at, "", failing)
-
-
-def _upgrade(
-    planning: _Planning, kind: Kind, job: Job, starts_at: int, ends_at: int
-) -> Injected | None:
-    """Every third scheduled job of the pool fails by it."""
-    pool = [
-        each
-        for each in planning.estate.jobs
-        if each.pool == job.pool and each.cadence in {"daily", "weekday", "hourly"}
-    ]
-    broken = tuple(each.number for each in pool if each.reporting == "listener")[::3]
-    is_weekend = any(
-        not planning._works_through(each, starts_at, ends_at)  # noqa: SLF001 - one module
-        for each in pool
-    )
-    if len(broken) < 2 or is_weekend:  # noqa: PLR2004 - one alone has its own reasons
-        return None
-    jobs = tuple(each.number for each in pool)
-    # Each a version of its own, so that each can be told from the others.
-    number = sum(each.kind == "spark_upgrade" for each in planning.found)
-    return Injected(kind, jobs, starts_at, ends_at, f"4.4.{number}", broken)
-
-
-def _skew(planning: _Planning, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
-    ahead = planning.chance.random() < 1 / 3
-    shift, variant = (_AHEAD, "ahead") if ahead else (_BEHIND, "behind")
-    return Injected(kind, (job.number,), starts_at, ends_at, variant, shift_seconds=shift)
-
-
-def _retire(planning: _Planning, kind: Kind, job: Job, starts_at: int, _ends_at: int) -> Injected:
-    ends_at = begins_at(planning.estate) + planning.estate.days * DAY
-    return Injected(kind, (job.number,), starts_at, ends_at)
-
-
-_INJECT: Final[dict[Kind, Maker]] = {
-    "schema_drift": _drift,
-    "spark_upgrade": _upgrade,
-    "clock_skew": _skew,
-    "retired_job": _retire,
-}
