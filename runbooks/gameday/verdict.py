@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from runbooks.gameday.scorer import FaultScore, Score
+from runbooks.gameday.scores import FaultScore, Score
 
 DETECTED: Final = 0.99
 ROOT_RIGHT: Final = 0.95

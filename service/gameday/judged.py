@@ -11,7 +11,7 @@ import msgspec
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from runbooks.gameday import scorer
 from runbooks.gameday.received import Heard
-from runbooks.gameday.scorer import Score
+from runbooks.gameday.scores import Score
 from service.gameday.beside import naive, unknown_spells
 from service.gameday.kept import Kept
 from service.gameday.walk import Told, walk

@@ -15,7 +15,7 @@ def loaded_with(module):
     return set(done.stdout.decode().split())
 
 
-@pytest.mark.parametrize("judge", ["scorer", "truth", "received", "verdict"])
+@pytest.mark.parametrize("judge", ["scorer", "scores", "truth", "received", "verdict"])
 def test_no_code_of_the_detector_is_loaded_with_it(judge):
     """Not by a detour either."""
     assert not loaded_with(f"runbooks.gameday.{judge}") & _DETECTORS

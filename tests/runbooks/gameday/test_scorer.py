@@ -5,7 +5,7 @@ import pytest
 
 from runbooks.gameday import scorer
 from runbooks.gameday.received import Heard
-from runbooks.gameday.scorer import FaultScore, NaiveScore
+from runbooks.gameday.scores import FaultScore, NaiveScore
 from runbooks.gameday.truth import Fault, Name, Truth
 
 SECOND = 1_000_000

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from runbooks.gameday.scorer import FaultScore, NaiveScore, Score
+from runbooks.gameday.scores import FaultScore, NaiveScore, Score
 from runbooks.gameday.verdict import failings, false_page_rate
 
 RIGHT = FaultScore(
