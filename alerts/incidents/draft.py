@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from alerts.incidents.incident import Event, Incident, What
+from alerts.incidents.incident import Incident
+from alerts.incidents.steps import Event, What
 
 
 class Draft:

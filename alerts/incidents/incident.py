@@ -1,4 +1,4 @@
-"""An incident, what happens to it, and what a step of its life is given.
+"""A fault as it is found, and the incident that it becomes.
 
 All instants are whole microseconds since 1970 UTC.
 """
@@ -16,48 +16,6 @@ from lineage import keys
 
 # pending: found, and not held for long enough to be told of.
 State = Literal["pending", "open", "acknowledged", "suppressed", "resolved"]
-What = Literal[
-    "opened",
-    "reopened",
-    "flapping",
-    "escalated",
-    "joined",
-    "left",
-    "kind_changed",
-    "rerooted",
-    "handed_over",
-    "root_recovered",
-    "merged",
-    "took_over",
-    "frozen",
-    "thawed",
-    "acknowledged",
-    "suppressed",
-    "unsuppressed",
-    "resolved",
-]
-
-
-class LifeRules(msgspec.Struct, frozen=True):
-    """The figures that a life goes by, in seconds.
-
-    Attributes:
-        open_seconds: bad for so long opens.
-        at_once: kinds that open at once.
-        close_seconds: good for so long closes.
-        flap_seconds: `flap_opens` within so long are flapping; it then closes after as long.
-        flap_opens: see there.
-        drain_seconds: what the root explained may stay bad for so long after it recovered,
-        drain_cadences: or for so many of its own cadences, whichever is longer.
-    """
-
-    open_seconds: float = 30
-    at_once: frozenset[str] = frozenset({"access"})
-    close_seconds: float = 45
-    flap_seconds: float = 3600
-    flap_opens: int = 3
-    drain_seconds: float = 3600
-    drain_cadences: float = 1.5
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -192,90 +150,6 @@ class Incident(msgspec.Struct, frozen=True):
     def age(self) -> tuple[bool, bool, int, str]:
         """The older of two is the lesser: what was told goes before what was not."""
         return self.is_dismissed, self.opened_at is None, self.opened_at or self.seen_at, self.id
-
-
-class Event(msgspec.Struct, frozen=True):
-    """One change of one incident.
-
-    Attributes:
-        incident_id: whose.
-        revision: its number.
-        at: when.
-        what: happened.
-        reason: in words, without names from outside.
-        by: the person, where one did it.
-        members: that joined or left, ascending.
-        old_root: before, where the root changed; `new_root` after.
-        new_root: see there.
-        old_owner: before, where it was handed over; `new_owner` after.
-        new_owner: see there.
-        other_id: the incident that it merged into or took over.
-        is_told_already: the new owner was told of this fault by an incident that was taken over.
-    """
-
-    incident_id: str
-    revision: int
-    at: int
-    what: What
-    reason: str
-    by: str | None = None
-    members: tuple[int, ...] = ()
-    old_root: Root | None = None
-    new_root: Root | None = None
-    old_owner: str | None = None
-    new_owner: str | None = None
-    other_id: str | None = None
-    is_told_already: bool = False
-
-
-class Command(msgspec.Struct, frozen=True):
-    """What a person wants. A suppression needs its end."""
-
-    incident_id: str
-    action: Literal["acknowledge", "suppress", "unsuppress", "resolve"]
-    by: str
-    until: int | None = None
-    note: str = ""
-
-
-class Refused(msgspec.Struct, frozen=True):
-    """A command that came to nothing, and why."""
-
-    command: Command
-    reason: str
-
-
-class Now(msgspec.Struct, frozen=True):
-    """What an instant brings.
-
-    Attributes:
-        at: the clock, never before the step before.
-        found: all faults of this evaluation, each root once; an outage among them freezes all else.
-        unknown: datasets whose state is unknown.
-        commands: of people, in their order.
-    """
-
-    at: int
-    found: tuple[Found, ...] = ()
-    unknown: frozenset[int] = frozenset()
-    commands: tuple[Command, ...] = ()
-
-
-class Step(msgspec.Struct, frozen=True):
-    """What the instant changed.
-
-    Attributes:
-        incidents: to give to the next step: what lives, and what may come back. What is not here
-            any more needs no memory.
-        changed: as they are now, those that have an event, also where they are over.
-        events: by incident, of each in the order in which they happened.
-        refused: commands that came to nothing.
-    """
-
-    incidents: tuple[Incident, ...]
-    changed: tuple[Incident, ...] = ()
-    events: tuple[Event, ...] = ()
-    refused: tuple[Refused, ...] = ()
 
 
 def begun(found: Found, at: int) -> Incident:

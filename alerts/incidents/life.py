@@ -5,9 +5,10 @@ from typing import Final
 
 from alerts.incidents.draft import Draft
 from alerts.incidents.estate import MICROS
-from alerts.incidents.incident import Found, Incident, LifeRules, Now, Step, begun
+from alerts.incidents.incident import Found, Incident, begun
 from alerts.incidents.matching import Match, is_unknown, match
 from alerts.incidents.people import end_suppression, obey, opened
+from alerts.incidents.steps import LifeRules, Now, Step
 from alerts.incidents.updates import follow, merge
 
 RULES: Final = LifeRules()

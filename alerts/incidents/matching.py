@@ -7,7 +7,8 @@ import msgspec
 
 from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
-from alerts.incidents.incident import Found, Incident, LifeRules, is_of_run
+from alerts.incidents.incident import Found, Incident, is_of_run
+from alerts.incidents.steps import LifeRules
 
 
 class Match(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from alerts.incidents.draft import Draft
-from alerts.incidents.incident import Command, Refused, What
+from alerts.incidents.steps import Command, Refused, What
 
 _OPEN = frozenset({"open", "acknowledged", "suppressed"})
 _MAY = {

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, Select, select, update
 
-from alerts.incidents.incident import Command, Refused
+from alerts.incidents.steps import Command, Refused
 from alerts.people.asked import Ask, entry_of, state_of
 from alerts.people.audit import DONE, Entry, record, refusal, stored
 from alerts.people.verdicts import false_alarm, judged

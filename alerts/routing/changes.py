@@ -5,7 +5,8 @@ from typing import Final
 
 import msgspec
 
-from alerts.incidents.incident import Event, Incident, What
+from alerts.incidents.incident import Incident
+from alerts.incidents.steps import Event, What
 from alerts.routing.opening import begin, open_all
 from alerts.routing.scene import JOINED_SECONDS, Scene
 from alerts.routing.sheet import Sheet

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from alerts.incidents.incident import Event, Step
+from alerts.incidents.steps import Event, Step
 from alerts.routing import notices
 from alerts.routing.changes import follow
 from alerts.routing.drafts import redrafted

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
-from alerts.incidents.incident import Step
+from alerts.incidents.steps import Step
 from alerts.routing import store
 from alerts.routing.calls import Call
 from alerts.routing.decisions import Decided, by_time, decided, letters, released

@@ -7,7 +7,7 @@ import msgspec
 
 from alerts.delivery.message import MAX_LISTED, Impacted
 from alerts.delivery.texts import moment
-from alerts.incidents.incident import Event
+from alerts.incidents.steps import Event
 from alerts.routing.addresses import slack_of
 from alerts.routing.picture import Picture, Theirs
 from alerts.routing.scene import Scene, notice_at

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from alerts.incidents.incident import Event, What
+from alerts.incidents.steps import Event, What
 
 _OF_PEOPLE: Final[dict[What, str]] = {
     "acknowledged": "Acknowledged",

@@ -2,8 +2,8 @@
 
 from sqlalchemy import Connection, delete, insert
 
-from alerts.incidents.incident import Event
 from alerts.incidents.severity import Impact
+from alerts.incidents.steps import Event
 from lineage.catalog import tables
 
 # With these the root is another one, or is told for the first time.

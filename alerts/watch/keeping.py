@@ -6,7 +6,8 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 
-from alerts.incidents.incident import Event, Incident, Step
+from alerts.incidents.incident import Incident
+from alerts.incidents.steps import Event, Step
 from alerts.watch.finding import Finding
 from alerts.watch.impacts import is_anew, keep_impact
 from alerts.watch.members import keep_members

@@ -8,7 +8,8 @@ from sqlalchemy import Connection, Engine
 
 from alerts.incidents import life
 from alerts.incidents.faults import Root
-from alerts.incidents.incident import Command, Found, Incident, Now, Step
+from alerts.incidents.incident import Found, Incident
+from alerts.incidents.steps import Command, Now, Step
 from alerts.people.answers import answered, refusals, waiting
 from alerts.people.windows import windows_at
 from alerts.routing.desk import told

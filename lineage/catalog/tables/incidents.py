@@ -59,10 +59,10 @@ incident_event = Table(
     text_key("incident_id"),
     key_column("revision"),
     instant("at", nullable=False),
-    Column("what", Text, nullable=False),  # as `alerts.incidents.incident.What`
+    Column("what", Text, nullable=False),  # as `alerts.incidents.steps.What`
     Column("reason", Text, nullable=False),
     Column("by", Text),  # the person, where one did it
-    Column("detail", Text, nullable=False),  # JSON of `alerts.incidents.incident.Event`
+    Column("detail", Text, nullable=False),  # JSON of `alerts.incidents.steps.Event`
     Index("incident_event_at", "at"),
 )
 

@@ -2,9 +2,10 @@
 
 from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
-from alerts.incidents.incident import Command, Found, Now, service_fault
+from alerts.incidents.incident import Found, service_fault
 from alerts.incidents.life import step
 from alerts.incidents.severity import Severity
+from alerts.incidents.steps import Command, Now
 
 OUTAGE = service_fault("ingestion", "collector", 0)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alerts.incidents.estate import MICROS
-from alerts.incidents.incident import Command
+from alerts.incidents.steps import Command
 from tests.alerts.incidents.stories import OUTAGE, Story, found
 
 FAULTS = st.lists(

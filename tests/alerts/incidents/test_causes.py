@@ -1,10 +1,11 @@
 from alerts.incidents.causes import by_cause
 from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
-from alerts.incidents.incident import Now, found_of
+from alerts.incidents.incident import found_of
 from alerts.incidents.life import step
 from alerts.incidents.roots import clusters
 from alerts.incidents.severity import BY_KIND
+from alerts.incidents.steps import Now
 from tests.alerts.incidents.estates import HOUR, bad, job, key, made, told
 
 ESTATE = made("A>B", "C>D", "E>D")

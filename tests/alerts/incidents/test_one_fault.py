@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from alerts.incidents import roots
 from alerts.incidents.estate import MICROS
-from alerts.incidents.incident import Now, found_of
+from alerts.incidents.incident import found_of
 from alerts.incidents.life import step
 from alerts.incidents.severity import SeverityRules, impact, severity
+from alerts.incidents.steps import Now
 from lineage.graph import Graph
 from tests.alerts.incidents.estates import bad, edges, job, made
 

@@ -3,8 +3,9 @@
 import pytest
 
 from alerts.incidents.estate import MICROS
-from alerts.incidents.incident import LifeRules, Now, service_fault
+from alerts.incidents.incident import service_fault
 from alerts.incidents.life import step
+from alerts.incidents.steps import LifeRules, Now
 from tests.alerts.incidents.stories import found
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.incidents.estate import MICROS
-from alerts.incidents.incident import Command
+from alerts.incidents.steps import Command
 from tests.alerts.incidents.stories import found
 
 

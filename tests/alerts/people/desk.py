@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import Engine, delete, insert, select, text, update
 
-from alerts.incidents.incident import Incident, Now
+from alerts.incidents.incident import Incident
 from alerts.incidents.life import step
+from alerts.incidents.steps import Now
 from alerts.people.answers import answered, refusals, waiting
 from alerts.people.asked import Action, Ask
 from lineage.catalog import tables

@@ -4,8 +4,8 @@ import msgspec
 from sqlalchemy import Engine, select
 
 from alerts.incidents.estate import MICROS
-from alerts.incidents.incident import Now
 from alerts.incidents.life import step
+from alerts.incidents.steps import Now
 from alerts.routing import told, turn
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import notification

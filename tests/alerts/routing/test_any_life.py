@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from alerts.incidents.incident import Command
+from alerts.incidents.steps import Command
 from tests.alerts.incidents.stories import found, root
 from tests.alerts.routing.town import Town, outage, theirs
 

@@ -6,8 +6,8 @@ from sqlalchemy import func, insert, select
 
 from alerts.delivery.message import Root
 from alerts.incidents.estate import MICROS
-from alerts.incidents.incident import Now
 from alerts.incidents.life import step
+from alerts.incidents.steps import Now
 from alerts.routing import escalate, is_due, store, told
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.incidents.incident import Event
+from alerts.incidents.steps import Event
 from alerts.routing.words import note_of
 from tests.alerts.incidents.stories import found, root
 from tests.alerts.routing.town import Town

@@ -1,6 +1,6 @@
 """A person is rung once for a fault, and two people at most."""
 
-from alerts.incidents.incident import Command
+from alerts.incidents.steps import Command
 from alerts.routing.telling import MICROS
 from lineage.policy.model import Owner, Policy
 from tests.alerts.incidents.stories import found, root

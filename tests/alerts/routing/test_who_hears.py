@@ -3,8 +3,8 @@
 import pytest
 
 from alerts.incidents.estate import MICROS
-from alerts.incidents.incident import Now
 from alerts.incidents.life import step
+from alerts.incidents.steps import Now
 from alerts.routing.addresses import address_of
 from alerts.routing.decisions import letters
 from lineage.policy.model import Owner, Policy

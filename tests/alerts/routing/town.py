@@ -7,8 +7,9 @@ import msgspec
 from alerts.delivery.message import Impacted, Root
 from alerts.delivery.pagerduty_payload import action_of
 from alerts.incidents.estate import MICROS
-from alerts.incidents.incident import Command, Now, service_fault
+from alerts.incidents.incident import service_fault
 from alerts.incidents.life import step
+from alerts.incidents.steps import Command, Now
 from alerts.routing.decisions import by_time, letters, released
 from alerts.routing.picture import Picture, Theirs
 from alerts.routing.scene import Scene, is_outage, next_at
