@@ -7,34 +7,23 @@ import hashlib
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
 
+from lineage.policy.access import Access, Person
 from lineage.policy.actions import ActionRule
 from lineage.policy.durations import seconds_of
 from lineage.policy.folds import Fold
+from lineage.policy.objectives import Objectives, Requirements, TierObjectives
 from lineage.policy.patterns import PatternParts, dataset_of
 from lineage.policy.recurring import Recurring
+from lineage.policy.values import Days, Instant, Minutes, Text, Weekday
 from lineage.states import Sli, Tier
 
 DEFAULT_RETENTION_DAYS = 90
 
-Text = Annotated[str, Meta(min_length=1)]
-Minutes = Annotated[int, Meta(ge=0, le=10_080)]
-Days = Annotated[int, Meta(ge=1, le=3_650)]
-Instant = Annotated[datetime, Meta(tz=True)]
 Match = Text | PatternParts
 DatasetName = tuple[str, str]
-DatasetField = Literal["owner", "schema", "version", "checksum"]
-RunField = Literal[
-    "job_id", "job_version", "code_version", "engine_version", "parameters", "nominal_time"
-]
-RequiredFields = tuple[DatasetField | RunField, ...]
-Role = Literal["read", "respond", "admin"]
-SlackUser = Annotated[str, Meta(pattern="^[UW][A-Z0-9]{2,30}$")]
-Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
 class EscalationStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -157,81 +146,6 @@ class Suppression(
             return None
         length = timedelta(seconds=seconds_of(self.for_))
         return Recurring(self.cron, length, self.time_zone or time_zone)
-
-
-class TierObjectives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The ratios to reach, above 0 and up to 1.
-
-    `all` for an SLI that tiers make no difference to.
-    """
-
-    critical: Decimal | None = None
-    important: Decimal | None = None
-    optional: Decimal | None = None
-    regulated: Decimal | None = None
-    all: Decimal | None = None
-
-
-class Objectives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Objectives that differ from the usual ones, by SLI."""
-
-    coverage: TierObjectives = TierObjectives()
-    freshness: TierObjectives = TierObjectives()
-    node_completeness: TierObjectives = TierObjectives()
-    edge_completeness: TierObjectives = TierObjectives()
-    accuracy: TierObjectives = TierObjectives()
-    missing_provenance: TierObjectives = TierObjectives()
-    ingestion_lag: TierObjectives = TierObjectives()
-    query_latency: TierObjectives = TierObjectives()
-    impact_analysis: TierObjectives = TierObjectives()
-    error_rate: TierObjectives = TierObjectives()
-    unauthorized_access: TierObjectives = TierObjectives()
-
-
-class Requirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What must be known of a dataset and of the run that wrote it last, by tier.
-
-    A regulated dataset needs what its tier needs as well.
-    """
-
-    regulated: RequiredFields = ("owner", "schema", "code_version")
-    critical: RequiredFields = ()
-    important: RequiredFields = ()
-    optional: RequiredFields = ()
-
-    def of_tier(self, tier: Tier) -> RequiredFields:
-        """The fields that this tier needs, regulated or not."""
-        return getattr(self, tier)  # type: ignore[no-any-return]
-
-
-class AccessToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who may ask what of the API. The token itself stays in a file of its own, or is not here.
-
-    Attributes:
-        token_file: holds the token; relative to the policy's folder.
-        sha256: of the token, in its place.
-        namespaces: patterns of the dataset namespaces that it may see.
-    """
-
-    name: Text
-    token_file: Text | None = None
-    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | None = None
-    roles: tuple[Role, ...] = ("read",)
-    namespaces: tuple[Text, ...] = ("*",)
-    expires: Instant | None = None
-
-
-class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who answers incidents: the name that stands in the audit log, and their id in Slack."""
-
-    name: Text
-    slack: SlackUser
-
-
-class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Nobody but the bearers of these tokens may ask; where it is empty, nobody at all."""
-
-    tokens: tuple[AccessToken, ...] = ()
 
 
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 from lineage.catalog import tables
 from lineage.clock import to_micros
 from lineage.policy import Policy
-from lineage.policy.model import AccessToken
+from lineage.policy.access import AccessToken
 
 OFF = "off"
 _LEAST_TOKEN_BYTES = 16

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine, text
 
 from lineage.policy import Policy
-from lineage.policy.model import Requirements
+from lineage.policy.objectives import Requirements
 from lineage.states import TIERS
 from slis import catalog_frames
 from slis.completeness.nodes import RUN_FIELDS, required_fields

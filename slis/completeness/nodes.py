@@ -7,7 +7,7 @@ from typing import get_args
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineage.policy.model import Requirements, RunField
+from lineage.policy.objectives import Requirements, RunField
 from lineage.states import BAD, NODE_COMPLETENESS, REGULATED, TIERS
 from slis.amounts import NAMES
 from slis.wording import words

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage.policy.model import Requirements
+from lineage.policy.objectives import Requirements
 from slis.completeness import nodes as module
 from slis.completeness.nodes import node_states, node_tally, nodes
 from slis.completeness.schemas import NODES

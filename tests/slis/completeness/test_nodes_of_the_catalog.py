@@ -6,7 +6,8 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.policy import Policy
-from lineage.policy.model import DatasetRule, Requirements
+from lineage.policy.model import DatasetRule
+from lineage.policy.objectives import Requirements
 from slis import dataset_policies
 from slis.completeness.catalog import required_nodes
 from slis.evaluation import evaluate

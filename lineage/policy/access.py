@@ -1,0 +1,41 @@
+"""Who may ask the API, and who answers incidents."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from lineage.policy.values import Instant, Text
+
+Role = Literal["read", "respond", "admin"]
+SlackUser = Annotated[str, Meta(pattern="^[UW][A-Z0-9]{2,30}$")]
+
+
+class AccessToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who may ask what of the API. The token itself stays in a file of its own, or is not here.
+
+    Attributes:
+        token_file: holds the token; relative to the policy's folder.
+        sha256: of the token, in its place.
+        namespaces: patterns of the dataset namespaces that it may see.
+    """
+
+    name: Text
+    token_file: Text | None = None
+    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | None = None
+    roles: tuple[Role, ...] = ("read",)
+    namespaces: tuple[Text, ...] = ("*",)
+    expires: Instant | None = None
+
+
+class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who answers incidents: the name that stands in the audit log, and their id in Slack."""
+
+    name: Text
+    slack: SlackUser
+
+
+class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Nobody but the bearers of these tokens may ask; where it is empty, nobody at all."""
+
+    tokens: tuple[AccessToken, ...] = ()
