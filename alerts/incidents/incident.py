@@ -106,6 +106,8 @@ class Incident(msgspec.Struct, frozen=True):
         is_frozen: nobody knows how it is: it stays as it is.
         good_at: the first evaluation that found nothing of it, without a break since.
         root_good_at: the first that did not find the root; its members may still be bad.
+        trailing: members that nothing found explains any more, though the root is still bad: since
+            when each, by key.
         resolved_at: when.
         is_dismissed: a person resolved it while it was bad: quiet until it was good.
         merged_into: the older incident of the same root.
@@ -130,6 +132,7 @@ class Incident(msgspec.Struct, frozen=True):
     is_frozen: bool = False
     good_at: int | None = None
     root_good_at: int | None = None
+    trailing: tuple[tuple[int, int], ...] = ()
     resolved_at: int | None = None
     is_dismissed: bool = False
     merged_into: str | None = None

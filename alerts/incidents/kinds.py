@@ -15,6 +15,7 @@ Urgency = Literal["by_tier", "ticket", "page"]
 
 # What a dataset looks like whose writes stop because something upstream stopped.
 _ABSENT = ("missing", "silent", "slow", "waiting")
+IS_LATE_ONLY: Final = frozenset(_ABSENT)
 # What it looks like where the data came and what was told of it did not.
 _UNTOLD = ("unreported", "mapping", "provenance")
 

@@ -8,6 +8,7 @@ import msgspec
 from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
 from alerts.incidents.incident import Found, Incident, is_of_run
+from alerts.incidents.kinds import IS_LATE_ONLY
 from alerts.incidents.steps import LifeRules
 
 
@@ -16,7 +17,8 @@ class Match(msgspec.Struct, frozen=True):
 
     Attributes:
         found: its root, or a root further upstream that explains it now.
-        rest: what it explained and what is still bad, now that its root is not found.
+        rest: what it explained and what is still bad, now that its root, or the part of it that
+            explained this, is not found.
         taken: younger incidents of the same root.
     """
 
@@ -42,13 +44,13 @@ def match(
     """Give each fault to the oldest incident that it continues.
 
     In this order: the incident of that root; of a root that the fault explains now (re-rooting, and
-    a merge where there are several); one whose root is gone and of which this is a rest; one
-    that was resolved within `flap_seconds`.
+    a merge where there are several); one whose root is gone, or a part of it, and of which this is
+    a rest; one that was resolved within `flap_seconds`.
     """
     every = sorted(incidents, key=lambda incident: incident.age)
     claims = _claims([each for each in every if each.is_live], found)
-    busy = {each.id for claimants in claims.values() for each in claimants}
-    idle = _Idle([each for each in every if each.id not in busy], unknown, at, rules)
+    heirs = {each.id: first for first, *others in claims.values() for each in (first, *others)}
+    idle = _Idle(every, heirs, unknown, at, rules)
     rests, back, fresh = defaultdict(list), {}, []
     for fault in (each for each in found if each not in claims):
         if (owner := idle.rest_of(fault)) is not None:
@@ -57,9 +59,12 @@ def match(
             back[again.id] = Match(fault)
         else:
             fresh.append(fault)
-    rest = {number: Match(rest=tuple(faults)) for number, faults in rests.items()}
-    by_id = {each.id: Match() for each in every} | _claimed(claims) | back | rest
-    return Matches(by_id, tuple(fresh))
+    by_id = {each.id: Match() for each in every} | _claimed(claims) | back
+    rest = {
+        number: msgspec.structs.replace(by_id[number], rest=tuple(faults))
+        for number, faults in rests.items()
+    }
+    return Matches(by_id | rest, tuple(fresh))
 
 
 def _claimed(claims: dict[Found, list[Incident]]) -> dict[str, Match]:
@@ -113,17 +118,23 @@ def _entity(root: Root) -> tuple[str, int, str]:
 
 
 class _Idle:
-    """Incidents whose root is found nowhere now, the oldest first."""
+    """What incidents still take whose root is found nowhere now, or only in part."""
 
     def __init__(
-        self, incidents: list[Incident], unknown: frozenset[int], at: int, rules: LifeRules
+        self,
+        incidents: list[Incident],
+        heirs: dict[str, Incident],
+        unknown: frozenset[int],
+        at: int,
+        rules: LifeRules,
     ) -> None:
-        self._unknown, self._at, self._rules = unknown, at, rules
+        self._heirs, self._unknown, self._at, self._rules = heirs, unknown, at, rules
         self._by_member: dict[int, list[Incident]] = defaultdict(list)
         for incident in incidents:
             for member in incident.members if incident.is_live else ():
-                self._by_member[member].append(incident)
-        over = [each for each in incidents if each.resolved_at is not None and not each.is_live]
+                self._by_member[member].append(heirs.get(incident.id, incident))
+        idle = [each for each in incidents if each.id not in heirs]
+        over = [each for each in idle if each.resolved_at is not None and not each.is_live]
         over.sort(key=lambda each: each.resolved_at or 0)
         self._over = {each.root: each for each in over}
 
@@ -136,11 +147,19 @@ class _Idle:
     def _is_rest(self, fault: Found, incident: Incident) -> bool:
         if incident.is_dismissed and fault.onset > (incident.resolved_at or self._at):
             return False
+        if incident.id in self._heirs:
+            # One of its several roots is mended. A failure of its own is a fault of its own.
+            since = (dict(incident.trailing).get(key, self._at) for key in fault.root_keys)
+            return fault.root.kind in IS_LATE_ONLY and self._drains(fault, min(since))
         if incident.root_keys & self._unknown:
             return True
-        rules, good_at = self._rules, incident.root_good_at or self._at
+        good_at = incident.root_good_at or self._at
+        return fault.onset <= good_at and self._drains(fault, good_at)
+
+    def _drains(self, fault: Found, good_at: int) -> bool:
+        rules = self._rules
         drain = max(rules.drain_seconds, rules.drain_cadences * fault.cadence_seconds)
-        return fault.onset <= good_at and self._at - good_at <= drain * MICROS
+        return self._at - good_at <= drain * MICROS
 
     def back(self, fault: Found) -> Incident | None:
         """The last of that root, if it was resolved a little while ago."""

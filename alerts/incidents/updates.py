@@ -20,11 +20,20 @@ def follow(draft: Draft, found: Match, unknown: frozenset[int]) -> None:
         draft.quietly(root_good_at=draft.at)
         if found.rest:
             draft.tell("root_recovered", "the root is good; what it made late has to catch up")
-    every = found.rest if found.found is None else (found.found,)
+    every = found.rest if found.found is None else (found.found, *found.rest)
+    _trailing(draft, found)
     for worst in [each for each in found.rest if each.severity.level == PAGE][:1]:
         _severity(draft, worst)
     if every:
         _members(draft, frozenset().union(*(each.bad_keys for each in every)), unknown)
+
+
+def _trailing(draft: Draft, found: Match) -> None:
+    """Since when what is left of a part that is mended has to catch up."""
+    known = dict(draft.incident.trailing)
+    rest = found.rest if found.found is not None else ()
+    keys = sorted({key for each in rest for key in each.root_keys})
+    draft.quietly(trailing=tuple((key, known.get(key, draft.at)) for key in keys))
 
 
 def _root(draft: Draft, fault: Found) -> None:

@@ -141,6 +141,6 @@ def _fields(blocks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _root(said: str) -> Name:
-    """Of `kind namespace name`; a part of the service has no namespace."""
-    parts = said.split(" ")[1:]
-    return Name(*parts[:2]) if len(parts) > 1 else Name("", *parts or [""])
+    """Of `kind namespace name`, the name with spaces or without; the service has no namespace."""
+    parts = said.split(" ", 2)[1:]
+    return Name(*parts) if len(parts) > 1 else Name("", *parts or [""])

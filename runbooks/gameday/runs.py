@@ -130,11 +130,15 @@ class _Simulation:
         if self._course.is_retired(job, due.at):
             return
         self._push(self._next_slot(job, due.at), "slot", job.number)
-        held = self._course.postponed_to(job, due.at)
+        held = max(self._course.postponed_to(job, due.at), self._free_at(job))
         if held > due.at:
             self._push(held, "held", job.number, due.at)
             return
         yield from self._try(job, due.slot, due.at)
+
+    def _free_at(self, job: Job) -> int:
+        """A night's run waits for a backfill's to end; what runs each hour leaves one out."""
+        return self._busy_until[job.number] if job.cadence in {"daily", "weekday"} else 0
 
     def _held(self, due: _Due) -> Iterator[Run]:
         yield from self._try(self._estate.jobs[due.job], due.slot, due.at)

@@ -1,7 +1,7 @@
 """The root is mended: what catches up, and what is a fault of its own."""
 
 from alerts.incidents import matching
-from tests.alerts.incidents.stories import found
+from tests.alerts.incidents.stories import found, root
 
 
 def test_members_that_catch_up_are_no_new_fault(story):
@@ -47,6 +47,19 @@ def test_a_second_fault_in_a_member_is_a_second_incident(story):
     story.opened(found("AB"))
 
     assert story.opened(found("AB"), found("B"), at=40) == ["opened"]
+
+
+def test_a_part_that_is_mended_leaves_what_has_to_catch_up(story):
+    """Two jobs failed by one upgrade. One is mended: what it made late is late for a while."""
+    both = {root("A"), root("B"), root("C", "waiting")}
+    story.opened(found("ABC", faults=both))
+    mended = found("A", faults={root("A")}), found("C", "silent", onset=-10)
+
+    assert story.at(40, *mended) == ["left B"]
+    assert story.at(3600, *mended) == []
+    assert story.members == "AC"
+    assert story.at(3650, *mended) == ["left C"]
+    assert story.at(3680, *mended) == ["opened"]
 
 
 def test_without_the_rest_there_is_a_second_page(monkeypatch, story):

@@ -250,6 +250,18 @@ def test_a_backfill_is_for_days_long_gone():
     assert len(found) == len(times(job)) + 5
 
 
+def test_a_night_s_run_waits_for_a_backfill_and_is_not_left_out():
+    """The backfill begins right before its slot."""
+    job = reported("daily", is_orchestrated=True)
+    slot = next(run.nominal_at for run in runs(ESTATE) if run.job == job.number) + DAY
+    backfill = Injected("backfill", (job.number,), slot - MICROS, slot + 4 * HOUR)
+    found = [run for run in runs(ESTATE, (backfill,)) if run.job == job.number]
+
+    (own,) = [run for run in found if run.nominal_at == slot]
+    assert own.started_at > slot
+    assert len(found) == len(times(job)) + 5
+
+
 def test_a_retired_job_drops_what_it_wrote():
     """It never runs again."""
     job = reported("daily")
