@@ -41,6 +41,7 @@ class Stage:
         self._gaps: list[Row] = []
         self._io: dict[int, list[Row]] = {}
         self._evaluated_at: int | None = None
+        self._learned: list[Row] | None = None
 
     def enter(self, slab: KeptSlab) -> list[int]:
         """Take a slab up: what stands in it is there at once, what arrives in it waits.
@@ -56,9 +57,13 @@ class Stage:
         self._waiting = sorted(told, key=lambda each: each[0], reverse=True)
         self._io = _by_run(slab.tables["run_io"])
         self._gaps = slab.tables["ingestion_gap"].to_pylist()
+        standing = {name: slab.tables[name].to_pylist() for name in _STANDING}
+        # What a slab taught is known from its end on: it is judged by what was known before.
+        known, self._learned = self._learned, standing["dataset_limit"]
+        standing["dataset_limit"] = self._learned if known is None else known
         with writing(self._engine) as connection:
             for name, table in _STANDING.items():
-                _replace(connection, table, slab.tables[name].to_pylist())
+                _replace(connection, table, standing[name])
         return self._instants(row for _, kind, row in told if kind == "state")
 
     def _instants(self, changes: Iterable[Row]) -> list[int]:

@@ -1,11 +1,18 @@
 """The incident step of production, walked over changes that were kept."""
 
+import msgspec
+import numpy as np
+import pyarrow as pa
 import pytest
+from sqlalchemy import select
 
+from alerts.watch import finding
+from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.policy import Policy
 from lineage.policy.model import Owner
 from runbooks.gameday.truth import Name
+from service.gameday.stage import Stage
 from service.gameday.walk import walk
 from tests.service.gameday.slabs import ORDERS, REVENUE, SECOND, START, activity, change, slab
 
@@ -64,6 +71,41 @@ def test_one_fault_is_one_page_with_all_that_is_hurt(engine):
     assert Name("s3://lake", "mart/revenue") in set(told.resolve(page.full_list, page.at))
     over = [each.at for each in told.heard if each.what == "resolved" and each.by == "pagerduty"]
     assert over == [START + 9_345 * SECOND]
+
+
+def test_without_the_search_for_roots_it_is_two_pages(engine, monkeypatch):
+    """The mutant: each bad dataset is a fault of its own, and whoever waits is rung too."""
+    real, none = finding.clusters, np.empty(0, dtype=np.intp)
+    nothing = {"upstreams": none, "downstreams": none, "job_keys": none}
+    monkeypatch.setattr(
+        finding,
+        "clusters",
+        lambda facts, estate: real(facts, msgspec.structs.replace(estate, **nothing)),
+    )
+    bad = [
+        change(3_360, ORDERS, "bad", "silent"),
+        change(3_660, REVENUE, "bad", "upstream_late"),
+    ]
+
+    told = walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])
+
+    assert len(rung(told)) == 2
+
+
+def test_what_a_slab_taught_is_known_after_it(engine):
+    """A limit that is learned at its end makes nothing late within it."""
+    stage = Stage(engine)
+    learned = select(tables.dataset_limit.c.learned_at)
+    seen = []
+    for number in (1, 2, 3):
+        given = slab(6, WELL, KNOWN)
+        limits = [row | {"learned_at": number} for row in given.tables["dataset_limit"].to_pylist()]
+        taught = given.tables | {"dataset_limit": pa.Table.from_pylist(limits)}
+        stage.enter(msgspec.structs.replace(given, tables=taught))
+        with engine.connect() as connection:
+            seen.append(connection.scalars(learned).first())
+
+    assert seen == [1, 1, 2]
 
 
 def test_whoever_is_rung_answers_and_nobody_else_is(engine):
