@@ -42,12 +42,22 @@ def logged(text: DataFrame, event_schema: str) -> DataFrame:
         text: `schemas.LINES`.
         event_schema: `schemas.EVENT`.
     """
-    is_half = ~F.col("value").endswith("}")
+    is_half = _is_half(F.col("value"))
     event = F.when(~is_half, F.from_json("value", event_schema))
     wanted = text.where(_is_any(*_WANTED) | (is_half & (F.col("value") != "")))
     return wanted.select("path", is_half.alias("is_half"), event.alias("event")).select(
         "path", "is_half", "event.*"
     )
+
+
+def _is_half(line: Column) -> Column:
+    """Whether it ends in the middle: most of those do not end with a brace.
+
+    One that does, an inner one, has opened more than it closed. Only where the counts differ is
+    the line parsed to know: text in it, a plan's say, may have braces of its own.
+    """
+    count = [F.length(line) - F.length(F.replace(line, F.lit(brace))) for brace in "{}"]
+    return ~line.endswith("}") | ((count[0] != count[1]) & F.json_object_keys(line).isNull())
 
 
 def _is_any(*events: str) -> Column:

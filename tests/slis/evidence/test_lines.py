@@ -1,0 +1,25 @@
+"""Which lines of a log are whole."""
+
+import pytest
+
+from slis.evidence import lines, schemas
+
+_EVENT = '{"Event":"SparkListenerTaskEnd","Task Info":{"Accumulables":[{"ID":970},{"ID":971}]}}'
+_BRACES_IN_TEXT = '{"Event":"SparkListenerLogStart","Spark Version":"4.3 }} {"}'
+
+
+@pytest.mark.parametrize(
+    ("line", "is_half"),
+    [
+        (_EVENT, False),
+        (_BRACES_IN_TEXT, False),
+        (_EVENT[:40], True),
+        (_EVENT[: _EVENT.index("},") + 1], True),  # cut behind an inner brace
+        (_EVENT[:-1], True),
+    ],
+)
+def test_a_line_is_half_where_what_it_opened_is_not_closed(spark, line, is_half):
+    """Whatever it happens to end with; braces in text prove nothing."""
+    text = spark.createDataFrame([("file:/log", line)], schemas.LINES)
+    logged = lines.logged(text, schemas.EVENT)
+    assert [row.path for row in logged.where("is_half").collect()] == ["file:/log"] * is_half
