@@ -14,7 +14,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from slis.cadence import WorkingTimes, hours_of, profiles
-from slis.cadence_profile import BURSTY, EVENT_DRIVEN, PERIODIC, Cadence, origin
+from slis.cadence_profile import (
+    BURSTY,
+    EVENT_DRIVEN,
+    FAST_SECONDS,
+    PERIODIC,
+    REGULAR,
+    Cadence,
+    origin,
+)
 from slis.cadence_training import MIN_GAPS
 from slis.working_time import WorkingTime
 from slis.working_week import WEEK_HOURS, wall_seconds
@@ -22,9 +30,9 @@ from slis.working_week import WEEK_HOURS, wall_seconds
 # False alarms a dataset and week that are aimed at, to keep to one in 1,000 weeks: a limit that
 # is learned gives more than it aims at. Of delays, half of them cost a hundredth of the time.
 _ALPHA_PER_WEEK, _ALPHA_PERIODIC = 0.0008, 0.0005
-# Of a cadence, beyond the own largest: what is let pass at least, and once many gaps are known, at
-# most.
-_OWN_MARGIN, _MOST_MARGIN = 0.13, 0.22
+# Of a cadence, beyond the own largest: what is let pass at least, and at most: of a schedule once
+# many gaps are known, of other gaps that are alike until then.
+_OWN_MARGIN, _MOST_MARGIN, _MOST_MARGIN_ALIKE = 0.13, 0.22, 1.0
 _MANY_GAPS = 500
 # A pool of so many knows the tail of irregular gaps better than a dataset's own largest, which is
 # beyond the right limit in one of fifty.
@@ -99,10 +107,23 @@ def with_tails(learned: DataFrame, tails: DataFrame) -> DataFrame:
     own_bound = F.col("largest") + _OWN_MARGIN * cadence
     is_bound = ~F.col("cadence_class").isin(*_IRREGULAR) | (F.col("pooled") < _MANY_POOLED)
     least = F.when(is_bound, own_bound)
-    is_known = (F.col("cadence_class") == PERIODIC) & (F.col("gaps") >= _MANY_GAPS)
-    most = F.when(is_known, F.col("largest") + _MOST_MARGIN * cadence)
-    limit = F.greatest(F.least(by_tail, most), least).alias("limit")
+    limit = F.greatest(F.least(by_tail, _most(cadence)), least).alias("limit")
     return scored.select(*own.columns, "pooled", limit)
+
+
+def _most(cadence: Column) -> Column:
+    """What no tail goes beyond; null where there is none.
+
+    Of few gaps one late write makes the scale, and the pool's tail, which is of datasets with many
+    gaps, would make days of it. But a write that is a whole cycle late is one that never came.
+    """
+    is_known = F.col("gaps") >= _MANY_GAPS
+    own = F.col("largest") + _MOST_MARGIN * cadence
+    young = F.greatest(own, cadence, F.lit(FAST_SECONDS))
+    alike = F.col("largest") + _MOST_MARGIN_ALIKE * cadence
+    return F.when(F.col("cadence_class") == PERIODIC, F.when(is_known, own).otherwise(young)).when(
+        (F.col("cadence_class") == REGULAR) & ~is_known, alike
+    )
 
 
 def tail_score() -> Column:

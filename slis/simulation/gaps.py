@@ -4,12 +4,13 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from slis.simulation.wall_clock import Floats, Micros
+from slis.simulation.wall_clock import DAYS, Floats, Micros, day_of
 
-# What lies in a gap: nothing, an outage (it must be found), or a cadence that grew slower, which
-# nobody who does not know can tell from an outage.
-USUAL, SILENCE, CHANGE = 0, 1, 2
-
+# What lies in a gap: nothing, an outage (it must be found), a cadence that grew slower, which
+# nobody who does not know can tell from an outage, or a failure that was mended before long.
+USUAL, SILENCE, CHANGE, MENDED = 0, 1, 2, 3
+# Days after the first: what is learned by then, limits of old datasets are learned from.
+FIRST_WATCHED = 60
 
 Flags = npt.NDArray[np.bool_]
 
@@ -29,7 +30,10 @@ class Gaps(msgspec.Struct, frozen=True):
 
 
 class Simulated(msgspec.Struct, frozen=True):
-    """Datasets of a class: what the catalog would hold of them, and their gaps."""
+    """Datasets of a class: what the catalog would hold of them, and their gaps.
+
+    Rules are judged on gaps that began between the first watched day and the last.
+    """
 
     name: str
     dataset: Micros
@@ -37,6 +41,15 @@ class Simulated(msgspec.Struct, frozen=True):
     gaps: Gaps
     is_streaming: bool = False
     has_calendar: bool = False
+    first_day: float = FIRST_WATCHED
+    last_day: float = DAYS - 1.0
+
+    def watched(self) -> Flags:
+        """Which gaps rules are judged on."""
+        first, last = (
+            round(day_of(day).timestamp() * 1e6) for day in (self.first_day, self.last_day)
+        )
+        return (self.gaps.started_at >= first) & (self.gaps.started_at < last)
 
 
 def silenced(dataset: Micros, at: Micros, begin: Floats, end: Floats) -> tuple[Flags, Flags]:

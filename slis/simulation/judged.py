@@ -3,7 +3,7 @@
 Each gives, for each gap, the instant from which it calls the next write late.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,13 @@ from lineage.clock import to_micros
 from slis import cadence, cadence_limits
 from slis.freshness import STREAMING_LIMIT_SECONDS
 from slis.simulation import catalogued
-from slis.simulation.gaps import Simulated
+from slis.simulation.gaps import FIRST_WATCHED, Simulated
 from slis.simulation.scheduled import CHANGE_DAYS
 from slis.simulation.wall_clock import DAYS, HOLIDAYS, ZONE, Micros, day_of
 from slis.sli_schemas import GAPS
 from slis.working_time import WorkingTime
 
 NEVER = np.iinfo(np.int64).max
-FIRST_DAY = 60
 _STEP_DAYS = 10.0
 _CYCLES = 28
 _WEEKEND = frozenset({5, 6})
@@ -35,18 +34,18 @@ TIMES = {
 
 
 def learned(
-    spark: SparkSession, folder: Path, simulated: Simulated, *, cycle_days: float
+    spark: SparkSession, folder: Path, simulated: Simulated, days: Sequence[float]
 ) -> Micros:
     """By the product's learned limits; by the product's own rule where it is a stream.
 
-    Limits are learned by one job, as of instants ten days apart, and for a while after each change
-    of cadence a cycle apart: in production they are learned after each write. Each gap is judged by
-    the limit of the last instant before it began, or of one while it was open: that knows the
-    writes up to the gap's beginning, and neither the gap nor what came after it.
+    Limits are learned by one job, as of the beginnings of days: in production they are learned
+    after each write. Each gap is judged by the limit of the last instant before it began, or of one
+    while it was open: that knows the writes up to the gap's beginning, and neither the gap nor what
+    came after it.
     """
     if simulated.is_streaming:
         return simulated.gaps.started_at + round(STREAMING_LIMIT_SECONDS * 1e6)
-    instants = [day_of(day) for day in _days(cycle_days)]
+    instants = [day_of(day) for day in days]
     rows = limited(spark, folder, simulated, instants)
     due = np.full(simulated.gaps.dataset.size, NEVER)
     micros = np.array([to_micros(instant) for instant in instants])
@@ -56,10 +55,11 @@ def learned(
     return due
 
 
-def _days(cycle_days: float) -> list[float]:
+def learning_days(cycle_days: float) -> list[float]:
+    """Ten days apart, and for a while after each change of cadence a cycle apart."""
     cycles = [day + cycle * cycle_days for day in CHANGE_DAYS for cycle in range(1, _CYCLES)]
     daily = [day + later for day in CHANGE_DAYS for later in range(1, _CYCLES, 3)]
-    return sorted({*np.arange(FIRST_DAY, DAYS, _STEP_DAYS).tolist(), *cycles, *daily})
+    return sorted({*np.arange(FIRST_WATCHED, DAYS, _STEP_DAYS).tolist(), *cycles, *daily})
 
 
 def limited(

@@ -25,10 +25,9 @@ from slis.simulation.wall_clock import (
 )
 
 ALPHA_PER_WEEK = 0.001
-_MINUTE = 60.0
+MINUTE = 60.0
 CHANGE_DAYS = (80.0, 110.0, 140.0)
 _CHANGING = 0.1
-_OUTAGES = 3
 # What an outage takes, in cycles.
 _OUTAGE_CYCLES = (4.0, 12.0)
 _WEEKEND = 5
@@ -38,6 +37,14 @@ _ROUND = 300.0
 _WHOLE_GAPS = 3
 
 
+class Outages(msgspec.Struct, frozen=True):
+    """How many a dataset has, each in a span of days of its own from the first on."""
+
+    count: int = 3
+    first_day: float = 30.0
+    span_days: float = (DAYS - 40) / 3
+
+
 class Plan(msgspec.Struct, frozen=True):
     """What a class's schedulers were told: a slot each cycle, until the cadence changes."""
 
@@ -45,6 +52,7 @@ class Plan(msgspec.Struct, frozen=True):
     cycle_seconds: float
     delays: Delays
     is_weekday: bool = False
+    outages: Outages = Outages()
 
 
 class Slots(msgspec.Struct, frozen=True):
@@ -61,24 +69,26 @@ class Slots(msgspec.Struct, frozen=True):
 
 def daily(chance: np.random.Generator, count: int) -> Simulated:
     """Each day at a time of its own, taking minutes to hours."""
-    plan = Plan("daily", DAY_SECONDS, _delays(chance, count, 40 * _MINUTE, DAY_SECONDS))
-    return _scheduled(chance, plan)
+    plan = Plan("daily", DAY_SECONDS, delays_of(chance, count, 40 * MINUTE, DAY_SECONDS))
+    return scheduled(chance, plan)
 
 
 def weekday(chance: np.random.Generator, count: int) -> Simulated:
     """Monday to Friday, holidays excepted."""
-    delays = _delays(chance, count, 40 * _MINUTE, DAY_SECONDS)
+    delays = delays_of(chance, count, 40 * MINUTE, DAY_SECONDS)
     plan = Plan("weekday", DAY_SECONDS, delays, is_weekday=True)
-    return _scheduled(chance, plan)
+    return scheduled(chance, plan)
 
 
 def hourly(chance: np.random.Generator, count: int) -> Simulated:
     """Each hour."""
-    plan = Plan("hourly", 3_600.0, _delays(chance, count, 3 * _MINUTE, 3_600.0))
-    return _scheduled(chance, plan)
+    plan = Plan("hourly", 3_600.0, delays_of(chance, count, 3 * MINUTE, 3_600.0))
+    return scheduled(chance, plan)
 
 
-def _delays(chance: np.random.Generator, count: int, usual: float, cycle: float) -> Delays:
+def delays_of(chance: np.random.Generator, count: int, usual: float, cycle: float) -> Delays:
+    """Of so many datasets that take about `usual` seconds of each `cycle`."""
+
     def between(low: float, high: float) -> Floats:
         return chance.uniform(low, high, count)
 
@@ -96,7 +106,7 @@ def _delays(chance: np.random.Generator, count: int, usual: float, cycle: float)
     )
 
 
-def _scheduled(chance: np.random.Generator, plan: Plan) -> Simulated:
+def scheduled(chance: np.random.Generator, plan: Plan) -> Simulated:
     """Slots half a cycle apart: each dataset uses every second, and some, later, each or a fourth.
 
     One in ten changes: its cadence is then twice or half as long.
@@ -133,7 +143,7 @@ def _instants(wall: Floats, plan: Plan) -> Micros:
 
 def _judged(chance: np.random.Generator, plan: Plan, slots: Slots) -> Simulated:
     """With outages, and when the oracle calls each gap late: the next slot and its delay's tail."""
-    begin, end = outages(chance, plan.delays.usual.size, plan.cycle_seconds)
+    begin, end = outages(chance, plan.delays.usual.size, plan.cycle_seconds, plan.outages)
     due = np.append(slots.planned[1:], 0)
     oracle = due + (np.append(_tails(plan, slots)[1:], 0) * 1e6).astype(np.int64)
     kept, follows = silenced(slots.dataset, slots.written_at, begin, end)
@@ -179,11 +189,14 @@ def _is_unsure(row: Micros, is_slow: Flags, is_silent: Flags) -> Flags:
 
 
 def outages(
-    chance: np.random.Generator, count: int, cycle_seconds: float | Floats
+    chance: np.random.Generator,
+    count: int,
+    cycle_seconds: float | Floats,
+    plan: Outages = Outages(),  # noqa: B008 - it is frozen
 ) -> tuple[Floats, Floats]:
-    """Three outages a dataset, in the months after the first, in microseconds: begins and ends."""
-    third = (DAYS - 40) / _OUTAGES
-    days = 30 + third * (np.arange(_OUTAGES) + chance.uniform(0, 0.8, (count, _OUTAGES)))
-    begin = instants(days * DAY_SECONDS).astype(np.float64)
-    length = chance.uniform(*_OUTAGE_CYCLES, (count, _OUTAGES)) * np.reshape(cycle_seconds, (-1, 1))
+    """Outages of each dataset, in microseconds: begins and ends, of shape (datasets, outages)."""
+    shape = (count, plan.count)
+    spans = np.arange(plan.count) + chance.uniform(0, 0.8, shape)
+    begin = instants((plan.first_day + plan.span_days * spans) * DAY_SECONDS).astype(np.float64)
+    length = chance.uniform(*_OUTAGE_CYCLES, shape) * np.reshape(cycle_seconds, (-1, 1))
     return begin, begin + length * 1e6

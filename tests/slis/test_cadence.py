@@ -3,7 +3,10 @@
 from datetime import timedelta
 
 import numpy as np
+import pytest
+from pyspark.sql import functions as F
 
+from slis import cadence_limits
 from slis.cadence import backfills
 from slis.cadence_limits import learned_limits
 from tests.slis.sli_frames import day, gaps, writes
@@ -67,6 +70,27 @@ def test_a_limit_is_never_below_the_latest_write_and_a_part_of_the_cadence(spark
     [row] = learned_limits(frame, gaps(spark), as_of=day(16)).collect()
 
     assert row.limit_seconds >= 27.12 * HOUR
+
+
+@pytest.mark.parametrize("is_bounded", [True, False])
+def test_one_late_write_of_few_does_not_make_a_limit_of_days(spark, monkeypatch, is_bounded):
+    """The pool's tail is that of hourly datasets; times a scale of hours it would be days."""
+    if not is_bounded:
+        monkeypatch.setattr(cadence_limits, "_most", lambda _: F.lit(None).cast("double"))
+    late = [day(n, 9.6 if n == 11 else n % 3 / 20) for n in range(14)]
+    often = [
+        {"dataset_key": key, "written_at": day(0, n + (0.4 if n == 150 else n % 7 / 100))}
+        for key in range(2, 12)
+        for n in range(300)
+    ]
+    frame = writes(spark, *({"dataset_key": 1, "written_at": time} for time in late), *often)
+
+    learned = learned_limits(frame, gaps(spark), as_of=day(13, 12))
+    limits = {row.dataset_key: row.limit_seconds / HOUR for row in learned.collect()}
+
+    # A write is due a day after the last; one that is a day late never came.
+    assert (limits[1] <= 48) is is_bounded
+    assert 1.4 < limits[2] < 3
 
 
 def test_gaps_of_our_own_and_backfills_teach_nothing(spark):
