@@ -116,7 +116,8 @@ def _judged(truth: Truth, fault: Fault, told: Sequence[Heard], resolve: Resolver
     counted = pages if fault.expect == "page" else right
     first = counted[0] if counted else None
     is_told = first is not None and fault.expect != "silence"
-    precision, recall = _impact(fault, first, resolve) if first and is_told else (None, None)
+    lists = _lists(fault, first, told) if first and is_told else []
+    precision, recall = _impact(fault, lists, resolve) if lists else (None, None)
     return FaultScore(
         kind=fault.kind,
         detected=first is not None,
@@ -159,9 +160,18 @@ def _resolved(fault: Fault, counted: Sequence[Heard], told: Sequence[Heard]) -> 
     return (max(ends) - fault.ends_at) / MICROS
 
 
-def _impact(fault: Fault, first: Heard, resolve: Resolver) -> tuple[float, float]:
-    """The causes' own datasets count neither way."""
-    listed = set(resolve(first.full_list, first.at)) if first.full_list else set()
+def _lists(fault: Fault, first: Heard, told: Sequence[Heard]) -> list[Heard]:
+    """The messages whose lists have to name all that is hurt: the first, unless it is spread."""
+    if not fault.is_spread:
+        return [first]
+    return [each for each in told if _is_within(each, fault) and _is_among(each.root, fault.causes)]
+
+
+def _impact(fault: Fault, messages: Iterable[Heard], resolve: Resolver) -> tuple[float, float]:
+    """Of what is listed behind any of them. The causes' own datasets count neither way."""
+    listed = {
+        name for each in messages if each.full_list for name in resolve(each.full_list, each.at)
+    }
     listed = {each for each in listed if not _is_among(each, fault.causes)}
     true = set(fault.impact)
     both = len(listed & true)

@@ -47,6 +47,8 @@ class Fault(msgspec.Struct, frozen=True):
         ends_at: it is mended.
         over_at: until then its rest may be told of.
         variant: which of several ways to do the same.
+        is_spread: its causes fail one after the other, over hours: no message can list what the
+            later ones hurt, but all that was told of it together must.
     """
 
     kind: Kind
@@ -59,6 +61,7 @@ class Fault(msgspec.Struct, frozen=True):
     ends_at: int
     over_at: int
     variant: str = ""
+    is_spread: bool = False
 
 
 class Truth(msgspec.Struct, frozen=True):

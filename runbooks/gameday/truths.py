@@ -48,6 +48,7 @@ def truth_of(estate: Estate, each: Injected) -> Fault:
         ends_at=each.ends_at,
         over_at=each.ends_at + _rest_of(each, jobs),
         variant=each.variant,
+        is_spread=each.kind == "spark_upgrade",
     )
 
 

@@ -34,7 +34,7 @@ TICKET = msgspec.structs.replace(
     behind=(),
 )
 BACKFILL = msgspec.structs.replace(TICKET, kind="backfill", expect="silence")
-LISTS = {"all": {ORDERS, REVENUE, TRENDS}, "half": {ORDERS, REVENUE, STOCK}}
+LISTS = {"all": {ORDERS, REVENUE, TRENDS}, "half": {ORDERS, REVENUE, STOCK}, "wrong": {CLEAN}}
 
 
 def truth(*faults: Fault, standing=()):
@@ -93,6 +93,22 @@ def test_an_empty_list_recalls_nothing():
     (found,) = judged([KILLED], [heard(1_090, full_list=None)]).faults
 
     assert (found.impact_precision, found.impact_recall) == (1.0, 0.0)
+
+
+def test_what_a_fault_hurts_over_hours_is_listed_by_all_that_was_told_of_it():
+    """An upgrade: each message lists what its own job hurts; edits count, others' do not."""
+    spread = msgspec.structs.replace(KILLED, impact=(REVENUE, STOCK, TRENDS), is_spread=True)
+    told = [
+        heard(1_090, full_list="half"),
+        heard(1_900, "other", root=ORDERS, by="slack", full_list="all"),
+        heard(2_000, "other", root=Name("another", "job"), by="slack", full_list="wrong"),
+        heard(7_000, "other", by="slack", full_list="wrong"),
+    ]
+    [both] = judged([spread], told).faults
+    [first] = judged([spread], told[:1]).faults
+
+    assert (both.impact_precision, both.impact_recall) == (1.0, 1.0)
+    assert (first.impact_precision, first.impact_recall) == (1.0, pytest.approx(2 / 3))
 
 
 def test_a_fault_that_nobody_hears_of():
