@@ -31,7 +31,7 @@ FALSE_ALARM = "lineward_false_alarm"
 ONE_HOUR, FOUR_HOURS, TOMORROW = "1h", "4h", "tomorrow"
 CHOICES = {ONE_HOUR: "for 1 hour", FOUR_HOURS: "for 4 hours", TOMORROW: "until tomorrow, 8:00"}
 
-FLAPPING = "opened 3 times or more in an hour"
+FLAPPING = "opened 3 times or more in a short time"
 BRIDGED = "what lies between cannot be observed"
 
 MAX_TEXT = 3_000

@@ -101,7 +101,7 @@ class Incident(msgspec.Struct, frozen=True):
         owner: whose it is.
         unknown: why the root is not known.
         opened_at: first told.
-        opens: when it was opened in the last `flap_seconds`.
+        opens: when it was opened, as far back as is remembered.
         is_flapping: it stays open, since it would come back.
         is_frozen: nobody knows how it is: it stays as it is.
         good_at: the first evaluation that found nothing of it, without a break since.
@@ -113,6 +113,8 @@ class Incident(msgspec.Struct, frozen=True):
         merged_into: the older incident of the same root.
         suppressed_until: when a suppression ends.
         acknowledged_by: who.
+        acknowledged_at: when.
+        cadence_seconds: as it was last found.
     """
 
     id: str
@@ -138,6 +140,8 @@ class Incident(msgspec.Struct, frozen=True):
     merged_into: str | None = None
     suppressed_until: int | None = None
     acknowledged_by: str | None = None
+    acknowledged_at: int | None = None
+    cadence_seconds: float = 0.0
 
     @property
     def is_live(self) -> bool:
@@ -170,6 +174,7 @@ def begun(found: Found, at: int) -> Incident:
         severity=found.severity,
         owner=found.owner,
         unknown=found.unknown,
+        cadence_seconds=found.cadence_seconds,
     )
 
 

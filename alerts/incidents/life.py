@@ -8,6 +8,7 @@ from alerts.incidents.estate import MICROS
 from alerts.incidents.incident import Found, Incident, begun
 from alerts.incidents.matching import Match, is_unknown, match
 from alerts.incidents.people import end_suppression, obey, opened
+from alerts.incidents.severity import PAGE
 from alerts.incidents.steps import LifeRules, Now, Step
 from alerts.incidents.updates import follow, merge
 
@@ -158,15 +159,27 @@ def _come_back(draft: Draft, fault: Found | None, rules: LifeRules) -> None:
         draft.quietly(good_at=None, seen_at=draft.at)
     if draft.at - draft.incident.seen_at < rules.open_seconds * MICROS:
         return
-    recent = [at for at in own.opens if draft.at - at < rules.flap_seconds * MICROS]
+    recent = [at for at in own.opens if rules.remembers(own, at, draft.at)]
     opens = (*recent, draft.at)
-    draft.quietly(resolved_at=None, acknowledged_by=None, members=fault.bad_keys)
-    change = {"state": "open", "opens": opens}
+    is_flapping = len(opens) >= rules.flap_opens
+    is_taken_on = _is_taken_on(own, fault, draft.at, rules, is_flapping=is_flapping)
+    by = own.acknowledged_by if is_taken_on else None
+    draft.quietly(resolved_at=None, acknowledged_by=by, members=fault.bad_keys)
+    change = {"state": "acknowledged" if is_taken_on else "open", "opens": opens}
     draft.tell("reopened", "bad again, as it was a little while ago", change=change)
     follow(draft, Match(fault), frozenset())
-    if len(opens) >= rules.flap_opens and not own.is_flapping:
-        reason = f"opened {len(opens)} times in {rules.flap_seconds / 60:g} min: it stays open"
+    if is_flapping and not own.is_flapping:
+        reason = f"opened {len(opens)} times in a short time: it stays open"
         draft.tell("flapping", reason, change={"is_flapping": True})
+
+
+def _is_taken_on(
+    own: Incident, fault: Found, at: int, rules: LifeRules, *, is_flapping: bool
+) -> bool:
+    """Whoever acknowledged it lately, or what comes and goes, knows: but not of worse than that."""
+    is_worse = fault.severity.level == PAGE and own.severity.level != PAGE
+    is_recent = at - (own.acknowledged_at or 0) <= rules.flap_seconds * MICROS
+    return own.acknowledged_by is not None and not is_worse and (is_flapping or is_recent)
 
 
 def _is_of_use(incident: Incident, now: Now, rules: LifeRules) -> bool:
@@ -175,5 +188,5 @@ def _is_of_use(incident: Incident, now: Now, rules: LifeRules) -> bool:
         return incident.good_at is None and incident.merged_into is None
     if incident.state != "resolved" or incident.is_dismissed:
         return True
-    recent = now.at - (incident.resolved_at or 0) <= rules.flap_seconds * MICROS
-    return recent and incident.merged_into is None
+    is_recent = rules.remembers(incident, incident.resolved_at or 0, now.at)
+    return is_recent and incident.merged_into is None

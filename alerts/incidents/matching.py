@@ -45,7 +45,7 @@ def match(
 
     In this order: the incident of that root; of a root that the fault explains now (re-rooting, and
     a merge where there are several); one whose root is gone, or a part of it, and of which this is
-    a rest; one that was resolved within `flap_seconds`.
+    a rest; one that was resolved and is remembered.
     """
     every = sorted(incidents, key=lambda incident: incident.age)
     claims = _claims([each for each in every if each.is_live], found)
@@ -164,8 +164,8 @@ class _Idle:
     def back(self, fault: Found) -> Incident | None:
         """The last of that root, if it was resolved a little while ago."""
         last = self._over.get(fault.root)
-        seconds = 0.0 if last is None else (self._at - (last.resolved_at or 0)) / MICROS
-        return last if seconds <= self._rules.flap_seconds else None
+        is_recent = last and self._rules.remembers(last, last.resolved_at or 0, self._at)
+        return last if is_recent else None
 
 
 def is_unknown(incident: Incident, unknown: frozenset[int]) -> bool:

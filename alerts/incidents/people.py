@@ -32,7 +32,8 @@ def obey(command: Command, drafts: Mapping[str, Draft]) -> Refused | None:
 
 def _change(command: Command, at: int) -> tuple[What, dict[str, Any]]:
     if command.action == "acknowledge":
-        return "acknowledged", {"state": "acknowledged", "acknowledged_by": command.by}
+        by = {"acknowledged_by": command.by, "acknowledged_at": at}
+        return "acknowledged", {"state": "acknowledged", **by}
     if command.action == "suppress":
         return "suppressed", {"state": "suppressed", "suppressed_until": command.until}
     return "resolved", {"state": "resolved", "resolved_at": at, "is_dismissed": True}

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
 from alerts.incidents.incident import Found, Incident
 
@@ -39,8 +40,11 @@ class LifeRules(msgspec.Struct, frozen=True):
         open_seconds: bad for so long opens.
         at_once: kinds that open at once.
         close_seconds: good for so long closes.
-        flap_seconds: `flap_opens` within so long are flapping; it then closes after as long.
-        flap_opens: see there.
+        flap_seconds: what flaps closes after so long, and who took it on so long ago still has it.
+        flap_opens: so many while it is remembered are flapping.
+        memory_seconds: what is over is remembered for so long,
+        memory_cadences: or for so many of its cadences, whichever is longer,
+        most_memory_seconds: but no longer than this.
         drain_seconds: what the root explained may stay bad for so long after it recovered,
         drain_cadences: or for so many of its own cadences, whichever is longer.
     """
@@ -50,8 +54,16 @@ class LifeRules(msgspec.Struct, frozen=True):
     close_seconds: float = 45
     flap_seconds: float = 3600
     flap_opens: int = 3
+    memory_seconds: float = 3600
+    memory_cadences: float = 12
+    most_memory_seconds: float = 4 * 3600
     drain_seconds: float = 3600
     drain_cadences: float = 1.5
+
+    def remembers(self, incident: Incident, since: int, at: int) -> bool:
+        """Whether what was of it at one instant, in µs, counts at another."""
+        usual = max(self.memory_seconds, self.memory_cadences * incident.cadence_seconds)
+        return at - since <= min(usual, self.most_memory_seconds) * MICROS
 
 
 class Event(msgspec.Struct, frozen=True):

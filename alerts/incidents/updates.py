@@ -39,7 +39,12 @@ def _trailing(draft: Draft, found: Match) -> None:
 def _root(draft: Draft, fault: Found) -> None:
     own = draft.incident
     is_elsewhere = not _is_same(own.root, fault.root)
-    draft.quietly(root_keys=fault.root_keys, unknown=fault.unknown, onset=fault.onset)
+    draft.quietly(
+        root_keys=fault.root_keys,
+        unknown=fault.unknown,
+        onset=fault.onset,
+        cadence_seconds=fault.cadence_seconds,
+    )
     # Of the same job, a root that is known is not given up for a symptom.
     if own.root == fault.root or (not is_elsewhere and fault.unknown is not None):
         return

@@ -71,6 +71,68 @@ def test_three_opens_in_a_day_are_not(story):
 
 
 @pytest.mark.parametrize(
+    ("cadence_seconds", "hours", "whats"),
+    [
+        (900, 2.9, ["reopened"]),
+        (900, 3.2, ["opened"]),
+        (86_400, 3.9, ["reopened"]),
+        (86_400, 4.2, ["opened"]),
+        (0, 0.9, ["reopened"]),
+    ],
+)
+def test_what_is_over_is_remembered_by_its_cadence(story, cadence_seconds, hours, whats):
+    """Twelve of them, an hour at least and four at most: a job's next good runs may be chance."""
+    fault = found("A", cadence_seconds=cadence_seconds)
+    story.opened(fault)
+    story.at(100)
+    assert story.at(145) == ["resolved"]
+
+    assert story.opened(fault, at=145 + round(hours * 3600)) == whats
+
+
+@pytest.mark.parametrize(
+    ("acknowledged", "again", "state"), [(40, 3000, "acknowledged"), (40, 4000, "open")]
+)
+def test_whoever_took_it_on_lately_still_has_it(story, acknowledged, again, state):
+    """Within the hour nobody is called to what they are at; later nobody knows where they are."""
+    fault = found("A", cadence_seconds=900)
+    story.opened(fault)
+    story.do(acknowledged, "acknowledge", fault)
+    story.at(100)
+    story.at(145)
+
+    assert story.opened(fault, at=again) == ["reopened"]
+    assert (story.one.state, bool(story.one.acknowledged_by)) == (state, state != "open")
+
+
+def test_what_flaps_is_known_to_whoever_took_it_on(story):
+    """However long ago; before the third time they are called again."""
+    fault = found("A", cadence_seconds=900)
+    story.opened(fault)
+    states = []
+    for begin in (4000, 8000):
+        if begin == 8000:
+            story.do(4100, "acknowledge", fault)
+        story.at(begin - 100)
+        story.at(begin - 50)
+        story.opened(fault, at=begin)
+        states.append((story.one.state, story.one.is_flapping))
+
+    assert states == [("open", False), ("acknowledged", True)]
+
+
+def test_what_comes_back_worse_was_not_taken_on(story):
+    """A ticket that somebody had a look at is a page now."""
+    story.opened(found("A"))
+    story.do(40, "acknowledge", found("A"))
+    story.at(100)
+    story.at(145)
+
+    assert story.opened(found("A", level="page"), at=200) == ["reopened", "escalated"]
+    assert story.one.state == "open"
+
+
+@pytest.mark.parametrize(
     ("rules", "seconds"),
     [(LifeRules(open_seconds=0), 0), (LifeRules(open_seconds=60), 60)],
 )

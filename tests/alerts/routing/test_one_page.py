@@ -1,5 +1,7 @@
 """A person is rung once for a fault, and two people at most."""
 
+import pytest
+
 from alerts.incidents.steps import Command
 from alerts.routing.telling import MICROS
 from lineage.policy.model import Owner, Policy
@@ -51,6 +53,22 @@ def test_what_somebody_took_on_rings_no_more():
     town.do(300, "acknowledge", found("ab", **PAGE))
 
     assert town.turn(9_999) == []
+
+
+@pytest.mark.parametrize("is_remembered", [True, False])
+def test_what_was_taken_on_before_it_came_back_rings_no_more(monkeypatch, is_remembered):
+    """Within the hour. The mutant forgets who has it, and calls them again."""
+    if not is_remembered:
+        monkeypatch.setattr("alerts.incidents.life._is_taken_on", lambda *_, **__: False)
+    town = Town(BARE)
+    town.opened(found("ab", **PAGE))
+    town.do(40, "acknowledge", found("ab", **PAGE))
+    town.at(60)
+    town.at(105)
+    town.at(200, found("ab", **PAGE))
+
+    assert town.at(230, found("ab", **PAGE)) == ["slack:#shop changed"]
+    assert bool(town.turn(9_999)) is not is_remembered
 
 
 def test_where_there_is_no_other_way_it_rings_again():
