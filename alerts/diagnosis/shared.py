@@ -8,7 +8,7 @@ import msgspec
 
 from alerts.diagnosis.fisher import by_chance
 
-FEWEST: Final = 3  # that fail: two may be chance, whatever their counts say
+FEWEST: Final = 2  # that fail: whether so few may be chance is for the counts to say
 # For each thing that is compared; some tens are.
 UNLIKELY: Final = 1e-3
 

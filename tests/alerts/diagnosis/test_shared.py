@@ -48,9 +48,11 @@ def test_what_the_others_have_as_often_is_no_cause():
     assert common_cause(_failing(3), [NEW] * 90) is None
 
 
-def test_two_are_too_few():
-    """However rare it is elsewhere."""
-    assert common_cause(_failing(2), [OLD] * 1_000) is None
+@pytest.mark.parametrize(("others", "is_cause"), [(20, False), (40, False), (60, True)])
+def test_how_few_are_enough_depends_on_how_many_others_there_are(others, is_cause):
+    """Two of two among 22 are chance in one of 231; among 62 in one of 1,891."""
+    assert (common_cause(_failing(2), [OLD] * others) is not None) is is_cause
+    assert common_cause(_failing(1), [OLD] * 10_000) is None
 
 
 def test_the_least_likely_of_several_is_named():
