@@ -58,6 +58,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     evaluate_at_least_seconds: Annotated[float, Meta(ge=1)] = 40.0
     event_days: _Days = 7  # identities, against repeats
     write_days: _Days = 180
+    audit_days: _Days = 400  # what people wanted, and what became of it
     writes_a_dataset: Annotated[int, Meta(ge=10)] = 4_500  # that limits are learned from
     event_logs: str = ""  # folders of Spark event logs, as spark.eventLog.dir names them; by commas
     evidence_seconds: Annotated[float, Meta(ge=1)] = 60.0  # how often they are looked at

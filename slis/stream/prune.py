@@ -44,6 +44,8 @@ _BY_AGE = {
     "dataset_checksum": "last_seen_at < :before",
     "dataset_assertion": "coalesce(last_failed_at, 0) < :before"
     " AND coalesce(last_passed_at, 0) < :before",
+    # The newest stays: of an empty table SQLite would give the numbers once more.
+    "audit": "at < :before AND id < (SELECT max(id) FROM audit)",
 }
 # The newest of each dataset stay, whatever their age says of the rest, and its first.
 _SURPLUS_WRITES = """
@@ -74,6 +76,7 @@ def prune(
         OSError: the lake could not be rewritten; nothing of it is lost.
     """
     days = dict.fromkeys(("event", "pipeline_error", "edge_told", "sql_run"), settings.event_days)
+    days["audit"] = settings.audit_days
     for table, condition in _BY_AGE.items():
         before = to_micros(now - timedelta(days=days.get(table, settings.write_days)))
         with writing(engine) as connection:

@@ -5,7 +5,8 @@ from spools import frame, rows, run_event
 from sqlalchemy import insert
 
 from lineage import policy
-from lineage.catalog.tables import reader_cursor
+from lineage.catalog.tables import audit, reader_cursor
+from lineage.clock import to_micros
 from slis import cadence
 from slis.settings import Place, Settings
 from slis.stream import lake
@@ -143,3 +144,21 @@ def test_names_that_were_folded_go_when_they_are_old(lander, catalog, tmp_path, 
 
     aliases = rows(catalog, "SELECT rule, name FROM dataset_alias ORDER BY 1")
     assert aliases == [("fold", "run_2"), ("trailing_slash", "/wh/t/")]
+
+
+def test_the_audit_log_is_kept_as_long_as_the_settings_say(catalog, tmp_path, at):
+    """What is older goes, but for the newest row: SQLite would give its number once more."""
+    with catalog.begin() as connection:
+        for hour in (0, 10, 11):
+            row = {"at": to_micros(at(hour)), "who": "ada", "action": "retire", "detail": "n/t"}
+            connection.execute(insert(audit).values(row))
+    kept = "SELECT id FROM audit ORDER BY id"
+
+    prune(catalog, Place(data_dir=tmp_path), Settings(), at(24 * 400), lake_days=90)
+    assert rows(catalog, kept) == [(1,), (2,), (3,)]
+
+    prune(catalog, Place(data_dir=tmp_path), Settings(audit_days=1), at(24 + 10.5), lake_days=90)
+    assert rows(catalog, kept) == [(3,)]
+
+    prune(catalog, Place(data_dir=tmp_path), Settings(audit_days=1), at(24 * 9), lake_days=90)
+    assert rows(catalog, kept) == [(3,)]
