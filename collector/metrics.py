@@ -1,5 +1,7 @@
 """What the collector tells of itself: one registry, read at `/metrics`."""
 
+from collections.abc import Iterator
+
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -7,6 +9,10 @@ from prometheus_client import (
     Histogram,
     disable_created_metrics,
 )
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from collector.passed import Passed
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
@@ -50,3 +56,28 @@ PRUNE_FAILURES = Counter(
     "Times that the readers' cursors could not be read from the catalog; nothing was pruned.",
     registry=REGISTRY,
 )
+
+
+class SpoolRoom(Collector):
+    """What the spool holds: absent until its writer has looked, or a reader's place is known."""
+
+    passed: Passed | None = None
+
+    def describe(self) -> list[Metric]:
+        """Nothing: what is not known yet has no series."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """As the writer saw it last, a second ago at most."""
+        if self.passed is None or (room := self.passed.room) is None:
+            return
+        name = "lineage_collector_spool"
+        yield GaugeMetricFamily(f"{name}_bytes", "What the spool holds.", room.used_bytes)
+        yield GaugeMetricFamily(f"{name}_max_bytes", "What it may hold; then 503.", room.max_bytes)
+        if (waiting := self.passed.waiting_events) is not None:
+            text = "Events in the spool that the pipeline has not passed."
+            yield GaugeMetricFamily(f"{name}_waiting_events", text, waiting)
+
+
+SPOOL = SpoolRoom()
+REGISTRY.register(SPOOL)

@@ -36,4 +36,4 @@ def _run(spool: Spool, settings: Settings) -> None:
             _log.warning("cursors_unreadable", error=str(error)[:200])
             continue
         if cursors is not None:
-            spool.prune_through(cursors.lowest, cursors.needed)
+            spool.passed.through(cursors.lowest, cursors.needed)

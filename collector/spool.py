@@ -16,20 +16,17 @@ from pathlib import Path
 from typing import TypeVar
 
 from collector.events import Event
+from collector.passed import Passed
 from collector.settings import Limits
-from collector.spool_file import open_spool, share_used
+from collector.spool_file import open_spool
 from collector.writes import Observer, Rejected, Row, Write
 from lineage.clock import Clock, to_micros
-from lineage.origins import FROM_MARQUEZ
 
 _T = TypeVar("_T")
 BEAT_SECONDS = 1.0
 GAP_AFTER_SECONDS = 3.0
 _MAX_GROUP = 2_000
-_PRUNE_ROWS = 1_000
 _PRUNE_SECONDS = 0.1
-_PRESSED_SHARE = 0.8
-_FULL_SHARE = 0.95
 _ROWS_A_STATEMENT = 256
 _INSERT_EVENTS = """
 INSERT OR IGNORE INTO event (body_hash, received_at, origin, kind, duplicate_keys, body) VALUES
@@ -51,8 +48,7 @@ class Spool:
         self._observer = observer
         self._queue: queue.SimpleQueue[tuple[Write, ...] | None] = queue.SimpleQueue()
         self._connection = open_spool(path, limits.max_spool_bytes)
-        self._prune_through = 0
-        self._needed_through = 0
+        self.passed = Passed(self._connection, limits, clock)
         self._pruned_at = 0.0
         self._beat_at = 0.0
         self._thread = threading.Thread(target=self._run, name="spool-writer")
@@ -88,17 +84,6 @@ class Spool:
         # The writer may have emptied the queue for the last time just before.
         if self.broken.is_set():
             self._fail_the_rest([])
-
-    def prune_through(self, seq: int, needed: int | None = None) -> None:
-        """Let rows up to `seq` go once their keep time is over, in the writer's idle moments.
-
-        Args:
-            seq: every reader has passed it.
-            needed: the pipeline has. Before the spool is full, and senders are refused, what waits
-                for a Marquez alone goes, and is counted in the table `unforwarded`.
-        """
-        self._prune_through = seq
-        self._needed_through = seq if needed is None else needed
 
     def _run(self) -> None:
         group: list[Write] = []
@@ -150,7 +135,7 @@ class Spool:
     def _try_to_prune(self) -> None:
         # Apart from the inserts, so that a full spool can still be emptied.
         try:
-            self._transaction(self._prune)
+            self._transaction(self.passed.prune)
         except sqlite3.Error as error:
             self._fail([], error)
 
@@ -217,42 +202,3 @@ class Spool:
             " ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at",
             (now,),
         )
-
-    def _prune(self) -> None:
-        share = share_used(self._connection)
-        through = self._needed_through if share > _FULL_SHARE else self._prune_through
-        oldest = self._connection.execute(
-            "SELECT received_at FROM event WHERE seq <= ? ORDER BY seq LIMIT 1", (through,)
-        ).fetchone()
-        before = self._keep_since(share)
-        # Looked at first: it alone is asked ten times a second, whatever the spool holds.
-        if oldest is not None and oldest[0] < before:
-            if through > self._prune_through:
-                self._count_unforwarded(through)
-            self._connection.execute(
-                "DELETE FROM event WHERE received_at < ? AND seq IN"
-                " (SELECT seq FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)",
-                (before, through, _PRUNE_ROWS),
-            )
-        self._connection.execute(
-            "DELETE FROM rejected WHERE id <= (SELECT max(id) FROM rejected) - ?",
-            (self._limits.max_rejected_rows,),
-        )
-
-    def _count_unforwarded(self, through: int) -> None:
-        self._connection.execute(
-            "INSERT INTO unforwarded SELECT 1, count(*), coalesce(max(seq), 0) FROM (SELECT seq,"
-            " origin FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)"
-            " WHERE seq > ? AND origin NOT IN (?, ?) HAVING count(*) > 0"
-            " ON CONFLICT (id) DO UPDATE SET events = events + excluded.events,"
-            " through_seq = excluded.through_seq",
-            (through, _PRUNE_ROWS, self._prune_through, *FROM_MARQUEZ),
-        )
-
-    def _keep_since(self, share: float) -> int:
-        """Instant from which on events stay, whoever has read them; µs."""
-        now = to_micros(self._clock())
-        # An event that every reader has passed is worth less than the next one.
-        if share > _PRESSED_SHARE:
-            return now + 1
-        return now - int(self._limits.keep_seconds * 1e6)

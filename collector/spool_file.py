@@ -2,6 +2,7 @@
 
 import sqlite3
 from pathlib import Path
+from typing import NamedTuple
 
 LOG_PAGES = 16_000  # 64 MiB, as journal_size_limit
 SCHEMA = """
@@ -68,10 +69,24 @@ def _complete(connection: sqlite3.Connection) -> None:
         connection.execute(added)
 
 
-def share_used(connection: sqlite3.Connection) -> float:
-    """How much of its bound the file holds, 0-1."""
-    pages, free, most = (
+class Room(NamedTuple):
+    """What the file holds, less what is free in it, of what it may."""
+
+    used_bytes: int
+    max_bytes: int
+    last_seq: int  # the last number that was given out
+
+    @property
+    def share(self) -> float:
+        """Of its bound, 0-1."""
+        return self.used_bytes / self.max_bytes
+
+
+def room(connection: sqlite3.Connection) -> Room:
+    """As it is now; the bound is that of this connection."""
+    pages, free, most, size = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
-        for name in ("page_count", "freelist_count", "max_page_count")
+        for name in ("page_count", "freelist_count", "max_page_count", "page_size")
     )
-    return float((pages - free) / most)
+    last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchone()
+    return Room((pages - free) * size, most * size, last[0] if last else 0)

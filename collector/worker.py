@@ -80,6 +80,7 @@ def _open(landing: Landing, settings: Settings) -> Spool | None:
         _log.error("spool_cannot_open", path=str(path), error=str(error))
         return None
     landing.attach(spool)
+    metrics.SPOOL.passed = spool.passed
     prune.start(spool, settings)
     checkpoint.start(path)
     _log.info("collector_ready", pid=os.getpid())

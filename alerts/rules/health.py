@@ -16,6 +16,8 @@ WATCHDOG: Final = "Watchdog"
 SCRAPE_DOWN: Final = "LinewardScrapeDown"
 OUTAGE: Final = {"area": "service", "root": "ingestion"}  # no lineage comes in
 _EVALUATED: Final = "lineage_sli_evaluated_timestamp_seconds"
+# As the service counts it; where no spool is beside the service, as the collector does.
+_WAITING: Final = ("lineage_pipeline_backlog_events", "lineage_collector_spool_waiting_events")
 OUTSIDE: Final = {"reach": "outside"}  # told by somebody other than the service
 
 
@@ -111,11 +113,13 @@ def _spool_failing(owner: str) -> Alert:
 
 
 def _spool_growing(owner: str) -> Alert:
-    backlog = "lineage_pipeline_backlog_events"
-    growth = asked(f"max(deriv({backlog}[30m])) * 60", "humanize", "an unknown number")
+    grown = _waiting("deriv({}[30m])")
+    growth = asked(f"{grown} * 60", "humanize", "an unknown number")
+    used = "max(lineage_collector_spool_bytes / lineage_collector_spool_max_bytes)"
+    share = asked(used, "humanizePercentage", "an unknown part")
     return Alert(
         name="LineageSpoolGrowing",
-        expr=f"max({backlog}) > 10000\nand\nmax(deriv({backlog}[30m])) > 0",
+        expr=f"{_waiting('{}')} > 10000\nand\n{grown} > 0",
         hold="15m",
         severity=TICKET,
         owner=owner,
@@ -123,14 +127,20 @@ def _spool_growing(owner: str) -> Alert:
         summary="{{ $value | humanize }} events wait in the spool, and more come than leave",
         description=(
             "{{ $value | humanize }} events are spooled and not in the catalog, growing by"
-            f" {growth} a minute since {since('LineageSpoolGrowing')}. A full spool answers 503."
+            f" {growth} a minute since {since('LineageSpoolGrowing')}. The spool holds {share} of"
+            " what it may; full, it answers 503."
         ),
     )
 
 
+def _waiting(function: str) -> str:
+    """PromQL: that function of how many events the pipeline has not taken."""
+    return f"({' or '.join(f'max({function.format(name)})' for name in _WAITING)})"
+
+
 def _ingestion_stopped(owner: str) -> Alert:
     age = "time() - max(lineage_pipeline_batch_timestamp_seconds)"
-    waiting = "max(min_over_time(lineage_pipeline_backlog_events[5m]))"
+    waiting = _waiting("min_over_time({}[5m])")
     return Alert(
         name="LineageIngestionStopped",
         expr=f"({age} > 300)\nand\n{waiting} > 0",

@@ -30,7 +30,7 @@ def test_a_full_spool_refuses_and_takes_again_once_its_readers_have_read(
     assert not spool.broken.is_set()
 
     clock.forward(61)
-    spool.prune_through(kept)
+    spool.passed.through(kept)
     until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event") == [(0,)])
     stored = outcomes.stored
     spool.submit(events(spool, b"z" * 60_000))
@@ -44,7 +44,7 @@ def test_a_full_spool_keeps_no_event_that_all_have_read(tmp_path, started, outco
         bodies = [number.to_bytes(2, "big") * 15_000 + bytes([n]) for n in range(4)]
         spool.submit(events(spool, *bodies))
         wait_for_groups(outcomes, number + 1)
-        spool.prune_through(outcomes.stored)
+        spool.passed.through(outcomes.stored)
         # 64 events of 30 kB fill the spool; none is an hour old.
         until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < 56)
 
@@ -58,11 +58,11 @@ def test_looking_for_what_may_go_costs_the_same_however_much_stays(tmp_path, clo
     spool._store(  # noqa: SLF001 - as the writer does, without its thread
         [events(spool, *(str(number).encode() for number in range(5_000)))]
     )
-    spool.prune_through(5_000)
+    spool.passed.through(5_000)
     steps = []
     spool._connection.set_progress_handler(lambda: steps.append(1), 1)  # noqa: SLF001
 
-    spool._prune()  # noqa: SLF001
+    spool.passed.prune()
 
     spool._connection.close()  # noqa: SLF001
     assert 0 < len(steps) < 200
@@ -76,10 +76,10 @@ def test_only_what_every_reader_has_passed_and_is_old_goes(tmp_path, started, cl
     clock.forward(61)
     spool.submit(events(spool, b"4", b"5"))
     wait_for_groups(outcomes, 2)
-    spool.prune_through(2)
+    spool.passed.through(2)
     until(lambda: rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(3,), (4,), (5,)])
 
-    spool.prune_through(4)
+    spool.passed.through(4)
     until(lambda: rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(4,), (5,)])
 
 
@@ -89,7 +89,7 @@ def test_a_number_is_never_given_twice(tmp_path, started, clock, outcomes):
     spool.submit(events(spool, b"1", b"2"))
     wait_for_groups(outcomes, 1)
     clock.forward(61)
-    spool.prune_through(2)
+    spool.passed.through(2)
     until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event") == [(0,)])
     spool.submit(events(spool, b"3"))
 
@@ -140,7 +140,7 @@ def test_what_waits_for_a_marquez_stays_until_the_spool_is_full(tmp_path, starte
     spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
     taken = _full_of(spool, outcomes)
 
-    spool.prune_through(5, needed=taken)
+    spool.passed.through(5, needed=taken)
 
     until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < taken)
     dropped = rows_of(tmp_path, "SELECT events, through_seq FROM unforwarded")
@@ -155,7 +155,7 @@ def test_what_came_from_a_marquez_is_not_missed_by_it(tmp_path, started, outcome
     spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
     taken = _full_of(spool, outcomes, origin="marquez")
 
-    spool.prune_through(5, needed=taken)
+    spool.passed.through(5, needed=taken)
 
     until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < taken)
     assert rows_of(tmp_path, "SELECT events FROM unforwarded") == []

@@ -65,7 +65,8 @@ CASES = [
             {**SERVICE, "root": "backlog", "severity": "ticket"},
             "19.2k events wait in the spool, and more come than leave",
             "19.2k events are spooled and not in the catalog, growing by 600 a minute since"
-            " 1970-01-01 00:48:00 +0000 UTC. A full spool answers 503.",
+            " 1970-01-01 00:48:00 +0000 UTC. The spool holds 30% of what it may; full, it answers"
+            " 503.",
         ),
     ),
     (
@@ -173,6 +174,19 @@ def test_each_fault_is_told_in_its_minute_and_alone(
 ):
     """The minute before, no alert of any name; in this one, the one of this fault."""
     series = healthy(MINUTES, **faults)
+
+    assert told(tmp_path, FEW, series, At(minute - 1), At(minute, (expected,))) == ""
+
+
+@pytest.mark.parametrize("name", ["LineageSpoolGrowing", "LineageIngestionStopped"])
+def test_a_service_without_a_spool_beside_it_is_told_of_what_waits_by_the_collector(
+    tmp_path: Path, name: str
+):
+    """Its own count is absent there: the alert would never come."""
+    faults, minute, expected = next(case for case in CASES if case[2].name == name)
+    series = healthy(MINUTES, **faults)
+    counted_here = series.pop("lineage_pipeline_backlog_events")
+    series["lineage_collector_spool_waiting_events"] = counted_here
 
     assert told(tmp_path, FEW, series, At(minute - 1), At(minute, (expected,))) == ""
 
