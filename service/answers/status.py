@@ -1,11 +1,7 @@
 """How Lineward itself is: its roles, what waits, what was refused, and how datasets stand."""
 
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -16,6 +12,7 @@ from service.answers.moments import Evaluated, iso, last_evaluation, seconds_bet
 from service.answers.run_shapes import Instant
 from service.occupancy import is_held
 from service.settings import Settings
+from service.spool import LAST_SEQ, first, reading
 
 _ALIVE_SECONDS = 5.0  # the collector beats each second
 
@@ -108,26 +105,17 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
 
 
 def _spool(path: Path, now: datetime) -> SpoolStatus | None:
-    if not path.is_file():
-        return None
-    with _spool_rows(path) as first:
-        beat = first("SELECT beat_at FROM heartbeat")
+    with reading(path) as spool:
+        if spool is None:
+            return None
+        beat = first(spool, "SELECT beat_at FROM heartbeat")
         age = seconds_between(beat, to_micros(now))
         return SpoolStatus(
             heartbeat_at=iso(beat),
             alive=beat is not None and (age is None or age <= _ALIVE_SECONDS),
-            last_seq=first("SELECT seq FROM sqlite_sequence WHERE name = 'event'") or 0,
-            rejected=first("SELECT COUNT(*) FROM rejected") or 0,
+            last_seq=first(spool, LAST_SEQ) or 0,
+            rejected=first(spool, "SELECT COUNT(*) FROM rejected") or 0,
         )
-
-
-@contextmanager
-def _spool_rows(path: Path) -> Iterator[Any]:
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
-    try:
-        yield lambda sql: next(iter(connection.execute(sql).fetchone() or [None]))
-    finally:
-        connection.close()
 
 
 def roles_of(data_dir: Path) -> tuple[bool, list[Role]]:

@@ -2,10 +2,8 @@
 
 import os
 import signal
-import sqlite3
 import sys
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -22,6 +20,7 @@ from service.child import Child, RoleCommand
 from service.demo.patience import Patience, StepFailedError
 from service.errors import NoDataError
 from service.history import events_in
+from service.marquez.spooled import last_seq
 from service.objectives import objectives
 from service.roles import environment
 from service.settings import Settings
@@ -124,9 +123,7 @@ class Home:
 
     def received(self) -> int:
         """Number of the newest event in the spool."""
-        uri = f"{self.settings.spool.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(uri, uri=True)) as spool:
-            return int(spool.execute("SELECT coalesce(max(seq), 0) FROM event").fetchone()[0])
+        return last_seq(self.settings.spool) or 0
 
     def evaluated(self) -> int:
         """Number of the newest event that an evaluation has taken in."""

@@ -1,0 +1,28 @@
+"""The collector's spool, to read: the collector alone writes it."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+LAST_SEQ: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"  # the last given out
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
+    """A connection that never writes; none where there is no spool yet."""
+    if not path.is_file():
+        yield None
+        return
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, timeout=10)) as spool:
+        # Its file is there a moment before its tables.
+        there = spool.execute("SELECT 1 FROM sqlite_master WHERE name = 'unforwarded'").fetchone()
+        yield spool if there else None
+
+
+def first(spool: sqlite3.Connection, sql: str) -> int | None:
+    """The one figure that is asked for; none where no row has it."""
+    row = spool.execute(sql).fetchone()
+    return row[0] if row else None
