@@ -56,8 +56,9 @@ class ServedLog:
     def give_back(self, answered: list[Answered], lost: int) -> None:
         """They could not be judged yet."""
         with self._lock:
-            self._waiting = answered + self._waiting
-            self._lost += lost
+            waiting = answered + self._waiting
+            self._waiting = waiting[:_MOST_WAITING]
+            self._lost += lost + len(waiting) - len(self._waiting)
 
 
 class ServedCounter:
