@@ -9,13 +9,10 @@ from litestar.params import FromPath, QueryParameter
 
 from runbooks.actions.calling import Answer
 from runbooks.actions.registry import ACTIONS
-from service.access.gate import who_of
+from service.access.gate import who_asks, who_of
 from service.acting.asked import Asker, act
-from service.errors import InvalidQuestionError
 from service.routes.asked import AnyRequest
-
-_MOST_BYTES = 65_536
-_JSON = "application/json"
+from service.routes.sent import MAX_BODY_BYTES, sent
 
 
 class Described(msgspec.Struct, frozen=True):
@@ -44,7 +41,10 @@ def get_actions() -> Actions:
 
 
 @post(
-    "/api/v1/actions/{name:str}", access="act", status_code=200, request_max_body_size=_MOST_BYTES
+    "/api/v1/actions/{name:str}",
+    access="act",
+    status_code=200,
+    request_max_body_size=MAX_BODY_BYTES,
 )
 async def post_action(
     request: AnyRequest,
@@ -52,22 +52,11 @@ async def post_action(
     is_dry: Annotated[bool, QueryParameter(name="dry_run")] = True,  # noqa: FBT002 - of the query
 ) -> Answer:
     """Plan it; with `dry_run=false`, do it."""
-    arguments = await _arguments(request)
-    who = who_of(request.scope)
+    arguments = await sent(request, dict[str, Any])
     # Whoever reaches an open API may ask what would be done; nobody of them has a name.
-    asker = Asker(who=who or "anybody", via="api", is_allowed=who is not None)
+    is_named = who_of(request.scope) is not None
+    asker = Asker(who=who_asks(request.scope), via="api", is_allowed=is_named)
     state = request.app.state
     return await asyncio.to_thread(
         act, state.settings, name, arguments, asker, is_dry=is_dry, clock=state.clock
     )
-
-
-async def _arguments(request: AnyRequest) -> dict[str, Any]:
-    # A page of another origin can post forms and text without being asked, and no JSON.
-    if request.content_type[0] != _JSON:
-        raise InvalidQuestionError(f"Content-Type: expected {_JSON}, with the arguments as JSON")
-    body = await request.body()
-    try:
-        return msgspec.json.decode(body or b"{}", type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InvalidQuestionError(f"body: expected a JSON object: {error}") from error

@@ -8,7 +8,7 @@ from service.errors import InvalidQuestionError, NotJsonError
 from service.routes.asked import AnyRequest
 
 MAX_BODY_BYTES = 65_536
-_Shape = TypeVar("_Shape", bound=msgspec.Struct)
+_Shape = TypeVar("_Shape")
 
 
 async def sent(request: AnyRequest, shape: type[_Shape]) -> _Shape:
