@@ -16,14 +16,13 @@ from service.access.audit import Access, Recorder, UnauditedError
 from service.access.decision import OTHER, Decision, advice, decide
 from service.access.force import AccessInForce, Standing
 from service.access.sight import Sight
-from service.access.versions import OFF
+from service.access.versions import OFF, AccessVersion
 from service.problems import SAFE_HEADERS, Problem
 
 OPEN = "open"
 SIGHT = "sight"
 WHO = "who"
 REQUEST_ID = "request_id"
-WHO = "who"
 ANYBODY = "anybody"
 _SUBJECTS = (
     *("dataset_namespace", "dataset", "run_id", "state", "tier", "owner", "contains"),
@@ -57,17 +56,9 @@ class Gate:
         elif standing.version.hash == OFF:
             await self._app(scope, receive, send)
         else:
-            decision = self._decide(scope, action, standing)
-            held = _Held(self._recorder, _row(scope, action, standing, decision), send)
-            await self._pass(scope, receive, held, decision)
-
-    def _decide(self, scope: Scope, action: str, standing: Standing) -> Decision:
-        shown = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
-        is_cut = bool(scope["route_handler"].opt.get("is_cut", False))
-        if standing.version is None:
-            message = "no version is in force"
-            raise UnauditedError(message)
-        return decide(standing.version, shown, action, standing.at, is_cut=is_cut)
+            decision = _decided(scope, action, standing.version, standing.at)
+            row = _row(scope, action, standing, decision)
+            await self._pass(scope, receive, _Held(self._recorder, row, send), decision)
 
     async def _pass(
         self, scope: Scope, receive: Receive, held: "_Held", decision: Decision
@@ -142,6 +133,17 @@ def who_of(scope: Scope) -> str | None:
     return None if found is None else str(found)
 
 
+def who_asks(scope: Scope) -> str:
+    """The name of the token; `anybody` where the gate let everybody in."""
+    return who_of(scope) or ANYBODY
+
+
+def _decided(scope: Scope, action: str, version: AccessVersion, at: int) -> Decision:
+    shown = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
+    is_cut = bool(scope["route_handler"].opt.get("is_cut", False))
+    return decide(version, shown, action, at, is_cut=is_cut)
+
+
 def _row(scope: Scope, action: str, standing: Standing, decision: Decision) -> Access:
     return Access(
         at=standing.at,
@@ -176,8 +178,3 @@ async def _refuse(send: Send, problem: Problem) -> None:
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})
     body = msgspec.json.encode(problem)
     await send({"type": "http.response.body", "body": body, "more_body": False})
-
-
-def who_asks(scope: Scope) -> str:
-    """The name of the token; `anybody` where the gate let everybody in."""
-    return str(scope["state"].get(WHO, ANYBODY))

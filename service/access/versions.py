@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterable
-from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -47,7 +46,9 @@ class AccessVersion(msgspec.Struct, frozen=True):
     @property
     def content(self) -> str:
         """As it is stored to be judged by: names, fingerprints, roles, namespaces."""
-        stored = self.holders and [
+        if self.holders is None:
+            return "null"
+        stored = [
             {
                 "name": holder.name,
                 "fingerprint": holder.fingerprint,
@@ -57,7 +58,7 @@ class AccessVersion(msgspec.Struct, frozen=True):
             }
             for holder in self.holders
         ]
-        return msgspec.json.encode([] if stored == () else stored).decode()
+        return msgspec.json.encode(stored).decode()
 
     @property
     def hash(self) -> str:
@@ -86,7 +87,7 @@ def token_files(policy: Policy, folder: Path) -> list[Path]:
 
 
 def _holder(token: AccessToken, folder: Path) -> Holder:
-    expires = None if token.expires is None else _micros(token.expires)
+    expires = None if token.expires is None else to_micros(token.expires)
     return Holder(token.name, _digest(token, folder), token.roles, token.namespaces, expires)
 
 
@@ -104,10 +105,6 @@ def _digest(token: AccessToken, folder: Path) -> bytes:
         _log.error("access_token_unusable", token=token.name, file=str(path), reason=reason)
         return b""
     return hashlib.sha256(text).digest()
-
-
-def _micros(instant: datetime) -> int:
-    return to_micros(instant)
 
 
 def store(connection: Connection, versions: Iterable[tuple[int, AccessVersion]]) -> None:
