@@ -74,7 +74,7 @@ def call_of(body: bytes) -> Call:
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
         raise InvalidCallError(f"{path.strip('`') or '$'}: {what}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidCallError(f"$: no JSON: {str(error)[:_MAX_SHOWN]}") from error
     for position, alert in enumerate(call.alerts):
         _check(position, alert)

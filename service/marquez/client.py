@@ -181,7 +181,7 @@ def _verdict(answer: _Answer) -> Verdict:
 def _is_clients_fault(body: bytes) -> bool:
     try:
         code = msgspec.json.decode(body)["code"]
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
         return False
     return code in _REFUSALS
 

@@ -209,6 +209,7 @@ def test_an_outage_that_it_tells_of_mutes_what_waits(desk):
     [
         (b"", "$: no JSON"),
         (b"[]", "$: Expected `object`"),
+        (b'{"more": ' + b"[" * 60_000, "$: no JSON"),
         (b'{"version": "4", "alerts": [{"labels": "\xff"}]}', "$"),
         (body(version="3"), "$.version: Invalid enum value '3'"),
         (body(alert(BURN, "odd")), "$.alerts[0].status"),

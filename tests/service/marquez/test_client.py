@@ -87,3 +87,13 @@ def test_one_instant_that_no_answer_holds_is_an_error(marquez: FakeMarquez, monk
 
     with pytest.raises(TooLargeError, match="events of one instant"):
         _ask(bounds(marquez), read)
+
+
+def test_an_error_that_nests_too_deep_is_an_error_like_any_other():
+    """Sending never raises: what goes between may answer anything, and every lane would end."""
+    deep = b"[" * 60_000
+    head = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: %d\r\n\r\n%s" % (len(deep), deep)
+    with _server(head, b"") as url:
+        verdict = _ask(MarquezSettings(url=url), lambda client: client.post(b"{}"))
+
+    assert (verdict.outcome, verdict.reason) == ("failed", "http_500")
