@@ -24,7 +24,7 @@ from service.app import create_app
 from service.bookkeeping import Bookkeeper, Work
 from service.impact.clock import ImpactClock
 from service.metrics import CatalogCollector
-from service.people.policies import PolicyInForce
+from service.policies import PolicyInForce
 from service.served.keeping import write_down
 from service.served.tallies import Tallies
 from service.settings import Settings, read
@@ -65,7 +65,7 @@ async def _serve(settings: Settings, routing: RoutingSettings, delivery: Deliver
     bookkeeper = Bookkeeper(settings.catalog, works)
     telling = notifying.works(settings, routing, delivery)
     notifier = Bookkeeper(settings.catalog, telling, name="notifier")
-    by_policy = ByPolicy(settings, system_clock, PolicyInForce(settings).current)
+    by_policy = ByPolicy(settings, system_clock, PolicyInForce(settings.policy).current)
     actor = Bookkeeper(settings.catalog, [by_policy], name="actor")
     server = Server(
         create_app(settings, tallies=tallies, guard=guard, routing=routing, delivery=delivery),

@@ -1,7 +1,5 @@
 """Incidents and messages: the works of the service that find faults and tell people of them."""
 
-from pathlib import Path
-
 import structlog
 from sqlalchemy import Engine
 
@@ -12,10 +10,10 @@ from alerts.routing.settings import RoutingSettings
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
 from lineage.clock import Clock, system_clock
-from lineage.policy import Policy, PolicyError
-from lineage.policy.file import PolicyFile
 from service.bookkeeping import Work
 from service.diagnosis.diagnose import Diagnostician
+from service.errors import RefusedInputError
+from service.policies import PolicyInForce
 from service.settings import Settings
 
 _log = structlog.get_logger(__name__)
@@ -28,12 +26,13 @@ def works(
     clock: Clock = system_clock,
 ) -> list[Work]:
     """What is to be done each second, in this order."""
-    policy = _Policy(settings.policy)
+    policy = PolicyInForce(settings.policy)
+    once = _OncePolicyIsRight(policy)
     given = (clock, policy.current, routing)
     return [
-        policy.then(Watch(*given)),
+        once.then(Watch(*given)),
         Diagnostician(settings.catalog),
-        policy.then(Desk(*given)),
+        once.then(Desk(*given)),
         Sending(delivery, clock),
     ]
 
@@ -53,31 +52,20 @@ class Sending:
         self._sender.begin()
 
 
-class _Policy:
-    """The policy in force, once there is one that is right."""
+class _OncePolicyIsRight:
+    """Has work done once there is a policy: a default one would tell nobody."""
 
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._file: PolicyFile | None = None
+    def __init__(self, policy: PolicyInForce) -> None:
+        self._policy = policy
         self._refused = ""
 
-    def current(self) -> Policy:
-        """The newest that was right.
-
-        Raises:
-            PolicyError: none was, since this process began.
-        """
-        if self._file is None:
-            self._file = PolicyFile(self._path)
-        return self._file.current()
-
     def then(self, work: Work) -> Work:
-        """The work, left out while nobody knows whom to tell: a default policy tells nobody."""
+        """The work, left out while nobody knows whom to tell."""
 
         def run(engine: Engine) -> None:
             try:
-                self.current()
-            except PolicyError as error:
+                self._policy.current()
+            except RefusedInputError as error:
                 self._say(str(error))
                 return
             work(engine)

@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from lineage.states import SLIS, Sli
 from service.answers.slis import Objectives
-from service.errors import RefusedInputError
 from service.settings import Settings
 
 _Objective = Callable[[Sli, str], Decimal | None]
@@ -26,9 +25,6 @@ def objectives(settings: Settings) -> Objectives:
 def _objective(settings: Settings) -> _Objective:
     if settings.policy is None:
         return Sli.objective
-    from lineage.policy import PolicyError, load  # noqa: PLC0415 - YAML only where a policy is
+    from service.policies import policy_of  # noqa: PLC0415 - YAML only where a policy is
 
-    try:
-        return load(settings.policy).objective
-    except PolicyError as error:
-        raise RefusedInputError(str(error)) from error
+    return policy_of(settings.policy).objective

@@ -5,20 +5,17 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, insert
 
-from lineage.catalog.engine import open_catalog, writing
 from lineage.catalog.tables import audit, retirement
 from lineage.clock import to_micros
 from service.answers.named import Dataset
+from service.people.asking import acting
+from service.settings import Settings
 
 
-def retire(catalog_url: str, dataset: Dataset, note: str, *, now: datetime) -> None:
+def retire(settings: Settings, dataset: Dataset, note: str, *, now: datetime) -> None:
     """Ask for it, with an audit row in the same transaction; the next evaluation does it."""
-    engine = open_catalog(catalog_url)
-    try:
-        with writing(engine) as connection:
-            _request(connection, dataset, note, to_micros(now))
-    finally:
-        engine.dispose()
+    with acting(settings) as connection:
+        _request(connection, dataset, note, to_micros(now))
 
 
 def _request(connection: Connection, dataset: Dataset, note: str, at: int) -> None:

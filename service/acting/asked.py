@@ -7,7 +7,6 @@ import msgspec
 
 from lineage.catalog.engine import open_catalog
 from lineage.clock import Clock, system_clock, to_micros
-from lineage.policy import DEFAULT, Policy, PolicyError, load
 from runbooks.actions.audit import Via
 from runbooks.actions.calling import Answer, Call, call
 from runbooks.actions.errors import (
@@ -31,9 +30,9 @@ from service.errors import (
     ActionRefusedError,
     InvalidQuestionError,
     NoDataError,
-    RefusedInputError,
     ServiceError,
 )
+from service.policies import policy_of
 from service.settings import Settings
 
 _ERRORS: Final[tuple[tuple[type[ActionError], type[ServiceError]], ...]] = (
@@ -78,27 +77,20 @@ def act(  # noqa: PLR0913 - what, by whom, where, when
 
 
 def _means(settings: Settings, asker: Asker, now: int) -> Means:
-    kubernetes = read_kubernetes()
+    kubernetes, policy = read_kubernetes(), policy_of(settings.policy)
     return Means(
         engine=open_catalog(settings.catalog),
         data_dir=settings.data_dir,
         now=now,
         who=asker.who,
         via=asker.via,
-        policy=_policy(settings),
+        policy=policy,
         collector=PostedTo(settings),
         graph=GraphOf(settings),
         supervised=SupervisedOn(settings),
         sql=Parser(),
         kubernetes=None if kubernetes.url is None else Kubernetes(kubernetes),
     )
-
-
-def _policy(settings: Settings) -> Policy:
-    try:
-        return DEFAULT if settings.policy is None else load(settings.policy)
-    except PolicyError as error:
-        raise RefusedInputError(str(error)) from error
 
 
 def _of_service(error: ActionError) -> ServiceError:

@@ -96,13 +96,9 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
 
 
 def _policy(path: Path | None) -> "Policy":
-    from lineage.policy import DEFAULT, PolicyError, load  # noqa: PLC0415 - as above
+    from service.policies import policy_of  # noqa: PLC0415 - as above
 
-    file = path or read().policy
-    try:
-        return DEFAULT if file is None else load(file)
-    except PolicyError as error:
-        raise RefusedInputError(str(error)) from error
+    return policy_of(path or read().policy)
 
 
 def _people(platform: str, engineering: str | None) -> "People":

@@ -32,7 +32,7 @@ def main(
         named, now = dataset_named(asked.reader, dataset, namespace), asked.now
     from service.retirement import retire  # noqa: PLC0415 - SQLAlchemy only once there is a dataset
 
-    retire(settings.catalog, named, note.strip(), now=now)
+    retire(settings, named, note.strip(), now=now)
     _, namespace, name = named
     if as_json:
         print_json({"dataset_namespace": namespace, "dataset": name, "note": note.strip()})

@@ -7,7 +7,6 @@ import msgspec
 import typer
 
 from service.commands.options import DataDir
-from service.errors import RefusedInputError
 from service.kafka.settings import client_settings
 from service.kafka.settings import read as read_kafka
 from service.marquez.settings import read_marquez
@@ -43,12 +42,9 @@ def main(
 def _require_policy(path: Path | None) -> None:
     if path is None:
         return
-    from lineage.policy import PolicyError, load  # noqa: PLC0415 - YAML only where a policy is
+    from service.policies import policy_of  # noqa: PLC0415 - YAML only where a policy is
 
-    try:
-        load(path)
-    except PolicyError as error:
-        raise RefusedInputError(str(error)) from error
+    policy_of(path)
 
 
 def _say(text: str) -> None:

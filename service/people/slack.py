@@ -20,8 +20,8 @@ from lineage.clock import to_micros
 from lineage.policy import Policy
 from service.errors import InvalidQuestionError, RefusedInputError
 from service.people.asking import acting, put
-from service.people.policies import PolicyInForce
 from service.people.spans import tomorrow_morning
+from service.policies import PolicyInForce
 from service.settings import Settings
 
 MAX_BODY_BYTES: Final = 1 << 20
@@ -50,7 +50,7 @@ class SlackDesk:
     def __init__(self, settings: Settings, secret_file: Path | None) -> None:
         self._settings = settings
         self._secret_file = secret_file
-        self._policy = PolicyInForce(settings)
+        self._policy = PolicyInForce(settings.policy)
 
     @property
     def is_set(self) -> bool:

@@ -8,11 +8,11 @@ from litestar.params import RawBody
 from alerts.routing import RoutingSettings, receive
 from alerts.routing.calls import Call, InvalidCallError, call_of
 from alerts.routing.received import Heard
-from lineage.catalog.engine import open_catalog, writing
 from lineage.clock import to_micros
-from lineage.policy import DEFAULT, Policy, PolicyError, load
 from service.asking import question
-from service.errors import InvalidQuestionError, RefusedInputError
+from service.errors import InvalidQuestionError
+from service.people.asking import acting
+from service.policies import policy_of
 
 
 class Received(msgspec.Struct, frozen=True):
@@ -39,20 +39,9 @@ def post_alertmanager(state: State, body: RawBody) -> Received:
 
 
 def _taken(state: State, call: Call) -> Heard:
-    policy = _policy(state)
+    policy = policy_of(state.settings.policy)
     with question(state.settings, state.clock):  # that there is a catalog: nobody makes one here
         pass
     routing: RoutingSettings = state.routing
-    engine = open_catalog(state.settings.catalog)
-    try:
-        with writing(engine) as connection:
-            return receive(connection, call, policy, routing, to_micros(state.clock()))
-    finally:
-        engine.dispose()
-
-
-def _policy(state: State) -> Policy:
-    try:
-        return DEFAULT if state.settings.policy is None else load(state.settings.policy)
-    except PolicyError as error:
-        raise RefusedInputError(str(error)) from error
+    with acting(state.settings) as connection:
+        return receive(connection, call, policy, routing, to_micros(state.clock()))

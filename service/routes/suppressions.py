@@ -11,9 +11,9 @@ from alerts.people.windows import Ending, Wanted
 from lineage.clock import from_micros
 from service.access.gate import who_asks
 from service.answers.suppressions import SuppressionList, suppressions
-from service.people.policies import policy_of
 from service.people.spans import end_of, instant_of
 from service.people.windowing import Begun, begin_window, end_window
+from service.policies import policy_of
 from service.routes.asked import AnyRequest, asked_by
 from service.routes.sent import MAX_BODY_BYTES, sent
 
@@ -40,7 +40,7 @@ class Wish(
 def get_suppressions(request: AnyRequest, *, with_ended: _Ended = False) -> SuppressionList:
     """Those that hold or are planned, of the policy too."""
     with asked_by(request) as asked:
-        policy = policy_of(request.app.state.settings)
+        policy = policy_of(request.app.state.settings.policy)
         return suppressions(asked.reader, policy, asked.now, with_ended=with_ended)
 
 
@@ -49,11 +49,11 @@ async def post_suppression(request: AnyRequest) -> Begun:
     """Begin one, or plan it."""
     wish = await sent(request, Wish)
     settings, now = request.app.state.settings, request.app.state.clock()
-    begin = now if wish.from_ is None else from_micros(instant_of(wish.from_, "from"))
+    begin = 0 if wish.from_ is None else instant_of(wish.from_, "from")
     wanted = Wanted(
         pattern=wish.pattern,
-        until=end_of(wish.until, wish.for_, begin=max(begin, now)),
-        begin=0 if wish.from_ is None else instant_of(wish.from_, "from"),
+        until=end_of(wish.until, wish.for_, begin=max(from_micros(begin), now)),
+        begin=begin,
         by=who_asks(request.scope),
         via="api",
         reason=wish.reason,

@@ -1,22 +1,22 @@
-"""The policy as those who answer incidents need it: its time zone, its people, its windows."""
+"""The policy that the service goes by: as its file is now, or the newest that was right."""
 
 import threading
+from pathlib import Path
 
 from lineage.policy import DEFAULT, Policy, PolicyError, PolicyFile, load
 from service.errors import RefusedInputError
-from service.settings import Settings
 
 
-def policy_of(settings: Settings) -> Policy:
-    """The policy of these settings, as it is now.
+def policy_of(file: Path | None) -> Policy:
+    """What the file says now; without a file, the defaults.
 
     Raises:
         RefusedInputError: the file is wrong.
     """
-    if settings.policy is None:
+    if file is None:
         return DEFAULT
     try:
-        return load(settings.policy)
+        return load(file)
     except PolicyError as error:
         raise RefusedInputError(str(error)) from error
 
@@ -24,8 +24,8 @@ def policy_of(settings: Settings) -> Policy:
 class PolicyInForce:
     """The newest policy that was right, for several threads at once."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, file: Path | None) -> None:
+        self._path = file
         self._lock = threading.Lock()
         self._file: PolicyFile | None = None
 
@@ -37,7 +37,7 @@ class PolicyInForce:
         """
         with self._lock:
             try:
-                self._file = self._file or PolicyFile(self._settings.policy)
+                self._file = self._file or PolicyFile(self._path)
             except PolicyError as error:
                 raise RefusedInputError(str(error)) from error
             return self._file.current()
