@@ -28,24 +28,37 @@ def seconds_between(start: int | None, end: int | None) -> float | None:
     return (end - start) / _SECOND
 
 
-def past_instant(text: str, now: datetime) -> int:
-    """Microseconds of an instant that somebody asks about, such as `2026-11-20T12:00:00Z`.
+def instant_of(text: str, place: str) -> int:
+    """Microseconds of an instant that somebody gives, such as `2026-11-20T12:00:00Z`.
+
+    Args:
+        text: as it was given.
+        place: where, for an error.
 
     Raises:
-        InvalidQuestionError: it is none, has no time zone, or is yet to come.
+        InvalidQuestionError: it is none, or has no time zone.
     """
     try:
         instant = datetime.fromisoformat(text)
     except ValueError as error:
-        message = f"at: expected an instant such as 2026-11-20T12:00:00Z, got {text[:80]!r}"
-        raise InvalidQuestionError(message) from error
+        expected = "expected an instant such as 2026-11-20T12:00:00Z"
+        raise InvalidQuestionError(f"{place}: {expected}, got {text[:80]!r}") from error
     if instant.tzinfo is None:
-        message = f"at: {text[:80]!r} has no time zone: end it with Z for UTC, or as +01:00"
-        raise InvalidQuestionError(message)
-    if instant > now:
-        message = f"at: {text[:80]!r} is yet to come"
-        raise InvalidQuestionError(message)
+        advice = "has no time zone: end it with Z for UTC, or as +01:00"
+        raise InvalidQuestionError(f"{place}: {text[:80]!r} {advice}")
     return to_micros(instant)
+
+
+def past_instant(text: str, now: datetime) -> int:
+    """Microseconds of an instant that somebody asks about.
+
+    Raises:
+        InvalidQuestionError: it is none, has no time zone, or is yet to come.
+    """
+    instant = instant_of(text, "at")
+    if instant > to_micros(now):
+        raise InvalidQuestionError(f"at: {text[:80]!r} is yet to come")
+    return instant
 
 
 class Evaluated(msgspec.Struct, frozen=True):

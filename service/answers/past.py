@@ -8,14 +8,9 @@ from service.answers.edge_runs import Edge, EdgeRuns, edge_runs
 from service.answers.moments import iso_of
 from service.answers.named import Dataset
 from service.answers.past_shapes import PastLineage, PastNode
-from service.answers.walk import DIRECTIONS, NAMES, Steps, Walk, walked
+from service.answers.walk import DIRECTIONS, NAMES, NEXT, Steps, Walk, walked
 
-_NEXT = {
-    "upstream": "SELECT downstream_key, upstream_key, job_name FROM edge"
-    " WHERE downstream_key IN (:keys) AND first_seen_at <= :at",
-    "downstream": "SELECT upstream_key, downstream_key, job_name FROM edge"
-    " WHERE upstream_key IN (:keys) AND first_seen_at <= :at",
-}
+_NEXT = {way: f"{sql} AND first_seen_at <= :at" for way, sql in NEXT.items()}
 _BEGAN = f"SELECT MIN(value) FROM meta WHERE name IN ('{INSTALLED}', '{HISTORY}')"  # noqa: S608
 
 

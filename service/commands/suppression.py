@@ -9,14 +9,14 @@ import typer
 from rich.table import Table
 
 from lineage.clock import from_micros, to_micros
-from service.answers.moments import iso
+from service.answers.moments import instant_of, iso
 from service.answers.suppressions import SuppressionList
 from service.answers.suppressions import suppressions as listed
 from service.asking import question
 from service.commands.incident import do
 from service.commands.options import AsJson, DataDir
 from service.errors import InvalidQuestionError
-from service.people.spans import end_of, instant_of
+from service.people.spans import end_of
 from service.settings import Settings, read
 from service.terminal import console, local, plain, print_json, warn
 

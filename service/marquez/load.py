@@ -1,7 +1,5 @@
 """Marquez's past, loaded as history: it teaches cadences and lineage, and never counts."""
 
-import asyncio
-
 from tenacity import (
     AsyncRetrying,
     retry_if_exception_type,
@@ -12,16 +10,15 @@ from tenacity import (
 from lineage.origins import MARQUEZ_HISTORY
 from service.backfill import Sender
 from service.marquez.client import Marquez, MarquezError
-from service.marquez.known import Pulled, Seen
-from service.marquez.pull import send_all
+from service.marquez.known import Seen
+from service.marquez.pull import send_unseen
 from service.marquez.settings import MarquezSettings
-from service.marquez.windows import events_between
+from service.marquez.windows import events_between, next_after
 from service.report import Report
 from service.settings import Settings
 
 _ATTEMPTS = 8
 _LONGEST_WAIT_SECONDS = 10.0
-_SECOND = 1_000_000
 
 
 async def load(settings: Settings, bounds: MarquezSettings, after: int, before: int) -> Report:
@@ -59,17 +56,5 @@ class _Loading:
 
     async def go_on(self, before: int) -> None:
         async for page in events_between(self._marquez, self._reached, before):
-            fresh = {
-                identity: event
-                for event in page
-                if (identity := event.known.identity()) not in self._seen
-            }
-            await asyncio.to_thread(send_all, self._sender, list(fresh.values()))
-            for identity in fresh:
-                self._seen.add(identity)
-            self._reached = max([self._reached, *map(_before, page)])
-
-
-def _before(event: Pulled) -> int:
-    """An instant from which on it is read again: ties of it may be on the next page."""
-    return event.at - _SECOND
+            await send_unseen(self._sender, self._seen, page)
+            self._reached = next_after(page, self._reached)

@@ -18,7 +18,7 @@ from service.marquez.client import Marquez
 from service.marquez.known import Pulled, Seen, known_of
 from service.marquez.spooled import latest_bodies
 from service.marquez.store import PullState, Store, in_catalog
-from service.marquez.windows import FAR_FUTURE, events_between
+from service.marquez.windows import FAR_FUTURE, events_between, next_after
 
 _SECOND = 1_000_000
 _SEEDS = 50_000
@@ -90,8 +90,7 @@ class Puller:
         async for page in events_between(self._marquez, span.after, span.before):
             took, left = await self._land(page)
             taken += took
-            # Ties of the last instant may be on the next page.
-            span.after = max([span.after, *(event.at - _SECOND for event in page)])
+            span.after = next_after(page, span.after)
             await self._note(max(span.through, min(span.after, span.now)), took, left)
         await self._note(span.now, 0, 0)
         self._due_at |= {lap: span.now + int(lap.every_seconds * _SECOND) for lap in span.due}
@@ -119,29 +118,29 @@ class Puller:
         self._is_seeded = True
 
     async def _land(self, page: list[Pulled]) -> tuple[int, int]:
-        fresh = {
-            identity: event
-            for event in page
-            if (identity := event.known.identity()) not in self._seen
-        }
         report = self._sender.report
         before = report.taken, report.refused
-        await asyncio.to_thread(send_all, self._sender, list(fresh.values()))
-        for identity in fresh:
-            self._seen.add(identity)
+        await send_unseen(self._sender, self._seen, page)
         return report.taken - before[0], report.refused - before[1]
 
 
-def send_all(sender: Sender, page: Sequence[Pulled]) -> None:
-    """Post them to the collector; durable, or refused with a reason that it keeps.
+async def send_unseen(sender: Sender, seen: Seen, page: Sequence[Pulled]) -> None:
+    """Post what is new to us; it is known from then on, durable or refused.
 
     Raises:
         NotRunningError: the collector did not answer.
     """
+    fresh = {identity: event for event in page if (identity := event.known.identity()) not in seen}
+    await asyncio.to_thread(_send_all, sender, list(fresh.values()))
+    for identity in fresh:
+        seen.add(identity)
+
+
+def _send_all(sender: Sender, events: Sequence[Pulled]) -> None:
     # In place of a file, a refusal names the run.
-    events = (
+    recorded = (
         Recorded(Path(event.known.whose), position, event.body)
-        for position, event in enumerate(page, start=1)
+        for position, event in enumerate(events, start=1)
     )
-    for _ in sender.send(events):
+    for _ in sender.send(recorded):
         pass

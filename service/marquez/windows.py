@@ -6,7 +6,7 @@ complete up to its last instant, from which the next one begins; where one insta
 the limit grows, which has no maximum.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 
 from service.marquez.client import Marquez, TooLargeError
 from service.marquez.known import Pulled
@@ -15,6 +15,7 @@ FAR_FUTURE = 253_370_764_800_000_000  # 9999-01-01: a producer's clock may be an
 _LIMIT = 500
 _GROWTH = 4
 _MILLISECOND = 1_000
+_SECOND = 1_000_000
 
 
 async def events_between(
@@ -53,3 +54,8 @@ async def events_between(
         else:
             message = f"over {most} events of one instant, too large for one answer"
             raise TooLargeError(message)
+
+
+def next_after(page: Iterable[Pulled], after: int) -> int:
+    """From where on to read once a page is taken, µs: ties of its last may be on the next one."""
+    return max([after, *(event.at - _SECOND for event in page)])

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from lineage.clock import to_micros
+from service.answers.moments import instant_of
 from service.errors import InvalidQuestionError
 
 MORNING_HOUR = 8
@@ -38,23 +39,6 @@ def end_of(
         return to_micros(begin + timedelta(seconds=seconds_of(length)))
     except ValueError as error:
         raise InvalidQuestionError(f"{place}for: {error}") from error
-
-
-def instant_of(text: str, place: str) -> int:
-    """Microseconds of an instant.
-
-    Raises:
-        InvalidQuestionError: it is none, or has no time zone.
-    """
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError as error:
-        example = "expected an instant such as 2026-11-22T08:00:00+01:00"
-        raise InvalidQuestionError(f"{place}: {example}, got {text[:80]!r}") from error
-    if instant.tzinfo is None:
-        advice = "has no time zone: end it with Z for UTC, or as +01:00"
-        raise InvalidQuestionError(f"{place}: {text[:80]!r} {advice}")
-    return to_micros(instant)
 
 
 def tomorrow_morning(now: datetime, time_zone: str) -> datetime:

@@ -10,8 +10,9 @@ from litestar.params import FromPath, QueryParameter
 from alerts.people.windows import Ending, Wanted
 from lineage.clock import from_micros
 from service.access.gate import who_asks
+from service.answers.moments import instant_of
 from service.answers.suppressions import SuppressionList, suppressions
-from service.people.spans import end_of, instant_of
+from service.people.spans import end_of
 from service.people.windowing import Begun, begin_window, end_window
 from service.policies import policy_of
 from service.routes.asked import AnyRequest, asked_by
