@@ -2,6 +2,8 @@
 
 import gzip
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
 
 import msgspec
@@ -62,24 +64,29 @@ def events_in(file: Path) -> Iterator[Recorded]:
         raise RefusedInputError(message) from error
 
 
-def _open(file: Path) -> gzip.GzipFile:
-    stream = file.open("rb")
-    is_gzip = stream.read(2) == b"\x1f\x8b"
-    stream.seek(0)
-    return gzip.GzipFile(fileobj=stream) if is_gzip else stream  # type: ignore[return-value]
+@contextmanager
+def _opened(file: Path) -> Iterator[BufferedIOBase]:
+    with file.open("rb") as stream:
+        is_gzip = stream.read(2) == b"\x1f\x8b"
+        stream.seek(0)
+        if is_gzip:
+            with gzip.GzipFile(fileobj=stream) as content:
+                yield content
+        else:
+            yield stream
 
 
 def _is_document(file: Path) -> bool:
     """Whether it is one JSON value over several lines: a first line that is no value by itself."""
     if not file.name.removesuffix(".gz").endswith(".json"):
         return False
-    with _open(file) as stream:
+    with _opened(file) as stream:
         first = stream.readline().strip()
     return _problem(first) is not None or first.startswith(b"[")
 
 
 def _document(file: Path) -> Iterator[Recorded]:
-    with _open(file) as stream:
+    with _opened(file) as stream:
         content = stream.read().strip()
     problem = _problem(content)
     if problem or not content.startswith(b"["):
@@ -90,7 +97,7 @@ def _document(file: Path) -> Iterator[Recorded]:
 
 
 def _lines(file: Path) -> Iterator[Recorded]:
-    with _open(file) as stream:
+    with _opened(file) as stream:
         for position, line in enumerate(stream, start=1):
             if body := line.strip():
                 yield Recorded(file, position, body, _problem(body))

@@ -3,13 +3,14 @@ import json
 import sqlite3
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from service.history import Recorded
+from service.history import Recorded, events_in
 from service.lots import lots
 from tests.collector.running import Collector
 from tests.service.commandline import environ, lineward
@@ -140,3 +141,15 @@ def test_batches_hold_what_one_request_may():
     large = [Recorded(Path("f"), n, b"x" * 3_000_000) for n in range(2)]
 
     assert [len(lot) for lot in lots([*small, *large])] == [500, 2, 1]
+
+
+def test_a_compressed_file_is_closed_when_it_was_read(tmp_path):
+    """A gzip does not close the file below it: a folder of thousands would use up the handles."""
+    file = tmp_path / "day.jsonl.gz"
+    file.write_bytes(gzip.compress(b"{}\n"))
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ResourceWarning)
+        assert [one.body for one in events_in(file)] == [b"{}"]
+
+    assert said == []
