@@ -18,6 +18,6 @@ def main(
     once: Annotated[bool, typer.Option("--once", help="End when all is shown.")] = False,
 ) -> None:
     """Run a shop's Spark jobs with the OpenLineage listener, and show what Lineward sees."""
-    from service.demo.story import run  # noqa: PLC0415 - `--help` needs no Spark
+    from service.demo.start import run  # noqa: PLC0415 - `--help` needs no Spark
 
     raise typer.Exit(run(once=once, data_dir=data_dir))

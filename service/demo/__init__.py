@@ -1,5 +1,5 @@
 """A shop of real Spark jobs, to see Lineward at work."""
 
-from service.demo.story import run
+from service.demo.start import run
 
 __all__ = ["run"]

@@ -144,7 +144,7 @@ class Home:
         return {row.dataset.rpartition(f"{os.sep}shop{os.sep}")[2]: row for row in rows}
 
     def slis(self) -> SliAnswer:
-        """The four, by tier."""
+        """All of them, by tier."""
         with question(self.settings) as asked:
             told = objectives(self.settings)
             return slis(asked.reader, asked.evaluated, told, now=asked.now)

@@ -65,7 +65,7 @@ class Screen:
         self._console.print(plain(f"{seconds:4.0f} s  ", "dim") + plain(text, style))
 
     def show(self, home: Home) -> None:
-        """The four SLIs by tier, and what is not good: why, and who is told."""
+        """The SLIs by tier, and what is not good: why, and who is told."""
         self._console.print(sli_table(home.slis()))
         self._console.print(_unwell(home))
 

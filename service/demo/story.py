@@ -1,15 +1,10 @@
 """The demo from its first step to its last: a shop's Spark jobs, watched by a `lineward up`."""
 
-import shutil
-import signal
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
-
-import msgspec
 
 from lineage.clock import system_clock
 from service.answers.shapes import DatasetRow
@@ -19,12 +14,8 @@ from service.demo.home import Home
 from service.demo.outage import outage
 from service.demo.patience import Patience, StepFailedError
 from service.demo.screen import Screen
-from service.demo.spark import EVENT_LOGS, Job, finish, http
-from service.errors import RefusedInputError
-from service.roles import with_free_ports
-from service.settings import Settings, read
+from service.demo.spark import Job, finish, http
 
-POLICY = Path(__file__).with_name("lineward.yaml")
 EXPECTED = {
     "mart/revenue": "good",
     "live/clicks": "good",
@@ -42,60 +33,6 @@ _STOCK_LIMIT = timedelta(hours=26)  # as the policy declares it
 _STOCK_DUE = timedelta(seconds=6)
 _CLICKS_EVERY_SECONDS = 3.0
 _STATES_SECONDS = 150.0
-
-
-def run(*, once: bool, data_dir: Path | None) -> int:
-    """Run the demo; the exit status.
-
-    Args:
-        once: end when all is shown, instead of staying up until Ctrl-C.
-        data_dir: an empty folder, or one to be made; it stays. None: a temporary one, which goes.
-
-    Raises:
-        OccupiedError: one of the ports is in use.
-        RefusedInputError: the folder is not empty, or settings point at a Lineward in use.
-        StepFailedError: a step did not come to its end, or a state did not occur.
-    """
-    settings = with_free_ports(_of_a_demo(read()))
-    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with _folder(data_dir) as folder:
-            told = {"data_dir": folder / "lineward", "policy": POLICY}
-            settings = msgspec.structs.replace(settings, **told)
-            home = Home(settings, folder / "up.log", folder / "shop" / EVENT_LOGS)
-            story = Story(folder, home)
-            story.tell(once=once)
-    except KeyboardInterrupt:
-        return 130
-    finally:
-        signal.signal(signal.SIGTERM, previous)
-    return 0
-
-
-def _of_a_demo(settings: Settings) -> Settings:
-    """The settings, seen to concern no real catalog or Marquez: the shop does not belong there."""
-    if settings.catalog_url or settings.collector_token_file or settings.marquez_url:
-        message = (
-            "the demo has a catalog of its own: unset LINEWARD_CATALOG_URL,"
-            " LINEWARD_COLLECTOR_TOKEN_FILE and LINEWARD_MARQUEZ_URL"
-        )
-        raise RefusedInputError(message)
-    return settings
-
-
-@contextmanager
-def _folder(data_dir: Path | None) -> Iterator[Path]:
-    if data_dir is not None:
-        data_dir.mkdir(parents=True, exist_ok=True)
-        if any(data_dir.iterdir()):
-            raise RefusedInputError(f"{data_dir} is not empty: the demo needs a folder of its own")
-        yield data_dir.resolve()
-        return
-    folder = Path(tempfile.mkdtemp(prefix="lineward-demo-")).resolve()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Story:

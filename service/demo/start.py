@@ -1,0 +1,72 @@
+"""The demo as a command: beside which settings, in which folder, and how it ends."""
+
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from service.demo.home import Home
+from service.demo.spark import EVENT_LOGS
+from service.demo.story import Story
+from service.errors import RefusedInputError
+from service.roles import with_free_ports
+from service.settings import Settings, read
+
+POLICY = Path(__file__).with_name("lineward.yaml")
+
+
+def run(*, once: bool, data_dir: Path | None) -> int:
+    """Run the demo; the exit status.
+
+    Args:
+        once: end when all is shown, instead of staying up until Ctrl-C.
+        data_dir: an empty folder, or one to be made; it stays. None: a temporary one, which goes.
+
+    Raises:
+        OccupiedError: one of the ports is in use.
+        RefusedInputError: the folder is not empty, or settings point at a Lineward in use.
+        StepFailedError: a step did not come to its end, or a state did not occur.
+    """
+    settings = with_free_ports(_of_a_demo(read()))
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with _folder(data_dir) as folder:
+            told = {"data_dir": folder / "lineward", "policy": POLICY}
+            settings = msgspec.structs.replace(settings, **told)
+            home = Home(settings, folder / "up.log", folder / "shop" / EVENT_LOGS)
+            Story(folder, home).tell(once=once)
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+    return 0
+
+
+def _of_a_demo(settings: Settings) -> Settings:
+    """The settings, seen to concern no real catalog or Marquez: the shop does not belong there."""
+    if settings.catalog_url or settings.collector_token_file or settings.marquez_url:
+        message = (
+            "the demo has a catalog of its own: unset LINEWARD_CATALOG_URL,"
+            " LINEWARD_COLLECTOR_TOKEN_FILE and LINEWARD_MARQUEZ_URL"
+        )
+        raise RefusedInputError(message)
+    return settings
+
+
+@contextmanager
+def _folder(data_dir: Path | None) -> Iterator[Path]:
+    if data_dir is not None:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        if any(data_dir.iterdir()):
+            raise RefusedInputError(f"{data_dir} is not empty: the demo needs a folder of its own")
+        yield data_dir.resolve()
+        return
+    folder = Path(tempfile.mkdtemp(prefix="lineward-demo-")).resolve()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
