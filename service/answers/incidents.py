@@ -80,14 +80,15 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
     asked = {"id": number, "most": MOST_MEMBERS + 1}
     members = reader.rows(_MEMBERS, asked)
     steps = reader.rows(_STEPS, {"id": number, "most": MOST_STEPS + 1})
-    is_partial = len(members) > MOST_MEMBERS or len(steps) > MOST_STEPS
+    cuts = [f"{MOST_MEMBERS:,} datasets"] if len(members) > MOST_MEMBERS else []
+    cuts += [f"{MOST_STEPS:,} steps"] if len(steps) > MOST_STEPS else []
     return IncidentDetail(
         incident=_row(rows[0], is_root_seen=seen[number]),
         evidence=rows[0][18] if seen[number] else "",
         members=[_member(row, sight) for row in members[:MOST_MEMBERS] if sight.sees(row[0])],
         steps=[IncidentStep(row[0], iso_of(row[1]), *row[2:]) for row in steps[:MOST_STEPS]],
-        partial=is_partial,
-        partial_reason=f"the first {MOST_MEMBERS:,} datasets are listed" if is_partial else None,
+        partial=bool(cuts),
+        partial_reason=f"the first {' and '.join(cuts)} are listed" if cuts else None,
     )
 
 

@@ -7,6 +7,7 @@ from litestar.testing import TestClient
 from lineage.catalog.engine import catalog_url
 from lineage.catalog.reader import open_reader
 from service.access.sight import Sight
+from service.answers import incidents as module
 from service.answers.incidents import incident, incidents
 from service.app import create_app
 from service.errors import UnknownIncidentError
@@ -44,6 +45,17 @@ def test_one_has_its_datasets_with_evidence_and_its_course(reader, number):
     assert found.members[0].run_id == "run-1"
     assert [step.what for step in found.steps] == ["opened"]
     assert "failed: run run-1" in found.evidence
+
+
+def test_what_is_cut_is_named(reader, number, monkeypatch):
+    """Of many steps it once said that datasets were missing."""
+    monkeypatch.setattr(module, "MOST_STEPS", 0)
+    assert incident(reader, number).partial_reason == "the first 0 steps are listed"
+
+    monkeypatch.setattr(module, "MOST_MEMBERS", 1)
+    found = incident(reader, number)
+    assert found.partial_reason == "the first 1 datasets and 0 steps are listed"
+    assert [each.dataset for each in found.members] == ["raw"]
 
 
 def test_who_may_see_none_of_its_datasets_sees_no_incident(reader, number):
