@@ -2,27 +2,24 @@
 
 import asyncio
 import runpy
-from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from lineage.catalog.reader import NoCatalogError, Reader, open_reader
 from lineage.clock import system_clock, to_micros
 from service.answers.dataset import duration
 from service.answers.marquez import Compared, Forwarding, MarquezStatus, marquez_status
+from service.asking import question
 from service.commands.options import AsJson, DataDir
-from service.errors import InvalidQuestionError, NoDataError
+from service.errors import InvalidQuestionError
 from service.marquez.settings import MarquezSettings, read_marquez
-from service.settings import Settings, read
+from service.settings import read
 from service.terminal import clean, console, local, plain, print_json
 
 app = typer.Typer()
-_Found = TypeVar("_Found")
 _REFUSED = 6
 _NEVER = "never, or its role does not run"
 
@@ -41,9 +38,9 @@ def run() -> None:
 @app.command()
 def status(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     """Show what was forwarded, set aside and pulled, and which runs one side misses."""
-    answer = _from_catalog(
-        data_dir, lambda reader, settings: marquez_status(reader, settings, system_clock())
-    )
+    settings = read(data_dir)
+    with question(settings) as asked:
+        answer = marquez_status(asked.reader, settings, asked.now)
     if as_json:
         print_json(answer)
     else:
@@ -89,7 +86,8 @@ def resend(
     )
     from service.marquez.resend import resend as send_again  # noqa: PLC0415 - as above
 
-    events = _from_catalog(data_dir, lambda reader, _: set_aside(reader, numbers or []))
+    with question(read(data_dir)) as asked:
+        events = set_aside(asked.reader, numbers or [])
     if bodies:
         print_bodies(events)
         return
@@ -102,16 +100,6 @@ def resend(
             console().print(plain(line.rstrip()))
     if any(one.outcome != "sent" for one in done):
         raise typer.Exit(_REFUSED)
-
-
-def _from_catalog(data_dir: Path | None, ask: Callable[[Reader, Settings], _Found]) -> _Found:
-    settings = read(data_dir)
-    try:
-        with open_reader(settings.catalog) as reader:
-            return ask(reader, settings)
-    except NoCatalogError as error:
-        message = f"no data in {settings.data_dir} yet: run `lineward up`"
-        raise NoDataError(message) from error
 
 
 def _required(bounds: MarquezSettings) -> MarquezSettings:
