@@ -55,18 +55,18 @@ def _start_metrics(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings, routing: RoutingSettings, delivery: DeliverySettings) -> None:
-    tallies = Tallies()
-    guard = Guard(settings)
-    works: list[Work] = [
+    tallies, guard = Tallies(), Guard(settings)
+    counting: list[Work] = [
         partial(write_down, tallies=tallies),
         guard.judge,
         ImpactClock(system_clock),
     ]
-    bookkeeper = Bookkeeper(settings.catalog, works)
-    telling = notifying.works(settings, routing, delivery)
-    notifier = Bookkeeper(settings.catalog, telling, name="notifier")
     by_policy = ByPolicy(settings, system_clock, PolicyInForce(settings.policy).current)
-    actor = Bookkeeper(settings.catalog, [by_policy], name="actor")
+    beside = (
+        Bookkeeper(settings.catalog, counting),
+        Bookkeeper(settings.catalog, notifying.works(settings, routing, delivery), name="notifier"),
+        Bookkeeper(settings.catalog, [by_policy], name="actor"),
+    )
     server = Server(
         create_app(settings, tallies=tallies, guard=guard, routing=routing, delivery=delivery),
         address=settings.host,
@@ -78,15 +78,14 @@ async def _serve(settings: Settings, routing: RoutingSettings, delivery: Deliver
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, server.stop)
     _log.info("service_listening", host=settings.host, port=settings.service_port)
-    bookkeeper.start()
-    notifier.start()
-    actor.start()
+    for thread in beside:
+        thread.start()
     try:
         await server.serve()
     finally:
-        actor.stop()
-        notifier.stop()
-        bookkeeper.stop()
+        # What was served is written down last.
+        for thread in reversed(beside):
+            thread.stop()
 
 
 if __name__ == "__main__":
