@@ -45,7 +45,7 @@ class Landing:
             metrics.DUPLICATE_KEYS.inc(repeats)
 
     async def reject(self, error: RefusedError, body: bytes, origin: str) -> None:
-        """Keep a refused body with its reason, and whether it is of a history load.
+        """Keep a refused body with its reason, and the origin that it came with.
 
         Raises:
             UnavailableError: it could not be kept; the sender is asked to come again.

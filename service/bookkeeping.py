@@ -1,8 +1,8 @@
 """What the service does beside answering: once a second, in a thread of its own.
 
-One writes down what was served; one finds faults and tells people of them. An error is logged, and
-the next turn comes: a catalog that is away for a minute costs no figure, only their being up to
-date.
+One writes down what was served, one finds faults and tells people of them, one does what the policy
+asks for. An error is logged, and the next turn comes: a catalog that is away for a minute costs no
+figure, only their being up to date.
 """
 
 import threading

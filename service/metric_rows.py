@@ -59,12 +59,8 @@ AND NOT EXISTS (SELECT 1 FROM dataset_checksum c WHERE c.dataset_key = d.dataset
 GROUP BY 1
 """
 _MOST = {"most": MOST_ROWS}
-
-
-TierState = tuple[str, str]
 _BAD = WORST_FIRST.index(BAD)
-
-
+TierState = tuple[str, str]
 ASIDES: tuple[str, ...] = ("history", "skewed")  # counted beside the lags
 
 

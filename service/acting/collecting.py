@@ -1,6 +1,7 @@
 """The collector, as actions post to it."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from runbooks.actions.errors import FailedActionError
@@ -30,8 +31,7 @@ class PostedTo:
         poster = Poster(self._reach(origin))
         refused: list[str] = []
         for lot in lots(_Body(body) for body in bodies):
-            sent = [one.body for one in lot]
-            found = self._answered(lambda sent=sent: poster.post(sent))  # type: ignore[misc]
+            found = self._answered(partial(poster.post, [one.body for one in lot]))
             refused += [one.reason for one in found]
         return refused
 

@@ -1,4 +1,4 @@
-"""The documented shapes of the past: the graph as it was, and what is known of a dataset's life."""
+"""The documented shapes of the past: the graph as it was, and the run behind each edge."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""`lineward collector|pipeline|service`: one role by itself, as a container runs it."""
+"""`lineward collector|pipeline|service|kafka`: one role by itself, as a container runs it."""
 
 import runpy
 

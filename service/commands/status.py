@@ -17,7 +17,7 @@ app = typer.Typer()
 
 @app.command()
 def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
-    """Show the three roles, what waits to be taken in, and how the datasets stand."""
+    """Show the roles, what waits to be taken in, and how the datasets stand."""
     settings = read(data_dir)
     answer = status(settings, system_clock())
     if answer.collector is None and answer.datasets is None and not answer.up:
