@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from runbooks.gameday.forms import NOMINAL, ROOT_ID, RUN_ID, TIME, Form, Forms
 from runbooks.gameday.model import MICROS, Estate, Job
-from runbooks.gameday.runs import EPOCH, Run
+from runbooks.gameday.runs import Run
+from runbooks.gameday.slots import EPOCH
 
 _INFERRED: Final = 0.3
 _RDD_ONLY: Final = 0.12

@@ -14,7 +14,7 @@ from lineage.policy.model import Suppression
 from runbooks.gameday.injected import Injected
 from runbooks.gameday.injectors import inject, suits, works_through
 from runbooks.gameday.model import DAY, HOUR, MINUTE, Cadence, Estate, Job
-from runbooks.gameday.runs import begins_at, wall
+from runbooks.gameday.slots import begins_at, wall
 from runbooks.gameday.truth import KINDS, SILENT_KINDS, Kind, Truth
 from runbooks.gameday.truths import REST, hurt_by, is_outage, standing, truth_of, windows
 

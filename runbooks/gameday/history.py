@@ -9,7 +9,8 @@ import msgspec
 from runbooks.gameday.events import Listener, Posted
 from runbooks.gameday.injected import Injected
 from runbooks.gameday.model import DAY, Estate
-from runbooks.gameday.runs import Run, begins_at, runs
+from runbooks.gameday.runs import Run, runs
+from runbooks.gameday.slots import begins_at
 
 
 class Slab(msgspec.Struct, frozen=True):

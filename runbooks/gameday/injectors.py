@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from runbooks.gameday.injected import Injected
 from runbooks.gameday.model import DAY, HOUR, Estate, Job
-from runbooks.gameday.runs import EPOCH, begins_at
+from runbooks.gameday.slots import EPOCH, begins_at
 from runbooks.gameday.truth import Kind
 
 _AHEAD, _BEHIND = 2 * 3_600, -3 * 3_600

@@ -8,25 +8,20 @@ broke it still lasts; what was broken is run again as soon as that is mended.
 import heapq
 import random
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
-from functools import lru_cache
 from typing import Final, NamedTuple
-from zoneinfo import ZoneInfo
 
 import msgspec
 
 from runbooks.gameday.injected import Circumstances, Course, Injected
-from runbooks.gameday.model import DAY, HOUR, MICROS, MINUTE, Cadence, Estate, Job
+from runbooks.gameday.model import DAY, HOUR, MICROS, MINUTE, Estate, Job
+from runbooks.gameday.slots import PERIODS, begins_at, next_slot
 
-_SATURDAY: Final = 5
-_PERIODS: Final[dict[Cadence, int]] = {"hourly": 3_600, "quarter": 900, "streaming": 1_800}
 _NATURAL_FAILURES = 0.004
 _STALLS = 0.003
 _NOTICED: Final = 20 * MICROS  # until a scheduler sees that an input is there
 _BACKFILLED: Final = 5
 _BACKFILL_STEP: Final = 40 * MINUTE
 _REPAIRABLE: Final = frozenset({"killed_job", "spark_upgrade", "flapping_job", "schema_drift"})
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -58,23 +53,6 @@ class _Due(NamedTuple):
     slot: int
 
 
-def micros(instant: datetime) -> int:
-    """Since 1970 UTC."""
-    return (instant - EPOCH) // timedelta(microseconds=1)
-
-
-@lru_cache(maxsize=100_000)
-def wall(zone: str, day: date, seconds: int) -> int:
-    """The instant of a local time of day, in µs UTC."""
-    at = datetime.combine(day, time(), ZoneInfo(zone)) + timedelta(seconds=seconds)
-    return micros(at.astimezone(UTC))
-
-
-def begins_at(estate: Estate) -> int:
-    """The first instant of the first day: midnight UTC."""
-    return micros(datetime.combine(estate.first_day, time(), UTC))
-
-
 def runs(estate: Estate, injected: tuple[Injected, ...] = ()) -> Iterator[Run]:
     """All runs, in the order in which they begin. The same for the same arguments."""
     return _Simulation(estate, Course(injected)).run()
@@ -93,12 +71,11 @@ class _Simulation:
         self._busy_until = [0] * len(estate.jobs)
         self._written = [0] * len(estate.datasets)
         self._waiting: dict[int, int] = {}
-        # What has no writer that is simulated to be late for is there from the beginning.
-        self._fate: dict[tuple[int, int], Run] = {}
+        self._under_way: dict[tuple[int, int], Run] = {}
 
     def run(self) -> Iterator[Run]:
         for job in self._estate.jobs:
-            self._push(self._first_slot(job), "slot", job.number)
+            self._push(next_slot(self._estate, job, self._begins - 1), "slot", job.number)
         for each in self._course.all:
             self._plan(each)
         while self._heap and self._heap[0].at < self._ends:
@@ -129,7 +106,7 @@ class _Simulation:
         job = self._estate.jobs[due.job]
         if self._course.is_retired(job, due.at):
             return
-        self._push(self._next_slot(job, due.at), "slot", job.number)
+        self._push(next_slot(self._estate, job, due.at), "slot", job.number)
         held = max(self._course.postponed_to(job, due.at), self._free_at(job))
         if held > due.at:
             self._push(held, "held", job.number, due.at)
@@ -197,7 +174,7 @@ class _Simulation:
         self._last_start[job.number] = at
         self._busy_until[job.number] = ended_at
         run = Run(job.number, number, slot, at, ended_at, told)
-        self._fate[job.number, number] = run
+        self._under_way[job.number, number] = run
         self._push(ended_at, "end", job.number, number)
         yield run
 
@@ -205,11 +182,11 @@ class _Simulation:
         seconds = job.usual_seconds * chance.lognormvariate(0, job.spread)
         if chance.random() < _STALLS:
             seconds *= 1 + chance.paretovariate(3)
-        period = _PERIODS.get(job.cadence, 86_400)
+        period = PERIODS.get(job.cadence, 86_400)
         return round(min(seconds, 0.45 * period) * MICROS)
 
     def _end(self, due: _Due) -> Iterator[Run]:
-        job, run = self._estate.jobs[due.job], self._fate.pop((due.job, due.slot))
+        job, run = self._estate.jobs[due.job], self._under_way.pop((due.job, due.slot))
         if run.told.fate == "retry":
             yield from self._begin(job, run.nominal_at, due.at + 3 * MINUTE)
         if run.told.fate != "complete" or run.told.is_renamed:
@@ -227,25 +204,3 @@ class _Simulation:
             if reader.number in self._waiting
         }
         return list(found.values())
-
-    def _first_slot(self, job: Job) -> int:
-        return self._next_slot(job, self._begins - 1)
-
-    def _next_slot(self, job: Job, after: int) -> int:
-        if (period := _PERIODS.get(job.cadence)) is not None:
-            step, own = period * MICROS, job.at_seconds * MICROS
-            return (after - self._begins - own) // step * step + step + self._begins + own
-        if job.cadence == "adhoc":
-            chance = random.Random(f"{self._estate.seed} look {job.number} {after}")  # noqa: S311
-            return after + round(chance.expovariate(1 / 2) * DAY) + MINUTE
-        return self._next_working_slot(job, after)
-
-    def _next_working_slot(self, job: Job, after: int) -> int:
-        region = self._estate.teams[job.team].region
-        day = (EPOCH + timedelta(microseconds=after)).astimezone(ZoneInfo(region.zone)).date()
-        while True:
-            at = wall(region.zone, day, job.at_seconds)
-            is_off = day.weekday() >= _SATURDAY or day in region.holidays
-            if at > after and not (is_off and job.cadence == "weekday"):
-                return at
-            day += timedelta(days=1)

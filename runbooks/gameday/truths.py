@@ -9,7 +9,7 @@ from runbooks.gameday.events import other_name
 from runbooks.gameday.injected import Injected
 from runbooks.gameday.model import DAY, HOUR, Estate, Job
 from runbooks.gameday.policy import PLATFORM, name_of
-from runbooks.gameday.runs import EPOCH
+from runbooks.gameday.slots import EPOCH
 from runbooks.gameday.truth import SILENT_KINDS, Expect, Fault, Name
 
 COLLECTOR: Final = Name("", "*collector*")

@@ -13,7 +13,8 @@ from runbooks.gameday.events import instant, other_name
 from runbooks.gameday.history import slabs
 from runbooks.gameday.injected import Injected
 from runbooks.gameday.model import DAY, HOUR, MICROS
-from runbooks.gameday.runs import begins_at, runs
+from runbooks.gameday.runs import runs
+from runbooks.gameday.slots import begins_at
 
 ESTATE = make(Shape(seed=1, datasets=100, days=4))
 BEGINS = begins_at(ESTATE)

@@ -11,7 +11,7 @@ from runbooks.gameday.events import Posted
 from runbooks.gameday.history import Slab, slabs
 from runbooks.gameday.injected import Injected
 from runbooks.gameday.model import HOUR
-from runbooks.gameday.runs import begins_at
+from runbooks.gameday.slots import begins_at
 from service.gameday.collected import Collected
 from slis.stream.gaps import read_gaps
 
