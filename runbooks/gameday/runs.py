@@ -78,9 +78,15 @@ class _Simulation:
             self._push(next_slot(self._estate, job, self._begins - 1), "slot", job.number)
         for each in self._course.all:
             self._plan(each)
+        # What is decided now may begin a little later, and what is decided next before it.
+        begun: list[tuple[int, int, int, Run]] = []
         while self._heap and self._heap[0].at < self._ends:
             due = heapq.heappop(self._heap)
-            yield from getattr(self, f"_{due.what}")(due)
+            while begun and begun[0][0] <= due.at:
+                yield heapq.heappop(begun)[-1]
+            for run in getattr(self, f"_{due.what}")(due):
+                heapq.heappush(begun, (run.started_at, due.order, run.job, run))
+        yield from (each[-1] for each in sorted(begun))
 
     def _plan(self, each: Injected) -> None:
         """What an injection brings by itself, beside what it does to runs."""

@@ -61,6 +61,12 @@ def times(job, injected=()):
     return [(run.started_at - BEGINS) / HOUR for run in found]
 
 
+def test_runs_come_in_the_order_in_which_they_begin():
+    """One that is tried again begins minutes later: a slab that ended meanwhile missed others."""
+    began = [run.started_at for run in runs(ESTATE)]
+    assert began == sorted(began)
+
+
 def test_slabs_are_days_in_the_order_of_arrival():
     """Every event is in the slab in which it arrives, and none comes twice."""
     ends, count = BEGINS, 0
