@@ -20,6 +20,8 @@ REGIONS: Final = (
 )
 # Of all datasets, by layer from the sources on.
 _LAYERS: Final = (0.10, 0.26, 0.25, 0.19, 0.12, 0.08)
+_FOLDERS: Final = ("landing", "raw", "core", "joined", "mart", "serving")
+_VERBS: Final = ("land", "load", "clean", "join", "build", "serve")
 _CADENCES: Final[dict[Cadence, float]] = {
     "daily": 0.57,
     "weekday": 0.39,
@@ -123,7 +125,7 @@ class _Builder:
             cadence, inputs = "daily", self._any_daily(team)
         count = 1 if layer == 0 else self._chance.choices((1, 2, 3), (75, 20, 5))[0]
         depth = 1 + max((self.datasets[each].layer for each in inputs), default=-1)
-        outputs = self._outputs((_FOLDERS[depth], depth), team, cadence, min(count, room))
+        outputs = self._outputs(depth, team, cadence, min(count, room))
         self._job(_VERBS[depth], team, inputs, outputs, cadence, depth)
 
     def _inputs(self, cadence: Cadence, team: int, below: int) -> tuple[int, ...]:
@@ -150,14 +152,11 @@ class _Builder:
         daily = [each for each in own if each.cadence == "daily"] or self.datasets
         return (self._chance.choice([each.number for each in daily]),)
 
-    def _outputs(
-        self, place: tuple[str, int], team: int, cadence: Cadence, count: int = 1
-    ) -> tuple[int, ...]:
-        folder, layer = place
-        owner = self.teams[team].name
+    def _outputs(self, layer: int, team: int, cadence: Cadence, count: int) -> tuple[int, ...]:
+        folder = f"{_FOLDERS[layer]}/{self.teams[team].name}"
         first = len(self.datasets)
         for number in range(first, first + count):
-            path = f"{folder}/{owner}/{next(self._names)}"
+            path = f"{folder}/{next(self._names)}"
             self.datasets.append(Dataset(number, "s3://lake", path, layer, team, cadence))
         return tuple(range(first, first + count))
 
@@ -202,10 +201,6 @@ class _Builder:
         if drawn < _LISTENERS:
             return "listener"
         return "log" if drawn < _LOGS else "nothing"
-
-
-_FOLDERS = ("landing", "raw", "core", "joined", "mart", "serving")
-_VERBS = ("land", "load", "clean", "join", "build", "serve")
 
 
 def _teams(shape: Shape) -> tuple[Team, ...]:

@@ -101,14 +101,12 @@ class _Planning:
         self.teaching = min(TEACHING_DAYS, estate.days // 2)
         self.found: tuple[Injected, ...] = ()
         self._hurt: list[frozenset[int]] = []
-        self._together: list[int] = []
         self._day = self.teaching
 
     def add(self, kind: Kind) -> None:
         made = self._made(kind)
-        hurt = hurt_by(self.estate, made)
         self.found = (*self.found, made)
-        self._hurt.append(hurt)
+        self._hurt.append(hurt_by(self.estate, made))
 
     def _made(self, kind: Kind) -> Injected:
         if kind == "collector_outage":

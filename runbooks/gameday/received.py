@@ -16,7 +16,6 @@ from runbooks.gameday.truth import Name
 
 What = Literal["page", "ticket", "resolved", "other"]
 _LINK = re.compile(r"<([^|>]+)\|Full list>")
-_PAGE, _TICKET = "Page: ", "Ticket: "
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -61,15 +60,13 @@ class Receivers:
     def _slack(self, channel: str, fields: Mapping[str, Any], at: int, *, is_new: bool) -> None:
         blocks = fields["blocks"]
         title = _text(blocks[0]["text"])
-        is_ticket = is_new and title.startswith(_TICKET)
-        is_over = title.startswith("Resolved: ")
-        what: What = "ticket" if is_ticket else "resolved" if is_over else "other"
+        is_ticket = is_new and title.startswith("Ticket: ")
         said = dict(_fields(blocks))
         links = _LINK.search(json.dumps(blocks))
         self.heard.append(
             Heard(
                 at=at,
-                what=what,
+                what=_what("ticket", is_new=is_ticket, is_over=title.startswith("Resolved: ")),
                 by="slack",
                 to=channel,
                 incident=said.get("Incident", ""),
@@ -87,14 +84,13 @@ class Receivers:
             self._ringing.add(alert)
         elif action == "resolve":
             self._ringing.discard(alert)
-        what: What = "page" if is_new else "resolved" if action == "resolve" else "other"
         payload = event.get("payload", {})
         source = str(payload.get("source", ""))
         links = {link["text"]: link["href"] for link in event.get("links", ())}
         self.heard.append(
             Heard(
                 at=at,
-                what=what,
+                what=_what("page", is_new=is_new, is_over=action == "resolve"),
                 by="pagerduty",
                 to=key,
                 incident=event["dedup_key"],
@@ -108,13 +104,11 @@ class Receivers:
         """A message as JSON."""
         told = json.loads(body)
         is_ticket = told["kind"] == "opened" and told["severity"] == "ticket"
-        is_over = told["kind"] == "resolved"
-        what: What = "ticket" if is_ticket else "resolved" if is_over else "other"
         root = told["root"]
         self.heard.append(
             Heard(
                 at=at,
-                what=what,
+                what=_what("ticket", is_new=is_ticket, is_over=told["kind"] == "resolved"),
                 by="webhook",
                 to=name,
                 incident=told["incident_id"],
@@ -123,6 +117,12 @@ class Receivers:
                 full_list=(told.get("links") or {}).get("full_list"),
             )
         )
+
+
+def _what(new: What, *, is_new: bool, is_over: bool) -> What:
+    if is_new:
+        return new
+    return "resolved" if is_over else "other"
 
 
 def _text(element: Mapping[str, Any]) -> str:

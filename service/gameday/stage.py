@@ -35,7 +35,6 @@ class Stage:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._states: dict[tuple[int, str], Row] = {}
-        self._worst: dict[int, Row] = {}
         self._activity: dict[int, Row] = {}
         self._waiting: list[tuple[int, str, Row]] = []
         self._gaps: list[Row] = []
