@@ -90,9 +90,11 @@ def _presence(one: DatasetDiff) -> Iterator[Difference]:
 
 
 def _fewer_rows(one: DatasetDiff) -> Iterator[Difference]:
+    """What a failed run did not tell of its rows is not known, and none is missing by that."""
     for each in one.changes:
-        if each.what == "rows" and each.first and int(each.second or 0) < _SHORT * int(each.first):
-            yield Difference(f"rows of {one.dataset}", each.first, each.second)
+        was, now = each.first, each.second
+        if each.what == "rows" and was and now and int(now) < _SHORT * int(was):
+            yield Difference(f"rows of {one.dataset}", was, now)
 
 
 def _figures(one: DatasetDiff) -> Iterator[Difference]:

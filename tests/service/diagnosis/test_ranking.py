@@ -65,6 +65,14 @@ def test_rows_matter_when_half_of_them_are_missing():
     assert _ranked(datasets=[_input(usual)]) == []
 
 
+def test_rows_that_a_failed_run_did_not_tell_of_are_not_missing():
+    """Most die before they count: each of them would seem to have read nothing."""
+    untold, none = Change("rows", "1000", None), Change("rows", "1000", "0")
+
+    assert _ranked(datasets=[_input(untold)]) == []
+    assert _ranked(datasets=[_input(none)]) == ["rows of raw: 1000 -> 0"]
+
+
 def test_the_error_is_told_and_nothing_known_is_nothing_said():
     """No difference is no first difference."""
     assert diagnosis_of(_diff()).error_message == "boom"
