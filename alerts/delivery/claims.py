@@ -11,8 +11,9 @@ import msgspec
 from sqlalchemy import Connection, Row, and_, exists, func, or_, select, update
 
 from alerts.delivery.message import Kind, Message, from_json
-from alerts.delivery.outcomes import Task
+from alerts.delivery.outcomes import Task, channel_of
 from alerts.delivery.plans import SUPERSEDED, Plan, Waiting, plan_of
+from alerts.delivery.rows import of_incident, one, waiting
 from lineage.catalog.tables import notification, notification_channel
 
 
@@ -76,7 +77,7 @@ def claim(connection: Connection, channel: str, now: int, lease_seconds: int) ->
         lease_seconds: for so long no other sender takes it.
     """
     while (incident_id := _next_incident(connection, channel, now)) is not None:
-        rows = _waiting(connection, channel, incident_id)
+        rows = connection.execute(waiting(incident_id, channel).with_for_update()).all()
         if not rows or rows[0].next_attempt_at > now:
             return None  # another sender was quicker
         before = _before(connection, channel, incident_id)
@@ -110,19 +111,6 @@ def _next_incident(connection: Connection, channel: str, now: int) -> str | None
     return found
 
 
-def _waiting(connection: Connection, channel: str, incident_id: str) -> Sequence[Row[Any]]:
-    return connection.execute(
-        select(notification)
-        .where(
-            notification.c.channel == channel,
-            notification.c.incident_id == incident_id,
-            notification.c.state == "waiting",
-        )
-        .order_by(notification.c.revision)
-        .with_for_update()
-    ).all()
-
-
 class _Before(msgspec.Struct, frozen=True):
     """What the channel took of the incident: last of all, and under which handle.
 
@@ -137,11 +125,7 @@ class _Before(msgspec.Struct, frozen=True):
 def _before(connection: Connection, channel: str, incident_id: str) -> _Before:
     rows = connection.execute(
         select(notification)
-        .where(
-            notification.c.channel == channel,
-            notification.c.incident_id == incident_id,
-            notification.c.state.in_(("sent", "failed")),
-        )
+        .where(of_incident(incident_id, channel), notification.c.state.in_(("sent", "failed")))
         .order_by(notification.c.revision.desc())
     ).all()
     sent = next((row for row in rows if row.state == "sent"), None)
@@ -162,11 +146,7 @@ def _swallow(connection: Connection, rows: Sequence[Row[Any]], plan: Plan, now: 
     for revision, reason in plan.swallowed:
         connection.execute(
             update(notification)
-            .where(
-                notification.c.incident_id == rows[0].incident_id,
-                notification.c.revision == revision,
-                notification.c.channel == rows[0].channel,
-            )
+            .where(one(rows[0].incident_id, revision, rows[0].channel))
             .values(state="superseded", reason=reason, finished_at=now)
         )
 
@@ -180,11 +160,7 @@ def _begin(
     ages = [each.undelivered_since for each in rows if each.revision in stands_for]
     connection.execute(
         update(notification)
-        .where(
-            notification.c.incident_id == row.incident_id,
-            notification.c.revision == row.revision,
-            notification.c.channel == row.channel,
-        )
+        .where(one(row.incident_id, row.revision, row.channel))
         .values(
             attempts=row.attempts + 1,
             next_attempt_at=now + lease * 1_000_000,
@@ -209,7 +185,7 @@ def _claimed(row: Row[Any], plan: Plan, before: _Before, now: int) -> Claim:
 
 
 def _kind_of(row: Row[Any]) -> str:
-    return str(row.channel).removesuffix(f":{row.target}")
+    return channel_of(row.channel).kind
 
 
 def _waiting_of(row: Row[Any]) -> Waiting:

@@ -13,6 +13,7 @@ from alerts.delivery.figures import FAILED
 from alerts.delivery.message import Message, Root, from_json
 from alerts.delivery.outbox import enqueue
 from alerts.delivery.outcomes import Channel, Refused
+from alerts.delivery.rows import one, waiting
 from lineage.catalog.tables import notification, notification_channel
 
 _MICROS = 1_000_000
@@ -47,17 +48,15 @@ class Fallback(msgspec.Struct, frozen=True):
         """Hand over what has waited too long, once; it goes on being tried. How many messages."""
         handed = 0
         for row in _overdue(connection, now - self.undelivered_seconds * _MICROS):
-            for waiting in _untold(connection, row.incident_id, row.channel):
-                handed += self._hand_over(connection, waiting, now)
+            for untold in _untold(connection, row.incident_id, row.channel):
+                handed += self._hand_over(connection, untold, now)
         return handed
 
     def refused(self, connection: Connection, claim: Claim, refused: Refused, now: int) -> None:
         """Hand over what will never be taken, and tell that this channel takes nothing."""
         row = connection.execute(
             select(notification).where(
-                notification.c.incident_id == claim.message.incident_id,
-                notification.c.revision == claim.message.revision,
-                notification.c.channel == claim.channel,
+                one(claim.message.incident_id, claim.message.revision, claim.channel)
             )
         ).one()
         if row.fell_back_at is None:
@@ -143,26 +142,14 @@ def _overdue(connection: Connection, before: int) -> Sequence[Row[Any, Any]]:
 
 
 def _untold(connection: Connection, incident_id: str, channel: str) -> Sequence[Row[Any]]:
-    return connection.execute(
-        select(notification)
-        .where(
-            notification.c.incident_id == incident_id,
-            notification.c.channel == channel,
-            notification.c.state == "waiting",
-            notification.c.fell_back_at.is_(None),
-        )
-        .order_by(notification.c.revision)
-    ).all()
+    untold = waiting(incident_id, channel).where(notification.c.fell_back_at.is_(None))
+    return connection.execute(untold).all()
 
 
 def _note_told(connection: Connection, row: Row[Any], now: int) -> None:
     connection.execute(
         update(notification)
-        .where(
-            notification.c.incident_id == row.incident_id,
-            notification.c.revision == row.revision,
-            notification.c.channel == row.channel,
-        )
+        .where(one(row.incident_id, row.revision, row.channel))
         .values(fell_back_at=now)
     )
 

@@ -11,6 +11,7 @@ from alerts.delivery.claims import Claim
 from alerts.delivery.fallback import Fallback
 from alerts.delivery.figures import FAILED, REPEATED, SENT
 from alerts.delivery.outcomes import Later, Outcome, Refused, Sent
+from alerts.delivery.rows import one
 from alerts.delivery.settings import DeliverySettings
 from lineage.catalog.tables import notification, notification_channel
 
@@ -95,11 +96,7 @@ class Marks(msgspec.Struct, frozen=True):
 def _write(connection: Connection, claim: Claim, **values: Any) -> None:  # noqa: ANN401 - columns
     connection.execute(
         update(notification)
-        .where(
-            notification.c.incident_id == claim.message.incident_id,
-            notification.c.revision == claim.message.revision,
-            notification.c.channel == claim.channel,
-        )
+        .where(one(claim.message.incident_id, claim.message.revision, claim.channel))
         .values(**values)
     )
 

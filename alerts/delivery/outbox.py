@@ -5,8 +5,9 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, exists, func, select, update
 
 from alerts.delivery.message import Message, to_json
-from alerts.delivery.outcomes import Channel
+from alerts.delivery.outcomes import Channel, channel_of
 from alerts.delivery.pagerduty_payload import action_of
+from alerts.delivery.rows import of_incident, one
 from lineage.catalog.tables import notification
 from lineage.catalog.upsert import insert_for
 
@@ -33,16 +34,11 @@ def enqueue(
     """
     if channel.kind == "pagerduty":
         action_of(message.kind)
-    key = {
-        "incident_id": message.incident_id,
-        "revision": message.revision,
-        "channel": str(channel),
-    }
     if _is_told(connection, message, str(channel)):
         return False
     # Two channels may fall back on one at the same moment: the second finds it told.
     told = insert_for(connection.dialect)(notification).on_conflict_do_nothing()
-    row = {**key, **_fresh(message, channel), "fallback_for": fallback_for}
+    row = {**_fresh(message, channel), "fallback_for": fallback_for}
     if not connection.execute(told.values(row), execution_options=_COUNTED).rowcount:
         return False
     _follow(connection, message, str(channel))
@@ -52,8 +48,7 @@ def enqueue(
 def _is_told(connection: Connection, message: Message, channel: str) -> bool:
     """A late copy of an old state must not be shown over a newer one."""
     is_there = exists().where(
-        notification.c.incident_id == message.incident_id,
-        notification.c.channel == channel,
+        of_incident(message.incident_id, channel),
         notification.c.revision >= message.revision,
     )
     return bool(connection.scalar(select(is_there)))
@@ -61,6 +56,9 @@ def _is_told(connection: Connection, message: Message, channel: str) -> bool:
 
 def _fresh(message: Message, channel: Channel) -> dict[str, Any]:
     return {
+        "incident_id": message.incident_id,
+        "revision": message.revision,
+        "channel": str(channel),
         "target": channel.target,
         "kind": message.kind,
         "message": to_json(message),
@@ -76,28 +74,23 @@ def _fresh(message: Message, channel: Channel) -> dict[str, Any]:
 
 def _follow(connection: Connection, message: Message, channel: str) -> None:
     stand_ins = connection.execute(
-        select(notification.c.channel, notification.c.target)
+        select(notification.c.channel)
         .where(
             notification.c.incident_id == message.incident_id,
             notification.c.fallback_for == channel,
         )
         .distinct()
     ).all()
-    for row in stand_ins:
-        kind = row.channel.removesuffix(f":{row.target}")
-        enqueue(connection, message, Channel(kind, row.target), fallback_for=channel)
-        note_fallen_back(connection, message, channel)
+    for (stand_in,) in stand_ins:
+        enqueue(connection, message, channel_of(stand_in), fallback_for=channel)
+        _note_fallen_back(connection, message, channel)
 
 
-def note_fallen_back(connection: Connection, message: Message, channel: str) -> None:
+def _note_fallen_back(connection: Connection, message: Message, channel: str) -> None:
     """This revision was handed to the fallback channel: once is enough."""
     connection.execute(
         update(notification)
-        .where(
-            notification.c.incident_id == message.incident_id,
-            notification.c.revision == message.revision,
-            notification.c.channel == channel,
-        )
+        .where(one(message.incident_id, message.revision, channel))
         .values(fell_back_at=message.at)
     )
 

@@ -7,7 +7,9 @@ import pytest
 from alerts.delivery import claims, plans
 from alerts.delivery.outbox import enqueue, prune, requeue
 from alerts.delivery.outcomes import channel_of
+from alerts.delivery.rows import waiting
 from lineage.catalog.engine import writing
+from lineage.catalog.tables import notification
 from tests.alerts.delivery.conftest import DATA, PAGER, TICKETS
 from tests.alerts.delivery.told import BEGAN, message
 
@@ -99,8 +101,10 @@ def test_without_the_order_a_resolve_is_swallowed(desk, pagerduty, monkeypatch):
 
 def test_without_the_order_a_later_message_overtakes(desk, receiver, monkeypatch):
     """Mutant: what waits is read newest first."""
-    read = claims._waiting  # noqa: SLF001
-    monkeypatch.setattr(claims, "_waiting", lambda *given: read(*given)[::-1])
+    newest_first = notification.c.revision.desc()
+    monkeypatch.setattr(
+        claims, "waiting", lambda *given: waiting(*given).order_by(None).order_by(newest_first)
+    )
     for revision in (1, 2):
         desk.tell(message(revision), TICKETS)
     desk.run()
