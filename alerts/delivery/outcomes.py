@@ -96,6 +96,23 @@ def of_status(status: int, said: str, retry_after: str | None) -> Later | Refuse
     return Refused(f"http_{status}", said)
 
 
+def of_silence(
+    cause: BaseException | str | None, *secrets: str, is_unsent: bool, is_late: bool
+) -> Later:
+    """Of no answer at all: what was sent may have arrived.
+
+    Args:
+        cause: why there is none.
+        secrets: that its text may hold.
+        is_unsent: there was no connection, so that nothing arrived.
+        is_late: it was waited for, for as long as is set.
+    """
+    said = cut_error(f"{type(cause).__name__}: {cause}", *secrets)
+    if is_unsent:
+        return Later("unreachable", said)
+    return Later("timeout" if is_late else "unreachable", said, is_in_doubt=True)
+
+
 def cut_error(text: str, *secrets: str) -> str:
     """What went wrong, short and without our secrets, however they got into the answer."""
     for secret in filter(None, secrets):

@@ -13,6 +13,7 @@ from alerts.delivery.outcomes import (
     Sent,
     Task,
     cut_error,
+    of_silence,
     of_status,
 )
 from alerts.delivery.pagerduty_payload import action_of, event_of
@@ -82,19 +83,12 @@ def _asked(client: _OneTry, task: Task, key: str) -> Outcome:
     except _AnsweredError as error:
         return _of_answer(error.response, key)
     except Error as error:
-        return _of_silence(error.__cause__, key)
+        is_unsent = isinstance(error.__cause__, ConnectError | ConnectTimeout)
+        is_late = isinstance(error.__cause__, TimeoutException)
+        return of_silence(error.__cause__, key, is_unsent=is_unsent, is_late=is_late)
     return Sent(handle, is_repeat=task.doubt_since is not None)
 
 
 def _of_answer(response: Response, key: str) -> Later | Refused:
     said = cut_error(response.text, key)
     return of_status(response.status_code, said, response.headers.get("Retry-After"))
-
-
-def _of_silence(cause: BaseException | None, key: str) -> Later:
-    said = cut_error(f"{type(cause).__name__}: {cause}", key)
-    if isinstance(cause, ConnectError | ConnectTimeout):
-        return Later("unreachable", said)
-    if isinstance(cause, TimeoutException):
-        return Later("timeout", said, is_in_doubt=True)
-    return Later("unreachable", said, is_in_doubt=True)

@@ -8,7 +8,7 @@ from urllib.error import URLError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import SlackResponse
 
-from alerts.delivery.outcomes import Later, Refused, cut_error, retry_after_seconds
+from alerts.delivery.outcomes import Later, Refused, cut_error, of_silence, retry_after_seconds
 
 _OK: Final = 200
 _TOO_MANY: Final = 429
@@ -69,9 +69,6 @@ def _is_code(code: str) -> bool:
 
 def _of_silence(error: Exception, token: str) -> Later:
     cause = error.reason if isinstance(error, URLError) else error
-    said = cut_error(f"{type(cause).__name__}: {cause}", token)
-    if isinstance(cause, ConnectionRefusedError):
-        return Later("unreachable", said)
-    if isinstance(cause, TimeoutError):
-        return Later("timeout", said, is_in_doubt=True)
-    return Later("unreachable", said, is_in_doubt=True)
+    is_unsent = isinstance(cause, ConnectionRefusedError)
+    is_late = isinstance(cause, TimeoutError)
+    return of_silence(cause, token, is_unsent=is_unsent, is_late=is_late)

@@ -15,12 +15,12 @@ import msgspec
 
 from alerts.delivery.message import to_json
 from alerts.delivery.outcomes import (
-    Later,
     Outcome,
     Refused,
     Sent,
     Task,
     cut_error,
+    of_silence,
     of_status,
 )
 from alerts.delivery.secrets import NoSecretError, secret_of
@@ -66,7 +66,9 @@ class Webhook:
             ) as response:
                 said = cut_error(_beginning(response), secret)
         except httpx.TransportError as error:
-            return _of_silence(error)
+            is_unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+            is_late = isinstance(error, httpx.TimeoutException)
+            return of_silence(error, secret, is_unsent=is_unsent, is_late=is_late)
         if response.is_success:
             return Sent(delivery_id, is_repeat=task.doubt_since is not None)
         return of_status(response.status_code, said, response.headers.get("Retry-After"))
@@ -104,11 +106,3 @@ def _beginning(response: httpx.Response) -> str:
     for chunk in response.iter_bytes(_MAX_READ_BYTES):
         return chunk.decode(errors="replace")
     return ""
-
-
-def _of_silence(error: httpx.TransportError) -> Later:
-    said = cut_error(f"{type(error).__name__}: {error}")
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        return Later("unreachable", said)
-    reason = "timeout" if isinstance(error, httpx.TimeoutException) else "unreachable"
-    return Later(reason, said, is_in_doubt=True)
