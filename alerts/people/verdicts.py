@@ -8,10 +8,11 @@ yes once somebody said that it was none.
 from typing import Final, Literal
 
 import msgspec
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, select, update
 
 from lineage.catalog.reader import Reader
 from lineage.catalog.tables import incident, served_count
+from lineage.catalog.upsert import added, fold_rows
 
 METRIC: Final = "lineage_incident_verdicts"
 Said = Literal["judged", "false_alarm"]
@@ -55,9 +56,5 @@ def _add(connection: Connection, incident_id: str, said: Said) -> None:
     kind = connection.scalar(
         select(incident.c.root_kind).where(incident.c.incident_id == incident_id)
     )
-    table = served_count
-    values = {"metric": METRIC, "label": f"{kind} {said}"}
-    same = (table.c.metric == values["metric"], table.c.label == values["label"])
-    more = update(table).where(*same).values(value=table.c.value + 1)
-    if not connection.execute(more).rowcount:
-        connection.execute(insert(table), {**values, "value": 1.0})
+    row = {"metric": METRIC, "label": f"{kind} {said}", "value": 1.0}
+    fold_rows(connection, served_count, [row], {"value": added})

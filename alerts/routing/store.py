@@ -73,8 +73,7 @@ def write(connection: Connection, decided: Decided, scene: Scene, at: int) -> No
         _note_escalated(connection, escalated, at)
     for gap, count in Counter(decided.gaps).items():
         # As attempts to notify that failed: there is an alert on those.
-        for _ in range(count):
-            counts.add(connection, FAILED, NOBODY, gap)
+        counts.add(connection, FAILED, NOBODY, gap, times=count)
         _log.error("nobody_to_tell", gap=gap, times=count, platform=scene.settings.platform)
 
 

@@ -1,6 +1,13 @@
 """What the exporter shows of delivery."""
 
+from concurrent.futures import ThreadPoolExecutor, wait
+
+from sqlalchemy import select
+
+from alerts.delivery import counts
 from alerts.delivery.figures import oldest_undelivered_seconds
+from lineage.catalog.engine import writing
+from lineage.catalog.tables import notification_count
 from tests.alerts.delivery.conftest import DATA, PAGER
 from tests.alerts.delivery.told import message
 
@@ -39,3 +46,20 @@ def test_the_oldest_that_waits_is_as_old_as_what_it_stands_for(desk, slack):
     slack.status = None
     desk.run_for(60)
     assert _oldest(desk) == 0
+
+
+def test_two_that_count_the_same_for_the_first_time_are_two(catalog):
+    """Neither sees the row of the other, which is not committed yet."""
+
+    def second():
+        with writing(catalog) as connection:
+            counts.add(connection, "failed", DATA, "timeout")
+
+    with ThreadPoolExecutor(1) as pool:
+        with writing(catalog) as connection:
+            counts.add(connection, "failed", DATA, "timeout")
+            other = pool.submit(second)
+            assert not wait([other], 0.5).done  # it waits for the row
+        other.result(10)
+    with catalog.connect() as connection:
+        assert connection.scalars(select(notification_count.c.value)).all() == [2]
