@@ -59,7 +59,10 @@ class Webhook:
     def _post(self, endpoint: Endpoint, task: Task, secret: str) -> Outcome:
         body = to_json(task.message).encode()
         delivery_id = f"{task.message.incident_id}.{task.message.revision}"
-        headers = signed(body, delivery_id, int(self._clock().timestamp()), secret)
+        try:
+            headers = signed(body, delivery_id, int(self._clock().timestamp()), secret)
+        except ValueError:
+            return Refused("no_token", f"{endpoint.secret_file}: expected base64 after whsec_")
         try:
             with self._client.stream(
                 "POST", endpoint.url, content=body, headers=headers
@@ -84,7 +87,7 @@ def signed(body: bytes, delivery_id: str, timestamp: int, secret: str) -> dict[s
         secret: any text, or `whsec_` and the key in base64, as the specification's libraries want.
 
     Raises:
-        ValueError: no base64 after `whsec_`.
+        ValueError: no base64, or nothing, after `whsec_`.
     """
     content = f"{delivery_id}.{timestamp}.".encode() + body
     digest = hmac.new(_key_of(secret), content, hashlib.sha256).digest()
@@ -98,6 +101,8 @@ def signed(body: bytes, delivery_id: str, timestamp: int, secret: str) -> dict[s
 
 def _key_of(secret: str) -> bytes:
     encoded = secret.removeprefix("whsec_")
+    if not encoded:
+        raise ValueError("an empty key signs nothing")
     return secret.encode() if encoded == secret else base64.b64decode(encoded, validate=True)
 
 

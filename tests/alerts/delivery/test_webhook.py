@@ -48,3 +48,13 @@ def test_a_webhook_that_is_not_set_is_refused(desk, target):
     found = transports_of(desk.settings)["webhook"].send(Task(message(), target))
 
     assert found == Refused("not_configured", f"no webhook named {target!r} is set")
+
+
+@pytest.mark.parametrize("secret", ["whsec_no+base64!", "whsec_"])
+def test_a_secret_that_is_no_base64_is_refused_by_its_file(desk, tmp_path, secret):
+    """Not tried again for a day as if the receiver were away, and never shown."""
+    (tmp_path / "webhook").write_text(secret)
+    found = transports_of(desk.settings)["webhook"].send(Task(message(), "tickets"))
+
+    said = f"{tmp_path / 'webhook'}: expected base64 after whsec_"
+    assert found == Refused("no_token", said)
