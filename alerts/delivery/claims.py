@@ -26,7 +26,6 @@ class Claim(msgspec.Struct, frozen=True):
         attempts: this one among them.
         created_at: µs.
         began_at: of this attempt; µs.
-        fell_back_at: when the fallback channel was told; µs.
     """
 
     channel: str
@@ -35,7 +34,6 @@ class Claim(msgspec.Struct, frozen=True):
     attempts: int
     created_at: int
     began_at: int
-    fell_back_at: int | None
 
     @property
     def message(self) -> Message:
@@ -180,7 +178,6 @@ def _claimed(row: Row[Any], plan: Plan, before: _Before, now: int) -> Claim:
         attempts=row.attempts + 1,
         created_at=row.created_at,
         began_at=now,
-        fell_back_at=row.fell_back_at,
     )
 
 

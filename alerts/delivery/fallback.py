@@ -54,14 +54,18 @@ class Fallback(msgspec.Struct, frozen=True):
 
     def refused(self, connection: Connection, claim: Claim, refused: Refused, now: int) -> None:
         """Hand over what will never be taken, and tell that this channel takes nothing."""
+        self.parked(connection, claim, refused.reason, now)
+        self._alert(connection, claim, refused, now)
+
+    def parked(self, connection: Connection, claim: Claim, reason: str, now: int) -> None:
+        """Hand over what is tried no more, unless that was done while it waited."""
         row = connection.execute(
             select(notification).where(
                 one(claim.message.incident_id, claim.message.revision, claim.channel)
             )
         ).one()
         if row.fell_back_at is None:
-            self._hand_over(connection, row, now, refused.reason)
-        self._alert(connection, claim, refused, now)
+            self._hand_over(connection, row, now, reason)
 
     def channel_works(self, connection: Connection, claim: Claim, now: int) -> None:
         """End what was told of a channel that takes messages again."""

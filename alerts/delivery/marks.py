@@ -71,19 +71,24 @@ class Marks(msgspec.Struct, frozen=True):
 
     def _later(self, connection: Connection, claim: Claim, later: Later, now: int) -> None:
         doubt = claim.began_at if later.is_in_doubt else None
-        values: dict[str, Any] = {
-            "reason": later.reason,
-            "error": later.error,
-            "doubt_since": doubt if claim.task.doubt_since is None else claim.task.doubt_since,
-            "next_attempt_at": now + self._wait(claim.attempts, later),
-        }
+        _write(
+            connection,
+            claim,
+            reason=later.reason,
+            error=later.error,
+            doubt_since=doubt if claim.task.doubt_since is None else claim.task.doubt_since,
+            next_attempt_at=now + self._wait(claim.attempts, later),
+        )
         if now - claim.created_at >= self.settings.give_up_seconds * _MICROS:
-            values |= {"state": "failed", "finished_at": now}
-            counts.add(connection, FAILED, claim.channel, "gave_up")
-        _write(connection, claim, **values)
+            self._give_up(connection, claim, later, now)
         failures = _failures(connection, claim.channel) + 1
         held_until = now + self._wait(failures, later)
         _hold(connection, claim.channel, failures=failures, held_until=held_until)
+
+    def _give_up(self, connection: Connection, claim: Claim, later: Later, now: int) -> None:
+        _write(connection, claim, state="failed", finished_at=now)
+        counts.add(connection, FAILED, claim.channel, "gave_up")
+        self.fallback.parked(connection, claim, later.reason, now)
 
     def _wait(self, failures: int, later: Later) -> int:
         """µs: twice as long each time, and never less than was asked for."""

@@ -186,3 +186,17 @@ def test_without_the_note_it_falls_back_again_and_again(desk, pagerduty, monkeyp
     desk.run_for(700)
 
     assert len(told) > 1
+
+
+def test_what_is_given_up_before_it_is_overdue_goes_to_the_fallback_channel_too(
+    desk, slack, pagerduty
+):
+    """Where an operator gives up after a minute, a page is not lost in silence; told once."""
+    desk.set(give_up_seconds=60)
+    pagerduty.status = 500
+    desk.tell(message(1), PAGER)
+    desk.run_for(1_200)
+
+    [copy] = slack.posts("C0000009")
+    assert "Not delivered to pagerduty:orders.key: http_500." in str(copy["blocks"])
+    assert (PAGER, 1, "failed", "http_500") in desk.rows()
