@@ -76,6 +76,16 @@ class Budget(msgspec.Struct, frozen=True):
         """For people: `coverage (critical)`, or `error_rate` where tiers make no difference."""
         return self.sli.name if self.tier == ALL_TIERS else f"{self.sli.name} ({self.tier})"
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """Of its series."""
+        return {"sli": self.sli.name, "tier": self.tier}
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Labels of its alerts: muting goes by the area."""
+        return {**self.labels, "area": self.subject.area}
+
     def unreachable(self) -> list[BurnWindow]:
         """The windows of which even an outage of everything burns too little."""
         windows = [*BURN_WINDOWS, ESCALATION_WINDOW] if self.subject.escalates else BURN_WINDOWS

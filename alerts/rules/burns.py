@@ -34,6 +34,7 @@ ESCALATED = "ErrorBudgetEscalation"
 EXHAUSTED = "ErrorBudgetExhausted"
 _LEFT_FOR = "1h"
 _TIMES = 'printf "%.1f"'
+_SeriesOf = Callable[[str], str]  # by the window
 
 
 def burn_name(budget: Budget) -> str:
@@ -65,7 +66,7 @@ def exhausted(budgets: Iterable[Budget], owner: str) -> Iterator[Alert]:
 
 
 def _exhausted(budget: Budget, owner: str) -> Alert:
-    own = _labels(budget)
+    own = budget.labels
     bad = asked(selector(bad_ratio("30d"), **own), "humanizePercentage", "an unknown share")
     text = (
         f"{bad} of the {budget.subject.unit} of {budget.name} were bad in 30d. The objective of"
@@ -78,34 +79,38 @@ def _exhausted(budget: Budget, owner: str) -> Alert:
         hold=_LEFT_FOR,
         severity=TICKET,
         owner=owner,
-        about={**own, "area": budget.subject.area},
+        about=budget.about,
         summary=f"{budget.name}: the error budget of 30d is gone",
         description=text,
     )
 
 
 def _burn(budget: Budget, window: BurnWindow, name: str, owner: str) -> Alert:
-    is_page = window.severity == PAGE
-    labels = {**_labels(budget), "area": budget.subject.area, "window": window.long}
     return Alert(
         name=name,
-        expr=_burning(budget, window, unexplained_ratio if is_page else bad_ratio),
+        expr=_burning(budget, window),
         severity=window.severity,
         owner=owner,
-        about=labels,
+        about={**budget.about, "window": window.long},
         summary=_summary(budget, window),
         description=_description(budget, window, name),
     )
 
 
-def _burning(budget: Budget, window: BurnWindow, ratio: Callable[[str], str]) -> str:
-    own = _labels(budget)
+def _burnt(window: BurnWindow) -> tuple[_SeriesOf, _SeriesOf]:
+    """What burns, as a share and as an amount: to a page what no open incident explains."""
+    is_page = window.severity == PAGE
+    return (unexplained_ratio, unexplained_of) if is_page else (bad_ratio, bad_of)
+
+
+def _burning(budget: Budget, window: BurnWindow) -> str:
+    own, (ratio, amount) = budget.labels, _burnt(window)
     terms = [
         f"{selector(ratio(span), **own)} / {plain(budget.allowed)} > {plain(window.factor)}"
         for span in (window.long, window.short)
     ]
     if window.least_events and not budget.subject.is_time:
-        events = selector(unexplained_of(window.long), **own)
+        events = selector(amount(window.long), **own)
         # Increases are extrapolated: ten events may be 9.9.
         terms.append(f"round({events}) >= {window.least_events}")
     if budget.subject.is_time and window.severity != TICKET:
@@ -120,11 +125,10 @@ def _spent(budget: Budget, window: BurnWindow) -> str:
     estate of ten minutes would page for one bad minute. It is held against what the whole window
     has at the present pace; where there is a whole window, that is the ratio itself.
     """
-    own = _labels(budget)
-    bad = unexplained_of if window.severity == PAGE else bad_of
+    own, (_, amount) = budget.labels, _burnt(window)
     share = plain(window.factor * budget.allowed * paces(window.long))
     pace = selector(all_of(PACE_WINDOW), **own)
-    return f"{selector(bad(window.long), **own)} > {share} * {pace}"
+    return f"{selector(amount(window.long), **own)} > {share} * {pace}"
 
 
 def _summary(budget: Budget, window: BurnWindow) -> str:
@@ -134,22 +138,17 @@ def _summary(budget: Budget, window: BurnWindow) -> str:
 
 
 def _description(budget: Budget, window: BurnWindow, name: str) -> str:
-    own = _labels(budget)
-    is_page = window.severity == PAGE
-    ratio, count = (unexplained_ratio, unexplained_of) if is_page else (bad_ratio, bad_of)
+    own, (ratio, amount) = budget.labels, _burnt(window)
     share = asked(selector(ratio(window.long), **own), "humanizePercentage", "an unknown share")
-    much = asked(selector(count(window.long), **own), "humanize", "unknown")
+    much = asked(selector(amount(window.long), **own), "humanize", "unknown")
     left = asked(selector(BUDGET_LEFT, **own), "humanizePercentage", "an unknown share")
+    where = " and in no open incident" if window.severity == PAGE else ""
     began = since(name, **own, severity=window.severity, window=window.long)
     return (
         f"In the last {window.long}, {share} of the {budget.subject.unit} of {budget.name} were"
-        f" bad{' and in no open incident' if is_page else ''}: {much}. The objective of"
+        f" bad{where}: {much}. The objective of"
         f" {budget.objective} lets {percent(budget.allowed)} be bad. That burns the error budget of"
         f" 30d {{{{ $value | {_TIMES} }}}} times as fast as it lasts; {window.severity} above"
         f" {plain(window.factor)} over {window.long} and {window.short}. {left} of the budget is"
         f" left. Burning since {began}."
     )
-
-
-def _labels(budget: Budget) -> dict[str, str]:
-    return {"sli": budget.sli.name, "tier": budget.tier}

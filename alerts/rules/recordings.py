@@ -98,7 +98,6 @@ def budget_records(asked: Iterable[Budget]) -> list[Record]:
     found = list(counted(BUDGET_WINDOW))
     for one in asked:
         if one.allowed:
-            own = {"sli": one.sli.name, "tier": one.tier}
-            spent = selector(bad_ratio(BUDGET_WINDOW), **own)
-            found.append(Record(BUDGET_LEFT, f"1 - {spent} / {plain(one.allowed)}", own))
+            spent = selector(bad_ratio(BUDGET_WINDOW), **one.labels)
+            found.append(Record(BUDGET_LEFT, f"1 - {spent} / {plain(one.allowed)}", one.labels))
     return found

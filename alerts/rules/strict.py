@@ -31,7 +31,7 @@ def strict(budgets: Iterable[Budget]) -> list[Budget]:
 def strict_records(budgets: Iterable[Budget]) -> list[Record]:
     """Bad events that no open incident explains, ever since each epoch of the counters began."""
     return [
-        Record(UNEXPLAINED, _unexplained({"sli": one.sli.name, "tier": one.tier}))
+        Record(UNEXPLAINED, _unexplained(one.labels))
         for one in strict(budgets)
         if not one.subject.is_time
     ]
@@ -53,7 +53,7 @@ def strict_alerts(budgets: Iterable[Budget], owner: str) -> Iterator[Alert]:
 
 
 def _of_events(budget: Budget, owner: str) -> Alert:
-    own = {"sli": budget.sli.name, "tier": budget.tier}
+    own = budget.labels
     now = selector(UNEXPLAINED, **own)
     # Counters that begin with a bad event have nothing before it that they could have risen from.
     before = f"last_over_time({selector(TOTAL, **own)}[{_LOOK_BACK}] offset {_TOLD_FOR})"
@@ -68,7 +68,7 @@ def _of_events(budget: Budget, owner: str) -> Alert:
         expr=expr,
         severity=PAGE,
         owner=owner,
-        about={**own, "area": budget.subject.area},
+        about=budget.about,
         summary=f"{budget.name}: bad {budget.subject.unit} where none may be: {count}",
         description=(
             f"Bad {budget.subject.unit} of {budget.name} in the last {_TOLD_FOR}, in no open"
@@ -79,14 +79,14 @@ def _of_events(budget: Budget, owner: str) -> Alert:
 
 
 def _of_time(budget: Budget, owner: str) -> Alert:
-    own = {"sli": budget.sli.name, "tier": budget.tier}
+    own = budget.labels
     return Alert(
         name=BROKEN,
         expr=f"{selector(unexplained_ratio('5m'), **own)} > {_NOISE_RATIO}",
         hold=_HOLD,
         severity=PAGE,
         owner=owner,
-        about={**own, "area": budget.subject.area},
+        about=budget.about,
         summary=f"{budget.name}: {{{{ $value | humanizePercentage }}}} is bad where nothing may be",
         description=(
             f"{{{{ $value | humanizePercentage }}}} of the {budget.subject.unit} of {budget.name}"
