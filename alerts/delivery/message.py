@@ -100,25 +100,24 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"lines: {MAX_LISTED} at most, got {len(self.lines)}")
 
 
-def to_json(message: Message) -> str:
-    """As it is kept in the outbox; lone surrogates, which no database takes, become `?`."""
+def to_json(told: msgspec.Struct) -> str:
+    """As it is kept in the catalog; lone surrogates, which no database takes, become `?`."""
     try:
-        return msgspec.json.encode(message).decode()
+        return msgspec.json.encode(told).decode()
     except UnicodeEncodeError:
-        return msgspec.json.encode(without_surrogates(msgspec.to_builtins(message))).decode()
+        return msgspec.json.encode(_without_surrogates(msgspec.to_builtins(told))).decode()
 
 
 def from_json(text: str) -> Message:
-    """What `to_json` wrote."""
+    """The message that `to_json` wrote."""
     return msgspec.json.decode(text, type=Message)
 
 
-def without_surrogates(value: object) -> object:
-    """Plain values whose text every database takes."""
+def _without_surrogates(value: object) -> object:
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     if isinstance(value, dict):
-        return {name: without_surrogates(inner) for name, inner in value.items()}
+        return {name: _without_surrogates(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [without_surrogates(inner) for inner in value]
+        return [_without_surrogates(inner) for inner in value]
     return value

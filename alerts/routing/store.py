@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import msgspec
 import structlog
-from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, or_, select, update
 
 from alerts.delivery import counts
 from alerts.delivery.figures import FAILED
-from alerts.delivery.message import without_surrogates
+from alerts.delivery.message import to_json
 from alerts.delivery.outbox import enqueue
 from alerts.delivery.outcomes import channel_of
 from alerts.routing.decisions import Decided
@@ -20,6 +20,7 @@ from alerts.routing.telling import Telling
 from alerts.rules.incidents import OUTAGE_ROOTS
 from lineage.catalog.pieces import pieces
 from lineage.catalog.tables import incident, incident_escalation, incident_telling
+from lineage.catalog.upsert import fold_rows
 
 NOBODY: Final = "nobody"  # the channel by which a message goes that has none
 _log = structlog.get_logger(__name__)
@@ -36,17 +37,18 @@ def tellings_of(connection: Connection, incident_ids: Iterable[str]) -> dict[str
 
 def is_due(connection: Connection, policy_hash: str, at: int) -> bool:
     """Whether `due` has any."""
-    table = incident_telling
-    when = or_(table.c.due_at <= at, table.c.policy != policy_hash)
-    query = select(table.c.incident_id).where(table.c.is_bad, when)
+    query = select(incident_telling.c.incident_id).where(_due(policy_hash, at))
     return connection.scalar(query.limit(1)) is not None
 
 
 def due(connection: Connection, policy_hash: str, at: int) -> Sequence[Telling]:
     """Those to which time brings something; all that are bad where the policy is a new one."""
-    table = incident_telling
-    is_due = or_(table.c.due_at <= at, table.c.policy != policy_hash)
-    return tellings_where(connection, table.c.is_bad, is_due)
+    return tellings_where(connection, _due(policy_hash, at))
+
+
+def _due(policy_hash: str, at: int) -> ColumnElement[bool]:
+    own = incident_telling.c
+    return and_(own.is_bad, or_(own.due_at <= at, own.policy != policy_hash))
 
 
 def tellings_where(connection: Connection, *clauses: ColumnElement[bool]) -> Sequence[Telling]:
@@ -84,11 +86,8 @@ def send(connection: Connection, letter: Letter) -> None:
 
 def keep(connection: Connection, telling: Telling, scene: Scene) -> None:
     """Replace what was known."""
-    table, row = incident_telling, _row(telling, scene)
-    same = table.c.incident_id == telling.incident_id
     # Never deleted and written anew: who waits for the row would find none.
-    if not connection.execute(update(table).where(same).values(**row)).rowcount:
-        connection.execute(insert(table).values(**row))
+    fold_rows(connection, incident_telling, [_row(telling, scene)])
     if telling.is_told and telling.told_at is not None:
         connection.execute(
             update(incident)
@@ -101,7 +100,7 @@ def _row(telling: Telling, scene: Scene) -> dict[str, Any]:
     is_hidden = telling.hidden_by is not None and not telling.is_hidden_told
     return {
         "incident_id": telling.incident_id,
-        "telling": _encoded(telling),
+        "telling": to_json(telling),
         "fault": telling.fault,
         "addressee": telling.addressee,
         "severity": telling.draft.severity,
@@ -113,13 +112,6 @@ def _row(telling: Telling, scene: Scene) -> dict[str, Any]:
         "hidden_until": telling.hidden_until if is_hidden else None,
         "ended_at": telling.ended_at,
     }
-
-
-def _encoded(telling: Telling) -> str:
-    try:
-        return msgspec.json.encode(telling).decode()
-    except UnicodeEncodeError:
-        return msgspec.json.encode(without_surrogates(msgspec.to_builtins(telling))).decode()
 
 
 def _note_escalated(connection: Connection, escalated: Escalated, at: int) -> None:
