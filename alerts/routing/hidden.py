@@ -75,14 +75,18 @@ def _is_over(connection: Connection, name: str, hidden: Sequence[Telling], at: i
         return False
     if all((each.hidden_until or 0) <= at for each in hidden):
         return True
-    early = select(suppression.c.id).where(suppression.c.name == name, suppression.c.ended_at <= at)
+    # One of this name that was told of is another one.
+    own = (suppression.c.name == name, suppression.c.told_at.is_(None))
+    early = select(suppression.c.id).where(*own, suppression.c.ended_at <= at)
     return connection.scalar(early.limit(1)) is not None
 
 
 def is_window_due(connection: Connection, at: int) -> bool:
     """Whether any window may have ended of which nobody has heard."""
-    over = select(suppression.c.id).where(suppression.c.told_at.is_(None), _ended(at))
-    return bool(_names(connection)) or connection.scalar(over.limit(1)) is not None
+    own = incident_telling.c
+    hid = select(own.incident_id).where(own.hidden_by.is_not(None), own.hidden_until <= at)
+    over = select(suppression.c.name).where(suppression.c.told_at.is_(None), _ended(at))
+    return any(connection.scalar(query.limit(1)) is not None for query in (hid, over))
 
 
 def _ended(at: int) -> ColumnElement[bool]:

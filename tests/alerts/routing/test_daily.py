@@ -6,6 +6,7 @@ import msgspec
 from sqlalchemy import insert, select, update
 
 from alerts.incidents.estate import MICROS
+from alerts.routing import is_due
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import digest, incident_telling, notification, suppression
 from lineage.clock import to_micros
@@ -189,3 +190,33 @@ def test_a_window_that_a_person_ended_is_listed_then(catalog):
     said = "The window has ended. It hid 1; still bad: 0"
     assert set(windows(desk)) == {("shop", said, 1)}
     assert told_at(desk) == (MIDNIGHT + 600) * MICROS
+
+
+def test_a_window_of_a_name_that_was_used_before_is_listed_at_its_own_end(embedded):
+    """A person ended yesterday's early; what today's hid, and is good again, is no news yet."""
+    desk = Desk(embedded)
+    day = 24 * HOUR
+    before = {"from_at": MIDNIGHT - day, "until_at": MIDNIGHT - day + HOUR}
+    before |= {"ended_at": MIDNIGHT - day + 60, "told_at": MIDNIGHT - day + 60}
+    window(desk, **{name: second * MICROS for name, second in before.items()})
+    window(desk)
+    desk.opened(hidden("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
+    desk.at(MIDNIGHT + 100)
+    desk.at(MIDNIGHT + 145)
+
+    desk.turn(MIDNIGHT + 600)
+    assert windows(desk) == []
+    desk.turn(MIDNIGHT + HOUR)
+    assert [owner for owner, *_ in set(windows(desk))] == ["shop"]
+
+
+def test_while_a_window_hides_something_a_second_has_nothing_to_do(embedded):
+    """Until it may have ended: whoever writes is not held up for hours."""
+    desk = Desk(embedded)
+    window(desk)
+    desk.opened(hidden("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
+
+    with embedded.connect() as connection:
+        asked = (desk.policy, desk.settings)
+        assert not is_due(connection, *asked, (MIDNIGHT + HOUR) * MICROS - 1)
+        assert is_due(connection, *asked, (MIDNIGHT + HOUR) * MICROS)
