@@ -13,6 +13,7 @@ from alerts.routing.picture import Picture, Theirs
 from alerts.routing.scene import Scene, notice_at
 from alerts.routing.sheet import Sheet
 from alerts.routing.telling import Notice
+from lineage.states import TIERS
 
 
 def prepare(sheet: Sheet, picture: Picture, news: Iterable[Event], scene: Scene) -> None:
@@ -52,7 +53,7 @@ def _noticed(
     return Notice(
         channel=channel,
         owners=tuple(owner for owner, _ in owners),
-        impacted=tuple(each for theirs in every for each in theirs.impacted)[:MAX_LISTED],
+        impacted=_gravest(theirs.impacted for theirs in every),
         count=sum(theirs.count for theirs in every),
         tiers=_summed(theirs.tiers for theirs in every),
         told_at=told_at,
@@ -60,11 +61,20 @@ def _noticed(
     )
 
 
+def _gravest(impacted: Iterable[tuple[Impacted, ...]]) -> tuple[Impacted, ...]:
+    every = (each for own in impacted for each in own)
+    return tuple(sorted(every, key=lambda each: _rank(each.tier)))[:MAX_LISTED]
+
+
+def _rank(tier: str) -> int:
+    return TIERS.index(tier) if tier in TIERS else len(TIERS)
+
+
 def _summed(tiers: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
     counts: dict[str, int] = defaultdict(int)
     for tier, count in (each for own in tiers for each in own):
         counts[tier] += count
-    return tuple(counts.items())
+    return tuple(sorted(counts.items(), key=lambda each: _rank(each[0])))
 
 
 def give(sheet: Sheet) -> None:

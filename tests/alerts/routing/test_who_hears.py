@@ -2,11 +2,13 @@
 
 import pytest
 
+from alerts.delivery.message import Impacted
 from alerts.incidents.estate import MICROS
 from alerts.incidents.life import step
 from alerts.incidents.steps import Now
 from alerts.routing.addresses import address_of
 from alerts.routing.decisions import letters
+from alerts.routing.picture import Theirs
 from lineage.policy.model import Owner, Policy
 from tests.alerts.incidents.stories import found
 from tests.alerts.routing.town import SETTINGS, Town, outage, theirs
@@ -117,6 +119,24 @@ def test_teams_that_share_a_channel_are_told_together():
     notice = town.said("slack:#pay")
     assert [each.name for each in notice.impacted] == ["marts/y", "marts/x"]
     assert notice.impacted_count == 5
+
+
+def test_of_teams_that_share_a_channel_the_gravest_is_listed_first():
+    """Ten optional ones of one team do not push out the critical one of another."""
+    owners = [each for each in Town().policy.owners if each.name != "chat"]
+    town = Town(Policy(owners=(*owners, Owner("chat", "#pay"))))
+    many = tuple(Impacted("db", f"t{number}", "optional", "late") for number in range(10))
+    critical = (Impacted("db", "board", "critical", "late"),)
+    by_owner = {
+        "chat": Theirs(many, 10, (("optional", 10),)),
+        "pay": Theirs(critical, 1, (("critical", 1),)),
+    }
+
+    town.opened(found("ab", owner="shop"), by_owner=by_owner)
+
+    notice = town.said("slack:#pay")
+    assert [each.name for each in notice.impacted] == ["board", *(f"t{n}" for n in range(9))]
+    assert notice.tiers == (("critical", 1), ("optional", 10))
 
 
 def test_a_notice_comes_again_only_of_what_joins_and_after_an_hour():
