@@ -15,8 +15,8 @@ from alerts.incidents.severity import Impact, SeverityRules, impact, severity
 from alerts.people.hiding import Hidden, Window, hidden_all, hidden_together
 from alerts.watch.bad_facts import bad_facts, unknown_keys
 from alerts.watch.catalog_estate import Given, read_estate
-from alerts.watch.common import cause_of
 from alerts.watch.named import Named, named
+from alerts.watch.shared_cause import cause_of
 from alerts.watch.words import root_name
 from lineage.graph import Graph
 from lineage.policy.declared import declared_edges
@@ -76,11 +76,11 @@ def find(connection: Connection, as_of: int, policy: Policy, windows: Sequence[W
     common, causes = cause_of(connection, alone, as_of)
     faults = by_cause(alone, causes)
     graph = Graph(given.edges.upstream_keys, given.edges.downstream_keys)
-    people = named(connection, {key for each in faults for key in each.root_keys})
-    roots = (root_name(each.root, given.jobs, people) for each in faults)
-    names = list({*roots, *((each.namespace, each.name) for each in people.values())})
+    datasets = named(connection, {key for each in faults for key in each.root_keys})
+    roots = (root_name(each.root, given.jobs, datasets) for each in faults)
+    names = list({*roots, *((each.namespace, each.name) for each in datasets.values())})
     hides = dict(zip(names, hidden_all(windows, policy, names, as_of), strict=True))
-    judged = _Judging(given, graph, policy, people, hides)
+    judged = _Judging(given, graph, policy, datasets, hides)
     found = [judged.finding(each, as_of, common) for each in faults]
     return Findings(as_of, {each.found.root: each for each in found}, unknown)
 
@@ -93,11 +93,11 @@ class _Judging:
         given: Given,
         graph: Graph,
         policy: Policy,
-        people: Mapping[int, Named],
+        datasets: Mapping[int, Named],
         hides: Mapping[tuple[str, str], Hidden | None],
     ) -> None:
         self._given, self._graph = given, graph
-        self._policy, self._people, self._hides = policy, people, hides
+        self._policy, self._datasets, self._hides = policy, datasets, hides
 
     def finding(self, cluster: Cluster, now: int, common: Common | None) -> Finding:
         estate = self._given.estate
@@ -108,7 +108,7 @@ class _Judging:
         if hidden is not None:
             window, until = hidden
             found = msgspec.structs.replace(found, hidden_by=window, hidden_until=until)
-        name = root_name(found.root, self._given.jobs, self._people)
+        name = root_name(found.root, self._given.jobs, self._datasets)
         return Finding(found, cluster, hurt, *name, common if _is_cause(cluster) else None)
 
     def _owner(self, cluster: Cluster) -> str | None:
@@ -118,7 +118,7 @@ class _Judging:
         """
         job = self._job(cluster)
         owner = None if job is None else owner_of_job(self._policy, *job)
-        owners = [each.owner for key in cluster.root_keys if (each := self._people.get(key))]
+        owners = [each.owner for key in cluster.root_keys if (each := self._datasets.get(key))]
         if _is_cause(cluster):
             return owners[0] if len(set(owners)) == 1 else None
         return owner or _most_common(owners)
@@ -126,7 +126,7 @@ class _Judging:
     def _hidden(self, cluster: Cluster) -> Hidden | None:
         """In a window is whose job is in one, or all of whose own datasets are."""
         job = self._job(cluster)
-        own = (self._people[key] for key in cluster.root_keys if key in self._people)
+        own = (self._datasets[key] for key in cluster.root_keys if key in self._datasets)
         of_job = None if job is None else self._hides[job]
         return of_job or hidden_together(self._hides[each.namespace, each.name] for each in own)
 
