@@ -20,11 +20,16 @@ _CURSOR: Final = "incidents"
 _incident = tables.incident
 
 
-def position(connection: Connection) -> int:
-    """How often incidents were written: whoever remembers another number remembers too little."""
+def position(connection: Connection, *, is_held: bool = False) -> int:
+    """How often incidents were written: whoever remembers another number remembers too little.
+
+    Args:
+        connection: in a write transaction where it is held.
+        is_held: nobody else may write until this transaction ends.
+    """
     cursor = tables.service_cursor
-    found = select(cursor.c.position).where(cursor.c.name == _CURSOR).with_for_update()
-    return connection.scalar(found) or 0
+    found = select(cursor.c.position).where(cursor.c.name == _CURSOR)
+    return connection.scalar(found.with_for_update() if is_held else found) or 0
 
 
 def remembered(connection: Connection) -> tuple[Incident, ...]:
@@ -62,7 +67,7 @@ def keep(
     _impacts(connection, step, findings)
     _forget(connection, [number for number in before if number not in kept])
     fold_rows(connection, tables.incident_event, [_event(each) for each in step.events])
-    moved = {"name": _CURSOR, "position": position(connection) + 1}
+    moved = {"name": _CURSOR, "position": position(connection, is_held=True) + 1}
     fold_rows(connection, tables.service_cursor, [moved])
 
 

@@ -112,7 +112,7 @@ class Watch:
             # Who is hurt is looked up before the catalog is locked.
             pictures = _pictures(connection, step, seen)
         with writing(engine) as connection:
-            if position(connection) != self._position:
+            if position(connection, is_held=True) != self._position:
                 self._recall(connection)
                 step = life.step(self._incidents.values(), seen.now)
                 pictures = _pictures(connection, step, seen)

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from sqlalchemy import update
+from sqlalchemy import event, update
 
 from alerts.delivery.message import from_json
 from lineage.catalog import tables
@@ -298,3 +298,21 @@ def test_jobs_that_one_upgrade_breaks_are_one_incident(watched):
     assert watched.one.what.startswith("spark 4.3.1: its jobs fail; 4 datasets")
     assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
     assert "4 of 4 jobs that fail have it, and 0 of 30" in watched.one.evidence
+
+
+def test_whoever_only_looks_waits_for_nobody_who_writes(failed):
+    """A turn that changes nothing takes no row's lock; one that writes holds the cursor's."""
+    asked = []
+
+    def note(_connection, _cursor, statement, *_):  # noqa: ANN002
+        asked.append("FOR UPDATE" in statement)
+
+    event.listen(failed.engine, "before_cursor_execute", note)
+    failed.at(NOON + 120)
+    is_locked = failed.engine.dialect.name == "postgresql"
+    assert any(asked) == is_locked
+
+    asked.clear()
+    failed.look(NOON + 121)
+    assert asked
+    assert not any(asked)
