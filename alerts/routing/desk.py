@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, select
 
 from alerts.incidents.steps import Step
 from alerts.routing import store
@@ -21,7 +21,9 @@ from alerts.routing.scene import Scene
 from alerts.routing.settings import RoutingSettings
 from alerts.routing.sheet import Sheet
 from alerts.routing.telling import MICROS, Telling
+from lineage.catalog.pieces import pieces
 from lineage.catalog.tables import incident_telling, received_alert
+from lineage.catalog.upsert import fold_rows
 from lineage.policy.model import Policy
 
 # An outage that Alertmanager told of is believed for so long: we see one ourselves by then.
@@ -167,11 +169,11 @@ def _firing(connection: Connection) -> list[Known]:
 
 def _known(connection: Connection, fingerprints: Iterable[str]) -> dict[str, Known]:
     found: dict[str, Known] = {}
-    for fingerprint in sorted(set(fingerprints)):
-        own = select(received_alert).where(received_alert.c.fingerprint == fingerprint)
-        row = connection.execute(own.with_for_update()).mappings().one_or_none()
-        if row is not None:
-            found[fingerprint] = _known_of(row)
+    for piece in pieces(sorted(set(fingerprints))):
+        own = select(received_alert).where(received_alert.c.fingerprint.in_(piece))
+        own = own.order_by(received_alert.c.fingerprint).with_for_update()
+        rows = connection.execute(own).mappings()
+        found |= {row["fingerprint"]: _known_of(row) for row in rows}
     return found
 
 
@@ -185,9 +187,6 @@ def _known_of(row: Mapping[Any, Any]) -> Known:
 
 
 def _keep(connection: Connection, known: Known) -> None:
-    table = received_alert
     row = msgspec.structs.asdict(known)
     row |= {name: msgspec.json.encode(row[name]).decode() for name in _JSON}
-    same = table.c.fingerprint == known.fingerprint
-    if not connection.execute(update(table).where(same).values(**row)).rowcount:
-        connection.execute(insert(table).values(**row))
+    fold_rows(connection, received_alert, [row])

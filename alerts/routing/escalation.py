@@ -2,13 +2,12 @@
 
 from typing import Final
 
-from alerts.routing.addresses import ways_of_step
+from alerts.routing.addresses import NO_WAY, PAGERDUTY, ways_of_step
 from alerts.routing.opening import tell
 from alerts.routing.scene import Scene, escalation_at
 from alerts.routing.sheet import Escalated, Sheet
 from lineage.policy.model import EscalationStep
 
-_NOBODY: Final = "no_way"
 _PLATFORM: Final = -1  # the position of what no policy needs to say
 
 
@@ -45,11 +44,11 @@ def _escalate(
     own = sheet.telling
     channels = ways_of_step(scene.policy, scene.settings, step)
     if not channels:
-        sheet.gaps.append(_NOBODY)
+        sheet.gaps.append(NO_WAY)
     whom = step.owner or ", ".join(channels)
     note = f"Escalated from {own.addressee}: {why}."
+    is_alone = all(channel.startswith(PAGERDUTY) for channel in channels)
     for channel in channels:
-        is_alone = all(each.startswith("pagerduty:") for each in channels)
         tell(sheet, scene, channel, "opened", note, role="step", is_alone=is_alone)
     sheet.say("changed", f"Escalated to {whom}: {why}.")
     sheet.note(steps=(*own.steps, (own.addressee, number)))
