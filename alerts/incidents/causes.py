@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from alerts.incidents.faults import Cluster, Member, Root
+from alerts.incidents.faults import Cluster, Root
 from lineage import keys
 
 FEWEST: Final = 2  # one root is its own cause
@@ -49,13 +49,9 @@ def _one(cause: str, found: list[Cluster]) -> Cluster:
     return msgspec.structs.replace(
         first,
         root=Root("cause", keys.key("cause", cause), first.root.kind, cause),
-        members=tuple(sorted(members, key=_by_steps)),
+        members=tuple(sorted(members, key=lambda each: each.order)),
         unknown=None,
         is_cycle=any(each.is_cycle for each in found),
         shared=tuple(sorted(elsewhere, key=lambda each: (each.dataset_key, each.kind, each.root))),
         is_shared_cut=any(each.is_shared_cut for each in found),
     )
-
-
-def _by_steps(member: Member) -> tuple[int, int, int, str]:
-    return member.steps, member.onset, member.dataset_key, member.kind

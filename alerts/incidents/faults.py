@@ -54,6 +54,11 @@ class Member(msgspec.Struct, frozen=True):
     run_id: str | None = None
     is_latent: bool = False
 
+    @property
+    def order(self) -> tuple[int, int, int, str]:
+        """Among the members of a fault: the root's own first."""
+        return self.steps, self.onset, self.dataset_key, self.kind
+
 
 class Shared(msgspec.Struct, frozen=True):
     """A dataset that this root explains too, and that belongs to one which failed before it."""

@@ -61,7 +61,7 @@ class _Telling:
         return Cluster(
             root=self._faults[root],
             onset=int(self._groups.onset[root]),
-            members=tuple(sorted(members, key=_by_steps)),
+            members=tuple(sorted(members, key=lambda each: each.order)),
             unknown=self._whys.get(root),
             is_cycle=bool(self._claims.is_cycle[position]),
             shared=tuple(self._shared(self._claims.shared[position])),
@@ -78,10 +78,6 @@ class _Telling:
             member = self._members[symptom]
             if not member.is_latent:
                 yield Shared(member.dataset_key, member.kind, self._faults[root])
-
-
-def _by_steps(member: Member) -> tuple[int, int, int, str]:
-    return member.steps, member.onset, member.dataset_key, member.kind
 
 
 def _faults(groups: Groups) -> list[Root]:
