@@ -106,10 +106,10 @@ def pressed(body: bytes) -> Pressed:
     except (LookupError, ValueError, msgspec.DecodeError, RecursionError) as error:
         said = "slack: expected a press of Acknowledge, Suppress or False alarm"
         raise InvalidPressError(f"{said}; {type(error).__name__}: {str(error)[:80]}") from error
-    choice, _, chosen = action.selected_option.value.partition(" ")
-    incident_id = chosen if choice in CHOICES else action.value
+    choice, _, incident_id = action.selected_option.value.partition(" ")
+    if choice not in CHOICES:
+        choice, incident_id = "", action.value
     if not incident_id:
         raise InvalidPressError("slack: expected an incident's id as the button's value, got ''")
     user = payload.user
-    name = user.username or user.name
-    return Pressed(answer, incident_id, user.id, name, choice if choice in CHOICES else "")
+    return Pressed(answer, incident_id, user.id, user.username or user.name, choice)
