@@ -134,9 +134,13 @@ class Shop:
             self.clock.pass_(step)
             self.turn()
 
-    def fail(self, name: str = "raw") -> None:
+    def run_with(self, version: str) -> None:
+        """So far every job ran well, with this version of Spark."""
+        self._estate.ran(self.rows(tables.dataset_activity), version)
+
+    def fail(self, name: str = "raw", **said: Any) -> None:  # noqa: ANN401 - as a run has them
         """Its job fails, and what is made of it will be late."""
-        self._estate.fail(name, self.seconds)
+        self._estate.fail(name, self.seconds, **said)
         self._estate.say(name, "bad", "job_failed", since=self.seconds)
 
     def open(self, name: str = "raw") -> None:
