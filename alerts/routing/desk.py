@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
+import structlog
 from sqlalchemy import Connection, select
 
 from alerts.incidents.steps import Step
@@ -28,6 +29,7 @@ from lineage.policy.model import Policy
 
 # An outage that Alertmanager told of is believed for so long: we see one ourselves by then.
 _BELIEVED_SECONDS: Final = 900
+_log = structlog.get_logger(__name__)
 
 
 def told(  # noqa: PLR0913, PLR0917 - a transaction, what happened, what it is judged by
@@ -84,6 +86,8 @@ def receive(
     connection: Connection, call: Call, policy: Policy, settings: RoutingSettings, at: int
 ) -> Heard:
     """Take a call of Alertmanager, in a write transaction; what it came to."""
+    if call.truncated_alerts:
+        _log.warning("alerts_left_out", count=call.truncated_alerts)
     scene = _scene(connection, policy, settings, at)
     before = _known(connection, [alert.fingerprint for alert in call.alerts])
     found = heard(call.alerts, before, _open_faults(connection), scene, at)

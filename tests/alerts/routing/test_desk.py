@@ -3,12 +3,14 @@
 import msgspec
 import pytest
 from sqlalchemy import func, insert, select
+from structlog.testing import capture_logs
 
 from alerts.delivery.message import Root
 from alerts.incidents.estate import MICROS
 from alerts.incidents.life import step
 from alerts.incidents.steps import Now
-from alerts.routing import escalate, is_due, store, told
+from alerts.routing import escalate, is_due, receive, store, told
+from alerts.routing.calls import call_of
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import (
     incident,
@@ -19,6 +21,7 @@ from lineage.catalog.tables import (
 )
 from lineage.policy.model import EscalationStep, Owner, Policy
 from tests.alerts.incidents.stories import found
+from tests.alerts.routing.calls import BURN, alert, body
 from tests.alerts.routing.kept import Desk
 from tests.alerts.routing.town import POLICY, SETTINGS, picture
 
@@ -191,3 +194,12 @@ def test_a_quiet_second_has_nothing_to_do(embedded):
     desk.turn(930)
     with embedded.connect() as connection:
         assert not is_due(connection, *asked, 22 * 3_600 * MICROS)
+
+
+def test_alerts_that_alertmanager_left_out_are_said(embedded):
+    """Nobody hears of those: an operator finds it in the log."""
+    call = call_of(body(alert(BURN), truncatedAlerts=3))
+    with capture_logs() as said, writing(embedded) as connection:
+        receive(connection, call, POLICY, SETTINGS, 0)
+
+    assert {"event": "alerts_left_out", "log_level": "warning", "count": 3} in said
