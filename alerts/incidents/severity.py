@@ -73,10 +73,6 @@ class Impact(msgspec.Struct, frozen=True, eq=False):
     score: float
     is_partial: bool
 
-    def count(self, tier: str) -> int:
-        """How many datasets of this tier."""
-        return int(np.count_nonzero(self.tiers == TIERS.index(tier)))
-
 
 class Severity(msgspec.Struct, frozen=True):
     """How bad, and by what.
@@ -95,10 +91,6 @@ class Severity(msgspec.Struct, frozen=True):
     score: float = 0.0
     hit_at: int | None = None
     hit_key: int | None = None
-
-    def seconds_to_impact(self, now: int) -> float | None:
-        """How long until then; 0 when it has happened."""
-        return None if self.hit_at is None else max(0, self.hit_at - now) / MICROS
 
 
 BY_KIND: Final = Severity(PAGE, "kind")  # of a part of the service itself

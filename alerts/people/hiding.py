@@ -28,21 +28,13 @@ class Window(msgspec.Struct, frozen=True):
     until: int
 
 
-def hidden(
-    windows: Iterable[Window], policy: Policy, namespace: str, name: str, at: int
-) -> Hidden | None:
-    """The window that hides a dataset or job at an instant, and when that ends; µs.
-
-    Of several the one that ends last.
-    """
-    (found,) = hidden_all(windows, policy, [(namespace, name)], at)
-    return found
-
-
 def hidden_all(
     windows: Iterable[Window], policy: Policy, names: Sequence[Name], at: int
 ) -> list[Hidden | None]:
-    """`hidden` of each name: the patterns are made ready once."""
+    """Of each dataset or job the window that hides it at an instant (µs), and when that ends.
+
+    Of several the one that ends last.
+    """
     # What ends last is asked first: the first that matches is the answer.
     in_force = sorted(windows_in_force(windows, policy, at), key=lambda one: -one.until)
     tests = [(matcher(one.pattern), (one.name, one.until)) for one in in_force]

@@ -24,7 +24,6 @@ class Alert(msgspec.Struct, frozen=True, rename="camel"):
     """One alert of a group.
 
     Attributes:
-        ends_at: of one that fires, the year 1, or when it would end if nobody said more.
         fingerprint: of its labels.
     """
 
@@ -33,7 +32,6 @@ class Alert(msgspec.Struct, frozen=True, rename="camel"):
     starts_at: datetime
     fingerprint: _Fingerprint
     annotations: _Labels = {}
-    ends_at: datetime | None = None
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from alerts.people import hiding
-from alerts.people.hiding import Window, hidden, hidden_all, hidden_together
+from alerts.people.hiding import Window, hidden_all, hidden_together
 from lineage.clock import to_micros
 from lineage.policy import parse
 
@@ -47,7 +47,7 @@ def _window(name, pattern, begin="2026-11-21T10:00:00Z", until="2026-11-21T12:00
 )
 def test_the_policys_windows_hide_once_and_by_cron(namespace, name, at, found):
     """Until when is told, so that what is still bad then opens."""
-    told = hidden((), POLICY, namespace, name, _at(at))
+    [told] = hidden_all((), POLICY, [(namespace, name)], _at(at))
 
     assert told == (found and (found[0], _at(found[1])))
 
@@ -76,8 +76,10 @@ def test_a_pattern_matches_as_in_the_policy():
     window = [_window("one", "s3a://lake/mart/revenue/")]
     at = _at("2026-11-21T10:30:00Z")
 
-    assert hidden(window, POLICY, "s3://lake", "mart/revenue", at)
-    assert hidden(window, POLICY, "s3://lake", "mart/revenue2", at) is None
+    names = [("s3://lake", "mart/revenue"), ("s3://lake", "mart/revenue2")]
+    found, other = hidden_all(window, POLICY, names, at)
+    assert found
+    assert other is None
 
 
 def test_a_fault_of_several_datasets_is_hidden_while_all_of_them_are():
