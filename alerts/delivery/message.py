@@ -15,7 +15,7 @@ MAX_ID_CHARACTERS = 255  # of a PagerDuty dedup_key
 
 
 class Root(msgspec.Struct, frozen=True):
-    """What began it: a job, a source, a schema, or a part of Lineward itself."""
+    """What began it: a job, a dataset, a cause of several, or a part of Lineward itself."""
 
     kind: str
     name: str

@@ -34,7 +34,7 @@ def picture(connection: Connection, incident: Incident, finding: Finding) -> Pic
         incident=incident,
         what=what(root, finding.name, len(incident.members)),
         root=Root(
-            root.name if root.entity == "service" else root.kind, finding.name, finding.namespace
+            root.name if root.entity == "service" else root.entity, finding.name, finding.namespace
         ),
         impacted=hurt.listed(hurt.gravest),
         impacted_count=len(hurt.gravest),
