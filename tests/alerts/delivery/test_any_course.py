@@ -110,9 +110,7 @@ def _rings_due(told: list[str]) -> tuple[range, bool]:
     return range(int(is_open), rings + 1), is_open
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_any_course_ends_with_everybody_told_once(desk, fakes, steps):
     """One message in its last state, no reply twice, no ring twice, each ticket in order."""

@@ -30,7 +30,7 @@ INSTANTS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(INSTANTS)
 def test_whatever_happens(instants):
     """Revisions grow by one, each change is told in its state, and no root is open twice."""

@@ -68,7 +68,7 @@ def _reason(name, is_bad, arrows, reason):
     return "upstream_late" if late_upstream else "silent"
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(PARENTS, DELAYS, DELAYS, st.sampled_from(["job_failed", "job_missing", "silent"]))
 def test_one_fault_is_told_once_where_limits_follow_the_graph(parents, limits, catching, reason):
     """Late one after another, found late, mended, caught up: one incident, one root, one end."""
@@ -89,7 +89,7 @@ def _downstream_later(parents, limits):
     return late
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(PARENTS, DELAYS, DELAYS)
 def test_whatever_the_limits_what_is_told_ends_in_one_place(parents, limits, catching):
     """With limits in any order a root may show last: each incident is merged, or was its own."""

@@ -211,7 +211,7 @@ def rows_of(rows):
     return [row(name, **said) for name, said in rows.items()]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(
     FACTS,
     st.lists(st.tuples(NODES, NODES), max_size=16),

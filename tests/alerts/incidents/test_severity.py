@@ -151,7 +151,7 @@ def test_a_part_of_the_service_pages():
 NODES = st.integers(1, 8)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @drawn(
     st.lists(st.tuples(NODES, NODES), max_size=20),
     st.lists(st.sampled_from(["critical", "important", "optional"]), min_size=8, max_size=8),

@@ -58,9 +58,7 @@ _INSTANTS = st.datetimes(
 )
 
 
-@settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(told=st.lists(_INSTANTS, min_size=20, max_size=20))
 def test_an_instant_is_read_as_python_reads_it(spark, told):
     """Any microsecond, at any offset of whole minutes."""

@@ -72,9 +72,7 @@ _NOT_COMPARED = ("batch", "reader_cursor", "meta", "sli_counter", "evaluation")
 _expected = {}
 
 
-@settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_order_repeats_and_batches_do_not_matter(spark, catalogs, at, data):
     """Shuffled, with repeats, cut into batches anywhere.
