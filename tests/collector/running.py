@@ -7,7 +7,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,9 @@ class Collector:
     def raw(self, request: bytes, *, seconds: float = 30) -> bytes:
         """Send bytes as they are; all that comes back until it closes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as connection:
-            connection.sendall(request)
+            # It may be refused, and the connection closed, before all of it is sent.
+            with suppress(ConnectionError):
+                connection.sendall(request)
             return read_to_end(connection)
 
     def rows(self, sql: str) -> list[Any]:
@@ -118,10 +120,8 @@ class Collector:
             self.process.kill()
         self.process.wait(30)
         for pid in workers:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
 
 
 def read_to_end(connection: socket.socket) -> bytes:

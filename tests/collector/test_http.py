@@ -222,9 +222,13 @@ def test_it_counts_what_it_took_repeated_and_refused(collector):
     for sent in (raw, raw, b"[]", b"{}"):
         collector.post(sent)
 
-    until(lambda: [_counter(collector, name) for name in names] != before)
-    after = [_counter(collector, name) for name in names]
-    assert [new - old for new, old in zip(after, before, strict=True)] == [1, 1, 2, 2]
+    def counted():
+        after = [_counter(collector, name) for name in names]
+        return [new - old for new, old in zip(after, before, strict=True)]
+
+    # Not all are counted by who answers: one may show before another.
+    until(lambda: sum(counted()) >= 6)
+    assert counted() == [1, 1, 2, 2]
 
 
 def test_only_the_bearer_of_the_token_may_send(start, tmp_path):

@@ -63,9 +63,11 @@ def test_headers_that_do_not_arrive_in_time_close_the_connection(collector, star
 
 def test_trickling_senders_do_not_keep_a_good_one_waiting(collector):
     """Slow loris: 200 connections that send a byte at a time, and one that is served."""
-    slow = [socket.create_connection(("127.0.0.1", collector.port)) for _ in range(200)]
-    for connection in slow:
-        connection.sendall(POST + LENGTH + b"\r\n" + RAW[:1])
+    slow = []
+    for _ in range(200):
+        slow.append(socket.create_connection(("127.0.0.1", collector.port)))
+        # At once: one that waits for the others to connect may be late before it has begun.
+        slow[-1].sendall(POST + LENGTH + b"\r\n" + RAW[:1])
 
     answer = collector.post(new_body())
 
