@@ -22,7 +22,7 @@ from service.marquez.store import Store
 from tests.fakes.marquez import Event, FakeMarquez, minutes, run_event
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-_SECONDS = 30.0
+_SECONDS = 90.0
 
 
 def bounds(marquez: FakeMarquez, **changes: Any) -> MarquezSettings:  # noqa: ANN401 - settings of any kind
