@@ -36,7 +36,8 @@ def _supervise(folder: Path, port: int, *, stubborn: bool) -> None:
         RoleCommand(
             role="pipeline",
             argv=command("pipeline", "0", "stubborn" if stubborn else ""),
-            stop_seconds=0.5,
+            # The one that ends by itself may take its time for it.
+            stop_seconds=0.5 if stubborn else 30,
         ),
     ]
     supervisor = Supervisor(commands, folder, os.environ, _say)
