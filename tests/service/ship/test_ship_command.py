@@ -65,12 +65,12 @@ def test_every_event_arrives_once_through_kills_and_rotations(
     file, written = folder / "events.jsonl", 0
     shipping = follow(collector.url)
     for turn in range(6):
+        before = len(_stored(collector))
         for _ in range(10):
             append(file, events(written, written + 120))
             written += 120
         if turn % 2:
             file.rename(folder / f"events.jsonl.{turn}")
-        before = len(_stored(collector))
         until(partial(_has_more, collector, before), seconds=60)
         if turn == 3:
             collector.kill()
