@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
+import pytest
 from litestar.testing import TestClient
 from sqlalchemy import Engine
 
@@ -19,6 +20,7 @@ from alerts.delivery.settings import DeliverySettings
 from lineage.clock import to_micros
 from service.access.guard import Guard
 from service.app import create_app
+from service.people import asking
 from tests.alerts.people.desk import Desk
 from tests.service.access.estate import NOW, TOKENS, Estate
 
@@ -78,7 +80,7 @@ class Answering(Estate):
 
     @contextmanager
     def evaluated(self) -> Iterator[None]:
-        """Meanwhile the service evaluates."""
+        """Meanwhile the service evaluates; whoever asks it here waits for as long as it takes."""
         stop = threading.Event()
 
         def evaluate() -> None:
@@ -88,7 +90,9 @@ class Answering(Estate):
         thread = threading.Thread(target=evaluate)
         thread.start()
         try:
-            yield
+            with pytest.MonkeyPatch.context() as patient:
+                patient.setattr(asking, "WAIT_SECONDS", 60.0)
+                yield
         finally:
             stop.set()
             thread.join()
