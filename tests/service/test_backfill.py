@@ -1,21 +1,17 @@
 import gzip
 import json
-import sqlite3
 import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from service.history import Recorded, events_in
 from service.lots import lots
 from tests.collector.running import Collector
-from tests.service.commandline import environ, lineward
+from tests.service.commandline import lineward
 from tests.service.test_api import _free_port
-from tests.service.waiting import until
 
 Load = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -38,33 +34,23 @@ def _jsonl(count: int) -> bytes:
 
 
 @pytest.fixture
-def load(tmp_path: Path) -> Iterator[Load]:
-    """`lineward backfill files …` against a real collector on `tmp_path/data`."""
-    port = _free_port()
-    variables = {
-        "LINEWARD_COLLECTOR_PORT": str(port),
-        "LINEWARD_DATA_DIR": str(tmp_path / "data"),
-    }
-    process = subprocess.Popen([sys.executable, "-m", "collector"], env=environ(**variables))
-    until(lambda: _is_ready(f"http://127.0.0.1:{port}/readyz"))
-    yield lambda *arguments: lineward("backfill", "files", *map(str, arguments), **variables)
-    process.terminate()
-    process.wait(30)
+def collector(tmp_path: Path) -> Iterator[Collector]:
+    """A real one."""
+    running = Collector(tmp_path / "data").ready()
+    yield running
+    running.kill()
 
 
-def _is_ready(url: str) -> bool:
-    try:
-        return httpx.get(url, trust_env=False).is_success
-    except httpx.TransportError:
-        return False
+@pytest.fixture
+def load(collector: Collector) -> Load:
+    """`lineward backfill files …` to that collector."""
+    port = {"LINEWARD_COLLECTOR_PORT": str(collector.port)}
+    return lambda *arguments: lineward("backfill", "files", *map(str, arguments), **port)
 
 
-def _spooled(tmp_path: Path) -> list[tuple[str, int]]:
-    with sqlite3.connect(tmp_path / "data" / "spool.db") as spool:
-        return spool.execute("SELECT origin, COUNT(*) FROM event GROUP BY origin").fetchall()
-
-
-def test_history_is_loaded_from_every_kind_of_file_and_once(tmp_path: Path, load: Load):
+def test_history_is_loaded_from_every_kind_of_file_and_once(
+    tmp_path: Path, collector: Collector, load: Load
+):
     """Lines, an array, one document over several lines, gzip; a second load repeats nothing."""
     folder = tmp_path / "recorded"
     folder.mkdir()
@@ -79,7 +65,8 @@ def test_history_is_loaded_from_every_kind_of_file_and_once(tmp_path: Path, load
     expected = {"taken": 2_413, "refused": 0, "refusals": []}
     assert json.loads(first.stdout) == expected | {"partial": False, "partial_reason": None}
     assert json.loads(again.stdout)["taken"] == 2_413
-    assert _spooled(tmp_path) == [("history", 1_213)]
+    spooled = collector.rows("SELECT origin, COUNT(*) FROM event GROUP BY origin")
+    assert spooled == [("history", 1_213)]
 
 
 def test_what_is_refused_is_named_with_its_line(tmp_path: Path, load: Load):
