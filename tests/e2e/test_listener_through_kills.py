@@ -65,6 +65,7 @@ def test_killing_the_collector_costs_the_real_listener_no_acked_event(
     # One event can be in flight at a kill; the listener never repeats it.
     assert len(lost) <= RANDOM_KILLS, figures
     assert answers[: _idle(events)] == ["201"] * _idle(events), "nothing was in flight"
+    until(lambda: _deaths(up) >= kills)
     assert _deaths(up) == kills
 
 
