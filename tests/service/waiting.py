@@ -8,15 +8,20 @@ from typing import TypeVar
 _Found = TypeVar("_Found")
 
 
-def until(condition: Callable[[], _Found | None], *, seconds: float = 30.0) -> _Found:
-    """What the condition gives as soon as it gives anything; fails at the deadline."""
+def until(
+    condition: Callable[[], _Found | None],
+    *,
+    seconds: float = 60.0,
+    told: Callable[[], object] = lambda: "",
+) -> _Found:
+    """What the condition gives as soon as it gives anything; fails at the deadline, as is told."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = condition()
         if found:
             return found
         time.sleep(0.02)
-    message = f"not within {seconds} s: {condition}"
+    message = f"not within {seconds} s: {condition} {told()}"
     raise AssertionError(message)
 
 

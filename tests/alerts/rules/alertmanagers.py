@@ -5,7 +5,6 @@ import re
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,8 +13,9 @@ from typing import Any
 
 import httpx
 
+from tests.service.waiting import until
+
 Labels = dict[str, str]
-_DEADLINE_SECONDS = 30.0
 
 
 class Heard:
@@ -140,7 +140,7 @@ def _started(
         subprocess.Popen(command, cwd=folder, stdout=log, stderr=log) as process,
     ):
         try:
-            until(lambda: _is_ready(f"http://{address}"), log_file.read_text)
+            until(lambda: _is_ready(f"http://{address}"), told=log_file.read_text)
             yield f"http://{address}", process
         finally:
             process.terminate()
@@ -151,18 +151,6 @@ def _is_ready(url: str) -> bool:
         return httpx.get(f"{url}/-/ready").status_code == httpx.codes.OK
     except httpx.TransportError:
         return False
-
-
-def until(condition: Any, told: Any) -> None:  # noqa: ANN401 - two functions of a test
-    """Poll until it holds.
-
-    Raises:
-        AssertionError: it did not within the deadline; with what was told instead.
-    """
-    deadline = time.monotonic() + _DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, told()
-        time.sleep(0.05)
 
 
 def hasty(configuration: str, wait: str = "0s") -> str:

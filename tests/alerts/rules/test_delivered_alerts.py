@@ -9,7 +9,8 @@ from alerts.rules.alertmanager import alertmanager
 from alerts.rules.receivers import Places
 from alerts.rules.rulefile import People
 from lineage.policy.model import Owner, Policy, Suppression
-from tests.alerts.rules.alertmanagers import Heard, Labels, hasty, listening, running, until
+from tests.alerts.rules.alertmanagers import Heard, Labels, hasty, listening, running
+from tests.service.waiting import until
 
 OUTAGE = {"area": "service", "root": "ingestion", "severity": "page", "owner": "platform"}
 BURN = {"alertname": "DatasetFreshnessBurn", "sli": "freshness", "tier": "critical"}
@@ -75,12 +76,12 @@ def test_what_follows_from_something_else_is_muted_by_it(
     """The root is told, what stands behind it is not; the target alone is."""
     with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
         alerting.post(source)
-        until(lambda: named(source) in alerting.states(), alerting.states)
+        until(lambda: named(source) in alerting.states(), told=alerting.states)
         alerting.post(target)
-        until(lambda: named(target) in alerting.states(), alerting.states)
+        until(lambda: named(target) in alerting.states(), told=alerting.states)
         # What came later has left: the target, had it been told, as well.
         alerting.post(LATER)
-        until(lambda: LATER["alertname"] in str(heard.alerts()), alerting.states)
+        until(lambda: LATER["alertname"] in str(heard.alerts()), told=alerting.states)
         states = alerting.states()
 
     assert states[named(target)] == "suppressed"
@@ -94,7 +95,7 @@ def test_without_inhibitions_all_would_be_told(tmp_path: Path):
     start, end = inhibited.index("inhibit_rules:"), inhibited.index("receivers:")
     with running(tmp_path, inhibited[:start] + inhibited[end:]) as alerting:
         alerting.post(STALE, incident("job_failed"))
-        until(lambda: len(alerting.states()) == 2, alerting.states)
+        until(lambda: len(alerting.states()) == 2, told=alerting.states)
 
         assert set(alerting.states().values()) == {"active"}
 
@@ -117,7 +118,7 @@ def test_what_has_another_root_is_told_beside_it(tmp_path: Path, one: Labels, ot
     expected = {one["alertname"], other["alertname"]}
     with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
         alerting.post(one, other)
-        until(lambda: {name for _, name in heard.alerts()} == expected, alerting.states)
+        until(lambda: {name for _, name in heard.alerts()} == expected, told=alerting.states)
 
         assert set(alerting.states().values()) == {"active"}
 
@@ -128,7 +129,7 @@ def test_what_has_one_root_is_one_message(tmp_path: Path):
     others = (incident("marquez", "i-1"), incident("marquez", "i-2"))
     with listening() as (url, heard), running(tmp_path, configured(url, wait="1s")) as alerting:
         alerting.post(*alerts, *others)
-        until(lambda: len(heard.calls) == 3, lambda: heard.calls)
+        until(lambda: len(heard.calls) == 3, told=lambda: heard.calls)
 
     messages = {(*body["groupLabels"].items(), len(body["alerts"])) for _, _, body in heard.calls}
     assert messages == {
@@ -147,7 +148,7 @@ def test_the_service_is_called_with_its_token_and_the_watchdog_outside(tmp_path:
         configuration = configured(url, token_file=str(token))
         with running(tmp_path, configuration) as alerting:
             alerting.post(watchdog, incident("marquez"), DOWN)
-            until(lambda: len(heard.alerts()) == 3, lambda: heard.calls)
+            until(lambda: len(heard.alerts()) == 3, told=lambda: heard.calls)
 
     assert {(path, key, body["receiver"]) for path, key, body in heard.calls} == {
         ("/watchdog", None, "watchdog"),
@@ -165,16 +166,16 @@ def test_a_suppression_of_all_datasets_mutes_datasets_alone(tmp_path: Path):
     with listening() as (url, heard):
         with running(tmp_path, configured(url)) as alerting:
             alerting.post(*alerts)
-            until(lambda: len(_roots(heard)) == 5, lambda: heard.calls)
+            until(lambda: len(_roots(heard)) == 5, told=lambda: heard.calls)
         heard.calls.clear()
         muted = tmp_path / "muted"
         muted.mkdir()
         with running(muted, configured(url, planned)) as alerting:
             alerting.post(*alerts)
-            until(lambda: len(_roots(heard)) >= 3, lambda: heard.calls)
+            until(lambda: len(_roots(heard)) >= 3, told=lambda: heard.calls)
             # A group that would be told as well has left by now: one that came later was told.
             alerting.post({**LAG, "tier": "later"})
-            until(lambda: "later" in str(heard.calls), lambda: heard.calls)
+            until(lambda: "later" in str(heard.calls), told=lambda: heard.calls)
 
     assert _roots(heard) == {"ingestion_lag", "unauthorized_access", "i-2"}
 

@@ -7,16 +7,18 @@ from typing import Any
 from alerts.rules.alertmanager import alertmanager
 from alerts.rules.receivers import Places
 from lineage.policy.model import Owner, Policy
-from tests.alerts.rules.alertmanagers import Heard, hasty, listening, running, scraping, until
+from tests.alerts.rules.alertmanagers import Heard, hasty, listening, running, scraping
 from tests.alerts.rules.promtool import PEOPLE, RUNBOOKS, rules_of
+from tests.service.waiting import until
 
 OWNER = 'shop "north" {{ x }}'
 _LABELS = 'incident="i-7",root_kind="job_failed",severity="page"'
 _OPEN = f"""# TYPE lineage_incident_open gauge
 lineage_incident_open{{{_LABELS},owner="shop \\"north\\" {{{{ x }}}}"}} 1
 """
+# Who answers no scrape within an interval, or does not hear of an alert for four, resolves it.
 _CONFIGURATION = """
-global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+global: {{scrape_interval: 3s, evaluation_interval: 3s}}
 rule_files: [lineward-rules.yml]
 alerting: {{alertmanagers: [{{static_configs: [{{targets: ["{alertmanager}"]}}]}}]}}
 scrape_configs:
@@ -43,10 +45,10 @@ def test_an_open_incident_reaches_its_owner_and_ends(tmp_path: Path):
             text = _CONFIGURATION.format(alertmanager=alerting.address, target=target)
             heard.shown = _OPEN
             with scraping(tmp_path, text):
-                until(lambda: messages(heard, receiver), lambda: heard.calls)
-                until(lambda: messages(heard, "watchdog"), lambda: heard.calls)
+                until(lambda: messages(heard, receiver), told=lambda: heard.calls)
+                until(lambda: messages(heard, "watchdog"), told=lambda: heard.calls)
                 heard.shown = ""
-                until(lambda: len(messages(heard, receiver)) == 2, lambda: heard.calls)
+                until(lambda: len(messages(heard, receiver)) == 2, told=lambda: heard.calls)
 
     first, last = messages(heard, receiver)
     (alert,) = first["alerts"]
