@@ -19,6 +19,7 @@ from lineage.catalog.tables import metadata
 from slis.spool_events import events, fill_spool
 from slis.stream import lake
 from slis.stream.source import open_spool
+from tests.service.waiting import until
 
 pytestmark = pytest.mark.faults
 
@@ -71,17 +72,26 @@ def _cursor(folder: Path) -> int:
         catalog.dispose()
 
 
-def _wait(until, process: subprocess.Popen[bytes], folder: Path) -> None:
-    deadline = time.monotonic() + _DEADLINE_SECONDS
-    while not until():
-        log = (folder / "pipeline.log").read_text()[-2000:]
-        assert process.poll() is None, f"the pipeline ended by itself:\n{log}"
-        assert time.monotonic() < deadline, f"no progress in {_DEADLINE_SECONDS} s:\n{log}"
-        time.sleep(0.02)
+def _wait(condition, process: subprocess.Popen[bytes], folder: Path) -> None:
+    def log() -> str:
+        return (folder / "pipeline.log").read_text()[-2000:]
+
+    def holds() -> bool:
+        assert process.poll() is None, f"the pipeline ended by itself:\n{log()}"
+        return condition()
+
+    until(holds, seconds=_DEADLINE_SECONDS, told=log)
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """The whole group: the driver with its JVM, as an out-of-memory killer or a lost node would."""
+def _kill_after(seconds: float, process: subprocess.Popen[bytes], folder: Path) -> None:
+    """Of its first batch, or before it has done more than its life's share of them.
+
+    The whole group: the driver with its JVM, as an out-of-memory killer or a lost node would.
+    """
+    before = _cursor(folder)
+    _wait(lambda: _cursor(folder) > before, process, folder)
+    over, most = time.monotonic() + seconds, before + MAX_ROWS * (_BATCHES_A_LIFE - 1)
+    _wait(lambda: time.monotonic() >= over or _cursor(folder) >= most, process, folder)
     os.killpg(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
 
@@ -127,12 +137,8 @@ def test_a_driver_killed_at_random_leaves_no_trace(tmp_path):
     disturbed, undisturbed = (_filled(tmp_path / name, count) for name in ("killed", "left_alone"))
 
     for _ in range(kills):
-        before = _cursor(disturbed)
-        process = _pipeline(disturbed)
-        _wait(lambda before=before: _cursor(disturbed) > before, process, disturbed)
         # Anywhere in a batch: while Spark works, in the transaction, between the two commits.
-        time.sleep(chance.uniform(0, 1.5))
-        _kill(process)
+        _kill_after(chance.uniform(0, 1.5), _pipeline(disturbed), disturbed)
         assert _cursor(disturbed) < count, "killed when the work was done: nothing was shown"
     # How events were cut into batches leaves no trace either: left alone, they are one.
     for folder, max_rows in ((disturbed, MAX_ROWS), (undisturbed, count)):
