@@ -168,7 +168,6 @@ def desk(embedded: Engine, clock: Ticking, tmp_path: Path, fakes: Fakes) -> Desk
         pagerduty_ca_file=fakes.pagerduty.write_authority(tmp_path / "authority.pem"),
         webhook_url=fakes.receiver.url,
         webhook_secret_file=tmp_path / "webhook",
-        timeout_seconds=2,
     )
     return Desk(embedded, settings, clock)
 

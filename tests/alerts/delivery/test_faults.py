@@ -97,7 +97,7 @@ def test_a_provider_that_hangs_holds_up_no_later_message_of_another(desk, slack,
     desk.tell(message(1), PAGER)
     [pager] = sender.begin()
 
-    assert pager.result(timeout=10) == 1
+    assert pager.result(timeout=30) == 1
     assert pagerduty.actions() == ["trigger"]
     assert not all(each.done() for each in hanging)
     slack.stalled.set()

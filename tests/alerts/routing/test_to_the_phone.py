@@ -41,7 +41,6 @@ class Phones:
             pagerduty_url=pagerduty.url,
             pagerduty_keys=folder,
             pagerduty_ca_file=pagerduty.write_authority(folder / "authority.pem"),
-            timeout_seconds=2,
         )
         ways = transports_of(settings, clock=self.clock)
         spread = random.Random(1)  # noqa: S311 - of the waits
