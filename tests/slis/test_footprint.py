@@ -20,11 +20,13 @@ def test_the_meter_counts_what_this_process_uses():
 
 
 def test_a_child_counts_while_it_lives_and_never_makes_it_less():
-    code = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ninput()"
+    large = 200 << 20  # more than what else runs below us grows by meanwhile
+    code = f"import time\nheld = b'x' * {large}\nwhile time.process_time() < 0.5: pass\n"
+    code += "print(flush=True)\ninput()"
+    before = CpuMeter()
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as child:
-        before = CpuMeter()
         child.stdout.readline()
         with_child, memory = before.seconds(), memory_bytes()
         after = CpuMeter()

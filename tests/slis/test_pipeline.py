@@ -2,7 +2,6 @@
 
 import sqlite3
 import tempfile
-import time
 from contextlib import closing
 from datetime import timedelta
 from threading import Event
@@ -24,6 +23,7 @@ from slis.spool_events import SPOOL_TABLE
 from slis.stream import query
 from slis.stream.merge import advance
 from slis.stream.running import PipelineStoppedError
+from tests.service.waiting import until
 
 
 @pytest.fixture
@@ -229,8 +229,7 @@ def test_an_evaluation_in_flight_ends_with_the_pipeline(spark):
 
     thread = InheritableThread(target=evaluation)
     thread.start()
-    while not context.statusTracker().getJobIdsForGroup(EVALUATION_POOL):
-        time.sleep(0.01)
+    until(lambda: context.statusTracker().getJobIdsForGroup(EVALUATION_POOL))
     give_up_evaluation(spark)
     thread.join(60)
 

@@ -77,17 +77,17 @@ def test_an_error_that_does_not_pass_ends_the_role_and_a_batch_in_between_counts
         stream.look(stopped)
 
 
-def _source_of(spark):
-    """The process of Spark's that reads the spool for the stream."""
+def _sources_of(spark):
+    """The processes of Spark's that read spools for streams, those of other tests too."""
     jvm = spark.sparkContext._gateway.proc.pid  # noqa: SLF001 - PySpark does not tell it
     argv = ["pgrep", "-P", str(jvm), "-f", "python_streaming_source_runner"]
-    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.split()
+    return set(subprocess.run(argv, capture_output=True, text=True, check=False).stdout.split())
 
 
 def test_a_killed_source_costs_nothing_but_time(spark, embedded, tmp_path, at, stopped):
     """Events from before and after are in the catalog once each."""
     place = Place(data_dir=tmp_path)
-
+    others = _sources_of(spark)
     started = []
 
     def start():
@@ -104,7 +104,7 @@ def test_a_killed_source_costs_nothing_but_time(spark, embedded, tmp_path, at, s
     stream.begin(start)
     try:
         until(lambda: landed() == 1, seconds=120)
-        [source] = _source_of(spark)
+        [source] = _sources_of(spark) - others
         patience = Path(f"/proc/{source}/environ").read_bytes()
         os.kill(int(source), signal.SIGKILL)
         spool(tmp_path / "spool.db", [run_event("COMPLETE", at(2), run="r2")], received_at=at(2))
