@@ -1,0 +1,38 @@
+"""One rule, and rules that belong together: what a name is matched with and made into."""
+
+import msgspec
+
+SEPARATOR = "\x00"
+# What stands in for a separator inside a name: PostgreSQL has no NUL in texts either.
+SEPARATOR_SUBSTITUTE = "\ufffd"
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """One way in which two spellings are one dataset.
+
+    Attributes:
+        id: recorded with every alias that the rule made.
+        pattern: of `namespace NUL name NUL`, from its start.
+        replacement: for what the pattern matched; groups as `$1`.
+        why: for the person who asks why two names became one.
+        keeps_spelling: false where the spelling is a secret (credentials) or one of an endless row
+            (partitions): then the
+            alias is recorded without it.
+    """
+
+    id: str
+    pattern: str
+    replacement: str
+    why: str
+    keeps_spelling: bool = True
+
+
+class RuleGroup(msgspec.Struct, frozen=True):
+    """Rules for the names that `when` finds a match in, in their order.
+
+    Of the groups, the first whose `when` matches.
+    """
+
+    id: str
+    when: str
+    rules: tuple[Rule, ...]
