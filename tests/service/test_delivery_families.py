@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import Engine
 
 from alerts.delivery import counts
-from alerts.delivery.message import Message, Root
 from alerts.delivery.outbox import enqueue
 from alerts.delivery.outcomes import channel_of
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
 from lineage.clock import to_micros
 from service.delivery_families import delivery_families
+from tests.alerts.delivery.told import message
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 _OLDEST = ("lineage_notification_oldest_undelivered_seconds",)
@@ -35,19 +35,8 @@ def test_where_nothing_was_ever_told_nothing_waits(catalog):
 def test_what_was_sent_failed_repeated_and_waits_is_shown(catalog):
     """By channel, and by kind or reason; a message waits since 90 s."""
     told = to_micros(NOW - timedelta(seconds=90))
-    waiting = Message(
-        incident_id="inc-1",
-        revision=1,
-        kind="opened",
-        severity="page",
-        what="it failed",
-        since=told,
-        at=told,
-        root=Root("job", "orders_daily", "shop"),
-        owner="orders",
-    )
     with writing(catalog) as connection:
-        enqueue(connection, waiting, channel_of("slack:C1"))
+        enqueue(connection, message(at=told), channel_of("slack:C1"))
         for _ in range(2):
             counts.add(connection, "sent", "slack:C1", "opened")
         counts.add(connection, "failed", "slack:C1", "rate_limited")

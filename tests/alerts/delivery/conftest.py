@@ -22,8 +22,9 @@ from alerts.delivery.transports import transports_of
 from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
 from lineage.catalog.reader import Reader, open_reader
 from lineage.catalog.tables import notification
-from tests.alerts.delivery.told import Ticking
+from tests.alerts.delivery.told import Ticking, message
 from tests.fakes.pagerduty import FakePagerDuty
+from tests.fakes.reached import leading_to
 from tests.fakes.receiver import FakeReceiver
 from tests.fakes.slack import FakeSlack
 
@@ -75,6 +76,15 @@ class Desk:
             return sender.run()
         finally:
             sender.close()
+
+    def end_what_was_refused(self, pagerduty: FakePagerDuty) -> None:
+        """PagerDuty took nothing of its beginning, and would take its end."""
+        pagerduty.status = 400
+        self.tell(message(1), PAGER)
+        self.run()
+        pagerduty.status = None
+        self.tell(message(2, "resolved"), PAGER)
+        self.run()
 
     def run_for(self, seconds: int, step: int = 10) -> int:
         """Passes while time goes by."""
@@ -157,18 +167,10 @@ def fakes(slack: FakeSlack, pagerduty: FakePagerDuty, receiver: FakeReceiver) ->
 @pytest.fixture
 def desk(embedded: Engine, clock: Ticking, tmp_path: Path, fakes: Fakes) -> Desk:
     """On a catalog of SQLite, with every kind of channel."""
-    (tmp_path / "slack").write_text(f"{fakes.slack.token}\n")
     (tmp_path / "orders.key").write_text("R" * 32)
     (tmp_path / "webhook").write_text(fakes.receiver.secret)
-    settings = DeliverySettings(
-        slack_url=fakes.slack.url,
-        slack_token_file=tmp_path / "slack",
-        pagerduty_url=fakes.pagerduty.url,
-        pagerduty_keys=tmp_path,
-        pagerduty_ca_file=fakes.pagerduty.write_authority(tmp_path / "authority.pem"),
-        webhook_url=fakes.receiver.url,
-        webhook_secret_file=tmp_path / "webhook",
-    )
+    hook = {"webhook_url": fakes.receiver.url, "webhook_secret_file": tmp_path / "webhook"}
+    settings = leading_to(fakes.slack, fakes.pagerduty, tmp_path, **hook)
     return Desk(embedded, settings, clock)
 
 

@@ -89,12 +89,7 @@ def test_what_is_not_delivered_for_ten_minutes_goes_to_the_fallback_channel_once
 
 def test_a_fallback_channel_that_was_told_of_it_hears_how_it_ends(desk, slack, pagerduty):
     """The trigger fell back; so must what resolves it, whoever is sent it first."""
-    pagerduty.status = 400
-    desk.tell(message(1), PAGER)
-    desk.run()
-    pagerduty.status = None
-    desk.tell(message(2, "resolved"), PAGER)
-    desk.run()
+    desk.end_what_was_refused(pagerduty)
 
     assert "Resolved" in _titles(slack, "C0000009")
     assert pagerduty.actions() == []

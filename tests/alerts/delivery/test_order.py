@@ -51,12 +51,7 @@ def test_what_was_over_before_a_429_passed_is_not_sent_at_all(desk, pagerduty):
 
 def test_a_resolve_of_what_was_never_triggered_is_not_sent(desk, pagerduty):
     """The trigger was refused for good: there is nothing to resolve."""
-    pagerduty.status = 400
-    desk.tell(message(1), PAGER)
-    desk.run()
-    pagerduty.status = None
-    desk.tell(message(2, "resolved"), PAGER)
-    desk.run()
+    desk.end_what_was_refused(pagerduty)
 
     assert pagerduty.actions() == []
     assert desk.rows()[1] == (PAGER, 2, "superseded", "never_triggered")

@@ -6,7 +6,6 @@ import pytest
 import trustme
 
 from alerts.delivery.sender import Sender
-from alerts.delivery.settings import DeliverySettings
 from alerts.delivery.transports import transports_of
 from alerts.incidents.estate import MICROS
 from lineage.clock import from_micros
@@ -14,6 +13,7 @@ from lineage.policy.model import EscalationStep, Owner, Policy
 from tests.alerts.incidents.stories import found, root
 from tests.alerts.routing.kept import Desk
 from tests.fakes.pagerduty import FakePagerDuty
+from tests.fakes.reached import leading_to
 from tests.fakes.slack import FakeSlack
 
 POLICY = Policy(
@@ -33,15 +33,9 @@ class Phones:
         self.desk = Desk(engine, POLICY, tickets=None)
         self.second = 0
         self.slack, self.pagerduty = slack, pagerduty
-        for name, text in (("slack", slack.token), ("shop.key", SHOP), ("pay.key", PAY)):
-            (folder / name).write_text(text)
-        settings = DeliverySettings(
-            slack_url=slack.url,
-            slack_token_file=folder / "slack",
-            pagerduty_url=pagerduty.url,
-            pagerduty_keys=folder,
-            pagerduty_ca_file=pagerduty.write_authority(folder / "authority.pem"),
-        )
+        for name, key in (("shop.key", SHOP), ("pay.key", PAY)):
+            (folder / name).write_text(key)
+        settings = leading_to(slack, pagerduty, folder)
         ways = transports_of(settings, clock=self.clock)
         spread = random.Random(1)  # noqa: S311 - of the waits
         self.sender = Sender(engine, ways, settings, clock=self.clock, spread=spread)

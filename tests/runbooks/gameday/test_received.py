@@ -4,21 +4,16 @@ import json
 
 import msgspec
 
-from alerts.delivery.message import Impacted, Links, Message, Root, to_json
+from alerts.delivery.message import Impacted, Links, Root, to_json
 from alerts.delivery.pagerduty_payload import action_of, event_of
 from alerts.delivery.slack_blocks import blocks_of
 from runbooks.gameday.received import Receivers
 from runbooks.gameday.truth import Name
+from tests.alerts.delivery.told import message
 
 LINK = "https://lineward.example/api/v1/impact?incident=i1&at=2"
-OPENED = Message(
+OPENED = message(
     incident_id="i1",
-    revision=1,
-    kind="opened",
-    severity="page",
-    what="the job failed",
-    since=1,
-    at=2,
     root=Root("job", "clean_orders", "shop & sons"),
     owner="shop",
     impacted=(Impacted("s3://lake", "mart/revenue", "critical", "bad"),),
@@ -31,17 +26,17 @@ def changed(**fields: object):
     return msgspec.structs.replace(OPENED, **fields)
 
 
-def event(message):
-    sent = {"event_action": action_of(message.kind), "dedup_key": message.incident_id}
-    return sent | event_of(message)
+def event(told):
+    sent = {"event_action": action_of(told.kind), "dedup_key": told.incident_id}
+    return sent | event_of(told)
 
 
 def test_a_page_rings_once():
     """Triggers of one key are one alert, until it was resolved; another key is another phone."""
     fakes = Receivers()
     told = [OPENED, changed(kind="changed"), changed(kind="resolved"), OPENED]
-    for at, message in enumerate(told):
-        fakes.pagerduty("keys/shop", event(message), at)
+    for at, one in enumerate(told):
+        fakes.pagerduty("keys/shop", event(one), at)
     fakes.pagerduty("keys/platform", event(OPENED), 9)
 
     assert [each.what for each in fakes.heard] == ["page", "other", "resolved", "page", "page"]

@@ -2,23 +2,14 @@
 
 from datetime import UTC, datetime
 
-from alerts.delivery.message import Message, Root
+from alerts.delivery.message import Root
 from alerts.delivery.outcomes import Sent, Task
 from runbooks.gameday.received import Receivers
 from runbooks.gameday.truth import Name
 from service.gameday.outlets import transports
+from tests.alerts.delivery.told import message
 
-MESSAGE = Message(
-    incident_id="i1",
-    revision=1,
-    kind="opened",
-    severity="ticket",
-    what="the job failed",
-    since=1,
-    at=2,
-    root=Root("job", "load", "shop"),
-    owner="shop",
-)
+MESSAGE = message(severity="ticket", root=Root("job", "load", "shop"))
 
 
 def test_what_each_outlet_is_handed_is_heard():

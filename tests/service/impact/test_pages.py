@@ -3,9 +3,10 @@
 import pytest
 from sqlalchemy import text, update
 
-from alerts.delivery.message import Links, Message, Root
+from alerts.delivery.message import Links
 from lineage.catalog import tables
 from service.impact import pages
+from tests.alerts.delivery.told import message
 from tests.alerts.watch.estate import DAY, micros
 from tests.service.impact.pager import FAILED, MART, NOON
 
@@ -122,21 +123,6 @@ def test_an_access_counts_from_when_it_was_found(pager):
     assert pager.clocks == [(60.0, 60.0, "good")]
 
 
-def _message(kind, link):
-    return Message(
-        incident_id="i",
-        revision=1,
-        kind=kind,
-        severity="page",
-        what="it failed",
-        since=0,
-        at=0,
-        root=Root("job", "etl", "jobs"),
-        owner="sales",
-        links=Links(full_list=link),
-    )
-
-
 @pytest.mark.parametrize(
     ("channel", "kind", "link", "counts"),
     [
@@ -154,7 +140,9 @@ def _message(kind, link):
 )
 def test_a_message_counts_where_it_brings_the_list_to_whoever_mends_it(channel, kind, link, counts):
     """Slack is sent all of each message; PagerDuty only with a trigger."""
-    assert pages._has_list(channel, _message(kind, link)) is counts  # noqa: SLF001
+    told = message(kind=kind, links=Links(full_list=link))
+
+    assert pages._has_list(channel, told) is counts  # noqa: SLF001
 
 
 def test_a_notice_downstream_is_no_page(pager):

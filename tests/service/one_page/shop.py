@@ -26,6 +26,7 @@ from service.settings import Settings
 from tests.alerts.delivery.told import Ticking
 from tests.alerts.watch.estate import MIDNIGHT, Estate
 from tests.fakes.pagerduty import FakePagerDuty
+from tests.fakes.reached import leading_to
 from tests.fakes.slack import FakeSlack
 
 SALES, FINANCE, PLATFORM = "C0000001", "C0000002", "C0000009"
@@ -62,16 +63,9 @@ def given(folder: Path, slack: FakeSlack, pagerduty: FakePagerDuty) -> Given:
     (folder / "lineward.yaml").write_text(_POLICY)
     (folder / "sales.key").write_text(KEY)
     (folder / "platform.key").write_text(PLATFORM_KEY)
-    (folder / "token").write_text(slack.token)
-    delivery = DeliverySettings(
-        slack_url=slack.url,
-        slack_token_file=folder / "token",
-        pagerduty_url=pagerduty.url,
-        pagerduty_keys=folder,
-        pagerduty_ca_file=pagerduty.write_authority(folder / "authority.pem"),
-        fallback=f"slack:{PLATFORM}",
-        timeout_seconds=2,
-    )
+    # A lease is five times as long, and ends before what has failed is an incident.
+    told = {"fallback": f"slack:{PLATFORM}", "timeout_seconds": 2}
+    delivery = leading_to(slack, pagerduty, folder, **told)
     settings = Settings(data_dir=folder, policy=folder / "lineward.yaml")
     return Given(settings, RoutingSettings(fallback=delivery.fallback), delivery)
 

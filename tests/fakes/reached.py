@@ -1,0 +1,26 @@
+"""Settings that lead to the fakes, in the place of the real providers."""
+
+from pathlib import Path
+from typing import Any
+
+from alerts.delivery.settings import DeliverySettings
+from tests.fakes.pagerduty import FakePagerDuty
+from tests.fakes.slack import FakeSlack
+
+
+def leading_to(
+    slack: FakeSlack,
+    pagerduty: FakePagerDuty,
+    folder: Path,
+    **more: Any,  # noqa: ANN401 - of the settings
+) -> DeliverySettings:
+    """With Slack's token and PagerDuty's authority in the folder, where its keys are to be."""
+    (folder / "slack").write_text(f"{slack.token}\n")
+    return DeliverySettings(
+        slack_url=slack.url,
+        slack_token_file=folder / "slack",
+        pagerduty_url=pagerduty.url,
+        pagerduty_keys=folder,
+        pagerduty_ca_file=pagerduty.write_authority(folder / "authority.pem"),
+        **more,
+    )
