@@ -15,7 +15,7 @@ from sqlalchemy import Engine, select
 from alerts.delivery import figures
 from alerts.delivery.message import Message
 from alerts.delivery.outbox import enqueue
-from alerts.delivery.outcomes import Transport, channel_of
+from alerts.delivery.outcomes import Outcome, Task, Transport, channel_of
 from alerts.delivery.sender import Sender
 from alerts.delivery.settings import DeliverySettings
 from alerts.delivery.transports import transports_of
@@ -172,6 +172,18 @@ def desk(embedded: Engine, clock: Ticking, tmp_path: Path, fakes: Fakes) -> Desk
     hook = {"webhook_url": fakes.receiver.url, "webhook_secret_file": tmp_path / "webhook"}
     settings = leading_to(fakes.slack, fakes.pagerduty, tmp_path, **hook)
     return Desk(embedded, settings, clock)
+
+
+@pytest.fixture
+def outcome(desk: Desk) -> Callable[[str], Outcome]:
+    """What one try of one message comes to."""
+
+    def _of(channel: str) -> Outcome:
+        kind, _, target = channel.partition(":")
+        with_fakes = transports_of(desk.settings, clock=desk.clock)
+        return with_fakes[kind].send(Task(message(1), target))
+
+    return _of
 
 
 @pytest.fixture

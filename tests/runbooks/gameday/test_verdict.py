@@ -5,31 +5,9 @@ import pytest
 
 from runbooks.gameday.scores import FaultScore, NaiveScore, Score
 from runbooks.gameday.verdict import failings, false_page_rate
+from tests.runbooks.gameday.told import RIGHT, UNHEARD
 
-RIGHT = FaultScore(
-    kind="killed_job",
-    detected=True,
-    expect="page",
-    seconds_to_delivery=60.0,
-    seconds_to_resolved=60.0,
-    pages=1,
-    root_right=True,
-    owner_right=True,
-    impact_precision=1.0,
-    impact_recall=1.0,
-)
-QUIET = FaultScore(
-    kind="backfill",
-    detected=False,
-    expect="silence",
-    seconds_to_delivery=None,
-    seconds_to_resolved=None,
-    pages=0,
-    root_right=None,
-    owner_right=None,
-    impact_precision=None,
-    impact_recall=None,
-)
+QUIET = msgspec.structs.replace(UNHEARD, kind="backfill", expect="silence", root_right=None)
 NAIVE = NaiveScore(0, 0, None, None, None, None)
 
 
