@@ -10,31 +10,34 @@ import pytest
 
 from service.demo.spark import command, environment, file, listener_conf
 from tests.e2e.kinds import run_job
-from tests.e2e.running import Up
-from tests.service.waiting import until
+from tests.e2e.running import Up, accepting
 
-JOBS = Path(__file__).with_name("jobs")
+_JOBS = Path(__file__).with_name("jobs")
+_JOB_SECONDS = 300
+Submit = Callable[..., subprocess.Popen[bytes]]
 
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[Up]:
     """A `lineward up` that takes events."""
-    running = Up(tmp_path)
-    try:
-        until(running.accepts, seconds=60)
+    with accepting(tmp_path) as running:
         yield running
-    finally:
-        running.stop()
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Path:
-    """Orders and countries have landed."""
-    lake = tmp_path / "lake"
-    for name, rows in {
+def landing() -> dict[str, str]:
+    """Orders and countries: what has landed in the lake, as CSV by folder."""
+    return {
         "landing/orders": "id,country\n1,de\n2,fr\n",
         "ref/countries": "country,name\nde,Germany\nfr,France\n",
-    }.items():
+    }
+
+
+@pytest.fixture
+def lake(tmp_path: Path, landing: dict[str, str]) -> Path:
+    """With what has landed in it."""
+    lake = tmp_path / "lake"
+    for name, rows in landing.items():
         (lake / name).mkdir(parents=True)
         (lake / name / "part.csv").write_text(rows)
     return lake
@@ -58,15 +61,17 @@ def ran_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def submit() -> Iterator[Callable[[str, Path, Mapping[str, str]], subprocess.Popen[bytes]]]:
+def submit() -> Iterator[Submit]:
     """Starts a job of `tests/e2e/jobs`: `submit(name, lake, conf)`; its log is `LAKE/NAME.log`."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(name: str, lake: Path, conf: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        argv = command(JOBS / f"{name}.py", str(lake), conf=conf, scratch=lake)
+    def start(
+        name: str, lake: Path, conf: Mapping[str, str], *arguments: str
+    ) -> subprocess.Popen[bytes]:
+        argv = command(_JOBS / f"{name}.py", str(lake), *arguments, conf=conf, scratch=lake)
         with (lake / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
-                argv, env=environment(), stdout=log, stderr=log, start_new_session=True
+                argv, env=environment(), stdout=log, stderr=log, cwd=lake, start_new_session=True
             )
         started.append(process)
         return process
@@ -78,3 +83,14 @@ def submit() -> Iterator[Callable[[str, Path, Mapping[str, str]], subprocess.Pop
         except ProcessLookupError:
             continue
         process.wait()
+
+
+@pytest.fixture
+def run(submit: Submit) -> Callable[..., None]:
+    """The same to the job's end, which is a good one."""
+
+    def run(name: str, lake: Path, conf: Mapping[str, str], *arguments: str) -> None:
+        job = submit(name, lake, conf, *arguments)
+        assert job.wait(_JOB_SECONDS) == 0, (lake / f"{name}.log").read_text()[-3_000:]
+
+    return run

@@ -5,12 +5,15 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from tests.service.commandline import environ
+from tests.service.waiting import until
 
 _ROLES = ("COLLECTOR", "SERVICE", "METRICS")
 
@@ -67,7 +70,7 @@ class Up:
             env=environ(**self._settings),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
 
@@ -80,10 +83,21 @@ class Up:
         """As Ctrl-C does."""
         self.process.send_signal(signal.SIGINT)
         try:
-            self.process.wait(90)
+            self.process.wait(180)
         finally:
             self.process.kill()
             self.process.wait()
+
+
+@contextmanager
+def accepting(folder: Path, **settings: str) -> Iterator[Up]:
+    """One that takes events; stopped in the end."""
+    up = Up(folder, **settings)
+    try:
+        until(up.accepts, seconds=120)
+        yield up
+    finally:
+        up.stop()
 
 
 def free_port() -> int:

@@ -1,19 +1,17 @@
 """The worked example of the definitions, with real Spark: jobs with and without their listener."""
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from service.demo.spark import command, environment, http, listener_conf
-from tests.e2e.running import Up
+from service.demo.spark import http, listener_conf
+from tests.e2e.running import Up, accepting
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.e2e
 
-_JOB = Path(__file__).with_name("jobs") / "shop.py"
 _POLICY = """
 sources: ["file{lake}/landing/*"]
 datasets:
@@ -31,27 +29,14 @@ def shop(tmp_path: Path, lake: Path) -> Iterator[Up]:
     (lake / "logs").mkdir()
     policy = tmp_path / "lineward.yaml"
     policy.write_text(_POLICY.format(lake=lake))
-    running = Up(
-        tmp_path,
-        LINEWARD_POLICY=str(policy),
-        LINEWARD_PIPELINE_EVENT_LOGS=(lake / "logs").as_uri(),
-        LINEWARD_PIPELINE_EVIDENCE_SECONDS="3",
-        LINEWARD_PIPELINE_EVIDENCE_SETTLE_SECONDS="10",
-    )
-    try:
-        until(running.accepts, seconds=60)
+    settings = {
+        "LINEWARD_POLICY": str(policy),
+        "LINEWARD_PIPELINE_EVENT_LOGS": (lake / "logs").as_uri(),
+        "LINEWARD_PIPELINE_EVIDENCE_SECONDS": "3",
+        "LINEWARD_PIPELINE_EVIDENCE_SETTLE_SECONDS": "10",
+    }
+    with accepting(tmp_path, **settings) as running:
         yield running
-    finally:
-        running.stop()
-
-
-def _run(lake: Path, job: str, conf: dict[str, str]) -> None:
-    logged = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": (lake / "logs").as_uri()}
-    argv = command(_JOB, str(lake), job, conf={**logged, **conf}, scratch=lake)
-    done = subprocess.run(
-        argv, env=environment(), cwd=lake, capture_output=True, text=True, timeout=240, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2_000:]
 
 
 def _states(up: Up, dataset: str) -> dict[str, tuple[str, str | None, str | None]]:
@@ -59,13 +44,14 @@ def _states(up: Up, dataset: str) -> dict[str, tuple[str, str | None, str | None
     return {row["sli"]: (row["state"], row["reason"], row["evidence"]) for row in answer["states"]}
 
 
-def test_each_fault_is_named_rightly(shop: Up, lake: Path):
+def test_each_fault_is_named_rightly(shop: Up, lake: Path, run):
     """Unreported run, un-instrumented input, a failed save that the listener calls COMPLETE."""
-    told = listener_conf(http(shop.collector), namespace="shop")
+    logged = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": (lake / "logs").as_uri()}
+    told = logged | listener_conf(http(shop.collector), namespace="shop")
     for job in ("ingest", "clean", "report"):
-        _run(lake, job, told)
-    _run(lake, "clean", {})
-    _run(lake, "bill", told)
+        run("shop", lake, told, job)
+    run("shop", lake, logged, "clean")
+    run("shop", lake, told, "bill")
 
     def found(dataset: str, sli: str, reason: str) -> str | None:
         state, why, evidence = _states(shop, dataset).get(sli, (None, None, None))
@@ -78,18 +64,26 @@ def test_each_fault_is_named_rightly(shop: Up, lake: Path):
     missing = until(lambda: found(core, "M3b", "edge_missing"), seconds=_WAIT_SECONDS)
     assert "; evidence has it " in missing
 
-    billed = next(
-        f"{row['dataset_namespace']}/{row['dataset']}"
-        for row in shop.ask("datasets")
-        if row["dataset"] == "SEED"
-    )
+    billed = until(lambda: _billed(shop), seconds=_WAIT_SECONDS)
     failure = until(lambda: _told_of_failure(_states(shop, billed)), seconds=_WAIT_SECONDS)
     assert "as the Spark event log says and its events do not: [COLUMN_NOT_DEFINED" in failure
 
     mart, raw = f"file{lake}/mart/daily", f"file{lake}/raw/orders"
-    assert _states(shop, mart)["M1"][0] == _states(shop, raw)["M1"][0] == "good"
+    for one in (mart, raw):
+        until(lambda one=one: _is_reported(shop, one), seconds=_WAIT_SECONDS)
     # `pytest -rP` shows what people are told.
     sys.stdout.writelines(shop.text("why", one) for one in (core, countries, billed, mart, raw))
+
+
+def _billed(up: Up) -> str | None:
+    """The name of the database's table, once an event of it has landed."""
+    rows = [row for row in up.ask("datasets") or () if row["dataset"] == "SEED"]
+    return f"{rows[0]['dataset_namespace']}/{rows[0]['dataset']}" if rows else None
+
+
+def _is_reported(up: Up, dataset: str) -> bool:
+    state, *_ = _states(up, dataset).get("M1", (None,))
+    return state == "good"
 
 
 def _told_of_failure(states: dict[str, tuple[str, str | None, str | None]]) -> str | None:
