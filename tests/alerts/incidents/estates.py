@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from alerts.incidents.estate import DATASET, MICROS, NEVER, NO_KEY, BadFact, Edges, estate
+from alerts.incidents.roots import clusters
 from lineage.states import TIERS
 
 HOUR = 3600 * MICROS
@@ -78,3 +79,13 @@ def _letter(number):
 
 
 NAN = math.nan
+
+
+def found(facts, *arrows, **said):  # noqa: ANN002, ANN003
+    """Roots, and the members of each."""
+    return told(clusters(facts, made(*arrows, **said)))
+
+
+def late(*names, since=12):  # noqa: ANN002
+    """Each waits for what it is made of."""
+    return [bad(name, "upstream_late", since) for name in names]

@@ -14,6 +14,8 @@ from lineage.clock import from_micros
 from lineage.policy.model import DEFAULT
 from tests.alerts.watch.estate import Estate, micros
 
+NOON = 12 * 3600
+
 
 class Watched:
     """A watch, and the seconds that it was called at."""
@@ -90,3 +92,18 @@ class Watched:
 def watched(catalog):
     """On both kinds of catalog."""
     return Watched(catalog)
+
+
+@pytest.fixture
+def failed(watched):
+    """`raw` was to be written again at noon, and its job failed; what is made of it is late."""
+    estate = watched.estate
+    estate.add("raw", "core", "mart")
+    estate.add("board", tier="critical")
+    estate.chain("raw", "core", "mart", "board")
+    watched.at(NOON)
+    run = estate.fail("raw", NOON + 60)
+    estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 90.0)
+    estate.say("core", "bad", "upstream_late", limit_seconds=NOON + 120.0)
+    watched.run = run
+    return watched

@@ -1,31 +1,14 @@
 """From states in the catalog to incidents in the catalog."""
 
 import msgspec
-import pytest
 from sqlalchemy import event, update
 
 from alerts.delivery.message import from_json
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.policy.model import DatasetRule, JobRule, Owner, Policy
-from tests.alerts.watch.estate import DAY, NAMESPACE, dataset, job, micros
-
-NOON = 12 * 3600
-
-
-@pytest.fixture
-def failed(watched):
-    """`raw` was to be written again at noon, and its job failed; what is made of it is late."""
-    estate = watched.estate
-    estate.add("raw", "core", "mart")
-    estate.add("board", tier="critical")
-    estate.chain("raw", "core", "mart", "board")
-    watched.at(NOON)
-    run = estate.fail("raw", NOON + 60)
-    estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 90.0)
-    estate.say("core", "bad", "upstream_late", limit_seconds=NOON + 120.0)
-    watched.run = run
-    return watched
+from lineage.policy.model import Owner, Policy
+from tests.alerts.watch.conftest import NOON
+from tests.alerts.watch.estate import DAY, dataset, job, micros
 
 
 def test_one_fault_is_one_incident_of_the_job_at_its_root(failed):
@@ -43,24 +26,6 @@ def test_one_fault_is_one_incident_of_the_job_at_its_root(failed):
     assert members[dataset("raw")].run_id == failed.run
     assert members[dataset("core")].explained_by == dataset("raw")
     assert [each.what for each in failed.rows(tables.incident_event)] == ["opened"]
-
-
-def test_a_critical_dataset_downstream_makes_it_a_page_and_says_when_it_is_hit(failed):
-    """The board is due an hour after the next midnight, and read then: less than its four hours."""
-    late = 21 * 3600
-    failed.at(late)
-    failed.until(late + 60)
-
-    assert (failed.one.severity, failed.one.because) == ("page", "soon")
-    assert failed.one.hit_at == micros(DAY + 3600)
-
-
-def test_it_is_a_ticket_while_there_is_time(failed):
-    """The same fault at noon."""
-    failed.at(NOON + 120)
-    failed.until(NOON + 180)
-
-    assert (failed.one.severity, failed.one.because) == ("ticket", "later")
 
 
 def test_what_recovers_is_resolved_and_its_members_left(failed):
@@ -111,15 +76,6 @@ def test_what_was_pending_and_is_good_again_never_was(failed):
     failed.until(NOON + 200)
 
     assert failed.rows() == []
-
-
-def test_the_owner_is_the_job_s_before_its_datasets(failed):
-    """The policy says who owns the job."""
-    failed.policy = Policy(jobs=(JobRule(match="spark/make_raw", owner="ingest"),))
-    failed.at(NOON + 120)
-    failed.until(NOON + 180)
-
-    assert failed.one.owner == "ingest"
 
 
 def test_a_planned_window_hides_it(failed):
@@ -209,61 +165,6 @@ def test_what_is_unknown_freezes_it(failed):
     assert failed.one.is_frozen
 
 
-def test_a_gap_that_always_stood_is_a_ticket(watched):
-    """Though a critical dataset has it."""
-    watched.estate.add("board", tier="critical")
-    watched.estate.say("board", "bad", "no_inputs", sli="M1", was_good=False)
-    watched.at(NOON)
-    watched.until(NOON + 60)
-
-    assert (watched.one.root_kind, watched.one.severity) == ("standing_gap", "ticket")
-
-
-def test_lineage_that_stopped_pages(watched):
-    """The same, of a dataset that had it."""
-    watched.estate.add("board", tier="critical")
-    watched.estate.say("board", "bad", "no_inputs", sli="M1")
-    watched.at(NOON)
-    watched.until(NOON + 60)
-
-    assert (watched.one.root_kind, watched.one.severity) == ("unreported", "page")
-
-
-def test_a_job_that_retries_failed_when_it_failed_first(failed):
-    """The newest run is named, the onset stays."""
-    again = failed.estate.fail("raw", NOON + 100)
-    failed.at(NOON + 120)
-    failed.until(NOON + 180)
-
-    assert failed.one.onset == micros(NOON + 60)
-    assert again in failed.one.evidence
-
-
-def test_an_edge_of_the_past_explains_nothing(failed):
-    """`core` was not made of `raw` for nine days: two faults."""
-    with writing(failed.engine) as connection:
-        old = update(tables.edge).where(tables.edge.c.downstream_key == dataset("core"))
-        connection.execute(old.values(last_seen_at=micros(-8 * DAY)))
-    failed.at(NOON + 120)
-    failed.until(NOON + 180)
-
-    roots = {row.root_name: row.unknown for row in failed.rows()}
-    assert roots == {"make_raw": None, "make_core": "no_upstream"}
-
-
-def test_what_the_policy_declares_is_an_edge_though_nobody_reports_it(failed):
-    """The list of who is hurt has `silent`, whose job tells nobody what it reads."""
-    failed.estate.add("silent")
-    inputs = (f"{NAMESPACE}/core",)
-    silent = DatasetRule(match=f"{NAMESPACE}/silent", expect_inputs=inputs)
-    failed.policy = Policy(datasets=(silent,))
-    failed.at(NOON + 120)
-    failed.until(NOON + 180)
-
-    hurt = {row.dataset_key: row.hops for row in failed.rows(tables.incident_impact)}
-    assert hurt[dataset("silent")] == 2
-
-
 def test_the_life_is_kept_whole(failed):
     """What the next step needs is in the row, to the letter."""
     failed.at(NOON + 120)
@@ -279,25 +180,6 @@ def _written(watched, name, at):
     with writing(watched.engine) as connection:
         mine = update(table).where(table.c.dataset_key == dataset(name))
         connection.execute(mine.values(last_written_at=micros(at)))
-
-
-def test_jobs_that_one_upgrade_breaks_are_one_incident(watched):
-    """Of several teams: it is the platform's, and says the counts on both sides."""
-    estate = watched.estate
-    broken = [f"broken{number}" for number in range(4)]
-    estate.add(*broken, *(f"well{number}" for number in range(30)))
-    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
-    watched.at(NOON)
-    for number, name in enumerate(broken):
-        estate.fail(name, NOON + 60, engine_version="4.3.1")
-        estate.own(name, f"team{number}")
-        estate.say(name, "bad", "job_failed", limit_seconds=NOON + 90.0)
-    watched.at(NOON + 120)
-    watched.until(NOON + 180)
-
-    assert watched.one.what.startswith("spark 4.3.1: its jobs fail; 4 datasets")
-    assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
-    assert "4 of 4 jobs that fail have it, and 0 of 30" in watched.one.evidence
 
 
 def test_whoever_only_looks_waits_for_nobody_who_writes(failed):
