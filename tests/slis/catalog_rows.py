@@ -178,6 +178,7 @@ class CatalogRows:
         )
 
     def rows(self, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-        """All rows of a table."""
+        """All rows of a table, in the order of its key."""
+        query = table.select().order_by(*table.primary_key)
         with self.engine.connect() as connection:
-            return [dict(row) for row in connection.execute(table.select()).mappings()]
+            return [dict(row) for row in connection.execute(query).mappings()]

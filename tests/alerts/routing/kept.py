@@ -44,7 +44,8 @@ class Desk:
     def outbox(self):
         """`channel kind revision` of all letters, in order."""
         own = notification.c
-        query = select(own.channel, own.kind, own.revision).order_by(own.created_at, own.channel)
+        query = select(own.channel, own.kind, own.revision)
+        query = query.order_by(own.created_at, own.channel, own.revision)
         with self.engine.connect() as connection:
             return [f"{row.channel} {row.kind} {row.revision}" for row in connection.execute(query)]
 

@@ -16,8 +16,9 @@ from tests.alerts.incidents.stories import found
 from tests.alerts.routing.calls import ACCESS, BURN, STALE, alert, body, of_incident
 from tests.alerts.routing.kept import Desk
 from tests.alerts.routing.town import outage
-from tests.alerts.rules.alertmanagers import listening, running, until
+from tests.alerts.rules.alertmanagers import listening, running
 from tests.alerts.rules.test_delivered_alerts import configured
+from tests.service.waiting import until
 
 PAGE = {"owner": "shop", "level": "page"}
 TOLD = ["pagerduty:platform.key {} {}", "slack:#platform {} {}"]
@@ -235,7 +236,7 @@ def test_what_the_real_alertmanager_posts_is_taken(tmp_path: Path, desk):
     labels = {"alertname": "LinewardIncidentPage", "incident": number, "root_kind": "failed"}
     with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
         alerting.post({**labels, "severity": "page", "owner": "shop"}, BURN)
-        until(lambda: len(heard.calls) >= 2, alerting.states)
+        until(lambda: len(heard.calls) >= 2, told=alerting.states)
         bodies = [msgspec.json.encode(each) for _, _, each in heard.calls]
 
     with writing(desk.engine) as connection:

@@ -74,9 +74,9 @@ class Watched:
             connection.execute(mine.values(namespace=namespace))
 
     def rows(self, table=tables.incident):
-        """All of a table."""
+        """All of a table, in the order of its key."""
         with self.engine.connect() as connection:
-            return connection.execute(select(table)).all()
+            return connection.execute(select(table).order_by(*table.primary_key)).all()
 
     @property
     def one(self):

@@ -169,9 +169,9 @@ class Shop:
         ]
 
     def rows(self, table: Table = tables.incident) -> list[Any]:
-        """All of a table."""
+        """All of a table, in the order of its key."""
         with self.engine.connect() as connection:
-            return list(connection.execute(select(table)))
+            return list(connection.execute(select(table).order_by(*table.primary_key)))
 
     @property
     def one(self) -> Any:  # noqa: ANN401 - a row
