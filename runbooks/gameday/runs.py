@@ -67,6 +67,7 @@ class _Simulation:
         self._heap: list[_Due] = []
         self._order = 0
         self._counts = [0] * len(estate.jobs)
+        self._last_slot = [0] * len(estate.jobs)
         self._last_start = [0] * len(estate.jobs)
         self._busy_until = [0] * len(estate.jobs)
         self._written = [0] * len(estate.datasets)
@@ -177,7 +178,9 @@ class _Simulation:
         if told.fate == "complete" and chance.random() < _NATURAL_FAILURES:
             told = msgspec.structs.replace(told, fate="retry")
         ended_at = at + self._lasts(job, chance)
-        self._last_start[job.number] = at
+        # Whoever reads waits for what is newer than its newest day's run, not than a backfill's.
+        if slot >= self._last_slot[job.number]:
+            self._last_slot[job.number], self._last_start[job.number] = slot, at
         self._busy_until[job.number] = ended_at
         run = Run(job.number, number, slot, at, ended_at, told)
         self._under_way[job.number, number] = run

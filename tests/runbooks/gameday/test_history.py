@@ -12,7 +12,7 @@ from runbooks.gameday.estate import Shape, make
 from runbooks.gameday.events import instant, other_name
 from runbooks.gameday.history import slabs
 from runbooks.gameday.injected import Injected
-from runbooks.gameday.model import DAY, HOUR, MICROS
+from runbooks.gameday.model import DAY, HOUR, MICROS, MINUTE
 from runbooks.gameday.runs import runs
 from runbooks.gameday.slots import begins_at
 
@@ -267,6 +267,24 @@ def test_a_night_s_run_waits_for_a_backfill_and_is_not_left_out():
     (own,) = [run for run in found if run.nominal_at == slot]
     assert own.started_at > slot
     assert len(found) == len(times(job)) + 5
+
+
+def test_a_night_s_run_needs_no_input_that_is_newer_than_a_backfill():
+    """It waits for what is newer than the night before's run, as it does without one."""
+    punctual = {run.job for run in runs(ESTATE) if run.started_at == run.nominal_at > BEGINS + DAY}
+    job = next(
+        job
+        for job in ESTATE.jobs
+        if job.number in punctual
+        and (job.waits, job.cadence) == (True, "daily")
+        and {ESTATE.datasets[each].cadence for each in job.inputs} == {"daily"}
+    )
+    slot = [run for run in runs(ESTATE) if run.job == job.number][1].nominal_at
+    backfill = Injected("backfill", (job.number,), slot - MINUTE, slot + 4 * HOUR)
+    found = [run for run in runs(ESTATE, (backfill,)) if run.job == job.number]
+
+    (own,) = [run for run in found if run.nominal_at == slot]
+    assert own.started_at < slot + 6 * HOUR
 
 
 def test_a_retired_job_drops_what_it_wrote():
