@@ -40,6 +40,10 @@ ACTIVITY: Final = pa.schema(
 )
 """`sli_schemas.ACTIVITY`, in Arrow."""
 
+# Runs that a slab may tell of: one that began before it may end in it. `Arrivals.runs` knows.
+MAY_BE_TOLD: Final = "(r.landed_at = :landed_at OR r.last_event_at >= :since)"
+_SINCE: Final = 86_400 * 1_000_000  # µs before a slab: a clock that is behind by hours says so
+
 _STOOD = """
     SELECT dataset_key, last_written_at, last_write_root_run_id, last_job_namespace, last_job_name,
         last_write_names_input, last_write_is_reported, last_write_is_streaming, last_read_at,
@@ -52,14 +56,14 @@ _WRITES = f"""
     FROM dataset_write w
     WHERE w.landed_at = :landed_at AND NOT coalesce({IS_BACKFILL}, 1 = 0)
 """  # noqa: S608 - our own words
-_RUNS = """
+_RUNS = f"""
     SELECT d.canonical_key AS dataset_key, r.run_id, io.direction, r.failed_at,
         CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB' THEN r.started_at END AS started_at,
         io.last_event_at
     FROM run r JOIN run_io io ON io.run_key = r.run_key
     JOIN dataset d ON d.dataset_key = io.dataset_key
-    WHERE r.landed_at = :landed_at
-"""
+    WHERE {MAY_BE_TOLD}
+"""  # noqa: S608 - our own words
 
 
 class _Run(msgspec.Struct):
@@ -92,6 +96,13 @@ class _Told(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Told).decode
 
 
+class Slab(msgspec.Struct, frozen=True):
+    """From when to when, µs. It is merged at its end, which no other slab has."""
+
+    starts_at: int
+    ends_at: int
+
+
 class Arrivals:
     """When what was told arrived, µs.
 
@@ -115,6 +126,12 @@ class Arrivals:
                 root = told.run.runId if parent is None else parent.root.run.runId
                 self.of_write[root] = max(received_at, self.of_write.get(root, 0))
 
+    def runs(self, connection: Connection, query: str, slab: Slab) -> list[dict[str, Any]]:
+        """Rows of runs that events of the slab told of; `query` asks for `MAY_BE_TOLD`."""
+        given = {"landed_at": slab.ends_at, "since": slab.starts_at - _SINCE}
+        found = connection.execute(text(query), given).mappings()
+        return [dict(row) for row in found if row["run_id"] in self.of_run]
+
 
 def stood(engine: Engine, at: int) -> pa.Table:
     """`ACTIVITY` of what the catalog holds before a slab, all of it known from `at` on, µs."""
@@ -123,24 +140,20 @@ def stood(engine: Engine, at: int) -> pa.Table:
     return _table(_stood_row(row, at) for row in rows)
 
 
-def arrived(engine: Engine, landed_at: int, arrivals: Arrivals) -> pa.Table:
+def arrived(engine: Engine, slab: Slab, arrivals: Arrivals) -> pa.Table:
     """`ACTIVITY` of a slab that was merged.
 
     Args:
         engine: of the catalog.
-        landed_at: of the merge, which no other slab has, µs.
+        slab: its times.
         arrivals: when its events came.
     """
     with engine.connect() as connection:
-        writes = _rows(connection, _WRITES, landed_at)
-        runs = _rows(connection, _RUNS, landed_at)
+        told = connection.execute(text(_WRITES), {"landed_at": slab.ends_at}).mappings()
+        writes = [dict(row) for row in told]
+        runs = arrivals.runs(connection, _RUNS, slab)
     found = [_write_row(row, arrivals) for row in writes]
     return _table([*found, *(each for row in runs for each in _run_rows(row, arrivals))])
-
-
-def _rows(connection: Connection, query: str, landed_at: int) -> list[Mapping[str, Any]]:
-    found = connection.execute(text(query), {"landed_at": landed_at}).mappings()
-    return [dict(row) for row in found]
 
 
 def _table(rows: Iterable[dict[str, object]]) -> pa.Table:

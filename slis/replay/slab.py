@@ -18,28 +18,27 @@ from slis.learning import learn
 from slis.policy_names import renew_names
 from slis.quality.found import defects_found
 from slis.replay import grid
-from slis.replay.arrivals import Arrivals, arrived, stood
+from slis.replay.arrivals import MAY_BE_TOLD, Arrivals, Slab, arrived, stood
 from slis.retirement import retire_unused
 from slis.settings import Place
 from slis.sli_schemas import ACTIVITY, EDGES
 from slis.stream import query
 from slis.stream.gaps import copy_gaps
 
-At = dict[str, int]
 MAX_ROWS: Final = 50_000  # events a batch
 _DAY, _AHEAD = timedelta(days=1), timedelta(days=15)
 _EXPECTED = f"""
     SELECT DISTINCT upstream_key, downstream_key FROM edge WHERE runs >= {MIN_RUNS}
 """  # noqa: S608 - a number of ours
-# Of the catalog at the end of a slab, whole; of runs those that landed in it and write.
+# Of the catalog at the end of a slab, whole; of runs those that it told of, and that write.
 STANDING: Final = ("dataset", "dataset_policy", "dataset_limit", "edge", "ingestion_gap")
-_RUNS = """
-    SELECT r.* FROM run r WHERE r.landed_at = :landed_at AND EXISTS (
-        SELECT 1 FROM run_io io WHERE io.run_key = r.run_key AND io.direction = 'write')
-"""
-_RUN_IO = """
-    SELECT io.* FROM run_io io JOIN run r ON r.run_key = io.run_key WHERE r.landed_at = :landed_at
-"""
+_WRITING = f"""{MAY_BE_TOLD} AND EXISTS (
+    SELECT 1 FROM run_io o WHERE o.run_key = r.run_key AND o.direction = 'write')
+"""  # noqa: S608 - our own words, as below
+_RUNS = f"SELECT r.* FROM run r WHERE {_WRITING}"  # noqa: S608
+_RUN_IO = f"""
+    SELECT io.*, r.run_id FROM run_io io JOIN run r ON r.run_key = io.run_key WHERE {_WRITING}
+"""  # noqa: S608
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -49,7 +48,7 @@ class Judged(msgspec.Struct, frozen=True):
         changes: `grid.CHANGES`, by instant.
         activity: `arrivals.ACTIVITY` of what arrived in it.
         tables: rows of the catalog by table: `STANDING` as of its end, and `run`, with the instant
-            at which each was known whole as `visible_at`, and `run_io` of what landed in it.
+            at which each was known whole as `visible_at`, and `run_io` of these.
         seconds: of each step.
     """
 
@@ -103,26 +102,29 @@ class Replay:
         dataset_policies.renew(self._engine, self._policy)
         copy_gaps(self._place.spool, self._engine, ends_at)
         laps.end("renewed")
-        fresh = arrived(self._engine, ends_at, arrivals)
+        slab = Slab(starts_at, ends_at)
+        fresh = arrived(self._engine, slab, arrivals)
         known = pa.concat_tables([before, fresh])
         found = _no_changes() if teaches_only else self._changes(known, starts_at, ends_at)
         laps.end("judged")
         learn(self._spark, self._engine, now, policy=self._policy)
         laps.end("learned")
         ordered = found.sort_by([("as_of", "ascending")])
-        tables = self._tables(ends_at, arrivals)
+        tables = self._tables(slab, arrivals)
         laps.end("kept")
         return Judged(ordered, fresh, tables, laps.seconds)
 
-    def _tables(self, landed_at: int, arrivals: Arrivals) -> dict[str, pa.Table]:
-        at = {"landed_at": landed_at}
+    def _tables(self, slab: Slab, arrivals: Arrivals) -> dict[str, pa.Table]:
         with self._engine.connect() as connection:
             told = {name: _rows(connection, f"SELECT * FROM {name}") for name in STANDING}  # noqa: S608 - names of ours
             told["run"] = [
-                row | {"visible_at": arrivals.of_run.get(row["run_id"], landed_at)}
-                for row in _rows(connection, _RUNS, at)
+                row | {"visible_at": arrivals.of_run[row["run_id"]]}
+                for row in arrivals.runs(connection, _RUNS, slab)
             ]
-            told["run_io"] = _rows(connection, _RUN_IO, at)
+            told["run_io"] = [
+                {name: value for name, value in row.items() if name != "run_id"}
+                for row in arrivals.runs(connection, _RUN_IO, slab)
+            ]
         return {name: pa.Table.from_pylist(rows) for name, rows in told.items()}
 
     def _land(self, ends_at: int) -> None:
@@ -164,8 +166,8 @@ class Replay:
         return [_edges_of(each, from_micros(last)) for each in found]
 
 
-def _rows(connection: Connection, query: str, given: At | None = None) -> list[dict[str, Any]]:
-    return [dict(row) for row in connection.execute(text(query), given or {}).mappings()]
+def _rows(connection: Connection, query: str) -> list[dict[str, Any]]:
+    return [dict(row) for row in connection.execute(text(query)).mappings()]
 
 
 def _no_changes() -> pa.Table:

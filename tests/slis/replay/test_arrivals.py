@@ -3,14 +3,15 @@
 import json
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import from_micros
-from slis.replay.arrivals import Arrivals, arrived, stood
+from slis.replay.arrivals import Arrivals, Slab, arrived, stood
 
 LANDED = 900_000_000
+SLAB, NEXT = Slab(0, LANDED), Slab(LANDED, 2 * LANDED)
 ROOT, RUN = "root-1", "run-1"
 
 
@@ -56,7 +57,7 @@ def test_a_write_is_known_from_its_complete_on(written):
         [event("START", 400_000_100), event("COMPLETE", 520_000_000, outputs=["orders"])]
     )
 
-    facts = arrived(written, LANDED, arrivals).to_pylist()
+    facts = arrived(written, SLAB, arrivals).to_pylist()
 
     known = [(row["visible_at"], row["write"] is not None, row["started_at"]) for row in facts]
     assert known == [
@@ -68,7 +69,40 @@ def test_a_write_is_known_from_its_complete_on(written):
 
 def test_what_landed_with_another_slab_is_not_of_this_one(written):
     """It stood before."""
-    assert arrived(written, LANDED + 1, Arrivals([])).num_rows == 0
+    assert arrived(written, NEXT, Arrivals([])).num_rows == 0
+
+
+def test_a_run_that_began_before_a_slab_fails_in_it(written):
+    """It landed with the slab in which it began; its end is of the one in which that came."""
+    failed = {"failed_at": 950_000_000, "last_event_at": 950_000_000}
+    with writing(written) as connection:
+        connection.execute(update(tables.run).values(failed))
+
+    facts = arrived(written, NEXT, Arrivals([event("FAIL", 960_000_000)])).to_pylist()
+
+    [failure] = [row for row in facts if row["failed"] is not None]
+    assert failure["visible_at"] == from_micros(960_000_000)
+    assert failure["failed"]["failed_at"] == from_micros(950_000_000)
+
+
+def test_a_night_whose_write_is_followed_by_another_is_no_backfill(written):
+    """Two nights of one slab, a little more apart than the cadence: when it came it was newest."""
+    day = 86_400_000_000
+    with writing(written) as connection:
+        connection.execute(update(tables.dataset_write).values(nominal_start_at=0))
+        [row] = connection.execute(tables.dataset_write.select()).mappings()
+        later = {"root_run_id": "root-2", "written_at": 500_000_000 + day, "nominal_start_at": day}
+        connection.execute(insert(tables.dataset_write), dict(row) | later)
+        again = {"root_run_id": "root-3", "written_at": 600_000_000 + day, "nominal_start_at": 0}
+        connection.execute(insert(tables.dataset_write), dict(row) | again)
+        limit = {"dataset_key": 1, "gaps": 20, "cadence_seconds": 86_390.0, "learned_at": 1}
+        limit |= {"limit_seconds": 9e4, "cadence_class": "periodic", "explanation": ""}
+        connection.execute(insert(tables.dataset_limit), limit)
+
+    facts = arrived(written, SLAB, Arrivals([])).to_pylist()
+
+    roots = {row["write"]["root_run_id"] for row in facts if row["write"] is not None}
+    assert roots == {ROOT, "root-2"}
 
 
 def test_the_complete_of_the_last_run_of_a_root_tells_the_write():
