@@ -120,6 +120,7 @@ def _profiles(  # type: ignore[no-untyped-def]
     # A planned reload is one too, though whoever looks sees its write.
     counts &= ~time.in_window(at)
     at, teaches = at[counts], np.asarray(row.teaches, dtype=np.bool_)[counts]
+    teaches &= ~time.spans_window(at)
     wall = wall_seconds(at, time.time_zone)
     for as_of, count in zip(instants, np.searchsorted(at, instants, side="right"), strict=True):
         if count:
@@ -133,7 +134,8 @@ def _profiles(  # type: ignore[no-untyped-def]
             )
             told = {"as_of": as_of, "dataset_key": row.dataset_key, "plan": plan}
             newest = int(fresh[np.searchsorted(fresh, as_of, side="right") - 1])
-            last = {"last_micros": int(at[count - 1]), "newest_micros": newest}
+            from_then = int(time.out_of_windows(np.array([newest]))[0])
+            last = {"last_micros": from_then, "newest_micros": newest}
             yield {**told, **_fields(cadence, hours), **last}
 
 

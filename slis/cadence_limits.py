@@ -190,8 +190,13 @@ def deadlines(row, at, time: WorkingTime):  # type: ignore[no-untyped-def]  # no
     cadence = Cadence(
         row.cadence_class, row.gaps, largest=row.largest, cycle_seconds=cycle, phase=phase
     )
-    due = origin(working, cadence) + row.limit
-    return time.due(at, due, hours, usual_gap=row.usual_gap)
+    slot = origin(working, cadence)
+    due = time.due(at, slot + row.limit, hours, usual_gap=row.usual_gap)
+    if not time.windows:
+        return due
+    # A slot that is over when a window begins stays over; one in the window is for its end.
+    since = time.due(at, slot, hours, usual_gap=row.usual_gap) if is_periodic else at
+    return time.after_windows(since, due)
 
 
 def _explanation(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple

@@ -63,20 +63,35 @@ class WorkingTime(msgspec.Struct, frozen=True):
         return both if both.any() else learned
 
     def pauses(self) -> Floats:
-        """(start, end) in wall time of holidays and windows, joined where they overlap."""
-        spans = [_whole_day(day) for day in self.holidays]
-        if self.windows:
-            ends = np.array(self.windows, dtype=np.int64)
-            walls = wall_seconds(ends.ravel(), self.time_zone).reshape(ends.shape)
-            spans += [(float(start), float(end)) for start, end in walls]
-        return _joined(sorted(spans))
+        """(start, end) in wall time of holidays, joined where they touch.
+
+        Windows are none: a schedule goes on through them, and its hour would be another after them.
+        """
+        return _joined(sorted(_whole_day(day) for day in self.holidays))
 
     def in_window(self, micros: Micros) -> Hours:
         """Which instants lie in a suppression."""
-        inside = np.zeros(micros.size, dtype=np.bool_)
+        return self.out_of_windows(micros) > micros
+
+    def spans_window(self, micros: Micros) -> Hours:
+        """Whether a suppression overlaps the time since the instant before; of the first: no."""
+        spans = np.zeros(micros.size, dtype=np.bool_)
         for start, end in self.windows:
-            inside |= (micros >= start) & (micros < end)
-        return inside
+            spans[1:] |= (micros[1:] > start) & (micros[:-1] < end)
+        return spans
+
+    def out_of_windows(self, micros: Micros) -> Micros:
+        """The instants; of those in a suppression, its end."""
+        for start, end in self.windows:
+            micros = np.where((micros >= start) & (micros < end), end, micros)
+        return micros
+
+    def after_windows(self, since: Micros, due: Micros) -> Micros:
+        """The deadlines, later by what of the time from `since` to them lies in suppressions."""
+        for start, end in self.windows:
+            is_between = (start < due) & (end > since)
+            due = np.where(is_between, due + end - np.maximum(start, since), due)
+        return due
 
     def due(self, at: Micros, working: Floats, hours: Hours, *, usual_gap: float) -> Micros:
         """The instants by which so many working seconds have gone, of gaps that began at `at`.

@@ -1,8 +1,8 @@
 """Time in which writes are due: a week without the hours in which a dataset is never written.
 
 A weekday job's gap from Friday to Monday is one working day, so that it is not late on a Sunday and
-a Monday teaches nothing wrong. Days off, holidays and planned windows of the policy do not count
-either. Everything is in wall time of the schedule's zone: in the weeks in which the clocks change,
+a Monday teaches nothing wrong. Days off and holidays of the policy do not count either.
+Everything is in wall time of the schedule's zone: in the weeks in which the clocks change,
 a daily job's gap is still one day.
 """
 

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from pyspark.sql import functions as F
 
+from lineage.clock import to_micros
 from slis import cadence_limits
 from slis.cadence import backfills
 from slis.cadence_limits import learned_limits
+from slis.working_time import WorkingTime
 from tests.slis.sli_frames import day, gaps, writes
 
 HOUR = 3_600.0
@@ -91,6 +93,26 @@ def test_one_late_write_of_few_does_not_make_a_limit_of_days(spark, monkeypatch,
     # A write is due a day after the last; one that is a day late never came.
     assert (limits[1] <= 48) is is_bounded
     assert 1.4 < limits[2] < 3
+
+
+def test_a_schedule_goes_on_through_a_planned_window(spark):
+    """One night's write is 10 h late, within a window: the next night's is due at its hour."""
+    usual = [day(n, 4.6 + n % 3 / 20) for n in range(20)]
+    planned = (day(12, 4.3), day(12, 18.3))
+    times = [day(12, 14.5) if n == 12 else at for n, at in enumerate(usual)]
+    frame = writes(spark, *({"dataset_key": 1, "written_at": time} for time in times))
+    window = tuple(to_micros(end) for end in planned)
+    clock = {None: WorkingTime(windows=(window,))}
+
+    def due(as_of, newest):
+        [row] = learned_limits(frame, gaps(spark), as_of=as_of, times=clock).collect()
+        return newest + timedelta(seconds=row.limit_seconds)
+
+    # In it, the night's slot is for its end; a write in it counts as one at its end.
+    assert day(12, 18.3) < due(day(12, 5), times[11]) < day(12, 23)
+    assert day(13, 4.8) < due(day(12, 20), times[12]) < day(13, 23)
+    assert day(14, 7) < due(day(13, 20), times[13]) < day(14, 9)
+    assert day(20, 7) < due(day(19, 20), times[19]) < day(20, 9)
 
 
 def test_gaps_of_our_own_and_backfills_teach_nothing(spark):

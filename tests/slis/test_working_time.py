@@ -95,6 +95,19 @@ def test_time_off_is_told_in_instants_and_joined():
     ]
 
 
+def test_what_lies_in_a_planned_window_is_for_its_end():
+    """Of two windows that follow one another too; what is over when one begins stays over."""
+    hour = 3_600_000_000
+    time = WorkingTime(windows=((10 * hour, 14 * hour), (14 * hour, 16 * hour)))
+    instants = np.array([9, 10, 13, 15, 16]) * hour
+
+    assert time.in_window(instants).tolist() == [False, True, True, True, False]
+    assert (time.out_of_windows(instants) // hour).tolist() == [9, 16, 16, 16, 16]
+    assert time.spans_window(instants).tolist() == [False, False, True, True, True]
+    since, due = np.array([8, 8, 13, 16]) * hour, np.array([9, 11, 15, 18]) * hour
+    assert (time.after_windows(since, due) // hour).tolist() == [9, 17, 18, 18]
+
+
 @given(st.floats(min_value=2e9, max_value=2.01e9), st.lists(st.integers(0, 60), max_size=4))
 def test_working_time_with_pauses_reverses(wall, days):
     """A wall time outside pauses comes back; one inside comes back as the pause's end."""
