@@ -31,7 +31,7 @@ DATASET: Final = np.dtype(
         ("cadence_seconds", np.float64),  # nan: not known
         ("tier", np.int8),  # position in lineage.states.TIERS
         ("is_source", np.bool_),
-        ("is_observable", np.bool_),  # false: nobody can say whether it is good
+        ("is_observable", np.bool_),  # false: nobody can say whether it is good, or not yet
         ("is_unknown", np.bool_),  # its state is unknown now: our own fault may explain it
     ]
 )

@@ -73,6 +73,7 @@ def read_estate(connection: Connection, as_of: int, declared: Iterable[Pair] = (
     columns = _columns(connection)
     edges = _edges(connection, declared)
     rows, jobs = _rows(columns)
+    rows["is_observable"] &= ~_is_due(rows, as_of)
     failed = failures(connection, _that_failed(rows))
     _tell_failures(rows, failed, jobs)
     _expect_reads(rows, columns[5], edges, as_of)
@@ -109,6 +110,15 @@ def _rows(columns: list[Sequence[Any]]) -> tuple[Rows, Jobs]:
     deadline = np.array(columns[11], dtype=np.float64)
     rows["deadline_at"] = np.where(np.isnan(deadline), NEVER, deadline)
     return rows, jobs
+
+
+def _is_due(rows: Rows, as_of: int) -> NDArray[np.bool_]:
+    """Not written for more than a cadence: before its limit nobody can say whether it stopped.
+
+    What it makes late may have a shorter limit, and be bad before it.
+    """
+    due_at: NDArray[np.float64] = rows["last_written_at"] + rows["cadence_seconds"] * MICROS
+    return (due_at < as_of) & (rows["last_written_at"] > 0)  # nan, no known cadence, is no less
 
 
 def _jobs(namespaces: Iterable[str | None], names: Iterable[str | None]) -> tuple[list[int], Jobs]:

@@ -1,5 +1,6 @@
 """What an incident is: how grave, whose and by what root, by what the catalog holds."""
 
+import pytest
 from sqlalchemy import update
 
 from lineage.catalog import tables
@@ -108,3 +109,26 @@ def test_jobs_that_one_upgrade_breaks_are_one_incident(watched):
     assert watched.one.what.startswith("spark 4.3.1: its jobs fail; 4 datasets")
     assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
     assert "4 of 4 jobs that fail have it, and 0 of 30" in watched.one.evidence
+
+
+@pytest.mark.parametrize(
+    ("cadence", "roots"), [(DAY, {"make_raw"}), (2 * DAY, {"make_raw", "make_mart"})]
+)
+def test_what_is_due_and_not_late_yet_is_looked_through(watched, cadence, roots):
+    """`core` has the longest limit of three; one that is written every other day is not due."""
+    estate = watched.estate
+    estate.add("raw", "core", "mart")
+    estate.chain("raw", "core", "mart")
+    with writing(watched.engine) as connection:
+        own = update(tables.dataset_limit).where(
+            tables.dataset_limit.c.dataset_key == dataset("core")
+        )
+        connection.execute(own.values(cadence_seconds=cadence))
+    watched.at(DAY)
+    estate.fail("raw", DAY + 60)
+    estate.say("raw", "bad", "job_failed", limit_seconds=DAY + 90.0)
+    estate.say("mart", "bad", "silent", limit_seconds=DAY + 120.0)
+    watched.at(DAY + 180)
+    watched.until(DAY + 240)
+
+    assert {row.root_name for row in watched.rows()} == roots
