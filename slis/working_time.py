@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import date, datetime, timedelta
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -31,6 +32,7 @@ _DAILY_SECONDS = 20 * 3_600.0
 _NIGHT_SECONDS = 6 * 3_600.0
 _SEPARATOR = "\n"
 _DIGITS = 8
+_T = TypeVar("_T", int, float, datetime)
 
 
 class WorkingTime(msgspec.Struct, frozen=True):
@@ -39,7 +41,7 @@ class WorkingTime(msgspec.Struct, frozen=True):
     Attributes:
         time_zone: of the calendar, else of the policy.
         days_off: weekdays, Monday is 0.
-        windows: suppressions, as (from, until) in microseconds.
+        windows: suppressions, as (from, until) in microseconds, in order and apart.
     """
 
     time_zone: str = "UTC"
@@ -130,13 +132,12 @@ def working_time(policy: Policy, plan: str | None) -> WorkingTime:
     if plan is None:
         return WorkingTime(policy.time_zone)
     _, name, *planned = plan.split(_SEPARATOR)
-    windows = tuple(
-        sorted(
-            (to_micros(one.once[0]), to_micros(one.once[1]))
-            for one in policy.suppressions
-            if one.name in planned and one.once
-        )
+    spans = (
+        (to_micros(one.once[0]), to_micros(one.once[1]))
+        for one in policy.suppressions
+        if one.name in planned and one.once
     )
+    windows = tuple(_merged(sorted(spans)))
     calendar = next((one for one in policy.calendars if one.name == name), None)
     if calendar is None:
         return WorkingTime(policy.time_zone, windows=windows)
@@ -150,13 +151,7 @@ def _whole_day(day: date) -> tuple[float, float]:
 
 
 def _joined(spans: list[tuple[float, float]]) -> Floats:
-    joined: list[list[float]] = []
-    for start, end in spans:
-        if joined and start <= joined[-1][1]:
-            joined[-1][1] = max(joined[-1][1], end)
-        else:
-            joined.append([start, end])
-    return np.array(joined) if joined else NO_PAUSES
+    return np.array(_merged(spans)) if spans else NO_PAUSES
 
 
 def off_spans(
@@ -177,8 +172,9 @@ def off_spans(
     return _merged(sorted(off))
 
 
-def _merged(spans: list[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
-    merged: list[tuple[datetime, datetime]] = []
+def _merged(spans: list[tuple[_T, _T]]) -> list[tuple[_T, _T]]:
+    """Spans in order, those that touch as one."""
+    merged: list[tuple[_T, _T]] = []
     for start, end in spans:
         if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(merged[-1][1], end))

@@ -83,6 +83,20 @@ def test_a_plan_names_a_calendar_and_its_windows_and_changes_with_them():
     assert working_time(policy, None) == WorkingTime("UTC")
 
 
+def test_two_windows_at_once_are_one():
+    """What lies in both makes a deadline later once."""
+    more = "  - {name: move, match: shop/core.orders, from: 2026-11-21T14:00:00+01:00,\n"
+    policy = parse(POLICY + more + "     until: 2026-11-21T22:00:00+01:00}\n")
+    windows = [one.name for one in suppressions_of(policy, "shop", "core.orders")]
+
+    time = working_time(policy, plan_of(policy, None, windows))
+
+    start = to_micros(datetime(2026, 11, 21, 7, tzinfo=UTC))
+    assert time.windows == ((start, start + 14 * 3_600_000_000),)
+    due = time.after_windows(np.array([start]), np.array([start + 1]))
+    assert due.tolist() == [start + 14 * 3_600_000_000 + 1]
+
+
 def test_time_off_is_told_in_instants_and_joined():
     """A holiday before a weekend is one pause of three days, by the calendar's clock."""
     first, last = datetime(2026, 12, 23, tzinfo=UTC), datetime(2026, 12, 29, tzinfo=UTC)
