@@ -17,30 +17,10 @@ from lineage.name_rules import (
     GROUPS,
     PARTITION,
     PARTITION_DATE,
-    RULES,
     SEPARATOR,
     SEPARATOR_SUBSTITUTE,
-    Rule,
     RuleGroup,
 )
-
-__all__ = [
-    "GROUPS",
-    "PARTITION",
-    "PARTITION_DATE",
-    "RULES",
-    "SEPARATOR",
-    "SEPARATOR_SUBSTITUTE",
-    "Folded",
-    "Rule",
-    "RuleGroup",
-    "combined",
-    "fold",
-    "joined",
-    "partition_date",
-    "partition_of",
-    "split_joined",
-]
 
 _CACHED_NAMES = 65_536
 _URI = re.compile(r"(?P<namespace>(?P<scheme>[a-z0-9+.-]+)://[^/]+)/+(?P<name>[\s\S]*)")

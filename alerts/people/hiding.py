@@ -10,7 +10,8 @@ from datetime import datetime
 import msgspec
 
 from lineage.clock import from_micros, to_micros
-from lineage.names import SEPARATOR, joined
+from lineage.name_rules import SEPARATOR
+from lineage.names import joined
 from lineage.policy import Policy
 from lineage.policy.model import Match, Suppression
 from lineage.policy.patterns import Matcher, matcher

@@ -4,7 +4,8 @@ import re
 
 import msgspec
 
-from lineage.names import SEPARATOR, fold, joined, split_joined
+from lineage.name_rules import SEPARATOR
+from lineage.names import fold, joined, split_joined
 
 _SCHEMES = (("^s3[an]://", "s3://"), ("^(abfs|wasb)://", r"\1s://"), ("^gcs://", "gs://"))
 _WILD = re.compile(r"[*?]")

@@ -10,7 +10,8 @@ from typing import TypeVar
 
 import msgspec
 
-from lineage.names import SEPARATOR, joined
+from lineage.name_rules import SEPARATOR
+from lineage.names import joined
 from lineage.policy.durations import seconds_of
 from lineage.policy.model import DatasetRule, JobRule, Match, Policy, Suppression
 from lineage.policy.patterns import dataset_of, matcher

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lineage.keys import key
-from lineage.names import FOLD, RULES, fold, partition_date, partition_of
+from lineage.name_rules import RULES
+from lineage.names import FOLD, fold, partition_date, partition_of
 from lineage.policy import NO_FOLDS, Folding
 from slis.stream.arrow import clean
 

@@ -4,15 +4,8 @@ from datetime import date
 import pytest
 from hypothesis import example, given
 
-from lineage.names import (
-    GROUPS,
-    RULES,
-    _compile,
-    combined,
-    fold,
-    partition_date,
-    partition_of,
-)
+from lineage.name_rules import GROUPS, RULES
+from lineage.names import _compile, combined, fold, partition_date, partition_of
 from tests.lineage.spellings import FOLDED, KEPT, spellings
 
 
