@@ -19,8 +19,8 @@ HISTORY_DAYS = 180
 MAX_WRITES = 4_500
 
 # What one dataset's gaps tell as of an instant (microseconds): the figures of
-# `cadence_profile.Cadence`, the 168 hours of the week that count, 1 or 0, and the newest writes:
-# the one that counts, and any.
+# `cadence_profile.Cadence`, the 168 hours of the week that count, 1 or 0, from when on the next
+# write is owed, and the newest write: the same, unless that is in a planned window.
 PROFILES = """
     as_of bigint, dataset_key bigint, plan string, cadence_class string, gaps int,
     usual_gap double, spread double, level double, scale double, share double, largest double,

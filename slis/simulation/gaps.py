@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from lineage.clock import to_micros
 from slis.simulation.wall_clock import DAYS, Floats, Micros, day_of
 
 # What lies in a gap: nothing, an outage (it must be found), a cadence that grew slower, which
@@ -46,9 +47,7 @@ class Simulated(msgspec.Struct, frozen=True):
 
     def watched(self) -> Flags:
         """Which gaps rules are judged on."""
-        first, last = (
-            round(day_of(day).timestamp() * 1e6) for day in (self.first_day, self.last_day)
-        )
+        first, last = (to_micros(day_of(day)) for day in (self.first_day, self.last_day))
         return (self.gaps.started_at >= first) & (self.gaps.started_at < last)
 
 

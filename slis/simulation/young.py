@@ -7,6 +7,7 @@ have had a failure that was mended before long: one late write, of the few that 
 
 import numpy as np
 
+from lineage.clock import to_micros
 from slis.simulation.gaps import MENDED, SILENCE, Gaps, Simulated
 from slis.simulation.scheduled import MINUTE, Outages, Plan, delays_of, scheduled
 from slis.simulation.wall_clock import DAY_SECONDS, Micros, day_of
@@ -69,7 +70,7 @@ def _chosen(chance: np.random.Generator, gaps: Gaps) -> Micros:
 
 def _joined(parts: list[Simulated], sizes: list[int]) -> Simulated:
     """All of them as one class; what came after the last day is left out."""
-    last = round(day_of(LAST_DAY).timestamp() * 1e6)
+    last = to_micros(day_of(LAST_DAY))
     keys = np.cumsum([0, *sizes[:-1]])
     written = np.concatenate([part.written_at for part in parts])
     dataset = np.concatenate([part.dataset + key for part, key in zip(parts, keys, strict=True)])
