@@ -24,8 +24,9 @@ def by_cause(found: Iterable[Cluster], causes: Mapping[Root, str]) -> tuple[Clus
             ones knows. Roots that are not in it stand for themselves.
 
     Returns:
-        The first to fail first, those of unknown root last. The kind of a cause is the kind of its
-        first root; each member's path begins at the root that explains it.
+        Those of which something is bad, the first to fail first, those of unknown root last. The
+        kind of a cause is the kind of its first root; each member's path begins at the root that
+        explains it. What is latent stands only within a cause.
     """
     together: dict[str, list[Cluster]] = defaultdict(list)
     alone: list[Cluster] = []
@@ -34,7 +35,8 @@ def by_cause(found: Iterable[Cluster], causes: Mapping[Root, str]) -> tuple[Clus
         (alone if cause is None else together[cause]).append(cluster)
     one = [_one(cause, own) for cause, own in together.items() if len(own) >= FEWEST]
     few = [each for own in together.values() if len(own) < FEWEST for each in own]
-    return tuple(sorted([*one, *few, *alone], key=_order))
+    every = (each for each in (*one, *few, *alone) if not each.is_latent)
+    return tuple(sorted(every, key=_order))
 
 
 def _order(cluster: Cluster) -> tuple[bool, int, Root]:

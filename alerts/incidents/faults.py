@@ -95,6 +95,11 @@ class Cluster(msgspec.Struct, frozen=True):
         return any(member.relays for member in self.members)
 
     @property
+    def is_latent(self) -> bool:
+        """A run failed, and nothing is bad by it yet."""
+        return all(member.is_latent for member in self.members)
+
+    @property
     def bad_keys(self) -> frozenset[int]:
         """The datasets that are bad by it."""
         return frozenset(member.dataset_key for member in self.members if not member.is_latent)

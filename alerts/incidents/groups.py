@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alerts.incidents.estate import NO_KEY, Estate, Rows
-from alerts.incidents.kinds import IS_OF_RUN, IS_ROOT, KINDS
+from alerts.incidents.kinds import IS_OF_JOB, IS_ROOT, KINDS
 from lineage.adjacency import Positions
 
 
@@ -17,7 +17,7 @@ class Groups(msgspec.Struct, frozen=True):
         home: the job that writes its dataset, else the dataset; one number for each.
         kind: position in KINDS.
         onset: of its first symptom, µs.
-        key: of the job, or of the dataset where the fault is not of a run or nobody writes it.
+        key: of the job, or of the dataset where the fault is not of a job or nobody writes it.
         is_job: which of the two `key` is.
         first: its first symptom, by position.
         is_latent: nothing is bad yet of all its datasets.
@@ -45,15 +45,15 @@ def group(found: Rows, given: Estate) -> Groups:
     keys = np.where(has_job, rows["job_key"], rows["key"])
     # A job and a dataset are never one, whatever their keys.
     _, homes = np.unique(np.stack([keys, has_job]), axis=1, return_inverse=True)
-    is_of_run = IS_OF_RUN[found["kind"]]
-    entity = np.where(is_of_run, homes, len(found) + found["dataset"])
+    is_of_job = IS_OF_JOB[found["kind"]]
+    entity = np.where(is_of_job, homes, len(found) + found["dataset"])
     codes = entity * len(KINDS) + found["kind"]
     _, of = np.unique(codes, return_inverse=True)
     first = _first(of, found)
     is_latent = np.ones(len(first), dtype=np.bool_)
     np.logical_and.at(is_latent, of, found["is_latent"])
     kind, onset = found["kind"][first], found["onset"][first]
-    is_job = (is_of_run & has_job)[first]
+    is_job = (is_of_job & has_job)[first]
     key = np.where(is_job, rows["job_key"][first], rows["key"][first])
     rank = np.empty(len(first), dtype=np.intp)
     rank[np.lexsort((kind, key, is_job, onset, ~IS_ROOT[kind]))] = np.arange(len(first))

@@ -180,4 +180,4 @@ def begun(found: Found, at: int) -> Incident:
 
 def is_of_run(root: Root) -> bool:
     """Such kinds of one job, or dataset, are the course of one fault: slow, then lost."""
-    return KIND_BY_ID[root.kind].is_of_run
+    return KIND_BY_ID[root.kind].extent == "run"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lineage.states import MISSING_PROVENANCE, Reason
 
 Urgency = Literal["by_tier", "ticket", "page"]
+Extent = Literal["dataset", "job", "run"]
 
 # What a dataset looks like whose writes stop because something upstream stopped.
 _ABSENT = ("missing", "silent", "slow", "waiting")
@@ -25,16 +26,17 @@ class Kind(msgspec.Struct, frozen=True):
 
     Attributes:
         id: as it stands in an incident's key and in messages.
-        is_of_run: of the run that should have written: all outputs of the job share it.
+        extent: whose it is. Of a job all outputs share it; of a run, that it should have written,
+            too.
         is_root: false of what is a symptom only; unexplained, its root is unknown.
         delays: what is made of it comes late, so a deadline downstream is in danger.
         urgency: `by_tier` looks at what is downstream; the others hold whatever that is.
         explains: kinds of a dataset made of one with this kind.
-        explains_own: kinds of the same dataset; of the same job where this kind is of the run.
+        explains_own: kinds of the same dataset; of the same job where this kind is not of a dataset.
     """
 
     id: str
-    is_of_run: bool = False
+    extent: Extent = "dataset"
     is_root: bool = True
     delays: bool = False
     urgency: Urgency = "by_tier"
@@ -46,7 +48,7 @@ def _stopped(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) 
     """Of a run that did not write: what is made of it is late."""
     return Kind(
         kind,
-        is_of_run=True,
+        extent="run",
         is_root=is_root,
         delays=True,
         explains=(*_ABSENT, *also),
@@ -63,7 +65,7 @@ KINDS: Final = (
     _stopped("missing", ("unreported", "silent", "slow", "waiting")),
     Kind(
         "unreported",
-        is_of_run=True,
+        extent="run",
         explains=(*_UNTOLD, "waiting"),
         explains_own=("silent", "slow", "waiting", "mapping", "provenance"),
     ),
@@ -78,6 +80,7 @@ KINDS: Final = (
     ),
     Kind(
         "schema_changed",
+        extent="job",
         explains=("failed", "schema_changed", "quality"),
         explains_own=("quality",),
     ),
@@ -150,7 +153,10 @@ def _fits(pairs: dict[str, tuple[str, ...]]) -> NDArray[np.bool_]:
 # [code of the parent, code of the child]
 EXPLAINS: Final = _fits({kind.id: kind.explains for kind in KINDS})
 EXPLAINS_OWN: Final = _fits({kind.id: kind.explains_own for kind in KINDS})
-IS_OF_RUN: Final = np.array([kind.is_of_run for kind in KINDS])
+IS_OF_RUN: Final = np.array([kind.extent == "run" for kind in KINDS])
+IS_OF_JOB: Final = np.array([kind.extent != "dataset" for kind in KINDS])
+# Of nobody's writes: whether the data comes is not known, so what is upstream is looked for.
+IS_GAP: Final = np.array([kind.id == "standing_gap" for kind in KINDS])
 IS_ROOT: Final = np.array([kind.is_root for kind in KINDS])
 # A dataset with one of these wrote nothing since: a write of its own disproves its parent's guilt.
 IS_ABSENT: Final = np.array([kind.id in {"failed", *_ABSENT} for kind in KINDS])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from alerts.incidents.estate import MICROS, NEVER, NO_KEY, Estate, Rows
 from alerts.incidents.groups import Groups
-from alerts.incidents.kinds import EXPLAINS, EXPLAINS_OWN, IS_ABSENT, IS_OF_RUN
+from alerts.incidents.kinds import EXPLAINS, EXPLAINS_OWN, IS_ABSENT, IS_GAP, IS_OF_JOB
 from lineage.adjacency import Positions, pairs
 
 # How far the parent may seem to have failed after the child, where its cadence is not known.
@@ -62,10 +62,8 @@ def links(found: Rows, groups: Groups, given: Estate) -> Links:
         groups: which of them are one fault.
         given: the estate that they are of.
     """
-    failing = np.zeros(len(given.datasets), dtype=np.bool_)
-    failing[found["dataset"]] = True
     when = times(found, given)
-    across = [_explained(ways, found, when) for ways in _ways(found, failing, given)]
+    across = [_explained(ways, found, when) for ways in _ways(found, given)]
     every = (_own(found, groups), *across)  # of two, the first is kept
     columns = zip(
         *((way.parents, way.children, way.relays, way.job_keys) for way in every), strict=True
@@ -74,16 +72,25 @@ def links(found: Rows, groups: Groups, given: Estate) -> Links:
     return _each_once(together, groups)
 
 
-def _ways(found: Rows, failing: NDArray[np.bool_], given: Estate) -> list[_Ways]:
+def _ways(found: Rows, given: Estate) -> list[_Ways]:
     """Direct ones, then those through one and through two datasets that cannot be observed."""
     rows = given.datasets
-    hidden = (~rows["is_observable"] | rows["is_unknown"]) & ~failing
+    failing = _among(given, found["dataset"])
+    has_stopped = _among(given, found["dataset"][~IS_GAP[found["kind"]]])
+    hidden = (~rows["is_observable"] | rows["is_unknown"]) & ~has_stopped
     ups, downs = given.upstreams, given.downstreams
     direct = _start(found, given, failing[ups] & failing[downs])
     near = _first_to_fail(_start(found, given, failing[ups] & hidden[downs]), found)
     far = _first_to_fail(_further(near, given, hidden[ups] & hidden[downs]), found)
     out = hidden[ups] & failing[downs]
     return [direct, _further(near, given, out), _further(far, given, out)]
+
+
+def _among(given: Estate, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which datasets are chosen."""
+    found = np.zeros(len(given.datasets), dtype=np.bool_)
+    found[chosen] = True
+    return found
 
 
 def _start(found: Rows, given: Estate, edges: NDArray[np.bool_]) -> _Ways:
@@ -160,12 +167,12 @@ def times(found: Rows, given: Estate) -> Times:
 def _own(found: Rows, groups: Groups) -> Links:
     """Of one dataset, or of one job's outputs: the kind of the higher rank explains the other."""
     first = groups.first  # one symptom stands for its group
-    is_of_run = IS_OF_RUN[groups.kind]
-    by_run = np.flatnonzero(is_of_run)
-    at, within = pairs(groups.home[by_run], groups.home)
-    by_dataset = np.flatnonzero(~is_of_run)
+    is_of_job = IS_OF_JOB[groups.kind]
+    by_job = np.flatnonzero(is_of_job)
+    at, within = pairs(groups.home[by_job], groups.home)
+    by_dataset = np.flatnonzero(~is_of_job)
     at_dataset, other = pairs(found["dataset"][first[by_dataset]], found["dataset"][first])
-    parents = np.concatenate([by_run[at], by_dataset[at_dataset]])
+    parents = np.concatenate([by_job[at], by_dataset[at_dataset]])
     children = np.concatenate([within, other])
     fits = EXPLAINS_OWN[groups.kind[parents], groups.kind[children]]
     parents, children = parents[fits], children[fits]

@@ -19,6 +19,7 @@ def clusters(facts: Iterable[BadFact], given: Estate) -> tuple[Cluster, ...]:
     """Every fault that the facts tell of, the first to fail first, those of unknown root last.
 
     Each fact is of exactly one cluster: where two roots explain it, of the one that failed first.
+    Runs that failed and made nothing bad yet are clusters too, latent ones.
 
     Raises:
         ValueError: as `estate.symptoms`.
@@ -47,14 +48,11 @@ class _Telling:
         self._counts = np.bincount(groups.of)
 
     def clusters(self) -> Iterator[Cluster]:
-        """Those of which something is bad."""
         owner = self._claims.owner[self._groups.of]
         order = np.argsort(owner, kind="stable")
         ends = np.cumsum(np.bincount(owner, minlength=len(self._claims.roots)))
         for position, mine in enumerate(np.split(order, ends[:-1])):
-            members = [self._members[symptom] for symptom in mine.tolist()]
-            if not all(member.is_latent for member in members):
-                yield self._cluster(position, members)
+            yield self._cluster(position, [self._members[symptom] for symptom in mine.tolist()])
 
     def _cluster(self, position: int, members: list[Member]) -> Cluster:
         root = int(self._claims.roots[position])

@@ -20,7 +20,8 @@ _DATASETS = """
     SELECT d.dataset_key, a.last_job_namespace, a.last_job_name,
         coalesce(a.last_written_at, 0), coalesce(a.last_failed_at, 0),
         coalesce(a.last_started_at, 0), l.cadence_seconds, coalesce(p.tier, 'optional'),
-        coalesce(p.is_source, :no), one.state, two.state,
+        coalesce(p.is_source, :no),
+        CASE WHEN one.state <> 'bad' OR one.was_good THEN one.state END, two.state,
         a.last_written_at + two.limit_seconds * 1e6
     FROM dataset d
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key

@@ -17,9 +17,13 @@ _BACK: Final = 30 * 86_400 * MICROS  # a good run of before that says little of 
 def cause_of(
     connection: Connection, found: Iterable[Cluster], as_of: int
 ) -> tuple[Common | None, Mapping[Root, str]]:
-    """What jobs that failed have in common, and its name for each of them."""
+    """What jobs that failed have in common, and its name for each of them.
+
+    A run that failed counts from then on, though its dataset is bad only at its deadline: the first
+    to be told of it should be whoever can mend the cause.
+    """
     failed = [each for each in found if each.root.entity == "job" and each.root.kind in _FAILED]
-    if len(failed) < FEWEST:
+    if len(failed) < FEWEST or all(each.is_latent for each in failed):
         return None, {}
     before = last_good(connection, as_of - _BACK)
     jobs = failing(connection, (run for each in failed for run in each.run_ids), before)

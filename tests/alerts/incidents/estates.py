@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from alerts.incidents.causes import by_cause
 from alerts.incidents.estate import DATASET, MICROS, NEVER, NO_KEY, BadFact, Edges, estate
 from alerts.incidents.roots import clusters
 from lineage.states import TIERS
@@ -83,7 +84,7 @@ NAN = math.nan
 
 def found(facts, *arrows, **said):  # noqa: ANN002, ANN003
     """Roots, and the members of each."""
-    return told(clusters(facts, made(*arrows, **said)))
+    return told(by_cause(clusters(facts, made(*arrows, **said)), {}))
 
 
 def late(*names, since=12):  # noqa: ANN002

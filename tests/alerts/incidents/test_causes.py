@@ -61,6 +61,21 @@ def test_one_root_is_its_own_cause():
     assert by_cause(found, blamed("A")) == found
 
 
+def test_a_job_that_failed_and_hurts_nobody_yet_belongs_to_the_cause():
+    """C has until its deadline; alone it would be nobody's business."""
+    given = made("A>B", C={"failed": 8, "last_written": 1})
+    found = clusters(FACTS[:2], given)
+
+    (alone,) = by_cause(found, {})
+    (upgrade,) = by_cause(found, blamed("A", "C"))
+
+    assert told([alone]) == {"A failed": "AB"}
+    assert (upgrade.root_keys, upgrade.bad_keys) == (
+        (key("A"), key("C")),
+        {key("A"), key("B")},
+    )
+
+
 def test_a_cause_that_shows_later_takes_the_incidents_over():
     """Three incidents were told; now one is left, with the oldest id, and no new page."""
     found = clusters(FACTS, ESTATE)

@@ -65,6 +65,20 @@ def test_several_outputs_that_failed_alike_are_the_roots_own():
     assert (cluster.root_keys, cluster.onset) == ((key("A"), key("B")), 9 * HOUR)
 
 
+def test_a_schema_that_changes_in_several_outputs_is_the_job_s():
+    """One change of its code; each output has readers of its own."""
+    facts = [bad(name, "schema_mismatch", 8, "facts") for name in "AB"]
+    facts += [bad("C", "job_failed"), bad("D", "job_failed"), bad("B", "assertion_failed", 9)]
+
+    (cluster,) = clusters(facts, made("A>C", "B>D", B={"job": "A"}))
+
+    assert cluster.root == Root("job", job("A"), "schema_changed")
+    assert (told([cluster]), cluster.root_keys) == (
+        {"A schema_changed": "ABCD"},
+        (key("A"), key("B")),
+    )
+
+
 def test_of_one_dataset_the_graver_kind_explains_the_other():
     """A job that does not run reports no edges either: no second incident for that."""
     facts = [bad("A", "job_failed"), bad("A", "edge_stale", 11, "M3b")]
@@ -115,6 +129,15 @@ def test_what_is_unknown_is_looked_through():
     (cluster,) = clusters(facts, made("A>B>C", B={"is_unknown": True}))
 
     assert cluster.is_bridged
+
+
+def test_what_nobody_ever_reported_is_looked_through():
+    """G has a gap that always stood: that does not make A late, and no fault of C's own either."""
+    facts = [bad("G", "never_reported", 1, "M1"), bad("A", "job_failed"), bad("C", "silent", 12)]
+    unseen = {"G": {"is_observable": False}}
+
+    assert found(facts, "A>G>C", **unseen) == {"G standing_gap": "G", "A failed": "AC"}
+    assert "C silent" in found(facts, "A>G>C")  # known to be written: it clears A
 
 
 def test_the_nearest_explanation_is_the_one_told():

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.incidents import links, walk
+from alerts.incidents import groups, links, walk
+from alerts.incidents.kinds import IS_OF_RUN
 from alerts.incidents.roots import clusters
 from tests.alerts.incidents.estates import HOUR, bad, made, row
 
@@ -25,8 +26,10 @@ REASONS = {
         {"assertion_failed"},
     ),
     "assertion_failed": ("facts", {"assertion_failed"}, set()),
+    "never_reported": ("M1", {"upstream_late", "edge_stale"}, {"edge_stale"}),
 }
 OF_RUN = {"job_failed", "job_missing", "silent", "upstream_late"}
+OF_JOB = {*OF_RUN, "schema_mismatch"}
 CHAINS_END = {"job_failed", "silent", "upstream_late", "job_missing"}
 
 NODES = st.integers(1, 7)
@@ -58,7 +61,7 @@ class Oracle:
             stopped = any(node == name and reason in OF_RUN for node, reason in self.real)
             if said["failed"] > said["last_written"] and not said["is_unknown"] and not stopped:
                 self.onset[name, "job_failed"] = said["failed"]
-        self.failing = {name for name, _ in self.onset}
+        self.stopped = {name for name, reason in self.onset if reason != "never_reported"}
         self.edges = {
             (self.fault(parent), self.fault(child))
             for parent, child in itertools.permutations(self.onset, 2)
@@ -69,7 +72,7 @@ class Oracle:
         """The group that a symptom is of."""
         name, reason = symptom
         writer = self.rows[name]["job"]
-        shared = reason in OF_RUN and writer is not None
+        shared = reason in OF_JOB and writer is not None
         return ("job", writer, reason) if shared else ("dataset", name, reason)
 
     def explains(self, parent, child):
@@ -93,7 +96,7 @@ class Oracle:
         if parent[0] == child[0]:
             return True
         writer = self.rows[parent[0]]["job"]
-        return parent[1] in OF_RUN and writer is not None and writer == self.rows[child[0]]["job"]
+        return parent[1] in OF_JOB and writer is not None and writer == self.rows[child[0]]["job"]
 
     def reaches(self, above, below):
         """By an edge, or through one or two hidden ones."""
@@ -108,7 +111,7 @@ class Oracle:
     def is_hidden(self, name):
         """Nobody can say how it is."""
         said = self.rows[name]
-        return name not in self.failing and (not said["is_observable"] or said["is_unknown"])
+        return name not in self.stopped and (not said["is_observable"] or said["is_unknown"])
 
     def reached(self, fault):
         """All faults that follow from this one, itself among them, by steps."""
@@ -157,6 +160,7 @@ def kind_and_reason(kind):
         "mapping": "edge_stale",
         "schema_changed": "schema_mismatch",
         "quality": "assertion_failed",
+        "standing_gap": "never_reported",
     }.get(kind, kind)
 
 
@@ -185,6 +189,7 @@ def check(facts, arrows, rows):
         assert (waits, cluster.onset // HOUR) == cycles[own] == min(cycles.values())
         assert cluster.is_cycle == (len(own) > 1)
     for cluster in found:
+        assert cluster.is_latent == (not cluster.bad_keys)
         check_evidence(cluster, oracle, owners)
 
 
@@ -229,6 +234,8 @@ def test_roots_members_and_evidence_are_those_of_the_oracle(facts, arrows, rows)
         (links, "EXPLAINS", np.zeros_like(links.EXPLAINS)),
         (links, "EXPLAINS_OWN", np.zeros_like(links.EXPLAINS_OWN)),
         (links, "IS_ABSENT", np.zeros_like(links.IS_ABSENT)),
+        (links, "IS_GAP", np.zeros_like(links.IS_GAP)),
+        (groups, "IS_OF_JOB", IS_OF_RUN),
         (walk, "components", lambda _parents, _children, size: np.arange(size)),
         (walk, "MOST_SHARED", 0),
     ],

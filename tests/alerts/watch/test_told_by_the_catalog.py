@@ -111,6 +111,22 @@ def test_jobs_that_one_upgrade_breaks_are_one_incident(watched):
     assert "4 of 4 jobs that fail have it, and 0 of 30" in watched.one.evidence
 
 
+def test_the_cause_is_known_before_the_second_job_hurts_anybody(watched):
+    """Its deadline is hours away: the owner of the first is not rung for what is the platform's."""
+    estate = watched.estate
+    estate.add("first", "second", *(f"well{number}" for number in range(60)))
+    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    watched.at(NOON)
+    for name in ("first", "second"):
+        estate.fail(name, NOON + 60, engine_version="4.3.1")
+    estate.say("first", "bad", "job_failed", limit_seconds=NOON + 90.0)
+    watched.at(NOON + 120)
+    watched.until(NOON + 180)
+
+    assert (watched.one.root_entity, watched.one.owner) == ("cause", "sales")
+    assert watched.one.what.startswith("spark 4.3.1: its jobs fail; 1 dataset")
+
+
 @pytest.mark.parametrize(
     ("cadence", "roots"), [(DAY, {"make_raw"}), (2 * DAY, {"make_raw", "make_mart"})]
 )
@@ -130,5 +146,25 @@ def test_what_is_due_and_not_late_yet_is_looked_through(watched, cadence, roots)
     estate.say("mart", "bad", "silent", limit_seconds=DAY + 120.0)
     watched.at(DAY + 180)
     watched.until(DAY + 240)
+
+    assert {row.root_name for row in watched.rows()} == roots
+
+
+@pytest.mark.parametrize(
+    ("freshness", "roots"),
+    [("learning", {"make_raw", "core"}), ("good", {"make_raw", "core", "make_mart"})],
+)
+def test_a_gap_that_always_stood_says_nothing_of_when_the_data_comes(watched, freshness, roots):
+    """Nobody reports `core`: unless its writes are known otherwise, it clears nobody."""
+    estate = watched.estate
+    estate.add("raw", "core", "mart")
+    estate.chain("raw", "core", "mart")
+    estate.say("core", "bad", "never_reported", sli="M1", was_good=False)
+    estate.say("core", freshness)
+    estate.fail("raw", NOON + 60)
+    estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 90.0)
+    estate.say("mart", "bad", "silent", limit_seconds=NOON + 120.0)
+    watched.at(NOON + 180)
+    watched.until(NOON + 240)
 
     assert {row.root_name for row in watched.rows()} == roots
