@@ -33,7 +33,7 @@ class Common(msgspec.Struct, frozen=True):
 
     Attributes:
         job_keys: those that fail with it.
-        failing: all jobs that fail.
+        failing: all jobs that fail, but those of a cause that is less likely to be chance.
         good_with: jobs that are well with it, of `good`.
         chance: that it goes with failing by chance, 0-1.
     """
@@ -62,20 +62,34 @@ class Common(msgspec.Struct, frozen=True):
         )
 
 
-def common_cause(failing: Collection[Failing], good: Iterable[Attributes]) -> Common | None:
+def common_causes(failing: Collection[Failing], good: Iterable[Attributes]) -> tuple[Common, ...]:
     """What changed for jobs when they began to fail, and is rarer among those that do not.
+
+    Two upgrades in one night are two causes: whose jobs have one of them says nothing of the next.
 
     Args:
         failing: each job once.
         good: what the newest runs of all other jobs say.
 
     Returns:
-        The least likely to be chance, of those that are unlikely to; none: nothing is.
+        The least likely to be chance first, of those that are unlikely to; each job in one.
     """
     others = list(good)
     with_it = Counter(pair for each in others for pair in each.items())
+    found: list[Common] = []
+    left = [*failing]
+    while (cause := _common_cause(left, with_it, len(others))) is not None:
+        found.append(cause)
+        left = [each for each in left if each.job_key not in cause.job_keys]
+    return tuple(found)
+
+
+def _common_cause(
+    failing: Collection[Failing], with_it: Counter[tuple[str, str]], good: int
+) -> Common | None:
+    """The least likely to be chance; none: nothing is unlikely enough."""
     found = [
-        _common(pair, jobs, len(failing), with_it[pair], len(others))
+        _common(pair, jobs, len(failing), with_it[pair], good)
         for pair, jobs in _fresh(failing).items()
         if len(jobs) >= FEWEST
     ]

@@ -24,6 +24,7 @@ DATASET: Final = np.dtype(
     [
         ("key", np.int64),
         ("job_key", np.int64),  # of the job that writes it; NO_KEY: nobody is known to
+        ("run", np.int64),  # that wrote it last, by any number; NO_KEY: not known
         ("failed_at", np.int64),  # of the newest failed run that meant to write it
         ("last_written_at", np.int64),
         ("deadline_at", np.int64),  # when it will miss, or missed, its limit

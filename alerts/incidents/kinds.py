@@ -32,7 +32,7 @@ class Kind(msgspec.Struct, frozen=True):
         delays: what is made of it comes late, so a deadline downstream is in danger.
         urgency: `by_tier` looks at what is downstream; the others hold whatever that is.
         explains: kinds of a dataset made of one with this kind.
-        explains_own: kinds of the same dataset; of the same job where this kind is not of a dataset.
+        explains_own: kinds of the same dataset; of the same job where that is its extent.
     """
 
     id: str

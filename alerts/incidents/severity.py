@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.incidents.estate import MICROS, NEVER, Estate, Rows, are_among
-from alerts.incidents.faults import Cluster
+from alerts.incidents.estate import MICROS, NEVER, NO_KEY, Estate, Rows, are_among
+from alerts.incidents.faults import Cluster, Member
 from alerts.incidents.kinds import KIND_BY_ID
 from lineage.edges import Keys
 from lineage.graph import Graph
@@ -97,13 +97,26 @@ BY_KIND: Final = Severity(PAGE, "kind")  # of a part of the service itself
 
 
 def impact(cluster: Cluster, graph: Graph, given: Estate, rules: SeverityRules) -> Impact:
-    """All that is made of the root's own datasets, in the graph as it was at onset."""
-    starts = np.array(cluster.root_keys, dtype=np.int64)
+    """All that is made of what the root should have written, in the graph as it was at onset."""
+    starts = _starts(cluster, given)
     keys, hops, is_partial = graph.descendants(starts, max_nodes=rules.max_datasets)
     tiers = _rows(keys, given)["tier"]
     weights = np.array([rule.weight for rule in rules.tiers])[tiers]
     score = float(np.sum(weights * rules.decay ** hops.astype(np.float64)))
     return Impact(keys, hops, tiers, score, is_partial)
+
+
+def _starts(cluster: Cluster, given: Estate) -> Keys:
+    """The root's own, and what its runs wrote together with them: it is not late yet, but lost."""
+    own = np.array(cluster.root_keys, dtype=np.int64)
+    stopped = [each.dataset_key for each in cluster.members if _is_of_run(each)]
+    runs = _rows(np.intersect1d(own, stopped), given)["run"]
+    runs = runs[runs != NO_KEY]
+    return np.union1d(own, given.keys[np.isin(given.datasets["run"], runs)])
+
+
+def _is_of_run(member: Member) -> bool:
+    return member.steps == 0 and KIND_BY_ID[member.kind].extent == "run"
 
 
 def severity(

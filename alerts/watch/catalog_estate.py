@@ -22,7 +22,7 @@ _DATASETS = """
         coalesce(a.last_started_at, 0), l.cadence_seconds, coalesce(p.tier, 'optional'),
         coalesce(p.is_source, :no),
         CASE WHEN one.state <> 'bad' OR one.was_good THEN one.state END, two.state,
-        a.last_written_at + two.limit_seconds * 1e6
+        a.last_written_at + two.limit_seconds * 1e6, coalesce(a.last_write_root_run_id, '')
     FROM dataset d
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
     LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
@@ -84,7 +84,7 @@ def read_estate(connection: Connection, as_of: int, declared: Iterable[Pair] = (
 
 def _columns(connection: Connection) -> list[Sequence[Any]]:
     found = connection.execute(text(_DATASETS), {"no": False}).all()
-    return list(zip(*found, strict=True)) or [()] * 12
+    return list(zip(*found, strict=True)) or [()] * 13
 
 
 def _edges(connection: Connection, declared: Iterable[Pair]) -> Edges:
@@ -108,9 +108,16 @@ def _rows(columns: list[Sequence[Any]]) -> tuple[Rows, Jobs]:
         one in _JUDGED or two in _JUDGED for one, two in zip(columns[9], columns[10], strict=True)
     ]
     rows["is_unknown"] = [UNKNOWN in pair for pair in zip(columns[9], columns[10], strict=True)]
+    rows["run"] = _numbers(columns[12])
     deadline = np.array(columns[11], dtype=np.float64)
     rows["deadline_at"] = np.where(np.isnan(deadline), NEVER, deadline)
     return rows, jobs
+
+
+def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
+    """One for each name; NO_KEY where it is empty."""
+    _, numbers = np.unique(np.array(["", *names], dtype=np.str_), return_inverse=True)
+    return np.asarray(numbers[1:], dtype=np.int64)
 
 
 def _is_due(rows: Rows, as_of: int) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from alerts.people.hiding import Hidden, Window, hidden_all, hidden_together
 from alerts.watch.bad_facts import bad_facts, unknown_keys
 from alerts.watch.catalog_estate import Given, read_estate
 from alerts.watch.named import Named, named
-from alerts.watch.shared_cause import cause_of
+from alerts.watch.shared_cause import causes_of
 from alerts.watch.words import root_name
 from lineage.graph import Graph
 from lineage.policy.declared import declared_edges
@@ -73,15 +73,16 @@ def find(connection: Connection, as_of: int, policy: Policy, windows: Sequence[W
         return Findings(as_of, unknown=unknown)
     given = read_estate(connection, as_of, declared_edges(policy))
     alone = clusters(facts, given.estate)
-    common, causes = cause_of(connection, alone, as_of)
-    faults = by_cause(alone, causes)
+    causes = causes_of(connection, alone, as_of)
+    common = {each.name: each for each in causes.values()}
+    faults = by_cause(alone, {root: each.name for root, each in causes.items()})
     graph = Graph(given.edges.upstream_keys, given.edges.downstream_keys)
     datasets = named(connection, {key for each in faults for key in each.root_keys})
     roots = (root_name(each.root, given.jobs, datasets) for each in faults)
     names = list({*roots, *((each.namespace, each.name) for each in datasets.values())})
     hides = dict(zip(names, hidden_all(windows, policy, names, as_of), strict=True))
     judged = _Judging(given, graph, policy, datasets, hides)
-    found = [judged.finding(each, as_of, common) for each in faults]
+    found = [judged.finding(each, as_of, common.get(each.root.name)) for each in faults]
     return Findings(as_of, {each.found.root: each for each in found}, unknown)
 
 
@@ -109,7 +110,7 @@ class _Judging:
             window, until = hidden
             found = msgspec.structs.replace(found, hidden_by=window, hidden_until=until)
         name = root_name(found.root, self._given.jobs, self._datasets)
-        return Finding(found, cluster, hurt, *name, common if _is_cause(cluster) else None)
+        return Finding(found, cluster, hurt, *name, common)
 
     def _owner(self, cluster: Cluster) -> str | None:
         """Whoever owns the job; else most of what it writes, by key where that is a draw.

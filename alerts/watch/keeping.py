@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
 from alerts.watch.finding import Finding
-from alerts.watch.impacts import is_anew, keep_impact
+from alerts.watch.impacts import add_impact, has_grown, is_anew, keep_impact
 from alerts.watch.members import keep_members
 from alerts.watch.words import evidence, what
 from lineage.catalog import tables
@@ -64,18 +64,26 @@ def keep(
         _write(connection, row, is_new=each.id not in before)
         if each.id in events:
             keep_members(connection, each, findings.get(each.id), events[each.id].at)
-    _impacts(connection, step, findings)
+    _impacts(connection, before, step, findings)
     _forget(connection, [number for number in before if number not in kept])
     fold_rows(connection, tables.incident_event, [_event(each) for each in step.events])
     moved = {"name": _CURSOR, "position": position(connection, is_held=True) + 1}
     fold_rows(connection, tables.service_cursor, [moved])
 
 
-def _impacts(connection: Connection, step: Step, findings: Mapping[str, Finding]) -> None:
-    for number in {each.incident_id for each in step.events if is_anew(each)}:
+def _impacts(
+    connection: Connection,
+    before: Mapping[str, Incident],
+    step: Step,
+    findings: Mapping[str, Finding],
+) -> None:
+    anew = {each.incident_id for each in step.events if is_anew(each)}
+    grown = {each.id for each in step.incidents if has_grown(before.get(each.id), each)}
+    for number in anew | grown:
         found = findings.get(number)
         if found is not None and found.impact is not None:
-            keep_impact(connection, number, found.impact)
+            write = keep_impact if number in anew else add_impact
+            write(connection, number, found.impact)
 
 
 def _changed(before: Mapping[str, Incident], step: Step) -> list[Incident]:

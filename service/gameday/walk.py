@@ -125,7 +125,7 @@ class _Walking:
     def _note(self, heard: Heard) -> None:
         if heard.what == "page":
             self._answers.append((heard.at + _ANSWERS_AFTER, heard.incident))
-        if heard.what in {"page", "ticket"} and heard.full_list is not None:
+        if heard.full_list is not None:
             self.lists[heard.full_list, heard.at] = self._listed(heard.full_list)
 
     def _listed(self, link: str) -> frozenset[Name]:

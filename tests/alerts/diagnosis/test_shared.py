@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.diagnosis.fisher import by_chance
-from alerts.diagnosis.shared import Failing, common_cause
+from alerts.diagnosis.shared import Failing, common_causes
 
 OLD, NEW = {"spark": "4.2.0"}, {"spark": "4.3.1"}
 
@@ -30,7 +30,7 @@ def test_counts_that_are_none_are_refused():
 
 def test_an_upgrade_that_breaks_every_third_job_is_the_cause():
     """Twenty jobs have it and are well, seventy have not run since."""
-    found = common_cause(_failing(10), [NEW] * 20 + [OLD] * 70)
+    (found,) = common_causes(_failing(10), [NEW] * 20 + [OLD] * 70)
 
     assert found.words == (
         "spark 4.3.1 (was 4.2.0): 10 of 10 jobs that fail have it, and 20 of 90 that do not"
@@ -40,19 +40,19 @@ def test_an_upgrade_that_breaks_every_third_job_is_the_cause():
 
 def test_what_everybody_has_is_no_cause():
     """Upgraded long ago: those that fail had it when they were well."""
-    assert common_cause(_failing(10, before=NEW), [NEW] * 90) is None
+    assert common_causes(_failing(10, before=NEW), [NEW] * 90) == ()
 
 
 def test_what_the_others_have_as_often_is_no_cause():
     """All ran the new version since, and most are well."""
-    assert common_cause(_failing(3), [NEW] * 90) is None
+    assert common_causes(_failing(3), [NEW] * 90) == ()
 
 
 @pytest.mark.parametrize(("others", "is_cause"), [(20, False), (40, False), (60, True)])
 def test_how_few_are_enough_depends_on_how_many_others_there_are(others, is_cause):
     """Two of two among 22 are chance in one of 231; among 62 in one of 1,891."""
-    assert (common_cause(_failing(2), [OLD] * others) is not None) is is_cause
-    assert common_cause(_failing(1), [OLD] * 10_000) is None
+    assert bool(common_causes(_failing(2), [OLD] * others)) is is_cause
+    assert common_causes(_failing(1), [OLD] * 10_000) == ()
 
 
 def test_the_least_likely_of_several_is_named():
@@ -61,9 +61,22 @@ def test_the_least_likely_of_several_is_named():
     was = OLD | {"OpenLineage listener": "1.51"}
     good = [OLD | {"OpenLineage listener": "1.52"}] * 30 + [was] * 60
 
-    assert common_cause(_failing(6, both, was), good).name == "spark 4.3.1"
+    (found,) = common_causes(_failing(6, both, was), good)
+
+    assert found.name == "spark 4.3.1"
+
+
+def test_two_upgrades_in_one_night_are_two_causes():
+    """The jobs of one do not hide what those of the other share."""
+    other = {"spark": "3.5.9"}
+    third = [Failing(number, other, OLD) for number in (10, 11)]
+
+    first, second = common_causes([*_failing(4), *third], [OLD] * 90)
+
+    assert (first.name, second.name) == ("spark 4.3.1", "spark 3.5.9")
+    assert (second.job_keys, second.failing) == ({10, 11}, 2)
 
 
 def test_a_job_that_was_never_well_says_nothing():
     """It did not begin to fail with anything."""
-    assert common_cause(_failing(10, before=None), [OLD] * 90) is None
+    assert common_causes(_failing(10, before=None), [OLD] * 90) == ()

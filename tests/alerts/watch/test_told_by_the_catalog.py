@@ -127,6 +127,50 @@ def test_the_cause_is_known_before_the_second_job_hurts_anybody(watched):
     assert watched.one.what.startswith("spark 4.3.1: its jobs fail; 1 dataset")
 
 
+def test_what_the_same_run_wrote_is_hurt_before_it_is_late(failed):
+    """`raw` and `twin` are outputs of one job; the list has what is made of either."""
+    failed.estate.add("twin", "twin_mart")
+    failed.estate.chain("twin", "twin_mart")
+    with writing(failed.engine) as connection:
+        table = tables.dataset_activity
+        mine = update(table).where(table.c.dataset_key.in_([dataset("raw"), dataset("twin")]))
+        connection.execute(mine.values(last_write_root_run_id="last-night"))
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+
+    hurt = {row.dataset_key: row.hops for row in failed.rows(tables.incident_impact)}
+    assert (hurt[dataset("twin")], hurt[dataset("twin_mart")]) == (0, 1)
+
+
+def test_the_list_grows_when_another_job_fails_by_the_same_cause(watched):
+    """What is made of the third job was not listed when the first two were told."""
+    estate = watched.estate
+    names = ("first", "second", "third")
+    estate.add(*names, *(f"{name}_mart" for name in names), *(f"well{each}" for each in range(60)))
+    for name in names:
+        estate.chain(name, f"{name}_mart")
+    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    watched.at(NOON)
+    for name in names[:2]:
+        _fails(estate, name, NOON + 60)
+    watched.at(NOON + 120)
+    watched.until(NOON + 180)
+    before = {row.dataset_key for row in watched.rows(tables.incident_impact)}
+    _fails(estate, "third", NOON + 240)
+    watched.at(NOON + 300)
+    watched.until(NOON + 360)
+
+    listed = {row.dataset_key for row in watched.rows(tables.incident_impact)}
+    assert watched.one.root_entity == "cause"
+    assert dataset("first_mart") in before
+    assert listed - before == {dataset("third"), dataset("third_mart")}
+
+
+def _fails(estate, name, at):
+    estate.fail(name, at, engine_version="4.3.1")
+    estate.say(name, "bad", "job_failed", limit_seconds=at + 30.0)
+
+
 @pytest.mark.parametrize(
     ("cadence", "roots"), [(DAY, {"make_raw"}), (2 * DAY, {"make_raw", "make_mart"})]
 )
