@@ -5,7 +5,7 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineage.states import BAD, COVERAGE, GOOD
+from lineage.states import BAD, COVERAGE, GOOD, LEARNING
 from slis.judgement import (
     NEVER_WRITTEN,
     NO_INPUTS,
@@ -46,7 +46,7 @@ def coverage_judgement() -> Column:
     )
     judged = judgement(
         sli=F.lit(COVERAGE.id),
-        state=F.when(defect.isNull(), GOOD).otherwise(BAD),
+        state=F.when(_is_begun(), LEARNING).when(defect.isNull(), GOOD).otherwise(BAD),
         defect=defect,
         due_from=F.when(defect.isNotNull(), bad_since),
         bad_since=F.when(defect.isNotNull(), bad_since),
@@ -74,10 +74,19 @@ def _is_in_total() -> Column:
     return F.col("is_expected") & ~F.col("is_source") & is_active
 
 
+def _is_begun() -> Column:
+    """Its first run is under way: nothing was due yet. A day later something is wrong."""
+    is_new = F.col("first_seen_at") > plus_seconds(F.col("as_of"), F.lit(-_DAY_SECONDS))
+    has_failed = F.coalesce(F.col("failed.failed_at") >= F.col("started_at"), F.lit(False))
+    is_running = F.col("started_at").isNotNull() & ~has_failed
+    return F.col("write").isNull() & is_new & is_running
+
+
 def _defect() -> Column:
-    """The first that holds, null for a dataset that lacks nothing."""
+    """The first that holds, null for a dataset that lacks nothing, or may."""
     return (
-        F.when(F.col("write").isNull(), NEVER_WRITTEN)
+        F.when(_is_begun(), F.lit(None))
+        .when(F.col("write").isNull(), NEVER_WRITTEN)
         .when(F.col("write.written_at") < _window_start(), NO_WRITE)
         .when(~F.col("write.is_reported"), UNREPORTED_WRITE)
         .when(~F.col("write.names_input") & ~F.col("is_generated"), NO_INPUTS)

@@ -5,7 +5,7 @@ from functools import cache
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lineage.states import LEARNING
+from lineage.states import COVERAGE, LEARNING
 from slis.wording import duration_text, instant_text, words
 
 
@@ -21,13 +21,16 @@ def note() -> Column:
     learning = words(
         "learning its cadence: ", F.coalesce("gaps", F.lit(0)).cast("string"), " of 8 gaps"
     )
+    begun = words("its first run began ", instant_text(F.col("started_at")))
     is_learning = F.col("judgement.state") == LEARNING
+    is_begun = is_learning & (F.col("judgement.sli") == COVERAGE.id)
     has_failed = F.coalesce(
         F.col("failed.failed_at") > F.col("write.written_at"), F.col("failed").isNotNull()
     )
     return (
         F.when(has_failed, words(_failure(), "; not late yet"))
         .when(F.col("judgement.is_idle"), idle)
+        .when(is_begun, begun)
         .when(is_learning & F.col("judgement.limit_seconds").isNotNull(), first_due)
         .when(is_learning, learning)
     )

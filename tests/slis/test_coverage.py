@@ -44,6 +44,29 @@ def test_each_defect_of_the_newest_write_makes_a_dataset_bad(spark):
     }
 
 
+def test_a_dataset_whose_first_run_is_under_way_is_learning(spark):
+    """Nothing was due yet; a run that failed, or a day, says more."""
+    described = datasets(
+        spark,
+        *({"dataset_key": number, "first_seen_at": day(9.5)} for number in (1, 2)),
+        {"dataset_key": 3, "first_seen_at": day(8.5)},
+    )
+    facts = activity(
+        spark,
+        {"dataset_key": 1, "started_at": day(9.5)},
+        {"dataset_key": 2, "started_at": day(9.5), "failed": {"failed_at": day(9.6)}},
+        {"dataset_key": 3, "started_at": day(9.5)},
+    )
+
+    judged = coverage(known(facts, described, instants(spark, day(10))))
+
+    assert _judged(judged) == {
+        (1, "learning", None),
+        (2, "bad", "never_written"),
+        (3, "bad", "never_written"),
+    }
+
+
 def test_only_expected_active_datasets_that_are_no_sources_are_in_the_total(spark):
     """A source needs no upstream; what is idle for 7 days counts only if the policy names it."""
     described = datasets(
