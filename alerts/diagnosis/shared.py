@@ -9,8 +9,9 @@ import msgspec
 from alerts.diagnosis.fisher import by_chance
 
 FEWEST: Final = 2  # that fail: whether so few may be chance is for the counts to say
-# For each thing that is compared; some tens are.
-UNLIKELY: Final = 1e-3
+# Of naming any by chance, so each thing that is compared has its share of it. Few are: only what
+# changed for two failing jobs or more since they were well.
+UNLIKELY: Final = 1e-2
 
 Attributes = Mapping[str, str]  # what a run says of itself, such as `Spark` → `4.3.1`
 
@@ -93,7 +94,7 @@ def _common_cause(
         for pair, jobs in _fresh(failing).items()
         if len(jobs) >= FEWEST
     ]
-    unlikely = [each for each in found if each.chance < UNLIKELY]
+    unlikely = [each for each in found if each.chance < UNLIKELY / len(found)]
     return min(unlikely, key=lambda each: (each.chance, each.name), default=None)
 
 
