@@ -27,8 +27,8 @@ _ROWS = """
     dataset_key bigint, namespace string, name string, first_seen_at timestamp,
     tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
     is_declared boolean, is_expected boolean, declared_limit_seconds double,
-    learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int,
-    job_seen_at timestamp, logs_read_at timestamp, plan string,
+    learned_limit_seconds double, cadence_seconds double, cadence_class string,
+    duration_seconds double, gaps int, job_seen_at timestamp, logs_read_at timestamp, plan string,
     written_at timestamp, root_run_id string, job_namespace string, job_name string,
     names_input boolean, is_reported boolean, write_is_streaming boolean,
     read_at timestamp, failed_at timestamp, failed_run_id string, failure string,
@@ -38,8 +38,8 @@ _ROWS = """
 _DATASETS = """
     SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, p.tier, p.tier_origin, p.is_source,
         p.is_generated, p.is_streaming, p.is_declared, coalesce(p.is_expected, 1 = 1),
-        p.declared_limit_seconds, l.limit_seconds, l.cadence_seconds, l.duration_seconds, l.gaps,
-        {job_seen_at}, {logs_read_at}, p.plan,
+        p.declared_limit_seconds, l.limit_seconds, l.cadence_seconds, l.cadence_class,
+        l.duration_seconds, l.gaps, {job_seen_at}, {logs_read_at}, p.plan,
         {written_at}, a.last_write_root_run_id, a.last_job_namespace, a.last_job_name,
         a.last_write_names_input, a.last_write_is_reported, a.last_write_is_streaming,
         {read_at}, a.last_failed_at, a.last_failed_run_id, a.last_failure, {started_at}, {as_of}

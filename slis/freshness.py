@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.states import BAD, FRESHNESS, GOOD, LEARNING
+from slis.cadence_profile import PERIODIC
 from slis.judgement import NEVER_WRITTEN, OVERDUE, judgement
 from slis.knowledge import plus_seconds, seconds_between
 
@@ -95,7 +96,7 @@ def freshness_judgement(*, has_pauses: bool = False) -> Column:
         defect=F.when(
             state == BAD, F.when(F.col("write").isNull(), NEVER_WRITTEN).otherwise(OVERDUE)
         ),
-        due_from=plus_seconds(since, earliest),
+        due_from=F.greatest(plus_seconds(since, earliest), _slot_from(deadline, origin)),
         bad_since=deadline,
         next_cycle_at=plus_seconds(deadline, F.coalesce(F.col("cadence_seconds"), limit)),
         is_idle=is_idle,
@@ -121,6 +122,16 @@ def _deadline(since: Column, *, has_pauses: bool) -> tuple[Column, Column, Colum
     is_paused = F.col("pauses").isNotNull() & (origin != LEARNED)
     deadline = F.when(is_paused, _after_pauses(since, limit)).otherwise(deadline)
     return deadline, F.when(is_paused, seconds_between(since, deadline)).otherwise(limit), origin
+
+
+def _slot_from(deadline: Column, origin: Column) -> Column:
+    """Of a schedule, from when on its next write may come: over days off there is none to lose.
+
+    Half a cadence before its slot, of which a deadline is rarely more than a cadence later.
+    """
+    has_slots = (F.col("cadence_class") == PERIODIC) & (origin == LEARNED)
+    cadence = F.when(has_slots, F.col("cadence_seconds"))
+    return plus_seconds(deadline, -(1 + _EARLIEST_CYCLE) * cadence)
 
 
 def _after_pauses(since: Column, limit: Column) -> Column:

@@ -25,8 +25,8 @@ DATASETS = """
     dataset_key bigint, namespace string, name string, first_seen_at timestamp,
     tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
     is_declared boolean, is_expected boolean, declared_limit_seconds double,
-    learned_limit_seconds double, cadence_seconds double, duration_seconds double, gaps int,
-    job_seen_at timestamp, logs_read_at timestamp, plan string
+    learned_limit_seconds double, cadence_seconds double, cadence_class string,
+    duration_seconds double, gaps int, job_seen_at timestamp, logs_read_at timestamp, plan string
 """
 # Time that does not count for datasets of a plan: in microseconds, apart and in order.
 PAUSE_SPANS = "array<struct<started: bigint, ended: bigint>>"

@@ -99,6 +99,29 @@ def test_a_run_that_fell_due_in_a_gap_is_unknown_until_the_next_cycle(spark):
     assert [row[1] for row in _states(excused(judged, elsewhere))] == ["good", "bad", "bad", "bad"]
 
 
+def test_over_days_off_no_write_of_a_schedule_was_lost(spark):
+    """Friday's noon to Monday's: Saturday's gap swallowed nothing, Monday morning's might have."""
+    weekly = {"learned_limit_seconds": 75 * HOUR, "cadence_seconds": 24 * HOUR}
+    described = datasets(
+        spark,
+        {"dataset_key": 1, "cadence_class": "periodic", **weekly},
+        {"dataset_key": 2, "cadence_class": "bursty", **weekly},
+    )
+    written = {"written_at": day(1, 12)}
+    facts = activity(spark, *({"dataset_key": key, "write": written} for key in (1, 2)))
+    judged = freshness(known(facts, described, instants(spark, day(4, 16))), edges(spark))
+    saturday = gaps(spark, ("ingestion", day(2, 14), day(2, 16)))
+    monday = gaps(spark, ("ingestion", day(4, 9), day(4, 10)))
+
+    assert _by_key(excused(judged, saturday)) == {1: "bad", 2: "unknown"}
+    assert _by_key(excused(judged, monday)) == {1: "unknown", 2: "unknown"}
+
+
+def _by_key(judged):
+    rows = judged.select("dataset_key", "judgement.state").collect()
+    return {row.dataset_key: row.state for row in rows}
+
+
 def test_a_gap_of_many_cycles_excuses_until_one_fell_due_after_it(spark):
     """While it lasts nothing is bad by it; after it, an hourly job has its next hour."""
     hourly = {"learned_limit_seconds": 1.1 * HOUR, "cadence_seconds": HOUR}
