@@ -2,7 +2,7 @@
 
 What is called is what runs in production (`alerts.watch`, `alerts.routing`, the sender), on a clock
 that jumps from one instant that matters to the next. People are simulated by one habit: whoever is
-rung acknowledges after five minutes.
+rung acknowledges after five minutes; where it is over by then, when it is seen to have come back.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,12 +10,12 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, func, select
 
 from alerts.delivery.sender import Sender
 from alerts.delivery.settings import DeliverySettings
 from alerts.incidents.incident import Incident
-from alerts.people.asked import Ask, AskError, ask
+from alerts.people.asked import Ask, ask
 from alerts.routing.settings import TICKETS, RoutingSettings
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
@@ -35,8 +35,17 @@ _LATER: Final = 300 * _SECOND
 _SOON: Final = 8  # steps after a change, in which holds of 30 and 45 s end
 _HOUR: Final = 3_600 * _SECOND
 _ANSWERS_AFTER: Final = 300 * _SECOND
+_LOOKS_FOR: Final = 4 * _HOUR  # so long whoever was rung has an eye on it
 
 Lists = dict[tuple[str, int], frozenset[Name]]
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """When whoever was rung acknowledges the incident, and until when they would."""
+
+    at: int
+    incident: str
+    until: int
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -81,7 +90,7 @@ class _Walking:
         )
         outlets = transports(self.receivers, self._clock)
         self._sender = Sender(engine, outlets, DeliverySettings(), clock=self._clock)
-        self._answers: list[tuple[int, str]] = []
+        self._answers: list[_Answer] = []
 
     def close(self) -> None:
         """Nothing is sent any more."""
@@ -99,10 +108,10 @@ class _Walking:
                 self._turn(later)
 
     def _between(self, at: int, following: int) -> Iterator[int]:
-        """While something is held, every 15 s at first; when somebody answers; else nothing."""
+        """While something is held, every 15 s at first; when somebody answers or is to be told."""
         last, steps = at, 0
         while True:
-            due = [when for when, _ in self._answers]
+            due = [answer.at for answer in self._answers] + self._told_after(last)
             if self._is_held():
                 due.append(last + (_STEP if steps < _SOON else _LATER))
             last = min(due, default=following)
@@ -110,6 +119,14 @@ class _Walking:
                 return
             steps += 1
             yield last
+
+    def _told_after(self, at: int) -> list[int]:
+        """When time alone makes somebody hear something next: a second ring, an escalation."""
+        own = tables.incident_telling.c
+        query = select(func.min(own.due_at)).where(own.is_bad, own.due_at > at)
+        with self._engine.connect() as connection:
+            found = connection.scalar(query)
+        return [] if found is None else [found]
 
     def _turn(self, at: int) -> None:
         self._now = at
@@ -124,7 +141,8 @@ class _Walking:
 
     def _note(self, heard: Heard) -> None:
         if heard.what == "page":
-            self._answers.append((heard.at + _ANSWERS_AFTER, heard.incident))
+            answer = _Answer(heard.at + _ANSWERS_AFTER, heard.incident, heard.at + _LOOKS_FOR)
+            self._answers.append(answer)
         if heard.full_list is not None:
             self.lists[heard.full_list, heard.at] = self._listed(heard.full_list)
 
@@ -141,15 +159,22 @@ class _Walking:
 
     def _answer(self) -> None:
         """Whoever was rung five minutes ago says so."""
-        due = [each for each in self._answers if each[0] <= self._now]
-        self._answers = [each for each in self._answers if each[0] > self._now]
-        for _, incident in due:
-            wanted = Ask(incident_id=incident, action="acknowledge", by="on call", via="api")
-            try:
-                with writing(self._engine) as connection:
-                    ask(connection, wanted, self._now)
-            except AskError:
-                continue  # it was over before anybody answered
+        due = [each for each in self._answers if each.at <= self._now]
+        self._answers = [each for each in self._answers if each.at > self._now]
+        for answer in due:
+            if self._is_over(answer.incident):
+                again = msgspec.structs.replace(answer, at=self._now + _ANSWERS_AFTER)
+                self._answers += [again] if again.at < again.until else []
+                continue
+            wanted = Ask(incident_id=answer.incident, action="acknowledge", by="on call", via="api")
+            with writing(self._engine) as connection:
+                ask(connection, wanted, self._now)
+
+    def _is_over(self, incident: str) -> bool:
+        table = tables.incident
+        query = select(table.c.resolved_at).where(table.c.incident_id == incident)
+        with self._engine.connect() as connection:
+            return connection.scalar(query) is not None
 
     def _is_held(self) -> bool:
         incident = tables.incident

@@ -118,6 +118,18 @@ def test_whoever_is_rung_answers_and_nobody_else_is(engine):
     assert "resolved" not in {each.what for each in told.heard}
 
 
+def test_whoever_was_rung_answers_when_it_comes_back(engine):
+    """Over within five minutes, and bad again for longer than a second ring waits."""
+    bad = [
+        change(3_360, ORDERS, "bad", "silent"),
+        change(3_420, ORDERS, "good"),
+        change(4_200, ORDERS, "bad", "silent"),
+    ]
+    known = [*KNOWN, activity(ORDERS, 3_410, "clean_orders")]
+
+    assert len(rung(walk(engine, POLICY, [slab(6, [*WELL, *bad], known)]))) == 1
+
+
 def test_what_is_bad_for_a_moment_is_not_told(engine):
     """Good again within the hold."""
     bad = [change(3_360, ORDERS, "bad", "silent"), change(3_380, ORDERS, "good")]
