@@ -68,6 +68,20 @@ class IncidentMember(msgspec.Struct, frozen=True):
     left_at: Instant | None
 
 
+class IncidentImpacted(msgspec.Struct, frozen=True):
+    """A dataset that is the root's, or made of it: it is bad, or will be.
+
+    Attributes:
+        hops: jobs between it and the root; 0 of the root's own.
+    """
+
+    dataset_namespace: str
+    dataset: str
+    tier: str | None
+    owner: str | None
+    hops: int
+
+
 class IncidentStep(msgspec.Struct, frozen=True):
     """One thing that happened to it."""
 
@@ -79,11 +93,16 @@ class IncidentStep(msgspec.Struct, frozen=True):
 
 
 class IncidentDetail(msgspec.Struct, frozen=True):
-    """All that is known of one. `members` are those of now first; `partial`: there are more."""
+    """All that is known of one. `members` are those of now first; `partial`: there are more.
+
+    Attributes:
+        impacted: all that is made of its root, the gravest first: whom a message counts as hurt.
+    """
 
     incident: IncidentRow
     evidence: str
     members: list[IncidentMember]
+    impacted: list[IncidentImpacted]
     steps: list[IncidentStep]
     partial: bool
     partial_reason: str | None

@@ -6,6 +6,7 @@ from lineage.catalog.reader import Reader, Row, rows_for
 from service.access.sight import EVERYTHING, Sight
 from service.answers.incident_shapes import (
     IncidentDetail,
+    IncidentImpacted,
     IncidentMember,
     IncidentPage,
     IncidentRow,
@@ -48,6 +49,15 @@ ORDER BY CASE WHEN m.left_at IS NULL THEN 0 ELSE 1 END, m.steps,
   CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, d.namespace, d.name
 LIMIT :most
 """
+_IMPACTED = """
+SELECT d.namespace, d.name, p.tier, p.owner, i.hops
+FROM incident_impact i JOIN dataset d ON d.dataset_key = i.dataset_key
+LEFT JOIN dataset_policy p ON p.dataset_key = i.dataset_key
+WHERE i.incident_id = :id
+ORDER BY CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, i.hops,
+  d.namespace, d.name
+LIMIT :most
+"""
 _STEPS = """
 SELECT revision, at, what, reason, by FROM incident_event WHERE incident_id = :id
 ORDER BY revision LIMIT :most
@@ -79,13 +89,16 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
         raise UnknownIncidentError(message)
     asked = {"id": number, "most": MOST_MEMBERS + 1}
     members = reader.rows(_MEMBERS, asked)
+    impacted = reader.rows(_IMPACTED, asked)
     steps = reader.rows(_STEPS, {"id": number, "most": MOST_STEPS + 1})
-    cuts = [f"{MOST_MEMBERS:,} datasets"] if len(members) > MOST_MEMBERS else []
+    is_cut = max(len(members), len(impacted)) > MOST_MEMBERS
+    cuts = [f"{MOST_MEMBERS:,} datasets"] if is_cut else []
     cuts += [f"{MOST_STEPS:,} steps"] if len(steps) > MOST_STEPS else []
     return IncidentDetail(
         incident=_row(rows[0], is_root_seen=seen[number]),
         evidence=rows[0][18] if seen[number] else "",
         members=[_member(row, sight) for row in members[:MOST_MEMBERS] if sight.sees(row[0])],
+        impacted=[IncidentImpacted(*row) for row in impacted[:MOST_MEMBERS] if sight.sees(row[0])],
         steps=[IncidentStep(row[0], iso_of(row[1]), *row[2:]) for row in steps[:MOST_STEPS]],
         partial=bool(cuts),
         partial_reason=f"the first {' and '.join(cuts)} are listed" if cuts else None,

@@ -47,6 +47,13 @@ def test_one_has_its_datasets_with_evidence_and_its_course(reader, number):
     assert "failed: run run-1" in found.evidence
 
 
+def test_one_has_all_that_is_made_of_its_root(reader, number):
+    """What is well yet too: whom the message calls hurt stand behind its link."""
+    found = incident(reader, number)
+
+    assert [(each.dataset, each.hops) for each in found.impacted] == [("raw", 0), ("core", 1)]
+
+
 def test_what_is_cut_is_named(reader, number, monkeypatch):
     """Of many steps it once said that datasets were missing."""
     monkeypatch.setattr(module, "MOST_STEPS", 0)
@@ -73,6 +80,7 @@ def test_who_may_see_a_member_only_does_not_learn_the_root_s_name(watched, reade
     found = incident(reader, number, Sight(["hdfs://*"]))
 
     assert [each.dataset for each in found.members] == ["core"]
+    assert [each.dataset for each in found.impacted] == ["core"]
     assert found.members[0].explained_by is None
     assert found.incident.root is None
     assert "raw" not in msgspec.json.encode(found).decode()
