@@ -26,7 +26,8 @@ _HEAD = (
 # What has one root is one group: an incident, a burning budget, or a fault of Lineward's own.
 _GROUP_BY: Final = ["incident", "root", "sli", "tier"]
 _QUICK: Final = {"group_wait": "10s", "group_interval": "1m", "repeat_interval": "4h"}
-_SLOW: Final = {"group_wait": "1m", "group_interval": "5m", "repeat_interval": "1d"}
+# Each root is a group: longer would gather nothing, and takes a ticket over its two minutes.
+_SLOW: Final = {"group_wait": "30s", "group_interval": "5m", "repeat_interval": "1d"}
 _TIMES: Final = {PAGE: _QUICK, TICKET: _SLOW, ESCALATION: _SLOW}
 # Heard every five minutes: whoever waits for it raises the alarm after ten.
 _HEARTBEAT: Final = {"group_wait": "0s", "group_interval": "1m", "repeat_interval": "4m"}

@@ -87,6 +87,19 @@ def test_nothing_is_routed_to_nobody(tmp_path: Path, labels: dict[str, str], rec
     assert routed(tmp_path, rendered(), **labels) == receiver
 
 
+def test_neither_pages_nor_tickets_wait_for_long():
+    """A group is one root: a minute's wait gathered nothing, and told of tickets after two."""
+    routes = yaml.safe_load(rendered())["route"]["routes"]
+    waits = {
+        (route["receiver"], route["group_wait"])
+        for owner in routes
+        for route in owner.get("routes", ())
+        if route["receiver"].startswith("shop/")
+    }
+
+    assert waits == {("shop/page", "10s"), ("shop/ticket", "30s"), ("shop/escalation", "30s")}
+
+
 def test_without_a_way_outside_the_service_is_asked_to_tell_of_itself(tmp_path: Path):
     """The command warns of it: better than nothing."""
     places = Places(service_url="http://l:8701", token_file=None, watchdog_url="https://w.example")
