@@ -39,10 +39,15 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 class Receivers:
-    """All three, in one process. `heard` grows in the order of arrival."""
+    """All three, in one process. `heard` grows in the order of arrival.
 
-    def __init__(self) -> None:
+    Args:
+        slack_rings: there is no PagerDuty, and a page in Slack rings once for an incident.
+    """
+
+    def __init__(self, *, slack_rings: bool = False) -> None:
         self.heard: list[Heard] = []
+        self._slack_rings = slack_rings
         self._posts = 0
         self._ringing: set[tuple[str, str]] = set()
 
@@ -60,16 +65,19 @@ class Receivers:
     def _slack(self, channel: str, fields: Mapping[str, Any], at: int, *, is_new: bool) -> None:
         blocks = fields["blocks"]
         title = _text(blocks[0]["text"])
-        is_ticket = is_new and title.startswith("Ticket: ")
         said = dict(_fields(blocks))
+        incident, is_over = said.get("Incident", ""), title.startswith("Resolved: ")
+        is_ticket = is_new and title.startswith("Ticket: ")
+        rings = self._slack_rings and title.startswith("Page: ")
+        is_page = self._begins_to_ring((channel, incident), rings=rings, is_over=is_over)
         links = _LINK.search(json.dumps(blocks))
         self.heard.append(
             Heard(
                 at=at,
-                what=_what("ticket", is_new=is_ticket, is_over=title.startswith("Resolved: ")),
+                what="page" if is_page else _what("ticket", is_new=is_ticket, is_over=is_over),
                 by="slack",
                 to=channel,
-                incident=said.get("Incident", ""),
+                incident=incident,
                 root=_root(said.get("Root", "")),
                 owner=said.get("Owner", ""),
                 full_list=html.unescape(links[1]) if links else None,
@@ -79,18 +87,15 @@ class Receivers:
     def pagerduty(self, key: str, event: Mapping[str, Any], at: int) -> None:
         """An event of API v2. A trigger rings, unless its alert is there already."""
         alert, action = (key, event["dedup_key"]), event["event_action"]
-        is_new = action == "trigger" and alert not in self._ringing
-        if action == "trigger":
-            self._ringing.add(alert)
-        elif action == "resolve":
-            self._ringing.discard(alert)
+        is_over = action == "resolve"
+        is_new = self._begins_to_ring(alert, rings=action == "trigger", is_over=is_over)
         payload = event.get("payload", {})
         source = str(payload.get("source", ""))
         links = {link["text"]: link["href"] for link in event.get("links", ())}
         self.heard.append(
             Heard(
                 at=at,
-                what=_what("page", is_new=is_new, is_over=action == "resolve"),
+                what=_what("page", is_new=is_new, is_over=is_over),
                 by="pagerduty",
                 to=key,
                 incident=event["dedup_key"],
@@ -99,6 +104,15 @@ class Receivers:
                 full_list=links.get("Full list"),
             )
         )
+
+    def _begins_to_ring(self, alert: tuple[str, str], *, rings: bool, is_over: bool) -> bool:
+        """Whether this one rings: what stands rings nobody again until it is over."""
+        is_new = rings and alert not in self._ringing
+        if rings:
+            self._ringing.add(alert)
+        elif is_over:
+            self._ringing.discard(alert)
+        return is_new
 
     def webhook(self, name: str, body: bytes, at: int) -> None:
         """A message as JSON."""

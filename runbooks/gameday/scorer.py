@@ -56,7 +56,7 @@ def false_pages(truth: Truth, heard: Iterable[Heard]) -> list[Heard]:
 def false_tickets(truth: Truth, heard: Iterable[Heard]) -> list[Heard]:
     """Tickets for nothing that was done; what nobody ever reported may be told at any time."""
     strays = (each for each in _strays(truth, heard) if each.what == "ticket")
-    return [each for each in strays if not _is_among(each.root, truth.standing)]
+    return [each for each in strays if not is_among(each.root, truth.standing)]
 
 
 def unknown_seconds(truth: Truth, spells: Iterable[tuple[int, int]]) -> float:
@@ -91,14 +91,15 @@ def _strays(truth: Truth, heard: Iterable[Heard]) -> list[Heard]:
 def _is_right(each: Heard, fault: Fault) -> bool:
     """A fault that is to stay silent makes no page right."""
     is_meant = fault.expect != "silence"
-    return is_meant and _is_within(each, fault) and _is_among(each.root, fault.causes)
+    return is_meant and _is_within(each, fault) and is_among(each.root, fault.causes)
 
 
 def _is_within(each: Heard, fault: Fault) -> bool:
     return fault.starts_at <= each.at <= fault.over_at
 
 
-def _is_among(root: Name, names: Iterable[Name]) -> bool:
+def is_among(root: Name, names: Iterable[Name]) -> bool:
+    """Whether a message's root is one of these."""
     return any(_is(root, name) for name in names)
 
 
@@ -111,7 +112,7 @@ def _is(root: Name, name: Name) -> bool:
 
 def _judged(truth: Truth, fault: Fault, told: Sequence[Heard], resolve: Resolver) -> FaultScore:
     within = [each for each in told if each.what in {"page", "ticket"} and _is_within(each, fault)]
-    right = [each for each in within if _is_among(each.root, fault.causes)]
+    right = [each for each in within if is_among(each.root, fault.causes)]
     pages = [each for each in right if each.what == "page"]
     counted = pages if fault.expect == "page" else right
     first = counted[0] if counted else None
@@ -144,8 +145,8 @@ def _is_root_right(truth: Truth, fault: Fault, within: Sequence[Heard]) -> bool:
     for each in within:
         if any(_is_right(each, other) for other in others) and not _is_right(each, fault):
             continue
-        if _is_among(each.root, about):
-            return _is_among(each.root, fault.causes)
+        if is_among(each.root, about):
+            return is_among(each.root, fault.causes)
     return False
 
 
@@ -164,7 +165,7 @@ def _lists(fault: Fault, first: Heard, told: Sequence[Heard]) -> list[Heard]:
     """The messages whose lists have to name all that is hurt: the first, unless it is spread."""
     if not fault.is_spread:
         return [first]
-    return [each for each in told if _is_within(each, fault) and _is_among(each.root, fault.causes)]
+    return [each for each in told if _is_within(each, fault) and is_among(each.root, fault.causes)]
 
 
 def _impact(fault: Fault, messages: Iterable[Heard], resolve: Resolver) -> tuple[float, float]:
@@ -172,7 +173,7 @@ def _impact(fault: Fault, messages: Iterable[Heard], resolve: Resolver) -> tuple
     listed = {
         name for each in messages if each.full_list for name in resolve(each.full_list, each.at)
     }
-    listed = {each for each in listed if not _is_among(each, fault.causes)}
+    listed = {each for each in listed if not is_among(each, fault.causes)}
     true = set(fault.impact)
     both = len(listed & true)
     precision = both / len(listed) if listed else 1.0
@@ -186,7 +187,7 @@ def _naive(truth: Truth, alerts: Sequence[Heard]) -> NaiveScore:
     about = {id(fault): [each for each in told if _is_about(each, fault)] for fault in meant}
     found = [fault for fault in meant if about[id(fault)]]
     paged = [len(about[id(fault)]) for fault in meant if fault.expect == "page"]
-    roots = [_is_among(about[id(fault)][0].root, fault.causes) for fault in found]
+    roots = [is_among(about[id(fault)][0].root, fault.causes) for fault in found]
     owners = [each.owner in fault.owners for fault in found for each in about[id(fault)]]
     return NaiveScore(
         pages=len(told),
@@ -199,7 +200,7 @@ def _naive(truth: Truth, alerts: Sequence[Heard]) -> NaiveScore:
 
 
 def _is_about(each: Heard, fault: Fault) -> bool:
-    return _is_within(each, fault) and _is_among(each.root, (*fault.causes, *fault.impact))
+    return _is_within(each, fault) and is_among(each.root, (*fault.causes, *fault.impact))
 
 
 def _share(answers: Sequence[bool]) -> float | None:

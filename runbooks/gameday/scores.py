@@ -49,13 +49,16 @@ class NaiveScore(msgspec.Struct, frozen=True):
 
 
 class Score(msgspec.Struct, frozen=True):
-    """All of it, as `lineward gameday --json` prints it."""
+    """All of it, as `lineward gameday --json` prints it.
+
+    On the real clock `days` is 0, and what is not known there is null.
+    """
 
     seed: int
     datasets: int
     days: int
     faults: tuple[FaultScore, ...]
     false_pages: int
-    naive: NaiveScore
+    naive: NaiveScore | None
     wall_seconds: float
-    peak_rss_bytes: int
+    peak_rss_bytes: int | None

@@ -10,6 +10,7 @@ import typer
 
 from runbooks.gameday.estate import Shape
 from runbooks.gameday.truth import KINDS, Kind
+from service.commands.gameday_live import live, policy
 from service.commands.options import AsJson
 from service.errors import RefusedInputError
 from service.terminal import console, plain, print_json
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from service.gameday.kept import Kept
 
 app = typer.Typer()
+app.command("live")(live)
+app.command("policy")(policy)
 
 _Seed = Annotated[int, typer.Option(min=0, help="Of estate and faults: the same gives the same.")]
 _Datasets = Annotated[int, typer.Option(min=50, max=4_000)]
@@ -36,8 +39,9 @@ _Reuse = Annotated[
 ]
 
 
-@app.command()
+@app.callback(invoke_without_command=True)
 def gameday(  # noqa: PLR0913 - options of a command
+    context: typer.Context,
     *,
     seed: _Seed = 1,
     datasets: _Datasets = 2_000,
@@ -52,6 +56,9 @@ def gameday(  # noqa: PLR0913 - options of a command
 
     Exits with 1 where something does not hold that must.
     """
+    if context.invoked_subcommand is not None:
+        _refuse_options(context)
+        return
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("error"))
     began = time.monotonic()
     try:
@@ -68,6 +75,15 @@ def gameday(  # noqa: PLR0913 - options of a command
     else:
         _show(judgement, failings)
     raise typer.Exit(bool(failings))
+
+
+def _refuse_options(context: typer.Context) -> None:
+    """What a simulated month is told means nothing to the other mode."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            wrong = f"{parameter.opts[0]}: of a simulated month; `{context.invoked_subcommand}`"
+            raise typer.BadParameter(f"{wrong} has options of its own, behind its name")
 
 
 def _kept(folder: Path) -> "Kept":

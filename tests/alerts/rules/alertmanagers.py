@@ -115,12 +115,12 @@ def running(folder: Path, configuration: str) -> Iterator[Alertmanager]:
 
 
 @contextmanager
-def scraping(folder: Path, configuration: str) -> Iterator[None]:
+def scraping(folder: Path, configuration: str, *, resend_delay: str = "1s") -> Iterator[None]:
     """The real Prometheus with this configuration."""
     (folder / "prometheus.yml").write_text(configuration, encoding="utf-8")
     command = ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb"]
     # It finds its Alertmanager a few seconds after its start: what fired before is sent again.
-    command.append("--rules.alert.resend-delay=1s")
+    command.append(f"--rules.alert.resend-delay={resend_delay}")
     with _started(folder, command, "prometheus.log"):
         yield
 

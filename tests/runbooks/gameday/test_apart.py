@@ -21,6 +21,12 @@ def test_no_code_of_the_detector_is_loaded_with_it(judge):
     assert not loaded_with(f"runbooks.gameday.{judge}") & _DETECTORS
 
 
+@pytest.mark.parametrize("part", ["running", "course", "figures"])
+def test_what_plays_on_the_real_clock_loads_no_detector(part):
+    """It reads the policy's model and calendars, and nothing that judges."""
+    assert loaded_with(f"runbooks.gameday.live.{part}") & _DETECTORS <= {"lineage"}
+
+
 def test_what_does_is_found_out():
     """The planning of faults reads the policy's model: the test above would see that."""
     assert "lineage" in loaded_with("runbooks.gameday.faults")

@@ -75,6 +75,18 @@ def test_a_page_in_slack_rings_nobody():
     assert [each.what for each in fakes.heard] == ["other"]
 
 
+def test_where_there_is_no_pagerduty_a_page_in_slack_rings_once():
+    """Its edits do not, unless it was a ticket before, or over; a notice is no page."""
+    fakes = Receivers(slack_rings=True)
+    fakes.slack_post("#shop", {"blocks": blocks_of(changed(severity="ticket"))}, 1)
+    for kind in ("changed", "changed", "acknowledged", "resolved", "changed"):
+        fakes.slack_update("#shop", {"blocks": blocks_of(changed(kind=kind))}, 2)
+    fakes.slack_post("#store", {"blocks": blocks_of(changed(kind="notice"))}, 3)
+
+    said = ["ticket", "page", "other", "other", "resolved", "page", "other"]
+    assert [each.what for each in fakes.heard] == said
+
+
 def test_what_the_webhook_gets():
     """A ticket is one when it opens; a notice is none."""
     fakes = Receivers()

@@ -171,7 +171,7 @@ def test_two_faults_at_once_do_not_spoil_each_other():
 
 def test_a_scorer_that_takes_any_page_for_right_is_found_out(monkeypatch):
     """The guarantee is taken away: the tests above on false pages would not hold."""
-    monkeypatch.setattr(scorer, "_is_among", lambda _root, _names: True)
+    monkeypatch.setattr(scorer, "is_among", lambda _root, _names: True)
 
     assert judged([KILLED], [heard(1_050, root=STOCK)]).false_pages == 0
     with pytest.raises(AssertionError):

@@ -1,0 +1,152 @@
+"""How each fault of a game day on the real clock goes: begun, told, ended, called over."""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from runbooks.gameday.injected import Injected
+from runbooks.gameday.live.estate import LIMIT_SECONDS, PERIOD_SECONDS
+from runbooks.gameday.live.plan import QUIET_KINDS, Planned
+from runbooks.gameday.live.running import Running
+from runbooks.gameday.model import MICROS, Estate
+from runbooks.gameday.received import Heard
+from runbooks.gameday.scorer import is_among
+from runbooks.gameday.truth import Fault, Truth
+from runbooks.gameday.truths import truth_of
+
+Stage = Literal["planned", "begun", "ended", "over"]
+_NEVER: Final = 2**62
+_TOLD_WITHIN: Final = 300 * MICROS  # of its beginning; a fault that nobody is told of ends as well
+_OVER_WITHIN: Final = 300 * MICROS  # of its end
+_QUIET_FOR: Final = (LIMIT_SECONDS + 90) * MICROS  # of what must stay silent: past limit and holds
+
+
+class _Under(msgspec.Struct):
+    """A fault under way; `fault` is what is true of it whenever it is seen."""
+
+    planned: Planned
+    injected: Injected
+    fault: Fault
+    stage: Stage = "planned"
+
+
+class Faults:
+    """All faults of a day, brought on step by step. Instants in µs UTC."""
+
+    def __init__(
+        self, estate: Estate, running: Running, planned: Sequence[Planned], begins_at: int
+    ) -> None:
+        self._estate = estate
+        self._running = running
+        self.begins_at = begins_at
+        self._all = [self._under(each) for each in planned]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to be done or to be waited for."""
+        return all(each.stage == "over" for each in self._all)
+
+    def counts(self) -> dict[Stage, int]:
+        """How many are at each stage."""
+        stages: tuple[Stage, ...] = ("planned", "begun", "ended", "over")
+        return {stage: sum(each.stage == stage for each in self._all) for stage in stages}
+
+    def step(self, now: int, heard: Sequence[Heard]) -> None:
+        """Begin what is due, end what was told, and see what was called over."""
+        for each in self._all:
+            if each.stage == "planned" and now >= each.injected.starts_at:
+                self._begin(each, now)
+            elif each.stage == "begun" and self._is_to_end(each, now, heard):
+                self._end(each, now)
+            elif each.stage == "ended" and self._is_called_over(each, now, heard):
+                each.stage = "over"
+        self._running.inject(each.injected for each in self._all if each.stage != "planned")
+
+    def truth(self, starts_at: int, ends_at: int) -> Truth:
+        """As the scorer is told it, once all is over."""
+        return Truth(
+            seed=self._estate.seed,
+            datasets=len(self._estate.datasets),
+            days=0,
+            starts_at=starts_at,
+            judged_from=starts_at,
+            ends_at=ends_at,
+            faults=tuple(self._true(each, ends_at) for each in self._all),
+        )
+
+    def injected_at(self) -> list[int]:
+        """When each was begun, in the order of the truth."""
+        return [each.injected.starts_at for each in self._all]
+
+    def _under(self, planned: Planned) -> _Under:
+        starts_at = self.begins_at + round(planned.after_seconds * MICROS)
+        kind = "killed_job" if planned.kind == "retried_run" else planned.kind
+        variant = "fail" if planned.kind == "retried_run" else planned.variant
+        failing = self._readers(planned.job) if kind == "schema_drift" else ()
+        injected = Injected(kind, (planned.job,), starts_at, _NEVER, variant, failing)
+        fault = msgspec.structs.replace(truth_of(self._estate, injected), kind=planned.kind)
+        if planned.kind in QUIET_KINDS:
+            fault = msgspec.structs.replace(fault, expect="silence")
+        return _Under(planned, injected, fault)
+
+    def _readers(self, number: int) -> tuple[int, ...]:
+        written = self._estate.jobs[number].outputs
+        return tuple(job.number for each in written for job in self._estate.readers_of[each])
+
+    def _begin(self, each: _Under, now: int) -> None:
+        each.injected = msgspec.structs.replace(each.injected, starts_at=now)
+        each.stage = "begun"
+        if each.planned.kind == "retired_job":
+            self._running.drop([self._estate.jobs[each.planned.job]], now)
+
+    def _is_to_end(self, each: _Under, now: int, heard: Sequence[Heard]) -> bool:
+        lasts = now - each.injected.starts_at
+        if each.planned.kind == "retried_run":
+            return lasts >= PERIOD_SECONDS * MICROS
+        if each.planned.kind == "retired_job":
+            return True
+        return lasts > _TOLD_WITHIN or any(self._is_told(each, one) for one in heard)
+
+    def _is_told(self, each: _Under, one: Heard) -> bool:
+        wanted = {"page"} if each.fault.expect == "page" else {"page", "ticket"}
+        is_later = one.at >= each.injected.starts_at and one.what in wanted
+        return is_later and is_among(one.root, each.fault.causes)
+
+    def _end(self, each: _Under, now: int) -> None:
+        each.stage = "ended"
+        # What is retired stays so.
+        if each.planned.kind != "retired_job":
+            each.injected = msgspec.structs.replace(each.injected, ends_at=now)
+        each.fault = msgspec.structs.replace(each.fault, ends_at=now)
+
+    def _is_called_over(self, each: _Under, now: int, heard: Sequence[Heard]) -> bool:
+        since = now - each.fault.ends_at
+        if each.fault.expect == "silence":
+            return since > _QUIET_FOR
+        about = [one for one in heard if is_among(one.root, each.fault.causes)]
+        over = {one.incident for one in about if one.what == "resolved"}
+        return since > _OVER_WITHIN or {one.incident for one in about} <= over
+
+    def _true(self, each: _Under, ends_at: int) -> Fault:
+        begun = each.injected.starts_at
+        return msgspec.structs.replace(
+            each.fault, starts_at=max(begun, self._known_at(each)), over_at=ends_at
+        )
+
+    def _known_at(self, each: _Under) -> int:
+        """When it can be known: its dataset is past its limit, or its new schema was told.
+
+        Of what stays silent, its beginning.
+        """
+        begun = each.injected.starts_at
+        if each.fault.expect == "silence":
+            return begun
+        writes = [one for out in self._outputs(each) for one in self._running.writes[out]]
+        if each.planned.kind == "schema_drift":
+            return min((one.written_at for one in writes if one.begun_at >= begun), default=begun)
+        before = max(one.written_at for one in writes if one.begun_at < begun)
+        return before + LIMIT_SECONDS * MICROS
+
+    def _outputs(self, each: _Under) -> tuple[int, ...]:
+        return self._estate.jobs[each.planned.job].outputs

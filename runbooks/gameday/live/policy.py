@@ -1,0 +1,22 @@
+"""What the service's policy must say of a game day on the real clock, whatever the day."""
+
+from lineage.policy.model import DatasetRule, JobRule, Owner, Policy
+from lineage.states import TIERS
+from runbooks.gameday.live.estate import LIMIT_SECONDS, NAMESPACE, TEAMS
+
+
+def fragment() -> Policy:
+    """Owners with channels of Slack alone; folders, tiers and a limit by patterns.
+
+    None names a dataset outright: that would be missed on every other day.
+    """
+    return Policy(
+        owners=tuple(Owner(team, f"#{team}") for team in TEAMS),
+        datasets=(
+            DatasetRule(f"{NAMESPACE}/*", limit=f"{LIMIT_SECONDS}s"),
+            *(DatasetRule(f"{NAMESPACE}/*/{team}/*", owner=team) for team in TEAMS),
+            *(DatasetRule(f"{NAMESPACE}/*/{tier}/*", tier=tier) for tier in TIERS),
+        ),
+        jobs=tuple(JobRule(f"{team}/*", team) for team in TEAMS),
+        sources=(f"{NAMESPACE}/*/landing/*",),
+    )

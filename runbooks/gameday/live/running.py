@@ -1,0 +1,139 @@
+"""What the chains do on the real clock, asked again and again for what is to be posted by now.
+
+A source begins at its slot, each other job as soon as its inputs are newer than its last run.
+"""
+
+import heapq
+import random
+from collections.abc import Iterable
+from itertools import count
+from typing import Final, NamedTuple
+
+import msgspec
+
+from runbooks.gameday.events import Listener
+from runbooks.gameday.injected import Circumstances, Course, Injected
+from runbooks.gameday.live.estate import PERIOD_SECONDS
+from runbooks.gameday.model import MICROS, Estate, Job
+from runbooks.gameday.runs import Run
+
+_TOLD_BEFORE_END: Final = 200_000  # a write is told as that much older than its run's end
+_SHORTEST: Final = 3.2
+_DROPS_SECONDS: Final = 4
+
+
+class Write(NamedTuple):
+    """A write that was reported: when its run began, and when it is told to have been."""
+
+    begun_at: int
+    written_at: int
+
+
+class Running:
+    """The chains from an instant on, in µs UTC. `injected` may be changed between two questions.
+
+    Attributes:
+        writes: of each dataset, in their order.
+    """
+
+    def __init__(self, estate: Estate, begins_at: int) -> None:
+        self._estate = estate
+        self._listener = Listener(estate)
+        self._chance = random.Random(f"{estate.seed} runs")  # noqa: S311 - made up, no secret
+        self._course = Course(())
+        self._order = count()
+        self._due: list[tuple[int, int, Job, Run | None]] = []
+        self._posts: list[tuple[int, int, bytes]] = []
+        self._busy: set[int] = set()
+        self._runs = [0] * len(estate.jobs)
+        self._begun = [0] * len(estate.jobs)
+        self._newest = [0] * len(estate.datasets)
+        self._schemas = [0] * len(estate.datasets)
+        self.writes: list[list[Write]] = [[] for _ in estate.datasets]
+        for job in estate.jobs:
+            if not job.inputs:
+                self._push(begins_at + job.at_seconds * MICROS, job)
+
+    def inject(self, injected: Iterable[Injected]) -> None:
+        """All that is done to it from now on, and was."""
+        self._course = Course(injected)
+
+    def until(self, now: int) -> list[bytes]:
+        """The events that have arrived by now, and were not asked for yet."""
+        while self._due and self._due[0][0] <= now:
+            at, _, job, run = heapq.heappop(self._due)
+            if run is None:
+                self._slot(job, at)
+            else:
+                self._end(job, run)
+        bodies = []
+        while self._posts and self._posts[0][0] <= now:
+            bodies.append(heapq.heappop(self._posts)[2])
+        return bodies
+
+    def drop(self, jobs: Iterable[Job], at: int) -> None:
+        """Each drops what it writes, and that is its last run."""
+        for job in jobs:
+            self._run(job, at, at + _DROPS_SECONDS * MICROS, drops="own")
+
+    def stop(self, at: int) -> None:
+        """No run begins any more, and all datasets are dropped; what was begun says no more."""
+        self._due.clear()
+        self._posts.clear()
+        self.drop(self._estate.jobs, at)
+
+    def _slot(self, job: Job, at: int) -> None:
+        self._push(at + PERIOD_SECONDS * MICROS, job)
+        if self._course.postponed_to(job, at) <= at:
+            self._begin(job, at)
+
+    def _begin(self, job: Job, at: int) -> None:
+        if job.number in self._busy or self._course.is_retired(job, at):
+            return
+        lasts = max(_SHORTEST, job.usual_seconds * self._chance.lognormvariate(0, job.spread))
+        run = self._run(job, at, at + round(lasts * MICROS))
+        self._busy.add(job.number)
+        self._begun[job.number] = at
+        self._push(run.ended_at, job, run)
+
+    def _run(self, job: Job, at: int, ends_at: int, *, drops: str = "") -> Run:
+        number = self._runs[job.number]
+        self._runs[job.number] += 1
+        told = self._told(job, at, number)
+        if drops:
+            told = msgspec.structs.replace(told, is_reported=True, fate="complete")
+        run = Run(job.number, number, at, at, ends_at, told, drops)
+        for posted in self._listener.events(run):
+            heapq.heappush(self._posts, (posted.received_at, next(self._order), posted.body))
+        return run
+
+    def _told(self, job: Job, at: int, number: int) -> Circumstances:
+        """A reader fails by a new schema once there is something of it to be read."""
+        told = self._course.circumstances(job, at, number)
+        by_schema = any(job.number in each.failing for each in self._course.of(job))
+        if by_schema and not any(self._schemas[each] for each in job.inputs):
+            return msgspec.structs.replace(told, fate="complete")
+        return told
+
+    def _end(self, job: Job, run: Run) -> None:
+        self._busy.discard(job.number)
+        if run.told.fate == "complete":
+            for each in job.outputs:
+                self._newest[each], self._schemas[each] = run.ended_at, run.told.schema
+                if run.told.is_reported:
+                    written = Write(run.started_at, run.ended_at - _TOLD_BEFORE_END)
+                    self.writes[each].append(written)
+        readers = {each.number for out in job.outputs for each in self._readers(out)}
+        for number in sorted({job.number, *readers}):
+            reader = self._estate.jobs[number]
+            if reader.inputs and self._is_new_to(reader):
+                self._begin(reader, run.ended_at)
+
+    def _readers(self, dataset: int) -> tuple[Job, ...]:
+        return self._estate.readers_of.get(dataset, ())
+
+    def _is_new_to(self, job: Job) -> bool:
+        return all(self._newest[each] > self._begun[job.number] for each in job.inputs)
+
+    def _push(self, at: int, job: Job, run: Run | None = None) -> None:
+        heapq.heappush(self._due, (at, next(self._order), job, run))

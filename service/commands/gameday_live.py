@@ -1,0 +1,158 @@
+"""`lineward gameday live|policy`: faults on the real clock, against a service that is up."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import structlog
+import typer
+
+from service.commands.options import AsJson
+from service.errors import NotRunningError, RefusedInputError
+from service.settings import read
+from service.terminal import console, plain, print_json, warn
+
+if TYPE_CHECKING:
+    from runbooks.gameday.live.figures import Spread
+    from runbooks.gameday.received import Heard
+    from service.gameday.live import Played, Wanted
+
+_GIVE_UP_SECONDS = 60.0
+_SETTINGS = """\
+# For the policy of the service that is played against. In its environment, for the day:
+#   LINEWARD_DELIVERY_SLACK_URL=http://HOST:PORT/api/   of `gameday live --listen HOST:PORT`
+#   LINEWARD_DELIVERY_SLACK_TOKEN_FILE=FILE             with any text: nobody looks at it there
+# All that the service has for Slack goes there then; PagerDuty is not told of these owners.
+"""
+
+_Against = Annotated[
+    str | None, typer.Option(help="The collector [http://LINEWARD_HOST:COLLECTOR_PORT].")
+]
+_Service = Annotated[
+    str | None, typer.Option(help="The service's API [http://LINEWARD_HOST:SERVICE_PORT].")
+]
+_Listen = Annotated[str, typer.Option(help="HOST:PORT of the Slack that is played here.")]
+_TokenFile = Annotated[
+    Path | None,
+    typer.Option(help="Bearer token for both, that may read [LINEWARD_COLLECTOR_TOKEN_FILE]."),
+]
+_Seed = Annotated[int, typer.Option(min=0, help="Of which fault is where, and when.")]
+_Faults = Annotated[int, typer.Option(min=1, max=100, help="That are to be told of.")]
+_Kinds = Annotated[
+    list[str] | None, typer.Option("--kind", help="Only faults of this kind; may be repeated.")
+]
+
+
+def policy() -> None:
+    """Print what the policy has to say of the live game day, and which settings it needs."""
+    from runbooks.gameday.live.policy import fragment  # noqa: PLC0415 - at its use, as below
+    from runbooks.gameday.policy import text_of  # noqa: PLC0415
+
+    sys.stdout.write(_SETTINGS + text_of(fragment()))
+
+
+def live(  # noqa: PLR0913 - options of a command
+    *,
+    against: _Against = None,
+    service: _Service = None,
+    listen: _Listen = "127.0.0.1:8709",
+    token_file: _TokenFile = None,
+    faults: _Faults = 20,
+    seed: _Seed = 1,
+    kind: _Kinds = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play faults on the real clock against a Lineward that is up, and judge what it tells.
+
+    Exits with 1 where something does not hold that must.
+    """
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("error"))
+    settings = read()
+    from runbooks.gameday.live.plan import kinds_of  # noqa: PLC0415 - a command is known before
+    from service.gameday.live import Wanted  # noqa: PLC0415 - what it needs is imported
+
+    try:
+        wanted = Wanted(seed, faults, kinds_of(kind or ()))
+    except ValueError as error:
+        raise RefusedInputError(str(error)) from error
+    against, service = against or settings.collector_url, service or settings.service_url
+    token = token_file or settings.collector_token_file
+    played = _played(wanted, (against, service), _address(listen), token)
+    failings = _failings(played)
+    if as_json:
+        print_json(msgspec.to_builtins(played.score))
+    else:
+        _show(played, failings)
+    raise typer.Exit(bool(failings))
+
+
+def _address(listen: str) -> tuple[str, int]:
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65_535:  # noqa: PLR2004 - ports
+        raise typer.BadParameter(f"--listen: HOST:PORT, got {listen[:80]!r}")
+    return host, int(port)
+
+
+def _played(
+    wanted: "Wanted", urls: tuple[str, str], address: tuple[str, int], token_file: Path | None
+) -> "Played":
+    from lineage import origins  # noqa: PLC0415 - as above
+    from runbooks.gameday.received import Receivers  # noqa: PLC0415
+    from service.gameday.asked import Asked  # noqa: PLC0415
+    from service.gameday.live import play  # noqa: PLC0415
+    from service.gameday.slack import listening  # noqa: PLC0415
+    from service.posting import Poster  # noqa: PLC0415
+    from service.reaching import Reach, Target  # noqa: PLC0415
+
+    against, service = urls
+    target = Target(url=against.rstrip("/"), origin=origins.HTTP, token_file=token_file)
+    reach = Reach(target, give_up_seconds=_GIVE_UP_SECONDS, on_trouble=warn)
+    if not reach.is_there():
+        raise NotRunningError(f"--against {against}: nobody listens there")
+    receivers = Receivers(slack_rings=True)
+    with listening(receivers, *address) as url:
+        warn(f"Slack is played at {url}")
+        return play(wanted, Poster(reach), Asked(service, token_file), receivers, warn)
+
+
+def _failings(played: "Played") -> list[str]:
+    from runbooks.gameday.live.figures import failings  # noqa: PLC0415 - as above
+
+    return failings(played.score)
+
+
+def _show(played: "Played", failings: list[str]) -> None:
+    from runbooks.gameday.live.figures import spread  # noqa: PLC0415 - as above
+
+    faults, shown = played.score.faults, console()
+    for each in faults:
+        told = "told" if each.detected else "not told"
+        after = "" if each.seconds_to_delivery is None else f", {each.seconds_to_delivery:.1f} s"
+        line = f"{each.kind}: expects {each.expect}, {told}{after}, {each.pages} pages"
+        shown.print(plain(line))
+    known = spread(each.seconds_to_delivery for each in faults)
+    shown.print(plain(f"fault -> delivered: {_words(known)}"))
+    shown.print(plain(f"from the injection: {_words(spread(played.from_injection()))}"))
+    over = spread(each.seconds_to_resolved for each in faults)
+    shown.print(plain(f"mended -> told that it is over: {_words(over)}"))
+    for stray in _strays(played):
+        root = f"{stray.root.namespace} {stray.root.name}"
+        shown.print(plain(f"told for nothing that was done: {stray.what} to {stray.to}: {root}"))
+    shown.print(plain(f"false pages: {played.score.false_pages}; about others: {played.others}"))
+    for failing in failings:
+        shown.print(plain(f"does not hold: {failing}"))
+
+
+def _strays(played: "Played") -> "list[Heard]":
+    from runbooks.gameday.scorer import false_pages, false_tickets  # noqa: PLC0415 - as above
+
+    given = played.truth, played.heard
+    return [*false_pages(*given), *false_tickets(*given)]
+
+
+def _words(found: "Spread") -> str:
+    if found.count == 0:
+        return "of none"
+    figures = f"p50 {found.p50:.1f} s, p95 {found.p95:.1f} s, most {found.most:.1f} s"
+    return f"{figures}, of {found.count}"

@@ -1,0 +1,194 @@
+"""A game day on the real clock, against a service that is already up.
+
+Events go to its collector as a listener would post them; what people hear comes to our own Slack.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from lineage.clock import system_clock, to_micros
+from lineage.states import GOOD
+from runbooks.gameday.live.course import Faults
+from runbooks.gameday.live.estate import NAMESPACE, TEAMS, chains, day_of
+from runbooks.gameday.live.plan import chains_for, plan
+from runbooks.gameday.live.running import Running
+from runbooks.gameday.model import MICROS
+from runbooks.gameday.received import Heard, Receivers
+from runbooks.gameday.scorer import score
+from runbooks.gameday.scores import Score
+from runbooks.gameday.truth import Kind, Name, Truth
+from service.errors import NotRunningError, RefusedInputError, ServiceError
+from service.gameday.asked import Asked
+from service.gameday.hearing import Hearing
+from service.posting import Poster
+from service.reaching import UnansweredError
+
+_TURN_SECONDS: Final = 0.2
+_LOOK_SECONDS: Final = 3
+_READY_WITHIN: Final = 300 * MICROS
+_BEGUN_SECONDS: Final = 60  # each edge was seen three times by then
+_DROPPED_SECONDS: Final = 20
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What is to be played."""
+
+    seed: int
+    faults: int
+    kinds: tuple[Kind, ...]
+
+
+class Played(msgspec.Struct, frozen=True):
+    """What became of it.
+
+    Attributes:
+        injected_at: of each fault, in the order of the truth.
+        others: messages about what is not of the game day.
+    """
+
+    score: Score
+    truth: Truth
+    heard: tuple[Heard, ...]
+    injected_at: tuple[int, ...]
+    others: int
+
+    def from_injection(self) -> list[float | None]:
+        """Of each fault, the seconds from its injection to who was to be told."""
+        told = (each.seconds_to_delivery for each in self.score.faults)
+        waits = (
+            (fault.starts_at - injected_at) / MICROS
+            for fault, injected_at in zip(self.truth.faults, self.injected_at, strict=True)
+        )
+        pairs = zip(told, waits, strict=True)
+        return [None if seconds is None else seconds + wait for seconds, wait in pairs]
+
+
+def play(
+    wanted: Wanted, poster: Poster, asked: Asked, receivers: Receivers, say: Callable[[str], None]
+) -> Played:
+    """Play it through, and leave nothing that is still expected.
+
+    Raises:
+        RefusedInputError: the service does not know our policy, or takes no event of ours.
+        NotRunningError: it does not answer.
+    """
+    began = time.monotonic()
+    day = _Day(wanted, poster, asked, receivers, say)
+    day.look()
+    try:
+        day.settle()
+        day.hurt()
+    finally:
+        day.leave()
+    return day.judged(time.monotonic() - began)
+
+
+class _Day:
+    def __init__(
+        self,
+        wanted: Wanted,
+        poster: Poster,
+        asked: Asked,
+        receivers: Receivers,
+        say: Callable[[str], None],
+    ) -> None:
+        self._wanted, self._say = wanted, say
+        self._poster, self._asked = poster, asked
+        self._hearing = Hearing(receivers, asked)
+        self._begins_at = _now()
+        self._name = day_of(self._begins_at)
+        self._estate = chains(wanted.seed, chains_for(wanted.faults), self._begins_at)
+        self._running = Running(self._estate, self._begins_at)
+        self._faults: Faults | None = None
+        self._ends_at = self._begins_at
+
+    def look(self) -> None:
+        """See that the service answers us, before anything is posted."""
+        self._asked.datasets(self._name)
+
+    def settle(self) -> None:
+        """Let the chains run until the service finds each dataset good, and knows whose it is."""
+        self._say(f"{len(self._estate.datasets)} datasets begin: {NAMESPACE}/{self._name}/")
+        self._turn_for(_BEGUN_SECONDS)
+        while wrong := self._not_ready():
+            if _now() > self._begins_at + _READY_WITHIN:
+                raise RefusedInputError(
+                    f"{wrong}. Is the policy of `lineward gameday policy` in force, and are"
+                    " --against and --service of one Lineward?"
+                )
+            self._turn_for(_LOOK_SECONDS)
+
+    def hurt(self) -> None:
+        """Do all that is planned, and wait for the end of each."""
+        planned = plan(self._estate, self._wanted.faults, self._wanted.kinds)
+        faults = self._faults = Faults(self._estate, self._running, planned, _now())
+        told = faults.counts()
+        while not faults.is_over:
+            self._turn_for(_TURN_SECONDS)
+            faults.step(_now(), self._hearing.heard)
+            if faults.counts() != told:
+                told = faults.counts()
+                self._say(", ".join(f"{count} {stage}" for stage, count in told.items() if count))
+        self._ends_at = _now()
+
+    def leave(self) -> None:
+        """Every job drops what it writes: what is dropped is expected no more."""
+        self._running.stop(_now())
+        try:
+            self._turn_for(_DROPPED_SECONDS)
+        except ServiceError as error:
+            self._say(f"not dropped, see `lineward retire`: {NAMESPACE}/{self._name}/: {error}")
+
+    def judged(self, seconds: float) -> Played:
+        """By the scorer of the first mode; what takes more than this process is not known."""
+        if self._faults is None:
+            raise RuntimeError("a day that did not settle has nothing to be judged by")
+        truth = self._faults.truth(self._begins_at, self._ends_at)
+        hearing = self._hearing
+        found = score(truth, hearing.heard, (), hearing.resolve, wall_seconds=round(seconds, 1))
+        found = msgspec.structs.replace(found, naive=None, peak_rss_bytes=None)
+        injected_at = tuple(self._faults.injected_at())
+        return Played(found, truth, tuple(hearing.heard), injected_at, hearing.others)
+
+    def _not_ready(self) -> str | None:
+        """The first dataset that is not as it should be, in words."""
+        rows = self._asked.datasets(self._name)
+        for dataset, tier in zip(self._estate.datasets, self._estate.tiers, strict=True):
+            row = rows.get(Name(*dataset.full_name))
+            owner = TEAMS[dataset.team]
+            if row is None:
+                return f"{dataset.name} is not known to the service"
+            if (row.owner, row.tier) != (owner, tier):
+                return f"{dataset.name} is {row.owner}'s and {row.tier}, not {owner}'s and {tier}"
+            if row.state != GOOD:
+                return f"{dataset.name} is {row.state}: {row.reason}"
+        return None
+
+    def _turn_for(self, seconds: float) -> None:
+        ends = time.monotonic() + seconds
+        while True:
+            self._turn()
+            if time.monotonic() >= ends:
+                return
+            time.sleep(_TURN_SECONDS)
+
+    def _turn(self) -> None:
+        bodies = self._running.until(_now())
+        if bodies:
+            self._post(bodies)
+        self._hearing.listen()
+
+    def _post(self, bodies: Sequence[bytes]) -> None:
+        try:
+            refused = self._poster.post(bodies)
+        except UnansweredError as error:
+            raise NotRunningError(f"--against does not answer: {error}") from error
+        if refused:
+            raise RefusedInputError(f"--against: an event was refused: {refused[0].reason}")
+
+
+def _now() -> int:
+    return to_micros(system_clock())

@@ -1,0 +1,50 @@
+"""How long it takes from a fault until somebody is told: embedded, and by Alertmanager.
+
+Run by hand, `python -m tests.bench.told embedded|alertmanager [FAULTS]`: plays a live game day
+against a `lineward up` of its own, and prints its figures. Prometheus scrapes and evaluates each
+15 s; all else of it and of Alertmanager is as they come, and as `lineward render` writes it.
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.alerts.rules.alertmanagers import running, scraping
+from tests.e2e.live import Staging, staging
+
+_PROMETHEUS = """
+global: {{scrape_interval: 15s, evaluation_interval: 15s}}
+rule_files: [lineward-rules.yml]
+alerting: {{alertmanagers: [{{static_configs: [{{targets: ["{alertmanager}"]}}]}}]}}
+scrape_configs:
+  - {{job_name: lineward, static_configs: [{{targets: ["127.0.0.1:{METRICS}"]}}]}}
+  - {{job_name: lineward-collector, static_configs: [{{targets: ["127.0.0.1:{COLLECTOR}"]}}]}}
+"""
+
+
+def main(mode: str, faults: str = "20") -> None:
+    """Print the figures of one mode."""
+    ways = {"embedded": staging, "alertmanager": _alerted}
+    with tempfile.TemporaryDirectory() as name, ways[mode](Path(name)) as staged:
+        done = staged.play("--faults", faults, seconds=3_600, json=False)
+        sys.stdout.write(f"{mode}, {faults} faults:\n{done.stdout}")
+
+
+@contextmanager
+def _alerted(folder: Path) -> Iterator[Staging]:
+    with staging(folder, LINEWARD_ALERTS_MODE="alertmanager") as staged:
+        told = ("--policy", str(staged.policy), "--url", staged.service)
+        rules = staged.up.text("render", "rules", *told)
+        (folder / "lineward-rules.yml").write_text(rules, encoding="utf-8")
+        watchdog = f"{staged.service}/livez"
+        routes = staged.up.text("render", "alertmanager", *told, "--watchdog-url", watchdog)
+        with running(folder, routes) as alertmanager:
+            text = _PROMETHEUS.format(alertmanager=alertmanager.address, **staged.up.ports)
+            with scraping(folder, text, resend_delay="1m"):
+                yield staged
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,71 @@
+"""A game day on the real clock, set up as its own command says: a `lineward up` that tells it."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import msgspec
+import yaml
+
+from tests.e2e.running import Up, accepting, free_port
+from tests.service.commandline import environ, lineward
+from tests.service.waiting import until
+
+# Owners of Lineward itself are no part of what the game day needs.
+_PLATFORM = {"name": "platform", "slack": "#platform"}
+
+
+class Staging(msgspec.Struct, frozen=True):
+    """A Lineward that tells the Slack of a game day, which is to listen at `listen`."""
+
+    up: Up
+    service: str
+    listen: str
+    policy: Path
+
+    def play(
+        self, *arguments: str, seconds: float, json: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """`lineward gameday live ARGUMENTS` to its end; what it says on the way goes to stderr."""
+        places = ("--against", self.up.collector, "--service", self.service)
+        command = [sys.executable, "-m", "service.cli", "gameday", "live", *places]
+        more = ("--json",) if json else ()
+        return subprocess.run(
+            [*command, "--listen", self.listen, *more, *arguments],
+            env=environ(),
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+
+
+@contextmanager
+def staging(folder: Path, **settings: str) -> Iterator[Staging]:
+    """One that takes events and answers; ended in the end."""
+    policy = folder / "lineward.yaml"
+    told = yaml.safe_load(lineward("gameday", "policy").stdout)
+    told["owners"].append(_PLATFORM)
+    policy.write_text(yaml.safe_dump(told), encoding="utf-8")
+    (folder / "token").write_text("of nobody")
+    listen = f"127.0.0.1:{free_port()}"
+    settings = {
+        "LINEWARD_POLICY": str(policy),
+        "LINEWARD_DELIVERY_SLACK_URL": f"http://{listen}/api/",
+        "LINEWARD_DELIVERY_SLACK_TOKEN_FILE": str(folder / "token"),
+    } | settings
+    with accepting(folder, **settings) as up:
+        service = f"http://127.0.0.1:{up.ports['SERVICE']}"
+        until(lambda: _answers(service), seconds=120)
+        yield Staging(up, service, listen, policy)
+
+
+def _answers(service: str) -> bool:
+    """Whether it has a catalog, and says what is in it."""
+    try:
+        return httpx.get(f"{service}/api/v1/datasets", trust_env=False).is_success
+    except httpx.TransportError:
+        return False

@@ -1,0 +1,39 @@
+"""The live game day against a real `lineward up`: what it does to its chains is told rightly."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.live import staging
+
+pytestmark = pytest.mark.e2e
+
+
+def test_each_fault_is_told_once_to_its_owner_and_ends(tmp_path: Path):
+    """Faults at once, each with root and list right, called over; what is no fault is silent."""
+    with staging(tmp_path) as staged:
+        done = staged.play("--faults", "4", "--seed", "3", seconds=570)
+        left = staged.up.ask("datasets")
+
+    assert done.returncode == 0, done.stdout
+    score = json.loads(done.stdout)
+    told = [each for each in score["faults"] if each["expect"] != "silence"]
+    silent = [each for each in score["faults"] if each["expect"] == "silence"]
+    assert sorted(each["kind"] for each in told) == [
+        "killed_job",
+        "late_source",
+        "schema_drift",
+        "silent_listener",
+    ]
+    for each in told:
+        assert each["detected"], each
+        assert each["pages"] == (each["expect"] == "page"), each
+        assert (each["root_right"], each["owner_right"]) == (True, True), each
+        assert (each["impact_precision"], each["impact_recall"]) == (1.0, 1.0), each
+        assert each["seconds_to_resolved"] is not None, each
+    assert {each["kind"] for each in silent} == {"retried_run", "retired_job"}
+    assert not any(each["detected"] for each in silent)
+    assert score["false_pages"] == 0
+    assert (score["naive"], score["peak_rss_bytes"]) == (None, None)
+    assert left == []

@@ -1,0 +1,129 @@
+"""A fault is ended once it was told, and over once that was called over; when it is one."""
+
+import msgspec
+import pytest
+
+from runbooks.gameday.live.course import Faults
+from runbooks.gameday.live.estate import LIMIT_SECONDS
+from runbooks.gameday.live.plan import Planned
+from runbooks.gameday.model import MICROS
+from runbooks.gameday.received import Heard
+from runbooks.gameday.scorer import score
+from runbooks.gameday.truth import Name
+from tests.runbooks.gameday.live.days import BEGINS, ESTATE, at, begun
+
+RAW = ESTATE.jobs[1]
+ROOT = Name("gameday-orders", RAW.name)
+
+
+def heard(second, what="page", **changed: object):
+    given = {"by": "slack", "to": "#gameday-orders", "incident": "i", "owner": "gameday-orders"}
+    return Heard(at=at(second), what=what, root=ROOT, full_list="all", **given | changed)
+
+
+class Day:
+    """Walked by the second; the hearing grows."""
+
+    def __init__(self, *planned: Planned) -> None:
+        self.running = begun()
+        self.faults = Faults(ESTATE, self.running, planned, at(60))
+        self.heard: list[Heard] = []
+        self._at = 0
+
+    def until(self, second: int) -> "Day":
+        """All that happens up to this second."""
+        for each in range(self._at, second + 1):
+            self.running.until(at(each))
+            self.faults.step(at(each), self.heard)
+        self._at = second + 1
+        return self
+
+    def stages(self):
+        """How many are where."""
+        return {stage: count for stage, count in self.faults.counts().items() if count}
+
+    def score(self):
+        """The truth, and what the scorer makes of it."""
+        truth = self.faults.truth(BEGINS, at(self._at))
+        impact = {Name(*ESTATE.datasets[each].full_name) for each in ESTATE.descendants({1})}
+        return truth, score(truth, self.heard, (), lambda _link, _at: impact)
+
+
+def killed(kind="killed_job", variant="fail"):
+    return Planned(kind, 1, 0.0, variant)
+
+
+@pytest.mark.parametrize("kind", ["killed_job", "silent_listener"])
+def test_a_fault_is_seen_from_its_limit_on(kind):
+    """Not from its injection: until then nobody could have told."""
+    day = Day(killed(kind)).until(110)
+    day.heard.append(heard(115))
+    day.until(130)
+    [fault], found = day.score()[0].faults, day.score()[1]
+
+    last = max(one.written_at for one in day.running.writes[1] if one.begun_at < at(60))
+    assert fault.starts_at == last + LIMIT_SECONDS * MICROS
+    assert day.faults.injected_at() == [at(60)]
+    assert found.faults[0].seconds_to_delivery == (at(115) - fault.starts_at) / MICROS
+    assert found.faults[0].root_right
+    assert found.faults[0].owner_right
+
+
+def test_it_ends_when_it_was_told_and_is_over_when_that_was_called_over():
+    """Step by step."""
+    day = Day(killed()).until(59)
+    assert day.stages() == {"planned": 1}
+    assert day.until(100).stages() == {"begun": 1}
+    day.heard.append(heard(101))
+    assert day.until(102).stages() == {"ended": 1}
+    assert not day.faults.is_over
+    day.heard.append(heard(150, "resolved"))
+    assert day.until(151).faults.is_over
+    assert day.score()[1].faults[0].seconds_to_resolved == pytest.approx(49, abs=1)
+
+
+def test_another_fault_s_message_ends_nothing():
+    """Nor does a ticket where a page is due."""
+    day = Day(killed()).until(100)
+    day.heard += [heard(101, "ticket"), msgspec.structs.replace(heard(101), root=Name("x", "y"))]
+
+    assert day.until(120).stages() == {"begun": 1}
+
+
+def test_a_fault_that_nobody_is_told_of_ends_as_well():
+    """And is not detected."""
+    day = Day(killed()).until(900)
+
+    assert day.faults.is_over
+    assert not day.score()[1].faults[0].detected
+
+
+def test_a_page_before_the_limit_is_a_false_one():
+    """Nothing was wrong yet that anybody could know."""
+    day = Day(killed()).until(70)
+    day.heard.append(heard(71))
+    day.until(200)
+
+    assert day.score()[1].false_pages == 1
+
+
+@pytest.mark.parametrize("kind", ["retried_run", "retired_job"])
+def test_what_must_stay_silent_is_done_once(kind):
+    """One run fails, or the job is gone; then nothing until the end."""
+    job = 3 if kind == "retired_job" else 1
+    day = Day(Planned(kind, job, 0.0)).until(400)
+    [fault] = day.score()[0].faults
+
+    assert day.faults.is_over
+    assert (fault.kind, fault.expect) == (kind, "silence")
+    last = day.running.writes[job][-1].written_at
+    assert (last > at(380)) == (kind == "retried_run")
+
+
+def test_a_schema_that_drifts_is_known_with_its_first_write():
+    """No limit has to pass."""
+    day = Day(killed("schema_drift", "")).until(120)
+    [fault] = day.score()[0].faults
+
+    first = min(one.written_at for one in day.running.writes[1] if one.begun_at >= at(60))
+    assert fault.starts_at == first < at(60 + LIMIT_SECONDS)

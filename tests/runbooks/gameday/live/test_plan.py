@@ -1,0 +1,60 @@
+"""Each fault has a chain of its own; what needs days is refused by name."""
+
+import pytest
+
+from runbooks.gameday.live.estate import chains
+from runbooks.gameday.live.plan import QUIET_KINDS, REFUSED, chains_for, kinds_of, plan
+from runbooks.gameday.truth import KINDS
+from tests.runbooks.gameday.live.days import BEGINS
+
+
+def planned(faults, seed=1, kinds=()):
+    estate = chains(seed, chains_for(faults), BEGINS)
+    return estate, plan(estate, faults, kinds_of(kinds))
+
+
+def test_no_two_share_a_chain_and_one_chain_is_left_alone():
+    """What one hurts is no other's."""
+    estate, found = planned(20)
+    hurt = [{each.job} | estate.descendants({each.job}) for each in found]
+    sources = [job for job in estate.jobs if not job.inputs]
+
+    assert sum(map(len, hurt)) == len(set().union(*hurt))
+    assert len(sources) == len(found) + 1 == 25
+
+
+def test_what_must_stay_silent_is_always_beside():
+    """A fifth, two at least."""
+    for faults, quiet in ((1, 2), (20, 4)):
+        _, found = planned(faults)
+        kinds = [each.kind for each in found]
+        assert sum(kind in QUIET_KINDS for kind in kinds) == quiet
+        assert len(kinds) == faults + quiet
+
+
+def test_the_same_seed_is_the_same_day():
+    """And another one another."""
+    assert planned(8)[1] == planned(8)[1] != planned(8, seed=2)[1]
+
+
+def test_only_what_was_asked_for():
+    """By name."""
+    _, found = planned(3, kinds=["late_source"])
+
+    assert [each.kind for each in found if each.kind not in QUIET_KINDS] == ["late_source"] * 3
+
+
+@pytest.mark.parametrize("name", [*REFUSED, "retired_job", "flood"])
+def test_what_cannot_be_played_is_refused_with_a_reason(name):
+    """The option and the kind are named."""
+    with pytest.raises(ValueError, match=f"^--kind {name}: .{{10,}}"):
+        kinds_of([name])
+
+
+def test_every_kind_is_played_or_refused():
+    """A kind that is new is not forgotten."""
+    for kind in KINDS:
+        try:
+            assert kinds_of([kind]) == (kind,)
+        except ValueError:
+            assert kind in REFUSED or kind == "retired_job"

@@ -1,0 +1,36 @@
+"""The fragment that the command prints says of each dataset what is true of it."""
+
+import pytest
+
+from lineage.policy import parse
+from lineage.policy.resolution import owner_of_job, resolve
+from runbooks.gameday.live.estate import LIMIT_SECONDS, TEAMS, day_of
+from runbooks.gameday.live.policy import fragment
+from runbooks.gameday.model import MICROS
+from runbooks.gameday.policy import text_of
+from tests.runbooks.gameday.live.days import BEGINS, ESTATE
+
+POLICY = parse(text_of(fragment()))
+
+
+@pytest.mark.parametrize("dataset", ESTATE.datasets, ids=lambda each: each.name)
+def test_each_dataset_is_whose_it_is(dataset):
+    """Its owner, tier and limit; what comes from outside is a source; none is named outright."""
+    decided = resolve(POLICY, *dataset.full_name)
+
+    assert (decided.owner, decided.tier) == (TEAMS[dataset.team], dataset.declared)
+    assert decided.limit_seconds == LIMIT_SECONDS
+    assert decided.source == dataset.is_source
+    assert not decided.is_declared
+
+
+def test_each_job_is_its_team_s():
+    """By its namespace."""
+    for job in ESTATE.jobs:
+        assert owner_of_job(POLICY, TEAMS[job.team], job.name) == TEAMS[job.team]
+
+
+def test_no_two_days_share_a_name():
+    """Of letters alone, a second apart."""
+    assert day_of(BEGINS) != day_of(BEGINS + MICROS)
+    assert day_of(BEGINS).isalpha()

@@ -1,0 +1,91 @@
+"""A live game day that cannot be played says why, and leaves nothing behind that is expected."""
+
+import json
+
+import pytest
+
+from runbooks.gameday.received import Receivers
+from runbooks.gameday.truth import Name
+from service.answers.shapes import DatasetRow
+from service.errors import NotRunningError, RefusedInputError
+from service.gameday import live
+from service.gameday.asked import Asked
+from service.posting import Refused
+
+WANTED = live.Wanted(1, 1, ("killed_job",))
+
+
+class Post:
+    """In place of a collector: keeps what it is given."""
+
+    def __init__(self, *refused: Refused) -> None:
+        self.events: list[dict[str, object]] = []
+        self._refused = list(refused)
+
+    def post(self, bodies: list[bytes]) -> list[Refused]:
+        """As `service.posting.Poster`."""
+        self.events += map(json.loads, bodies)
+        return self._refused
+
+
+class Known:
+    """In place of a service, which says the same of each dataset that was asked for."""
+
+    def __init__(self, **said: object) -> None:
+        self._said = said
+
+    def datasets(self, _contains: str) -> dict[Name, DatasetRow]:
+        """As `service.gameday.asked.Asked`."""
+        return {} if not self._said else _Any(self._said)
+
+
+class _Any(dict):
+    def __init__(self, said: dict[str, object]) -> None:
+        self._said = said
+
+    def get(self, name: Name, _default: object = None) -> DatasetRow:
+        """The same of all."""
+        fields = {"tier": "optional", "state": "good", "sli": None, "reason": None, "since": None}
+        given = fields | {"owner": "gameday-orders"} | self._said
+        return DatasetRow(dataset_namespace=name.namespace, dataset=name.name, **given)
+
+
+@pytest.fixture(autouse=True)
+def _in_haste(monkeypatch):
+    for name in ("_BEGUN_SECONDS", "_READY_WITHIN", "_LOOK_SECONDS", "_DROPPED_SECONDS"):
+        monkeypatch.setattr(live, name, 0)
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        (Known(), r"is not known to the service\. Is the policy of `lineward gameday policy`"),
+        (Known(owner=None), "is None's and optional, not gameday-orders's and critical"),
+        (Known(tier="critical", state="bad", reason="silent"), "is bad: silent"),
+    ],
+)
+def test_it_does_not_begin_on_what_is_not_ready(monkeypatch, known, said):
+    """The policy is not in force, or something is wrong before anything was done."""
+    stopped = []
+    monkeypatch.setattr(live.Running, "stop", lambda _self, at: stopped.append(at))
+    with pytest.raises(RefusedInputError, match=said):
+        live.play(WANTED, Post(), known, Receivers(), lambda _: None)
+
+    assert len(stopped) == 1
+
+
+def test_a_collector_that_refuses_ends_it(monkeypatch):
+    """With its reason."""
+    monkeypatch.setattr(live, "_BEGUN_SECONDS", 20)
+    post = Post(Refused(0, "no namespace of yours"))
+    with pytest.raises(RefusedInputError, match="--against: an event was refused: no namespace"):
+        live.play(WANTED, post, Known(), Receivers(), lambda _: None)
+
+
+def test_a_service_that_does_not_answer_is_named():
+    """Before anything is posted."""
+    post = Post()
+    with pytest.raises(NotRunningError, match=r"^--service http"):
+        live.play(WANTED, post, Asked("http://127.0.0.1:1"), Receivers(), lambda _: None)
+
+    assert post.events == []

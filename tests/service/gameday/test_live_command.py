@@ -1,0 +1,37 @@
+"""What the commands of the live game day take, and what they refuse by name."""
+
+import pytest
+
+from lineage.policy import parse
+from tests.service.commandline import lineward
+
+
+def test_the_printed_policy_is_taken_as_it_stands():
+    """With the settings beside it as comments."""
+    printed = lineward("gameday", "policy").stdout
+
+    assert "LINEWARD_DELIVERY_SLACK_URL=http://HOST:PORT/api/" in printed
+    assert {owner.slack for owner in parse(printed).owners} == {
+        "#gameday-orders",
+        "#gameday-payments",
+        "#gameday-search",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--datasets", "80", "live"), 2, "--datasets"),
+        (("--seed", "1", "policy"), 2, "--seed"),
+        (("live", "--days", "3"), 2, "--days"),
+        (("live", "--listen", "nowhere"), 2, "--listen"),
+        (("live", "--listen", "127.0.0.1:99999"), 2, "--listen"),
+        (("live", "--kind", "holiday"), 6, "--kind holiday: not on the real clock: it takes a day"),
+        (("live", "--against", "http://127.0.0.1:1"), 5, "--against http://127.0.0.1:1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_its_name(arguments, code, said):
+    """Before anything is posted."""
+    done = lineward("gameday", *arguments)
+
+    assert (done.returncode, said in done.stderr) == (code, True), done.stderr

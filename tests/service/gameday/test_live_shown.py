@@ -1,0 +1,62 @@
+"""What a person sees at the end of a live game day."""
+
+import json
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from runbooks.gameday.scores import Score
+from service.commands.gameday import app
+from service.gameday.live import Played
+from service.reaching import Reach
+from tests.runbooks.gameday.told import KILLED, RIGHT, SECOND, heard, truth
+
+SLOW = msgspec.structs.replace(RIGHT, seconds_to_delivery=90.0, seconds_to_resolved=None)
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """By `lineward gameday live`, of a day that was played elsewhere."""
+
+    def run(*arguments: str, stray: bool = False):
+        stranger = [heard(2_000, root=KILLED.impact[0])] if stray else []
+        faults = (RIGHT, SLOW) if stray else (RIGHT, RIGHT)
+        score = Score(7, 100, 0, faults, len(stranger), None, 300.0, None)
+        begun_at = (KILLED.starts_at - 45 * SECOND,) * 2
+        played = Played(score, truth(KILLED, KILLED), tuple(stranger), begun_at, 3)
+        monkeypatch.setattr("service.gameday.live.play", lambda *_: played)
+        monkeypatch.setattr(Reach, "is_there", lambda _: True)
+        return CliRunner().invoke(app, ["live", "--listen", "127.0.0.1:0", *arguments])
+
+    return run
+
+
+def test_how_long_it_took_is_told_by_both_clocks(shown):
+    """From when the fault could be known, and from its injection."""
+    done = shown()
+
+    assert done.exit_code == 0
+    assert "fault -> delivered: p50 60.0 s, p95 60.0 s, most 60.0 s, of 2" in done.stdout
+    assert "from the injection: p50 105.0 s, p95 105.0 s, most 105.0 s, of 2" in done.stdout
+    assert "false pages: 0; about others: 3" in done.stdout
+
+
+def test_what_does_not_hold_is_told_and_fails(shown):
+    """With who was rung for nothing."""
+    done = shown(stray=True)
+
+    assert done.exit_code == 1
+    assert (
+        "told for nothing that was done: page to keys/shop: s3://lake mart/revenue" in done.stdout
+    )
+    assert "does not hold: false pages: 1" in done.stdout
+    assert "does not hold: never called over: killed_job" in done.stdout
+
+
+def test_the_shape_of_the_month_has_nulls_for_what_is_not_known(shown):
+    """No zero that looks like a measurement."""
+    printed = json.loads(shown("--json").stdout)
+
+    assert sorted(printed) == sorted(Score.__struct_fields__)
+    assert (printed["naive"], printed["peak_rss_bytes"], printed["days"]) == (None, None, 0)

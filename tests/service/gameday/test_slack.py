@@ -1,0 +1,76 @@
+"""The product's Slack transport against the Slack that a live game day plays, over HTTP."""
+
+import httpx
+import pytest
+
+from alerts.delivery.message import Root
+from alerts.delivery.outcomes import Sent, Task
+from alerts.delivery.slack import Slack
+from runbooks.gameday.received import Receivers
+from runbooks.gameday.truth import Name
+from service.errors import OccupiedError
+from service.gameday.slack import listening
+from tests.alerts.delivery.told import message
+
+OPENED = message(severity="page", kind="opened", root=Root("job", "load", "shop"))
+
+
+@pytest.fixture
+def receivers():
+    """Of a game day without PagerDuty."""
+    return Receivers(slack_rings=True)
+
+
+@pytest.fixture
+def url(receivers):
+    """Of its Slack."""
+    with listening(receivers, "127.0.0.1", 0) as url:
+        yield url
+
+
+@pytest.fixture
+def slack(url, tmp_path):
+    """As the service sends; any token will do."""
+    (tmp_path / "token").write_text("any")
+    return Slack(url=url, token_file=tmp_path / "token", timeout_seconds=5)
+
+
+def test_a_post_rings_and_its_edit_ends_it(slack, receivers):
+    """With the handle that the post was answered with."""
+    sent = slack.send(Task(OPENED, "#shop"))
+    assert isinstance(sent, Sent)
+    over = message(severity="page", kind="resolved", revision=9, root=OPENED.root)
+    assert isinstance(slack.send(Task(over, "#shop", handle=sent.handle)), Sent)
+
+    assert [(each.what, each.to) for each in receivers.heard] == [
+        ("page", "#shop"),
+        ("resolved", "#shop"),
+    ]
+    assert receivers.heard[0].root == Name("shop", "load")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "error"),
+    [
+        ("conversations.history", "{}", "missing_scope"),
+        ("chat.postMessage", "{}", "invalid_arguments"),
+        ("chat.postMessage", "[", "invalid_arguments"),
+    ],
+)
+def test_what_is_no_message_is_refused(url, receivers, path, body, error):
+    """As Slack does: 200 with a code."""
+    headers = {"Content-Type": "application/json"}
+    told = httpx.post(f"{url}{path}", content=body, headers=headers).json()
+
+    assert told == {"ok": False, "error": error}
+    assert receivers.heard == []
+
+
+def test_a_port_in_use_is_named(url, receivers):
+    """By the option that gave it."""
+    port = int(url.split(":")[2].split("/")[0])
+    with (
+        pytest.raises(OccupiedError, match=f"--listen 127.0.0.1:{port}"),
+        listening(receivers, "127.0.0.1", port),
+    ):
+        pass
