@@ -83,10 +83,13 @@ def datasets(  # noqa: PLR0913 - the last three by name
     return _page([_row(row, evaluated) for row in rows], sum(n for _, n in counts), offset)
 
 
-def counts_by_state(reader: Reader, evaluated: Evaluated) -> dict[str, int]:
+def counts_by_state(
+    reader: Reader, evaluated: Evaluated, sight: Sight = EVERYTHING
+) -> dict[str, int]:
     """How many datasets are in each state; what was good in a stale evaluation is unknown."""
     counts = dict.fromkeys(WORST_FIRST, 0)
-    for rank, count in _counts(reader, _values(Filters())):
+    seen, names = _seen(reader, sight)
+    for rank, count in _counts(reader, {**_values(Filters()), **names}, seen):
         counts[_of_now(WORST_FIRST[rank], evaluated)] += count
     return counts
 
@@ -110,7 +113,7 @@ def _values(filters: Filters) -> dict[str, Any]:
     return {"tier": filters.tier, "owner": filters.owner, "contains": contains}
 
 
-def _counts(reader: Reader, values: dict[str, Any], seen: str = "1 = 1") -> list[tuple[int, int]]:
+def _counts(reader: Reader, values: dict[str, Any], seen: str) -> list[tuple[int, int]]:
     rows = reader.rows(_COUNTS.format(seen=seen), values)
     return sorted((rank, count) for rank, count in rows)
 

@@ -45,7 +45,11 @@ def schema_change(before: list[Field], after: list[Field]) -> SchemaChange:
 def told(change: SchemaChange) -> list[str]:
     """The change in words: `added email (string)`, `removed at`, `id was int and is bigint`."""
     return [
-        *(f"added {field.name} ({field.type})" for field in change.added),
+        *(f"added {field.name}{_typed(field)}" for field in change.added),
         *(f"removed {field.name}" for field in change.removed),
         *(f"{one.name} was {one.before} and is {one.after}" for one in change.retyped),
     ] or ["the order of its fields"]
+
+
+def _typed(field: Field) -> str:
+    return f" ({field.type})" if field.type else ""
