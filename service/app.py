@@ -18,12 +18,17 @@ from service.routes import (
     actions,
     alertmanager,
     audit,
+    dataset_pages,
     datasets,
     diff,
     health,
     incident_actions,
+    incident_pages,
     incidents,
     lineage,
+    login,
+    overview,
+    run_pages,
     runbooks,
     runs,
     slack,
@@ -34,6 +39,19 @@ from service.served.queries import QueryTimer
 from service.served.tallies import Tallies
 from service.settings import Settings
 
+_PAGES = (
+    overview.get_overview,
+    dataset_pages.get_dataset_list,
+    dataset_pages.get_dataset_page,
+    incident_pages.get_incident_list,
+    incident_pages.get_incident_page,
+    incident_pages.post_deed,
+    run_pages.get_run_page,
+    run_pages.get_diff_page,
+    login.get_login,
+    login.post_login,
+    login.post_logout,
+)
 _ROUTES = (
     datasets.get_datasets,
     datasets.get_dataset,
@@ -89,7 +107,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     }
     timer = DefineMiddleware(QueryTimer, tallies=served, clock=clock)
     return Litestar(
-        route_handlers=_ROUTES,
+        route_handlers=(*_PAGES, *_ROUTES),
         state=State(held),
         middleware=[timer, *guarding.middleware()],
         exception_handlers=HANDLERS,

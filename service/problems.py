@@ -1,18 +1,24 @@
-"""What answers a request that has no answer: problem JSON (RFC 9457), the status by error class."""
+"""What answers a request that has no answer, the status by error class.
+
+Problem JSON (RFC 9457); the same as a page where a page was asked for.
+"""
 
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import structlog
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
-from litestar.types import ExceptionHandlersMap
+from litestar.types import ExceptionHandlersMap, Scope
 
 from service.errors import RefusedInputError, ServiceError, UnknownDatasetError
+from service.explorer.drawing import PAGE_HEADERS, drawn
 
 _log = structlog.get_logger()
 _MEDIA_TYPE = "application/problem+json"
 _AnyRequest = Request[Any, Any, Any]
+_UNAUTHORIZED = 401
 # There is no page to run anything in, and none to be framed.
 SAFE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -32,23 +38,54 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
     type: str = "about:blank"
 
 
-def _response(problem: Problem) -> Response[Problem]:
-    return Response(problem, status_code=problem.status, media_type=_MEDIA_TYPE)
+def is_page(scope: Scope) -> bool:
+    """Whether the handler that was found draws a page."""
+    handler = scope.get("route_handler")
+    return handler is not None and bool(handler.opt.get("page"))
 
 
-def service_error(_request: _AnyRequest, error: ServiceError) -> Response[Problem]:
+def shown_as(scope: Scope, problem: Problem) -> tuple[bytes, dict[str, str]]:
+    """The body of a refusal, and its headers."""
+    if not is_page(scope):
+        return msgspec.json.encode(problem), {"Content-Type": _MEDIA_TYPE, **SAFE_HEADERS}
+    page = drawn(
+        "problem",
+        scope["litestar_app"].state["clock"](),
+        problem=problem,
+        is_unknown=problem.status == _UNAUTHORIZED,
+        wanted=_wanted(scope),
+    )
+    return page.encode(), {"Content-Type": "text/html; charset=utf-8", **PAGE_HEADERS}
+
+
+def _wanted(scope: Scope) -> str:
+    """Where to go on once the reader is known."""
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return "/"
+    query = scope["query_string"].decode("latin-1")
+    path = quote(scope["path"])
+    return f"{path}?{query}" if query else path
+
+
+def _response(request: _AnyRequest, problem: Problem) -> Response[bytes]:
+    body, headers = shown_as(request.scope, problem)
+    kind = headers.pop("Content-Type").partition(";")[0]  # Litestar says in which letters
+    return Response(body, status_code=problem.status, media_type=kind, headers=headers)
+
+
+def service_error(request: _AnyRequest, error: ServiceError) -> Response[bytes]:
     """A question without an answer, in the words of its error."""
     candidates = error.candidates if isinstance(error, UnknownDatasetError) else []
     if isinstance(error, RefusedInputError):
         # On this side it was the operator's file that is wrong, not the request.
-        return _response(Problem(error.title, 503, str(error)))
-    return _response(Problem(error.title, error.status, str(error), candidates))
+        return _response(request, Problem(error.title, 503, str(error)))
+    return _response(request, Problem(error.title, error.status, str(error), candidates))
 
 
-def http_error(_request: _AnyRequest, error: HTTPException) -> Response[Problem]:
+def http_error(request: _AnyRequest, error: HTTPException) -> Response[bytes]:
     """No such path, no such method, a parameter out of its range."""
     detail = "; ".join([error.detail, *_fields(error)])
-    return _response(Problem(type(error).__name__, error.status_code, detail))
+    return _response(request, Problem(type(error).__name__, error.status_code, detail))
 
 
 def _fields(error: HTTPException) -> list[str]:
@@ -57,10 +94,11 @@ def _fields(error: HTTPException) -> list[str]:
     return [f"{field.get('key')}: {field.get('message')}" for field in error.extra]
 
 
-def unforeseen(request: _AnyRequest, error: Exception) -> Response[Problem]:
+def unforeseen(request: _AnyRequest, error: Exception) -> Response[bytes]:
     """The edge of the process: logged, and answered without a word of what was inside."""
     _log.error("request_failed", path=request.url.path, exc_info=error)
-    return _response(Problem("Failed", 500, "the request failed; the service's log says how"))
+    detail = "the request failed; the service's log says how"
+    return _response(request, Problem("Failed", 500, detail))
 
 
 HANDLERS: ExceptionHandlersMap = {

@@ -7,31 +7,35 @@ handler leads through its gate. A handler that says nothing of itself needs the 
 import asyncio
 import re
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.access.audit import Access, Recorder, UnauditedError
+from service.access.cookie import bearers
 from service.access.decision import OTHER, Decision, advice, decide
 from service.access.force import AccessInForce, Standing
 from service.access.sight import Sight
 from service.access.versions import OFF, AccessVersion
-from service.problems import SAFE_HEADERS, Problem
+from service.problems import Problem, is_page, shown_as
 
 OPEN = "open"
 SIGHT = "sight"
 WHO = "who"
 REQUEST_ID = "request_id"
+REFUSED_FOR = "refused_for"
 ANYBODY = "anybody"
 _SUBJECTS = (
-    *("dataset_namespace", "dataset", "run_id", "state", "tier", "owner", "contains"),
+    *("dataset_namespace", "dataset", "run_id", "state", "tier", "owner", "contains", "find"),
     *("incident_id", "action", "number"),
 )
 _MOST_SUBJECT = 300
 _MOST_QUERY = 4_096
 _LARGE_BYTES = 65_536
 _NAMESPACE = re.compile(rb'"dataset_namespace":("(?:[^"\\]|\\.)*")')
+# In a page every dataset that is named is a link; no text of a page has a bare quotation mark.
+_LINKED = re.compile(rb'href="/dataset\?dataset_namespace=([^&"]*)')
 _FORBIDDEN = 403
 
 
@@ -52,13 +56,13 @@ class Gate:
         standing = self._force.current()
         if standing.version is None:
             detail = "the policy is refused, and nobody may ask before it is mended: see the log"
-            await _refuse(send, Problem("Policy refused", 503, detail))
+            await _refuse(scope, send, Problem("Policy refused", 503, detail))
         elif standing.version.hash == OFF:
             await self._app(scope, receive, send)
         else:
             decision = _decided(scope, action, standing.version, standing.at)
             row = _row(scope, action, standing, decision)
-            await self._pass(scope, receive, _Held(self._recorder, row, send), decision)
+            await self._pass(scope, receive, _Held(self._recorder, row, scope, send), decision)
 
     async def _pass(
         self, scope: Scope, receive: Receive, held: "_Held", decision: Decision
@@ -69,15 +73,17 @@ class Gate:
             await self._app(scope, receive, held.send)
         else:
             title = "Unauthorized" if decision.status != _FORBIDDEN else "Forbidden"
-            await _refuse(held.send, Problem(title, decision.status, advice(decision.reason)))
+            problem = Problem(title, decision.status, advice(decision.reason))
+            await _refuse(scope, held.send, problem)
 
 
 class _Held:
     """An answer that waits for its audit row."""
 
-    def __init__(self, recorder: Recorder, row: Access, send: Send) -> None:
+    def __init__(self, recorder: Recorder, row: Access, scope: Scope, send: Send) -> None:
         self._recorder = recorder
         self._row = row
+        self._scope = scope
         self._send = send
         self._start: Any = None
         self._body = b""
@@ -99,7 +105,7 @@ class _Held:
             await self._recorder.record(await self._completed())
         except UnauditedError as error:
             detail = f"nothing is answered that was not audited: {error}"
-            await _refuse(self._send, Problem("Not audited", 503, detail))
+            await _refuse(self._scope, self._send, Problem("Not audited", 503, detail))
             return
         await self._send(self._start)
         await self._send({"type": "http.response.body", "body": self._body, "more_body": False})
@@ -108,7 +114,8 @@ class _Held:
         status = self._start["status"]
         row = msgspec.structs.replace(self._row, status=status)
         if status == _FORBIDDEN and row.decision == "allow":
-            return msgspec.structs.replace(row, decision="deny", reason="namespace")
+            reason = self._scope["state"].get(REFUSED_FOR, "namespace")
+            return msgspec.structs.replace(row, decision="deny", reason=reason)
         if len(self._body) > _LARGE_BYTES:
             named = await asyncio.to_thread(namespaces_in, self._body)
         else:
@@ -119,7 +126,9 @@ class _Held:
 def namespaces_in(body: bytes) -> list[str]:
     """The dataset namespaces that an answer names: read from the answer, not from who made it."""
     found = {match[1] for match in _NAMESPACE.finditer(body)}
-    return sorted(msgspec.json.decode(text, type=str) for text in found)
+    linked = {match[1] for match in _LINKED.finditer(body)}
+    told = {msgspec.json.decode(text, type=str) for text in found}
+    return sorted(told | {unquote(text.decode()) for text in linked})
 
 
 def sight_of(scope: Scope) -> Sight | None:
@@ -140,6 +149,8 @@ def who_asks(scope: Scope) -> str:
 
 def _decided(scope: Scope, action: str, version: AccessVersion, at: int) -> Decision:
     shown = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
+    if not shown and is_page(scope):
+        shown = bearers(scope["headers"])
     is_cut = bool(scope["route_handler"].opt.get("is_cut", False))
     return decide(version, shown, action, at, is_cut=is_cut)
 
@@ -170,11 +181,10 @@ def _subject(scope: Scope) -> str:
     return sound[:_MOST_SUBJECT]
 
 
-async def _refuse(send: Send, problem: Problem) -> None:
-    headers = [(b"content-type", b"application/problem+json")]
-    headers += [(name.lower().encode(), value.encode()) for name, value in SAFE_HEADERS.items()]
+async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
+    body, told = shown_as(scope, problem)
+    headers = [(name.lower().encode(), value.encode()) for name, value in told.items()]
     if problem.status == 401:  # noqa: PLR2004 - who asks is not known
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    body = msgspec.json.encode(problem)
     await send({"type": "http.response.body", "body": body, "more_body": False})

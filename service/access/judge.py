@@ -14,7 +14,7 @@ WHOLE = "*"
 # not taken from the gate.
 READABLE = (
     *("dataset", "datasets", "diff", "history", "impact", "lineage", "run", "slis", "why"),
-    "suppressions",
+    *("incident", "incidents", "overview", "suppressions"),
 )
 ANSWERABLE = ("suppress", "answer")
 

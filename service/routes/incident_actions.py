@@ -8,6 +8,7 @@ from litestar import Response, post
 from litestar.params import FromPath
 
 from alerts.people.asked import Action, Ask
+from alerts.people.audit import Via
 from service.access.gate import who_asks
 from service.errors import InvalidQuestionError
 from service.people.asking import Outcome, outcome, put
@@ -37,7 +38,14 @@ async def post_action(
     request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]
 ) -> Response[Outcome]:
     """Acknowledge, suppress, unsuppress, resolve, escalate, false-alarm; 202: not taken yet."""
-    wish = await sent(request, Wish)
+    found = await wanted_of(request, incident_id, action, await sent(request, Wish), "api")
+    return Response(found, status_code=_DONE if found.is_done else _TAKEN)
+
+
+async def wanted_of(
+    request: AnyRequest, incident_id: str, action: str, wish: Wish, via: Via
+) -> Outcome:
+    """Ask for it in the name of whoever sent this, and wait a little for the answer."""
     settings, now = request.app.state.settings, request.app.state.clock()
     if action not in _ACTIONS:
         raise InvalidQuestionError(f"action: one of {', '.join(_ACTIONS)}, got {action[:80]!r}")
@@ -45,10 +53,9 @@ async def post_action(
         incident_id=incident_id,
         action=_ACTIONS[action],
         by=who_asks(request.scope),
-        via="api",
+        via=via,
         until=end_of(wish.until, wish.for_, begin=now),
         note=wish.note,
     )
     number = await asyncio.to_thread(put, settings, wanted, now)
-    found = await outcome(settings, wanted, number)
-    return Response(found, status_code=_DONE if found.is_done else _TAKEN)
+    return await outcome(settings, wanted, number)

@@ -20,6 +20,6 @@ audit = Table(
     Column("who", Text, nullable=False),
     Column("action", Text, nullable=False),
     Column("detail", Text, nullable=False),
-    Column("via", Text),  # api | cli | slack | policy; null: it needs none
+    Column("via", Text),  # api | cli | page | slack | policy; null: it needs none
     Column("answer", Text),  # done, or why not; null: not known yet, or never anything but done
 )

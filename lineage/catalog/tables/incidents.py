@@ -116,7 +116,7 @@ incident_command = Table(
     _number(),
     instant("asked_at", nullable=False),
     Column("by", Text, nullable=False),
-    Column("via", Text, nullable=False),  # api | cli | slack
+    Column("via", Text, nullable=False),  # api | cli | page | slack
     Column("incident_id", Text, nullable=False),
     Column("action", Text, nullable=False),  # as `alerts.people.asked.Action`
     instant("until"),

@@ -1,0 +1,74 @@
+"""The list of datasets: what was asked for, a page of it, and where the other pages are."""
+
+import msgspec
+
+from service.answers.datasets import WORST_FIRST, Filters, datasets
+from service.answers.shapes import DatasetPage
+from service.asking import Question
+from service.explorer.addresses import datasets_at
+
+PER_PAGE = 100
+_OWNERS = """
+SELECT DISTINCT owner FROM dataset_policy WHERE owner IS NOT NULL ORDER BY owner LIMIT 200
+"""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What one filter may be set to."""
+
+    name: str
+    values: tuple[str, ...]
+    chosen: str | None
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """One page of the list."""
+
+    filters: Filters
+    choices: list[Choice]
+    page: DatasetPage
+    first: int  # number of the first row that is shown, from 1; 0: there is none
+    before: str | None  # addresses
+    after: str | None
+    evaluated_at: str | None
+    stale: bool
+
+
+def listing(asked: Question, filters: Filters, offset: int) -> Listing:
+    """The worst first, as many as a page has."""
+    page = datasets(
+        asked.reader, filters, asked.evaluated, limit=PER_PAGE, offset=offset, sight=asked.sight
+    )
+    return Listing(
+        filters=filters,
+        choices=_choices(asked, filters),
+        page=page,
+        first=offset + 1 if page.datasets else 0,
+        before=_at(filters, max(0, offset - PER_PAGE)) if offset else None,
+        after=None if page.next_offset is None else _at(filters, page.next_offset),
+        evaluated_at=asked.evaluated.at,
+        stale=asked.evaluated.stale,
+    )
+
+
+def _choices(asked: Question, filters: Filters) -> list[Choice]:
+    tiers = ("critical", "important", "optional")
+    choices = [
+        Choice("state", WORST_FIRST, filters.state),
+        Choice("tier", tiers, filters.tier),
+    ]
+    # Who may not see everything is not told whose the rest is.
+    if asked.sight.is_whole:
+        owners = tuple(row[0] for row in asked.reader.rows(_OWNERS))
+        choices.append(Choice("owner", owners, filters.owner))
+    return choices
+
+
+def _at(filters: Filters, offset: int) -> str:
+    return datasets_at(
+        find=filters.contains,
+        state=filters.state,
+        tier=filters.tier,
+        owner=filters.owner,
+        offset=offset,
+    )

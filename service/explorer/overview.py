@@ -1,0 +1,146 @@
+"""Today at a glance: are we all right, if not what is wrong, and who is on it."""
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from lineage.states import ALL_TIERS, REGULATED, TIERS
+from service.answers.budgets import budgets_left
+from service.answers.datasets import counts_by_state
+from service.answers.incident_shapes import IncidentPage, IncidentRow
+from service.answers.incidents import incidents
+from service.answers.moments import stale_warning
+from service.answers.shapes import SliAnswer, SliRow
+from service.answers.slis import Objectives, slis
+from service.answers.status import Status
+from service.asking import Question
+
+_MOST_INCIDENTS = 6
+_OPEN = ("open", "acknowledged")
+Budgets = Mapping[tuple[str, str], float]
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """One SLI of one tier.
+
+    Attributes:
+        state: good | bad | unknown; unknown is what has no sample of now.
+        budget: what is left of it; null: not known, or there is none.
+    """
+
+    state: str
+    ratio: float | None
+    objective: float | None
+    budget: float | None
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One SLI: a cell for each of the columns, null where it has none there."""
+
+    id: str
+    name: str
+    cells: list[Cell | None]
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The answer to "are we all right?", with what speaks against it."""
+
+    state: str  # good | bad | unknown
+    words: str
+    because: list[str]
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """What the first page shows."""
+
+    verdict: Verdict
+    incidents: IncidentPage
+    suppressed: int
+    datasets: dict[str, int]  # by state
+    tiers: tuple[str, ...]
+    by_tier: list[Line]
+    overall: list[Line]
+    status: Status
+
+
+def overview(asked: Question, objectives: Objectives, status: Status) -> Overview:
+    """All of it, of one moment of the catalog."""
+    answer = slis(asked.reader, asked.evaluated, objectives, now=asked.now)
+    left = budgets_left(asked.reader, objectives, asked.now)
+    listed = incidents(asked.reader, asked.sight)
+    is_open = [row for row in listed.incidents if row.state in _OPEN]
+    counts = counts_by_state(asked.reader, asked.evaluated, asked.sight)
+    columns = (*TIERS, REGULATED)
+    doubt = stale_warning(asked.evaluated) if asked.evaluated.stale else None
+    shown = msgspec.structs.replace(listed, incidents=is_open[:_MOST_INCIDENTS], total=len(is_open))
+    return Overview(
+        verdict=verdict(is_open, answer, counts, [doubt, *_pipeline(status)]),
+        incidents=shown,
+        suppressed=sum(row.state == "suppressed" for row in listed.incidents),
+        datasets=counts,
+        tiers=columns,
+        by_tier=_lines((row for row in answer.slis if row.tier != ALL_TIERS), columns, left),
+        overall=_lines((row for row in answer.slis if row.tier == ALL_TIERS), (ALL_TIERS,), left),
+        status=status,
+    )
+
+
+def verdict(
+    is_open: list[IncidentRow],
+    answer: SliAnswer,
+    counts: Mapping[str, int],
+    doubts: Iterable[str | None],
+) -> Verdict:
+    """Bad by what is known; unknown where that is not enough to say good."""
+    missed = [row for row in answer.slis if cell_state(row) == "bad"]
+    wrong = [
+        *_counted(sum(row.severity == "page" for row in is_open), "incident that pages"),
+        *_counted(sum(row.severity != "page" for row in is_open), "ticket"),
+        *_counted(counts["bad"], "dataset is bad", "datasets are bad"),
+        *(f"{row.name.replace('_', ' ')} ({row.tier}) misses its objective" for row in missed),
+    ]
+    unsure = [doubt for doubt in doubts if doubt]
+    if wrong:
+        return Verdict("bad", "Not all right", [*wrong, *unsure])
+    if unsure:
+        return Verdict("unknown", "Not known", unsure)
+    without = sum(cell_state(row) == "unknown" for row in answer.slis if row.objective is not None)
+    if not sum(counts.values()):
+        return Verdict("unknown", "Not known", ["no dataset has been seen yet"])
+    left = [
+        *_counted(counts["unknown"], "dataset is unknown", "datasets are unknown"),
+        *_counted(without, "objective has no sample", "objectives have no sample"),
+    ]
+    words = "No fault is known" if left else "All right"
+    return Verdict("unknown" if counts["unknown"] else "good", words, left)
+
+
+def _pipeline(status: Status) -> list[str]:
+    """What keeps the figures from being of now."""
+    collector = status.collector
+    silent = collector is not None and not collector.alive
+    return ["the collector does not beat: events may be lost"] if silent else []
+
+
+def _counted(number: int, one: str, many: str | None = None) -> list[str]:
+    return [f"{number:,} {one if number == 1 else many or f'{one}s'}"] if number else []
+
+
+def cell_state(row: SliRow) -> str:
+    """Unknown without a sample; bad only where an objective is missed."""
+    if row.ratio is None:
+        return "unknown"
+    return "bad" if row.objective is not None and row.ratio < row.objective else "good"
+
+
+def _lines(rows: Iterable[SliRow], columns: tuple[str, ...], left: Budgets) -> list[Line]:
+    names: dict[str, str] = {}
+    cells: dict[tuple[str, str], Cell] = {}
+    for row in rows:
+        names[row.id] = row.name
+        budget = left.get((row.id, row.tier))
+        cells[row.id, row.tier] = Cell(cell_state(row), row.ratio, row.objective, budget)
+    return [
+        Line(id_, name, [cells.get((id_, column)) for column in columns])
+        for id_, name in names.items()
+    ]

@@ -1,0 +1,44 @@
+"""Pages of datasets: the list of all, and one of them whole."""
+
+from typing import Annotated
+
+from litestar.params import FromQuery, QueryParameter
+
+from service.answers.datasets import Filters
+from service.answers.named import dataset_named
+from service.explorer.dataset import MOST_AFFECTED, dataset_view
+from service.explorer.listing import listing
+from service.routes.asked import AnyRequest, asked_by
+from service.routes.paged import page, shown
+
+_Offset = Annotated[int, QueryParameter(ge=0, description="Skip so many.")]
+_Text = Annotated[str | None, QueryParameter(max_length=4_096)]
+
+
+@page("/datasets", access="datasets", is_cut=True)
+def get_dataset_list(  # noqa: PLR0913 - each is a parameter of the query
+    request: AnyRequest,
+    *,
+    dataset_state: Annotated[str | None, QueryParameter(name="state")] = None,
+    tier: _Text = None,
+    owner: _Text = None,
+    find: _Text = None,
+    offset: _Offset = 0,
+) -> str:
+    """Found by a part of the name; filtered by state, tier and owner."""
+    # A form sends what is not filled in as an empty text.
+    given = {"state": dataset_state, "tier": tier, "owner": owner, "contains": find}
+    filters = Filters(**{name: text or None for name, text in given.items()})
+    with asked_by(request) as asked:
+        return shown(request, "datasets", view=listing(asked, filters, offset))
+
+
+@page("/dataset", access="dataset", is_cut=True)
+def get_dataset_page(
+    request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None
+) -> str:
+    """Health and why, last run, limit, owner, graph, what hangs on it, schemas, evidence."""
+    with asked_by(request) as asked:
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        view = dataset_view(asked, named)
+        return shown(request, "dataset", view=view, most_affected=MOST_AFFECTED)

@@ -1,0 +1,59 @@
+"""Pages of incidents: the list, one of them, and the buttons on it."""
+
+from typing import Annotated
+
+from litestar import post
+from litestar.params import FromPath, QueryParameter
+from litestar.response import Redirect
+
+from service.answers.incidents import incidents
+from service.explorer.addresses import incident_at
+from service.explorer.forms import require_own_form
+from service.explorer.incident import LENGTHS, MOST_AFFECTED, MOST_MEMBERS, incident_view
+from service.routes.asked import AnyRequest, asked_by
+from service.routes.incident_actions import Wish, wanted_of
+from service.routes.paged import HEADERS, page, shown
+from service.routes.sent import MAX_BODY_BYTES
+
+_All = Annotated[bool, QueryParameter(name="all", description="Those that are over too.")]
+_Text = Annotated[str | None, QueryParameter(max_length=80)]
+
+
+@page("/incidents", access="incidents", is_cut=True)
+def get_incident_list(request: AnyRequest, *, is_over_too: _All = False) -> str:
+    """Those that are not over, pages first; or all."""
+    with asked_by(request) as asked:
+        found = incidents(asked.reader, asked.sight, is_over_too=is_over_too)
+    return shown(request, "incidents", view=found, all=is_over_too)
+
+
+@page("/incidents/{incident_id:str}", access="incident", is_cut=True)
+def get_incident_page(
+    request: AnyRequest, incident_id: FromPath[str], *, did: _Text = None, waits: _Text = None
+) -> str:
+    """What is wrong, what it hurts, who was told, what happened; and the buttons."""
+    with asked_by(request) as asked:
+        view = incident_view(asked, incident_id, did=did, waits=waits)
+    bounds = {"most_members": MOST_MEMBERS, "most_affected": MOST_AFFECTED, "lengths": LENGTHS}
+    return shown(request, "incident", view=view, **bounds)
+
+
+@post(
+    "/incidents/{incident_id:str}/{action:str}",
+    access="answer",
+    page=True,
+    include_in_schema=False,
+    response_headers=HEADERS,
+    request_max_body_size=MAX_BODY_BYTES,
+)
+async def post_deed(
+    request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]
+) -> Redirect:
+    """What a button wants; back to the page, which says what became of it."""
+    require_own_form(request)
+    form = await request.form()
+    length = str(form.get("for", "")) if action == "suppress" else None
+    wish = Wish(note=str(form.get("note", "")), for_=length)
+    found = await wanted_of(request, incident_id, action, wish, "page")
+    told = "did" if found.is_done else "waits"
+    return Redirect(f"{incident_at(incident_id)}?{told}={action}", status_code=303)

@@ -1,0 +1,90 @@
+"""What the tests of pages share: a shop, its pages on a real server, and a real browser."""
+
+import asyncio
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from granian.constants import Interfaces
+from granian.server.embed import Server
+from litestar.testing import TestClient
+from sqlalchemy import Engine
+
+from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from service.app import create_app
+from service.settings import Settings
+from tests.service.explorer import estate
+from tests.service.waiting import until
+
+
+@pytest.fixture
+def shop(catalog: Engine) -> Iterator[TestClient[Any]]:
+    """The pages of the shop, on both kinds of catalog."""
+    estate.fill(catalog)
+    settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
+    app = create_app(settings, lambda: estate.NOW)
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Of the shop's pages on the server that the service runs, on any port."""
+    folder = tmp_path_factory.mktemp("explorer")
+    engine = open_catalog(catalog_url(folder))
+    migrate(engine)
+    estate.fill(engine)
+    engine.dispose()
+    with serving(folder) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+class serving:  # noqa: N801 - read as a word
+    """The pages over the catalog in this folder."""
+
+    def __init__(self, folder: Path) -> None:
+        app = create_app(Settings(data_dir=folder), lambda: estate.NOW)
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self._port: int = probe.getsockname()[1]
+        self._server = Server(
+            app,
+            address="127.0.0.1",
+            port=self._port,
+            interface=Interfaces.ASGI,
+            log_access=False,
+        )
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> int:
+        self._thread.start()
+        until(self._answers)
+        return self._port
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._server.stop)
+        self._thread.join(10)
+
+    def _run(self) -> None:
+        self._loop.run_until_complete(self._server.serve())
+
+    def _answers(self) -> bool:
+        with socket.socket() as one:
+            return one.connect_ex(("127.0.0.1", self._port)) == 0
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    """Real Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    binary = shutil.which("chromium") or shutil.which("chromium-browser")
+    if binary is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=binary, args=["--no-sandbox"])
+        yield launched
+        launched.close()

@@ -1,0 +1,85 @@
+"""The picture of a graph: what is drawn of it, and what is said to be left out."""
+
+from service.answers.shapes import Lineage, Node
+from service.explorer import graph
+from service.explorer.graph import picture
+
+_SPACE = "s3://shop"
+
+
+def _node(name, state="good", children=(), jobs=("etl",), hidden=0):
+    return Node(
+        _SPACE, name, state, list(jobs), repeated=False, children=list(children), hidden=hidden
+    )
+
+
+def _lineage(upstream=(), downstream=(), cut=None):
+    told = {"last_run": None, "depth": 2, "partial": cut is not None, "partial_reason": cut}
+    return Lineage(_SPACE, "core", "bad", list(upstream), list(downstream), **told)
+
+
+def test_a_dataset_by_itself_is_one_box():
+    """In the middle of nothing."""
+    found = picture(_lineage())
+
+    assert [(box.dataset, box.state, box.is_centre) for box in found.boxes] == [
+        ("core", "bad", True)
+    ]
+    assert (found.lines, found.cut) == ([], None)
+
+
+def test_what_it_is_made_of_stands_left_and_what_is_made_of_it_right():
+    """Two steps both ways, with the jobs of each line."""
+    up = _node("raw", children=[_node("source", jobs=("copy",))])
+    found = picture(_lineage([up], [_node("mart")]))
+
+    by_x = sorted(found.boxes, key=lambda box: box.x)
+    assert [box.dataset for box in by_x] == ["source", "raw", "core", "mart"]
+    assert sorted(line.jobs[0] for line in found.lines) == ["copy", "etl", "etl"]
+    assert not any(line.is_back for line in found.lines)
+    assert found.width == max(box.x for box in found.boxes) + found.box_width + 8
+
+
+def test_a_dataset_on_both_sides_stands_once_and_one_line_leads_back():
+    """A cycle: made of what is made of it."""
+    found = picture(_lineage([_node("mart")], [_node("mart")]))
+
+    assert sorted(box.dataset for box in found.boxes) == ["core", "mart"]
+    assert sorted(line.is_back for line in found.lines) == [False, True]
+
+
+def test_of_many_the_nearest_and_gravest_are_drawn_and_it_is_said():
+    """500 around it, one bad: that one is there, with 58 others and itself."""
+    around = [_node(f"mart{n:03}", "bad" if n == 499 else "good") for n in range(500)]
+    found = picture(_lineage(downstream=around, cut="more lies beyond"))
+
+    assert len(found.boxes) == graph.MOST_DRAWN
+    assert "mart499" in [box.dataset for box in found.boxes]
+    assert found.cut == "60 of 501 datasets are drawn; more lies beyond"
+    assert len(found.lines) == graph.MOST_DRAWN - 1
+
+
+def test_the_mutant_that_draws_all_says_nothing(monkeypatch):
+    """The cut is what the sentence is about."""
+    monkeypatch.setattr(graph, "MOST_DRAWN", 1_000)
+    around = [_node(f"mart{n:03}") for n in range(500)]
+
+    assert picture(_lineage(downstream=around)).cut is None
+
+
+def test_boxes_do_not_overlap():
+    """Whatever the shape of the graph."""
+    up = [_node(f"u{n}", children=[_node(f"s{n}"), _node("shared")]) for n in range(7)]
+    boxes = picture(_lineage(up, [_node("mart")])).boxes
+
+    places = {(box.x, box.y) for box in boxes}
+    assert len(places) == len(boxes)
+    assert all(a is b or a.x != b.x or abs(a.y - b.y) >= 38 for a in boxes for b in boxes)
+
+
+def test_a_long_name_shows_its_end_and_hidden_neighbours_are_counted():
+    """The last part tells one table from another."""
+    found = picture(_lineage([_node("x" * 50 + "/orders", hidden=3)]))
+
+    far = next(box for box in found.boxes if not box.is_centre)
+    assert (len(far.label), far.label[-7:], far.hidden) == (24, "/orders", 3)

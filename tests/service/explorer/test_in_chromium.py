@@ -1,0 +1,146 @@
+"""Every page in a real browser, wide and narrow, light and dark, with names that break pages."""
+
+import os
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlencode
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.service import shop
+from tests.service.explorer import estate
+
+_SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
+_SERIOUS = ("serious", "critical")
+
+
+def _dataset(name):
+    return "/dataset?" + urlencode({"dataset_namespace": shop.NAMESPACE, "dataset": name})
+
+
+PAGES = {
+    "overview": "/",
+    "datasets": "/datasets",
+    "found": "/datasets?" + urlencode({"find": "<img"}),
+    "none": "/datasets?" + urlencode({"find": '"><script>alert(3)</script>'}),
+    "dataset": _dataset(shop.CORE),
+    "markup": _dataset(estate.MARKUP),
+    "long": _dataset(estate.LONG),
+    "right-to-left": _dataset(estate.RIGHT_TO_LEFT),
+    "incidents": "/incidents?all=true",
+    "incident": f"/incidents/{estate.INCIDENT}",
+    "run": f"/runs/{shop.RUN_ID}",
+    "diff": f"/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}",
+    "login": "/login",
+    "unknown": _dataset(estate.MARKUP + "!"),
+}
+
+
+class Seen:
+    """A page as a browser shows it, and all that the browser complained about."""
+
+    def __init__(self, browser, size, scheme="light", *, script=True) -> None:
+        width, height = _SIZES[size]
+        self._context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            java_script_enabled=script,
+            bypass_csp=False,
+        )
+        self.page = self._context.new_page()
+        self.complaints: list[str] = []
+        self.page.on("console", lambda each: self.complaints.append(each.text))
+        self.page.on("pageerror", lambda each: self.complaints.append(str(each)))
+        self.page.on("dialog", self._dialog)
+
+    def _dialog(self, dialog):
+        self.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._context.close()
+
+
+def _keep(page, name):
+    """A picture to look at, where somebody wants them: a folder in LINEWARD_PICTURES."""
+    folder = os.environ.get("LINEWARD_PICTURES")
+    if folder:
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", list(_SIZES))
+def test_every_page_is_quiet_fits_and_can_be_used_by_all(browser, address, size, scheme):
+    """No dialog, nothing in the console, nothing beside the window, no serious finding of axe."""
+    found = {}
+    for name, path in PAGES.items():
+        with Seen(browser, size, scheme) as seen:
+            status = seen.page.goto(address + path).status
+            wide = seen.page.evaluate("document.documentElement.scrollWidth")
+            _keep(seen.page, f"{name}-{size}-{scheme}")
+            # Chromium itself says in the console that a page is not there.
+            said = [each for each in seen.complaints if status == 200 or "404" not in each]
+            findings = [
+                (each["id"], [node["target"] for node in each["nodes"]][:3])
+                for each in Axe().run(seen.page).response["violations"]
+                if each["impact"] in _SERIOUS
+            ]
+        if said or findings or wide > _SIZES[size][0]:
+            found[name] = (said, findings, wide)
+
+    assert found == {}
+
+
+def test_the_first_page_answers_without_a_scroll(browser, address):
+    """At 1280 by 800: whether we are all right, what is wrong, who is on it, and every SLI."""
+    with Seen(browser, "wide") as seen:
+        seen.page.goto(address)
+        high = seen.page.evaluate("document.documentElement.scrollHeight")
+        told = seen.page.inner_text("main")
+
+    assert high <= 800
+    assert "Not all right" in told
+    assert "job etl fails" in told
+    assert "nobody yet" in told
+    assert all(f"M{number}" in told for number in (1, 2, "3a", "3b", 4, 5, 6, 7, 8, 9, 10))
+
+
+def test_everything_can_be_reached_by_the_keyboard_and_the_focus_is_seen(browser, address):
+    """The first key leads past the header; each box of the graph is a link with a name."""
+    with Seen(browser, "wide") as seen:
+        seen.page.goto(address + PAGES["dataset"])
+        seen.page.keyboard.press("Tab")
+        first = seen.page.evaluate("document.activeElement.innerText")
+        seen.page.keyboard.press("Enter")
+        where = seen.page.evaluate("document.activeElement.id")
+        boxes = seen.page.locator("svg a")
+        names = [boxes.nth(at).get_attribute("aria-label") for at in range(boxes.count())]
+        boxes.first.focus()
+        outline = seen.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        seen.page.keyboard.press("Enter")
+        seen.page.wait_for_url("**/dataset?**")
+
+    assert (first, where, outline) == ("Skip to the content", "main", "solid")
+    assert "core/orders, bad, the one that is shown here" in names
+    assert len(names) == 4 + len(estate.HOSTILE)
+
+
+def test_without_a_script_one_searches_reads_and_is_told_why_a_form_is_refused(browser, address):
+    """Links and forms do all of it; what cannot be taken is a page too."""
+    with Seen(browser, "narrow", script=False) as seen:
+        seen.page.goto(address)
+        seen.page.fill("input[type=search]", "core/ord")
+        seen.page.press("input[type=search]", "Enter")
+        seen.page.click("text=core/orders")
+        seen.page.click("text=The incident that it is in")
+        heading = seen.page.inner_text("h1")
+        seen.page.click("text=Escalate")
+        seen.page.wait_for_url("**/incidents/**")
+        told = seen.page.inner_text("main")
+
+    assert heading.startswith("job etl fails")
+    assert "Nobody has taken it yet" in told

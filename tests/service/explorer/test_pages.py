@@ -1,0 +1,234 @@
+"""What pages say, for anybody who may see everything."""
+
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from litestar.testing import TestClient
+
+from service.access.judge import READABLE
+from service.answers.shapes import SliAnswer, SliRow
+from service.app import _PAGES, create_app
+from service.explorer import words
+from service.explorer.drawing import CONTENT_SECURITY_POLICY, drawn
+from service.explorer.overview import verdict
+from service.settings import Settings
+from tests.service import shop as small
+from tests.service.explorer import estate
+
+_CORE = {"dataset_namespace": small.NAMESPACE, "dataset": small.CORE}
+
+
+def _text(client, path, **asked: str | int):
+    answer = client.get(path, params=asked)
+    assert answer.status_code == 200, answer.text
+    return " ".join(unescape(answer.text).split())
+
+
+def test_the_first_page_says_what_is_wrong_and_who_is_on_it(shop):
+    """The pages first, with who took them; objectives that are missed; what is left of budgets."""
+    text = _text(shop, "/")
+
+    assert "Not all right" in text
+    assert "1 incident that pages" in text
+    assert "coverage (critical) misses its objective" in text
+    assert text.index("job etl fails") < text.index("is late")
+    assert "<bdi>ada</bdi>" in text
+    assert "nobody yet" in text
+    assert "67 % left" in text  # 0.4 of 120 were bad, 1.2 may be
+    assert "-733 % left" in text
+
+
+def test_what_is_stale_is_never_shown_as_well(catalog):
+    """An hour without an evaluation: no ratio, no good dataset, and the page says so first."""
+    small.fill(catalog, evaluated_at=estate.NOW - timedelta(hours=1))
+    settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
+    with TestClient(
+        create_app(settings, lambda: estate.NOW), base_url="http://127.0.0.1"
+    ) as client:
+        first, listed = _text(client, "/"), _text(client, "/datasets")
+        one = _text(client, "/dataset", dataset=small.RAW)
+
+    assert "what was good then is unknown now" in first
+    assert "66.67 %" not in first
+    for page in (listed, one):
+        assert "The last evaluation is" in page
+        assert 'class="state good"' not in page.partition("graph")[0]
+
+
+def test_before_there_is_any_data_the_page_says_how_to_come_by_some():
+    """503, as a page."""
+    with TestClient(create_app(Settings()), base_url="http://127.0.0.1") as client:
+        answer = client.get("/")
+
+    assert (answer.status_code, answer.headers["content-type"]) == (503, "text/html; charset=utf-8")
+    assert "lineward up" in answer.text
+
+
+def _answer(rows):
+    return SliAnswer(rows, None, stale=False, partial=False, partial_reason=None)
+
+
+def _sli(ratio, objective=0.99):
+    return SliRow("M1", "coverage", "critical", 1, 1, ratio, objective)
+
+
+_COUNTS = {"bad": 0, "unknown": 0, "learning": 0, "good": 3}
+
+
+@pytest.mark.parametrize(
+    ("rows", "counts", "doubts", "state", "says"),
+    [
+        ([_sli(1.0)], {}, [], "good", "All right"),
+        ([_sli(0.9)], {}, [], "bad", "Not all right"),
+        ([_sli(1.0)], {"bad": 1}, [], "bad", "Not all right"),
+        ([_sli(1.0)], {"unknown": 1}, [], "unknown", "No fault is known"),
+        ([_sli(None)], {}, [], "good", "No fault is known"),
+        ([_sli(1.0)], {}, ["stale"], "unknown", "Not known"),
+        ([], {"good": 0}, [], "unknown", "Not known"),
+    ],
+)
+def test_all_right_is_said_only_where_everything_is_known(rows, counts, doubts, state, says):
+    """One thing that is bad is enough, and so is one that is not known."""
+    found = verdict([], _answer(rows), _COUNTS | counts, doubts)
+
+    assert (found.state, found.words) == (state, says)
+
+
+def test_the_list_is_found_by_a_part_of_the_name_and_by_filters(shop):
+    """Percent signs are no wildcards; an empty field of the form filters nothing."""
+    everything = _text(shop, "/datasets", state="", tier="", owner="", find="")
+    found = _text(shop, "/datasets", find="core/ord", state="bad")
+    none = _text(shop, "/datasets", find="%")
+
+    assert everything.count('href="/dataset?') == 4 + len(estate.HOSTILE)
+    assert found.count('href="/dataset?') == 1
+    assert 'value="core/ord"' in found
+    assert "<option selected>bad</option>" in found
+    assert "None is like that" in none
+
+
+def test_pages_of_the_list_lead_to_one_another(shop, monkeypatch):
+    """With the filters that they were asked for."""
+    monkeypatch.setattr("service.explorer.listing.PER_PAGE", 2)
+    first = _text(shop, "/datasets", state="bad")
+    second = _text(shop, "/datasets", state="bad", offset=2)
+
+    assert 'rel="next" href="/datasets?state=bad&offset=2"' in first
+    assert 'rel="prev"' not in first
+    assert 'rel="prev" href="/datasets?state=bad"' in second
+    assert "3 to 4 shown" in second
+
+
+def test_a_dataset_is_told_whole(shop):
+    """Reason, run, limit, owner, graph, impact, evidence, schema, alias."""
+    text = _text(shop, "/dataset", **_CORE)
+
+    for said in (
+        "Freshness (M2) is bad since",
+        "division by zero",
+        "20 Nov 2026 02:30:00 UTC",
+        "1 h (declared)",
+        "sales",
+        "edge missing",
+        "id was int and is bigint",
+        "core.orders",
+        f'href="/incidents/{estate.INCIDENT}"',
+        f'href="/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}"',
+    ):
+        assert said in text, said
+    assert "(None)" not in text
+    graph = text[text.index("<svg width") : text.index('id="impact"')]
+    assert graph.count("<a href") == 4 + len(estate.HOSTILE)
+
+
+def test_an_incident_is_told_whole(shop):
+    """Who was told, also under an id that was merged into it; what differs; what is hurt."""
+    text = _text(shop, f"/incidents/{estate.INCIDENT}")
+
+    for said in (
+        "slack:#sales",
+        "pagerduty:keys/sales",
+        "aa17c02",
+        'href="/runbooks/failed"',
+        f'href="/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}"',
+        "s3://shop/core/orders",
+        "I am on it",
+        "Everything that hangs on the root <small>5,",
+    ):
+        assert said in text, said
+    assert "I am on it" not in _text(shop, f"/incidents/{estate.OTHER}")
+    assert "Resolve</button>" not in _text(shop, f"/incidents/{estate.OVER}")
+
+
+def test_an_address_can_put_no_words_of_its_own_into_a_page(shop):
+    """What became of an action is said of our actions alone."""
+    path = f"/incidents/{estate.INCIDENT}"
+
+    assert "Done: I am on it." in _text(shop, path, did="acknowledge")
+    assert "call me" not in _text(shop, path, did="call me", waits="call me")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/datasets",
+        "/dataset?dataset=core/orders",
+        "/incidents?all=true",
+        f"/incidents/{estate.INCIDENT}",
+        f"/runs/{small.RUN_ID}",
+        f"/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}",
+        "/runs/<img src=x onerror=alert(1)>",
+        "/login",
+    ],
+)
+def test_no_page_holds_markup_of_others_and_each_forbids_scripts(shop, path):
+    """Escaped wherever it stands; one policy, one style with its hash."""
+    answer = shop.get(path)
+
+    assert "<img" not in answer.text
+    assert "<script" not in answer.text
+    assert "onload=alert(2)>" not in answer.text
+    assert answer.headers.get_list("content-security-policy") == [CONTENT_SECURITY_POLICY]
+    assert " style=" not in answer.text
+    assert "script-src" not in CONTENT_SECURITY_POLICY
+
+
+def test_the_mutant_without_escaping_lets_markup_through(monkeypatch):
+    """Autoescape is what keeps it out."""
+    monkeypatch.setattr("service.explorer.drawing._templates.autoescape", False)
+    monkeypatch.setattr("service.explorer.drawing._templates.cache", None)
+
+    assert "<img" in drawn("login", estate.NOW, estate.MARKUP)
+
+
+def test_every_page_says_who_may_see_it():
+    """By a name that the judge knows of readers too, or openly; none is left to chance."""
+    said = {handler.opt.get("access") for handler in _PAGES}
+
+    assert said <= {*READABLE, "answer", "open"}
+    assert all(handler.opt.get("page") for handler in _PAGES)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "told"),
+    [
+        (1, "100 %"),
+        (0.9999, "99 %"),
+        (0.5, "50 %"),
+        (0.0001, "< 1 %"),
+        (0, "0 %"),
+        (-7.3, "-730 %"),
+    ],
+)
+def test_what_is_nearly_gone_is_not_told_as_gone(ratio, told):
+    """Nor what is nearly whole as whole."""
+    assert words.whole(ratio) == told
+
+
+def test_a_ratio_below_an_objective_is_never_rounded_up_to_it():
+    """`99.9996 %` is not `100 %`."""
+    assert words.percent(0.999996) == "99.9996 %"
+    assert words.percent(1.0) == "100 %"
+    assert words.percent(None) == "\N{EN DASH}"
