@@ -6,8 +6,8 @@ from alerts.delivery.message import Links
 from alerts.routing.picture import Picture
 from alerts.routing.settings import Variables
 
-_LINEAGE = "/api/v1/lineage"
-_INCIDENTS = "/api/v1/incidents"
+_DATASET = "/dataset"
+_INCIDENTS = "/incidents"
 _RUNBOOKS = "/runbooks"
 _DASHBOARD = "/d/lineward-on-call"
 
@@ -37,7 +37,7 @@ def _explorer(dataset: tuple[str, str] | None, settings: Variables) -> str | Non
     if dataset is None:
         return None
     asked = _query(dataset_namespace=dataset[0], dataset=dataset[1])
-    return f"{_base(settings.public_url)}{_LINEAGE}?{asked}"
+    return f"{_base(settings.public_url)}{_DATASET}?{asked}"
 
 
 def _dashboard(dataset: tuple[str, str] | None, settings: Variables) -> str:

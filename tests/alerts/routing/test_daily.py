@@ -69,7 +69,7 @@ def test_a_digest_lists_ten_and_counts_the_rest(embedded):
     (told,) = desk.messages("notice")
     assert (len(told["lines"]), told["note"]) == (10, "and 2 more")
     assert told["lines"][0] == "a: failed a (since 1970-01-01 01:37 UTC)"
-    assert told["links"]["full_list"] == "https://lineward.test/api/v1/incidents"
+    assert told["links"]["full_list"] == "https://lineward.test/incidents"
 
 
 def test_what_ended_long_ago_is_forgotten_with_its_messages(embedded):

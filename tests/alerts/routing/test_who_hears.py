@@ -184,9 +184,9 @@ def test_links_lead_to_the_operators_address_alone():
     links = town.said("slack:#shop").links
     number = town.one.id
     assert links.runbook == "https://lineward.test/runbooks/job-failed"
-    assert links.full_list == f"https://lineward.test/api/v1/incidents/{number}"
+    assert links.full_list == f"https://lineward.test/incidents/{number}"
     named = "s3%3A%2F%2Fx%3F%26&{}dataset=a%20b%2F%23%3C%21channel%3E"
-    lineage = "https://lineward.test/api/v1/lineage?dataset_namespace="
+    lineage = "https://lineward.test/dataset?dataset_namespace="
     assert links.explorer == lineage + named.format("")
     board = "https://lineward.test/d/lineward-on-call?var-dataset_namespace="
     assert links.dashboard == board + named.format("var-")
