@@ -92,6 +92,7 @@ def _cells(row: DatasetRow, home: Home) -> tuple[str, ...]:
 def _addresses(settings: Settings) -> Iterator[str]:
     at = f"http://{settings.host}"
     yield "Look around, from another terminal:"
+    yield f"  pages     {at}:{settings.service_port}/  (are we all right, if not what is wrong)"
     yield f"  API       {at}:{settings.service_port}/schema"
     yield f"  SLIs      {at}:{settings.service_port}/api/v1/slis"
     yield f"  metrics   {at}:{settings.metrics_port}/metrics"
