@@ -60,7 +60,7 @@ def shown_as(scope: Scope, problem: Problem) -> tuple[bytes, dict[str, str]]:
 
 def _wanted(scope: Scope) -> str:
     """Where to go on once the reader is known."""
-    if scope["type"] != "http" or scope["method"] != "GET":
+    if scope.get("method") != "GET":
         return "/"
     query = scope["query_string"].decode("latin-1")
     path = quote(scope["path"])

@@ -72,7 +72,11 @@ def dataset(
 
 def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING) -> Why:
     """The dataset's states as sentences, the worst first, each with its evidence."""
-    known = dataset(reader, named, evaluated, sight)
+    return why_of(dataset(reader, named, evaluated, sight))
+
+
+def why_of(known: DatasetDetail) -> Why:
+    """The same of a dataset that is known."""
     sentences = [*_doubt(known), *(_sentence(state) for state in known.states), *_standing(known)]
     return Why(known.dataset_namespace, known.dataset, known.state, sentences, known.states)
 

@@ -11,8 +11,8 @@ from service.answers.run_shapes import Instant
 _MOST = 200
 # Of each edge and oracle the newest; one that is not good before those that are.
 _CHECKS = """
-SELECT d.namespace, d.name, c.outcome, c.oracle, c.producer, c.adapter_version, c.root_run_id,
-  c.written_at
+SELECT c.written_at, d.namespace, d.name, c.outcome, c.oracle, c.producer, c.adapter_version,
+  c.root_run_id
 FROM edge_check c JOIN dataset d ON d.dataset_key = c.upstream_key
 WHERE c.downstream_key = :key AND c.written_at = (
   SELECT MAX(l.written_at) FROM edge_check l WHERE l.downstream_key = c.downstream_key
@@ -24,6 +24,7 @@ ORDER BY CASE c.outcome WHEN 'good' THEN 1 ELSE 0 END, d.namespace, d.name, c.or
 class EdgeCheck(msgspec.Struct, frozen=True):
     """One edge into the dataset, as one oracle found it: good, edge_missing or edge_wrong."""
 
+    written_at: Instant
     dataset_namespace: str
     dataset: str
     outcome: str
@@ -31,7 +32,6 @@ class EdgeCheck(msgspec.Struct, frozen=True):
     producer: str
     adapter_version: str
     root_run_id: str
-    written_at: Instant
 
 
 class EdgeChecks(msgspec.Struct, frozen=True):
@@ -44,6 +44,6 @@ class EdgeChecks(msgspec.Struct, frozen=True):
 def edge_checks(reader: Reader, named: Dataset, sight: Sight = EVERYTHING) -> EdgeChecks:
     """What is wrong first; of what may be seen."""
     rows = reader.rows(_CHECKS, {"key": named[0], "most": _MOST + 1})
-    shown = [row for row in rows[:_MOST] if sight.sees(row[0])]
-    checks = [EdgeCheck(*told, iso_of(written_at)) for *told, written_at in shown]
+    shown = [row for row in rows[:_MOST] if sight.sees(row[1])]
+    checks = [EdgeCheck(iso_of(at), *told) for at, *told in shown]
     return EdgeChecks(checks, f"the first {_MOST}" if len(rows) > _MOST else None)

@@ -35,4 +35,8 @@ def affected(
     rows = reader.rows(_AFFECTED, {"id": incident_id, "most": limit + 1})
     seen = [row for row in rows[:limit] if sight.sees(row[1])]
     states = states_of(reader, [row[0] for row in seen], evaluated)
-    return [Hurt(*told, states[key]) for key, *told in seen], len(rows) > limit
+    hurt = [
+        Hurt(namespace, name, tier, owner, hops, states[key])
+        for key, namespace, name, tier, owner, hops in seen
+    ]
+    return hurt, len(rows) > limit

@@ -1,31 +1,22 @@
 """All that is told of one dataset."""
 
-from datetime import datetime, timedelta
-
 import msgspec
 
 from service.answers import dataset as one
 from service.answers.dataset_history import dataset_history
+from service.answers.dataset_limit import Limit, limit_of
 from service.answers.edge_checks import EdgeChecks, edge_checks
 from service.answers.history_shapes import History
 from service.answers.impact import Impact, impact
 from service.answers.lineage import lineage
 from service.answers.named import Dataset
 from service.answers.schema_changes import told
-from service.answers.shapes import DatasetDetail, SliState, Why
+from service.answers.shapes import DatasetDetail, Why
 from service.asking import Question
 from service.explorer.graph import HOPS, Picture, picture
 
 MOST_AFFECTED = 100
 _MOST_OF_HISTORY = 20
-
-
-class Limit(msgspec.Struct, frozen=True):
-    """How old it may be, and when it runs out: an instant, null where its age is not known."""
-
-    seconds: float
-    origin: str
-    runs_out_at: str | None
 
 
 class SchemaRow(msgspec.Struct, frozen=True):
@@ -57,27 +48,14 @@ def dataset_view(asked: Question, named: Dataset) -> DatasetView:
     history = dataset_history(reader, named, limit=_MOST_OF_HISTORY) if sight.is_whole else None
     return DatasetView(
         known=known,
-        why=one.why(reader, named, evaluated, sight),
-        limit=_limit(known.states, known.last_written_at),
+        why=one.why_of(known),
+        limit=limit_of(reader, named, known),
         graph=picture(lineage(reader, named, evaluated, depth=HOPS, sight=sight)),
         impact=impact(reader, named, evaluated, sight),
         checks=edge_checks(reader, named, sight),
         history=history,
         schemas=_schemas(history) if history else [],
     )
-
-
-def _limit(states: list[SliState], last_written_at: str | None) -> Limit | None:
-    """Of the state that has one: freshness."""
-    found = next((each for each in states if each.limit_seconds is not None), None)
-    if found is None or found.limit_seconds is None:
-        return None
-    runs_out = _later(last_written_at, found.limit_seconds) if last_written_at else None
-    return Limit(found.limit_seconds, found.limit_origin or "unknown", runs_out)
-
-
-def _later(instant: str, seconds: float) -> str:
-    return (datetime.fromisoformat(instant) + timedelta(seconds=seconds)).isoformat()
 
 
 def _schemas(history: History) -> list[SchemaRow]:

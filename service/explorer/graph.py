@@ -8,7 +8,7 @@ from service.answers.shapes import Lineage, Node
 from service.explorer.layers import layered
 
 HOPS = 2
-MOST_DRAWN = 60
+MOST_BESIDE = 12  # one another: of one step in one direction
 _GRAVITY = ("bad", "unknown", "learning", "good")
 _WIDTH, _HEIGHT = 190, 38
 _ACROSS, _DOWN, _MARGIN = 70, 14, 8
@@ -52,22 +52,20 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 class _Found(msgspec.Struct):
-    """What the two trees name: each dataset's state, its steps from here, what hides beside it."""
+    """What the two trees name: each dataset's state, and how many hide beside it."""
 
     states: dict[Name, str]
-    distances: dict[Name, int]
     hidden: dict[Name, int]
     edges: dict[tuple[Name, Name], list[str]]  # jobs by (from, to)
 
 
 def picture(lineage: Lineage) -> Picture:
-    """Both trees as one graph; of many datasets the nearest, and of these the gravest."""
+    """Both trees as one graph; of many datasets at one step the gravest."""
     found = _found(lineage)
-    ranked = sorted(found.states, key=lambda name: _rank(found, name))
-    drawn = ranked[:MOST_DRAWN]
+    drawn = _drawn(lineage)
     placed = _placed(layered(drawn, found.edges))
-    is_cut = len(ranked) > len(drawn)
-    cuts = [f"{len(drawn)} of {len(ranked):,} datasets are drawn"] if is_cut else []
+    every = len(found.states)
+    cuts = [f"{len(drawn)} of {every:,} datasets are drawn"] if len(drawn) < every else []
     cuts += [lineage.partial_reason] if lineage.partial_reason else []
     centre = (lineage.dataset_namespace, lineage.dataset)
     return Picture(
@@ -82,25 +80,40 @@ def picture(lineage: Lineage) -> Picture:
 def _found(lineage: Lineage) -> _Found:
     centre = (lineage.dataset_namespace, lineage.dataset)
     hidden = lineage.hidden_upstream + lineage.hidden_downstream
-    found = _Found({centre: lineage.state}, {centre: 0}, {centre: hidden}, {})
+    found = _Found({centre: lineage.state}, {centre: hidden}, {})
     for tree, is_up in ((lineage.upstream, True), (lineage.downstream, False)):
-        for above, node, distance in _nodes(centre, tree, 1):
-            name = (node.dataset_namespace, node.dataset)
+        for above, node in _nodes(centre, tree):
+            name = _name(node)
             found.states.setdefault(name, node.state)
-            found.distances[name] = min(distance, found.distances.get(name, distance))
             found.hidden[name] = max(node.hidden, found.hidden.get(name, 0))
             found.edges[(name, above) if is_up else (above, name)] = node.job_names
     return found
 
 
-def _nodes(above: Name, nodes: Iterable[Node], distance: int) -> Iterator[tuple[Name, Node, int]]:
+def _nodes(above: Name, nodes: Iterable[Node]) -> Iterator[tuple[Name, Node]]:
     for node in nodes:
-        yield above, node, distance
-        yield from _nodes((node.dataset_namespace, node.dataset), node.children, distance + 1)
+        yield above, node
+        yield from _nodes(_name(node), node.children)
 
 
-def _rank(found: _Found, name: Name) -> tuple[int, int, Name]:
-    return found.distances[name], _GRAVITY.index(found.states[name]), name
+def _drawn(lineage: Lineage) -> list[Name]:
+    """What there is room for: of each step the gravest, of what hangs on those before it."""
+    drawn = {(lineage.dataset_namespace, lineage.dataset): None}
+    for level in (lineage.upstream, lineage.downstream):
+        while level:
+            fresh = {_name(node): node for node in level if _name(node) not in drawn}
+            taken = sorted(fresh.values(), key=_rank)[:MOST_BESIDE]
+            drawn |= dict.fromkeys(map(_name, taken))
+            level = [child for node in taken for child in node.children]  # noqa: PLW2901 - the next
+    return list(drawn)
+
+
+def _name(node: Node) -> Name:
+    return node.dataset_namespace, node.dataset
+
+
+def _rank(node: Node) -> tuple[int, Name]:
+    return _GRAVITY.index(node.state), _name(node)
 
 
 def _placed(layers: list[list[Name]]) -> dict[Name, tuple[int, int]]:

@@ -8,7 +8,7 @@ from lineage.states import ALL_TIERS, REGULATED, TIERS
 from service.answers.budgets import budgets_left
 from service.answers.datasets import counts_by_state
 from service.answers.incident_shapes import IncidentPage, IncidentRow
-from service.answers.incidents import incidents
+from service.answers.incidents import MOST_LISTED, incidents
 from service.answers.moments import stale_warning
 from service.answers.shapes import SliAnswer, SliRow
 from service.answers.slis import Objectives, slis
@@ -67,7 +67,7 @@ def overview(asked: Question, objectives: Objectives, status: Status) -> Overvie
     """All of it, of one moment of the catalog."""
     answer = slis(asked.reader, asked.evaluated, objectives, now=asked.now)
     left = budgets_left(asked.reader, objectives, asked.now)
-    listed = incidents(asked.reader, asked.sight)
+    listed = incidents(asked.reader, asked.sight, limit=MOST_LISTED)
     is_open = [row for row in listed.incidents if row.state in _OPEN]
     counts = counts_by_state(asked.reader, asked.evaluated, asked.sight)
     columns = (*TIERS, REGULATED)
@@ -94,7 +94,11 @@ def verdict(
     """Bad by what is known; unknown where that is not enough to say good."""
     missed = [row for row in answer.slis if cell_state(row) == "bad"]
     wrong = [
-        *_counted(sum(row.severity == "page" for row in is_open), "incident that pages"),
+        *_counted(
+            sum(row.severity == "page" for row in is_open),
+            "incident that pages",
+            "incidents that page",
+        ),
         *_counted(sum(row.severity != "page" for row in is_open), "ticket"),
         *_counted(counts["bad"], "dataset is bad", "datasets are bad"),
         *(f"{row.name.replace('_', ' ')} ({row.tier}) misses its objective" for row in missed),

@@ -5,6 +5,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,15 @@ from tests.service.waiting import until
 
 
 @pytest.fixture
-def shop(catalog: Engine) -> Iterator[TestClient[Any]]:
-    """The pages of the shop, on both kinds of catalog."""
+def shop(embedded: Engine) -> Iterator[TestClient[Any]]:
+    """The pages of the shop."""
+    with pages_of(embedded) as client:
+        yield client
+
+
+@contextmanager
+def pages_of(catalog: Engine) -> Iterator[TestClient[Any]]:
+    """The pages of a shop that is put into this catalog."""
     estate.fill(catalog)
     settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
     app = create_app(settings, lambda: estate.NOW)

@@ -69,6 +69,10 @@ def _rows(now: int) -> dict[str, _Rows]:
         "incident": [
             _incident(INCIDENT, "open", "page", "job etl fails", now),
             _incident(OTHER, "acknowledged", "ticket", f"{MARKUP} is late", now),
+            *(
+                _incident(f"{n:016x}", "open", "ticket", f"{n}: {'much to tell ' * 12}", now)
+                for n in range(6)
+            ),
             _incident(OVER, "resolved", "ticket", "mart/daily was late", now),
         ],
         "incident_event": [

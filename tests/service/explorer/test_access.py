@@ -24,9 +24,9 @@ _PATHS = (
 
 
 @pytest.fixture
-def guarded(catalog, tmp_path):
+def guarded(embedded, tmp_path):
     """Pages that ask for a token."""
-    return Estate(catalog, tmp_path)
+    return Estate(embedded, tmp_path)
 
 
 def _by_cookie(who):
