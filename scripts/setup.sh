@@ -32,7 +32,7 @@ if [ "$kind" = test ]; then
   command -v amtool >/dev/null && command -v prometheus-alertmanager >/dev/null ||
     need "Alertmanager, which the tests ask," prometheus-alertmanager
   command -v chromium >/dev/null || command -v chromium-browser >/dev/null ||
-    need "Chromium, in which the tests look at pages," chromium
+    need "Chromium, in which the tests look at pages," chromium fonts-dejavu-core
   command -v strace >/dev/null || need "strace, which breaks disks for the tests," strace
 fi
 

@@ -2,15 +2,13 @@
 
 import msgspec
 
+from lineage.states import TIERS
 from service.answers.datasets import WORST_FIRST, Filters, datasets
 from service.answers.shapes import DatasetPage
 from service.asking import Question
 from service.explorer.addresses import datasets_at
 
 PER_PAGE = 100
-_OWNERS = """
-SELECT DISTINCT owner FROM dataset_policy WHERE owner IS NOT NULL ORDER BY owner LIMIT 200
-"""
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -41,7 +39,7 @@ def listing(asked: Question, filters: Filters, offset: int) -> Listing:
     )
     return Listing(
         filters=filters,
-        choices=_choices(asked, filters),
+        choices=_choices(filters),
         page=page,
         first=offset + 1 if page.datasets else 0,
         before=_at(filters, max(0, offset - PER_PAGE)) if offset else None,
@@ -51,17 +49,9 @@ def listing(asked: Question, filters: Filters, offset: int) -> Listing:
     )
 
 
-def _choices(asked: Question, filters: Filters) -> list[Choice]:
-    tiers = ("critical", "important", "optional")
-    choices = [
-        Choice("state", WORST_FIRST, filters.state),
-        Choice("tier", tiers, filters.tier),
-    ]
-    # Who may not see everything is not told whose the rest is.
-    if asked.sight.is_whole:
-        owners = tuple(row[0] for row in asked.reader.rows(_OWNERS))
-        choices.append(Choice("owner", owners, filters.owner))
-    return choices
+def _choices(filters: Filters) -> list[Choice]:
+    """Owners are many, and whose a dataset is links all of theirs: no list of them is made here."""
+    return [Choice("state", WORST_FIRST, filters.state), Choice("tier", TIERS, filters.tier)]
 
 
 def _at(filters: Filters, offset: int) -> str:

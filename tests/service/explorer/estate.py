@@ -67,19 +67,19 @@ def _rows(now: int) -> dict[str, _Rows]:
             _hour("M6", "all", hour, 998.0, 1_000.0),
         ],
         "incident": [
-            _incident(INCIDENT, "open", "page", "job etl fails", now),
-            _incident(OTHER, "acknowledged", "ticket", f"{MARKUP} is late", now),
+            incident_row(INCIDENT, "open", "page", "job etl fails", now),
+            incident_row(OTHER, "acknowledged", "ticket", f"{MARKUP} is late", now),
             *(
-                _incident(f"{n:016x}", "open", "ticket", f"{n}: {'much to tell ' * 12}", now)
+                incident_row(f"{n:016x}", "open", "ticket", f"{n}: {'much to tell ' * 12}", now)
                 for n in range(6)
             ),
-            _incident(OVER, "resolved", "ticket", "mart/daily was late", now),
+            incident_row(OVER, "resolved", "ticket", "mart/daily was late", now),
         ],
         "incident_event": [
             _event(INCIDENT, 1, "opened", None, now - 600_000_000),
             _event(INCIDENT, 2, "rooted", MARKUP, now - 300_000_000),
         ],
-        "incident_member": [_member(core, 0, None), _member(hostile[0], 1, core)],
+        "incident_member": [member_row(core, 0, None), member_row(hostile[0], 1, core)],
         "incident_impact": [
             {"incident_id": INCIDENT, "dataset_key": one, "hops": 1} for one in hostile
         ],
@@ -163,7 +163,7 @@ def _hour(sli: str, tier: str, hour: int, good: float, total: float) -> dict[str
     return {"sli": sli, "tier": tier, "hour": hour, **counts}
 
 
-def _incident(number: str, state: str, severity: str, what: str, now: int) -> dict[str, Any]:
+def incident_row(number: str, state: str, severity: str, what: str, now: int) -> dict[str, Any]:
     is_over, is_taken = state == "resolved", state == "acknowledged"
     found = Diagnosis(
         good_run_id=EARLIER_RUN,
@@ -208,7 +208,7 @@ def _event(number: str, revision: int, what: str, by: str | None, at: int) -> di
     return {"incident_id": number, "revision": revision, "at": at, **told}
 
 
-def _member(dataset: int, steps: int, explained_by: int | None) -> dict[str, Any]:
+def member_row(dataset: int, steps: int, explained_by: int | None) -> dict[str, Any]:
     return {
         "incident_id": INCIDENT,
         "dataset_key": dataset,

@@ -1,12 +1,17 @@
 """Who may see which page, and who may press a button."""
 
 import pytest
+from sqlalchemy import insert
 
 from alerts.routing.settings import RoutingSettings
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.keys import key
 from service.access import gate
 from service.access.sight import Sight
 from tests.service import shop
 from tests.service.access.estate import HIDDEN, PAYROLL, TOKENS, Estate
+from tests.service.explorer import estate
 from tests.service.people.conftest import answering
 
 __all__ = ["answering"]
@@ -52,6 +57,30 @@ def test_who_sees_some_namespaces_is_told_that_something_is_left_out(guarded):
     assert "Not shown to a token of some namespaces." in page.text
     assert "1 more that you may not see" in page.text
     assert diff.status_code == 403
+
+
+def test_an_incident_names_nothing_that_may_not_be_seen(guarded):
+    """Of its datasets and what hangs on its root; its root, evidence and runs stay untold."""
+    core, hidden = shop.dataset_key(shop.CORE), key(HIDDEN, PAYROLL)
+    root = estate.incident_row(estate.INCIDENT, "open", "page", f"{PAYROLL} failed", 1)
+    named = {"root_name": PAYROLL, "evidence": f"{HIDDEN} is to blame"}
+    with writing(guarded.catalog) as connection:
+        connection.execute(insert(tables.incident), root | named)
+        for dataset, steps in ((hidden, 0), (core, 1)):
+            member = estate.member_row(dataset, steps, hidden if steps else None)
+            connection.execute(insert(tables.incident_member), member)
+            hurt = {"incident_id": estate.INCIDENT, "dataset_key": dataset, "hops": steps}
+            connection.execute(insert(tables.incident_impact), hurt)
+    pages = [
+        guarded.get(path, None, **_by_cookie("shop")).text
+        for path in ("/", "/incidents", f"/incidents/{estate.INCIDENT}")
+    ]
+
+    assert all("a fault of the kind failed" in page for page in pages)
+    assert [
+        word for word in (HIDDEN, PAYROLL, "4f1c0de", "Resolve") if word in "".join(pages)
+    ] == []
+    assert "core/orders" in pages[2]
 
 
 def test_an_audit_row_holds_the_namespaces_that_a_page_named(guarded):

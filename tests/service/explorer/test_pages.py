@@ -119,6 +119,8 @@ def test_the_list_is_found_by_a_part_of_the_name_and_by_filters(shop):
     assert 'value="core/ord"' in found
     assert "<option selected>bad</option>" in found
     assert "None is like that" in none
+    assert 'href="/datasets?owner=sales"' in found
+    assert "core/orders" in _text(shop, "/datasets", owner="sales")
 
 
 def test_pages_of_the_list_lead_to_one_another(shop, monkeypatch):
