@@ -52,10 +52,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 class serving:  # noqa: N801 - read as a word
-    """The pages over the catalog in this folder."""
+    """The pages over the catalog in this folder, by the policy that is there."""
 
     def __init__(self, folder: Path) -> None:
-        app = create_app(Settings(data_dir=folder), lambda: estate.NOW)
+        policy = folder / "lineward.yaml"
+        settings = Settings(data_dir=folder, policy=policy if policy.exists() else None)
+        app = create_app(settings, lambda: estate.NOW)
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self._port: int = probe.getsockname()[1]
         self._server = Server(

@@ -1,5 +1,6 @@
 """Every page in a real browser, wide and narrow, light and dark, with names that break pages."""
 
+import hashlib
 import os
 from pathlib import Path
 from typing import Self
@@ -10,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.service import shop
 from tests.service.explorer import estate
+from tests.service.explorer.conftest import serving
 
 _SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
 _SERIOUS = ("serious", "critical")
@@ -144,3 +146,26 @@ def test_without_a_script_one_searches_reads_and_is_told_why_a_form_is_refused(b
 
     assert heading.startswith("job etl fails")
     assert "Nobody has taken it yet" in told
+
+
+def test_a_browser_signs_in_sees_and_signs_out(browser, embedded, tmp_path):
+    """By forms alone: from the page that was wanted, back to it, and out again."""
+    token = "boss-0123456789abcdef"  # noqa: S105 - of this test
+    digest = hashlib.sha256(token.encode()).hexdigest()
+    policy = f"access: {{tokens: [{{name: boss, sha256: {digest}, roles: [admin]}}]}}\n"
+    (tmp_path / "lineward.yaml").write_text(policy)
+    estate.fill(embedded)
+    with serving(tmp_path) as port, Seen(browser, "narrow", script=False) as seen:
+        first = seen.page.goto(f"http://127.0.0.1:{port}{PAGES['dataset']}").status
+        seen.page.fill("input[type=password]", token)
+        seen.page.click("main button")
+        seen.page.wait_for_url("**/dataset?**")
+        heading, who = seen.page.inner_text("h1"), seen.page.inner_text("footer bdi")
+        (cookie,) = seen.page.context.cookies()
+        seen.page.click("text=Sign out")
+        seen.page.wait_for_url("**/login")
+        left = seen.page.context.cookies()
+
+    assert (first, heading.split()[0], who) == (401, "core/orders", "boss")
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Lax")
+    assert left == []
