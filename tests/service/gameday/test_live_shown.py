@@ -4,6 +4,7 @@ import json
 
 import msgspec
 import pytest
+import structlog
 from typer.testing import CliRunner
 
 from runbooks.gameday.scores import Score
@@ -29,7 +30,8 @@ def shown(monkeypatch):
         monkeypatch.setattr(Reach, "is_there", lambda _: True)
         return CliRunner().invoke(app, ["live", "--listen", "127.0.0.1:0", *arguments])
 
-    return run
+    yield run
+    structlog.reset_defaults()  # the command logs errors alone, as long as its process lasts
 
 
 def test_how_long_it_took_is_told_by_both_clocks(shown):
