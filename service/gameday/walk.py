@@ -32,6 +32,7 @@ from service.gameday.stage import Stage
 _SECOND: Final = 1_000_000
 _STEP: Final = 15 * _SECOND  # as evaluations come while events do
 _LATER: Final = 300 * _SECOND
+_MINUTE: Final = 60 * _SECOND  # what is muted is looked at every 10 s: by the minute will do
 _SOON: Final = 8  # steps after a change, in which holds of 30 and 45 s end
 _HOUR: Final = 3_600 * _SECOND
 _ANSWERS_AFTER: Final = 300 * _SECOND
@@ -126,7 +127,7 @@ class _Walking:
         query = select(func.min(own.due_at)).where(own.is_bad, own.due_at > at)
         with self._engine.connect() as connection:
             found = connection.scalar(query)
-        return [] if found is None else [found]
+        return [] if found is None else [max(found, at + _MINUTE)]
 
     def _turn(self, at: int) -> None:
         self._now = at
