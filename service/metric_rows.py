@@ -10,10 +10,12 @@ import msgspec
 from lineage.catalog.noted import EPOCH
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.clock import to_micros
-from lineage.states import BAD, CRITICAL, TIERS
+from lineage.states import BAD, COVERAGE, CRITICAL, TIERS
 from service.answers.datasets import JUDGED, RANK, WORST_FIRST
 
 MOST_LISTED = 500
+MOST_OWNERS = 50  # by name, of each figure that is told by owner
+OTHER_OWNERS = "(other)"
 MOST_ROWS = 1_000  # of a table that is small unless something is wrong
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 
@@ -58,9 +60,21 @@ WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
 AND NOT EXISTS (SELECT 1 FROM dataset_checksum c WHERE c.dataset_key = d.dataset_key)
 GROUP BY 1
 """
+_WITHOUT_LINEAGE = f"""
+SELECT COALESCE(p.tier, 'optional'), COALESCE(p.owner, ''), COUNT(*) FROM dataset_state s
+LEFT JOIN dataset_policy p ON p.dataset_key = s.dataset_key
+WHERE s.sli = '{COVERAGE.id}' AND s.state = '{BAD}' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
+"""  # noqa: S608 - words of ours
+_WITHOUT_OWNER = """
+SELECT COALESCE(p.tier, 'optional'), COUNT(*) FROM dataset d
+LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND COALESCE(p.owner, '') = ''
+GROUP BY 1
+"""
 _MOST = {"most": MOST_ROWS}
 _BAD = WORST_FIRST.index(BAD)
 TierState = tuple[str, str]
+TierOwner = tuple[str, str]
 ASIDES: tuple[str, ...] = ("history", "skewed")  # counted beside the lags
 
 
@@ -93,6 +107,8 @@ class Standing(msgspec.Struct, frozen=True):
     others: Counter[TierState]  # bad or critical, and not listed
     listed: list[Listed]
     without_checksum: dict[str, int]  # by tier
+    without_owner: dict[str, int]  # by tier
+    without_lineage: Counter[TierOwner]
 
 
 def standing(reader: Reader) -> Standing:
@@ -105,7 +121,22 @@ def standing(reader: Reader) -> Standing:
     others.subtract((tier, WORST_FIRST[rank]) for _, tier, _, rank in gravest)
     listed = rows_for(reader, _LISTED, [row[0] for row in gravest])
     by_name = sorted((Listed(*row) for row in listed), key=_by_name)
-    return Standing(counts, others, by_name, dict(reader.rows(_WITHOUT_CHECKSUM)))
+    return Standing(
+        counts,
+        others,
+        by_name,
+        without_checksum=dict(reader.rows(_WITHOUT_CHECKSUM)),
+        without_owner=dict(reader.rows(_WITHOUT_OWNER)),
+        without_lineage=_by_owner(reader.rows(_WITHOUT_LINEAGE)),
+    )
+
+
+def _by_owner(rows: list[Row]) -> Counter[TierOwner]:
+    """The owners with the most, the rest under one name; a 0 for each tier without any."""
+    found: Counter[TierOwner] = Counter({(tier, ""): 0 for tier in TIERS})
+    for place, (tier, owner, count) in enumerate(rows):
+        found[tier, owner if place < MOST_OWNERS else OTHER_OWNERS] += count
+    return found
 
 
 def _gravity(row: Row) -> tuple[int, int, int, int]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from lineage.states import FRESHNESS
+from lineage.states import FRESHNESS, TIERS
 from service.answers.slis import sli_name
 from service.metric_rows import Standing
 
@@ -33,10 +33,30 @@ def standing_metrics(found: Standing) -> Iterator[Metric]:
     text = "Bad or critical datasets beyond those that lineage_dataset_state names."
     yield _by_tier_and_state("lineage_dataset_other", text, found.others)
     text = "Datasets of which no event that is kept named a checksum."
-    bare = GaugeMetricFamily("lineage_datasets_without_checksum", text, labels=("tier",))
-    for tier, count in sorted(found.without_checksum.items()):
-        bare.add_metric((tier,), count)
-    yield bare
+    yield _by_tier("lineage_datasets_without_checksum", text, found.without_checksum)
+    yield from _gaps(found)
+
+
+def _gaps(found: Standing) -> Iterator[Metric]:
+    """What is missing of datasets, a 0 where nothing is: the executive board tells it from none."""
+    text = "Datasets that neither the policy nor an event gives an owner."
+    zeros: dict[str, int] = dict.fromkeys(TIERS, 0)
+    yield _by_tier("lineage_datasets_without_owner", text, zeros | found.without_owner)
+    family = GaugeMetricFamily(
+        "lineage_datasets_without_lineage",
+        "Expected datasets, active in 7 days, whose newest write was not reported with its inputs.",
+        labels=("tier", "owner"),
+    )
+    for id_, count in sorted(found.without_lineage.items()):
+        family.add_metric(id_, count)
+    yield family
+
+
+def _by_tier(name: str, text: str, counts: dict[str, int]) -> Metric:
+    family = GaugeMetricFamily(name, text, labels=("tier",))
+    for tier, count in sorted(counts.items()):
+        family.add_metric((tier,), count)
+    return family
 
 
 def _by_tier_and_state(name: str, text: str, counts: dict[tuple[str, str], int]) -> Metric:

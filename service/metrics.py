@@ -35,14 +35,22 @@ from service.delivery_families import delivery_families
 from service.event_families import error_families, lag_families
 from service.evidence_families import evidence_families
 from service.incident_families import incident_families
+from service.incident_figures import incident_figures
 from service.marquez.families import families
 from service.metric_standing import standing_metrics
 from service.name_growth import name_growth
 from service.objectives import objectives
+from service.pii_figures import pii_figures
+from service.policies import PolicyInForce
+from service.recent_figures import recent_figures
 from service.release import release
+from service.seldom import Seldom
 from service.served.families import served_families
 from service.settings import Settings
+from service.size_figures import size_figures
+from service.stage_figures import stage_figures
 from service.verdict_families import verdict_families
+from service.window_figures import window_figures
 
 # These count dataset-seconds, the others events.
 _PER_DATASET = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, EDGE_COMPLETENESS.id)
@@ -77,6 +85,8 @@ class CatalogCollector(Collector):
         self._clock = clock
         self._lock = threading.Lock()
         self._kept: tuple[int, metric_rows.Standing] | None = None
+        self._policy = PolicyInForce(settings.policy)
+        self._seldom = Seldom()
 
     def describe(self) -> list[Metric]:
         """Nothing: a registry would otherwise scrape the catalog to learn the names."""
@@ -107,10 +117,14 @@ class CatalogCollector(Collector):
         yield from served_families(reader)
         yield from delivery_families(reader, now)
         yield from incident_families(reader)
+        yield from incident_figures(reader, now)
         yield from verdict_families(reader)
         yield _objectives(objectives(self._settings))
         yield from _corrected(reader, now)
         yield from families(marquez_status(reader, self._settings, now))
+        yield from window_figures(reader, self._policy.current(), now)
+        yield from stage_figures(reader, self._settings.spool, now)
+        yield from self._seldom.current(lambda: list(self._of_days(reader, now)))
         if evaluated.as_of is None:
             return
         name = "lineage_sli_evaluated_timestamp_seconds"
@@ -122,6 +136,12 @@ class CatalogCollector(Collector):
             yield from name_growth(reader)
             yield from evidence_families(reader)
             yield from standing_metrics(self._standing(reader, evaluated.as_of))
+
+    def _of_days(self, reader: Reader, now: datetime) -> Iterator[Metric]:
+        """What asks more of the catalog than each scrape may."""
+        yield from recent_figures(reader, now)
+        yield from pii_figures(reader, self._policy.current())
+        yield from size_figures(reader, self._settings)
 
     def _standing(self, reader: Reader, as_of: int) -> metric_rows.Standing:
         """Read once an evaluation: between two of them, no state changes."""

@@ -1,0 +1,110 @@
+"""What the metrics say of each open incident, and of how soon incidents are found and mended.
+
+Of the table of incidents and nothing else: a service that begins anew shows the same.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.clock import to_micros
+from lineage.states import CRITICAL
+
+MOST_OPEN = 500
+MEAN_DAYS = 30
+WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
+_SEVERITIES = ("page", "ticket")
+_OPEN = """
+SELECT incident_id, root_namespace, root_name, onset, hit_at FROM incident
+WHERE state IN ('open', 'acknowledged') AND is_remembered
+ORDER BY CASE severity WHEN 'page' THEN 0 ELSE 1 END, score DESC, incident_id LIMIT :most
+"""
+_HURT = f"""
+SELECT hurt.incident_id, count(*) FROM (
+  SELECT incident_id, dataset_key FROM incident_member
+  WHERE incident_id IN (:keys) AND left_at IS NULL
+  UNION SELECT incident_id, dataset_key FROM incident_impact WHERE incident_id IN (:keys)
+) AS hurt JOIN dataset_policy p ON p.dataset_key = hurt.dataset_key AND p.tier = '{CRITICAL}'
+GROUP BY hurt.incident_id
+"""  # noqa: S608 - a word of ours
+# What was merged into another was no incident of its own.
+_OPENED = """
+SELECT severity, count(*) FROM incident
+WHERE opened_at >= :since AND merged_into IS NULL GROUP BY severity
+"""
+# What people called a false alarm had nothing to find and nothing to mend.
+_MEANS = """
+SELECT severity, avg({until} - {begin}) FROM incident
+WHERE {until} >= :since AND {begin} IS NOT NULL AND merged_into IS NULL
+AND (is_false_alarm IS NULL OR NOT is_false_alarm) GROUP BY severity
+"""
+_PHASES = {
+    "found": ("onset", "opened_at"),
+    "told": ("fault_at", "accepted_at"),
+    "mended": ("onset", "resolved_at"),
+}
+_SECOND = 1e6
+
+
+def incident_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
+    """None of a kind that never was: the mean of nothing is no 0."""
+    rows = reader.rows(_OPEN, {"most": MOST_OPEN})
+    yield from _each(rows, dict(rows_for(reader, _HURT, [row[0] for row in rows])))
+    yield _opened(reader, now)
+    yield _means(reader, now)
+
+
+def _each(rows: list[Row], critical: dict[str, int]) -> Iterator[Metric]:
+    labels = ("incident",)
+    root = GaugeMetricFamily(
+        "lineage_incident_root",
+        "1: what is to be mended for this open incident.",
+        labels=("incident", "root_namespace", "root"),
+    )
+    onset = GaugeMetricFamily(
+        "lineage_incident_onset_timestamp_seconds", "Since when it is.", labels=labels
+    )
+    hit = GaugeMetricFamily(
+        "lineage_incident_hit_timestamp_seconds",
+        "When the first dataset of a tier that pages is hit, or was.",
+        labels=labels,
+    )
+    hurt = GaugeMetricFamily(
+        "lineage_incident_critical_datasets", "Critical ones, bad by it or below.", labels=labels
+    )
+    for number, namespace, name, began, hit_at in rows:
+        root.add_metric((number, namespace, name), 1.0)
+        onset.add_metric((number,), began / _SECOND)
+        hurt.add_metric((number,), float(critical.get(number, 0)))
+        if hit_at is not None:
+            hit.add_metric((number,), hit_at / _SECOND)
+    yield from (root, onset, hit, hurt)
+
+
+def _opened(reader: Reader, now: datetime) -> Metric:
+    family = GaugeMetricFamily(
+        "lineage_incidents_opened",
+        "Incidents that opened in the window, by their severity now.",
+        labels=("severity", "window"),
+    )
+    for window, days in WINDOWS_DAYS.items():
+        since = to_micros(now - timedelta(days=days))
+        found: dict[str, int] = dict(reader.rows(_OPENED, {"since": since}))
+        for severity in _SEVERITIES:
+            family.add_metric((severity, window), float(found.get(severity, 0)))
+    return family
+
+
+def _means(reader: Reader, now: datetime) -> Metric:
+    family = GaugeMetricFamily(
+        "lineage_incident_mean_seconds",
+        f"Mean time from the fault until it was found, told, mended; {MEAN_DAYS} days.",
+        labels=("phase", "severity"),
+    )
+    since = {"since": to_micros(now - timedelta(days=MEAN_DAYS))}
+    for phase, (begin, until) in _PHASES.items():
+        for severity, mean in reader.rows(_MEANS.format(begin=begin, until=until), since):
+            family.add_metric((phase, severity), float(mean) / _SECOND)
+    return family

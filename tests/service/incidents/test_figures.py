@@ -1,0 +1,104 @@
+"""What the metrics say of open incidents, and of how soon they are found and mended."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import insert, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import catalog_url, writing
+from lineage.catalog.reader import open_reader
+from service import incident_figures as module
+from tests.alerts.watch.estate import micros
+from tests.service import shop
+
+NOON = 12 * 3600
+
+
+@pytest.fixture
+def samples(number, tmp_path):
+    """Asks for all figures, by name and labels, so many days after the fault."""
+
+    def _samples(days: float = 0):
+        at = datetime.fromtimestamp(micros(NOON + 300) / 1e6, UTC) + timedelta(days=days)
+        with open_reader(catalog_url(tmp_path)) as reader:
+            return {
+                (one.name, *one.labels.values()): one.value
+                for family in module.incident_figures(reader, at)
+                for one in family.samples
+            }
+
+    assert number
+    return _samples
+
+
+def test_an_open_incident_has_its_root_onset_and_critical_datasets(samples, number):
+    """Of what is bad by it and of what is below; the one that is over has no series."""
+    found = samples()
+
+    each = {name: value for name, value in found.items() if number in name}
+    assert each["lineage_incident_onset_timestamp_seconds", number] == micros(NOON + 200) / 1e6
+    assert [name[-1] for name in each if name[0] == "lineage_incident_root"] == ["make_raw"]
+    assert [name for name in found if name[0] == "lineage_incident_root"] == [
+        name for name in each if name[0] == "lineage_incident_root"
+    ]
+
+
+def test_critical_datasets_are_counted_once_though_bad_and_below(samples, number, watched):
+    """A member and a dataset downstream; what is both is one."""
+    keys = [900, 901]
+    with writing(watched.engine) as connection:
+        # The estate's own datasets are of other tiers than what is counted here.
+        connection.execute(update(tables.dataset_policy).values(tier="optional"))
+        connection.execute(insert(tables.dataset_policy), [shop.policy_row(key) for key in keys])
+        rows = [{"incident_id": number, "dataset_key": key, "hops": 1} for key in keys]
+        connection.execute(insert(tables.incident_impact), rows)
+        member = {"incident_id": number, "dataset_key": 900, "kind": "late", "onset": 1}
+        more = {"steps": 1, "relays": "[]", "job_key": 0, "joined_at": 1}
+        connection.execute(insert(tables.incident_member), {**member, **more})
+
+    assert samples()["lineage_incident_critical_datasets", number] == 2
+
+
+def test_a_time_of_impact_that_is_not_known_has_no_series(samples, number, watched):
+    """Absent, not 0, which would be 1970."""
+    with writing(watched.engine) as connection:
+        connection.execute(update(tables.incident).values(hit_at=None))
+    assert ("lineage_incident_hit_timestamp_seconds", number) not in samples()
+
+    with writing(watched.engine) as connection:
+        connection.execute(update(tables.incident).values(hit_at=7_000_000))
+    assert samples()["lineage_incident_hit_timestamp_seconds", number] == 7
+
+
+def test_opened_is_0_where_none_opened_and_means_are_absent(samples):
+    """40 days later nothing of a month is left: a count of 0, and no mean at all."""
+    now, later = samples(), samples(days=40)
+
+    opened = {name[1:]: value for name, value in now.items() if name[0].endswith("_opened")}
+    assert sum(value for (_, window), value in opened.items() if window == "7d") == 2
+    assert {v for name, v in later.items() if name[0] == "lineage_incidents_opened"} == {0}
+    assert not [name for name in later if name[0] == "lineage_incident_mean_seconds"]
+
+
+def test_means_are_of_what_was_no_false_alarm_and_no_part_of_another(samples, watched):
+    """Found after a minute and after three: two on average; mended after ten."""
+    with writing(watched.engine) as connection:
+        columns = tables.incident.c
+        connection.execute(update(tables.incident).values(severity="ticket", onset=micros(NOON)))
+        both = {"opened_at": micros(NOON + 60), "resolved_at": None}
+        connection.execute(update(tables.incident).values(**both))
+        over = update(tables.incident).where(columns.state == "resolved")
+        later = {"opened_at": micros(NOON + 180), "resolved_at": micros(NOON + 600)}
+        connection.execute(over.values(**later))
+
+    found = samples()
+    assert found["lineage_incident_mean_seconds", "found", "ticket"] == 120
+    assert found["lineage_incident_mean_seconds", "mended", "ticket"] == 600
+    assert ("lineage_incident_mean_seconds", "told", "ticket") not in found
+
+    with writing(watched.engine) as connection:
+        connection.execute(over.values(is_false_alarm=True))
+    found = samples()
+    assert found["lineage_incident_mean_seconds", "found", "ticket"] == 60
+    assert ("lineage_incident_mean_seconds", "mended", "ticket") not in found

@@ -1,0 +1,208 @@
+"""What the metrics say of gaps, sizes, windows, stages and personal data."""
+
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import Engine, insert, update
+
+from collector.spool_file import SCHEMA
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.reader import open_reader
+from lineage.clock import to_micros
+from lineage.policy import DEFAULT
+from lineage.policy.reading import parse
+from lineage.states import TIERS
+from service import metric_rows
+from service.metrics import CatalogCollector
+from service.pii_figures import pii_figures
+from service.seldom import LEAST_SECONDS, Seldom
+from service.settings import Settings
+from service.size_figures import size_figures
+from service.stage_figures import stage_figures
+from service.window_figures import window_figures
+from tests.service import shop
+
+NOW = shop.DAY + timedelta(hours=4)
+
+
+def _told(families):
+    return {
+        (one.name.removeprefix("lineage_"), *one.labels.values()): one.value
+        for family in families
+        for one in family.samples
+    }
+
+
+def _scraped(catalog: Engine) -> dict:
+    registry = CollectorRegistry()
+    url = catalog.url.render_as_string(hide_password=False)
+    registry.register(CatalogCollector(Settings(catalog_url=url), lambda: datetime.now(UTC)))
+    return _told(text_string_to_metric_families(generate_latest(registry).decode()))
+
+
+@pytest.fixture
+def filled(catalog: Engine) -> Engine:
+    """The shop."""
+    shop.fill(catalog)
+    return catalog
+
+
+def _asked(catalog: Engine, figures, *more: object):
+    with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
+        return _told(figures(reader, *more))
+
+
+def test_gaps_are_counted_by_tier_and_owner_with_a_0_where_there_is_none(filled):
+    """All of the shop that is judged by coverage is good or unknown: 0, and not nothing."""
+    found = _scraped(filled)
+
+    # Labels by name: owner before tier.
+    assert [found["datasets_without_lineage", "", tier] for tier in TIERS] == [0, 0, 0]
+    assert found["datasets_without_owner", "critical"] == 2
+    assert found["datasets_without_owner", "optional"] == 0
+
+
+def test_a_dataset_without_lineage_is_its_owners(filled):
+    """What coverage calls bad, by whose it is."""
+    state = tables.dataset_state
+    core = (state.c.dataset_key == shop.dataset_key(shop.CORE)) & (state.c.sli == "M1")
+    with writing(filled) as connection:
+        connection.execute(update(state).where(core).values(state="bad", reason="no_inputs"))
+
+    assert _scraped(filled)["datasets_without_lineage", "sales", "critical"] == 1
+
+
+def test_owners_beyond_the_first_are_one(monkeypatch):
+    """A label of whoever owns something is bounded, and what it counted is not lost."""
+    monkeypatch.setattr(metric_rows, "MOST_OWNERS", 1)
+    rows = [("critical", "ann", 9), ("critical", "bob", 5), ("critical", "cy", 4)]
+
+    found = metric_rows._by_owner(rows)  # noqa: SLF001 - what bounds the label
+
+    assert (found["critical", "ann"], found["critical", "(other)"]) == (9, 9)
+    assert ("critical", "bob") not in found
+
+
+def test_personal_data_is_counted_by_whether_a_tag_says_so(filled):
+    """By the policy's most specific rule; a tag that says no is none."""
+    policy = parse(
+        "datasets: [{match: 's3://shop/core/*', pii: true}, {match: 's3://*/mart/*', pii: true}]"
+    )
+    core, mart = (shop.dataset_key(name) for name in (shop.CORE, shop.MART))
+    rows = [(core, "PII", "true"), (mart, "pii", "false")]
+    with writing(filled) as connection:
+        values = [{"dataset_key": k, "tag": t, "value": v, "last_seen_at": 1} for k, t, v in rows]
+        connection.execute(insert(tables.tag), values)
+
+    assert _asked(filled, pii_figures, policy) == {
+        ("pii_datasets", "yes"): 1,
+        ("pii_datasets", "no"): 1,
+    }
+    assert _asked(filled, pii_figures, DEFAULT) == {}
+
+
+def test_the_catalog_takes_room_and_a_lake_is_measured_where_it_is(filled, tmp_path: Path):
+    """Elsewhere, as in object storage, its size is not known: absent."""
+    url = filled.url.render_as_string(hide_password=False)
+    away = _asked(filled, size_figures, Settings(catalog_url=url, data_dir=tmp_path / "none"))
+    folder = tmp_path / "data" / "lake" / "batch-1-10" / "event_date=2026-11-20"
+    folder.mkdir(parents=True)
+    (folder / "a.parquet").write_bytes(b"x" * 7)
+
+    beside = _asked(filled, size_figures, Settings(catalog_url=url, data_dir=tmp_path / "data"))
+
+    assert away.keys() == {("catalog_bytes",)}
+    assert away["catalog_bytes",] > 10_000
+    assert (beside["lake_bytes",], beside["lake_files",]) == (7, 1)
+
+
+def test_windows_that_hold_now_are_told_by_name(filled):
+    """Of the policy and of people; what is planned is not."""
+    begin, until = ((NOW + timedelta(hours=h)).isoformat() for h in (-1, 1))
+    later = (NOW + timedelta(hours=9)).isoformat()
+    window = f"{{name: reload, match: s3://*, from: {begin}, until: {until}}}"
+    planned = f"{{name: later, match: s3://*, from: {until}, until: {later}}}"
+    policy = parse(f"suppressions: [{window}, {planned}]")
+
+    assert _asked(filled, window_figures, policy, NOW) == {("suppression_active", "reload"): 1}
+    assert _asked(filled, window_figures, DEFAULT, NOW) == {}
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Path:
+    """Ten events in the catalog, received a minute before their batch; one that waits."""
+    path = tmp_path / "spool.db"
+    row = "INSERT INTO event (seq, body_hash, received_at, origin, kind, body) VALUES"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(SCHEMA)
+        for seq in range(1, 12):
+            at = shop.at(3) - 60_000_000 if seq <= 10 else to_micros(NOW) - 5_000_000
+            values = (seq, str(seq).encode(), at, "http", "run", b"{}")
+            connection.execute(f"{row} (?, ?, ?, ?, ?, ?)", values)
+    connection.close()
+    return path
+
+
+def test_each_stage_of_the_newest_batch_is_told(filled, spool):
+    """Sent 30 s before it was received, a minute to land; evaluated after that."""
+    event = {"event_key": 1, "landed_at": shop.at(3), "last_seq": 10}
+    flags = dict.fromkeys(("is_streaming", "is_history", "is_skewed"), False)
+    with writing(filled) as connection:
+        sent = {"event_time": shop.at(3) - 90_000_000}
+        connection.execute(insert(tables.event), {**event, **flags, **sent})
+        connection.execute(update(tables.evaluation).values(as_of=shop.at(3) + 2_000_000))
+
+    assert _asked(filled, stage_figures, spool, NOW) == {
+        ("pipeline_backlog_oldest_seconds",): 5,
+        ("batch_events",): 10,
+        ("batch_seconds",): 60,
+        ("stage_seconds", "received"): 30,
+        ("stage_seconds", "landed"): 60,
+        ("stage_seconds", "evaluated"): 3.5,
+    }
+
+
+def test_what_cannot_be_told_of_a_batch_is_absent(filled, spool, tmp_path: Path):
+    """No spool; a batch of history, not evaluated; rows that have gone."""
+    assert _asked(filled, stage_figures, tmp_path / "none.db", NOW) == {}
+    with writing(filled) as connection:
+        connection.execute(update(tables.batch).values(history=10))
+        connection.execute(update(tables.evaluation).values(as_of=shop.at(1)))
+    names = _asked(filled, stage_figures, spool, NOW).keys()
+    assert [name for name in names if name[0] == "stage_seconds"] == [("stage_seconds", "landed")]
+
+    with sqlite3.connect(spool) as connection:
+        connection.execute("DELETE FROM event")
+    connection.close()
+    assert _asked(filled, stage_figures, spool, NOW) == {
+        ("pipeline_backlog_oldest_seconds",): 0,
+        ("batch_events",): 10,
+    }
+
+
+def test_what_costs_much_is_made_seldom():
+    """Every 5 minutes; what took a minute, every 20."""
+    clock = {"now": 0.0}
+    made: list[float] = []
+
+    def make(seconds: float = 0.0):
+        made.append(clock["now"])
+        clock["now"] += seconds
+        return []
+
+    seldom = Seldom(lambda: clock["now"])
+    for now in (0, LEAST_SECONDS - 1, LEAST_SECONDS):
+        clock["now"] = now
+        seldom.current(make)
+    assert made == [0, LEAST_SECONDS]
+
+    clock["now"] = 2 * LEAST_SECONDS
+    seldom.current(lambda: make(60))
+    clock["now"] += 1_199
+    seldom.current(make)
+    assert len(made) == 3
