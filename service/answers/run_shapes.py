@@ -71,3 +71,43 @@ class RunAnswer(msgspec.Struct, frozen=True):
     runs: list[RunDetail]
     partial: bool
     partial_reason: str | None
+
+
+class RecentRun(msgspec.Struct, frozen=True):
+    """A run of a dataset: when its events were, what lineage they told.
+
+    Attributes:
+        direction: what it did with the dataset: read, write, or both.
+        first_event_at: by the producer's clock, as `last_event_at`.
+        landed_at: when what is known of it was committed, by ours.
+        inputs: how many datasets it named as such; likewise `outputs`.
+        evidence: what an event log adds: `failed`, `completed`, `alone` (no event came); null: all
+            is from its own events.
+    """
+
+    run_id: str
+    job_namespace: str
+    job_name: str
+    status: str
+    direction: str
+    started_at: Instant | None
+    finished_at: Instant | None
+    duration_seconds: float | None
+    first_event_at: Instant
+    last_event_at: Instant
+    landed_at: Instant
+    inputs: int
+    outputs: int
+    evidence: str | None
+    producer: str | None
+    adapter_version: str | None
+
+
+class RecentRuns(msgspec.Struct, frozen=True):
+    """The newest runs of a dataset."""
+
+    dataset_namespace: str
+    dataset: str
+    runs: list[RecentRun]
+    partial: bool
+    partial_reason: str | None

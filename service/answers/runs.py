@@ -8,8 +8,16 @@ import msgspec
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.states import run_state
 from service.access.sight import EVERYTHING, Sight
-from service.answers.moments import iso, seconds_between
-from service.answers.run_shapes import RunAnswer, RunDetail, RunIo, RunSummary
+from service.answers.moments import iso, iso_of, seconds_between
+from service.answers.named import Dataset
+from service.answers.run_shapes import (
+    RecentRun,
+    RecentRuns,
+    RunAnswer,
+    RunDetail,
+    RunIo,
+    RunSummary,
+)
 from service.errors import UnknownRunError
 
 _MOST_IO = 1_000  # datasets listed of the runs of one id
@@ -40,6 +48,20 @@ SELECT {_SUMMARY} FROM run WHERE run_key = (
   SELECT io.run_key FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
   WHERE d.canonical_key = :key AND io.direction = 'write'
   ORDER BY io.last_event_at DESC, io.run_key LIMIT 1)
+"""  # noqa: S608 - constants only
+_RUN_SUMMARY = ", ".join(f"r.{column.strip()}" for column in _SUMMARY.split(","))
+_RECENT = f"""
+SELECT {_RUN_SUMMARY}, newest.directions, r.landed_at,
+  (SELECT COUNT(*) FROM run_io x WHERE x.run_key = r.run_key AND x.direction = 'read'),
+  (SELECT COUNT(*) FROM run_io x WHERE x.run_key = r.run_key AND x.direction = 'write'),
+  r.evidence, r.producer, r.adapter_version
+FROM (
+  SELECT io.run_key, CASE WHEN MIN(io.direction) = MAX(io.direction) THEN MIN(io.direction)
+    ELSE 'both' END AS directions, MAX(io.last_event_at) AS seen_at
+  FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key WHERE d.canonical_key = :key
+  GROUP BY io.run_key ORDER BY seen_at DESC, io.run_key LIMIT :most
+) AS newest JOIN run r ON r.run_key = newest.run_key
+ORDER BY newest.seen_at DESC, r.run_key
 """  # noqa: S608 - constants only
 
 
@@ -80,6 +102,33 @@ def last_run(reader: Reader, dataset_key: int, sight: Sight = EVERYTHING) -> Run
     """The newest run that named this dataset as its output, whether or not it succeeded."""
     rows = reader.rows(_LAST, {"key": dataset_key})
     return RunSummary(**_summary(rows[0], sight)) if rows else None
+
+
+def recent_runs(
+    reader: Reader, named: Dataset, sight: Sight = EVERYTHING, *, limit: int = 50
+) -> RecentRuns:
+    """The newest runs that read or wrote this dataset, by the time of their events."""
+    key, namespace, name = named
+    rows = reader.rows(_RECENT, {"key": key, "most": limit + 1})
+    reason = f"the newest {limit} are shown" if len(rows) > limit else None
+    runs = [_recent(row, sight) for row in rows[:limit]]
+    return RecentRuns(namespace, name, runs, reason is not None, reason)
+
+
+def _recent(row: Row, sight: Sight) -> RecentRun:
+    directions, landed_at, inputs, outputs, evidence, producer, adapter_version = row[9:]
+    return RecentRun(
+        **_summary(row, sight),
+        direction=directions,
+        first_event_at=iso_of(row[3]),
+        last_event_at=iso_of(row[7]),
+        landed_at=iso_of(landed_at),
+        inputs=inputs,
+        outputs=outputs,
+        evidence=evidence,
+        producer=producer,
+        adapter_version=adapter_version,
+    )
 
 
 def _summary(row: Row, sight: Sight) -> dict[str, Any]:

@@ -1,11 +1,16 @@
-"""A run by its id."""
+"""A run by its id, and the newest of a dataset."""
+
+from typing import Annotated
 
 from litestar import get
-from litestar.params import FromPath
+from litestar.params import FromPath, FromQuery, QueryParameter
 
-from service.answers.run_shapes import RunAnswer
-from service.answers.runs import run
+from service.answers.named import dataset_named
+from service.answers.run_shapes import RecentRuns, RunAnswer
+from service.answers.runs import recent_runs, run
 from service.routes.asked import AnyRequest, asked_by
+
+_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")]
 
 
 @get("/api/v1/runs/{run_id:str}", query="run", access="run", is_cut=True, sync_to_thread=True)
@@ -13,3 +18,17 @@ def get_run(request: AnyRequest, run_id: FromPath[str]) -> RunAnswer:
     """Every run of this id, with what it read and wrote; two jobs that share one are two runs."""
     with asked_by(request) as asked:
         return run(asked.reader, run_id, asked.sight)
+
+
+@get("/api/v1/runs", access="run", is_cut=True, sync_to_thread=True)
+def get_runs(
+    request: AnyRequest,
+    *,
+    dataset: FromQuery[str],
+    dataset_namespace: FromQuery[str | None] = None,
+    limit: _Limit = 50,
+) -> RecentRuns:
+    """The newest runs that read or wrote a dataset, with the times of their events."""
+    with asked_by(request) as asked:
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        return recent_runs(asked.reader, named, asked.sight, limit=limit)

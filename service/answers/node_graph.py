@@ -1,0 +1,168 @@
+"""The neighbourhood of a dataset in the format of Grafana's node graph: nodes, and edges.
+
+Field names are the panel's (`title`, `mainstat`, `arc__…`); a part of the arc that is 1 colours the
+whole of it. `dataset_namespace` and `dataset` stand beside them for links.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from lineage.catalog.reader import Reader, rows_for
+from lineage.states import BAD, GOOD, LEARNING, UNKNOWN
+from service.access.sight import EVERYTHING, Sight
+from service.answers.datasets import states_of
+from service.answers.moments import Evaluated
+from service.answers.named import Dataset
+from service.answers.walk import NEXT, Steps, Walk, walked
+
+MOST_DRAWN = 200  # more is no picture
+_NODES = """
+SELECT d.dataset_key, d.namespace, d.name, COALESCE(p.tier, 'optional'), COALESCE(p.owner, ''),
+  (SELECT s.reason FROM dataset_state s WHERE s.dataset_key = d.dataset_key AND s.is_worst)
+FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+WHERE d.dataset_key IN (:keys)
+"""
+_Edges = dict[tuple[int, int], set[str]]  # jobs, by upstream and downstream
+
+
+class GraphNode(msgspec.Struct, frozen=True):
+    """A dataset; of its arcs the one of its state is 1, the others 0."""
+
+    id: str
+    title: str
+    subtitle: str
+    mainstat: str  # state
+    secondarystat: str  # its reason, or the tier
+    arc__good: int
+    arc__learning: int
+    arc__unknown: int
+    arc__bad: int
+    highlighted: bool  # the one asked for
+    dataset_namespace: str
+    dataset: str
+    tier: str
+    owner: str
+
+
+class GraphEdge(msgspec.Struct, frozen=True):
+    """What is made of what, and by which jobs."""
+
+    id: str
+    source: str
+    target: str
+    mainstat: str  # the job, or how many
+    job_names: str
+
+
+class GraphNodes(msgspec.Struct, frozen=True):
+    """Datasets of a neighbourhood, the nearest first."""
+
+    dataset_namespace: str
+    dataset: str
+    nodes: list[GraphNode]
+    partial: bool
+    partial_reason: str | None
+
+
+class GraphEdges(msgspec.Struct, frozen=True):
+    """Edges between those datasets."""
+
+    dataset_namespace: str
+    dataset: str
+    edges: list[GraphEdge]
+    partial: bool
+    partial_reason: str | None
+
+
+class Neighbourhood(msgspec.Struct, frozen=True):
+    """What a walk both ways found, cut to what can be drawn."""
+
+    keys: list[int]
+    edges: _Edges
+    cut: str | None
+
+
+def neighbourhood(
+    reader: Reader, named: Dataset, depth: int, sight: Sight = EVERYTHING
+) -> Neighbourhood:
+    """To `depth` steps both ways, the nearest first; what may not be seen is not there."""
+    walks = {way: walked(Steps(reader, sql, sight), named[0], depth) for way, sql in NEXT.items()}
+    found = [key for walk in walks.values() for key in walk.found_by]
+    keys = list(dict.fromkeys(sorted(found, key=lambda key: _steps(walks, key))))
+    drawn = set(keys[:MOST_DRAWN])
+    edges: _Edges = {}
+    for pair, jobs in _edges(walks):
+        if drawn.issuperset(pair):
+            edges.setdefault(pair, set()).update(jobs)
+    cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
+    if len(keys) > MOST_DRAWN:
+        cuts.append(f"the nearest {MOST_DRAWN} of {len(keys)} datasets are drawn")
+    return Neighbourhood(keys[:MOST_DRAWN], edges, "; ".join(cuts) or None)
+
+
+def _steps(walks: dict[str, Walk], key: int) -> int:
+    return min(_depth(walk, key) for walk in walks.values() if key in walk.found_by)
+
+
+def _depth(walk: Walk, key: int) -> int:
+    steps, finder = 0, walk.found_by[key]
+    while finder is not None:
+        steps, finder = steps + 1, walk.found_by[finder]
+    return steps
+
+
+def _edges(walks: dict[str, Walk]) -> Iterator[tuple[tuple[int, int], set[str]]]:
+    for way, walk in walks.items():
+        for here, others in walk.neighbours.items():
+            for other, jobs in others.items():
+                yield ((other, here) if way == "upstream" else (here, other)), jobs
+
+
+def graph_nodes(
+    reader: Reader, named: Dataset, around: Neighbourhood, evaluated: Evaluated
+) -> GraphNodes:
+    """The datasets, coloured by health: unknown where no evaluation is of now."""
+    key, namespace, name = named
+    states = states_of(reader, around.keys, evaluated)
+    rows = {row[0]: row for row in rows_for(reader, _NODES, around.keys)}
+    nodes = [
+        _node(rows[one], states[one], is_asked=one == key) for one in around.keys if one in rows
+    ]
+    return GraphNodes(namespace, name, nodes, around.cut is not None, around.cut)
+
+
+def _node(
+    row: tuple[int, str, str, str, str, str | None], state: str, *, is_asked: bool
+) -> GraphNode:
+    key, namespace, name, tier, owner, reason = row
+    is_explained = reason is not None and state in (BAD, UNKNOWN)
+    return GraphNode(
+        id=str(key),
+        title=name.rpartition("/")[2] or name,
+        subtitle=f"{namespace} {name}",
+        mainstat=state,
+        secondarystat=str(reason) if is_explained else tier,
+        arc__good=int(state == GOOD),
+        arc__learning=int(state == LEARNING),
+        arc__unknown=int(state == UNKNOWN),
+        arc__bad=int(state == BAD),
+        highlighted=is_asked,
+        dataset_namespace=namespace,
+        dataset=name,
+        tier=tier,
+        owner=owner,
+    )
+
+
+def graph_edges(named: Dataset, around: Neighbourhood) -> GraphEdges:
+    """The edges, one for each pair."""
+    edges = [_edge(pair, jobs) for pair, jobs in sorted(around.edges.items())]
+    return GraphEdges(named[1], named[2], edges, around.cut is not None, around.cut)
+
+
+def _edge(pair: tuple[int, int], jobs: set[str]) -> GraphEdge:
+    source, target = map(str, pair)
+    named = sorted(job or "(declared)" for job in jobs)
+    told = named[0] if len(named) == 1 else f"{len(named)} jobs"
+    return GraphEdge(f"{source}-{target}", source, target, told, ", ".join(named))

@@ -1,0 +1,47 @@
+"""The neighbourhood of a dataset, as Grafana's node graph wants it: two queries, two answers."""
+
+from typing import Annotated
+
+from litestar import get
+from litestar.params import FromQuery, QueryParameter
+
+from service.answers.named import dataset_named
+from service.answers.node_graph import (
+    GraphEdges,
+    GraphNodes,
+    graph_edges,
+    graph_nodes,
+    neighbourhood,
+)
+from service.routes.asked import AnyRequest, asked_by
+
+_Depth = Annotated[int, QueryParameter(ge=1, le=10, description="Steps to follow, both ways.")]
+
+
+@get("/api/v1/graph/nodes", query="lineage", access="graph", is_cut=True, sync_to_thread=True)
+def get_graph_nodes(
+    request: AnyRequest,
+    *,
+    dataset: FromQuery[str],
+    dataset_namespace: FromQuery[str | None] = None,
+    depth: _Depth = 2,
+) -> GraphNodes:
+    """The datasets around one, coloured by health."""
+    with asked_by(request) as asked:
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        around = neighbourhood(asked.reader, named, depth, asked.sight)
+        return graph_nodes(asked.reader, named, around, asked.evaluated)
+
+
+@get("/api/v1/graph/edges", query="lineage", access="graph", is_cut=True, sync_to_thread=True)
+def get_graph_edges(
+    request: AnyRequest,
+    *,
+    dataset: FromQuery[str],
+    dataset_namespace: FromQuery[str | None] = None,
+    depth: _Depth = 2,
+) -> GraphEdges:
+    """What is made of what among them."""
+    with asked_by(request) as asked:
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        return graph_edges(named, neighbourhood(asked.reader, named, depth, asked.sight))
