@@ -38,6 +38,7 @@ _COMMANDS = {
     "marquez": "service.commands.marquez",
     "act": "service.commands.act",
     "render": "service.commands.render",
+    "dashboards": "service.commands.dashboards",
     "ship": "service.commands.ship",
     "ack": _INCIDENT,
     "resolve": _INCIDENT,

@@ -12,12 +12,12 @@ from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.clock import to_micros
 from lineage.states import CRITICAL
 
-MOST_OPEN = 500
+MOST_DETAILED = 200  # of those of `lineage_incident_open`, four series each
 MEAN_DAYS = 30
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 _SEVERITIES = ("page", "ticket")
 _OPEN = """
-SELECT incident_id, root_namespace, root_name, onset, hit_at FROM incident
+SELECT incident_id, root_kind, root_namespace, root_name, onset, hit_at FROM incident
 WHERE state IN ('open', 'acknowledged') AND is_remembered
 ORDER BY CASE severity WHEN 'page' THEN 0 ELSE 1 END, score DESC, incident_id LIMIT :most
 """
@@ -50,7 +50,7 @@ _SECOND = 1e6
 
 def incident_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
     """None of a kind that never was: the mean of nothing is no 0."""
-    rows = reader.rows(_OPEN, {"most": MOST_OPEN})
+    rows = reader.rows(_OPEN, {"most": MOST_DETAILED})
     yield from _each(rows, dict(rows_for(reader, _HURT, [row[0] for row in rows])))
     yield _opened(reader, now)
     yield _means(reader, now)
@@ -61,7 +61,7 @@ def _each(rows: list[Row], critical: dict[str, int]) -> Iterator[Metric]:
     root = GaugeMetricFamily(
         "lineage_incident_root",
         "1: what is to be mended for this open incident.",
-        labels=("incident", "root_namespace", "root"),
+        labels=("incident", "kind", "root_namespace", "root"),
     )
     onset = GaugeMetricFamily(
         "lineage_incident_onset_timestamp_seconds", "Since when it is.", labels=labels
@@ -74,8 +74,8 @@ def _each(rows: list[Row], critical: dict[str, int]) -> Iterator[Metric]:
     hurt = GaugeMetricFamily(
         "lineage_incident_critical_datasets", "Critical ones, bad by it or below.", labels=labels
     )
-    for number, namespace, name, began, hit_at in rows:
-        root.add_metric((number, namespace, name), 1.0)
+    for number, kind, namespace, name, began, hit_at in rows:
+        root.add_metric((number, kind, namespace, name), 1.0)
         onset.add_metric((number,), began / _SECOND)
         hurt.add_metric((number,), float(critical.get(number, 0)))
         if hit_at is not None:

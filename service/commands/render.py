@@ -1,4 +1,4 @@
-"""`lineward render spark-conf|rules|alertmanager`: for what stands beside Lineward."""
+"""`lineward render spark-conf|rules|alertmanager|dashboards`: for what stands beside Lineward."""
 
 import sys
 from enum import StrEnum
@@ -10,6 +10,7 @@ import typer
 
 from service.commands.options import AsJson
 from service.commands.render_alerts import alertmanager, rules
+from service.commands.render_dashboards import dashboards
 from service.listener import FILE_SETTING, Place, as_arguments, as_properties, lossless
 from service.settings import read
 from service.terminal import print_json, warn
@@ -17,6 +18,7 @@ from service.terminal import print_json, warn
 app = typer.Typer()
 app.command()(rules)
 app.command()(alertmanager)
+app.command()(dashboards)
 
 
 class _Scala(StrEnum):

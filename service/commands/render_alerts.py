@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from alerts.rules.rulefile import People
     from lineage.policy.model import Policy
 
-_PolicyFile = Annotated[
+PolicyFile = Annotated[
     Path | None, typer.Option("--policy", help="The policy file [LINEWARD_POLICY].")
 ]
-_Url = Annotated[
+Url = Annotated[
     str | None,
     typer.Option(help="Lineward's API as others reach it; unless told, from the settings."),
 ]
@@ -33,8 +33,8 @@ _Engineering = Annotated[
 
 def rules(  # noqa: PLR0913 - each is an option of the command
     *,
-    policy: _PolicyFile = None,
-    url: _Url = None,
+    policy: PolicyFile = None,
+    url: Url = None,
     platform: _Platform = "platform",
     engineering: _Engineering = None,
     job: Annotated[
@@ -48,8 +48,8 @@ def rules(  # noqa: PLR0913 - each is an option of the command
     from alerts.rules.health import Jobs  # noqa: PLC0415 - YAML only where it is printed
     from alerts.rules.rulefile import notes, rule_file  # noqa: PLC0415 - as above
 
-    found, people = _policy(policy), _people(platform, engineering)
-    base = _checked("--url", url or read().service_url)
+    found, people = policy_in(policy), _people(platform, engineering)
+    base = checked("--url", url or read().service_url)
     _warn_of_strangers(found, people)
     for note in notes(found):
         warn(clean(note))
@@ -63,8 +63,8 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
         str,
         typer.Option(help="Outside: takes the Watchdog, and raises the alarm when it stays away."),
     ],
-    policy: _PolicyFile = None,
-    url: _Url = None,
+    policy: PolicyFile = None,
+    url: Url = None,
     token_file: Annotated[
         Path | None,
         typer.Option(help="File with the API's token, on Alertmanager's machine."),
@@ -79,12 +79,12 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     from alerts.rules.alertmanager import alertmanager as rendered  # noqa: PLC0415 - as above
     from alerts.rules.receivers import Places, outside_ways  # noqa: PLC0415 - as above
 
-    found, people = _policy(policy), _people(platform, engineering)
+    found, people = policy_in(policy), _people(platform, engineering)
     places = Places(
-        service_url=_checked("--url", url or read().service_url),
+        service_url=checked("--url", url or read().service_url),
         token_file=None if token_file is None else str(token_file),
-        watchdog_url=_checked("--watchdog-url", watchdog_url),
-        outside_url=None if outside_url is None else _checked("--outside-url", outside_url),
+        watchdog_url=checked("--watchdog-url", watchdog_url),
+        outside_url=None if outside_url is None else checked("--outside-url", outside_url),
     )
     _warn_of_strangers(found, people)
     if not outside_ways(people.platform, found, places):
@@ -95,7 +95,8 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     sys.stdout.write(rendered(found, people=people, places=places))
 
 
-def _policy(path: Path | None) -> "Policy":
+def policy_in(path: Path | None) -> "Policy":
+    """The policy of this file, or of the settings."""
     from service.policies import policy_of  # noqa: PLC0415 - as above
 
     return policy_of(path or read().policy)
@@ -114,7 +115,7 @@ def _warn_of_strangers(policy: "Policy", people: "People") -> None:
             warn(f"the policy has no owner {clean(name)!r}: nothing says how to reach them")
 
 
-def _checked(option: str, url: str) -> str:
+def checked(option: str, url: str) -> str:
     """The URL without a slash at its end.
 
     Raises:

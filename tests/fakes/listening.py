@@ -33,6 +33,7 @@ class Request(NamedTuple):
     headers: dict[str, str]
     body: bytes
     query: str = ""
+    method: str = "POST"
 
     def fields(self) -> dict[str, Any]:
         """Of a JSON body, or of a form."""
@@ -111,7 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
         asked = urlsplit(self.path)
-        request = Request(asked.path, headers, body, asked.query)
+        request = Request(asked.path, headers, body, asked.query, self.command)
         with listening.lock:
             listening.requests.append(request)
             answer = listening.answer(request)
@@ -120,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._write(answer)
 
     def do_GET(self) -> None:
-        """As redirects make of a POST; no provider is asked so by us."""
+        """As redirects make of a POST, and as Grafana is asked for what it has."""
         self.do_POST()
 
     def _write(self, answer: Answer) -> None:

@@ -115,14 +115,14 @@ def running(folder: Path, configuration: str) -> Iterator[Alertmanager]:
 
 
 @contextmanager
-def scraping(folder: Path, configuration: str, *, resend_delay: str = "1s") -> Iterator[None]:
-    """The real Prometheus with this configuration."""
+def scraping(folder: Path, configuration: str, *, resend_delay: str = "1s") -> Iterator[str]:
+    """The URL of the real Prometheus with this configuration."""
     (folder / "prometheus.yml").write_text(configuration, encoding="utf-8")
     command = ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb"]
     # It finds its Alertmanager a few seconds after its start: what fired before is sent again.
     command.append(f"--rules.alert.resend-delay={resend_delay}")
-    with _started(folder, command, "prometheus.log"):
-        yield
+    with _started(folder, command, "prometheus.log") as (url, _):
+        yield url
 
 
 @contextmanager

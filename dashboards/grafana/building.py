@@ -1,0 +1,182 @@
+"""Panels and dashboards in the SDK's words."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from grafana_foundation_sdk.builders import (
+    bargauge,
+    common,
+    heatmap,
+    nodegraph,
+    prometheus,
+    stat,
+    table,
+    timeseries,
+)
+from grafana_foundation_sdk.models.common import (
+    BigValueColorMode,
+    BigValueGraphMode,
+    DataSourceRef,
+    GraphThresholdsStyleMode,
+    LegendDisplayMode,
+    VizOrientation,
+)
+from grafana_foundation_sdk.models.prometheus import PromQueryFormat
+
+from dashboards.grafana import infinity
+from dashboards.grafana.infinity import InfinityBuilder
+from dashboards.grafana.sdk import dashboard as sdk
+from dashboards.grafana.sdk import models
+from dashboards.grafana.spec import Asked, Link, Panel, Query
+
+SOURCE: Final = DataSourceRef(type_val="prometheus", uid="${prometheus}")
+_REFS: Final = "ABCDEFGH"
+_BUILDERS: Final[dict[str, Any]] = {
+    "stat": stat.Panel,
+    "trend": timeseries.Panel,
+    "bars": bargauge.Panel,
+    "table": table.Panel,
+    "heat": heatmap.Panel,
+    "graph": nodegraph.Panel,
+}
+_ARCS: Final = {"bad": "red", "unknown": "orange", "learning": "blue", "good": "green"}
+_NOW: Final = ("stat", "bars", "table")  # of one instant; the others of a span
+
+
+def built(panel: Panel, number: int, x: int, y: int) -> Any:  # noqa: ANN401 - each kind has its own builder
+    """A panel at its place, with an id that is its own."""
+    made: Any = _BUILDERS[panel.kind]()
+    made.id(number).title(panel.title).description(panel.description).unit(panel.unit)
+    made.grid_pos(models.GridPos(h=panel.height, w=panel.width, x=x, y=y))
+    made.no_value(panel.no_value).mappings([_nothing(panel.no_value)])
+    made.thresholds(sdk.ThresholdsConfig().mode(models.ThresholdsMode.ABSOLUTE).steps(
+        [models.Threshold(value=value, color=color) for value, color in panel.steps]
+    ))  # fmt: skip
+    made.links([_link(one) for one in panel.links])
+    made.data_links([_link(one) for one in panel.data_links])
+    asks_api = any(isinstance(one, Asked) for one in panel.queries)
+    made.datasource(infinity.SOURCE if asks_api else SOURCE)
+    for ref_id, query in zip(_REFS, _asked(panel), strict=False):
+        made.with_target(_target(panel, ref_id, query))
+    _bound(made, panel)
+    _SHAPED[panel.kind](made, panel)
+    return made
+
+
+def _asked(panel: Panel) -> list[Query | Asked]:
+    return list(panel.queries)
+
+
+def _bound(made: Any, panel: Panel) -> None:  # noqa: ANN401 - as above
+    if panel.back is not None:
+        made.time_from(panel.back)
+    if panel.lowest is not None:
+        made.min(panel.lowest)
+    if panel.highest is not None:
+        made.max(panel.highest)
+
+
+def _nothing(text: str) -> models.ValueMapping:
+    """No sample is a word in grey, and never the colour of a figure."""
+    result = models.ValueMappingResult(text=text, color="gray", index=0)
+    options = sdk.DashboardSpecialValueMapOptions()
+    options.match(models.SpecialValueMatch.NULL_AND_NAN).result(result)
+    return models.SpecialValueMap(options=options.build())
+
+
+def _link(one: Link) -> sdk.DashboardLink:
+    link = sdk.DashboardLink(one.title).type(models.DashboardLinkType.LINK).url(one.url)
+    return link.target_blank(not one.url.startswith("/d/"))
+
+
+def _target(panel: Panel, ref_id: str, query: Query | Asked) -> Any:  # noqa: ANN401 - of either data source
+    if isinstance(query, Asked):
+        return InfinityBuilder(ref_id, query)
+    made = prometheus.Dataquery().ref_id(ref_id).expr(query.expr).datasource(SOURCE)
+    made.legend_format(query.legend or "__auto")
+    made = made.instant() if panel.kind in _NOW else made.range()
+    if panel.kind == "table":
+        made.format(PromQueryFormat.TABLE)
+    if panel.kind == "heat" and query.expr.count("_bucket"):
+        made.format(PromQueryFormat.HEATMAP)
+    return made
+
+
+def _stat(made: stat.Panel, _panel: Panel) -> None:
+    made.color_mode(BigValueColorMode.BACKGROUND).graph_mode(BigValueGraphMode.NONE)
+    made.reduce_options(common.ReduceDataOptions().calcs(["last"]).values(False))  # noqa: FBT003 - the SDK's
+
+
+def _bars(made: bargauge.Panel, _panel: Panel) -> None:
+    made.orientation(VizOrientation.HORIZONTAL)
+    made.reduce_options(common.ReduceDataOptions().calcs(["last"]).values(False))  # noqa: FBT003 - the SDK's
+
+
+def _trend(made: timeseries.Panel, panel: Panel) -> None:
+    legend = common.VizLegendOptions().show_legend(True)  # noqa: FBT003 - the SDK's
+    made.legend(legend.display_mode(LegendDisplayMode.LIST).calcs(["last"]))
+    # A gap in what was measured stays a gap.
+    made.span_nulls(False).line_width(1).fill_opacity(8)  # noqa: FBT003 - as above
+    if len(panel.steps) > 1:
+        style = common.GraphThresholdsStyleConfig().mode(GraphThresholdsStyleMode.DASHED)
+        made.thresholds_style(style)
+
+
+def _heat(made: heatmap.Panel, panel: Panel) -> None:
+    expressions = [one.expr for one in panel.queries if isinstance(one, Query)]
+    # A histogram has its buckets; of a gauge Grafana makes them.
+    made.calculate(not any("_bucket" in expr for expr in expressions))
+    made.show_value("never")  # type: ignore[arg-type]
+
+
+def _graph(made: nodegraph.Panel, _panel: Panel) -> None:
+    arcs = [
+        nodegraph.ArcOption().field(f"arc__{state}").color(color) for state, color in _ARCS.items()
+    ]
+    made.nodes(nodegraph.NodeOptions().arcs(list(arcs)))
+
+
+def _table(made: table.Panel, panel: Panel) -> None:
+    made.filterable(True)  # noqa: FBT003 - the SDK's
+    if any(isinstance(one, Asked) for one in panel.queries):
+        for name, unit in _units(panel):
+            made.override_by_name(name, [models.DynamicConfigValue("unit", unit)])
+        return
+    values = dict(_values(panel))
+    shown = [*panel.columns, *values]
+    made.with_transformation(models.DataTransformerConfig("merge", options={}))
+    kept = {"include": {"names": shown}}
+    made.with_transformation(models.DataTransformerConfig("filterFieldsByName", options=kept))
+    order = {name: place for place, name in enumerate(shown)}
+    options = {"indexByName": order, "renameByName": values, "excludeByName": {}}
+    made.with_transformation(models.DataTransformerConfig("organize", options=options))
+    for name, unit in _units(panel):
+        made.override_by_name(name, [models.DynamicConfigValue("unit", unit)])
+
+
+def _values(panel: Panel) -> Iterator[tuple[str, str]]:
+    """Grafana's name of each query's column, and ours."""
+    queries = [one for one in panel.queries if isinstance(one, Query)]
+    for ref_id, query in zip(_REFS, queries, strict=False):
+        yield ("Value" if len(queries) == 1 else f"Value #{ref_id}"), query.legend
+
+
+def _units(panel: Panel) -> Iterable[tuple[str, str]]:
+    for query in panel.queries:
+        if isinstance(query, Query):
+            if query.unit is not None:
+                yield query.legend, query.unit
+            continue
+        for column in query.columns:
+            if column.unit is not None:
+                yield column.text or column.selector, column.unit
+
+
+_SHAPED: Final[dict[str, Any]] = {
+    "stat": _stat,
+    "trend": _trend,
+    "bars": _bars,
+    "table": _table,
+    "heat": _heat,
+    "graph": _graph,
+}

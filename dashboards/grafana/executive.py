@@ -1,0 +1,29 @@
+"""The executive dashboard: can lineage be trusted, and what is being done where it cannot."""
+
+from dashboards.grafana import links
+from dashboards.grafana.executive_course import changed, incidents
+from dashboards.grafana.executive_gaps import compliance, provenance
+from dashboards.grafana.executive_today import today
+from dashboards.grafana.executive_trust import budgets, coverage
+from dashboards.grafana.objectives import Objectives
+from dashboards.grafana.spec import Board, Row
+
+
+def executive(asked: Objectives) -> Board:
+    """Thresholds are the policy's objectives."""
+    return Board(
+        uid=links.EXECUTIVE,
+        title="Lineage: can it be trusted?",
+        description="For whoever answers for the data: coverage, budgets, gaps and incidents.",
+        since="now-30d",
+        refresh="1m",
+        rows=(
+            Row("Are we all right?", today(asked)),
+            Row("Coverage of critical datasets", coverage(asked)),
+            Row("Error budgets of 30 days", budgets()),
+            Row("Datasets without lineage", provenance(asked)),
+            Row("Regulation and compliance", compliance(asked)),
+            Row("Incidents", incidents()),
+            Row("What recent changes touch", (changed(),)),
+        ),
+    )

@@ -1,0 +1,22 @@
+"""Where panels stand: side by side as long as there is room, rows below one another."""
+
+from collections.abc import Iterable, Iterator
+
+from dashboards.grafana.spec import Panel
+
+WIDTH = 24
+
+
+def placed(panels: Iterable[Panel], top: int) -> Iterator[tuple[Panel, int, int]]:
+    """Each panel with its x and y; a line is as high as its highest panel."""
+    left, height = 0, 0
+    for panel in panels:
+        if left + panel.width > WIDTH:
+            left, top, height = 0, top + height, 0
+        yield panel, left, top
+        left, height = left + panel.width, max(height, panel.height)
+
+
+def below(panels: Iterable[Panel], top: int) -> int:
+    """The first line that is free again."""
+    return max((y + panel.height for panel, _, y in placed(panels, top)), default=top)

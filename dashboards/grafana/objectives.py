@@ -1,0 +1,21 @@
+"""What the policy asks for, as thresholds want it."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Final
+
+from lineage.policy.model import Policy
+from lineage.states import SLI_BY_NAME
+
+Objectives = Callable[[str, str], Decimal]  # by the SLI's name and tier
+_ALL: Final = Decimal(1)
+
+
+def objectives(policy: Policy) -> Objectives:
+    """The ratio of an SLI and tier; 1 where nobody asks for one: whatever is less is shown."""
+
+    def _of(sli: str, tier: str) -> Decimal:
+        found = policy.objective(SLI_BY_NAME[sli], tier)
+        return _ALL if found is None else found
+
+    return _of

@@ -1,0 +1,68 @@
+"""Pieces of PromQL that panels share; several services show the same, so each is taken once."""
+
+from typing import Final
+
+TIER: Final = 'tier=~"$tier"'
+OWNER: Final = 'owner=~"$owner"'
+DATASET: Final = 'dataset_namespace=~"$dataset_namespace",dataset=~"$dataset"'
+_NAMED: Final = ("dataset_namespace", "dataset")
+
+
+def once(metric: str, *labels: str, where: str = "") -> str:
+    """The highest of what the services show, by these labels."""
+    by = f" by ({', '.join(labels)})" if labels else ""
+    selected = f"{metric}{{{where}}}" if where else metric
+    return f"max{by} ({selected})"
+
+
+def risen(counter: str, window: str, *labels: str, where: str = "") -> str:
+    """How much a counter of the catalog rose."""
+    selected = f"{counter}{{{where}}}" if where else counter
+    return f"max by ({', '.join(labels)}) (increase({selected}[{window}]))"
+
+
+def open_incidents(severity: str) -> str:
+    """How many are not over: 0 where there is a catalog and none of them in it."""
+    where = f'severity=~"{severity}",state=~"open|acknowledged"'
+    return f"sum by (severity) ({once('lineage_incidents', 'state', 'severity', where=where)})"
+
+
+def _incident() -> str:
+    """1 for each open incident, with its root; one root each while it moves upstream."""
+    opened = f"topk by (incident) (1, lineage_incident_open{{{OWNER}}})"
+    root = "topk by (incident) (1, lineage_incident_root)"
+    named = f"max by (incident, severity, owner) ({opened})"
+    rooted = f"max by (incident, kind, root_namespace, root) ({root})"
+    return f"{named} * on (incident) group_left (kind, root_namespace, root) {rooted}"
+
+
+def of_incident(value: str) -> str:
+    """A figure of each open incident, under all its labels."""
+    return f"({_incident()}) * on (incident) group_left () ({value})"
+
+
+def changes(where: str = DATASET) -> str:
+    """The instant of each recent change, in ms."""
+    labels = (*_NAMED, "change")
+    return f"{once('lineage_recent_change_timestamp_seconds', *labels, where=where)} * 1000"
+
+
+def failures(where: str = DATASET) -> str:
+    """The instant of each recent failed run, in ms."""
+    labels = (*_NAMED, "job_namespace", "job_name")
+    return f"{once('lineage_failed_run_timestamp_seconds', *labels, where=where)} * 1000"
+
+
+def consumers(of: str, tier: str) -> str:
+    """How many datasets of these tiers read of each of those, under its labels."""
+    below = once("lineage_dataset_consumers", *_NAMED, "tier", where=f'{DATASET},tier=~"{tier}"')
+    counted = f"sum by ({', '.join(_NAMED)}) ({below})"
+    return f"0 * ({of}) + on ({', '.join(_NAMED)}) group_left () {counted}"
+
+
+def evaluation_age() -> str:
+    """Seconds since the figures were made."""
+    return "time() - max(lineage_sli_evaluated_timestamp_seconds)"
+
+
+WITHOUT_LINEAGE: Final = once("lineage_datasets_without_lineage", "tier", "owner", where=TIER)

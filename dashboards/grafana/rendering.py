@@ -1,0 +1,63 @@
+"""The dashboards of a policy as JSON: the same policy and address are the same bytes."""
+
+import json
+from typing import Any, Final
+
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+
+from dashboards.grafana.building import built
+from dashboards.grafana.debug import debug
+from dashboards.grafana.executive import executive
+from dashboards.grafana.layout import below, placed
+from dashboards.grafana.objectives import objectives
+from dashboards.grafana.on_call import on_call
+from dashboards.grafana.sdk import dashboard as sdk
+from dashboards.grafana.sdk import models
+from dashboards.grafana.spec import Board
+from dashboards.grafana.surroundings import annotations, onward, variables
+from lineage.policy.model import Policy
+
+DEFAULT_URL: Final = "http://127.0.0.1:8701"
+_TAG: Final = "lineward"
+
+
+def boards(policy: Policy) -> tuple[Board, ...]:
+    """What each says, in the order in which people read them."""
+    return executive(objectives(policy)), on_call(), debug()
+
+
+def rendered(policy: Policy, url: str = DEFAULT_URL) -> dict[str, str]:
+    """JSON by uid, as Grafana 10 and newer read it.
+
+    Args:
+        policy: its objectives are the thresholds.
+        url: of Lineward's pages, as readers reach them.
+    """
+    return {board.uid: as_json(_dashboard(board, url).build()) for board in boards(policy)}
+
+
+def as_json(document: Any) -> str:  # noqa: ANN401 - the SDK's models
+    """Sorted keys, so that a change shows as what it is."""
+    return json.dumps(document, cls=JSONEncoder, sort_keys=True, indent=2) + "\n"
+
+
+def _dashboard(board: Board, url: str) -> sdk.Dashboard:
+    made = sdk.Dashboard(board.title).uid(board.uid).description(board.description)
+    made.tags([_TAG]).timezone("browser").refresh(board.refresh).time(board.since, "now")
+    made.tooltip(models.DashboardCursorSync.CROSSHAIR).readonly()
+    made.variables(list(variables(url, single=board.single)))
+    made.annotations(list(annotations())).links(list(onward(board.uid)))
+    _fill(made, board)
+    return made
+
+
+def _fill(made: sdk.Dashboard, board: Board) -> None:
+    number, top = 1, 0
+    for row in board.rows:
+        heading = sdk.Row(row.title).id(number)
+        made.with_row(heading.grid_pos(models.GridPos(h=1, w=24, x=0, y=top)))
+        number, top = number + 1, top + 1
+        for panel, x, y in placed(row.panels, top):
+            made.with_panel(built(panel, number, x, y))
+            number += 1
+        top = below(row.panels, top)

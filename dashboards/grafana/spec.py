@@ -1,0 +1,126 @@
+"""What a dashboard says, as plain values: rows of panels, each with its words and its questions."""
+
+from decimal import Decimal
+from typing import Final, Literal
+
+import msgspec
+
+Kind = Literal["stat", "trend", "bars", "table", "heat", "graph"]
+Step = tuple[float | None, str]  # from this value on this colour; the first from nothing on
+
+GREEN: Final = "green"
+YELLOW: Final = "yellow"
+ORANGE: Final = "orange"
+RED: Final = "red"
+PLAIN: Final = "blue"  # neither good nor bad
+
+
+BUDGET_STEPS: Final[tuple[Step, ...]] = ((None, RED), (0.0, ORANGE), (0.25, GREEN))
+
+
+class Query(msgspec.Struct, frozen=True):
+    """One question to Prometheus.
+
+    Attributes:
+        legend: of its series; of a table the name of its column.
+        unit: of that column, where it is not the panel's.
+    """
+
+    expr: str
+    legend: str = ""
+    unit: str | None = None
+
+
+class Column(msgspec.Struct, frozen=True):
+    """What is taken of each row of an answer of the API."""
+
+    selector: str
+    kind: Literal["string", "number", "timestamp", "boolean"] = "string"
+    text: str | None = None  # none: the selector
+    unit: str | None = None
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One question to Lineward's API, through the Infinity data source.
+
+    Attributes:
+        url: below the data source's own.
+        root: where in the answer the rows are.
+        form: as Infinity calls it.
+    """
+
+    url: str
+    root: str
+    columns: tuple[Column, ...]
+    form: Literal["table", "node-graph-nodes", "node-graph-edges"] = "table"
+
+
+class Link(msgspec.Struct, frozen=True):
+    """Where a reader goes on from here."""
+
+    title: str
+    url: str
+
+
+class Panel(msgspec.Struct, frozen=True, kw_only=True):
+    """One picture.
+
+    Attributes:
+        description: what is counted, and what to do when it is bad.
+        unit: Grafana's word for it.
+        no_value: what stands there where there is no sample: never a figure.
+        steps: colours of values, from the lowest.
+        links: on the panel.
+        data_links: on each of its values; fields and labels of it may be in the URL.
+        columns: of a table, the labels that are shown, in order; its queries' values follow.
+        back: Grafana's duration to look back for, whatever the dashboard's range.
+    """
+
+    kind: Kind
+    title: str
+    description: str
+    unit: str
+    queries: tuple[Query, ...] | tuple[Asked, ...]
+    no_value: str
+    width: int
+    height: int = 8
+    steps: tuple[Step, ...] = ((None, PLAIN),)
+    links: tuple[Link, ...] = ()
+    data_links: tuple[Link, ...] = ()
+    columns: tuple[str, ...] = ()
+    back: str | None = None
+    lowest: float | None = None
+    highest: float | None = None
+
+
+class Row(msgspec.Struct, frozen=True):
+    """Panels under one heading, side by side and then below one another."""
+
+    title: str
+    panels: tuple[Panel, ...]
+
+
+class Board(msgspec.Struct, frozen=True, kw_only=True):
+    """A dashboard.
+
+    Attributes:
+        single: one dataset is chosen, and not many.
+    """
+
+    uid: str
+    title: str
+    description: str
+    rows: tuple[Row, ...]
+    since: str
+    refresh: str
+    single: bool = False
+
+
+def least(objective: Decimal) -> tuple[Step, ...]:
+    """Good from the objective on; where there is none, neither."""
+    return ((None, RED), (float(objective), GREEN))
+
+
+def most(objective: float) -> tuple[Step, ...]:
+    """Good below it, and bad from it on."""
+    return ((None, GREEN), (objective, RED))

@@ -1,0 +1,86 @@
+"""What stands around the panels of each dashboard: variables, annotations, links."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from dashboards.grafana import infinity, links
+from dashboards.grafana.building import SOURCE
+from dashboards.grafana.queries import once
+from dashboards.grafana.sdk import dashboard as sdk
+from dashboards.grafana.sdk import models
+
+_ALL: Final = models.VariableOption(selected=True, text="All", value="$__all")
+_LABELS: Final = {
+    "tier": ("Tier", "label_values(lineage_sli_objective_ratio, tier)"),
+    "owner": ("Owner", "label_values(lineage_datasets_without_lineage, owner)"),
+    "dataset_namespace": (
+        "Dataset namespace",
+        'label_values(lineage_dataset_state{tier=~"$tier"}, dataset_namespace)',
+    ),
+    "dataset": (
+        "Dataset",
+        'label_values(lineage_dataset_state{dataset_namespace=~"$dataset_namespace"}, dataset)',
+    ),
+}
+_OF_DATASETS: Final = ("dataset_namespace", "dataset")
+
+
+def variables(url: str, *, single: bool) -> Iterator[sdk.QueryVariable]:
+    """Data sources, Lineward's own address, and what panels are filtered by.
+
+    Args:
+        url: of Lineward's pages, as readers reach them.
+        single: one dataset is chosen; it may be one that no series names.
+    """
+    yield sdk.DatasourceVariable("prometheus").label("Prometheus").type("prometheus")  # type: ignore[misc]
+    if single:
+        yield sdk.DatasourceVariable("infinity").label("Lineward's API").type(infinity.TYPE)  # type: ignore[misc]
+    yield sdk.ConstantVariable("lineward").value(url)  # type: ignore[misc]
+    for name, (label, query) in _LABELS.items():
+        made = sdk.QueryVariable(name).label(label).query(query).datasource(SOURCE)
+        made.refresh(models.VariableRefresh.ON_TIME_RANGE_CHANGED)
+        made.sort(models.VariableSort.ALPHABETICAL_ASC).allow_custom_value(True)  # noqa: FBT003 - the SDK's
+        if not (single and name in _OF_DATASETS):
+            made.multi(True).include_all(True).all_value(".*").current(_ALL)  # noqa: FBT003 - as above
+        yield made
+
+
+def annotations() -> Iterator[sdk.AnnotationQuery]:
+    """Deployments, suppression windows and incidents, as what they are: spans or instants."""
+    yield (
+        _annotation(
+            "Incidents",
+            "red",
+            'max by (incident, severity, owner) (lineage_incident_open{owner=~"$owner"})',
+        )
+        .title_format("Incident {{incident}}")
+        .text_format("{{severity}}, {{owner}}")
+    )
+    yield (
+        _annotation(
+            "Suppression windows", "blue", f"{once('lineage_suppression_active', 'name')} > 0"
+        )
+        .title_format("Planned: {{name}}")
+        .text_format("incidents are hidden")
+    )
+    labels = ("dataset_namespace", "dataset")
+    changed = once("lineage_recent_change_timestamp_seconds", *labels, where='change="code"')
+    deployed = _annotation("Deployments", "green", f"{changed} * 1000")
+    deployed.title_format("New code writes {{dataset}}").text_format("{{dataset_namespace}}")
+    yield deployed.use_value_for_time(True)  # noqa: FBT003 - the SDK's
+
+
+def _annotation(name: str, color: str, expr: str) -> sdk.AnnotationQuery:
+    made = sdk.AnnotationQuery().name(name).datasource(SOURCE).enable(True).icon_color(color)  # noqa: FBT003 - the SDK's
+    return made.expr(expr).step("60s")
+
+
+def onward(uid: str) -> Iterator[sdk.DashboardLink]:
+    """To the other dashboards, to the explorer."""
+    titles = {links.EXECUTIVE: "Trust", links.ON_CALL: "Broken", links.DEBUG: "Events"}
+    for other, title in titles.items():
+        if other != uid:
+            link = sdk.DashboardLink(title).type(models.DashboardLinkType.LINK)
+            yield link.url(f"/d/{other}").keep_time(True).include_vars(True)  # noqa: FBT003 - the SDK's
+    home = sdk.DashboardLink("Explorer").type(models.DashboardLinkType.LINK)
+    yield home.url(f"{links.BASE}/").target_blank(True)  # noqa: FBT003 - as above

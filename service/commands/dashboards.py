@@ -1,0 +1,63 @@
+"""`lineward dashboards push`: Grafana's dashboards by its HTTP API."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.commands.options import AsJson
+from service.commands.render_alerts import PolicyFile, checked
+from service.commands.render_dashboards import rendered_dashboards
+from service.errors import RefusedInputError
+from service.reaching import read_token
+from service.terminal import plain_lines, print_json
+
+app = typer.Typer()
+
+
+@app.callback()
+def dashboards() -> None:
+    """Have Grafana show Lineward's dashboards."""
+
+
+@app.command()
+def push(
+    *,
+    url: Annotated[str, typer.Option(help="Grafana's address, with its sub-path.")],
+    token_file: Annotated[
+        Path, typer.Option(help="File with the token of a service account (Editor).")
+    ],
+    lineward_url: Annotated[
+        str | None,
+        typer.Option(help="Lineward's pages as readers reach them; unless told, from settings."),
+    ] = None,
+    policy: PolicyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create or update the dashboards and their folder; a second time changes nothing."""
+    from dashboards.grafana import infinity, provisioning  # noqa: PLC0415 - the SDK only here
+    from service.grafana import push as pushing  # noqa: PLC0415 - with it
+    from service.grafana.api import Grafana  # noqa: PLC0415 - likewise
+
+    base = checked("--url", url)
+    found = rendered_dashboards(policy, lineward_url, "--lineward-url")
+    grafana = Grafana(base, _token(token_file))
+    needed = {
+        "prometheus": "add the Prometheus that scrapes Lineward",
+        infinity.TYPE: "install the plugin, and add one with Lineward's API as its base URL",
+    }
+    pushing.require_sources(grafana, needed)
+    pushing.require_folder(grafana, provisioning.FOLDER_UID, provisioning.FOLDER)
+    done = [pushing.push(grafana, provisioning.FOLDER_UID, text) for text in found.values()]
+    if as_json:
+        print_json(done)
+    else:
+        plain_lines(f"{one.outcome:<9} {base}/d/{one.uid}" for one in done)
+
+
+def _token(file: Path) -> str:
+    token = read_token(file)
+    if not token or not token.isascii() or not token.isprintable():
+        message = f"--token-file: {file} holds no token: one line of printable characters"
+        raise RefusedInputError(message)
+    return token

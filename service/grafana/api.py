@@ -1,0 +1,89 @@
+"""Grafana's HTTP API: what it has, and dashboards into it; what it refuses becomes a sentence."""
+
+from typing import Any, Final
+
+import httpx
+
+from service.errors import ActionFailedError, RefusedInputError
+
+_SECONDS: Final = 30.0
+_WHY: Final = {
+    401: "does not know the token: make one of a service account, and give its file",
+    403: "does not allow the token this: its service account needs the role Editor, or these"
+    " permissions",
+    404: "has no such path: --url is not the address of a Grafana, or lacks its sub-path",
+    412: "refuses, since something else stands there",
+}
+
+
+class Grafana:
+    """One Grafana, as one service account."""
+
+    def __init__(self, url: str, token: str) -> None:
+        """Nothing is asked yet. A redirect is not followed: the token would go with it."""
+        self._url = url.rstrip("/")
+        headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        self._client = httpx.Client(headers=headers, timeout=_SECONDS, trust_env=False)
+
+    def source_types(self) -> set[str]:
+        """Types of the data sources that are set up."""
+        return {str(one["type"]) for one in self._asked("GET", "/api/datasources").json()}
+
+    def find(self, path: str) -> dict[str, Any] | None:
+        """What is at this path; None where nothing is."""
+        answer = self._asked("GET", path, missing=True)
+        return None if answer.status_code == httpx.codes.NOT_FOUND else dict(answer.json())
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer to what is to be made or saved."""
+        return dict(self._asked("POST", path, body).json())
+
+    def _asked(
+        self, method: str, path: str, body: dict[str, Any] | None = None, *, missing: bool = False
+    ) -> httpx.Response:
+        """The answer.
+
+        Args:
+            method: of HTTP.
+            path: below Grafana's address.
+            body: sent as JSON.
+            missing: 404 is an answer too.
+
+        Raises:
+            RefusedInputError: it said no; the text says to what, why, and what to do.
+            ActionFailedError: it did not answer, or not as a Grafana does.
+        """
+        try:
+            answer = self._client.request(method, f"{self._url}{path}", json=body)
+        except httpx.TransportError as error:
+            message = f"{self._url} does not answer: {error or type(error).__name__}"
+            raise ActionFailedError(message) from error
+        is_missing = missing and answer.status_code == httpx.codes.NOT_FOUND
+        if not (answer.is_success or is_missing):
+            raise self._refused(method, path, answer)
+        if "json" not in answer.headers.get("content-type", ""):
+            message = f"{self._url}{path} answers, and not as a Grafana does: no JSON"
+            raise ActionFailedError(message)
+        return answer
+
+    def _refused(self, method: str, path: str, answer: httpx.Response) -> Exception:
+        status, said = answer.status_code, _said(answer)
+        if answer.is_redirect:
+            where = answer.headers.get("location", "")[:80]
+            return RefusedInputError(f"{self._url} leads on to {where!r}: give that as --url")
+        asked = f"{method} {path}: {status}{said}"
+        if status in _WHY:
+            return RefusedInputError(f"{self._url} {_WHY[status]} ({asked})")
+        if answer.is_client_error:
+            return RefusedInputError(f"{self._url} refuses ({asked})")
+        return ActionFailedError(f"{self._url} failed ({asked})")
+
+
+def _said(answer: httpx.Response) -> str:
+    """What it says of it, cut."""
+    try:
+        found = answer.json()
+    except ValueError:
+        return ""
+    said = found.get("message", "") if isinstance(found, dict) else ""
+    return f" {str(said)[:200]}" if said else ""

@@ -1,0 +1,71 @@
+"""What is written of the dashboards is what they are."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dashboards.grafana.outline import outlines
+from tests.dashboards.boards import GENERATED, UIDS, every_panel
+from tests.dashboards.test_promql import RIGHTLY_EMPTY
+from tests.service.commandline import lineward
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "dashboards.md"
+MARK = "<!-- by lineward render dashboards --format outline -->\n\n"
+
+
+def test_the_outline_is_that_of_the_committed_dashboards():
+    """Rows, panels, what they say and what they ask."""
+    _, written = DOCUMENT.read_text("utf-8").split(MARK)
+    made = outlines({uid: (GENERATED / f"{uid}.json").read_text("utf-8") for uid in UIDS})
+
+    assert written == made
+    for _, panel in every_panel():
+        assert panel["title"] in written
+
+
+def test_files_are_written_and_named(tmp_path):
+    """The three and their provider, which reads the folder that Grafana sees."""
+    out = tmp_path / "made"
+    told = lineward("render", "dashboards", "--out", str(out), "--path", "/dashboards")
+
+    names = [f"{uid}.json" for uid in UIDS] + ["lineward-dashboards.yaml"]
+    assert told.stdout.split() == [str(out / name) for name in names]
+    assert json.loads((out / names[0]).read_text())["uid"] == UIDS[0]
+    (provider,) = yaml.safe_load((out / names[-1]).read_text())["providers"]
+    assert provider["options"] == {"path": "/dashboards"}
+    assert (provider["folderUid"], provider["allowUiUpdates"]) == ("lineward", False)
+
+
+def test_config_maps_and_the_outline_are_printed(tmp_path):
+    """Or written where a folder is named."""
+    printed = lineward("render", "dashboards", "--format", "configmap").stdout
+    told = lineward("render", "dashboards", "--format", "outline", "--out", str(tmp_path))
+
+    assert len(list(yaml.safe_load_all(printed))) == 3
+    assert (tmp_path / "lineward-dashboards.md").read_text().startswith("## Lineage: can it be")
+    assert told.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "--out: name a folder for the files"),
+        (("--out", "/proc/none"), "--out: /proc/none cannot be written"),
+        (("--out", "made", "--url", "nowhere"), "--url: expected http"),
+    ],
+)
+def test_what_cannot_be_rendered_says_where(words, said):
+    """A sentence that names the option."""
+    told = lineward("render", "dashboards", *words)
+
+    assert (told.returncode, told.stdout) == (6, "")
+    assert said in told.stderr
+
+
+def test_what_is_rightly_empty_names_a_panel():
+    """A list that nobody keeps would hide the next mistake."""
+    names = {f"{uid}: {panel['title']}" for uid, panel in every_panel()}
+
+    assert {name.rpartition(" ")[0] for name in RIGHTLY_EMPTY} <= names

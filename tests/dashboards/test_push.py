@@ -1,0 +1,156 @@
+"""Dashboards into a Grafana, by a process of its own, as a person or a deployment would."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dashboards.grafana.rendering import rendered
+from lineage.policy import DEFAULT
+from tests.dashboards.boards import UIDS
+from tests.fakes.grafana import FakeGrafana
+from tests.fakes.listening import Answer
+from tests.service.commandline import lineward
+
+
+@pytest.fixture
+def grafana() -> Iterator[FakeGrafana]:
+    """An empty one with both data sources."""
+    made = FakeGrafana()
+    made.start()
+    yield made
+    made.stop()
+
+
+def push(
+    grafana: FakeGrafana, folder: Path, *more: str, token: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """What the command says."""
+    file = folder / "token"
+    file.write_text(f"{grafana.token if token is None else token}\n")
+    words = ("dashboards", "push", "--url", grafana.url, "--token-file", str(file), *more)
+    return lineward(*words)
+
+
+def test_all_three_are_created_in_their_folder(grafana, tmp_path):
+    """With the folder; what is kept is what is rendered."""
+    told = push(grafana, tmp_path)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert [line.split() for line in told.stdout.splitlines()] == [
+        ["created", f"{grafana.url}/d/{uid}"] for uid in UIDS
+    ]
+    assert grafana.folders == {"lineward": "Lineward"}
+    for uid, text in rendered(DEFAULT).items():
+        folder, kept = grafana.dashboards[uid]
+        assert folder == "lineward"
+        assert {**kept, "id": 0, "version": 0} == {**json.loads(text), "id": 0, "version": 0}
+
+
+def test_a_second_time_changes_nothing_and_an_edit_is_undone(grafana, tmp_path):
+    """No new version of what is the same; what was changed by hand is code again."""
+    push(grafana, tmp_path)
+    again = push(grafana, tmp_path, "--json")
+    assert [one["outcome"] for one in json.loads(again.stdout)] == ["unchanged"] * 3
+    assert len(grafana.saved) == 3
+
+    grafana.dashboards["lineward-on-call"][1]["title"] = "mine"
+    grafana.folders["lineward"] = "Our lineage"
+    mended = push(grafana, tmp_path, "--json")
+
+    assert [one["outcome"] for one in json.loads(mended.stdout)] == [
+        "unchanged",
+        "updated",
+        "unchanged",
+    ]
+    assert grafana.dashboards["lineward-on-call"][1]["title"] == "Lineage: what is broken"
+    assert grafana.folders == {"lineward": "Our lineage"}
+
+
+def _unknown(grafana: FakeGrafana) -> None:
+    grafana.token = "another"  # noqa: S105 - of nobody
+
+
+def _reader(grafana: FakeGrafana) -> None:
+    grafana.may = {"read"}
+
+
+def _elsewhere(grafana: FakeGrafana) -> None:
+    grafana.broken = Answer(404, "<html>", (("Content-Type", "text/html"),))
+
+
+def _occupied(grafana: FakeGrafana) -> None:
+    title = "Lineage: can it be trusted?"
+    grafana.folders["lineward"] = "Lineward"
+    grafana.dashboards["mine"] = ("lineward", {"uid": "mine", "title": title, "version": 1})
+
+
+def _provisioned(grafana: FakeGrafana) -> None:
+    grafana.provisioned = {"lineward-executive"}
+
+
+def _bare(grafana: FakeGrafana) -> None:
+    grafana.sources = ["prometheus"]
+
+
+def _redirecting(grafana: FakeGrafana) -> None:
+    grafana.broken = Answer(302, "", (("Location", "https://login.example/"),))
+
+
+def _down(grafana: FakeGrafana) -> None:
+    grafana.broken = Answer(503, {"message": "database is locked"})
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "words"),
+    [
+        (_unknown, 6, "does not know the token: make one of a service account"),
+        (_reader, 6, "does not allow the token this: its service account needs the role Editor"),
+        (_elsewhere, 6, "--url is not the address of a Grafana, or lacks its sub-path"),
+        (_occupied, 6, "412 A dashboard with the same name in the folder already exists"),
+        (_provisioned, 6, "400 Cannot save provisioned dashboard"),
+        (_bare, 6, "yesoreyeram-infinity-datasource: install the plugin"),
+        (_redirecting, 6, "leads on to 'https://login.example/': give that as --url"),
+        (_down, 1, "failed (GET /api/datasources: 503 database is locked)"),
+    ],
+)
+def test_what_grafana_refuses_is_said_with_what_to_do(grafana, tmp_path, fault, code, words):
+    """One sentence on standard error; nothing on standard output; never the token."""
+    shown = grafana.token
+    fault(grafana)
+
+    told = push(grafana, tmp_path, token=shown)
+
+    assert (told.returncode, told.stdout) == (code, "")
+    assert words in told.stderr
+    assert len(told.stderr.splitlines()) == 1
+    assert shown not in told.stderr
+
+
+def test_who_does_not_answer_is_named(grafana, tmp_path):
+    """No trace of a program, no waiting."""
+    grafana.stop()
+
+    told = push(grafana, tmp_path)
+
+    assert told.returncode == 1
+    assert f"{grafana.url} does not answer" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "token", "words"),
+    [
+        (("--lineward-url", "lineward:8701"), None, "--lineward-url: expected http"),
+        ((), "", "holds no token"),
+        (("--policy", "/no/such.yaml"), None, "such.yaml: cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_said_before_grafana_hears_of_it(grafana, tmp_path, more, token, words):
+    """Nothing is sent by a command that cannot be right."""
+    told = push(grafana, tmp_path, *more, token=token)
+
+    assert told.returncode == 6
+    assert words in told.stderr
+    assert grafana.requests == []
