@@ -41,7 +41,7 @@ def check(
         counts = f"{len(found.owners)} owners, {len(found.datasets)} rules for datasets"
         typer.echo(f"{file} is a valid policy: {counts}, {len(found.sources)} sources")
         for name in not_in_force(found):
-            typer.echo(f"  {name}: taken, and not acted upon by this version")
+            typer.echo(f"  {name}: taken, and not acted upon by this version but for a metric")
         for gap in unreachable(found):
             typer.echo(f"  {gap}")
 
