@@ -86,7 +86,7 @@ class CatalogCollector(Collector):
         self._lock = threading.Lock()
         self._kept: tuple[int, metric_rows.Standing] | None = None
         self._policy = PolicyInForce(settings.policy)
-        self._seldom = Seldom()
+        self._seldom = Seldom(self._of_days)
 
     def describe(self) -> list[Metric]:
         """Nothing: a registry would otherwise scrape the catalog to learn the names."""
@@ -124,7 +124,7 @@ class CatalogCollector(Collector):
         yield from families(marquez_status(reader, self._settings, now))
         yield from window_figures(reader, self._policy.current(), now)
         yield from stage_figures(reader, self._settings.spool, now)
-        yield from self._seldom.current(lambda: list(self._of_days(reader, now)))
+        yield from self._seldom.current()
         if evaluated.as_of is None:
             return
         name = "lineage_sli_evaluated_timestamp_seconds"
@@ -137,11 +137,14 @@ class CatalogCollector(Collector):
             yield from evidence_families(reader)
             yield from standing_metrics(self._standing(reader, evaluated.as_of))
 
-    def _of_days(self, reader: Reader, now: datetime) -> Iterator[Metric]:
+    def _of_days(self) -> list[Metric]:
         """What asks more of the catalog than each scrape may."""
-        yield from recent_figures(reader, now)
-        yield from pii_figures(reader, self._policy.current())
-        yield from size_figures(reader, self._settings)
+        with open_reader(self._settings.catalog) as reader:
+            return [
+                *recent_figures(reader, self._clock()),
+                *pii_figures(reader, self._policy.current()),
+                *size_figures(reader, self._settings),
+            ]
 
     def _standing(self, reader: Reader, as_of: int) -> metric_rows.Standing:
         """Read once an evaluation: between two of them, no state changes."""

@@ -30,16 +30,22 @@ SELECT found.dataset_key, d.namespace, d.name, found.at FROM (
   GROUP BY v.dataset_key
 ) AS found {_NAMED}
 """  # noqa: S608 - constants only
+# By the index of (dataset, time): what it costs goes by the datasets, not by their writes. Code of
+# a week ago is the last that wrote before, or, of what is younger, the first of all.
+_WROTE = """
+SELECT w.code_version FROM dataset_write w
+WHERE w.dataset_key = a.dataset_key AND w.code_version IS NOT NULL"""
 _CODE = f"""
 SELECT found.dataset_key, d.namespace, d.name, found.at FROM (
-  SELECT spans.dataset_key, MAX(spans.begun) AS at FROM (
-    SELECT dataset_key, code_version, MIN(written_at) AS begun FROM dataset_write
-    WHERE code_version IS NOT NULL GROUP BY dataset_key, code_version
-  ) AS spans
-  WHERE spans.begun >= :since AND EXISTS (SELECT 1 FROM dataset_write e
-    WHERE e.dataset_key = spans.dataset_key AND e.code_version IS NOT NULL
-    AND e.written_at < spans.begun)
-  GROUP BY spans.dataset_key
+  SELECT spans.dataset_key, (SELECT MIN(w.written_at) FROM dataset_write w
+      WHERE w.dataset_key = spans.dataset_key AND w.code_version = spans.code
+      AND w.written_at >= :since) AS at
+  FROM (
+    SELECT a.dataset_key, ({_WROTE} ORDER BY w.written_at DESC LIMIT 1) AS code,
+      COALESCE(({_WROTE} AND w.written_at < :since ORDER BY w.written_at DESC LIMIT 1),
+        ({_WROTE} ORDER BY w.written_at LIMIT 1)) AS before
+    FROM dataset_activity a WHERE a.last_written_at >= :since
+  ) AS spans WHERE spans.code <> spans.before
 ) AS found {_NAMED}
 """  # noqa: S608 - constants only
 # Until a write came after it; two jobs may share a run's id.

@@ -55,9 +55,9 @@ def fill(engine: Engine, folder: Path) -> None:
         connection.execute(
             text(
                 "UPDATE dataset_activity SET last_failed_at = :at, last_failed_run_id = :run,"
-                " last_written_at = 0 WHERE dataset_key = :key"
+                " last_written_at = :wrote WHERE dataset_key = :key"
             ),
-            {"at": ago(600), "run": shop.RUN_ID, "key": core},
+            {"at": ago(600), "wrote": ago(3_600), "run": shop.RUN_ID, "key": core},
         )
         connection.execute(
             text("UPDATE dataset_state SET state = 'bad', reason = 'no_inputs' WHERE sli = 'M1'")

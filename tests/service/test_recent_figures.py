@@ -60,16 +60,31 @@ def test_a_second_schema_is_a_change_and_the_first_is_none(filled):
 
 def test_other_code_is_a_change_when_it_writes_first(filled):
     """Not when it is first known, nor at each of its writes; after a week it is none."""
-    core, mart = shop.dataset_key(shop.CORE), shop.dataset_key(shop.MART)
+    core, raw = shop.dataset_key(shop.CORE), shop.dataset_key(shop.RAW)
     old = [_write(core, "a", 0, "v1"), _write(core, "b", 1, "v2"), _write(core, "c", 2, "v2")]
     with writing(filled) as connection:
-        connection.execute(insert(tables.dataset_write), [*old, _write(mart, "a", 1, "v1")])
+        connection.execute(insert(tables.dataset_write), [*old, _write(raw, "a", 1, "v1")])
 
     change = ("recent_change_timestamp_seconds", shop.NAMESPACE, shop.CORE, "code")
     assert {name: at for name, at in _samples(filled).items() if name[0] == change[0]} == {
         change: shop.at(1) / 1e6
     }
-    assert _samples(filled, NOW + timedelta(days=7)) == {}
+    assert _samples(filled, NOW + timedelta(days=8)) == {}
+
+
+def test_code_is_held_against_that_of_a_week_ago(filled):
+    """What was tried in between and taken back is no change."""
+    core, raw = shop.dataset_key(shop.CORE), shop.dataset_key(shop.RAW)
+    week = -24 * 7 - 1
+    tried = [(week, "v1"), (-3, "v2"), (-2, "v1")]
+    changed = [(2 * week, "v0"), (week, "v1"), (-3, "v2"), (-2, "v2")]
+    rows = [_write(core, str(hours), hours, code) for hours, code in tried]
+    rows += [_write(raw, str(hours), hours, code) for hours, code in changed]
+    with writing(filled) as connection:
+        connection.execute(insert(tables.dataset_write), rows)
+
+    found = {name[2]: at for name, at in _samples(filled).items() if name[0].startswith("recent")}
+    assert found == {shop.RAW: shop.at(-3) / 1e6}
 
 
 def test_a_failed_run_is_told_until_a_write_comes_after_it(filled):

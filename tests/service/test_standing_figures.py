@@ -1,11 +1,13 @@
 """What the metrics say of gaps, sizes, windows, stages and personal data."""
 
 import sqlite3
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Engine, insert, update
 
@@ -18,6 +20,7 @@ from lineage.policy import DEFAULT
 from lineage.policy.reading import parse
 from lineage.states import TIERS
 from service import metric_rows
+from service import seldom as seldom_module
 from service.metrics import CatalogCollector
 from service.pii_figures import pii_figures
 from service.seldom import LEAST_SECONDS, Seldom
@@ -26,6 +29,7 @@ from service.size_figures import size_figures
 from service.stage_figures import stage_figures
 from service.window_figures import window_figures
 from tests.service import shop
+from tests.service.waiting import until
 
 NOW = shop.DAY + timedelta(hours=4)
 
@@ -187,22 +191,60 @@ def test_what_cannot_be_told_of_a_batch_is_absent(filled, spool, tmp_path: Path)
 
 def test_what_costs_much_is_made_seldom():
     """Every 5 minutes; what took a minute, every 20."""
-    clock = {"now": 0.0}
-    made: list[float] = []
+    clock, took, made = {"now": 0.0}, {"seconds": 0.0}, list[float]()
 
-    def make(seconds: float = 0.0):
+    def make():
         made.append(clock["now"])
-        clock["now"] += seconds
+        clock["now"] += took["seconds"]
         return []
 
-    seldom = Seldom(lambda: clock["now"])
+    seldom = Seldom(make, lambda: clock["now"])
     for now in (0, LEAST_SECONDS - 1, LEAST_SECONDS):
         clock["now"] = now
-        seldom.current(make)
+        seldom.current()
     assert made == [0, LEAST_SECONDS]
 
-    clock["now"] = 2 * LEAST_SECONDS
-    seldom.current(lambda: make(60))
+    clock["now"], took["seconds"] = 2 * LEAST_SECONDS, 60
+    seldom.current()
     clock["now"] += 1_199
-    seldom.current(make)
+    seldom.current()
     assert len(made) == 3
+
+
+def test_a_scrape_waits_for_nothing_that_takes_long(monkeypatch):
+    """It sees the figures before; those that are being made are not made twice."""
+    monkeypatch.setattr(seldom_module, "PATIENCE_SECONDS", 0.01)
+    goes_on, clock = threading.Event(), {"now": 0.0}
+    first, second = GaugeMetricFamily("first", ""), GaugeMetricFamily("second", "")
+    made = iter([[first], [second]])
+
+    def make():
+        if clock["now"]:
+            assert goes_on.wait(20)
+        return next(made)
+
+    seldom = Seldom(make, lambda: clock["now"])
+    until(seldom.current)
+    clock["now"] = LEAST_SECONDS
+
+    assert [seldom.current(), seldom.current()] == [[first], [first]]
+    goes_on.set()
+    assert until(lambda: second in seldom.current())
+
+
+def test_figures_that_cannot_be_made_are_absent_and_tried_anew():
+    """Not those of before, which may be of another day."""
+    clock = {"now": 0.0}
+
+    def make():
+        if clock["now"] == LEAST_SECONDS:
+            raise OSError
+        return [GaugeMetricFamily("one", "")]
+
+    seldom = Seldom(make, lambda: clock["now"])
+    shown = []
+    for turn in range(3):
+        clock["now"] = turn * LEAST_SECONDS
+        shown.append(len(seldom.current()))
+
+    assert shown == [1, 0, 1]
