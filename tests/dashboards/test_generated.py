@@ -9,13 +9,12 @@ import yaml
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 
 from dashboards.grafana import links, provisioning
-from dashboards.grafana.layout import WIDTH
 from dashboards.grafana.rendering import as_json, boards, rendered
 from dashboards.grafana.sdk import models
 from lineage.policy import DEFAULT
 from lineage.policy.reading import parse
 from runbooks.library import page_names
-from tests.dashboards.boards import GENERATED, UIDS, board, every_panel, panels
+from tests.dashboards.boards import GENERATED, UIDS, board, every_panel, panels, wrong_with
 
 _VARIABLE = re.compile(r"\$\{?([a-z_]+)")
 _BUILT_IN = {"__url_time_range", "__data"}
@@ -39,38 +38,35 @@ def test_the_sdk_reads_what_it_wrote(uid):
 
 
 @pytest.mark.parametrize("uid", UIDS)
-def test_ids_are_unique_and_no_panel_covers_another(uid):
-    """Each cell of the grid is of one panel at most, inside its 24 columns."""
-    every = board(uid)["panels"]
-    cells = [
-        (place["x"] + dx, place["y"] + dy)
-        for place in (panel["gridPos"] for panel in every)
-        for dx in range(place["w"])
-        for dy in range(place["h"])
-    ]
-
-    assert len({panel["id"] for panel in every}) == len(every)
-    assert len(set(cells)) == len(cells)
-    assert max(x for x, _ in cells) < WIDTH
+def test_every_panel_stands_by_itself_with_all_that_a_reader_needs(uid):
+    """Ids of their own, no overlap; unit, description, a word in grey for no sample, a link."""
+    assert wrong_with(board(uid)) == []
 
 
-@pytest.mark.parametrize(("uid", "panel"), every_panel(), ids=lambda one: str(one)[:18])
-def test_a_panel_says_what_it_counts_and_what_stands_where_nothing_is(uid, panel):
-    """Unit, a sentence of description, a word for no sample in grey, a way onwards."""
-    defaults = panel["fieldConfig"]["defaults"]
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("id",), 3, "two panels have the id 3"),
+        (("gridPos", "x"), 1, "two panels cover (4, 1)"),
+        (("gridPos", "w"), 99, "a panel leaves the grid"),
+        (("description",), "", "no description"),
+        (("links",), [], "no link"),
+        (("fieldConfig", "defaults", "unit"), "", "no unit"),
+        (("fieldConfig", "defaults", "noValue"), "0", "no word for no sample"),
+        (("fieldConfig", "defaults", "mappings"), [], "no grey for no sample"),
+        (("links", 0, "url"), "/d/gone", "no dashboard behind a link"),
+    ],
+)
+def test_what_a_panel_lacks_is_seen(path, value, said):
+    """Each of these takes one thing away from the first panel."""
+    document = board("lineward-executive")
+    *way, last = path
+    place = document["panels"][1]
+    for step in way:
+        place = place[step]
+    place[last] = value
 
-    assert defaults["unit"]
-    assert len(panel["description"]) > 40, uid
-    assert panel["description"].endswith(".")
-    assert defaults["noValue"]
-    assert not re.search(r"\d", defaults["noValue"])
-    (mapping,) = defaults["mappings"]
-    assert (mapping["options"]["match"], mapping["options"]["result"]["color"]) == (
-        "null+nan",
-        "gray",
-    )
-    assert panel["targets"]
-    assert panel["links"]
+    assert [word for word in wrong_with(document) if said in word]
 
 
 @pytest.mark.parametrize("uid", UIDS)
