@@ -32,8 +32,9 @@ class Asked:
         return {Name(row.dataset_namespace, row.dataset): row for row in page.datasets}
 
     def hurt(self, link: str) -> frozenset[Name]:
-        """Behind a message's full list; asked of this address, whatever people call the service."""
-        detail = self._get(urlsplit(link).path, IncidentDetail)
+        """Behind a message's full list, as the API of this address has that page."""
+        _, _, incident = urlsplit(link).path.rpartition("/")
+        detail = self._get(f"/api/v1/incidents/{incident}", IncidentDetail)
         return frozenset(Name(each.dataset_namespace, each.dataset) for each in detail.impacted)
 
     def _get(self, path: str, shape: type[_Shape], query: dict[str, Any] | None = None) -> _Shape:

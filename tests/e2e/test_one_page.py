@@ -129,7 +129,7 @@ def test_one_fault_is_one_page_to_its_owner_and_ends(  # noqa: PLR0913, PLR0917 
     until(lambda: pagerduty.pages, seconds=400)
     until(lambda: slack.posts(SALES), seconds=30)
     [post] = slack.posts(SALES)
-    for word in ("clean", "mart/daily", f"/api/v1/incidents/{pagerduty.pages[0][1]}"):
+    for word in ("clean", "mart/daily", f"/incidents/{pagerduty.pages[0][1]}"):
         assert word in str(post)
     assert [key for key, _ in pagerduty.pages] == [KEY]
     until(lambda: slack.posts(FINANCE), seconds=30)

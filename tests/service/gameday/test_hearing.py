@@ -11,7 +11,7 @@ from service.gameday.asked import Asked
 from service.gameday.hearing import Hearing
 
 HEARD = Heard(7, "page", "slack", "#x", "i", Name("gameday-search", "load"), "gameday-search")
-LINK = "https://elsewhere.example/api/v1/incidents/i"
+LINK = "https://elsewhere.example/incidents/i"
 
 
 class Lists:
