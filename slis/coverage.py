@@ -13,7 +13,7 @@ from slis.judgement import (
     UNREPORTED_WRITE,
     judgement,
 )
-from slis.knowledge import plus_seconds
+from slis.knowledge import is_running, plus_seconds
 
 ACTIVE_SECONDS = 7 * 86_400.0
 _CADENCES = 2
@@ -77,9 +77,7 @@ def _is_in_total() -> Column:
 def _is_begun() -> Column:
     """Its first run is under way: nothing was due yet. A day later something is wrong."""
     is_new = F.col("first_seen_at") > plus_seconds(F.col("as_of"), F.lit(-_DAY_SECONDS))
-    has_failed = F.coalesce(F.col("failed.failed_at") >= F.col("started_at"), F.lit(False))
-    is_running = F.col("started_at").isNotNull() & ~has_failed
-    return F.col("write").isNull() & is_new & is_running
+    return F.col("write").isNull() & is_new & is_running()
 
 
 def _defect() -> Column:

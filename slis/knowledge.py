@@ -23,6 +23,18 @@ def visible_at(time: Column, landed_at: Column) -> Column:
     return F.greatest(time, landed_at)
 
 
+def is_running() -> Column:
+    """A run started after the newest write and has not been heard of since."""
+    has_failed = F.coalesce(F.col("failed.failed_at") >= F.col("started_at"), F.lit(False))
+    return is_after_write("started_at") & ~has_failed
+
+
+def is_after_write(time: str) -> Column:
+    """The fact of this time is there, and newer than the newest write."""
+    is_after = F.col("write").isNull() | (F.col(time) > F.col("write.written_at"))
+    return F.col(time).isNotNull() & is_after
+
+
 def activity(writes: DataFrame, reads: DataFrame | None = None) -> DataFrame:
     """Each write and read as a fact of its own, for instants in the past.
 

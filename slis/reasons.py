@@ -15,7 +15,7 @@ from slis.judgement import (
     OVERDUE,
     UNREPORTED_WRITE,
 )
-from slis.knowledge import seconds_between
+from slis.knowledge import is_after_write, is_running, seconds_between
 from slis.wording import near_key
 
 _LOST_AFTER_DURATIONS = 3
@@ -120,7 +120,7 @@ def _first_that_holds() -> Column:
 def _reasons() -> list[tuple[Column, str, Column]]:
     """(holds, reason, evidence), the first that holds first."""
     is_absent = F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)
-    is_quiet = is_absent & ~_is_running()
+    is_quiet = is_absent & ~is_running()
     is_made_late = F.col("late_upstream").isNotNull()
     defect = F.col("judgement.defect")
     written_at = F.col("write.written_at")
@@ -128,7 +128,7 @@ def _reasons() -> list[tuple[Column, str, Column]]:
         (F.col("excuse") == PIPELINE_LAG, PIPELINE_LAG, reason_words.pipeline_lag()),
         (F.col("excuse") == INGESTION_GAP, INGESTION_GAP, reason_words.ingestion_gap()),
         (is_absent & F.col("twin").isNotNull(), "naming_mismatch", reason_words.naming_mismatch()),
-        (is_absent & _is_newer("failed.failed_at"), "job_failed", reason_words.job_failed()),
+        (is_absent & is_after_write("failed.failed_at"), "job_failed", reason_words.job_failed()),
         (is_absent & _is_lost(), "lost_run", reason_words.lost_run()),
         (is_absent & is_made_late, "upstream_late", reason_words.upstream_late()),
         (defect == UNREPORTED_WRITE, "lineage_missing", reason_words.lineage_missing()),
@@ -147,12 +147,6 @@ def _reason(reason: str, told: Column) -> Column:
     return F.struct(F.lit(reason).alias("reason"), told.alias("evidence"))
 
 
-def _is_newer(time: str) -> Column:
-    """The fact is newer than the newest write."""
-    is_after = F.col("write").isNull() | (F.col(time) > F.col("write.written_at"))
-    return F.col(time).isNotNull() & is_after
-
-
 def _is_missing_from_logs() -> Column:
     """The job left logs before, and what was read of all logs after the deadline has no more.
 
@@ -162,13 +156,7 @@ def _is_missing_from_logs() -> Column:
     return was_read_since & (F.col("job_seen_at") <= F.col("write.written_at"))
 
 
-def _is_running() -> Column:
-    """A run started after the newest write and has not been heard of since."""
-    has_failed = F.coalesce(F.col("failed.failed_at") >= F.col("started_at"), F.lit(False))
-    return _is_newer("started_at") & ~has_failed
-
-
 def _is_lost() -> Column:
     running_seconds = seconds_between(F.col("started_at"), F.col("as_of"))
     is_long = running_seconds > _LOST_AFTER_DURATIONS * F.col("duration_seconds")
-    return _is_running() & F.coalesce(is_long, F.lit(False))
+    return is_running() & F.coalesce(is_long, F.lit(False))

@@ -1,4 +1,4 @@
-"""Links of a message: built from the operator's address alone, what events name is quoted."""
+"""Links: built from the operator's address alone; what events name is quoted."""
 
 from urllib.parse import quote, urlencode
 
@@ -6,8 +6,6 @@ from alerts.delivery.message import Links
 from alerts.routing.picture import Picture
 from alerts.routing.settings import Variables
 
-_DATASET = "/dataset"
-_INCIDENTS = "/incidents"
 _RUNBOOKS = "/runbooks"
 _DASHBOARD = "/d/lineward-on-call"
 
@@ -24,8 +22,8 @@ def links_of(picture: Picture, settings: Variables) -> Links:
 
 def full_list(incident_id: str | None, settings: Variables) -> str:
     """Of one incident all datasets; or all incidents."""
-    one = "" if incident_id is None else f"/{quote(incident_id, safe='')}"
-    return f"{_base(settings.public_url)}{_INCIDENTS}{one}"
+    path = "/incidents" if incident_id is None else incident_at(incident_id)
+    return _base(settings.public_url) + path
 
 
 def runbook(name: str | None, settings: Variables) -> str | None:
@@ -36,19 +34,29 @@ def runbook(name: str | None, settings: Variables) -> str | None:
 def _explorer(dataset: tuple[str, str] | None, settings: Variables) -> str | None:
     if dataset is None:
         return None
-    asked = _query(dataset_namespace=dataset[0], dataset=dataset[1])
-    return f"{_base(settings.public_url)}{_DATASET}?{asked}"
+    return _base(settings.public_url) + dataset_at(*dataset)
 
 
 def _dashboard(dataset: tuple[str, str] | None, settings: Variables) -> str:
     url = _base(settings.dashboards_url or settings.public_url) + _DASHBOARD
     if dataset is None:
         return url
-    asked = _query(**{"var-dataset_namespace": dataset[0], "var-dataset": dataset[1]})
+    asked = query(**{"var-dataset_namespace": dataset[0], "var-dataset": dataset[1]})
     return f"{url}?{asked}"
 
 
-def _query(**asked: str) -> str:
+def dataset_at(namespace: str, name: str) -> str:
+    """The path of a dataset's page. It names the namespace: the audit reads it there."""
+    return f"/dataset?{query(dataset_namespace=namespace, dataset=name)}"
+
+
+def incident_at(incident_id: str) -> str:
+    """The path of an incident's page."""
+    return f"/incidents/{quote(incident_id, safe='')}"
+
+
+def query(**asked: str) -> str:
+    """Names and values as a URL's query has them."""
     return urlencode(asked, quote_via=quote, errors="replace")
 
 

@@ -114,10 +114,10 @@ def _rows(columns: list[Sequence[Any]]) -> tuple[Rows, Jobs]:
     return rows, jobs
 
 
-def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
+def _numbers(names: Iterable[str]) -> list[int]:
     """One for each name; NO_KEY where it is empty."""
-    _, numbers = np.unique(np.array(["", *names], dtype=np.str_), return_inverse=True)
-    return np.asarray(numbers[1:], dtype=np.int64)
+    known = {"": NO_KEY}
+    return [known.setdefault(name, len(known)) for name in names]
 
 
 def _is_due(rows: Rows, as_of: int) -> NDArray[np.bool_]:

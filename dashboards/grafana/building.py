@@ -1,6 +1,6 @@
 """Panels and dashboards in the SDK's words."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from grafana_foundation_sdk.builders import (
@@ -56,15 +56,12 @@ def built(panel: Panel, number: int, x: int, y: int) -> Any:  # noqa: ANN401 - e
     made.data_links([_link(one) for one in panel.data_links])
     asks_api = any(isinstance(one, Asked) for one in panel.queries)
     made.datasource(infinity.SOURCE if asks_api else SOURCE)
-    for ref_id, query in zip(_REFS, _asked(panel), strict=False):
+    queries: Sequence[Query | Asked] = panel.queries
+    for ref_id, query in zip(_REFS, queries, strict=False):
         made.with_target(_target(panel, ref_id, query))
     _bound(made, panel)
     _SHAPED[panel.kind](made, panel)
     return made
-
-
-def _asked(panel: Panel) -> list[Query | Asked]:
-    return list(panel.queries)
 
 
 def _bound(made: Any, panel: Panel) -> None:  # noqa: ANN401 - as above

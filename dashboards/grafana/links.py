@@ -6,6 +6,7 @@ by Grafana.
 
 from typing import Final
 
+from dashboards.grafana.queries import NAMED
 from dashboards.grafana.spec import Link
 
 EXECUTIVE: Final = "lineward-executive"
@@ -37,20 +38,16 @@ def runbook(name: str) -> Link:
     return Link(f"Runbook: {name}", f"{BASE}/runbooks/{name}")
 
 
-def _dataset(form: str) -> str:
-    named = ("dataset_namespace", "dataset")
-    return "&".join(f"{name}={form % name}" for name in named)
-
-
-def _graph(form: str) -> str:
-    return "&".join(f"var-{name}={form % name}" for name in ("dataset_namespace", "dataset"))
+def _dataset(form: str, prefix: str = "") -> str:
+    return "&".join(f"{prefix}{name}={form % name}" for name in NAMED)
 
 
 def of_dataset() -> tuple[Link, ...]:
     """Of the dataset that a row names."""
+    around = _dataset(_OF_ROW, "var-")
     return (
         Link("Dataset in the explorer", f"{BASE}/dataset?{_dataset(_OF_ROW)}"),
-        Link("Its neighbourhood and runs", f"/d/{DEBUG}?{_graph(_OF_ROW)}&${{__url_time_range}}"),
+        Link("Its neighbourhood and runs", f"/d/{DEBUG}?{around}&${{__url_time_range}}"),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Final
 TIER: Final = 'tier=~"$tier"'
 OWNER: Final = 'owner=~"$owner"'
 DATASET: Final = 'dataset_namespace=~"$dataset_namespace",dataset=~"$dataset"'
-_NAMED: Final = ("dataset_namespace", "dataset")
+NAMED: Final = ("dataset_namespace", "dataset")
 
 
 def once(metric: str, *labels: str, where: str = "") -> str:
@@ -43,21 +43,21 @@ def of_incident(value: str) -> str:
 
 def changes(where: str = DATASET) -> str:
     """The instant of each recent change, in ms."""
-    labels = (*_NAMED, "change")
+    labels = (*NAMED, "change")
     return f"{once('lineage_recent_change_timestamp_seconds', *labels, where=where)} * 1000"
 
 
 def failures(where: str = DATASET) -> str:
     """The instant of each recent failed run, in ms."""
-    labels = (*_NAMED, "job_namespace", "job_name")
+    labels = (*NAMED, "job_namespace", "job_name")
     return f"{once('lineage_failed_run_timestamp_seconds', *labels, where=where)} * 1000"
 
 
 def consumers(of: str, tier: str) -> str:
     """How many datasets of these tiers read of each of those, under its labels."""
-    below = once("lineage_dataset_consumers", *_NAMED, "tier", where=f'{DATASET},tier=~"{tier}"')
-    counted = f"sum by ({', '.join(_NAMED)}) ({below})"
-    return f"0 * ({of}) + on ({', '.join(_NAMED)}) group_left () {counted}"
+    below = once("lineage_dataset_consumers", *NAMED, "tier", where=f'{DATASET},tier=~"{tier}"')
+    counted = f"sum by ({', '.join(NAMED)}) ({below})"
+    return f"0 * ({of}) + on ({', '.join(NAMED)}) group_left () {counted}"
 
 
 def evaluation_age() -> str:

@@ -5,7 +5,7 @@ from typing import Final
 
 from dashboards.grafana import infinity, links
 from dashboards.grafana.building import SOURCE
-from dashboards.grafana.queries import once
+from dashboards.grafana.queries import NAMED, changes, once
 from dashboards.grafana.sdk import dashboard as sdk
 from dashboards.grafana.sdk import models
 
@@ -22,7 +22,6 @@ _LABELS: Final = {
         'label_values(lineage_dataset_state{dataset_namespace=~"$dataset_namespace"}, dataset)',
     ),
 }
-_OF_DATASETS: Final = ("dataset_namespace", "dataset")
 
 
 def variables(url: str, *, single: bool) -> Iterator[sdk.QueryVariable]:
@@ -40,7 +39,7 @@ def variables(url: str, *, single: bool) -> Iterator[sdk.QueryVariable]:
         made = sdk.QueryVariable(name).label(label).query(query).datasource(SOURCE)
         made.refresh(models.VariableRefresh.ON_TIME_RANGE_CHANGED)
         made.sort(models.VariableSort.ALPHABETICAL_ASC).allow_custom_value(True)  # noqa: FBT003 - the SDK's
-        if not (single and name in _OF_DATASETS):
+        if not (single and name in NAMED):
             made.multi(True).include_all(True).all_value(".*").current(_ALL)  # noqa: FBT003 - as above
         yield made
 
@@ -63,9 +62,7 @@ def annotations() -> Iterator[sdk.AnnotationQuery]:
         .title_format("Planned: {{name}}")
         .text_format("incidents are hidden")
     )
-    labels = ("dataset_namespace", "dataset")
-    changed = once("lineage_recent_change_timestamp_seconds", *labels, where='change="code"')
-    deployed = _annotation("Deployments", "green", f"{changed} * 1000")
+    deployed = _annotation("Deployments", "green", changes('change="code"'))
     deployed.title_format("New code writes {{dataset}}").text_format("{{dataset_namespace}}")
     yield deployed.use_value_for_time(True)  # noqa: FBT003 - the SDK's
 

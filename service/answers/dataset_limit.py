@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 import msgspec
 
 from lineage.catalog.reader import Reader
+from lineage.clock import to_micros
+from service.answers.moments import iso_of
 from service.answers.named import Dataset
 from service.answers.run_shapes import Instant
 from service.answers.shapes import DatasetDetail
@@ -45,5 +47,4 @@ def limit_of(reader: Reader, named: Dataset, known: DatasetDetail) -> Limit | No
 
 
 def _later(instant: str, seconds: float) -> str:
-    later = datetime.fromisoformat(instant) + timedelta(seconds=seconds)
-    return later.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return iso_of(to_micros(datetime.fromisoformat(instant) + timedelta(seconds=seconds)))

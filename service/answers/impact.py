@@ -9,7 +9,7 @@ from service.answers.datasets import states_of
 from service.answers.moments import Evaluated, iso, seconds_between
 from service.answers.named import Dataset
 from service.answers.run_shapes import Instant
-from service.answers.walk import MOST_DEPTH, NEXT, Steps, Walk, walked
+from service.answers.walk import MOST_DEPTH, NEXT, Steps, walked
 
 _NAMED = """
 SELECT d.dataset_key, d.namespace, d.name, COALESCE(p.tier, 'optional'), p.owner
@@ -62,7 +62,7 @@ def impact(
     """All that is made of this dataset now, to the end; partial past what a walk may hold."""
     key, namespace, name = named
     walk = walked(Steps(reader, NEXT["downstream"], sight), key, MOST_DEPTH)
-    depths = _depths(walk)
+    depths = walk.depths()
     states = states_of(reader, list(depths), evaluated)
     rows = rows_for(reader, _NAMED, [one for one in depths if one != key])
     affected = [
@@ -82,14 +82,6 @@ def impact(
         partial=walk.cut is not None,
         partial_reason=walk.cut,
     )
-
-
-def _depths(walk: Walk) -> dict[int, int]:
-    """Steps to each dataset: whoever found it was found before."""
-    depths: dict[int, int] = {}
-    for key, finder in walk.found_by.items():
-        depths[key] = 0 if finder is None else depths[finder] + 1
-    return depths
 
 
 def _gravity(row: AffectedRow) -> tuple[int, int, str, str]:

@@ -88,8 +88,8 @@ def neighbourhood(
 ) -> Neighbourhood:
     """To `depth` steps both ways, the nearest first; what may not be seen is not there."""
     walks = {way: walked(Steps(reader, sql, sight), named[0], depth) for way, sql in NEXT.items()}
-    found = [key for walk in walks.values() for key in walk.found_by]
-    keys = list(dict.fromkeys(sorted(found, key=lambda key: _steps(walks, key))))
+    found = sorted((depth, key) for walk in walks.values() for key, depth in walk.depths().items())
+    keys = list(dict.fromkeys(key for _, key in found))
     drawn = set(keys[:MOST_DRAWN])
     edges: _Edges = {}
     for pair, jobs in _edges(walks):
@@ -99,17 +99,6 @@ def neighbourhood(
     if len(keys) > MOST_DRAWN:
         cuts.append(f"the nearest {MOST_DRAWN} of {len(keys)} datasets are drawn")
     return Neighbourhood(keys[:MOST_DRAWN], edges, "; ".join(cuts) or None)
-
-
-def _steps(walks: dict[str, Walk], key: int) -> int:
-    return min(_depth(walk, key) for walk in walks.values() if key in walk.found_by)
-
-
-def _depth(walk: Walk, key: int) -> int:
-    steps, finder = 0, walk.found_by[key]
-    while finder is not None:
-        steps, finder = steps + 1, walk.found_by[finder]
-    return steps
 
 
 def _edges(walks: dict[str, Walk]) -> Iterator[tuple[tuple[int, int], set[str]]]:

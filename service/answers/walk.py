@@ -32,6 +32,13 @@ class Walk(msgspec.Struct):
     hidden: dict[int, set[int]] = {}  # next to each, what may not be seen: the walk ends there
     cut: str | None = None
 
+    def depths(self) -> dict[int, int]:
+        """Steps to each dataset, in the order of finding: whoever found it was found before."""
+        depths: dict[int, int] = {}
+        for key, finder in self.found_by.items():
+            depths[key] = 0 if finder is None else depths[finder] + 1
+        return depths
+
 
 class Steps:
     """The edges of one direction, and which of their ends may be seen."""

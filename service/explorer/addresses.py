@@ -1,22 +1,16 @@
-"""Where each page is. The link to a dataset names its namespace: the audit reads it there."""
+"""Where each page is: the paths that templates build."""
 
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
+from alerts.routing.links import dataset_at, incident_at, query
 
-def dataset_at(namespace: str, name: str) -> str:
-    """The page of a dataset."""
-    return f"/dataset?{_query(dataset_namespace=namespace, dataset=name)}"
+__all__ = ["dataset_at", "datasets_at", "diff_at", "incident_at", "run_at"]
 
 
 def datasets_at(**filters: str | int | None) -> str:
     """The list of datasets; what is null or empty filters nothing."""
-    asked = _query(**{name: str(value) for name, value in filters.items() if value})
+    asked = query(**{name: str(value) for name, value in filters.items() if value})
     return f"/datasets?{asked}" if asked else "/datasets"
-
-
-def incident_at(incident_id: str) -> str:
-    """The page of an incident."""
-    return f"/incidents/{quote(incident_id, safe='')}"
 
 
 def run_at(run_id: str) -> str:
@@ -27,7 +21,3 @@ def run_at(run_id: str) -> str:
 def diff_at(first: str, second: str) -> str:
     """The page of what differs between two runs."""
     return f"{run_at(first)}/diff/{quote(second, safe='')}"
-
-
-def _query(**asked: str) -> str:
-    return urlencode(asked, quote_via=quote, errors="replace")

@@ -2,9 +2,10 @@
 
 import msgspec
 
+from lineage import keys
 from runbooks.library import PATH, page_names
-from service.answers.incident_affected import Hurt, affected
-from service.answers.incident_shapes import IncidentDetail, IncidentRow
+from service.answers.datasets import states_of
+from service.answers.incident_shapes import IncidentDetail, IncidentImpacted, IncidentRow
 from service.answers.incident_told import Told, diagnosis, told
 from service.answers.incidents import incident
 from service.asking import Question
@@ -36,6 +37,13 @@ class Deed(msgspec.Struct, frozen=True):
     says: str
 
 
+class Hurt(msgspec.Struct, frozen=True):
+    """A dataset that is the root's or made of it, and how it is now."""
+
+    row: IncidentImpacted
+    state: str
+
+
 class IncidentView(msgspec.Struct, frozen=True):
     """The page. `deeds`: none for whoever may not see every namespace, nor so act."""
 
@@ -55,15 +63,12 @@ def incident_view(
     """All of one moment of the catalog; `did` and `waits` name what was just asked for."""
     detail = incident(asked.reader, incident_id, asked.sight)
     kind = detail.incident.kind
-    hurt, is_cut = affected(
-        asked.reader, incident_id, asked.evaluated, asked.sight, limit=MOST_AFFECTED
-    )
     return IncidentView(
         detail=detail,
         diagnosis=diagnosis(asked.reader, incident_id, asked.sight),
         told=told(asked.reader, incident_id),
-        affected=hurt,
-        is_affected_cut=is_cut,
+        affected=_affected(asked, detail.impacted[:MOST_AFFECTED]),
+        is_affected_cut=detail.partial or len(detail.impacted) > MOST_AFFECTED,
         runbook=f"{PATH}/{kind}" if kind in page_names() else None,
         deeds=deeds(detail.incident) if asked.sight.is_whole else [],
         outcome=_outcome(did, waits),
@@ -73,6 +78,12 @@ def incident_view(
 def deeds(row: IncidentRow) -> list[Deed]:
     """What means something in its state."""
     return [Deed(action, _DO[action]) for action in _BY_STATE.get(row.state, ())]
+
+
+def _affected(asked: Question, impacted: list[IncidentImpacted]) -> list[Hurt]:
+    by_key = {keys.key(row.dataset_namespace, row.dataset): row for row in impacted}
+    states = states_of(asked.reader, list(by_key), asked.evaluated)
+    return [Hurt(row, states[key]) for key, row in by_key.items()]
 
 
 def _outcome(did: str | None, waits: str | None) -> str | None:
