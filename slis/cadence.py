@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from lineage.clock import to_micros
 from slis.cadence_profile import Cadence, cadence_of
+from slis.cadence_training import Places
 from slis.working_time import WorkingTime
 from slis.working_week import Floats, Hours, wall_seconds
 
@@ -31,17 +32,23 @@ WorkingTimes = Mapping[str | None, WorkingTime]
 
 
 def profiles(
-    writes: DataFrame, our_gaps: DataFrame, *, instants: Sequence[datetime], times: WorkingTimes
+    writes: DataFrame,
+    our_gaps: DataFrame,
+    failures: DataFrame | None = None,
+    *,
+    instants: Sequence[datetime],
+    times: WorkingTimes,
 ) -> DataFrame:
     """`PROFILES` of each dataset with a write in the 180 days before an instant.
 
     Args:
         writes: `sli_schemas.WRITES`; a column `plan`, where there is one, names a working time.
         our_gaps: `sli_schemas.GAPS`.
+        failures: `sli_schemas.FAILURES`; None: no run failed.
         instants: one in production. What came after each is not known to it.
         times: by plan; None is of those without.
     """
-    sequences = _sequences(writes, our_gaps, min(instants), max(instants))
+    sequences = _with_failures(_sequences(writes, our_gaps, min(instants), max(instants)), failures)
     micros = sorted(to_micros(instant) for instant in instants)
 
     def profile(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -95,6 +102,17 @@ def _sequences(
     ).select("dataset_key", "plan", *(F.col(f"facts.{name}").alias(name) for name in arrays))
 
 
+def _with_failures(sequences: DataFrame, failures: DataFrame | None) -> DataFrame:
+    """A column `failed_at`: when runs that were to write the dataset failed, in order."""
+    if failures is None:
+        return sequences.withColumn("failed_at", F.array().cast("array<bigint>"))
+    at = F.sort_array(F.collect_list(F.unix_micros("failed_at"))).alias("failed_at")
+    failed = failures.groupBy("dataset_key").agg(at)
+    return sequences.join(failed, "dataset_key", "left").withColumn(
+        "failed_at", F.coalesce("failed_at", F.array().cast("array<bigint>"))
+    )
+
+
 def _overlaps(gap: Column) -> Column:
     is_before = gap["started_at"] < F.col("written_at")
     return is_before & (gap["ended_at"].isNull() | (gap["ended_at"] > F.col("previous")))
@@ -121,6 +139,7 @@ def _profiles(  # type: ignore[no-untyped-def]
     counts &= ~time.in_window(at)
     at, teaches = at[counts], np.asarray(row.teaches, dtype=np.bool_)[counts]
     teaches &= ~time.spans_window(at)
+    has_failed = _any_between(np.asarray(row.failed_at, dtype=np.int64), at)
     wall = wall_seconds(at, time.time_zone)
     for as_of, count in zip(instants, np.searchsorted(at, instants, side="right"), strict=True):
         if count:
@@ -130,6 +149,7 @@ def _profiles(  # type: ignore[no-untyped-def]
                 time.working(wall[known], hours),
                 teaches[known],
                 hours,
+                has_failed=has_failed[known],
                 is_streaming=bool(row.is_streaming[-1]),
             )
             told = {"as_of": as_of, "dataset_key": row.dataset_key, "plan": plan}
@@ -137,6 +157,12 @@ def _profiles(  # type: ignore[no-untyped-def]
             from_then = int(time.out_of_windows(np.array([newest]))[0])
             last = {"last_micros": from_then, "newest_micros": newest}
             yield {**told, **_fields(cadence, hours), **last}
+
+
+def _any_between(instants: Places, at: Places) -> Hours:
+    """Whether one of the instants, which are in order, lies between each write and the next."""
+    before = np.searchsorted(instants, at)
+    return np.diff(before, prepend=before[:1]) > 0
 
 
 def _fields(cadence: Cadence, hours: Hours) -> dict[str, object]:

@@ -54,13 +54,19 @@ _LIMITS = """
 
 
 def learned_limits(
-    writes: DataFrame, our_gaps: DataFrame, *, as_of: datetime, times: WorkingTimes | None = None
+    writes: DataFrame,
+    our_gaps: DataFrame,
+    failures: DataFrame | None = None,
+    *,
+    as_of: datetime,
+    times: WorkingTimes | None = None,
 ) -> DataFrame:
     """The limit for the gap that each dataset's newest write began.
 
     Args:
         writes: `sli_schemas.WRITES`, and `plan` of those with a working time of their own.
         our_gaps: `sli_schemas.GAPS`: what fell into them teaches nothing.
+        failures: `sli_schemas.FAILURES`; None: no run failed.
         as_of: writes after it are not known; the gap that is open at it is in no training.
         times: working times by plan; UTC around the clock unless told.
 
@@ -68,7 +74,7 @@ def learned_limits(
         `sli_schemas.LIMITS`, one row per dataset with a write; below 8 gaps without a limit.
     """
     times = times or {None: WorkingTime()}
-    learned = profiles(writes, our_gaps, instants=[as_of], times=times)
+    learned = profiles(writes, our_gaps, failures, instants=[as_of], times=times)
     return limits(with_tails(learned, pools(learned)), times)
 
 

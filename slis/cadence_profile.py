@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from slis.cadence_training import MIN_GAPS, Places, mad, trained
+from slis.cadence_training import MIN_GAPS, Places, mad, outages, trained
 from slis.irregular_gaps import bursts_end_at, gamma_deviation, irregular
 from slis.working_week import WEEK_HOURS, Floats, Hours
 
@@ -67,7 +67,12 @@ class Cadence(msgspec.Struct, frozen=True):
 
 
 def cadence_of(
-    working: Floats, teaches: Hours, hours: Hours, *, is_streaming: bool = False
+    working: Floats,
+    teaches: Hours,
+    hours: Hours,
+    *,
+    has_failed: Hours | None = None,
+    is_streaming: bool = False,
 ) -> Cadence:
     """The cadence of writes.
 
@@ -75,9 +80,12 @@ def cadence_of(
         working: when they were, in working seconds, in order.
         teaches: whether the gap before each write may.
         hours: of the week, that count.
+        has_failed: whether a run failed in the gap before each write; None: nowhere.
         is_streaming: of the newest write.
     """
     gaps = np.diff(working)
+    if has_failed is not None and has_failed.any():
+        teaches = teaches & ~np.append(False, outages(gaps, has_failed[1:]))
     usable = np.flatnonzero(teaches[1:] & (gaps > 0))
     week = _WEEK_SECONDS * float(hours.sum()) / WEEK_HOURS
     ends = None if is_streaming else bursts_end_at(gaps[usable])

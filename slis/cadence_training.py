@@ -9,8 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from slis.working_week import Floats
+from slis.working_week import Floats, Hours
 
 Places = npt.NDArray[np.int64]
 
@@ -21,10 +22,23 @@ _MISS_FACTOR = 1.5
 _MISS_MADS = 10.0
 _LEAST_SPREAD = 0.05
 _OWN_MARGIN = 1.1
+# Gaps before one with failed runs that tell what is usual there.
+_LOOK_BACK = 64
 # In units of the spread of log gaps: drift that is let pass, sum that is a change, most that one
 # gap may add, so that no single gap is a change.
 _CUSUM_SLACK, _CUSUM_ALARM, _CUSUM_STEP = 0.5, 8.0, 3.0
 _LEAST_LOG_SPREAD = 0.2
+
+
+def outages(gaps: Floats, has_failed: Hours) -> Hours:
+    """Gaps in which a run failed, far beyond those of the 64 before in which none did.
+
+    They teach nothing, however many agree: a job that flaps keeps to no slower cadence. Where
+    hardly a gap is without a failure, failing is how the job goes, and every gap teaches.
+    """
+    usual = pd.Series(np.where(has_failed, np.nan, gaps)).rolling(_LOOK_BACK, min_periods=MIN_GAPS)
+    before = usual.median().shift(1).to_numpy()
+    return np.asarray(has_failed & (gaps > _MISS_FACTOR * before))
 
 
 def trained(gaps: Floats) -> Places:

@@ -18,7 +18,7 @@ from slis import cadence, cadence_limits, catalog_frames
 from slis.cadence_profile import FAST_SECONDS
 from slis.ingestion_gaps import SILENCES
 from slis.noted import note, noted_under
-from slis.sli_schemas import GAPS, WRITES
+from slis.sli_schemas import FAILURES, GAPS, WRITES
 from slis.working_time import working_time
 
 # Bounds one evaluation's share of the work: after a history load the rest follows in the next ones.
@@ -60,6 +60,13 @@ _DURATIONS = """
     GROUP BY w.dataset_key, w.root_run_id HAVING max(r.completed_at) IS NOT NULL
 """
 _DURATION_DAYS = 30
+_FAILURES = """
+    SELECT d.canonical_key, r.failed_at FROM run r
+    JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
+    JOIN dataset d ON d.dataset_key = io.dataset_key
+    WHERE r.failed_at > {since}
+    AND d.canonical_key IN (SELECT dataset_key FROM ({due}) AS due)
+"""
 
 
 class Pool(msgspec.Struct):
@@ -100,7 +107,7 @@ def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Polic
     source = _Source(spark, engine, due_query, as_of)
     times = {plan: working_time(policy, plan) for plan in {None, *source.plans()}}
     profiles = cadence.profiles(
-        source.writes(), source.gaps(), instants=[as_of], times=times
+        source.writes(), source.gaps(), source.failures(), instants=[as_of], times=times
     ).persist()
     try:
         fresh = cadence_limits.pools(profiles).drop("as_of").collect()
@@ -143,6 +150,10 @@ class _Source:
 
     def gaps(self) -> DataFrame:
         return catalog_frames.frame(self._spark, self._engine, SILENCES, GAPS)
+
+    def failures(self) -> DataFrame:
+        query = self._query(_FAILURES, cadence.HISTORY_DAYS)
+        return catalog_frames.frame(self._spark, self._engine, query, FAILURES)
 
     def durations(self) -> DataFrame:
         """(dataset_key, duration_seconds): the median of the last 30 days."""

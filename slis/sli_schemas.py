@@ -74,6 +74,8 @@ READS = """
     dataset_key bigint, root_run_id string, bucket bigint, read_at timestamp, landed_at timestamp,
     is_reported boolean, is_history boolean
 """
+# When a run that was to write the dataset failed.
+FAILURES = "dataset_key bigint, failed_at timestamp"
 # A read, judged once: `as_of` is the instant that counts it, `outcome` good | bad | unknown.
 READ_OUTCOMES = """
     as_of timestamp, dataset_key bigint, root_run_id string, bucket bigint, read_at timestamp,

@@ -177,6 +177,17 @@ class CatalogRows:
             is_skewed=False,
         )
 
+    def failed(self, at: int, when: datetime) -> None:
+        """A run that was to write the dataset began, and failed then."""
+        name, now = f"failed-{when:%dT%H%M%S}", to_micros(when)
+        seen = {"first_event_at": now, "last_event_at": now, "landed_at": now}
+        job = {"job_namespace": "jobs", "job_name": "job"}
+        root = {f"root_{field}": value for field, value in job.items()}
+        run = {"run_key": key(name), "run_id": name, "root_run_id": name, "failed_at": now}
+        self._insert(tables.run, **run, **job, **root, **seen, is_history=False)
+        io = {"dataset_key": at, "direction": "write", "has_statistics": False}
+        self._insert(tables.run_io, run_key=key(name), **io, **seen, is_reported=True)
+
     def rows(self, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401
         """All rows of a table, in the order of its key."""
         query = table.select().order_by(*table.primary_key)

@@ -11,6 +11,7 @@ from slis.sli_schemas import (
     DATASETS,
     EDGES,
     EVENTS,
+    FAILURES,
     GAPS,
     INSTANTS,
     READS,
@@ -106,6 +107,12 @@ def gaps(spark: SparkSession, *rows: tuple[str, datetime, datetime | None]) -> D
     """Gaps of (kind, start, end)."""
     named = [dict(zip(("kind", "started_at", "ended_at"), row, strict=True)) for row in rows]
     return frame(spark, GAPS, named)
+
+
+def failures(spark: SparkSession, *rows: tuple[int, datetime]) -> DataFrame:
+    """Failed runs of (dataset key, instant)."""
+    named = [dict(zip(("dataset_key", "failed_at"), row, strict=True)) for row in rows]
+    return frame(spark, FAILURES, named)
 
 
 def events(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:

@@ -11,7 +11,7 @@ from slis import cadence_limits
 from slis.cadence import backfills
 from slis.cadence_limits import learned_limits
 from slis.working_time import WorkingTime
-from tests.slis.sli_frames import day, gaps, writes
+from tests.slis.sli_frames import day, failures, gaps, writes
 
 HOUR = 3_600.0
 DAY = 24 * HOUR
@@ -129,6 +129,19 @@ def test_gaps_of_our_own_and_backfills_teach_nothing(spark):
 
     assert rows[1].gaps == 10
     assert (rows[2].gaps, rows[2].cadence_seconds) == (10, DAY)
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_job_that_flapped_for_a_day_is_no_slower_one(spark, is_told):
+    """Hourly for ten days, then two runs of three fail; untold, it would be of every third hour."""
+    well = [day(0, hour + hour % 7 / 100) for hour in range(240)]
+    flapping = [day(10, hour + hour % 7 / 100) for hour in range(24)]
+    frame = writes(spark, *({"dataset_key": 1, "written_at": at} for at in well + flapping[2::3]))
+    failed = [(1, at) for hour, at in enumerate(flapping) if hour % 3 < 2 and is_told]
+
+    [row] = learned_limits(frame, gaps(spark), failures(spark, *failed), as_of=day(11)).collect()
+
+    assert (row.limit_seconds < 2 * HOUR) is is_told
 
 
 def _meant(number):

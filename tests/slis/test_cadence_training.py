@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineage.clock import from_micros, to_micros
-from slis.cadence_training import since_change, trained, without_misses
+from slis.cadence_training import outages, since_change, trained, without_misses
 from slis.working_week import (
     instant_micros,
     wall_at,
@@ -111,6 +111,17 @@ def test_an_outage_among_the_first_of_a_new_cadence_does_not_hide_it():
     gaps = np.array([DAY] * 9 + [2 * DAY, 2 * DAY, 9 * DAY, 2 * DAY, 2 * DAY])
 
     assert without_misses(gaps).tolist() == [9, 10, 11, 12, 13]
+
+
+def test_a_gap_with_a_failed_run_is_no_cadence_unless_failing_is_how_the_job_goes():
+    """What is as long as usual teaches, failure or not; so does all, where all fails."""
+    gaps = np.array([DAY] * 9 + [3 * DAY, 3 * DAY, DAY, 3 * DAY])
+    failed = np.array([False] * 9 + [True, True, True, False])
+
+    assert outages(gaps, failed).nonzero()[0].tolist() == [9, 10]
+    assert not outages(gaps, np.full(gaps.size, fill_value=True)).any()
+    slow = np.concatenate([np.full(9, DAY), np.full(70, 3 * DAY)])
+    assert outages(slow, slow > DAY).nonzero()[0].tolist() == [*range(9, 66)]
 
 
 def test_a_change_of_cadence_cuts_the_window():

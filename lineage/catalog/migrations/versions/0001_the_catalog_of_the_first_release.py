@@ -820,6 +820,13 @@ def upgrade() -> None:
             postgresql_where=sa.text("evidence IS NOT NULL"),
         )
         batch_op.create_index(
+            "run_failed",
+            ["failed_at"],
+            unique=False,
+            sqlite_where=sa.text("failed_at IS NOT NULL"),
+            postgresql_where=sa.text("failed_at IS NOT NULL"),
+        )
+        batch_op.create_index(
             "run_root_job", ["root_job_name", "evidence", "first_event_at"], unique=False
         )
         batch_op.create_index("run_root_run_id", ["root_run_id", "started_at"], unique=False)
