@@ -18,6 +18,7 @@ from sqlalchemy import Engine
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from service.app import create_app
 from service.settings import Settings
+from tests.service.access.estate import Estate
 from tests.service.explorer import estate
 from tests.service.waiting import until
 
@@ -27,6 +28,12 @@ def shop(embedded: Engine) -> Iterator[TestClient[Any]]:
     """The pages of the shop."""
     with pages_of(embedded) as client:
         yield client
+
+
+@pytest.fixture
+def guarded(embedded: Engine, tmp_path: Path) -> Estate:
+    """Pages that ask for a token."""
+    return Estate(embedded, tmp_path)
 
 
 @contextmanager

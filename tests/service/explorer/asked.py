@@ -1,0 +1,10 @@
+"""What a browser sends of itself with a page that is asked for, or a form."""
+
+from tests.service.access.estate import TOKENS
+
+OWN = {"Origin": "http://127.0.0.1"}
+
+
+def by_cookie(who: str) -> dict[str, str]:
+    """Headers of a browser that is signed in, and has another cookie."""
+    return {"Cookie": f"theme=dark; lineward_token={TOKENS[who]}"}
