@@ -14,50 +14,14 @@ import typer.main
 from typer.core import TyperGroup
 
 from lineage.environment import InvalidSettingError
+from service.commands.known import COMMANDS, Known
 from service.errors import ServiceError
 from service.terminal import warn
 
-_ROLES = "service.commands.roles"
-_INCIDENT = "service.commands.incident"
-_SUPPRESSION = "service.commands.suppression"
-_OF_SEVERAL = {_ROLES, _INCIDENT, _SUPPRESSION}  # modules that hold more than one command
-_COMMANDS = {
-    "up": "service.commands.up",
-    "status": "service.commands.status",
-    "slis": "service.commands.slis",
-    "datasets": "service.commands.datasets",
-    "lineage": "service.commands.lineage",
-    "impact": "service.commands.impact",
-    "why": "service.commands.why",
-    "incidents": "service.commands.incidents",
-    "lint": "service.commands.lint",
-    "diff": "service.commands.diff",
-    "history": "service.commands.history",
-    "policy": "service.commands.policy",
-    "backfill": "service.commands.backfill",
-    "marquez": "service.commands.marquez",
-    "act": "service.commands.act",
-    "render": "service.commands.render",
-    "dashboards": "service.commands.dashboards",
-    "ship": "service.commands.ship",
-    "ack": _INCIDENT,
-    "resolve": _INCIDENT,
-    "escalate": _INCIDENT,
-    "false-alarm": _INCIDENT,
-    "suppress": _SUPPRESSION,
-    "unsuppress": _SUPPRESSION,
-    "suppressions": _SUPPRESSION,
-    "audit": "service.commands.audit",
-    "retire": "service.commands.retire",
-    "bench": "service.commands.bench",
-    "demo": "service.commands.demo",
-    "gameday": "service.commands.gameday",
-    "collector": _ROLES,
-    "pipeline": _ROLES,
-    "service": _ROLES,
-    "kafka": _ROLES,
-    "version": "service.commands.version",
-}
+_EXIT_CODES = (
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not known, 4 no data yet, 5 no collector,"
+    " 6 refused, 7 in use (docs/cli.md)."
+)
 
 
 class LazyGroup(TyperGroup):
@@ -65,23 +29,29 @@ class LazyGroup(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - typer's private click
         """The commands in the order of a first acquaintance."""
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - as above
         """The command, or None when there is none of that name."""
-        if cmd_name not in _COMMANDS:
+        known = COMMANDS.get(cmd_name)
+        if known is None:
             return None
-        module = importlib.import_module(_COMMANDS[cmd_name])
-        command: Any = typer.main.get_command(module.app)
-        if module.__name__ in _OF_SEVERAL:
+        command: Any = typer.main.get_command(importlib.import_module(known.module).app)
+        if sum(each.module == known.module for each in COMMANDS.values()) > 1:
             command = command.commands[cmd_name]
         command.name = cmd_name
+        command.rich_help_panel = known.purpose
+        command.epilog = _epilog(known)
         return command
 
 
-app = typer.Typer(
-    cls=LazyGroup, pretty_exceptions_enable=False, add_completion=False, no_args_is_help=True
-)
+def _epilog(known: Known) -> str:
+    """Examples, a paragraph each: typer runs the lines of one together."""
+    examples = "\n\n".join(f"  lineward {line}" for line in known.examples)
+    return f"Examples:\n\n{examples}\n\n{_EXIT_CODES}"
+
+
+app = typer.Typer(cls=LazyGroup, pretty_exceptions_enable=False, no_args_is_help=True)
 
 
 @app.callback()

@@ -10,7 +10,7 @@ from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
 from service.terminal import clean, plain_lines, print_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 _REFUSED = 6
 _Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, only say what would be done.")]
 

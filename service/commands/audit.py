@@ -12,7 +12,7 @@ from service.commands.options import AsJson, DataDir
 from service.settings import read
 from service.terminal import console, local, plain, print_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -14,7 +14,7 @@ from service.report import Report
 from service.settings import read
 from service.terminal import clean, console, plain, print_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 _REFUSED = 6
 
 

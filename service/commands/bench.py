@@ -11,7 +11,7 @@ from rich.table import Table
 from service.commands.options import AsJson
 from service.terminal import console, plain, print_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.callback()

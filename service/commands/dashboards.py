@@ -12,7 +12,7 @@ from service.errors import RefusedInputError
 from service.reaching import read_token
 from service.terminal import plain_lines, print_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.callback()

@@ -15,7 +15,7 @@ from service.errors import InvalidQuestionError
 from service.settings import read
 from service.terminal import console, local, plain, print_json, warn
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 _Run = Annotated[str | None, typer.Argument(metavar="RUN", help="Run id; a root run's is whole.")]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from service.gameday.judged import Judgement
     from service.gameday.kept import Kept
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 app.command("live")(live)
 app.command("policy")(policy)
 

@@ -15,7 +15,7 @@ from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
 from service.terminal import console, local, plain, print_json, warn
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 MOST_SHOWN = 1_000
 
 

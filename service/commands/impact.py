@@ -11,7 +11,7 @@ from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
 from service.terminal import console, local, plain, print_json, state, warn
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -14,7 +14,7 @@ from service.terminal import console, plain, print_json
 if TYPE_CHECKING:
     from alerts.people.asked import Action
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 IncidentId = Annotated[
     str, typer.Argument(metavar="INCIDENT", help="Its id: 16 hexadecimal digits.")

@@ -23,7 +23,7 @@ from service.commands.past import past_drawing
 from service.settings import read
 from service.terminal import console, local, plain, print_json, state, warn
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

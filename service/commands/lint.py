@@ -14,7 +14,7 @@ from service.lint.shapes import Finding, LintAnswer
 from service.settings import read
 from service.terminal import console, plain, plain_lines, print_json, warn
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -19,7 +19,7 @@ from service.marquez.settings import MarquezSettings, read_marquez
 from service.settings import read
 from service.terminal import clean, console, local, plain, print_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 _REFUSED = 6
 _NEVER = "never, or its role does not run"
 

@@ -5,13 +5,26 @@ from typing import Annotated
 
 import typer
 
+
+def _datasets(ctx: typer.Context, incomplete: str) -> list[str]:
+    # At its use: whoever does not press the key need not wait for its imports.
+    from service.commands.completing import datasets  # noqa: PLC0415
+
+    return datasets(ctx, incomplete)
+
+
 DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", help="Data folder [LINEWARD_DATA_DIR, ./lineward-data]."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, in its documented shape.")]
 DatasetName = Annotated[
-    str, typer.Argument(metavar="DATASET", help="Name, `namespace/name`, or a name's last part.")
+    str,
+    typer.Argument(
+        metavar="DATASET",
+        help="Name, `namespace/name`, or a name's last part.",
+        autocompletion=_datasets,
+    ),
 ]
 Namespace = Annotated[
     str | None, typer.Option("--namespace", help="The dataset's namespace; then its name is whole.")

@@ -12,7 +12,7 @@ from service.errors import RefusedInputError
 from service.settings import read
 from service.terminal import print_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.callback()

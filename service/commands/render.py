@@ -15,7 +15,7 @@ from service.listener import FILE_SETTING, Place, as_arguments, as_properties, l
 from service.settings import read
 from service.terminal import print_json, warn
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 app.command()(rules)
 app.command()(alertmanager)
 app.command()(dashboards)

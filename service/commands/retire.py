@@ -11,7 +11,7 @@ from service.errors import RefusedInputError
 from service.settings import read
 from service.terminal import console, plain, print_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -4,7 +4,7 @@ import runpy
 
 import typer
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -20,7 +20,7 @@ from service.ship.positions import Positions
 from service.ship.shipper import PATTERNS, Shipped, Shipper
 from service.terminal import plain_lines, print_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 _STATE = ".lineward-ship"
 _log = structlog.get_logger()
 

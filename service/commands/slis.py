@@ -12,7 +12,7 @@ from service.objectives import objectives
 from service.settings import read
 from service.terminal import console, local, plain, print_json, warn
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -20,7 +20,7 @@ from service.people.spans import end_of
 from service.settings import Settings, read
 from service.terminal import console, local, plain, print_json, warn
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 _INCIDENT = re.compile(r"[0-9a-f]{16}")
 _What = Annotated[

@@ -15,7 +15,7 @@ from service.settings import Settings, read
 from service.supervisor import Supervisor
 from service.terminal import clean
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -6,7 +6,7 @@ from service.commands.options import AsJson
 from service.release import release
 from service.terminal import print_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -9,7 +9,7 @@ from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
 from service.terminal import console, plain, print_json, state
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -233,3 +233,17 @@ def test_retire_asks_for_it_with_an_audit_row(catalog):
     assert done.returncode == 0
     assert asked == [(shop.dataset_key(shop.REF), "moved to MDM")]
     assert audited == [("retire", "s3://shop/ref/countries: moved to MDM")]
+
+
+def test_runs_lists_the_newest_of_a_dataset(catalog):
+    """A line each: what it did, how it ended, how long it took; the JSON is the API's."""
+    shop.fill(catalog)
+
+    found = answer("runs", "core/orders", catalog=catalog)
+    shown = lineward("runs", "core/orders", "--limit", "1", catalog=catalog)
+
+    assert shop.RUN_ID in [run["run_id"] for run in found["runs"]]
+    assert found["runs"][0]["run_id"] in shown.stdout
+    assert shown.returncode == 0
+    if len(found["runs"]) > 1:
+        assert "the newest 1 are shown" in shown.stderr

@@ -13,7 +13,7 @@ def test_help_names_every_command_with_one_line():
     shown = lineward("--help", COLUMNS="120").stdout
 
     rows = [line for line in shown.splitlines() if line.startswith("│ ")]
-    assert len([row for row in rows if "│ --" not in row]) == 35
+    assert len([row for row in rows if "│ --" not in row]) == 36
     assert "Run collector, pipeline and service until Ctrl-C" in shown
 
 

@@ -1,0 +1,98 @@
+"""Every command: the module that holds it, what it is for, and examples that run as pasted."""
+
+from typing import Final
+
+import msgspec
+
+LOOK = "Look"
+MEND = "Mend"
+SET_UP = "Set up"
+RUN = "Run"
+MEASURE = "Measure and try"
+
+
+class Known(msgspec.Struct, frozen=True):
+    """A command as the help lists it.
+
+    Attributes:
+        module: that holds its app; imported when it is called for.
+        purpose: under which it is listed.
+        examples: command lines without `lineward`.
+    """
+
+    module: str
+    purpose: str
+    examples: tuple[str, ...]
+
+
+def _known(name: str, purpose: str, *examples: str) -> Known:
+    return Known(f"service.commands.{name}", purpose, examples)
+
+
+# In the order of a first acquaintance.
+COMMANDS: Final = {
+    "up": _known("up", RUN, "up --data-dir lineward-data --policy lineward.yaml"),
+    "status": _known("status", LOOK, "status", "status --json"),
+    "slis": _known("slis", LOOK, "slis"),
+    "datasets": _known("datasets", LOOK, "datasets --state bad --tier critical"),
+    "lineage": _known(
+        "lineage",
+        LOOK,
+        "lineage core.orders --depth 2",
+        "lineage core.orders --at 2026-11-20T12:00:00Z",
+    ),
+    "impact": _known("impact", LOOK, "impact core.orders"),
+    "runs": _known("runs", LOOK, "runs core.orders --limit 5"),
+    "why": _known("why", LOOK, "why core.orders"),
+    "incidents": _known("incidents", LOOK, "incidents", "incidents 3f2c9a7d10b45e86"),
+    "lint": _known("lint", LOOK, "lint --limit 20"),
+    "diff": _known("diff", LOOK, "diff --job shop.clean", "diff 0197a1 0197b2"),
+    "history": _known("history", LOOK, "history core.orders"),
+    "audit": _known("audit", LOOK, "audit --who anna --limit 20"),
+    "suppressions": _known("suppression", LOOK, "suppressions --ended"),
+    "ack": _known("incident", MEND, "ack 3f2c9a7d10b45e86 --note 'on it'"),
+    "escalate": _known("incident", MEND, "escalate 3f2c9a7d10b45e86 --note 'needs the platform'"),
+    "resolve": _known("incident", MEND, "resolve 3f2c9a7d10b45e86 --note 'rolled back'"),
+    "false-alarm": _known("incident", MEND, "false-alarm 3f2c9a7d10b45e86 --note 'a rehearsal'"),
+    "suppress": _known(
+        "suppression",
+        MEND,
+        "suppress 'warehouse/core/*' --reason 'migration' --for 4h",
+    ),
+    "unsuppress": _known("suppression", MEND, "unsuppress 7"),
+    "act": _known("act", MEND, "act restart-role pipeline --yes"),
+    "retire": _known("retire", MEND, "retire core.orders_old --note 'replaced by core.orders'"),
+    "policy": _known("policy", SET_UP, "policy suggest", "policy check lineward.yaml"),
+    "render": _known(
+        "render",
+        SET_UP,
+        "render spark-conf --url http://collector:8700",
+        "render rules --policy lineward.yaml",
+    ),
+    "dashboards": _known(
+        "dashboards",
+        SET_UP,
+        "dashboards push --url https://grafana.example.com --token-file grafana.token",
+    ),
+    "backfill": _known("backfill", SET_UP, "backfill files events/"),
+    "marquez": _known(
+        "marquez",
+        SET_UP,
+        "marquez status",
+        "marquez backfill --from 2026-11-01T00:00:00Z",
+    ),
+    "ship": _known("ship", RUN, "ship events/ --url http://collector:8700"),
+    "collector": _known("roles", RUN, "collector"),
+    "pipeline": _known("roles", RUN, "pipeline"),
+    "service": _known("roles", RUN, "service"),
+    "kafka": _known("roles", RUN, "kafka"),
+    "demo": _known("demo", MEASURE, "demo --once"),
+    "gameday": _known(
+        "gameday",
+        MEASURE,
+        "gameday --datasets 80 --days 4 --faults 2",
+        "gameday live --against http://staging:8700 --service http://staging:8701 --faults 5",
+    ),
+    "bench": _known("bench", MEASURE, "bench ingest --json"),
+    "version": _known("version", SET_UP, "version"),
+}

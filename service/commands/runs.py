@@ -1,0 +1,55 @@
+"""`lineward runs DATASET`: the newest runs that read or wrote it."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+
+from service.answers.dataset import duration
+from service.answers.named import dataset_named
+from service.answers.run_shapes import RecentRun, RecentRuns
+from service.answers.runs import recent_runs
+from service.asking import question
+from service.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.settings import read
+from service.terminal import console, local, plain, print_json, state, warn
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List the newest runs that read or wrote a dataset."""
+    with question(read(data_dir)) as asked:
+        named = dataset_named(asked.reader, dataset, namespace)
+        answer = recent_runs(asked.reader, named, limit=limit)
+    if answer.partial_reason:
+        warn(answer.partial_reason)
+    if as_json:
+        print_json(answer)
+    else:
+        console().print(listed(answer))
+
+
+def listed(answer: RecentRuns) -> RenderableType:
+    """One line a run."""
+    if not answer.runs:
+        return plain("no run is known that read or wrote it")
+    table = Table("run", "job", "did", "status", "started", "took")
+    for run in answer.runs:
+        job = plain(f"{run.job_namespace}/{run.job_name}")
+        times = (plain(local(run.started_at)), plain(_took(run)))
+        table.add_row(plain(run.run_id), job, plain(run.direction), state(run.status), *times)
+    return table
+
+
+def _took(run: RecentRun) -> str:
+    return "-" if run.duration_seconds is None else duration(run.duration_seconds)
