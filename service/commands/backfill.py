@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from service.backfill import Sender
 from service.commands.options import AsJson
+from service.commands.progress import progress
 from service.history import Recorded, events_in, files_in
 from service.report import Report
 from service.settings import read
@@ -33,10 +33,10 @@ def files(
     recordings = files_in(paths)
     sender = Sender(read())
     sender.require_collector()
-    with _progress(quiet=as_json) as progress:
-        task = progress.add_task("files", total=len(recordings))
-        for _ in sender.send(_all(recordings, lambda: progress.advance(task))):
-            progress.update(task, description=f"{sender.report.taken:,} events taken")
+    with progress(quiet=as_json) as bars:
+        task = bars.add_task("files", total=len(recordings))
+        for _ in sender.send(_all(recordings, lambda: bars.advance(task))):
+            bars.update(task, description=f"{sender.report.taken:,} events taken")
     show(sender.report, as_json=as_json)
     if sender.report.refused:
         raise typer.Exit(_REFUSED)
@@ -46,11 +46,6 @@ def _all(recordings: list[Path], on_file: Callable[[], None]) -> Iterator[Record
     for recording in recordings:
         yield from events_in(recording)
         on_file()
-
-
-def _progress(*, quiet: bool) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, disable=quiet)
 
 
 def show(report: Report, *, as_json: bool) -> None:

@@ -1,6 +1,7 @@
 """`lineward gameday`: a simulated month with faults in it, and how well people were told."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from runbooks.gameday.estate import Shape
 from runbooks.gameday.truth import KINDS, Kind
 from service.commands.gameday_live import live, policy
 from service.commands.options import AsJson
+from service.commands.progress import part, progress
 from service.errors import RefusedInputError
 from service.terminal import console, plain, print_json
 
@@ -23,6 +25,7 @@ app = typer.Typer(add_completion=False)
 app.command("live")(live)
 app.command("policy")(policy)
 
+_OnDays = Callable[[float], None]
 _Seed = Annotated[int, typer.Option(min=0, help="Of estate and faults: the same gives the same.")]
 _Datasets = Annotated[int, typer.Option(min=50, max=4_000)]
 _Days = Annotated[int, typer.Option(min=2, max=60, help="The first ten teach.")]
@@ -62,11 +65,15 @@ def gameday(  # noqa: PLR0913 - options of a command
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("error"))
     began = time.monotonic()
     try:
-        if reuse is not None:
-            kept = _kept(reuse)
-        else:
-            kept = _replayed(keep, Shape(seed, datasets, days), faults, _kinds(kind))
-        judgement = _judged(kept, began)
+        with progress(quiet=as_json) as bars:
+            if reuse is not None:
+                kept = _kept(reuse)
+            else:
+                shape = Shape(seed, datasets, days)
+                kept = _replayed(
+                    keep, shape, faults, _kinds(kind), part(bars, "days replayed", days)
+                )
+            judgement = _judged(kept, began, part(bars, "days judged", kept.planned().shape.days))
     except ValueError as error:
         raise RefusedInputError(str(error)) from error
     failings = _failings(judgement)
@@ -100,16 +107,18 @@ def _kinds(names: list[str] | None) -> tuple[Kind, ...]:
     return tuple(each for each in KINDS if not names or each in names)
 
 
-def _replayed(folder: Path | None, shape: Shape, faults: int, kinds: tuple[Kind, ...]) -> "Kept":
+def _replayed(
+    folder: Path | None, shape: Shape, faults: int, kinds: tuple[Kind, ...], on_days: _OnDays
+) -> "Kept":
     from service.gameday.home import replayed  # noqa: PLC0415
 
-    return replayed(folder, shape, faults, kinds)
+    return replayed(folder, shape, faults, kinds, on_days=on_days)
 
 
-def _judged(kept: "Kept", began: float) -> "Judgement":
+def _judged(kept: "Kept", began: float, on_days: _OnDays) -> "Judgement":
     from service.gameday.judged import judge  # noqa: PLC0415
 
-    return judge(kept, began=began)
+    return judge(kept, began=began, on_days=on_days)
 
 
 def _failings(judgement: "Judgement") -> list[str]:

@@ -9,14 +9,19 @@ from runbooks.gameday.policy import policy_of
 from runbooks.gameday.truth import KINDS, Kind
 from service.errors import RefusedInputError
 from service.gameday.kept import Kept
-from service.gameday.replayed import replay
+from service.gameday.replayed import OnDays, replay
 from slis.session import open_session
 
 _MEMORY = "2g"  # a month of runs is in the catalog, on disk; a day at a minute is what Spark holds
 
 
 def replayed(
-    folder: Path | None, shape: Shape, faults: int, kinds: tuple[Kind, ...] = KINDS
+    folder: Path | None,
+    shape: Shape,
+    faults: int,
+    kinds: tuple[Kind, ...] = KINDS,
+    *,
+    on_days: OnDays = lambda _: None,
 ) -> Kept:
     """Replay a game day.
 
@@ -25,6 +30,7 @@ def replayed(
         shape: of the estate.
         faults: how many are done to it.
         kinds: of them.
+        on_days: told how many days of the month are replayed.
 
     Raises:
         RefusedInputError: there is something in the folder.
@@ -40,7 +46,7 @@ def replayed(
     kept.begin(shape, day, policy_of(estate, day.suppressions))
     spark = open_session(driver_memory=_MEMORY, warehouse=place / "warehouse")
     try:
-        replay(spark, kept, estate, day.injected)
+        replay(spark, kept, estate, day.injected, on_days)
     finally:
         spark.stop()
     return kept

@@ -4,16 +4,19 @@ import resource
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from runbooks.gameday import scorer
+from runbooks.gameday.model import DAY
 from runbooks.gameday.received import Heard
 from runbooks.gameday.scores import Score
 from service.gameday.beside import naive, unknown_spells
-from service.gameday.kept import Kept
+from service.gameday.kept import Kept, KeptSlab
+from service.gameday.replayed import OnDays
 from service.gameday.walk import Told, walk
 
 
@@ -33,18 +36,19 @@ class Judgement(msgspec.Struct, frozen=True):
     false_tickets: list[Heard]
 
 
-def judge(kept: Kept, *, began: float | None = None) -> Judgement:
+def judge(kept: Kept, *, began: float | None = None, on_days: OnDays = lambda _: None) -> Judgement:
     """Walk what was kept through the incident step, and score what people were told.
 
     Args:
         kept: of a whole game day.
         began: by the monotonic clock, when what is timed did; none: now.
+        on_days: told how many days are walked.
 
     Raises:
         NotKeptError: the folder holds no whole game day.
     """
     began = time.monotonic() if began is None else began
-    told = walked(kept)
+    told = walked(kept, on_days)
     planned = kept.planned()
     truth, own = planned.truth, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     score = scorer.score(
@@ -63,13 +67,20 @@ def judge(kept: Kept, *, began: float | None = None) -> Judgement:
     )
 
 
-def walked(kept: Kept) -> Told:
+def walked(kept: Kept, on_days: OnDays = lambda _: None) -> Told:
     """What people were told, in a catalog that is deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="lineward-gameday-"))
     engine = open_catalog(catalog_url(folder))
     try:
         migrate(engine)
-        return walk(engine, kept.policy(), kept.slabs())
+        return walk(engine, kept.policy(), _counted(kept, on_days))
     finally:
         engine.dispose()
         shutil.rmtree(folder)
+
+
+def _counted(kept: Kept, on_days: OnDays) -> Iterator[KeptSlab]:
+    begins = kept.planned().truth.starts_at
+    for slab in kept.slabs():
+        yield slab
+        on_days((slab.figures.ends_at - begins) / DAY)

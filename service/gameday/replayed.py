@@ -1,7 +1,7 @@
 """The first half of a game day: from a seed to what changes of each dataset's state, and when."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from pyspark.sql import SparkSession
 
@@ -17,8 +17,16 @@ from slis.replay.arrivals import Arrivals
 from slis.replay.slab import Replay
 from slis.settings import Place
 
+OnDays = Callable[[float], None]
 
-def replay(spark: SparkSession, kept: Kept, estate: Estate, injected: Iterable[Injected]) -> None:
+
+def replay(
+    spark: SparkSession,
+    kept: Kept,
+    estate: Estate,
+    injected: Iterable[Injected],
+    on_days: OnDays = lambda _: None,
+) -> None:
     """Replay the history of an estate through collector, stream and evaluation.
 
     Args:
@@ -26,6 +34,7 @@ def replay(spark: SparkSession, kept: Kept, estate: Estate, injected: Iterable[I
         kept: where it was begun, and what is found is written down; with the catalog and the spool.
         estate: as it truly is.
         injected: what is done to it.
+        on_days: told how many days are done.
     """
     folder = kept.folder
     engine = open_catalog(catalog_url(folder))
@@ -33,9 +42,11 @@ def replay(spark: SparkSession, kept: Kept, estate: Estate, injected: Iterable[I
     try:
         place = Place(data_dir=folder)
         course = _Course(Replay(spark, engine, place, kept.policy()), Collected(place.spool), kept)
-        course.begin(kept.planned().truth)
+        truth = kept.planned().truth
+        course.begin(truth)
         for slab in slabs(estate, injected):
             course.go(slab)
+            on_days((slab.ends_at - truth.starts_at) / DAY)
         kept.end(course.count, peak_bytes(spark))
     finally:
         engine.dispose()
