@@ -37,7 +37,7 @@ class Member(msgspec.Struct, frozen=True):
         fault: what would be the root if nothing explained this.
         steps: explanations between it and the root; 0 of the root itself.
         explained_by: dataset key and kind of the symptom, a member too, that explains it.
-        relays: datasets between the two that cannot be observed, upstream first; at most 2.
+        relays: datasets between the two that cannot be observed, upstream first.
         job_key: of the job that makes it of what explains it; NO_KEY where both are of one job.
         run_id: of its newest failed run.
         is_latent: its run failed and it is not bad yet: evidence, and in no count.

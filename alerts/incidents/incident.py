@@ -33,6 +33,7 @@ class Found(msgspec.Struct, frozen=True):
         unknown: why the root is not known; none: it is.
         hidden_by: the planned window that it falls into; it opens when that ends.
         hidden_until: when that is.
+        hurt_by: incidents in whose list its root's datasets stand, of one whose run is under way.
     """
 
     root: Root
@@ -46,6 +47,7 @@ class Found(msgspec.Struct, frozen=True):
     unknown: Why | None = None
     hidden_by: str | None = None
     hidden_until: int = 0
+    hurt_by: frozenset[str] = frozenset()
 
     @property
     def is_outage(self) -> bool:

@@ -17,6 +17,7 @@ Extent = Literal["dataset", "job", "run"]
 # What a dataset looks like whose writes stop because something upstream stopped.
 _ABSENT = ("missing", "silent", "slow", "waiting")
 IS_LATE_ONLY: Final = frozenset(_ABSENT)
+UNDER_WAY: Final = "slow"  # late, and a run of it is under way, for no longer than it may take
 # What it looks like where the data came and what was told of it did not.
 _UNTOLD = ("unreported", "mapping", "provenance")
 

@@ -19,6 +19,8 @@ UNKNOWN_CADENCE_SECONDS: Final = 3600.0
 # Of failing datasets behind one that cannot be observed, so many of each kind, the first to fail,
 # are asked: a hub between 10^4 of them and as many children would give 10^8 pairs.
 MOST_BEHIND_ONE: Final = 4
+# Datasets in a row that are looked through: as deep as what is due and not late yet.
+MOST_RELAYS: Final = 4
 NOTHING: Final = -1
 
 
@@ -28,8 +30,8 @@ class Links(msgspec.Struct, frozen=True):
     Attributes:
         parents: position of the symptom that explains; in `SYMPTOM` rows, as below.
         children: of the symptom that is explained.
-        relays: (links, 2), datasets between them that cannot be observed, upstream first, by
-            position in `Estate.datasets`; NOTHING where there is none.
+        relays: (links, MOST_RELAYS), datasets between them that cannot be observed, upstream
+            first, by position in `Estate.datasets`; NOTHING where there is none.
         job_keys: of the job that makes the last edge; NO_KEY within one job or dataset.
     """
 
@@ -73,7 +75,7 @@ def links(found: Rows, groups: Groups, given: Estate) -> Links:
 
 
 def _ways(found: Rows, given: Estate) -> list[_Ways]:
-    """Direct ones, then those through one and through two datasets that cannot be observed."""
+    """Direct ones, then those through one dataset that cannot be observed, two, and so on."""
     rows = given.datasets
     failing = _among(given, found["dataset"])
     has_stopped = _among(given, found["dataset"][~IS_GAP[found["kind"]]])
@@ -81,9 +83,12 @@ def _ways(found: Rows, given: Estate) -> list[_Ways]:
     ups, downs = given.upstreams, given.downstreams
     direct = _start(found, given, failing[ups] & failing[downs])
     near = _first_to_fail(_start(found, given, failing[ups] & hidden[downs]), found)
-    far = _first_to_fail(_further(near, given, hidden[ups] & hidden[downs]), found)
-    out = hidden[ups] & failing[downs]
-    return [direct, _further(near, given, out), _further(far, given, out)]
+    on, out = hidden[ups] & hidden[downs], hidden[ups] & failing[downs]
+    ways = [direct, _further(near, given, out, 0)]
+    for place in range(1, MOST_RELAYS):
+        near = _first_to_fail(_further(near, given, on, place - 1), found)
+        ways.append(_further(near, given, out, place))
+    return ways
 
 
 def _among(given: Estate, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -96,17 +101,16 @@ def _among(given: Estate, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
 def _start(found: Rows, given: Estate, edges: NDArray[np.bool_]) -> _Ways:
     chosen = np.flatnonzero(edges)
     at, symptoms = pairs(given.upstreams[chosen], found["dataset"])
-    relays = np.full((len(at), 2), NOTHING, dtype=np.intp)
+    relays = np.full((len(at), MOST_RELAYS), NOTHING, dtype=np.intp)
     return _Ways(symptoms, given.downstreams[chosen][at], relays, given.job_keys[chosen][at])
 
 
-def _further(ways: _Ways, given: Estate, edges: NDArray[np.bool_]) -> _Ways:
-    """One step on: where a way ended is a relay of it now."""
+def _further(ways: _Ways, given: Estate, edges: NDArray[np.bool_], place: int) -> _Ways:
+    """One step on: where a way ended is its relay of this place now."""
     chosen = np.flatnonzero(edges)
     at, step = pairs(ways.ends, given.upstreams[chosen])
     relays = ways.relays[at]
-    is_second = relays[:, 0] != NOTHING
-    relays[np.arange(len(at)), is_second.astype(np.intp)] = ways.ends[at]
+    relays[:, place] = ways.ends[at]
     return _Ways(
         ways.symptoms[at], given.downstreams[chosen][step], relays, given.job_keys[chosen][step]
     )
@@ -176,7 +180,7 @@ def _own(found: Rows, groups: Groups) -> Links:
     children = np.concatenate([within, other])
     fits = EXPLAINS_OWN[groups.kind[parents], groups.kind[children]]
     parents, children = parents[fits], children[fits]
-    none = np.full((len(parents), 2), NOTHING, dtype=np.intp)
+    none = np.full((len(parents), MOST_RELAYS), NOTHING, dtype=np.intp)
     return Links(
         first[parents], first[children], none, np.full(len(parents), NO_KEY, dtype=np.int64)
     )

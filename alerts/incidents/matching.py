@@ -133,16 +133,25 @@ class _Idle:
         for incident in incidents:
             for member in incident.members if incident.is_live else ():
                 self._by_member[member].append(heirs.get(incident.id, incident))
+        self._live = {each.id: heirs.get(each.id, each) for each in incidents if each.is_live}
         idle = [each for each in incidents if each.id not in heirs]
         over = [each for each in idle if each.resolved_at is not None and not each.is_live]
         over.sort(key=lambda each: each.resolved_at or 0)
         self._over = {each.root: each for each in over}
 
     def rest_of(self, fault: Found) -> Incident | None:
-        """Its root was a member and began before that incident's root recovered, not long ago."""
+        """Its root was a member and began before that incident's root recovered, not long ago.
+
+        Or its run is under way, and the incident's list has it: its inputs came late.
+        """
         near = {each.id: each for key in fault.root_keys for each in self._by_member.get(key, ())}
         fitting = [each for each in near.values() if self._is_rest(fault, each)]
-        return min(fitting, key=lambda each: each.age, default=None)
+        hurting = (self._live[number] for number in fault.hurt_by if number in self._live)
+        catching_up = [each for each in hurting if self._is_catching_up(fault, each)]
+        return min(fitting or catching_up, key=lambda each: each.age, default=None)
+
+    def _is_catching_up(self, fault: Found, incident: Incident) -> bool:
+        return not incident.is_dismissed and self._drains(fault, incident.root_good_at or self._at)
 
     def _is_rest(self, fault: Found, incident: Incident) -> bool:
         if incident.is_dismissed and fault.onset > (incident.resolved_at or self._at):

@@ -27,12 +27,19 @@ _UNKNOWN = """
 
 def bad_facts(connection: Connection, as_of: int) -> list[BadFact]:
     """Every (dataset, SLI) that is bad as of the newest evaluation, `as_of` in µs."""
-    return [_fact(row, as_of) for row in connection.execute(text(_BAD))]
+    rows = connection.execute(text(_BAD))
+    return [_fact(row, as_of) for row in rows if not _is_mended(row, as_of)]
 
 
 def unknown_keys(connection: Connection) -> frozenset[int]:
     """Datasets of which nobody knows how they are, for a gap of ours."""
     return frozenset(connection.scalars(text(_UNKNOWN)))
+
+
+def _is_mended(row: Sequence[Any], as_of: int) -> bool:
+    """Written since it was judged: its deadline is yet to come, and the next evaluation says so."""
+    _, sli, _, _, _, deadline, _ = row
+    return sli == FRESHNESS.id and deadline is not None and int(deadline) > as_of
 
 
 def _fact(row: Sequence[Any], as_of: int) -> BadFact:

@@ -10,11 +10,13 @@ from alerts.diagnosis.shared import Common
 from alerts.incidents.causes import by_cause
 from alerts.incidents.faults import Cluster, Member, Root
 from alerts.incidents.incident import Found, found_of
+from alerts.incidents.kinds import UNDER_WAY
 from alerts.incidents.roots import clusters
 from alerts.incidents.severity import Impact, SeverityRules, impact, severity
 from alerts.people.hiding import Hidden, Window, hidden_all, hidden_together
 from alerts.watch.bad_facts import bad_facts, unknown_keys
 from alerts.watch.catalog_estate import Given, read_estate
+from alerts.watch.hurt import hurting
 from alerts.watch.named import Named, named
 from alerts.watch.shared_cause import causes_of
 from alerts.watch.words import root_name
@@ -81,24 +83,27 @@ def find(connection: Connection, as_of: int, policy: Policy, windows: Sequence[W
     roots = (root_name(each.root, given.jobs, datasets) for each in faults)
     names = list({*roots, *((each.namespace, each.name) for each in datasets.values())})
     hides = dict(zip(names, hidden_all(windows, policy, names, as_of), strict=True))
-    judged = _Judging(given, graph, policy, datasets, hides)
+    under_way = {key for each in faults if each.root.kind == UNDER_WAY for key in each.root_keys}
+    said = _Said(datasets, hides, hurting(connection, under_way))
+    judged = _Judging(given, graph, policy, said)
     found = [judged.finding(each, as_of, common.get(each.root.name)) for each in faults]
     return Findings(as_of, {each.found.root: each for each in found}, unknown)
+
+
+class _Said(msgspec.Struct, frozen=True, eq=False):
+    """What the catalog and people say of the roots: names, planned windows, whose list has them."""
+
+    datasets: Mapping[int, Named]
+    hides: Mapping[tuple[str, str], Hidden | None]
+    hurt: Mapping[int, set[str]]
 
 
 class _Judging:
     """Makes of a cluster what the life of incidents goes by."""
 
-    def __init__(
-        self,
-        given: Given,
-        graph: Graph,
-        policy: Policy,
-        datasets: Mapping[int, Named],
-        hides: Mapping[tuple[str, str], Hidden | None],
-    ) -> None:
-        self._given, self._graph = given, graph
-        self._policy, self._datasets, self._hides = policy, datasets, hides
+    def __init__(self, given: Given, graph: Graph, policy: Policy, said: _Said) -> None:
+        self._given, self._graph, self._policy = given, graph, policy
+        self._datasets, self._hides, self._hurt = said.datasets, said.hides, said.hurt
 
     def finding(self, cluster: Cluster, now: int, common: Common | None) -> Finding:
         estate = self._given.estate
@@ -109,6 +114,8 @@ class _Judging:
         if hidden is not None:
             window, until = hidden
             found = msgspec.structs.replace(found, hidden_by=window, hidden_until=until)
+        hurt_by = frozenset().union(*(self._hurt.get(key, ()) for key in cluster.root_keys))
+        found = msgspec.structs.replace(found, hurt_by=hurt_by)
         name = root_name(found.root, self._given.jobs, self._datasets)
         return Finding(found, cluster, hurt, *name, common)
 

@@ -48,6 +48,9 @@ class Stage:
         Returns:
             The instants at which something becomes bad or unknown, or ceases to be, µs, in order.
         """
+        if self._waiting:
+            # Of the slab before, what came after the last instant at which anybody looked.
+            self.bring(self._waiting[0][0])
         told: list[tuple[int, str, Row]] = [
             *((row["at"], "state", row) for row in rows_of(slab.changes)),
             *((row["visible_at"], "activity", row) for row in _micros(slab.activity)),

@@ -34,6 +34,33 @@ def test_who_does_not_catch_up_is_a_fault_of_its_own(story):
     assert story.at(3730, slow, quick) == ["opened"]
 
 
+def test_a_run_that_is_under_way_in_what_the_incident_hurts_is_a_rest_of_it(story):
+    """It was not late before the root recovered: its inputs came just before its own limit."""
+    story.opened(found("AB"))
+    story.at(40, found("B", "silent"))
+    mine = frozenset({story.one.id})
+
+    assert story.at(50, found("B", "silent"), found("C", "slow", onset=50, hurt_by=mine)) == [
+        "joined C"
+    ]
+    assert story.at(90, found("C", "slow", onset=50, hurt_by=mine)) == ["left B"]
+    assert story.at(100) == []
+    assert story.at(145) == ["resolved"]
+
+
+def test_a_run_under_way_that_no_incident_hurts_is_a_fault_of_its_own(story):
+    """Its list is of another; and so is one that was lost, or takes for ever."""
+    story.opened(found("AB"))
+    story.at(40, found("B", "silent"))
+    other = found("C", "slow", onset=50, hurt_by=frozenset({"0" * 16}))
+    lasting = found("D", "slow", onset=50, hurt_by=frozenset({story.one.id}))
+
+    assert story.at(50, other, lasting) == ["joined D", "left B"]
+    assert story.at(80, other, lasting) == ["opened"]
+    assert story.at(3700, other, lasting) == []
+    assert story.at(3730, other, lasting) == ["opened"]
+
+
 def test_a_new_failure_of_a_member_is_a_new_fault(story):
     """It failed after the root had recovered."""
     story.opened(found("AB"))

@@ -43,6 +43,31 @@ def test_what_recovers_is_resolved_and_its_members_left(failed):
     assert all(each.left_at for each in failed.rows(tables.incident_member))
 
 
+def test_what_was_written_since_it_was_judged_is_not_bad_any_more(failed):
+    """A batch came after the evaluation: its state is of before, and makes no fault of today."""
+    failed.estate.say("core", "bad", "late", limit_seconds=NOON + 120.0)
+    failed.estate.say("raw", "good")
+    _written(failed, "raw", NOON + 200)
+    _written(failed, "core", NOON + 210)
+
+    assert failed.at(NOON + 220) == []
+    assert failed.rows() == []
+
+
+def test_a_run_that_is_under_way_in_what_is_hurt_is_no_fault_of_its_own(failed):
+    """`mart` waited for `core`, which came just before the limit of `mart`."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    for name in ("raw", "core"):
+        failed.estate.say(name, "good")
+        _written(failed, name, NOON + 200)
+    failed.estate.say("mart", "bad", "late", limit_seconds=NOON + 200.0)
+
+    assert failed.at(NOON + 215) == ["root_recovered", "joined", "left"]
+    assert failed.until(NOON + 300) == []
+    assert len(failed.rows()) == 1
+
+
 def test_a_restart_goes_on_where_it_was(failed):
     """What was pending keeps its seconds, what was told is not told again."""
     failed.at(NOON + 120)

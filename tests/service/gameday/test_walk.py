@@ -108,6 +108,19 @@ def test_what_a_slab_taught_is_known_after_it(engine):
     assert seen == [1, 1, 2]
 
 
+def test_what_comes_after_the_last_look_at_a_slab_is_known_in_the_next(engine):
+    """A run of the last half hour: nobody looks at that instant, and it was all the same."""
+    stage = Stage(engine)
+    stage.enter(slab(6, WELL, [*KNOWN, activity(ORDERS, 21_000, "clean_orders")]))
+    stage.bring(START + 18_000 * SECOND)
+    stage.enter(slab(6, WELL, []))
+
+    own = tables.dataset_activity.c
+    with engine.connect() as connection:
+        written = connection.scalar(select(own.last_written_at).where(own.dataset_key == ORDERS))
+    assert written == START + 21_000 * SECOND
+
+
 def test_whoever_is_rung_answers_and_nobody_else_is(engine):
     """Five minutes later the incident is acknowledged: no escalation follows."""
     bad = [change(3_360, ORDERS, "bad", "silent")]
