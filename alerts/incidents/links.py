@@ -20,7 +20,7 @@ UNKNOWN_CADENCE_SECONDS: Final = 3600.0
 # are asked: a hub between 10^4 of them and as many children would give 10^8 pairs.
 MOST_BEHIND_ONE: Final = 4
 # Datasets in a row that are looked through: as deep as what is due and not late yet.
-MOST_RELAYS: Final = 4
+MOST_RELAYS: Final = 3
 NOTHING: Final = -1
 
 
@@ -55,6 +55,10 @@ class _Ways(msgspec.Struct, frozen=True):
     relays: NDArray[np.intp]
     job_keys: NDArray[np.int64]
 
+    def where(self, kept: NDArray[np.bool_] | Positions) -> "_Ways":
+        """Those at these positions, or where this is true."""
+        return _Ways(self.symptoms[kept], self.ends[kept], self.relays[kept], self.job_keys[kept])
+
 
 def links(found: Rows, groups: Groups, given: Estate) -> Links:
     """All explanations that kinds and time allow, between different groups, each once.
@@ -85,10 +89,19 @@ def _ways(found: Rows, given: Estate) -> list[_Ways]:
     near = _first_to_fail(_start(found, given, failing[ups] & hidden[downs]), found)
     on, out = hidden[ups] & hidden[downs], hidden[ups] & failing[downs]
     ways = [direct, _further(near, given, out, 0)]
+    been = _places(near, found)
     for place in range(1, MOST_RELAYS):
         near = _first_to_fail(_further(near, given, on, place - 1), found)
+        # Where it came by fewer, all that follows is known.
+        near = near.where(~np.isin(_places(near, found), been))
+        been = np.concatenate([been, _places(near, found)])
         ways.append(_further(near, given, out, place))
     return ways
+
+
+def _places(ways: _Ways, found: Rows) -> Positions:
+    """One number for each symptom at each end."""
+    return np.asarray(ways.ends * len(found) + ways.symptoms)
 
 
 def _among(given: Estate, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -126,7 +139,7 @@ def _first_to_fail(ways: _Ways, found: Rows) -> _Ways:
     begins = np.flatnonzero(~same_kind)
     rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
     kept = order[rank < MOST_BEHIND_ONE]
-    return _Ways(ways.symptoms[kept], ways.ends[kept], ways.relays[kept], ways.job_keys[kept])
+    return ways.where(kept)
 
 
 def _explained(ways: _Ways, found: Rows, when: "Times") -> Links:

@@ -99,9 +99,9 @@ class Oracle:
         return parent[1] in OF_JOB and writer is not None and writer == self.rows[child[0]]["job"]
 
     def reaches(self, above, below):
-        """By an edge, or through one to four hidden ones."""
+        """By an edge, or through one to three hidden ones."""
         paths = [[above]]
-        for _ in range(5):
+        for _ in range(4):
             paths = [[*path, end] for path in paths for end in self.after[path[-1]] - {path[-1]}]
             if any(path[-1] == below for path in paths):
                 return True
@@ -199,7 +199,7 @@ def check_evidence(cluster, oracle, owners):
         assert member.steps == steps[as_fault(member.fault)]
         path = cluster.path(member)
         assert path[0].steps == 0
-        assert len(member.relays) <= 4
+        assert len(member.relays) <= 3
         for above, below in itertools.pairwise(path):
             assert below.steps - above.steps in {0, 1}
             hidden = [above.dataset_key, *below.relays, below.dataset_key]
