@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench faults lock
+.PHONY: help demo test check bench faults pictures lock
 
 # The virtual environment's tools by name, for us and for what we start.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -34,6 +34,10 @@ bench: ## the budgets, measured: needs a quiet machine
 faults: ## the guarantees, in their long form: 200 collector kills, 30 driver kills, broken disks
 	@scripts/setup.sh test
 	@LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30 pytest -m faults -p no:randomly -rP $(ARGS)
+
+pictures: ## docs/pictures, taken anew of the demo's pages
+	@scripts/setup.sh test
+	@python -m tests.e2e.pictures
 
 lock: ## requirements with hashes, from pyproject.toml
 	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --universal \

@@ -8,9 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 from prometheus_client import CollectorRegistry, start_http_server
 from sqlalchemy import Engine
@@ -24,7 +22,8 @@ from tests.alerts.rules.promtool import rules_of
 from tests.collector.bodies import run_event
 from tests.collector.running import Collector
 from tests.dashboards import estate
-from tests.dashboards.boards import UIDS, board, every_panel
+from tests.dashboards.asked import ALL, Prometheus, filled, targets
+from tests.dashboards.boards import UIDS, board
 from tests.service import shop
 from tests.service.waiting import until
 
@@ -36,7 +35,6 @@ scrape_configs:
   - {{job_name: lineward, static_configs: [{{targets: ["127.0.0.1:{service}"]}}]}}
   - {{job_name: lineward-collector, static_configs: [{{targets: ["127.0.0.1:{collector}"]}}]}}
 """
-_ALL = dict.fromkeys(("$tier", "$owner", "$dataset_namespace", "$dataset"), ".*")
 _ONE = {"$tier": "critical", "$owner": "sales"}
 _ONE |= {"$dataset_namespace": shop.NAMESPACE, "$dataset": shop.CORE}
 # What takes longest: rules over rules; the collector reads the pipeline's place after 30 s.
@@ -45,26 +43,6 @@ _LAST = (
     "sum(sli_tier:lineage_error_budget_left:ratio30d)",
     "lineage_collector_spool_waiting_events",
 )
-
-
-class Prometheus:
-    """Asks one."""
-
-    def __init__(self, url: str) -> None:
-        self._url = f"{url}/api/v1"
-
-    def ask(self, expr: str, *, is_range: bool) -> list[Any]:
-        """The series of an answer: of this instant, or of the last half minute."""
-        now = time.time()
-        span = {"start": now - 30, "end": now, "step": 1} if is_range else {"time": now}
-        path = "query_range" if is_range else "query"
-        found = httpx.post(f"{self._url}/{path}", data={"query": expr, **span}, timeout=30).json()
-        assert found["status"] == "success", f"{expr}: {found.get('error')}"
-        return list(found["data"]["result"])
-
-    def names(self) -> set[str]:
-        """Of all metrics that were scraped or recorded."""
-        return set(httpx.get(f"{self._url}/label/__name__/values").json()["data"])
 
 
 @pytest.fixture(scope="module")
@@ -119,28 +97,12 @@ def _go_on(asked: Prometheus, collector: Collector, engine: Engine, errors: int)
     until(lambda: asked.ask("sum(lineage_collector_refused_total) > 0", is_range=False))
 
 
-def _filled(expr: str, values: dict[str, str]) -> str:
-    # The longest first: one's name begins another's.
-    for name in sorted(values, key=len, reverse=True):
-        expr = expr.replace(name, values[name])
-    return expr
-
-
-def _targets() -> list[tuple[str, dict[str, Any]]]:
-    return [
-        (f"{uid}: {panel['title']} {target['refId']}", target)
-        for uid, panel in every_panel()
-        for target in panel["targets"]
-        if "expr" in target
-    ]
-
-
 def test_every_question_has_an_answer_or_a_reason_for_none(prometheus):
     """With all tiers, owners and datasets; a listed reason that holds no more is taken out."""
     empty = {
         name
-        for name, target in _targets()
-        if not prometheus.ask(_filled(target["expr"], _ALL), is_range=target["range"])
+        for name, target in targets()
+        if not prometheus.ask(filled(target["expr"], ALL), is_range=target["range"])
     }
 
     assert empty == set(RIGHTLY_EMPTY)
@@ -155,8 +117,8 @@ def test_a_question_of_what_does_not_exist_has_no_answer(prometheus):
 
 def test_every_question_can_be_asked_of_one_dataset(prometheus):
     """Chosen values make no question wrong, whether or not it then has an answer."""
-    for name, target in _targets():
-        found = prometheus.ask(_filled(target["expr"], _ONE), is_range=target["range"])
+    for name, target in targets():
+        found = prometheus.ask(filled(target["expr"], _ONE), is_range=target["range"])
         assert isinstance(found, list), name
 
 
@@ -166,7 +128,7 @@ def test_annotations_and_variables_are_of_series_that_exist(prometheus):
     for uid in UIDS:
         document = board(uid)
         for annotation in document["annotations"]["list"]:
-            assert prometheus.ask(_filled(annotation["expr"], _ALL), is_range=True), annotation
+            assert prometheus.ask(filled(annotation["expr"], ALL), is_range=True), annotation
         queries = [one["query"] for one in document["templating"]["list"] if one["type"] == "query"]
         metrics = {query.removeprefix("label_values(").split("{")[0] for query in queries}
         assert {metric.split(",")[0] for metric in metrics} <= names
@@ -175,9 +137,9 @@ def test_annotations_and_variables_are_of_series_that_exist(prometheus):
 def test_a_figure_is_what_the_catalog_says(prometheus):
     """Not any answer will do: the incident's root, its criticals and its time left."""
     found = {}
-    for name, target in _targets():
+    for name, target in targets():
         if "What is wrong, whose it is" in name:
-            (row,) = prometheus.ask(_filled(target["expr"], _ALL), is_range=False)
+            (row,) = prometheus.ask(filled(target["expr"], ALL), is_range=False)
             found[target["legendFormat"]] = float(row["value"][1])
             labels = row["metric"]
 

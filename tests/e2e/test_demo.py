@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.demos import ANY_PORTS
 from tests.service.commandline import environ, lineward
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.e2e
 
-ANY_PORTS = {f"LINEWARD_{role}_PORT": "0" for role in ("COLLECTOR", "SERVICE", "METRICS")}
 Start = Callable[..., subprocess.Popen[str]]
 
 

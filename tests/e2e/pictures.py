@@ -1,0 +1,69 @@
+"""`make pictures`: pages of the explorer as the demo fills them, in `docs/pictures`."""
+
+import shutil
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlencode
+
+import httpx
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.e2e.demos import shown
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
+Scheme = Literal["light", "dark"]
+_WIDE, _NARROW = (1280, 800), (390, 844)
+
+
+def take() -> None:
+    """All of them; what was there is replaced."""
+    FOLDER.mkdir(exist_ok=True)
+    with shown() as ports, sync_playwright() as started:
+        browser = started.chromium.launch(
+            executable_path=shutil.which("chromium") or shutil.which("chromium-browser"),
+            args=["--no-sandbox"],
+        )
+        at = f"http://127.0.0.1:{ports['pages']}"
+        for name, path in _pages(at).items():
+            _picture(browser, at + path, name)
+        _picture(browser, f"{at}/", "overview-dark", scheme="dark")
+        _picture(browser, f"{at}/", "overview-narrow", is_narrow=True)
+        browser.close()
+
+
+def _picture(
+    browser: Browser, address: str, name: str, *, is_narrow: bool = False, scheme: Scheme = "light"
+) -> None:
+    width, height = _NARROW if is_narrow else _WIDE
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(address)
+    # The first page is read without a scroll; the others from their beginning to their end.
+    page.screenshot(path=FOLDER / f"{name}.png", full_page=not name.startswith("overview"))
+    context.close()
+
+
+def _pages(at: str) -> dict[str, str]:
+    """Path by name; the ids are the demo's."""
+    incident = _asked(at, "incidents", all="true")["incidents"][0]["id"]
+    runs = _asked(at, "runs", dataset="mart/churn")["runs"]
+    failed = next(run["run_id"] for run in runs if run["status"] == "FAIL")
+    good = next(run["run_id"] for run in runs if run["status"] == "COMPLETE")
+    return {
+        "overview": "/",
+        "datasets": "/datasets",
+        "dataset": "/dataset?" + urlencode({"dataset": "mart/churn"}),
+        "incidents": "/incidents?all=true",
+        "incident": f"/incidents/{incident}",
+        "run": f"/runs/{failed}",
+        "diff": f"/runs/{good}/diff/{failed}",
+    }
+
+
+def _asked(at: str, path: str, **asked: str) -> dict[str, Any]:
+    answer = httpx.get(f"{at}/api/v1/{path}", params=asked, timeout=30)
+    return dict(answer.raise_for_status().json())
+
+
+if __name__ == "__main__":
+    take()
