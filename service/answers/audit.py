@@ -3,23 +3,23 @@
 import msgspec
 
 from lineage.catalog.reader import Reader
+from service.answers.cursors import Whole, cursor_of, key_of
 from service.answers.moments import iso_of
 
 _ROWS = """
 SELECT id, at, who, via, action, detail, answer FROM audit
 WHERE (CAST(:who AS TEXT) IS NULL OR who = :who)
   AND (CAST(:action AS TEXT) IS NULL OR action = :action)
-  AND (CAST(:before AS BIGINT) IS NULL OR id < :before)
+  AND (CAST(:before AS BIGINT) IS NULL OR id < CAST(:before AS BIGINT))
 ORDER BY id DESC LIMIT :limit
 """
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """Which rows: of one person, of one action, older than one; none of them is all."""
+    """Which rows: of one person, of one action; neither is all."""
 
     who: str | None = None
     action: str | None = None
-    before: int | None = None
 
 
 class AuditRow(msgspec.Struct, frozen=True):
@@ -35,20 +35,29 @@ class AuditRow(msgspec.Struct, frozen=True):
 
 
 class AuditPage(msgspec.Struct, frozen=True):
-    """The newest first; `next_before` leads to older ones."""
+    """The newest first; `next_cursor` leads to older ones."""
 
     rows: list[AuditRow]
     partial: bool
     partial_reason: str | None
-    next_before: int | None
+    next_cursor: str | None
 
 
-def audit(reader: Reader, wanted: Wanted, *, limit: int) -> AuditPage:
-    """At most `limit` rows."""
-    values = {**msgspec.structs.asdict(wanted), "limit": limit + 1}
+def audit(reader: Reader, wanted: Wanted, *, limit: int, cursor: str | None = None) -> AuditPage:
+    """At most `limit` rows.
+
+    Raises:
+        InvalidQuestionError: a cursor that is none of this question's.
+    """
+    question = "audit", wanted
+    (before,) = key_of(cursor, question, tuple[Whole]) or (None,)
+    values = {**msgspec.structs.asdict(wanted), "before": before, "limit": limit + 1}
     found = reader.rows(_ROWS, values)
     rows = [AuditRow(number, iso_of(at), *rest) for number, at, *rest in found[:limit]]
-    if len(found) <= limit:
-        return AuditPage(rows, partial=False, partial_reason=None, next_before=None)
-    reason = f"the newest {limit}; there are older ones"
-    return AuditPage(rows, partial=True, partial_reason=reason, next_before=rows[-1].id)
+    is_cut = len(found) > limit
+    return AuditPage(
+        rows,
+        partial=is_cut,
+        partial_reason=f"{limit:,} are shown; there are older ones" if is_cut else None,
+        next_cursor=cursor_of(question, (rows[-1].id,)) if is_cut else None,
+    )

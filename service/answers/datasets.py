@@ -6,7 +6,9 @@ import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
 from service.access.sight import EVERYTHING, Sight
+from service.answers.cursors import Text, Whole, cursor_of, key_of
 from service.answers.moments import Evaluated, iso
+from service.answers.seen import seen
 from service.answers.shapes import DatasetPage, DatasetRow
 from service.errors import InvalidQuestionError
 
@@ -27,18 +29,31 @@ _FILTERED = f"""{JUDGED}
   AND (CAST(:owner AS TEXT) IS NULL OR p.owner = :owner)
   AND (CAST(:contains AS TEXT) IS NULL OR d.name LIKE :contains ESCAPE '!')
 """
-_NAMESPACES = "SELECT DISTINCT namespace FROM dataset WHERE canonical_key = dataset_key"
 _COUNTS = f"SELECT {RANK}, COUNT(*) {_FILTERED} AND {{seen}} GROUP BY 1"
-_ROWS = f"""
-SELECT d.namespace, d.name, p.tier, p.owner, s.state, s.sli, s.reason, s.since
-{_FILTERED} AND {{seen}} AND {RANK} IN (:bad, :unknown, :learning, :good)
-ORDER BY {RANK}, CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END,
-  d.namespace, d.name
-LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
+_KEY = f"""
+{RANK}, CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, d.namespace, d.name
 """
+_ROWS = f"""
+SELECT {_KEY}, p.tier, p.owner, s.state, s.sli, s.reason, s.since
+{_FILTERED} AND {{seen}} AND {RANK} IN (:bad, :unknown, :learning, :good) {{behind}}
+ORDER BY {_KEY} LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
+"""
+_BEHIND = f"AND ({_KEY}) > (:rank, :of_tier, :namespace, :name)"
+_SortKey = tuple[Whole, Whole, Text, Text]
 _EVERY = 2**62
 _NO_RANK = -1
 _STATES = "SELECT dataset_key, state FROM dataset_state WHERE is_worst AND dataset_key IN (:keys)"
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Which part of the list: behind a cursor or, of pages with numbers, so far in."""
+
+    limit: int | None = None
+    cursor: str | None = None
+    offset: int = 0
+
+
+_WHOLE = Part()
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,13 +65,11 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     contains: str | None = None  # in the name
 
 
-def datasets(  # noqa: PLR0913 - the last three by name
+def datasets(
     reader: Reader,
     filters: Filters,
     evaluated: Evaluated,
-    *,
-    limit: int | None = None,
-    offset: int = 0,
+    part: Part = _WHOLE,
     sight: Sight = EVERYTHING,
 ) -> DatasetPage:
     """The datasets that are not retired, worst first.
@@ -64,23 +77,32 @@ def datasets(  # noqa: PLR0913 - the last three by name
     What was good in a stale evaluation is unknown now: a dead pipeline shows no good figure.
 
     Raises:
-        InvalidQuestionError: no such state.
+        InvalidQuestionError: no such state, or a cursor that is none of this question's.
     """
     if filters.state is not None and filters.state not in WORST_FIRST:
         message = f"state: expected one of {', '.join(WORST_FIRST)}, got {filters.state[:80]!r}"
         raise InvalidQuestionError(message)
-    seen, names = _seen(reader, sight)
+    behind = key_of(part.cursor, _question(filters), _SortKey)
+    condition, names = seen(reader, sight)
     values = {**_values(filters), **names}
     counts = [
         (rank, count)
-        for rank, count in _counts(reader, values, seen)
+        for rank, count in _counts(reader, values, condition)
         if filters.state in {None, _of_now(WORST_FIRST[rank], evaluated)}
     ]
-    most = _EVERY if limit is None else limit
-    ranks, skipped = _ranks_of(counts, offset, offset + most)
-    window = {"most": most, "offset": offset - skipped}
-    rows = reader.rows(_ROWS.format(seen=seen), {**values, **ranks, **window}) if ranks else []
-    return _page([_row(row, evaluated) for row in rows], sum(n for _, n in counts), offset)
+    most = _EVERY if part.limit is None else part.limit
+    values |= _window(counts, part.offset, most + 1, behind)
+    sql = _ROWS.format(seen=condition, behind="" if behind is None else _BEHIND)
+    rows = reader.rows(sql, values)
+    shown, total = [_row(row[2:], evaluated) for row in rows[:most]], sum(n for _, n in counts)
+    is_cut = len(shown) < total
+    return DatasetPage(
+        datasets=shown,
+        total=total,
+        partial=is_cut,
+        partial_reason=f"{len(shown):,} of {total:,} shown" if is_cut else None,
+        next_cursor=cursor_of(_question(filters), rows[most - 1][:4]) if rows[most:] else None,
+    )
 
 
 def counts_by_state(
@@ -88,8 +110,8 @@ def counts_by_state(
 ) -> dict[str, int]:
     """How many datasets are in each state; what was good in a stale evaluation is unknown."""
     counts = dict.fromkeys(WORST_FIRST, 0)
-    seen, names = _seen(reader, sight)
-    for rank, count in _counts(reader, {**_values(Filters()), **names}, seen):
+    condition, names = seen(reader, sight)
+    for rank, count in _counts(reader, {**_values(Filters()), **names}, condition):
         counts[_of_now(WORST_FIRST[rank], evaluated)] += count
     return counts
 
@@ -113,27 +135,35 @@ def _values(filters: Filters) -> dict[str, Any]:
     return {"tier": filters.tier, "owner": filters.owner, "contains": contains}
 
 
-def _counts(reader: Reader, values: dict[str, Any], seen: str) -> list[tuple[int, int]]:
-    rows = reader.rows(_COUNTS.format(seen=seen), values)
+def _counts(reader: Reader, values: dict[str, Any], condition: str) -> list[tuple[int, int]]:
+    rows = reader.rows(_COUNTS.format(seen=condition), values)
     return sorted((rank, count) for rank, count in rows)
 
 
-def _seen(reader: Reader, sight: Sight) -> tuple[str, dict[str, str]]:
-    """A condition on the namespace, and its values: namespaces are few, and listed."""
-    if sight.is_whole:
-        return "1 = 1", {}
-    names = [row[0] for row in reader.rows(_NAMESPACES) if sight.sees(row[0])]
-    values = {f"seen_{n}": name for n, name in enumerate(names)}
-    listed = ", ".join(f":{name}" for name in values)
-    return (f"d.namespace IN ({listed})" if names else "1 = 0"), values
+def _question(filters: Filters) -> tuple[str, Filters]:
+    return "datasets", filters
 
 
-def _ranks_of(counts: list[tuple[int, int]], begin: int, end: int) -> tuple[dict[str, int], int]:
-    """The states that rows [begin, end) are in, and how many rows come before these states.
+def _window(
+    counts: list[tuple[int, int]], offset: int, most: int, behind: tuple[Any, ...] | None
+) -> dict[str, Any]:
+    """Values of the part that is asked for, by the states that it may be in.
 
     A page of the worst need not sort all that are good.
     """
-    ranks: dict[str, int] = {}
+    if behind is None:
+        ranks, skipped = _ranks_of(counts, offset, offset + most)
+        return {**ranks, "most": most, "offset": offset - skipped}
+    begin = sum(count for rank, count in counts if rank <= behind[0])
+    ranks, _ = _ranks_of(counts, begin, begin + most)
+    here = {WORST_FIRST[rank]: rank for rank, _ in counts if rank == behind[0]}
+    key = dict(zip(("rank", "of_tier", "namespace", "name"), behind, strict=True))
+    return {**ranks, **here, **key, "most": most, "offset": 0}
+
+
+def _ranks_of(counts: list[tuple[int, int]], begin: int, end: int) -> tuple[dict[str, int], int]:
+    """The states that rows [begin, end) are in, and how many rows come before these states."""
+    ranks = dict.fromkeys(WORST_FIRST, _NO_RANK)
     before = skipped = 0
     for rank, count in counts:
         if before + count <= begin:
@@ -141,7 +171,7 @@ def _ranks_of(counts: list[tuple[int, int]], begin: int, end: int) -> tuple[dict
         elif before < end:
             ranks[WORST_FIRST[rank]] = rank
         before += count
-    return ranks and dict.fromkeys(WORST_FIRST, _NO_RANK) | ranks, skipped
+    return ranks, skipped
 
 
 def _of_now(state: str, evaluated: Evaluated) -> str:
@@ -158,10 +188,3 @@ def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
         since = evaluated.at
         return DatasetRow(namespace, name, tier, owner, "unknown", None, PIPELINE_LAG, since)
     return DatasetRow(namespace, name, tier, owner, "good", None, None, iso(since))
-
-
-def _page(rows: list[DatasetRow], total: int, offset: int) -> DatasetPage:
-    partial = len(rows) < total
-    reason = f"{len(rows)} of {total} shown, from {offset} on" if partial else None
-    end = offset + len(rows)
-    return DatasetPage(rows, total, partial, reason, end if rows and end < total else None)

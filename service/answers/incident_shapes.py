@@ -37,12 +37,16 @@ class IncidentRow(msgspec.Struct, frozen=True):
 
 
 class IncidentPage(msgspec.Struct, frozen=True):
-    """Some of the incidents: what is open before what is over, pages before tickets."""
+    """Some of the incidents: what is open before what is over, pages before tickets.
+
+    `total` is of all that may be seen; `next_cursor` leads on.
+    """
 
     incidents: list[IncidentRow]
     total: int
     partial: bool
     partial_reason: str | None
+    next_cursor: str | None = None
 
 
 class IncidentMember(msgspec.Struct, frozen=True):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from lineage.catalog.reader import Reader, Row, rows_for
 from service.access.sight import EVERYTHING, Sight
+from service.answers.cursors import Text, Whole, cursor_of, key_of
 from service.answers.incident_shapes import (
     IncidentDetail,
     IncidentImpacted,
@@ -13,6 +14,7 @@ from service.answers.incident_shapes import (
     IncidentStep,
 )
 from service.answers.moments import iso, iso_of
+from service.answers.seen import seen
 from service.errors import UnknownIncidentError
 
 MOST_LISTED = 1_000
@@ -28,11 +30,20 @@ _COLUMNS = """
 # What was pending was told to nobody; it is shown as long as it is.
 _SHOWN = "(i.state != 'pending' OR i.is_remembered)"
 _OVER = "CASE WHEN i.state IN ('resolved', 'suppressed') THEN 1 ELSE 0 END"
+_KEY = f"""{_OVER}, CASE i.severity WHEN 'page' THEN 0 ELSE 1 END,
+  -coalesce(i.resolved_at, i.opened_at, i.seen_at), i.incident_id"""
+_WANTED = f"""
+FROM incident i WHERE {_SHOWN} AND (:every = 1 OR i.state != 'resolved') AND {{seen}}
+"""
+_COUNTED = f"SELECT COUNT(*) {_WANTED}"
 _LISTED = f"""
-SELECT {_COLUMNS} FROM incident i WHERE {_SHOWN} AND (:every = 1 OR i.state != 'resolved')
-ORDER BY {_OVER}, CASE i.severity WHEN 'page' THEN 0 ELSE 1 END,
-  coalesce(i.resolved_at, i.opened_at, i.seen_at) DESC, i.incident_id LIMIT :most
-"""  # noqa: S608 - constants only
+SELECT {_COLUMNS}, {_KEY} {_WANTED} {{behind}} ORDER BY {_KEY} LIMIT :most
+"""
+_BEHIND = f"AND ({_KEY}) > (:is_over, :of_severity, CAST(:at AS BIGINT), :id)"
+_SortKey = tuple[Whole, Whole, Whole, Text]
+_OF_SEEN = """EXISTS (
+  SELECT 1 FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
+  WHERE m.incident_id = i.incident_id AND {seen})"""
 _ONE = f"SELECT {_COLUMNS} FROM incident i WHERE i.incident_id = :id"  # noqa: S608 - likewise
 _NAMESPACES = """
 SELECT DISTINCT m.incident_id, d.namespace, m.steps = 0 FROM incident_member m
@@ -65,15 +76,46 @@ ORDER BY revision LIMIT :most
 
 
 def incidents(
-    reader: Reader, sight: Sight = EVERYTHING, *, is_over_too: bool = False, limit: int = 100
+    reader: Reader,
+    sight: Sight = EVERYTHING,
+    *,
+    is_over_too: bool = False,
+    limit: int = 100,
+    cursor: str | None = None,
 ) -> IncidentPage:
-    """Those that are not over, or all; of which a dataset may be seen."""
-    rows = reader.rows(_LISTED, {"every": int(is_over_too), "most": MOST_LISTED + 1})
-    seen = _seen(reader, rows, sight)
-    shown = [_row(row, is_root_seen=seen[row[0]]) for row in rows if row[0] in seen]
-    is_partial = len(shown) > limit or len(rows) > MOST_LISTED
-    reason = f"the first {limit} are shown" if is_partial else None
-    return IncidentPage(shown[:limit], len(shown), is_partial, reason)
+    """Those that are not over, or all; of which a dataset may be seen.
+
+    Raises:
+        InvalidQuestionError: a cursor that is none of this question's.
+    """
+    question = "incidents", is_over_too
+    behind = key_of(cursor, question, _SortKey)
+    condition, names = seen(reader, sight)
+    of_seen = condition if sight.is_whole else _OF_SEEN.format(seen=condition)
+    values = {"every": int(is_over_too), **names}
+    total: int = reader.rows(_COUNTED.format(seen=of_seen), values)[0][0]
+    values |= {"most": limit + 1}
+    if behind is not None:
+        values |= dict(zip(("is_over", "of_severity", "at", "id"), behind, strict=True))
+    sql = _LISTED.format(seen=of_seen, behind="" if behind is None else _BEHIND)
+    rows = reader.rows(sql, values)
+    return _page(reader, rows, sight, (limit, total, question))
+
+
+def _page(
+    reader: Reader, rows: Sequence[Row], sight: Sight, asked: tuple[int, int, object]
+) -> IncidentPage:
+    limit, total, question = asked
+    roots = _seen(reader, rows[:limit], sight)
+    shown = [_row(row, is_root_seen=roots[row[0]]) for row in rows[:limit]]
+    is_cut = len(shown) < total
+    return IncidentPage(
+        incidents=shown,
+        total=total,
+        partial=is_cut,
+        partial_reason=f"{len(shown):,} of {total:,} shown" if is_cut else None,
+        next_cursor=cursor_of(question, rows[limit - 1][-4:]) if rows[limit:] else None,
+    )
 
 
 def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> IncidentDetail:
@@ -83,8 +125,8 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
         UnknownIncidentError: there is none of this id, or nothing of it may be seen.
     """
     rows = reader.rows(_ONE, {"id": number})
-    seen = _seen(reader, rows, sight)
-    if number not in seen:
+    roots = _seen(reader, rows, sight)
+    if number not in roots:
         message = f"no incident has the id {number[:80]!r}: `lineward incidents` lists them"
         raise UnknownIncidentError(message)
     asked = {"id": number, "most": MOST_MEMBERS + 1}
@@ -95,8 +137,8 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
     cuts = [f"{MOST_MEMBERS:,} datasets"] if is_cut else []
     cuts += [f"{MOST_STEPS:,} steps"] if len(steps) > MOST_STEPS else []
     return IncidentDetail(
-        incident=_row(rows[0], is_root_seen=seen[number]),
-        evidence=rows[0][18] if seen[number] else "",
+        incident=_row(rows[0], is_root_seen=roots[number]),
+        evidence=rows[0][18] if roots[number] else "",
         members=[_member(row, sight) for row in members[:MOST_MEMBERS] if sight.sees(row[0])],
         impacted=[IncidentImpacted(*row) for row in impacted[:MOST_MEMBERS] if sight.sees(row[0])],
         steps=[IncidentStep(row[0], iso_of(row[1]), *row[2:]) for row in steps[:MOST_STEPS]],

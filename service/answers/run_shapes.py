@@ -104,10 +104,11 @@ class RecentRun(msgspec.Struct, frozen=True):
 
 
 class RecentRuns(msgspec.Struct, frozen=True):
-    """The newest runs of a dataset."""
+    """The newest runs of a dataset; `next_cursor` leads to older ones."""
 
     dataset_namespace: str
     dataset: str
     runs: list[RecentRun]
     partial: bool
     partial_reason: str | None
+    next_cursor: str | None

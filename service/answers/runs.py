@@ -8,6 +8,7 @@ import msgspec
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.states import run_state
 from service.access.sight import EVERYTHING, Sight
+from service.answers.cursors import Whole, cursor_of, key_of
 from service.answers.moments import iso, iso_of, seconds_between
 from service.answers.named import Dataset
 from service.answers.run_shapes import (
@@ -54,15 +55,16 @@ _RECENT = f"""
 SELECT {_RUN_SUMMARY}, newest.directions, r.landed_at,
   (SELECT COUNT(*) FROM run_io x WHERE x.run_key = r.run_key AND x.direction = 'read'),
   (SELECT COUNT(*) FROM run_io x WHERE x.run_key = r.run_key AND x.direction = 'write'),
-  r.evidence, r.producer, r.adapter_version
+  r.evidence, r.producer, r.adapter_version, newest.seen_at, r.run_key
 FROM (
   SELECT io.run_key, CASE WHEN MIN(io.direction) = MAX(io.direction) THEN MIN(io.direction)
     ELSE 'both' END AS directions, MAX(io.last_event_at) AS seen_at
   FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key WHERE d.canonical_key = :key
-  GROUP BY io.run_key ORDER BY seen_at DESC, io.run_key LIMIT :most
+  GROUP BY io.run_key {{behind}} ORDER BY seen_at DESC, io.run_key LIMIT :most
 ) AS newest JOIN run r ON r.run_key = newest.run_key
 ORDER BY newest.seen_at DESC, r.run_key
 """  # noqa: S608 - constants only
+_BEHIND = "HAVING (-MAX(io.last_event_at), io.run_key) > (-CAST(:seen_at AS BIGINT), :run_key)"
 
 
 def run(reader: Reader, run_id: str, sight: Sight = EVERYTHING) -> RunAnswer:
@@ -105,18 +107,38 @@ def last_run(reader: Reader, dataset_key: int, sight: Sight = EVERYTHING) -> Run
 
 
 def recent_runs(
-    reader: Reader, named: Dataset, sight: Sight = EVERYTHING, *, limit: int = 50
+    reader: Reader,
+    named: Dataset,
+    sight: Sight = EVERYTHING,
+    *,
+    limit: int = 50,
+    cursor: str | None = None,
 ) -> RecentRuns:
-    """The newest runs that read or wrote this dataset, by the time of their events."""
+    """The newest runs that read or wrote this dataset, by the time of their events.
+
+    Raises:
+        InvalidQuestionError: a cursor that is none of this question's.
+    """
     key, namespace, name = named
-    rows = reader.rows(_RECENT, {"key": key, "most": limit + 1})
-    reason = f"the newest {limit} are shown" if len(rows) > limit else None
-    runs = [_recent(row, sight) for row in rows[:limit]]
-    return RecentRuns(namespace, name, runs, reason is not None, reason)
+    question = "runs", key
+    behind = key_of(cursor, question, tuple[Whole, Whole])
+    values = {"key": key, "most": limit + 1}
+    if behind is not None:
+        values |= dict(zip(("seen_at", "run_key"), behind, strict=True))
+    rows = reader.rows(_RECENT.format(behind="" if behind is None else _BEHIND), values)
+    is_cut = len(rows) > limit
+    return RecentRuns(
+        dataset_namespace=namespace,
+        dataset=name,
+        runs=[_recent(row, sight) for row in rows[:limit]],
+        partial=is_cut,
+        partial_reason=f"{limit:,} are shown; there are older ones" if is_cut else None,
+        next_cursor=cursor_of(question, rows[limit - 1][-2:]) if is_cut else None,
+    )
 
 
 def _recent(row: Row, sight: Sight) -> RecentRun:
-    directions, landed_at, inputs, outputs, evidence, producer, adapter_version = row[9:]
+    directions, landed_at, inputs, outputs, evidence, producer, adapter_version = row[9:-2]
     return RecentRun(
         **_summary(row, sight),
         direction=directions,

@@ -22,13 +22,13 @@ class DatasetRow(msgspec.Struct, frozen=True):
 
 
 class DatasetPage(msgspec.Struct, frozen=True):
-    """Some of the datasets, in the order of severity and name."""
+    """Some of the datasets, in the order of severity and name; `next_cursor` leads on."""
 
     datasets: list[DatasetRow]
     total: int
     partial: bool
     partial_reason: str | None
-    next_offset: int | None
+    next_cursor: str | None
 
 
 class SliRow(msgspec.Struct, frozen=True):

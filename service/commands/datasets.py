@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from service.answers.datasets import Filters, datasets
+from service.answers.datasets import Filters, Part, datasets
 from service.answers.moments import stale_warning
 from service.answers.shapes import DatasetPage
 from service.asking import question
@@ -34,7 +34,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
     filters = Filters(state=only, tier=tier, owner=owner, contains=contains)
     most = limit if as_json else limit or _SHOWN
     with question(read(data_dir)) as asked:
-        page = datasets(asked.reader, filters, asked.evaluated, limit=most)
+        page = datasets(asked.reader, filters, asked.evaluated, Part(limit=most))
         if asked.evaluated.stale:
             warn(stale_warning(asked.evaluated))
     if page.partial_reason:

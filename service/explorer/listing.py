@@ -3,7 +3,7 @@
 import msgspec
 
 from lineage.states import TIERS
-from service.answers.datasets import WORST_FIRST, Filters, datasets
+from service.answers.datasets import WORST_FIRST, Filters, Part, datasets
 from service.answers.shapes import DatasetPage
 from service.asking import Question
 from service.explorer.addresses import datasets_at
@@ -34,16 +34,15 @@ class Listing(msgspec.Struct, frozen=True):
 
 def listing(asked: Question, filters: Filters, offset: int) -> Listing:
     """The worst first, as many as a page has."""
-    page = datasets(
-        asked.reader, filters, asked.evaluated, limit=PER_PAGE, offset=offset, sight=asked.sight
-    )
+    part = Part(limit=PER_PAGE, offset=offset)
+    page = datasets(asked.reader, filters, asked.evaluated, part, asked.sight)
     return Listing(
         filters=filters,
         choices=_choices(filters),
         page=page,
         first=offset + 1 if page.datasets else 0,
         before=_at(filters, max(0, offset - PER_PAGE)) if offset else None,
-        after=None if page.next_offset is None else _at(filters, page.next_offset),
+        after=None if page.next_cursor is None else _at(filters, offset + len(page.datasets)),
         evaluated_at=asked.evaluated.at,
         stale=asked.evaluated.stale,
     )

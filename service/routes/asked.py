@@ -1,16 +1,22 @@
 """A question of the API: by one who may see so much."""
 
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Annotated, Any
 
 from litestar import Request
 from litestar.datastructures import State
+from litestar.params import QueryParameter
 
 from service.access.gate import sight_of
 from service.access.sight import EVERYTHING
+from service.answers.cursors import MOST_CHARACTERS
 from service.asking import Question, question
 
 AnyRequest = Request[Any, Any, State]
+Cursor = Annotated[
+    str | None,
+    QueryParameter(max_length=MOST_CHARACTERS, description="`next_cursor` of the page before."),
+]
 
 
 def asked_by(request: AnyRequest) -> AbstractContextManager[Question]:

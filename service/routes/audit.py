@@ -6,10 +6,9 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from service.answers.audit import AuditPage, Wanted, audit
-from service.routes.asked import AnyRequest, asked_by
+from service.routes.asked import AnyRequest, Cursor, asked_by
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")]
-_Before = Annotated[int | None, QueryParameter(ge=1, description="Rows older than this one.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
 
@@ -19,9 +18,9 @@ def get_audit(
     *,
     who: _Text = None,
     action: _Text = None,
-    before: _Before = None,
     limit: _Limit = 100,
+    cursor: Cursor = None,
 ) -> AuditPage:
     """The newest first."""
     with asked_by(request) as asked:
-        return audit(asked.reader, Wanted(who, action, before), limit=limit)
+        return audit(asked.reader, Wanted(who, action), limit=limit, cursor=cursor)

@@ -7,15 +7,14 @@ from litestar.params import FromQuery, QueryParameter
 
 from service.answers import dataset as one
 from service.answers.dataset_history import dataset_history
-from service.answers.datasets import Filters, datasets
+from service.answers.datasets import Filters, Part, datasets
 from service.answers.history_shapes import History
 from service.answers.named import dataset_named
 from service.answers.shapes import DatasetDetail, DatasetPage, Why
-from service.routes.asked import AnyRequest, asked_by
+from service.routes.asked import AnyRequest, Cursor, asked_by
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="At most so many.")]
 _Most = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many of each.")]
-_Offset = Annotated[int, QueryParameter(ge=0, description="Skip so many.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
 
@@ -28,13 +27,13 @@ def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
     owner: _Text = None,
     contains: _Text = None,
     limit: _Limit = 1_000,
-    offset: _Offset = 0,
+    cursor: Cursor = None,
 ) -> DatasetPage:
     """The datasets and the worst state of each, worst first."""
     filters = Filters(state=dataset_state, tier=tier, owner=owner, contains=contains)
     with asked_by(request) as asked:
-        page = {"limit": limit, "offset": offset}
-        return datasets(asked.reader, filters, asked.evaluated, sight=asked.sight, **page)
+        part = Part(limit=limit, cursor=cursor)
+        return datasets(asked.reader, filters, asked.evaluated, part, asked.sight)
 
 
 @get("/api/v1/dataset", query="dataset", access="dataset", is_cut=True, sync_to_thread=True)

@@ -7,7 +7,7 @@ from litestar.params import FromPath, QueryParameter
 
 from service.answers.incident_shapes import IncidentDetail, IncidentPage
 from service.answers.incidents import incident, incidents
-from service.routes.asked import AnyRequest, asked_by
+from service.routes.asked import AnyRequest, Cursor, asked_by
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")]
 _All = Annotated[bool, QueryParameter(name="all", description="Those that are over too.")]
@@ -15,11 +15,13 @@ _All = Annotated[bool, QueryParameter(name="all", description="Those that are ov
 
 @get("/api/v1/incidents", access="incidents", is_cut=True, sync_to_thread=True)
 def get_incidents(
-    request: AnyRequest, *, limit: _Limit = 100, is_over_too: _All = False
+    request: AnyRequest, *, limit: _Limit = 100, is_over_too: _All = False, cursor: Cursor = None
 ) -> IncidentPage:
     """Those that are not over, or all of the last months."""
     with asked_by(request) as asked:
-        return incidents(asked.reader, asked.sight, is_over_too=is_over_too, limit=limit)
+        return incidents(
+            asked.reader, asked.sight, is_over_too=is_over_too, limit=limit, cursor=cursor
+        )
 
 
 @get("/api/v1/incidents/{incident_id:str}", access="incident", is_cut=True, sync_to_thread=True)

@@ -8,7 +8,7 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 from service.answers.named import dataset_named
 from service.answers.run_shapes import RecentRuns, RunAnswer
 from service.answers.runs import recent_runs, run
-from service.routes.asked import AnyRequest, asked_by
+from service.routes.asked import AnyRequest, Cursor, asked_by
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")]
 
@@ -27,8 +27,9 @@ def get_runs(
     dataset: FromQuery[str],
     dataset_namespace: FromQuery[str | None] = None,
     limit: _Limit = 50,
+    cursor: Cursor = None,
 ) -> RecentRuns:
     """The newest runs that read or wrote a dataset, with the times of their events."""
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        return recent_runs(asked.reader, named, asked.sight, limit=limit)
+        return recent_runs(asked.reader, named, asked.sight, limit=limit, cursor=cursor)

@@ -38,18 +38,18 @@ def test_datasets_are_the_same_rows_as_the_command_gives(client, catalog):
     found = client.get("/api/v1/datasets").json()
 
     assert found["datasets"] == answer("datasets", catalog=catalog)
-    assert (found["total"], found["partial"], found["next_offset"]) == (4, False, None)
+    assert (found["total"], found["partial"], found["next_cursor"]) == (4, False, None)
 
 
 def test_a_page_that_is_cut_says_so_and_where_the_next_begins(client):
     """Two of four: partial, with the reason; the last page ends it."""
     first = client.get("/api/v1/datasets", params={"limit": 2}).json()
-    last = client.get("/api/v1/datasets", params={"limit": 2, "offset": 2}).json()
+    onwards = {"limit": 2, "cursor": first["next_cursor"]}
+    last = client.get("/api/v1/datasets", params=onwards).json()
 
     assert first["partial"] is True
-    assert first["partial_reason"] == "2 of 4 shown, from 0 on"
-    assert first["next_offset"] == 2
-    assert last["next_offset"] is None
+    assert first["partial_reason"] == "2 of 4 shown"
+    assert last["next_cursor"] is None
     names = [row["dataset"] for row in first["datasets"] + last["datasets"]]
     assert sorted(names) == sorted(shop.NAMES)
 

@@ -90,7 +90,8 @@ def test_counts_and_pages_are_of_what_may_be_seen(estate):
     """Totals tell nothing either."""
     page = estate.get("/api/v1/datasets?limit=3", "shop").json()
 
-    assert (page["total"], page["next_offset"]) == (4, 3)
+    assert (page["total"], len(page["datasets"])) == (4, 3)
+    assert page["next_cursor"]
     assert estate.get("/api/v1/datasets", "boss").json()["total"] == 5
 
 

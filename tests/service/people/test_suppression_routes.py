@@ -109,13 +109,13 @@ def test_a_window_that_is_not_there_or_over_cannot_be_ended(answering):
 
 
 def test_the_audit_log_is_read_by_page_and_by_person(answering):
-    """The newest first; `next_before` leads on."""
+    """The newest first; `next_cursor` leads on."""
     for _ in range(3):
         answering.send("POST", _PATH, _WISH)
     answering.send("POST", _PATH, _WISH, "boss")
 
     page = answering.get("/api/v1/audit?limit=2", "boss").json()
-    older = answering.get(f"/api/v1/audit?before={page['next_before']}", "boss").json()
+    older = answering.get(f"/api/v1/audit?cursor={page['next_cursor']}", "boss").json()
     boss = answering.get("/api/v1/audit?who=boss&action=suppress_pattern", "boss").json()
 
     assert [row["id"] for row in page["rows"] + older["rows"]] == [4, 3, 2, 1]

@@ -1,0 +1,53 @@
+"""Where the next page of a list begins: behind the last row of this one, whatever came since.
+
+A cursor holds the sort key of a row that was shown, and which question it was an answer to.
+"""
+
+import hashlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Annotated, Any
+
+import msgspec
+
+from service.errors import InvalidQuestionError
+
+MOST_CHARACTERS = 16_384  # of one whose last row bears a very long name
+# What both databases can hold: a cursor is the client's, who may have written it.
+Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+Text = Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z")]
+_Key = tuple[Any, ...]
+
+
+def cursor_of(question: object, key: _Key) -> str:
+    """That of the page behind the row with this sort key.
+
+    Args:
+        question: which list, with its filters; anything that msgspec encodes.
+        key: of the last row that is shown.
+    """
+    return urlsafe_b64encode(msgspec.json.encode((_mark(question), key))).decode().rstrip("=")
+
+
+def key_of(cursor: str | None, question: object, shape: Any) -> _Key | None:  # noqa: ANN401 - a type
+    """The sort key of the row that the page begins behind; None without a cursor.
+
+    Raises:
+        InvalidQuestionError: it is none, or was given for another question.
+    """
+    if cursor is None:
+        return None
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        given = urlsafe_b64decode(padded.encode("ascii"))
+        mark, key = msgspec.json.decode(given, type=tuple[str, shape])
+    except ValueError as error:  # msgspec's own errors are of this kind
+        expected = "expected the next_cursor of an answer, as it was given"
+        raise InvalidQuestionError(f"cursor: {expected}, got {cursor[:80]!r}") from error
+    if mark != _mark(question):
+        message = "cursor: given for another question: keep every other parameter as it was"
+        raise InvalidQuestionError(message)
+    return tuple(key)
+
+
+def _mark(question: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(question)).hexdigest()[:8]

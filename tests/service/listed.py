@@ -1,0 +1,117 @@
+"""What the API lists, and how more of it comes into a catalog."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from sqlalchemy import Engine, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.keys import key
+from tests.service import shop
+
+STATES = ("bad", "good", "learning", "unknown")
+TIERS = ("critical", "important", "optional")
+
+
+class Listed(NamedTuple):
+    """One list: where, under which name its rows stand, what tells one from another."""
+
+    path: str
+    rows: str
+    name: Callable[[dict[str, Any]], Any]
+    add: Callable[..., None]
+    named: Callable[[int], str]
+
+
+def add_datasets(engine: Engine, numbers: Iterable[int], namespace: str = shop.NAMESPACE) -> None:
+    """One for each number, in any state and tier."""
+    for number in numbers:
+        shop.add_dataset(engine, namespace, f"more/{number:03}", STATES[number % 4])
+
+
+def add_incident(engine: Engine, numbers: Iterable[int], namespace: str = shop.NAMESPACE) -> None:
+    """One for each number, pages and tickets, each with a dataset of its own."""
+    rows = list(numbers)
+    with writing(engine) as connection:
+        for number in rows:
+            name = f"hurt/{number:03}"
+            member = {"dataset_key": key(namespace, name), "incident_id": f"inc-{number:03}"}
+            connection.execute(insert(tables.dataset), [shop.dataset_row(name, namespace)])
+            connection.execute(insert(tables.incident), [_incident(number, namespace, name)])
+            connection.execute(insert(tables.incident_member), [_MEMBER | member])
+
+
+def add_runs(engine: Engine, numbers: Iterable[int], hour: float | None = None) -> None:
+    """One for each number, that wrote `core/orders`: later ones later."""
+    core = shop.dataset_key(shop.CORE)
+    with writing(engine) as connection:
+        for number in numbers:
+            run = shop.run_row() | {"run_key": number + 100, "run_id": f"run-{number}"}
+            seen = {"last_event_at": shop.at(number if hour is None else hour)}
+            connection.execute(insert(tables.run), [run])
+            connection.execute(
+                insert(tables.run_io), [shop.io_row(number + 100, core, "write") | seen]
+            )
+
+
+def add_audit(engine: Engine, numbers: Iterable[int]) -> None:
+    """One for each number."""
+    with writing(engine) as connection:
+        connection.execute(insert(tables.audit), [audit_row(number) for number in numbers])
+
+
+def audit_row(number: int, who: str = "ann") -> dict[str, Any]:
+    """A row of `audit`."""
+    told = {"who": who, "via": "api", "action": "suppress_pattern", "detail": "{}"}
+    return {"at": shop.at(number), "answer": "done", **told}
+
+
+_MEMBER = {"kind": "late", "steps": 0, "relays": "[]", "job_key": 0} | dict.fromkeys(
+    ("onset", "joined_at"), 0
+)
+
+
+def _incident(number: int, namespace: str, name: str) -> dict[str, Any]:
+    told = dict.fromkeys(("life", "because", "evidence", "correlation_id"), "")
+    flags = dict.fromkeys(("is_remembered", "is_bridged", "is_flapping", "is_frozen"), False)
+    return {
+        **told,
+        **flags,
+        "incident_id": f"inc-{number:03}",
+        "state": "open",
+        "revision": 1,
+        "what": f"{name} is late",
+        "root_entity": "dataset",
+        "root_key": key(namespace, name),
+        "root_kind": "late",
+        "root_namespace": namespace,
+        "root_name": name,
+        "severity": "page" if number % 3 else "ticket",
+        "score": 1.0,
+        "onset": shop.at(number),
+        "seen_at": shop.at(number),
+        "opened_at": shop.at(number // 2),  # two at a time
+    }
+
+
+LISTS = (
+    Listed(
+        "/api/v1/datasets",
+        "datasets",
+        lambda row: row["dataset"],
+        add_datasets,
+        "more/{:03}".format,
+    ),
+    Listed(
+        "/api/v1/incidents", "incidents", lambda row: row["id"], add_incident, "inc-{:03}".format
+    ),
+    Listed(
+        "/api/v1/runs",
+        "runs",
+        lambda row: row["run_id"],
+        add_runs,
+        "run-{}".format,
+    ),
+    Listed("/api/v1/audit", "rows", lambda row: row["id"], add_audit, str),
+)
