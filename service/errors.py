@@ -66,6 +66,14 @@ class UnknownRunbookError(ServiceError):
     title = "Unknown runbook"
 
 
+class UnknownNodeError(ServiceError):
+    """No dataset or job is what this id of Marquez's means."""
+
+    exit_code = 3
+    status = 404
+    title = "Unknown node"
+
+
 class InvalidQuestionError(ServiceError):
     """A parameter is missing, or has a value out of its range."""
 

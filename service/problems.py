@@ -12,7 +12,7 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from litestar.types import ExceptionHandlersMap, Scope
 
-from service.errors import RefusedInputError, ServiceError, UnknownDatasetError
+from service.errors import RefusedInputError, ServiceError, UnknownDatasetError, UnknownNodeError
 from service.explorer.drawing import PAGE_HEADERS, drawn
 
 _log = structlog.get_logger()
@@ -36,6 +36,8 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: str
     candidates: list[str] = []
     type: str = "about:blank"
+    code: int = 0  # as Marquez has them, where it was asked in its way
+    message: str = ""
 
 
 def is_page(scope: Scope) -> bool:
@@ -79,7 +81,11 @@ def service_error(request: _AnyRequest, error: ServiceError) -> Response[bytes]:
     if isinstance(error, RefusedInputError):
         # On this side it was the operator's file that is wrong, not the request.
         return _response(request, Problem(error.title, 503, str(error)))
-    return _response(request, Problem(error.title, error.status, str(error), candidates))
+    problem = Problem(error.title, error.status, str(error), candidates)
+    if isinstance(error, UnknownNodeError):
+        told = {"code": problem.status, "message": problem.detail}
+        problem = msgspec.structs.replace(problem, **told)
+    return _response(request, problem)
 
 
 def http_error(request: _AnyRequest, error: HTTPException) -> Response[bytes]:

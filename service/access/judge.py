@@ -13,8 +13,8 @@ WHOLE = "*"
 # Allowed to read, and to those who respond: all else needs `admin`. Written down here on its own,
 # not taken from the gate.
 READABLE = (
-    *("dataset", "datasets", "diff", "history", "impact", "lineage", "run", "slis", "why"),
-    *("incident", "incidents", "overview", "suppressions"),
+    *("dataset", "datasets", "diff", "graph", "history", "impact", "lineage", "run", "slis"),
+    *("why", "incident", "incidents", "overview", "suppressions"),
 )
 ANSWERABLE = ("suppress", "answer")
 

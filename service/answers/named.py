@@ -1,8 +1,9 @@
 """Which dataset is meant: by its names, by a name that was folded into it, or by its last part."""
 
 import difflib
+from collections.abc import Iterable
 
-from lineage.catalog.reader import Reader, Row
+from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.keys import key
 from lineage.names import FOLD, fold
 from service.access.sight import EVERYTHING, Sight
@@ -32,6 +33,15 @@ _BY_FOLD = f"""
 {_CANONICAL} JOIN dataset_alias a ON a.dataset_key = d.dataset_key
 WHERE a.alias_key = :key AND a.rule = '{FOLD}' ORDER BY a.last_seen_at DESC
 """
+_BY_KEYS = """
+SELECT d.dataset_key, c.dataset_key, c.namespace, c.name FROM dataset d
+JOIN dataset c ON c.dataset_key = d.canonical_key WHERE d.dataset_key IN (:keys)
+"""
+_BY_FOLDS = f"""
+SELECT a.alias_key, c.dataset_key, c.namespace, c.name FROM dataset_alias a
+JOIN dataset d ON d.dataset_key = a.dataset_key JOIN dataset c ON c.dataset_key = d.canonical_key
+WHERE a.alias_key IN (:keys) AND a.rule = '{FOLD}' ORDER BY a.last_seen_at
+"""  # noqa: S608 - a constant
 _BY_LAST_PART = f"""
 {_CANONICAL} WHERE d.name LIKE '%/' || :suffix ESCAPE '!' OR d.name LIKE '%.' || :suffix ESCAPE '!'
 """
@@ -77,6 +87,18 @@ def _by_both(reader: Reader, namespace: str, name: str, sight: Sight) -> Dataset
     if not rows or not sight.sees(rows[0][1]):
         raise UnknownDatasetError(f"{namespace}/{name}", _candidates(reader, name, sight))
     return rows[0][0], rows[0][1], rows[0][2]
+
+
+def dataset_among(
+    reader: Reader, spellings: Iterable[tuple[str, str]], sight: Sight
+) -> Dataset | None:
+    """The dataset of the first of these namespaces and names that is one, and may be seen."""
+    folds = (fold(*spelling) for spelling in spellings)
+    keys = [key(folded.namespace, folded.name) for folded in folds]
+    known = {row[0]: row[1:] for row in rows_for(reader, _BY_KEYS, keys)}
+    taken = {row[0]: row[1:] for row in rows_for(reader, _BY_FOLDS, keys)}
+    found = (known.get(one) or taken.get(one) for one in keys)
+    return next((one for one in found if one is not None and sight.sees(one[1])), None)
 
 
 def _shown(found: list[Dataset]) -> list[str]:

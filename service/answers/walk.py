@@ -64,8 +64,13 @@ class Steps:
 
 def walked(steps: Steps, start: int, depth: int) -> Walk:
     """All that is reached from here in one direction, nearest first, to `depth` steps away."""
-    walk = Walk(neighbours={}, found_by={start: None}, hidden={})
-    frontier = [start]
+    return walked_from(steps, [start], depth)
+
+
+def walked_from(steps: Steps, starts: Iterable[int], depth: int) -> Walk:
+    """The same from several datasets at once."""
+    frontier = list(starts)
+    walk = Walk(neighbours={}, found_by=dict.fromkeys(frontier), hidden={})
     for _ in range(depth):
         frontier = _step(steps, walk, frontier)
         if not frontier or walk.cut:

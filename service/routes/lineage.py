@@ -7,17 +7,36 @@ from litestar.params import FromQuery, QueryParameter
 
 from service.answers.impact import Impact, impact
 from service.answers.lineage import lineage
+from service.answers.marquez_graph import marquez_lineage
+from service.answers.marquez_shapes import MarquezLineage
 from service.answers.moments import past_instant
 from service.answers.named import dataset_named
+from service.answers.node_ids import node_named
 from service.answers.past import past_lineage
 from service.answers.past_shapes import PastLineage
 from service.answers.shapes import Lineage
 from service.answers.walk import MOST_DEPTH
+from service.errors import InvalidQuestionError
 from service.routes.asked import AnyRequest, asked_by
 
 _Direction = FromQuery[Literal["upstream", "downstream", "both"]]
-_Depth = Annotated[int, QueryParameter(ge=1, le=MOST_DEPTH, description="Steps to follow.")]
-
+_Depth = Annotated[
+    int | None,
+    QueryParameter(
+        ge=0,
+        le=MOST_DEPTH,
+        description="Steps to follow: 5 unless told, 1 at least; with nodeId 20, and 0 is a job.",
+    ),
+]
+_NodeId = Annotated[
+    str | None,
+    QueryParameter(
+        name="nodeId",
+        max_length=8_192,
+        description="As Marquez has it: dataset:NAMESPACE:NAME or job:NAMESPACE:NAME.",
+    ),
+]
+_DEPTH, _MARQUEZ_DEPTH = 5, 20
 _At = Annotated[str | None, QueryParameter(description="An instant, with its time zone.")]
 
 
@@ -25,21 +44,40 @@ _At = Annotated[str | None, QueryParameter(description="An instant, with its tim
 def get_lineage(  # noqa: PLR0913 - each is a parameter of the query
     request: AnyRequest,
     *,
-    dataset: FromQuery[str],
+    dataset: FromQuery[str | None] = None,
     dataset_namespace: FromQuery[str | None] = None,
-    depth: _Depth = 5,
+    depth: _Depth = None,
     direction: _Direction = "both",
     at: _At = None,
-) -> Lineage | PastLineage:
-    """What it is made of and what is made of it, and its last run; with `at`, as it was then."""
+    node_id: _NodeId = None,
+) -> Lineage | PastLineage | MarquezLineage:
+    """What it is made of and what is made of it, and its last run; with `at`, as it was then.
+
+    With `nodeId` in place of a dataset: upstream and downstream of it in Marquez's shape.
+    """
+    if (dataset is None) == (node_id is None):
+        raise InvalidQuestionError("dataset: name one (or, as Marquez has it, a nodeId)")
+    if node_id is not None:
+        if at is not None:
+            raise InvalidQuestionError("at: Marquez has no past: name a dataset in place of nodeId")
+        return _of_node(request, node_id, _MARQUEZ_DEPTH if depth is None else depth)
+    steps = _DEPTH if depth is None else depth
+    if steps < 1:
+        raise InvalidQuestionError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, str(dataset), dataset_namespace, asked.sight)
         reader, sight = asked.reader, asked.sight
         if at is None:
             told = asked.evaluated
-            return lineage(reader, named, told, depth=depth, direction=direction, sight=sight)
+            return lineage(reader, named, told, depth=steps, direction=direction, sight=sight)
         then = past_instant(at, asked.now)
-        return past_lineage(reader, named, then, depth=depth, direction=direction, sight=sight)
+        return past_lineage(reader, named, then, depth=steps, direction=direction, sight=sight)
+
+
+def _of_node(request: AnyRequest, node_id: str, depth: int) -> MarquezLineage:
+    with asked_by(request) as asked:
+        node = node_named(asked.reader, node_id, asked.sight)
+        return marquez_lineage(asked.reader, node, depth, asked.sight)
 
 
 @get("/api/v1/impact", query="impact", access="impact", is_cut=True, sync_to_thread=True)

@@ -9,6 +9,7 @@ from sqlalchemy import insert, text
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from service.access import audit, decision, gate, judging
+from service.access.judge import READABLE
 from service.access.judging import DENIED, UNAUTHORIZED
 from service.access.sight import EVERYTHING, Sight
 from service.metrics import CatalogCollector
@@ -81,6 +82,16 @@ def test_a_role_that_the_gate_forgets_is_found(estate, monkeypatch):
 
     assert estate.counts(UNAUTHORIZED) == {"role": 1.0}
     assert estate.m10 == (0.0, 1.0, 0.0)
+
+
+def test_what_a_reader_may_ask_is_written_twice_and_alike(estate):
+    """A reader was once told the neighbourhood of a dataset, and held to have no right to it."""
+    allowed = {action for action, role in decision.NEEDS.items() if role == decision.READ}
+    assert allowed == set(READABLE)
+
+    assert estate.get("/api/v1/graph/nodes?dataset=core/orders", "shop").status_code == 200
+    estate.judge()
+    assert estate.m10 == (1.0, 1.0, 0.0)
 
 
 def test_an_answer_that_shows_too_much_is_found(estate, monkeypatch):

@@ -1,0 +1,87 @@
+"""Lineage as Marquez tells it: jobs and datasets are nodes alike, in one list by id.
+
+Upstream and downstream of the node that is asked for; a job that stands beside it, fed by the same
+dataset and feeding nothing of it, is in neither. As with Marquez, depth counts jobs beyond the
+first: 0 is a job with its datasets.
+"""
+
+from lineage.catalog.reader import Reader, rows_for
+from service.access.sight import EVERYTHING, Sight
+from service.answers.marquez_nodes import Flows, dataset_nodes, job_nodes
+from service.answers.marquez_shapes import MarquezLineage
+from service.answers.named import Dataset
+from service.answers.node_ids import Job, unknown
+from service.answers.walk import NAMES, NEXT, Steps, walked_from
+
+_EDGES = """
+SELECT upstream_key, downstream_key, job_namespace, job_name, first_seen_at, last_seen_at
+FROM edge WHERE downstream_key IN (:keys)
+"""
+# Jobs that read nothing that is known.
+_SOURCES = """
+SELECT a.dataset_key, a.last_job_namespace, a.last_job_name FROM dataset_activity a
+WHERE a.dataset_key IN (:keys) AND a.last_job_name IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM edge e WHERE e.downstream_key = a.dataset_key AND e.job_name = a.last_job_name)
+"""
+_TOUCHED = """
+SELECT DISTINCT c.dataset_key, c.namespace, io.direction FROM run_io io
+JOIN dataset d ON d.dataset_key = io.dataset_key JOIN dataset c ON c.dataset_key = d.canonical_key
+WHERE io.run_key IN (:keys)
+"""
+
+
+def marquez_lineage(
+    reader: Reader, node: Dataset | Job, depth: int, sight: Sight = EVERYTHING
+) -> MarquezLineage:
+    """The graph around a node, cut by depth, by size and by what may be seen.
+
+    Raises:
+        UnknownNodeError: a job none of whose datasets may be seen.
+    """
+    flows = Flows()
+    if isinstance(node, Job):
+        starts = _of_job(reader, node, flows, sight)
+    else:
+        starts, depth = {way: {node[0]} for way in NEXT}, depth + 1
+    walks = {
+        way: walked_from(Steps(reader, NEXT[way], sight), sorted(starts[way]), depth)
+        for way in NEXT
+    }
+    found = set().union(*starts.values(), *(walk.found_by for walk in walks.values()))
+    keys = {row[0] for row in rows_for(reader, NAMES, found)}
+    _take(reader, keys, flows)
+    cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
+    if any(walk.hidden for walk in walks.values()):
+        cuts.append("some of it may not be seen with this token")
+    datasets = dataset_nodes(reader, keys, flows)
+    jobs = job_nodes(reader, datasets, flows, node.runs[:1] if isinstance(node, Job) else [])
+    graph = sorted([*datasets.values(), *jobs], key=lambda one: one.id)
+    return MarquezLineage(graph, bool(cuts), "; ".join(cuts) or None)
+
+
+def _of_job(reader: Reader, job: Job, flows: Flows, sight: Sight) -> dict[str, set[int]]:
+    """What the job reads, to go up from, and what it writes, to go down from."""
+    rows = rows_for(reader, _TOUCHED, job.runs)
+    seen = [(key, direction) for key, namespace, direction in rows if sight.sees(namespace)]
+    if not seen and not sight.is_whole:
+        raise unknown("job", f"{job.namespace}:{job.name}")
+    flow = flows.of(job.namespace, job.name)
+    flow.inputs = {key for key, direction in seen if direction == "read"}
+    flow.outputs = {key for key, direction in seen if direction == "write"}
+    return {"upstream": set(flow.inputs), "downstream": set(flow.outputs)}
+
+
+def _take(reader: Reader, known: set[int], flows: Flows) -> None:
+    """All that runs between these datasets, also between those of one side and the other."""
+    for up, down, namespace, name, *seen in rows_for(reader, _EDGES, known):
+        if up not in known:
+            continue
+        if not name:
+            flows.declared.add((up, down))
+            continue
+        flow = flows.of(namespace, name)
+        flow.inputs.add(up)
+        flow.outputs.add(down)
+        flow.seen += seen
+    for key, namespace, name in rows_for(reader, _SOURCES, known):
+        flows.of(namespace, name).outputs.add(key)

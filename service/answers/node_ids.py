@@ -1,0 +1,81 @@
+"""Which dataset or job an id of Marquez means: `dataset:NAMESPACE:NAME`, `job:NAMESPACE:NAME`.
+
+A namespace may hold colons itself (`s3://bucket`, `postgres://host:5432`), and so may a name: the
+catalog tells where the one ends.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+from urllib.parse import unquote
+
+import msgspec
+
+from lineage.catalog.reader import Reader
+from service.access.sight import Sight
+from service.answers.named import Dataset, dataset_among
+from service.errors import InvalidQuestionError, UnknownNodeError
+
+_MOST_COLONS = 32
+_KINDS = re.compile(r"(dataset|job):(?=.*:)", re.DOTALL)
+# Where Marquez cuts: not in `://`, nor before a port.
+_LIKELY = re.compile(r":(?!//|\d)")
+_RUNS = """
+SELECT run_key FROM run WHERE root_job_name = :name AND root_job_namespace = :namespace
+ORDER BY first_event_at DESC LIMIT 500
+"""
+
+
+class Job(msgspec.Struct, frozen=True):
+    """A job by its names, and its newest runs."""
+
+    namespace: str
+    name: str
+    runs: list[int]
+
+
+def node_named(reader: Reader, node_id: str, sight: Sight) -> Dataset | Job:
+    """What this id means.
+
+    Raises:
+        InvalidQuestionError: it is no id of a dataset or a job.
+        UnknownNodeError: there is none, or it may not be seen.
+    """
+    kind = _KINDS.match(node_id)
+    if kind is None:
+        expected = "expected dataset:NAMESPACE:NAME or job:NAMESPACE:NAME"
+        raise InvalidQuestionError(f"nodeId: {expected}, got {node_id[:80]!r}")
+    rest = node_id[kind.end() :]
+    # Some clients encode the parts once more than the query asks for.
+    for text in dict.fromkeys((rest, unquote(rest))):
+        pairs = list(_pairs(text))
+        found = dataset_among(reader, pairs, sight) if kind[1] == "dataset" else _job(reader, pairs)
+        if found is not None:
+            return found
+    raise unknown(kind[1], rest)
+
+
+def unknown(kind: str, name: str) -> UnknownNodeError:
+    """The refusal in Marquez's words."""
+    return UnknownNodeError(f"{kind.capitalize()} {name[:80]!r} not found.")
+
+
+def node_id_of(kind: Literal["dataset", "job"], namespace: str, name: str) -> str:
+    """The id that Marquez would give."""
+    return f"{kind}:{namespace}:{name}"
+
+
+def _job(reader: Reader, pairs: list[tuple[str, str]]) -> Job | None:
+    for namespace, name in pairs:
+        runs = reader.rows(_RUNS, {"namespace": namespace, "name": name})
+        if runs:
+            return Job(namespace, name, [row[0] for row in runs])
+    return None
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    """Where it may be cut in two, the likeliest first."""
+    likely = [found.start() for found in _LIKELY.finditer(text)]
+    every = [at for at, letter in enumerate(text) if letter == ":"]
+    for at in list(dict.fromkeys([*likely, *every]))[:_MOST_COLONS]:
+        yield text[:at], text[at + 1 :]
