@@ -1,15 +1,18 @@
 """The HTTP API: reads the catalog, and counts what it answers; described at `/schema`."""
 
-from litestar import Litestar
+from collections.abc import Callable
+from typing import Any
+
+from litestar import Litestar, Request
 from litestar.datastructures import ResponseHeader, State
 from litestar.middleware import DefineMiddleware
 from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
 
 from alerts.delivery.settings import DeliverySettings
 from alerts.routing.settings import RoutingSettings
 from lineage.clock import Clock, system_clock
 from service.access.guard import Guard
+from service.described import Json, Yaml
 from service.hosts import host_check
 from service.people.slack import SlackDesk
 from service.problems import HANDLERS, SAFE_HEADERS
@@ -39,6 +42,7 @@ from service.routes import (
 from service.served.queries import QueryTimer
 from service.served.tallies import Tallies
 from service.settings import Settings
+from service.sound import require_sound
 
 _PAGES = (
     overview.get_overview,
@@ -85,6 +89,18 @@ _ROUTES = (
 )
 
 
+def _checks(host: str) -> Callable[[Request[Any, Any, Any]], None]:
+    """Of every request, once the gate let it through."""
+    of_host = host_check(host)
+
+    def check(request: Request[Any, Any, Any]) -> None:
+        if of_host is not None:
+            of_host(request)
+        require_sound(request)
+
+    return check
+
+
 def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     settings: Settings,
     clock: Clock = system_clock,
@@ -116,11 +132,11 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
         middleware=[timer, *guarding.middleware()],
         exception_handlers=HANDLERS,
         response_headers=[ResponseHeader(name=n, value=v) for n, v in SAFE_HEADERS.items()],
-        before_request=host_check(settings.host),
+        before_request=_checks(settings.host),
         openapi_config=OpenAPIConfig(
             title="Lineward",
             version=release(),
             path="/schema",
-            render_plugins=[JsonRenderPlugin(path=["/", "/openapi.json"]), YamlRenderPlugin()],
+            render_plugins=[Json(path=["/", "/openapi.json"]), Yaml()],
         ),
     )

@@ -16,7 +16,7 @@ from service.errors import RefusedInputError, ServiceError, UnknownDatasetError,
 from service.explorer.drawing import PAGE_HEADERS, drawn
 
 _log = structlog.get_logger()
-_MEDIA_TYPE = "application/problem+json"
+PROBLEM_MEDIA_TYPE = "application/problem+json"
 _AnyRequest = Request[Any, Any, Any]
 _UNAUTHORIZED = 401
 # There is no page to run anything in, and none to be framed.
@@ -49,7 +49,7 @@ def is_page(scope: Scope) -> bool:
 def shown_as(scope: Scope, problem: Problem) -> tuple[bytes, dict[str, str]]:
     """The body of a refusal, and its headers."""
     if not is_page(scope):
-        return msgspec.json.encode(problem), {"Content-Type": _MEDIA_TYPE, **SAFE_HEADERS}
+        return msgspec.json.encode(problem), {"Content-Type": PROBLEM_MEDIA_TYPE, **SAFE_HEADERS}
     page = drawn(
         "problem",
         scope["litestar_app"].state["clock"](),

@@ -6,6 +6,7 @@ import msgspec
 
 from service.errors import InvalidQuestionError, NotJsonError
 from service.routes.asked import AnyRequest
+from service.sound import require_sound_json
 
 MAX_BODY_BYTES = 65_536
 _Shape = TypeVar("_Shape")
@@ -23,6 +24,7 @@ async def sent(request: AnyRequest, shape: type[_Shape]) -> _Shape:
     if kind != "application/json":
         raise NotJsonError(f"send `Content-Type: application/json`, not {kind[:80]!r}")
     body = await request.body()
+    require_sound_json(body)
     try:
         return msgspec.json.decode(body or b"{}", type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

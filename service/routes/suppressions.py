@@ -5,7 +5,7 @@ from typing import Annotated
 
 import msgspec
 from litestar import delete, get, post
-from litestar.params import FromPath, QueryParameter
+from litestar.params import PathParameter, QueryParameter
 
 from alerts.people.windows import Ending, Wanted
 from lineage.clock import from_micros
@@ -19,6 +19,8 @@ from service.routes.asked import AnyRequest, asked_by
 from service.routes.sent import MAX_BODY_BYTES, sent
 
 _Ended = Annotated[bool, QueryParameter(name="ended", description="Those that are over too.")]
+
+_Number = Annotated[int, PathParameter(ge=1, le=2**63 - 1, description="Its id.")]
 
 
 class Wish(
@@ -64,7 +66,7 @@ async def post_suppression(request: AnyRequest) -> Begun:
 
 
 @delete("/api/v1/suppressions/{number:int}", access="suppress", status_code=204)
-async def delete_suppression(request: AnyRequest, number: FromPath[int]) -> None:
+async def delete_suppression(request: AnyRequest, number: _Number) -> None:
     """End it now; one that is planned never begins."""
     settings, now = request.app.state.settings, request.app.state.clock()
     ending = Ending(number, who_asks(request.scope), "api")
