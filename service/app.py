@@ -13,6 +13,7 @@ from alerts.routing.settings import RoutingSettings
 from lineage.clock import Clock, system_clock
 from service.access.guard import Guard
 from service.described import Json, Yaml
+from service.etags import ETags
 from service.hosts import host_check
 from service.people.slack import SlackDesk
 from service.problems import HANDLERS, SAFE_HEADERS
@@ -129,7 +130,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     return Litestar(
         route_handlers=(*_PAGES, *_ROUTES),
         state=State(held),
-        middleware=[timer, *guarding.middleware()],
+        middleware=[timer, ETags, *guarding.middleware()],
         exception_handlers=HANDLERS,
         response_headers=[ResponseHeader(name=n, value=v) for n, v in SAFE_HEADERS.items()],
         before_request=_checks(settings.host),

@@ -150,12 +150,13 @@ def test_before_the_first_event_the_api_is_alive_and_not_ready(tmp_path: Path):
 
 
 def test_every_answer_forbids_what_a_page_could_do(client):
-    """Nothing is run, framed, sniffed or stored."""
+    """Nothing is run, framed or sniffed; what is kept is the asker's, and asked for anew."""
     headers = client.get("/api/v1/slis").headers
 
     assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
     assert headers["x-content-type-options"] == "nosniff"
-    assert headers["cache-control"] == "no-store"
+    assert headers["cache-control"] == "private, no-cache"
+    assert client.get("/api/v1/runs/none").headers["cache-control"] == "no-store"
 
 
 def test_another_host_name_is_refused_on_loopback(client):
