@@ -57,11 +57,16 @@ class Impact(msgspec.Struct, frozen=True):
 
 
 def impact(
-    reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING
+    reader: Reader,
+    named: Dataset,
+    evaluated: Evaluated,
+    sight: Sight = EVERYTHING,
+    *,
+    depth: int = MOST_DEPTH,
 ) -> Impact:
     """All that is made of this dataset now, to the end; partial past what a walk may hold."""
     key, namespace, name = named
-    walk = walked(Steps(reader, NEXT["downstream"], sight), key, MOST_DEPTH)
+    walk = walked(Steps(reader, NEXT["downstream"], sight), key, depth)
     depths = walk.depths()
     states = states_of(reader, list(depths), evaluated)
     rows = rows_for(reader, _NAMED, [one for one in depths if one != key])

@@ -84,21 +84,27 @@ class Neighbourhood(msgspec.Struct, frozen=True):
 
 
 def neighbourhood(
-    reader: Reader, named: Dataset, depth: int, sight: Sight = EVERYTHING
+    reader: Reader,
+    named: Dataset,
+    depth: int,
+    sight: Sight = EVERYTHING,
+    *,
+    limit: int = MOST_DRAWN,
 ) -> Neighbourhood:
-    """To `depth` steps both ways, the nearest first; what may not be seen is not there."""
+    """To `depth` steps both ways, the nearest `limit`; what may not be seen is not there."""
+    most = min(limit, MOST_DRAWN)
     walks = {way: walked(Steps(reader, sql, sight), named[0], depth) for way, sql in NEXT.items()}
     found = sorted((depth, key) for walk in walks.values() for key, depth in walk.depths().items())
     keys = list(dict.fromkeys(key for _, key in found))
-    drawn = set(keys[:MOST_DRAWN])
+    drawn = set(keys[:most])
     edges: _Edges = {}
     for pair, jobs in _edges(walks):
         if drawn.issuperset(pair):
             edges.setdefault(pair, set()).update(jobs)
     cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
-    if len(keys) > MOST_DRAWN:
-        cuts.append(f"the nearest {MOST_DRAWN} of {len(keys)} datasets are drawn")
-    return Neighbourhood(keys[:MOST_DRAWN], edges, "; ".join(cuts) or None)
+    if len(keys) > most:
+        cuts.append(f"the nearest {most} of {len(keys)} datasets are drawn")
+    return Neighbourhood(keys[:most], edges, "; ".join(cuts) or None)
 
 
 def _edges(walks: dict[str, Walk]) -> Iterator[tuple[tuple[int, int], set[str]]]:

@@ -7,6 +7,7 @@ from litestar.params import FromQuery, QueryParameter
 
 from service.answers.named import dataset_named
 from service.answers.node_graph import (
+    MOST_DRAWN,
     GraphEdges,
     GraphNodes,
     graph_edges,
@@ -16,6 +17,9 @@ from service.answers.node_graph import (
 from service.routes.asked import AnyRequest, asked_by
 
 _Depth = Annotated[int, QueryParameter(ge=1, le=10, description="Steps to follow, both ways.")]
+_Limit = Annotated[
+    int, QueryParameter(ge=1, le=MOST_DRAWN, description="At most so many datasets, the nearest.")
+]
 
 
 @get("/api/v1/graph/nodes", query="lineage", access="graph", is_cut=True, sync_to_thread=True)
@@ -25,11 +29,12 @@ def get_graph_nodes(
     dataset: FromQuery[str],
     dataset_namespace: FromQuery[str | None] = None,
     depth: _Depth = 2,
+    limit: _Limit = MOST_DRAWN,
 ) -> GraphNodes:
     """The datasets around one, coloured by health."""
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        around = neighbourhood(asked.reader, named, depth, asked.sight)
+        around = neighbourhood(asked.reader, named, depth, asked.sight, limit=limit)
         return graph_nodes(asked.reader, named, around, asked.evaluated)
 
 
@@ -40,8 +45,10 @@ def get_graph_edges(
     dataset: FromQuery[str],
     dataset_namespace: FromQuery[str | None] = None,
     depth: _Depth = 2,
+    limit: _Limit = MOST_DRAWN,
 ) -> GraphEdges:
     """What is made of what among them."""
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        return graph_edges(named, neighbourhood(asked.reader, named, depth, asked.sight))
+        around = neighbourhood(asked.reader, named, depth, asked.sight, limit=limit)
+        return graph_edges(named, around)

@@ -28,6 +28,7 @@ _Depth = Annotated[
         description="Steps to follow: 5 unless told, 1 at least; with nodeId 20, and 0 is a job.",
     ),
 ]
+_Steps = Annotated[int, QueryParameter(ge=1, le=MOST_DEPTH, description="Steps to follow.")]
 _NodeId = Annotated[
     str | None,
     QueryParameter(
@@ -82,9 +83,13 @@ def _of_node(request: AnyRequest, node_id: str, depth: int) -> MarquezLineage:
 
 @get("/api/v1/impact", query="impact", access="impact", is_cut=True, sync_to_thread=True)
 def get_impact(
-    request: AnyRequest, dataset: FromQuery[str], dataset_namespace: FromQuery[str | None] = None
+    request: AnyRequest,
+    *,
+    dataset: FromQuery[str],
+    dataset_namespace: FromQuery[str | None] = None,
+    depth: _Steps = MOST_DEPTH,
 ) -> Impact:
     """All that is made of it, with owners and tiers."""
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        return impact(asked.reader, named, asked.evaluated, asked.sight)
+        return impact(asked.reader, named, asked.evaluated, asked.sight, depth=depth)

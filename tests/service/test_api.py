@@ -84,6 +84,18 @@ def test_lineage_may_be_asked_in_one_direction(client):
     assert found["downstream"] == []
 
 
+def test_what_hangs_on_a_dataset_may_be_asked_to_a_depth(client):
+    """To the end unless told; what is cut says so."""
+    asked = {"dataset": shop.REF}
+
+    whole = client.get("/api/v1/impact", params=asked).json()
+    near = client.get("/api/v1/impact", params={**asked, "depth": 1}).json()
+
+    assert [row["dataset"] for row in whole["affected"]] == [shop.CORE, shop.MART]
+    assert [row["dataset"] for row in near["affected"]] == [shop.CORE]
+    assert (whole["partial"], near["partial_reason"]) == (False, "more lies beyond depth 1")
+
+
 def test_a_run_by_its_id(client):
     """Who, how it ended, what it read and wrote."""
     (found,) = client.get(f"/api/v1/runs/{shop.RUN_ID}").json()["runs"]

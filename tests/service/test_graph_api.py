@@ -81,6 +81,19 @@ def test_a_graph_that_is_cut_says_so(client, monkeypatch):
     assert (len(edges["edges"]), edges["partial"]) == (1, True)
 
 
+def test_a_graph_may_be_asked_for_smaller(client):
+    """The nearest, in both answers alike."""
+    asked = {**CORE, "limit": 1}
+
+    nodes = client.get("/api/v1/graph/nodes", params=asked).json()
+    edges = client.get("/api/v1/graph/edges", params=asked).json()
+
+    assert [node["dataset"] for node in nodes["nodes"]] == [shop.CORE]
+    assert (edges["edges"], nodes["partial_reason"]) == (
+        *([], "the nearest 1 of 4 datasets are drawn"),
+    )
+
+
 def test_runs_of_a_dataset_have_the_times_of_their_events(client):
     """How it ended, what lineage it told, and when that arrived."""
     (run,) = client.get("/api/v1/runs", params=CORE).json()["runs"]
