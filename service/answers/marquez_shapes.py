@@ -2,6 +2,8 @@
 
 As its OpenAPI 0.51 has it. What Lineward does not know is null or empty, as it is there.
 `dataset_namespace` and `dataset` stand beside the names of a dataset as everywhere in this API.
+Of a large graph there are tens of thousands of these, and none leads back to another: with
+`gc=False` the collector of garbage need not look at them.
 """
 
 from typing import Literal
@@ -13,14 +15,14 @@ from service.answers.run_shapes import Instant
 RunState = Literal["NEW", "RUNNING", "COMPLETED", "FAILED"]
 
 
-class NodeName(msgspec.Struct, frozen=True):
+class NodeName(msgspec.Struct, frozen=True, gc=False):
     """A dataset or a job by its two names."""
 
     namespace: str
     name: str
 
 
-class FieldData(msgspec.Struct, frozen=True):
+class FieldData(msgspec.Struct, frozen=True, gc=False):
     """A column."""
 
     name: str
@@ -30,7 +32,13 @@ class FieldData(msgspec.Struct, frozen=True):
 
 
 class DatasetData(
-    msgspec.Struct, frozen=True, rename="camel", tag_field="type", tag="DB_TABLE", kw_only=True
+    msgspec.Struct,
+    frozen=True,
+    rename="camel",
+    tag_field="type",
+    tag="DB_TABLE",
+    kw_only=True,
+    gc=False,
 ):
     """`data` of a dataset's node."""
 
@@ -49,7 +57,7 @@ class DatasetData(
     description: str | None = None
 
 
-class RunData(msgspec.Struct, frozen=True, rename="camel"):
+class RunData(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """The newest run of a job: all that its root run's children tell, together."""
 
     id: str
@@ -66,7 +74,13 @@ class RunData(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class JobData(
-    msgspec.Struct, frozen=True, rename="camel", tag_field="type", tag="BATCH", kw_only=True
+    msgspec.Struct,
+    frozen=True,
+    rename="camel",
+    tag_field="type",
+    tag="BATCH",
+    kw_only=True,
+    gc=False,
 ):
     """`data` of a job's node."""
 
@@ -85,14 +99,14 @@ class JobData(
     parent_job_uuid: str | None = None
 
 
-class GraphEdge(msgspec.Struct, frozen=True):
+class GraphEdge(msgspec.Struct, frozen=True, gc=False):
     """From node to node."""
 
     origin: str
     destination: str
 
 
-class GraphNode(msgspec.Struct, frozen=True, rename="camel"):
+class GraphNode(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """A dataset or a job."""
 
     id: str
