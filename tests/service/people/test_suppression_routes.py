@@ -68,7 +68,8 @@ def test_the_policys_windows_are_listed_beside_them(answering):
         ({**_WISH, "until": "2026-11-21T15:00:00Z"}, 400, "until, for: give one of the two"),
         ({**_WISH, "for": "31d"}, 400, "until: a window lasts 30 days at most"),
         ({**_WISH, "pattern": ""}, 400, "pattern: empty"),
-        ({**_WISH, "pattern": "a\u0000"}, 400, "pattern: holds U+0000"),
+        ({**_WISH, "pattern": "a\u0007"}, 400, "pattern: holds U+0007"),
+        ({**_WISH, "reason": "a\u0000"}, 400, "body: a NUL character"),
         ({**_WISH, "from": "tomorrow"}, 400, "from: expected an instant"),
         (
             {"pattern": "x", "reason": "y", "until": "2026-11-21T11:59:59Z"},
