@@ -14,10 +14,10 @@ _ADDRESS = re.compile(r"^  (pages|metrics|events) +http://127\.0\.0\.1:(\d+)/")
 
 
 @contextmanager
-def shown() -> Iterator[dict[str, int]]:
+def shown(*options: str) -> Iterator[dict[str, int]]:
     """The ports of its `pages`, `metrics` and `events`, once it has named them."""
     demo = subprocess.Popen(
-        [sys.executable, "-u", "-m", "service.cli", "demo"],
+        [sys.executable, "-u", "-m", "service.cli", "demo", *options],
         env=environ(**ANY_PORTS),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -1,6 +1,7 @@
 """`make pictures`: pages of the explorer as the demo fills them, in `docs/pictures`."""
 
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlencode
@@ -9,6 +10,7 @@ import httpx
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.e2e.demos import shown
+from tests.service.waiting import until
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 Scheme = Literal["light", "dark"]
@@ -18,17 +20,21 @@ _WIDE, _NARROW = (1280, 800), (390, 844)
 def take() -> None:
     """All of them; what was there is replaced."""
     FOLDER.mkdir(exist_ok=True)
-    with shown() as ports, sync_playwright() as started:
+    # Names of datasets begin with the folder: a short one, that is nobody's.
+    shop = Path(tempfile.gettempdir()) / "shop"
+    with shown("--data-dir", str(shop)) as ports, sync_playwright() as started:
         browser = started.chromium.launch(
             executable_path=shutil.which("chromium") or shutil.which("chromium-browser"),
             args=["--no-sandbox"],
         )
         at = f"http://127.0.0.1:{ports['pages']}"
+        until(lambda: _failed_incident(at), seconds=180)
         for name, path in _pages(at).items():
             _picture(browser, at + path, name)
         _picture(browser, f"{at}/", "overview-dark", scheme="dark")
         _picture(browser, f"{at}/", "overview-narrow", is_narrow=True)
         browser.close()
+    shutil.rmtree(shop)
 
 
 def _picture(
@@ -45,7 +51,6 @@ def _picture(
 
 def _pages(at: str) -> dict[str, str]:
     """Path by name; the ids are the demo's."""
-    incident = _asked(at, "incidents", all="true")["incidents"][0]["id"]
     runs = _asked(at, "runs", dataset="mart/churn")["runs"]
     failed = next(run["run_id"] for run in runs if run["status"] == "FAIL")
     good = next(run["run_id"] for run in runs if run["status"] == "COMPLETE")
@@ -54,10 +59,16 @@ def _pages(at: str) -> dict[str, str]:
         "datasets": "/datasets",
         "dataset": "/dataset?" + urlencode({"dataset": "mart/churn"}),
         "incidents": "/incidents?all=true",
-        "incident": f"/incidents/{incident}",
+        "incident": f"/incidents/{_failed_incident(at)}",
         "run": f"/runs/{failed}",
         "diff": f"/runs/{good}/diff/{failed}",
     }
+
+
+def _failed_incident(at: str) -> str | None:
+    """That of the job that was killed, once it is told."""
+    every = _asked(at, "incidents")["incidents"]
+    return next((each["id"] for each in every if each["kind"] == "failed"), None)
 
 
 def _asked(at: str, path: str, **asked: str) -> dict[str, Any]:
