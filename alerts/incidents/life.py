@@ -168,7 +168,7 @@ def _come_back(draft: Draft, fault: Found | None, rules: LifeRules) -> None:
     change = {"state": "acknowledged" if is_taken_on else "open", "opens": opens}
     draft.tell("reopened", "bad again, as it was a little while ago", change=change)
     follow(draft, Match(fault), frozenset())
-    if is_flapping and not own.is_flapping:
+    if is_flapping:
         reason = f"opened {len(opens)} times in a short time: it stays open"
         draft.tell("flapping", reason, change={"is_flapping": True})
 
@@ -178,7 +178,7 @@ def _is_taken_on(
 ) -> bool:
     """Whoever acknowledged it lately, or what comes and goes, knows: but not of worse than that."""
     is_worse = fault.severity.level == PAGE and own.severity.level != PAGE
-    is_recent = at - (own.acknowledged_at or 0) <= rules.flap_seconds * MICROS
+    is_recent = rules.remembers(own, own.acknowledged_at or 0, at)
     return own.acknowledged_by is not None and not is_worse and (is_flapping or is_recent)
 
 

@@ -40,9 +40,9 @@ class LifeRules(msgspec.Struct, frozen=True):
         open_seconds: bad for so long opens.
         at_once: kinds that open at once.
         close_seconds: good for so long closes.
-        flap_seconds: what flaps closes after so long, and who took it on so long ago still has it.
+        flap_seconds: what flaps closes after so long.
         flap_opens: so many while it is remembered are flapping.
-        memory_seconds: what is over is remembered for so long,
+        memory_seconds: what is over, and who took it on, is remembered for so long,
         memory_cadences: or for so many of its cadences, whichever is longer,
         most_memory_seconds: but no longer than this.
         drain_seconds: what the root explained may stay bad for so long after it recovered,
