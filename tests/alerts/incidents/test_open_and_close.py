@@ -95,7 +95,7 @@ def test_what_is_over_is_remembered_by_its_cadence(story, cadence_seconds, hours
     [(40, 100, 10_000, "acknowledged"), (40, 10_000, 10_900, "open")],
 )
 def test_whoever_took_it_on_lately_still_has_it(story, acknowledged, over, again, state):
-    """For 12 of its cadences nobody is called to what they are at; later, who knows who is there?"""
+    """For 12 of its cadences nobody is called to what they are at; later they may be gone."""
     fault = found("A", cadence_seconds=900)
     story.opened(fault)
     story.do(acknowledged, "acknowledge", fault)
