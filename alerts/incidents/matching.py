@@ -8,7 +8,7 @@ import msgspec
 from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
 from alerts.incidents.incident import Found, Incident, is_of_run
-from alerts.incidents.kinds import IS_LATE_ONLY
+from alerts.incidents.kinds import IS_LATE_ONLY, KIND_BY_ID
 from alerts.incidents.steps import LifeRules
 
 
@@ -151,7 +151,9 @@ class _Idle:
         return min(fitting or catching_up, key=lambda each: each.age, default=None)
 
     def _is_catching_up(self, fault: Found, incident: Incident) -> bool:
-        return not incident.is_dismissed and self._drains(fault, incident.root_good_at or self._at)
+        """Of what makes nothing late nothing catches up, though it stands in its list."""
+        delays = KIND_BY_ID[incident.root.kind].delays and not incident.is_dismissed
+        return delays and self._drains(fault, incident.root_good_at or self._at)
 
     def _is_rest(self, fault: Found, incident: Incident) -> bool:
         if incident.is_dismissed and fault.onset > (incident.resolved_at or self._at):

@@ -61,6 +61,16 @@ def test_a_run_under_way_that_no_incident_hurts_is_a_fault_of_its_own(story):
     assert story.at(3730, other, lasting) == ["opened"]
 
 
+def test_what_hangs_on_a_gap_that_always_stood_does_not_catch_up_with_it(story):
+    """It makes nothing late; its ticket must not become the page of another."""
+    gap = found("A", "standing_gap")
+    story.opened(gap)
+    slow = found("C", "slow", level="page", onset=50, hurt_by=frozenset({story.one.id}))
+
+    assert story.opened(gap, slow, at=50) == ["opened"]
+    assert len(story.incidents) == 2
+
+
 def test_a_new_failure_of_a_member_is_a_new_fault(story):
     """It failed after the root had recovered."""
     story.opened(found("AB"))
