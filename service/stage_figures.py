@@ -24,7 +24,10 @@ ORDER BY landed_at DESC, last_seq DESC LIMIT 1
 """
 _SENT = "SELECT AVG(event_time) FROM event WHERE last_seq = :last_seq"
 _EVALUATED = """
-SELECT as_of, seconds FROM evaluation WHERE as_of >= :landed_at ORDER BY as_of LIMIT 1
+SELECT b.landed_at, e.as_of, e.seconds FROM evaluation e JOIN (
+  SELECT MAX(landed_at) AS landed_at FROM batch
+  WHERE landed_at <= (SELECT MAX(as_of) FROM evaluation)) b ON e.as_of >= b.landed_at
+ORDER BY e.as_of LIMIT 1
 """
 _SECOND = 1e6
 
@@ -73,11 +76,10 @@ def _of_batch(reader: Reader, spool: sqlite3.Connection, batch: _Batch) -> Itera
     if sent is not None:
         stages.add_metric(("received",), _seconds(float(sent), mean))
     stages.add_metric(("landed",), _seconds(mean, batch.landed_at))
-    evaluations = reader.rows(_EVALUATED, {"landed_at": batch.landed_at})
-    if evaluations:
-        as_of, seconds = evaluations[0]
+    # Where batches come faster than evaluations, the newest is never evaluated yet.
+    for landed_at, as_of, seconds in reader.rows(_EVALUATED):
         told_at = as_of + seconds * _SECOND
-        stages.add_metric(("evaluated",), _seconds(batch.landed_at, told_at))
+        stages.add_metric(("evaluated",), _seconds(landed_at, told_at))
     yield stages
 
 

@@ -68,7 +68,9 @@ def _pages(at: str) -> dict[str, str]:
 def _failed_incident(at: str) -> str | None:
     """That of the job that was killed, once it is told."""
     every = _asked(at, "incidents")["incidents"]
-    return next((each["id"] for each in every if each["kind"] == "failed"), None)
+    return next(
+        (each["id"] for each in every if (each["kind"], each["state"]) == ("failed", "open")), None
+    )
 
 
 def _asked(at: str, path: str, **asked: str) -> dict[str, Any]:

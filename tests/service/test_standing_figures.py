@@ -9,7 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
-from sqlalchemy import Engine, insert, update
+from sqlalchemy import Engine, insert, select, update
 
 from collector.spool_file import SCHEMA
 from lineage.catalog import tables
@@ -169,6 +169,17 @@ def test_each_stage_of_the_newest_batch_is_told(filled, spool):
         ("stage_seconds", "landed"): 60,
         ("stage_seconds", "evaluated"): 3.5,
     }
+
+
+def test_where_batches_come_faster_than_evaluations_the_last_one_seen_is_told(filled, spool):
+    """A batch came since: it is not evaluated yet, and hides nothing of the one before."""
+    with writing(filled) as connection:
+        connection.execute(update(tables.evaluation).values(as_of=shop.at(3) + 2_000_000))
+        (batch,) = connection.execute(select(tables.batch)).mappings().all()
+        newer = {"batch_id": 99, "after_seq": 10, "last_seq": 11, "landed_at": shop.at(3.5)}
+        connection.execute(insert(tables.batch), {**batch, **newer})
+
+    assert _asked(filled, stage_figures, spool, NOW)["stage_seconds", "evaluated"] == 3.5
 
 
 def test_what_cannot_be_told_of_a_batch_is_absent(filled, spool, tmp_path: Path):
