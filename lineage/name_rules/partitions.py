@@ -52,9 +52,9 @@ PARTITION_RULE = Rule(
 )
 
 # Group 1: the partitions that a spelling names, outermost first, as dt=2026-11-21/hour=04 or
-# 2026/11/21.
+# 2026/11/21. What follows the colon of a scheme is all of a path, whatever it looks like.
 PARTITION = (
-    rf"^{_BOUND}[^\x00]*\x00[^\x00]*?[^/\x00]"
+    rf"^{_BOUND}[^\x00]*\x00[^\x00]*?[^/:\x00]"
     rf"/+({_PARTITION_SEGMENT}(?:/+{_PARTITION_SEGMENT})*){_SEGMENT_END}{_TAIL}*/*\x00"
 )
 # Groups 1 to 3: year, month and day of a partition; the day is empty where the partition is a

@@ -105,6 +105,9 @@ def test_a_rule_that_saw_a_secret_says_so():
         ("/lake/orders", None),
         ("/lake/orders/part-00000-x.parquet", None),
         ("/20261121", None),
+        ("s3://dt=2026-11-21", None),
+        ("file:/dt=2026-11-21", None),
+        ("s3://lake/dt=2026-11-21", "dt=2026-11-21"),
     ],
 )
 def test_the_partition_of_a_spelling(name, partition):
@@ -114,6 +117,7 @@ def test_the_partition_of_a_spelling(name, partition):
 
 @given(spellings)
 @example(("", "s3://s3:///dt=2026-11-21"))
+@example(("", "s3://;password=p"))
 def test_a_spelling_with_a_partition_is_folded(spelling):
     """What is taken for a partition of a path never stays in the name, unless it is all of it."""
     group = next(
