@@ -4,7 +4,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+Keys = NDArray[np.int64]  # of datasets, as `lineage.keys` makes them
 Positions = NDArray[np.intp]
+Flags = NDArray[np.bool_]
 
 
 class Adjacency(msgspec.Struct, frozen=True):
@@ -37,10 +39,16 @@ class Adjacency(msgspec.Struct, frozen=True):
 
 def adjacency(origins: Positions, ends: Positions, size: int) -> Adjacency:
     """Of `size` nodes with these edges; repeats are kept."""
-    order = np.lexsort((ends, origins))
+    return arranged(origins, ends, size)[0]
+
+
+def arranged(origins: Positions, ends: Positions, size: int) -> tuple[Adjacency, Positions]:
+    """The same, and which of the edges given stands at each of its `targets`."""
+    # One number an edge, in an order that is nearly there already where a table gave them.
+    order = np.argsort(np.asarray(origins, np.int64) * size + ends, kind="stable")
     starts = np.zeros(size + 1, dtype=np.intp)
     np.cumsum(np.bincount(origins, minlength=size), out=starts[1:])
-    return Adjacency(starts, ends[order])
+    return Adjacency(starts, ends[order]), order
 
 
 def spans(starts: Positions, counts: Positions) -> Positions:
@@ -57,3 +65,11 @@ def pairs(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[Positions,
     starts = np.searchsorted(ascending, left, side="left")
     counts = np.searchsorted(ascending, left, side="right") - starts
     return np.repeat(np.arange(len(left)), counts), order[spans(starts, counts)]
+
+
+def positions_in(keys: Keys, wanted: Keys) -> tuple[Positions, Flags]:
+    """Where in `keys`, which ascend, those of `wanted` stand that are there; and which are."""
+    found = np.searchsorted(keys, wanted)
+    is_there = found < len(keys)
+    is_there[is_there] = keys[found[is_there]] == wanted[is_there]
+    return found[is_there], is_there

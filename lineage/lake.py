@@ -5,11 +5,12 @@ covers is not: so that they never see both or neither.
 """
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-import pyarrow as pa
-import pyarrow.dataset as ds
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
 
 BATCH: Final = "batch"
 COMPACTED: Final = "compacted"
@@ -57,8 +58,12 @@ def _parsed(path: Path) -> Folder:
     return Folder(path, int(first), int(last))
 
 
-def events(found: list[Folder]) -> ds.Dataset:
+def events(found: list[Folder]) -> "ds.Dataset":
     """The events of these folders."""
+    # With pandas, which it brings, 90 MiB: a service that reads no lake need not hold them.
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
     partitioning = ds.partitioning(pa.schema([("event_date", pa.string())]), flavor="hive")
     return ds.dataset(
         [ds.dataset(folder.path, format="parquet", partitioning=partitioning) for folder in found]

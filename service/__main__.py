@@ -1,6 +1,7 @@
 """`python -m service`: the service role, API and metrics, in one process."""
 
 import asyncio
+import gc
 import signal
 import sys
 from functools import partial
@@ -16,6 +17,7 @@ from alerts.routing import settings as routing_settings
 from alerts.routing.settings import RoutingSettings
 from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
+from lineage.live.held import LiveLineage
 from lineage.logs import log_to_stderr
 from service import notifying
 from service.access.guard import Guard
@@ -68,12 +70,23 @@ async def _serve(settings: Settings, routing: RoutingSettings, delivery: Deliver
         Bookkeeper(settings.catalog, [by_policy], name="actor"),
     )
     server = Server(
-        create_app(settings, tallies=tallies, guard=guard, routing=routing, delivery=delivery),
+        create_app(
+            settings,
+            tallies=tallies,
+            guard=guard,
+            routing=routing,
+            delivery=delivery,
+            live=LiveLineage(settings.catalog),
+        ),
         address=settings.host,
         port=settings.service_port,
         interface=Interfaces.ASGI,
         log_access=False,
     )
+    # What is there by now stays: a collection that goes through it in the middle of a large answer
+    # would double the time of that answer.
+    gc.collect()
+    gc.freeze()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, server.stop)

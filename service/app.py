@@ -11,6 +11,7 @@ from litestar.openapi.config import OpenAPIConfig
 from alerts.delivery.settings import DeliverySettings
 from alerts.routing.settings import RoutingSettings
 from lineage.clock import Clock, system_clock
+from lineage.live.held import LiveLineage
 from service.access.guard import Guard
 from service.described import Json, Yaml
 from service.etags import ETags
@@ -109,12 +110,13 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     guard: Guard | None = None,
     routing: RoutingSettings | None = None,
     delivery: DeliverySettings | None = None,
+    live: LiveLineage | None = None,
 ) -> Litestar:
     """The application over the catalog of these settings.
 
     What it served goes to `tallies`; who may ask is the guard's to say; whom Alertmanager's alerts
     are for, and how they are told, is `routing`'s; Slack's buttons are believed by the secret that
-    `delivery` names.
+    `delivery` names; graphs are drawn from `live` while it has one.
     """
     served = Tallies() if tallies is None else tallies
     guarding = Guard(settings, clock) if guard is None else guard
@@ -125,6 +127,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
         "guard": guarding,
         "slack": desk,
         "routing": routing or RoutingSettings(),
+        "live": live,
     }
     timer = DefineMiddleware(QueryTimer, tallies=served, clock=clock)
     return Litestar(

@@ -1,31 +1,60 @@
 """Opens the catalog for one question, of the command line or of the API."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Protocol
 
 import msgspec
 
 from lineage.catalog.reader import NoCatalogError, Reader, open_reader
 from lineage.clock import Clock, system_clock
+from lineage.walks import Walk
 from service.access.sight import EVERYTHING, Sight
 from service.answers.moments import Evaluated, last_evaluation
 from service.errors import NoDataError
 from service.settings import Settings
 
 
+class Live(Protocol):
+    """The graph in memory (`lineage.live`): commands that ask once do not wait for numpy."""
+
+    def walked(
+        self,
+        way: str,
+        starts: Iterable[int],
+        depth: int,
+        most: int,
+        sees: Callable[[str], bool] | None = None,
+    ) -> Walk:
+        """All that is reached from here in one direction."""
+        ...
+
+    def named(self, keys: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Namespace and name of those of these that have edges."""
+        ...
+
+
 class Question(msgspec.Struct, frozen=True):
-    """What an answer is made from: all reads are of one moment of the catalog."""
+    """What an answer is made from: all reads are of one moment of the catalog.
+
+    Attributes:
+        live: the graph of up to five seconds before; none: of that moment too.
+    """
 
     reader: Reader
     evaluated: Evaluated
     now: datetime
     sight: Sight = EVERYTHING
+    live: Live | None = None
 
 
 @contextmanager
 def question(
-    settings: Settings, clock: Clock = system_clock, sight: Sight = EVERYTHING
+    settings: Settings,
+    clock: Clock = system_clock,
+    sight: Sight = EVERYTHING,
+    live: Live | None = None,
 ) -> Iterator[Question]:
     """A question to the catalog of these settings, by one who may see so much.
 
@@ -37,7 +66,7 @@ def question(
         with open_reader(settings.catalog) as reader:
             stale = settings.stale_evaluation_seconds
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
-            yield Question(reader, evaluated, now, sight)
+            yield Question(reader, evaluated, now, sight, live)
     except NoCatalogError as error:
         raise NoDataError(advice(settings)) from error
 

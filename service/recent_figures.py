@@ -12,7 +12,7 @@ from lineage.catalog.reader import Reader, rows_for
 from lineage.clock import to_micros
 from lineage.states import TIERS
 from service.access.sight import EVERYTHING
-from service.answers.walk import MOST_DEPTH, NEXT, Steps, walked
+from service.answers.walk import MOST_DEPTH, NEXT, CatalogWalk
 
 MOST_LISTED = 50  # of each kind, the newest
 CHANGE_DAYS = 7
@@ -121,7 +121,7 @@ def _consumers(reader: Reader, datasets: dict[int, tuple[str, str]]) -> Metric:
 
 
 def _tiers_below(reader: Reader, key: int) -> Counter[str]:
-    walk = walked(Steps(reader, NEXT["downstream"], EVERYTHING), key, MOST_DEPTH)
+    walk = CatalogWalk(reader, NEXT["downstream"], EVERYTHING).walked([key], MOST_DEPTH)
     below = [one for one in walk.found_by if one != key]
     counts = Counter(tier for _, tier in rows_for(reader, _TIERS, below))
     counts[TIERS[-1]] = len(below) - counts.total()

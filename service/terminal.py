@@ -2,16 +2,27 @@
 
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.text import Text
 
+
+class Answer(Protocol):
+    """One that may be a part of what there is."""
+
+    @property
+    def partial_reason(self) -> str | None:
+        """Why it is; none: it is all of it."""
+        ...
+
+
+_Answer = TypeVar("_Answer", bound=Answer)
 # Control, format (text direction), surrogates, line and paragraph separators: what a name could
 # use to rewrite the screen around it.
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -74,6 +85,18 @@ def local(instant: str | None) -> str:
     if instant is None:
         return "-"
     return datetime.fromisoformat(instant).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def show(
+    answer: _Answer, draw: "Callable[[_Answer], RenderableType]", *, as_json: bool, said: str = ""
+) -> None:
+    """An answer as JSON, or drawn; that it is not all of it, on standard error, behind `said`."""
+    if answer.partial_reason:
+        warn(said + answer.partial_reason)
+    if as_json:
+        print_json(answer)
+    else:
+        console().print(draw(answer))
 
 
 def warn(sentence: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alerts.incidents.kinds import CODE, IS_OF_RUN, kind_of
-from lineage.edges import Keys
+from lineage.adjacency import Keys
 from lineage.states import OPTIONAL, TIERS
 
 NEVER: Final = 0

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from alerts.incidents.estate import MICROS, NEVER, NO_KEY, Estate, Rows, are_among
 from alerts.incidents.faults import Cluster, Member
 from alerts.incidents.kinds import KIND_BY_ID
-from lineage.edges import Keys
+from lineage.adjacency import Keys
 from lineage.graph import Graph
 from lineage.states import OPTIONAL, TIERS
 

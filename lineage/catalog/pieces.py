@@ -1,7 +1,4 @@
-"""Many keys of a question, in pieces that both databases take.
-
-Light to import: commands that only ask use it too.
-"""
+"""Many keys of a question, in pieces that both databases take."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice

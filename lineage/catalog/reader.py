@@ -4,6 +4,7 @@ SQLAlchemy takes half a second to import on two busy cores, which is all that a 
 may take. So questions are SQL that SQLite and PostgreSQL both understand, with `:name` parameters.
 """
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,11 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from lineage.catalog.pieces import pieces
+import msgspec
 
 Row = tuple[Any, ...]
 Values = Mapping[str, Any]
 _SQLITE = "sqlite:///"
+_KEYS = "IN (:keys)"
 _PARAMETER = re.compile(r"(?<!:):([a-z_][a-z_0-9]*)")
 
 
@@ -28,6 +30,14 @@ class Reader(Protocol):
 
     def rows(self, sql: str, values: Values | None = None) -> list[Row]:
         """All rows of the answer, in its order."""
+        ...
+
+    def columns(self, sql: str, width: int, values: Values | None = None) -> list[list[Any]]:
+        """The same answer by its columns, `width` in number; quicker where there are thousands."""
+        ...
+
+    def listed(self, sql: str, keys: list[int | str], values: Values) -> tuple[str, Values]:
+        """A question that holds `IN (:keys)`, with the keys as one of its values."""
         ...
 
 
@@ -43,6 +53,18 @@ class _SqliteReader:
                 raise NoCatalogError(str(error)) from error
             raise
 
+    def columns(self, sql: str, width: int, values: Values | None = None) -> list[list[Any]]:
+        # As texts, which the database writes without Python's lock: a row is fetched with it.
+        names = [f"c{number}" for number in range(width)]
+        texts = ", ".join(f"json_group_array({name})" for name in names)
+        (row,) = self.rows(f"WITH a({', '.join(names)}) AS ({sql}) SELECT {texts} FROM a", values)  # noqa: S608 - names of ours
+        return [msgspec.json.decode(text) for text in row]
+
+    def listed(self, sql: str, keys: list[int | str], values: Values) -> tuple[str, Values]:
+        # Thousands of parameters are bound and read in twice the time.
+        listed = sql.replace(_KEYS, "IN (SELECT value FROM json_each(:keys))")
+        return listed, {**values, "keys": json.dumps(keys)}
+
 
 class _PostgresReader:
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - psycopg is imported only when used
@@ -56,6 +78,13 @@ class _PostgresReader:
         except UndefinedTable as error:
             raise NoCatalogError(str(error)) from error
         return list(cursor.fetchall())
+
+    def columns(self, sql: str, width: int, values: Values | None = None) -> list[list[Any]]:
+        rows = self.rows(sql, values)
+        return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
+
+    def listed(self, sql: str, keys: list[int | str], values: Values) -> tuple[str, Values]:
+        return sql.replace(_KEYS, "= ANY(:keys)"), {**values, "keys": keys}
 
 
 def _percent_style(sql: str) -> str:
@@ -104,10 +133,14 @@ def _postgres(url: str) -> Iterator[Reader]:
 def rows_for(
     reader: Reader, sql: str, keys: Iterable[int | str], values: Values | None = None
 ) -> list[Row]:
-    """Rows of a question that holds `IN (:keys)`, asked in chunks that both databases take."""
-    found: list[Row] = []
-    for piece in pieces(keys):
-        chunk = {f"key_{n}": key for n, key in enumerate(piece)}
-        listed = ", ".join(f":{name}" for name in chunk)
-        found += reader.rows(sql.replace(":keys", listed), {**(values or {}), **chunk})
-    return found
+    """Rows of a question that holds `IN (:keys)`, of as many as there are; none of none."""
+    wanted = list(keys)
+    return reader.rows(*reader.listed(sql, wanted, values or {})) if wanted else []
+
+
+def columns_for(
+    reader: Reader, sql: str, width: int, keys: Iterable[int | str], values: Values | None = None
+) -> list[list[Any]]:
+    """The same by its columns, `width` in number: quicker where there are thousands of rows."""
+    listed, given = reader.listed(sql, list(keys), values or {})
+    return reader.columns(listed, width, given)

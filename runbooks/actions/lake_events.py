@@ -1,13 +1,13 @@
-"""Raw events out of the lake: of a span of time, or of one run."""
+"""Raw events out of the lake: of a span of time, or of one run.
+
+Arrow comes with the first of them (`lineage.lake.events` says why).
+"""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 from sqlalchemy import Engine, func, select
 
 from lineage import lake
@@ -17,7 +17,6 @@ from runbooks.actions.errors import FailedActionError
 from runbooks.actions.means import Means
 
 _COLUMNS = ["seq", "origin", "body"]
-_INSTANT = pa.timestamp("us", tz="UTC")
 _DAY = timedelta(days=1)
 
 
@@ -38,6 +37,8 @@ class Span(msgspec.Struct, frozen=True):
 
 def count_of_span(means: Means, span: Span) -> dict[str, int]:
     """How many events of each origin the lake has of it; no body is read."""
+    import pyarrow.compute as pc  # noqa: PLC0415
+
     source = _source(means)
     if source is None:
         return {}
@@ -61,6 +62,9 @@ def events_of_run(means: Means, run_id: str) -> Iterator[Event]:
     Raises:
         FailedActionError: the lake was compacted meanwhile.
     """
+    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
     about = pc.match_substring(ds.field("body"), pattern=run_id)
     span = _span_of(means.engine, run_id)
     found = _events(means, about if span is None else about & _within(span))
@@ -94,10 +98,15 @@ def _reading(read: Any) -> Any:  # noqa: ANN401 - as above
 
 def _within(span: Span) -> Any:  # noqa: ANN401 - as above
     """As the lake's folders are named, so that other days are not opened; then to the instant."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
+    instant = pa.timestamp("us", tz="UTC")
     date = ds.field("event_date")
     days = (date >= span.begin.date().isoformat()) & (date <= span.end.date().isoformat())
-    at = pc.coalesce(ds.field("event_time"), ds.field("received_at")).cast(_INSTANT, safe=False)
-    begin, end = (pa.scalar(instant, type=_INSTANT) for instant in (span.begin, span.end))
+    at = pc.coalesce(ds.field("event_time"), ds.field("received_at")).cast(instant, safe=False)
+    begin, end = (pa.scalar(each, type=instant) for each in (span.begin, span.end))
     return days & (at >= begin) & (at < end)
 
 

@@ -22,7 +22,7 @@ class GraphOf:
                 named = dataset_named(asked.reader, dataset, namespace)
             except UnknownDatasetError as error:
                 raise InvalidActionError(str(error)) from error
-            found = impact(asked.reader, named, asked.evaluated)
+            found = impact(asked, named)
         affected = tuple(
             Affected(one.dataset_namespace, one.dataset, one.tier, one.owner, one.state)
             for one in found.affected

@@ -1,7 +1,6 @@
 """SQL, as actions read it: by the parser that is held against lineage too."""
 
 from runbooks.actions.means import Statement
-from slis.accuracy.sql_names import UnreadableSqlError, statements
 
 
 class Parser:
@@ -9,6 +8,9 @@ class Parser:
 
     def statements(self, text: str, dialect: str) -> list[Statement]:
         """What each statement touches; nothing where it cannot be read."""
+        # The parser takes 30 MiB, and is seldom asked.
+        from slis.accuracy.sql_names import UnreadableSqlError, statements  # noqa: PLC0415
+
         try:
             found = statements(text, dialect)
         except UnreadableSqlError:

@@ -133,8 +133,10 @@ def _standing(known: DatasetDetail) -> list[str]:
     return [*sentences, owner]
 
 
-def duration(seconds: float) -> str:
-    """A length of time in its two largest units, as `2 h 5 min`."""
+def duration(seconds: float | None) -> str:
+    """A length of time in its two largest units, as `2 h 5 min`; a dash when it is not known."""
+    if seconds is None:
+        return "-"
     if seconds < 60:  # noqa: PLR2004 - a minute
         return f"{seconds:.3g} s"
     left, parts = int(seconds), []

@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.reader import Reader, Row, columns_for
+from lineage.states import GOOD, UNKNOWN
 from service.access.sight import EVERYTHING, Sight
 from service.answers.cursors import Text, Whole, cursor_of, key_of
 from service.answers.moments import Evaluated, iso
@@ -88,7 +89,7 @@ def datasets(
     counts = [
         (rank, count)
         for rank, count in _counts(reader, values, condition)
-        if filters.state in {None, _of_now(WORST_FIRST[rank], evaluated)}
+        if filters.state in {None, state_of_now(WORST_FIRST[rank], evaluated)}
     ]
     most = _EVERY if part.limit is None else part.limit
     values |= _window(counts, part.offset, most + 1, behind)
@@ -112,15 +113,14 @@ def counts_by_state(
     counts = dict.fromkeys(WORST_FIRST, 0)
     condition, names = seen(reader, sight)
     for rank, count in _counts(reader, {**_values(Filters()), **names}, condition):
-        counts[_of_now(WORST_FIRST[rank], evaluated)] += count
+        counts[state_of_now(WORST_FIRST[rank], evaluated)] += count
     return counts
 
 
 def states_of(reader: Reader, keys: list[int], evaluated: Evaluated) -> dict[int, str]:
     """The worst state of each of these datasets; what has no row is unknown."""
-    rows = rows_for(reader, _STATES, keys)
-    known = {key: _of_now(state, evaluated) for key, state in rows}
-    return {key: known.get(key, "unknown") for key in keys}
+    known = dict(zip(*columns_for(reader, _STATES, 2, keys), strict=True))
+    return {key: state_of_now(known.get(key), evaluated) for key in keys}
 
 
 def literal(text: str) -> str:
@@ -174,8 +174,9 @@ def _ranks_of(counts: list[tuple[int, int]], begin: int, end: int) -> tuple[dict
     return ranks, skipped
 
 
-def _of_now(state: str, evaluated: Evaluated) -> str:
-    return "unknown" if state == "good" and evaluated.stale else state
+def state_of_now(state: str | None, evaluated: Evaluated) -> str:
+    """A state that was found then: who has none, or was good in a stale evaluation, is unknown."""
+    return UNKNOWN if state is None or (state == GOOD and evaluated.stale) else state
 
 
 def _row(row: Row, evaluated: Evaluated) -> DatasetRow:

@@ -2,19 +2,21 @@
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.reader import Row, columns_for
 from lineage.states import TIERS
-from service.access.sight import EVERYTHING, Sight
-from service.answers.datasets import states_of
-from service.answers.moments import Evaluated, iso, seconds_between
+from lineage.walks import Walk
+from service.answers.datasets import state_of_now
+from service.answers.moments import iso, seconds_between
 from service.answers.named import Dataset
 from service.answers.run_shapes import Instant
-from service.answers.walk import MOST_DEPTH, NEXT, Steps, walked
+from service.answers.walk import MOST_DEPTH, named, walked
+from service.asking import Question
 
-_NAMED = """
-SELECT d.dataset_key, d.namespace, d.name, COALESCE(p.tier, 'optional'), p.owner
+_TOLD = """
+SELECT d.dataset_key, COALESCE(p.tier, 'optional'), p.owner, s.state
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
+LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+WHERE d.dataset_key IN (:keys) AND (d.retired_at IS NULL OR d.dataset_key = :key)
 """
 _PAGE = """
 SELECT i.incident_id, i.fault_at, i.accepted_at
@@ -23,6 +25,9 @@ WHERE m.dataset_key = :key AND m.left_at IS NULL AND i.severity = 'page'
 AND i.state IN ('open', 'acknowledged')
 ORDER BY i.opened_at, i.incident_id LIMIT 1
 """
+
+
+_RANKS: dict[str, int] = {tier: rank for rank, tier in enumerate(TIERS)}
 
 
 class AffectedRow(msgspec.Struct, frozen=True):
@@ -56,29 +61,18 @@ class Impact(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def impact(
-    reader: Reader,
-    named: Dataset,
-    evaluated: Evaluated,
-    sight: Sight = EVERYTHING,
-    *,
-    depth: int = MOST_DEPTH,
-) -> Impact:
+def impact(asked: Question, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Impact:
     """All that is made of this dataset now, to the end; partial past what a walk may hold."""
-    key, namespace, name = named
-    walk = walked(Steps(reader, NEXT["downstream"], sight), key, depth)
-    depths = walk.depths()
-    states = states_of(reader, list(depths), evaluated)
-    rows = rows_for(reader, _NAMED, [one for one in depths if one != key])
-    affected = [
-        AffectedRow(row[1], row[2], row[3], row[4], states[row[0]], depths[row[0]]) for row in rows
-    ]
-    page: Row = next(iter(reader.rows(_PAGE, {"key": key})), (None, None, None))
+    key, namespace, name = dataset
+    walk = walked(asked, "downstream", [key], depth)
+    affected = _affected(asked, walk)
+    state = next(one.state for one in affected if one.depth == 0)
+    page: Row = next(iter(asked.reader.rows(_PAGE, {"key": key})), (None, None, None))
     return Impact(
         dataset_namespace=namespace,
         dataset=name,
-        state=states[key],
-        affected=sorted(affected, key=_gravity),
+        state=state,
+        affected=sorted((one for one in affected if one.depth > 0), key=_gravity),
         hidden=len(set().union(*walk.hidden.values())),
         incident_id=page[0],
         fault_at=iso(page[1]),
@@ -89,6 +83,17 @@ def impact(
     )
 
 
+def _affected(asked: Question, walk: Walk) -> list[AffectedRow]:
+    """What was found, the dataset itself too, as far as it is still there."""
+    depths = walk.depths()
+    start = next(iter(depths))
+    told = columns_for(asked.reader, _TOLD, 4, depths, {"key": start})
+    names, evaluated = named(asked, told[0]), asked.evaluated
+    return [
+        AffectedRow(*names[key], tier, owner, state_of_now(state, evaluated), depths[key])
+        for key, tier, owner, state in zip(*told, strict=True)
+    ]
+
+
 def _gravity(row: AffectedRow) -> tuple[int, int, str, str]:
-    tier = [*TIERS, row.tier].index(row.tier)
-    return tier, row.depth, row.dataset_namespace, row.dataset
+    return _RANKS.get(row.tier, len(TIERS)), row.depth, row.dataset_namespace, row.dataset

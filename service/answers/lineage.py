@@ -1,50 +1,33 @@
-"""What a dataset is made of, and what is made of it, as two trees.
+"""What a dataset is made of, and what is made of it, as two trees."""
 
-A dataset stands once with its own branch, at its shortest distance; elsewhere in the tree it is
-only named (`repeated`): a graph with diamonds would otherwise grow without end as a tree.
-"""
-
-from collections.abc import Iterable
-
-from lineage.catalog.reader import Reader, rows_for
-from service.access.sight import EVERYTHING, Sight
+from lineage.walks import Walk
 from service.answers.datasets import states_of
-from service.answers.moments import Evaluated
 from service.answers.named import Dataset
 from service.answers.runs import last_run
 from service.answers.shapes import Lineage, Node
-from service.answers.walk import DIRECTIONS, NAMES, NEXT, Steps, Walk, walked
+from service.answers.trees import branches
+from service.answers.walk import DIRECTIONS, all_named, named, walked
+from service.asking import Question
 
 
-def lineage(  # noqa: PLR0913 - the last three by name
-    reader: Reader,
-    dataset: Dataset,
-    evaluated: Evaluated,
-    *,
-    depth: int,
-    direction: str = "both",
-    sight: Sight = EVERYTHING,
-) -> Lineage:
+def lineage(asked: Question, dataset: Dataset, *, depth: int, direction: str = "both") -> Lineage:
     """Both trees, or the one asked for, to `depth` steps away.
 
     Partial when there is more beyond the depth, or more than `MOST_NODES` datasets. What may not be
     seen is counted beside each dataset, and nothing beyond it is followed.
     """
     key, namespace, name = dataset
-    walks = {
-        way: walked(Steps(reader, NEXT[way], sight), key, depth) for way in DIRECTIONS[direction]
-    }
-    keys = {key}.union(*(found.found_by for found in walks.values()))
-    draw = _Drawing(reader, keys, evaluated)
+    walks = {way: walked(asked, way, [key], depth) for way in DIRECTIONS[direction]}
+    draw = _Drawing(asked, {key}.union(*(found.found_by for found in walks.values())))
     cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
-    trees = {way: draw.branches(found, key) for way, found in walks.items()}
+    trees = {way: draw.tree(found, key) for way, found in walks.items()}
     return Lineage(
         dataset_namespace=namespace,
         dataset=name,
         state=draw.states[key],
         upstream=trees.get("upstream", []),
         downstream=trees.get("downstream", []),
-        last_run=last_run(reader, key, sight),
+        last_run=last_run(asked.reader, key, asked.sight),
         depth=depth,
         partial=bool(cuts),
         partial_reason="; ".join(cuts) or None,
@@ -54,26 +37,24 @@ def lineage(  # noqa: PLR0913 - the last three by name
 
 
 def _hidden(found: Walk | None, key: int) -> int:
-    return 0 if found is None else len(found.hidden.get(key, ()))
+    return 0 if found is None else found.hidden_next_to(key)
 
 
 class _Drawing:
     """Names and states of the datasets that a tree is drawn of."""
 
-    def __init__(self, reader: Reader, keys: Iterable[int], evaluated: Evaluated) -> None:
-        wanted = list(keys)
-        self.states = states_of(reader, wanted, evaluated)
-        self._names = {row[0]: (row[1], row[2]) for row in rows_for(reader, NAMES, wanted)}
+    def __init__(self, asked: Question, keys: set[int]) -> None:
+        self.states = states_of(asked.reader, list(keys), asked.evaluated)
+        self._names = all_named(keys, named(asked, keys))
 
-    def branches(self, found: Walk, key: int) -> list[Node]:
-        """What hangs on this dataset, by name."""
-        others = found.neighbours.get(key, {})
-        nodes = [self._node(found, key, other, jobs) for other, jobs in others.items()]
-        return sorted(nodes, key=lambda node: (node.dataset_namespace, node.dataset))
+    def tree(self, found: Walk, start: int) -> list[Node]:
+        """What hangs on this dataset."""
+        names, states = self._names, self.states
+        hidden = {key: len(others) for key, others in found.hidden.items()}
 
-    def _node(self, found: Walk, parent: int, key: int, jobs: set[str]) -> Node:
-        namespace, name = self._names.get(key, ("", f"(unknown dataset {key})"))
-        repeated = found.found_by[key] != parent
-        children = [] if repeated else self.branches(found, key)
-        told = (namespace, name, self.states[key], sorted(jobs), repeated, children)
-        return Node(*told, hidden=_hidden(found, key))
+        def node(_: int, key: int, jobs: list[str], below: list[Node] | None) -> Node:
+            namespace, name = names[key]
+            told = namespace, name, states[key], jobs, below is None
+            return Node(*told, [] if below is None else below, hidden.get(key, 0))
+
+        return branches(found, start, names, node)

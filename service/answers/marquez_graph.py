@@ -6,12 +6,13 @@ first: 0 is a job with its datasets.
 """
 
 from lineage.catalog.reader import Reader, rows_for
-from service.access.sight import EVERYTHING, Sight
+from service.access.sight import Sight
 from service.answers.marquez_nodes import Flows, dataset_nodes, job_nodes
 from service.answers.marquez_shapes import MarquezLineage
 from service.answers.named import Dataset
 from service.answers.node_ids import Job, unknown
-from service.answers.walk import NAMES, NEXT, Steps, walked_from
+from service.answers.walk import NEXT, named, walked
+from service.asking import Question
 
 _EDGES = """
 SELECT upstream_key, downstream_key, job_namespace, job_name, first_seen_at, last_seen_at
@@ -30,25 +31,20 @@ WHERE io.run_key IN (:keys)
 """
 
 
-def marquez_lineage(
-    reader: Reader, node: Dataset | Job, depth: int, sight: Sight = EVERYTHING
-) -> MarquezLineage:
+def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> MarquezLineage:
     """The graph around a node, cut by depth, by size and by what may be seen.
 
     Raises:
         UnknownNodeError: a job none of whose datasets may be seen.
     """
-    flows = Flows()
+    reader, flows = asked.reader, Flows()
     if isinstance(node, Job):
-        starts = _of_job(reader, node, flows, sight)
+        starts = _of_job(reader, node, flows, asked.sight)
     else:
         starts, depth = {way: {node[0]} for way in NEXT}, depth + 1
-    walks = {
-        way: walked_from(Steps(reader, NEXT[way], sight), sorted(starts[way]), depth)
-        for way in NEXT
-    }
+    walks = {way: walked(asked, way, sorted(starts[way]), depth) for way in NEXT}
     found = set().union(*starts.values(), *(walk.found_by for walk in walks.values()))
-    keys = {row[0] for row in rows_for(reader, NAMES, found)}
+    keys = {*named(asked, found)}
     _take(reader, keys, flows)
     cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
     if any(walk.hidden for walk in walks.values()):

@@ -10,11 +10,12 @@ import msgspec
 
 from lineage.catalog.reader import Reader, rows_for
 from lineage.states import BAD, GOOD, LEARNING, UNKNOWN
-from service.access.sight import EVERYTHING, Sight
+from lineage.walks import Walk
 from service.answers.datasets import states_of
 from service.answers.moments import Evaluated
 from service.answers.named import Dataset
-from service.answers.walk import NEXT, Steps, Walk, walked
+from service.answers.walk import NEXT, walked
+from service.asking import Question
 
 MOST_DRAWN = 200  # more is no picture
 _NODES = """
@@ -84,34 +85,28 @@ class Neighbourhood(msgspec.Struct, frozen=True):
 
 
 def neighbourhood(
-    reader: Reader,
-    named: Dataset,
-    depth: int,
-    sight: Sight = EVERYTHING,
-    *,
-    limit: int = MOST_DRAWN,
+    asked: Question, named: Dataset, depth: int, *, limit: int = MOST_DRAWN
 ) -> Neighbourhood:
     """To `depth` steps both ways, the nearest `limit`; what may not be seen is not there."""
     most = min(limit, MOST_DRAWN)
-    walks = {way: walked(Steps(reader, sql, sight), named[0], depth) for way, sql in NEXT.items()}
+    walks = {way: walked(asked, way, [named[0]], depth) for way in NEXT}
     found = sorted((depth, key) for walk in walks.values() for key, depth in walk.depths().items())
     keys = list(dict.fromkeys(key for _, key in found))
     drawn = set(keys[:most])
     edges: _Edges = {}
-    for pair, jobs in _edges(walks):
+    for pair, job in _edges(walks):
         if drawn.issuperset(pair):
-            edges.setdefault(pair, set()).update(jobs)
+            edges.setdefault(pair, set()).add(job)
     cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
     if len(keys) > most:
         cuts.append(f"the nearest {most} of {len(keys)} datasets are drawn")
     return Neighbourhood(keys[:most], edges, "; ".join(cuts) or None)
 
 
-def _edges(walks: dict[str, Walk]) -> Iterator[tuple[tuple[int, int], set[str]]]:
+def _edges(walks: dict[str, Walk]) -> Iterator[tuple[tuple[int, int], str]]:
     for way, walk in walks.items():
-        for here, others in walk.neighbours.items():
-            for other, jobs in others.items():
-                yield ((other, here) if way == "upstream" else (here, other)), jobs
+        for here, other, job in walk.edges:
+            yield ((other, here) if way == "upstream" else (here, other)), job
 
 
 def graph_nodes(

@@ -1,14 +1,16 @@
 """The graph as it was at an instant: edges seen by then, each with the run that made it so."""
 
 from lineage.catalog.noted import HISTORY, INSTALLED
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import Reader
 from lineage.clock import from_micros
+from lineage.walks import Walk
 from service.access.sight import EVERYTHING, Sight
 from service.answers.edge_runs import Edge, EdgeRuns, edge_runs
 from service.answers.moments import iso_of
 from service.answers.named import Dataset
 from service.answers.past_shapes import PastLineage, PastNode
-from service.answers.walk import DIRECTIONS, NAMES, NEXT, Steps, Walk, walked
+from service.answers.trees import branches
+from service.answers.walk import DIRECTIONS, NEXT, CatalogWalk, all_named, names_of
 
 _NEXT = {way: f"{sql} AND first_seen_at <= :at" for way, sql in NEXT.items()}
 _BEGAN = f"SELECT MIN(value) FROM meta WHERE name IN ('{INSTALLED}', '{HISTORY}')"  # noqa: S608
@@ -30,13 +32,13 @@ def past_lineage(  # noqa: PLR0913 - the last three by name
     """
     key, namespace, name = dataset
     walks = {
-        way: walked(Steps(reader, _NEXT[way], sight, {"at": at}), key, depth)
+        way: CatalogWalk(reader, _NEXT[way], sight, {"at": at}).walked([key], depth)
         for way in DIRECTIONS[direction]
     }
     edges = {way: _edges(found, way) for way, found in walks.items()}
     runs = edge_runs(reader, set().union(*edges.values()), at, sight)
     draw = _PastDrawing(reader, {key}.union(*(found.found_by for found in walks.values())), runs)
-    trees = {way: draw.branches(found, key, way) for way, found in walks.items()}
+    trees = {way: draw.tree(found, key, way) for way, found in walks.items()}
     cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
     cuts += _forgotten(reader, at, runs)
     if any(found.hidden for found in walks.values()):
@@ -72,27 +74,26 @@ def _day(micros: str) -> str:
 
 
 def _edges(found: Walk, way: str) -> set[Edge]:
-    pairs = [(here, other) for here, others in found.neighbours.items() for other in others]
-    return {(other, here) if way == "upstream" else (here, other) for here, other in pairs}
+    return {_edge(here, other, way) for here, other, _ in found.edges}
+
+
+def _edge(here: int, other: int, way: str) -> Edge:
+    return (other, here) if way == "upstream" else (here, other)
 
 
 class _PastDrawing:
     """Names and runs of what a tree of the past is drawn of."""
 
     def __init__(self, reader: Reader, keys: set[int], runs: EdgeRuns) -> None:
-        self._names = {row[0]: (row[1], row[2]) for row in rows_for(reader, NAMES, sorted(keys))}
+        self._names = all_named(keys, names_of(reader, sorted(keys)))
         self._runs = runs.runs
 
-    def branches(self, found: Walk, key: int, way: str) -> list[PastNode]:
-        """What hung on this dataset, by name."""
-        others = found.neighbours.get(key, {})
-        nodes = [self._node(found, (key, other), jobs, way) for other, jobs in others.items()]
-        return sorted(nodes, key=lambda node: (node.dataset_namespace, node.dataset))
+    def tree(self, found: Walk, start: int, way: str) -> list[PastNode]:
+        """What hung on this dataset."""
 
-    def _node(self, found: Walk, pair: Edge, jobs: set[str], way: str) -> PastNode:
-        here, other = pair
-        namespace, name = self._names.get(other, ("", f"(unknown dataset {other})"))
-        repeated = found.found_by[other] != here
-        run = self._runs.get((other, here) if way == "upstream" else pair)
-        children = [] if repeated else self.branches(found, other, way)
-        return PastNode(namespace, name, sorted(jobs), run, repeated, children)
+        def node(here: int, other: int, jobs: list[str], below: list[PastNode] | None) -> PastNode:
+            run = self._runs.get(_edge(here, other, way))
+            children = [] if below is None else below
+            return PastNode(*self._names[other], jobs, run, below is None, children)
+
+        return branches(found, start, self._names, node)

@@ -110,7 +110,7 @@ class Why(msgspec.Struct, frozen=True):
     states: list[SliState]
 
 
-class Node(msgspec.Struct, frozen=True):
+class Node(msgspec.Struct, frozen=True, gc=False):  # a tree: nothing leads back
     """A dataset of a lineage tree; `repeated`: its own branch is shown elsewhere in the tree."""
 
     dataset_namespace: str

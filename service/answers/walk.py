@@ -1,11 +1,11 @@
-"""Walks of the graph in SQL, level by level, of what may be seen of it."""
+"""Walks of the graph, level by level, of what may be seen of it."""
 
 from collections.abc import Iterable
 
-import msgspec
-
 from lineage.catalog.reader import Reader, Values, rows_for
+from lineage.walks import Walk, too_deep, too_many
 from service.access.sight import Sight
+from service.asking import Question
 
 MOST_NODES = 5_000
 MOST_DEPTH = 100
@@ -21,27 +21,33 @@ DIRECTIONS: dict[str, tuple[str, ...]] = {"upstream": ("upstream",), "downstream
 DIRECTIONS["both"] = ("upstream", "downstream")
 
 
-class Walk(msgspec.Struct):
-    """A breadth-first walk: the jobs between datasets and their neighbours, and who found whom.
-
-    `found_by` is in the order of finding.
-    """
-
-    neighbours: dict[int, dict[int, set[str]]]
-    found_by: dict[int, int | None]
-    hidden: dict[int, set[int]] = {}  # next to each, what may not be seen: the walk ends there
-    cut: str | None = None
-
-    def depths(self) -> dict[int, int]:
-        """Steps to each dataset, in the order of finding: whoever found it was found before."""
-        depths: dict[int, int] = {}
-        for key, finder in self.found_by.items():
-            depths[key] = 0 if finder is None else depths[finder] + 1
-        return depths
+def walked(asked: Question, way: str, starts: Iterable[int], depth: int) -> Walk:
+    """All that is reached from here now, `upstream` or `downstream`, to `depth` steps away."""
+    if asked.live is None:
+        return CatalogWalk(asked.reader, NEXT[way], asked.sight).walked(starts, depth)
+    sees = None if asked.sight.is_whole else asked.sight.sees
+    return asked.live.walked(way, starts, depth, MOST_NODES, sees)
 
 
-class Steps:
-    """The edges of one direction, and which of their ends may be seen."""
+def named(asked: Question, keys: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """Namespace and name of those of these datasets that the catalog has."""
+    wanted = set(keys)
+    known = {} if asked.live is None else asked.live.named(wanted)
+    return known | names_of(asked.reader, wanted - known.keys())
+
+
+def all_named(keys: Iterable[int], known: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    """What is known of these, and words for the datasets that have edges, and no row."""
+    return known | {key: ("", f"(unknown dataset {key})") for key in set(keys) - known.keys()}
+
+
+def names_of(reader: Reader, keys: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """The same, of the catalog alone."""
+    return {key: (namespace, name) for key, namespace, name in rows_for(reader, NAMES, keys)}
+
+
+class CatalogWalk:
+    """A walk that asks the catalog for each level."""
 
     def __init__(
         self, reader: Reader, sql: str, sight: Sight, values: Values | None = None
@@ -51,48 +57,42 @@ class Steps:
         self._sql = sql
         self._sight = sight
         self._values = values
+        self._walk = Walk({}, [], {})
 
-    def edges(self, frontier: Iterable[int]) -> list[tuple[int, int, str, bool]]:
-        """(from, to, job, whether `to` may be seen) of every edge out of these."""
-        rows = rows_for(self._reader, self._sql, frontier, self._values)
+    def walked(self, starts: Iterable[int], depth: int) -> Walk:
+        """All that is reached, nearest first."""
+        walk = self._walk
+        walk.found_by = dict.fromkeys(starts)
+        frontier = list(walk.found_by)
+        for _ in range(depth):
+            frontier = self._step(frontier)
+            if not frontier or walk.cut:
+                return walk
+        if any(other not in walk.found_by for _, other, _ in self._edges(frontier)):
+            walk.cut = too_deep(depth)
+        return walk
+
+    def _step(self, frontier: Iterable[int]) -> list[int]:
+        walk, reached = self._walk, []
+        for here, other, job in self._edges(frontier):
+            if other not in walk.found_by:
+                if len(walk.found_by) > MOST_NODES:
+                    walk.cut = too_many(MOST_NODES)
+                    continue
+                walk.found_by[other] = here
+                reached.append(other)
+            if other != here:
+                walk.edges.append((here, other, job))
+        return reached
+
+    def _edges(self, frontier: Iterable[int]) -> list[tuple[int, int, str]]:
+        """Out of these, to what may be seen; what may not is noted."""
+        rows = sorted(rows_for(self._reader, self._sql, frontier, self._values))
         if self._sight.is_whole:
-            return [(here, other, job, True) for here, other, job in rows]
-        named = rows_for(self._reader, NAMES, {other for _, other, _ in rows})
-        seen = {key for key, namespace, _ in named if self._sight.sees(namespace)}
-        return [(here, other, job, other in seen) for here, other, job in rows]
-
-
-def walked(steps: Steps, start: int, depth: int) -> Walk:
-    """All that is reached from here in one direction, nearest first, to `depth` steps away."""
-    return walked_from(steps, [start], depth)
-
-
-def walked_from(steps: Steps, starts: Iterable[int], depth: int) -> Walk:
-    """The same from several datasets at once."""
-    frontier = list(starts)
-    walk = Walk(neighbours={}, found_by=dict.fromkeys(frontier), hidden={})
-    for _ in range(depth):
-        frontier = _step(steps, walk, frontier)
-        if not frontier or walk.cut:
-            return walk
-    beyond = (other for _, other, _, is_seen in steps.edges(frontier) if is_seen)
-    if any(other not in walk.found_by for other in beyond):
-        walk.cut = f"more lies beyond depth {depth}"
-    return walk
-
-
-def _step(steps: Steps, walk: Walk, frontier: Iterable[int]) -> list[int]:
-    reached: list[int] = []
-    for here, other, job_name, is_seen in steps.edges(frontier):
-        if not is_seen:
-            walk.hidden.setdefault(here, set()).add(other)
-            continue
-        if other not in walk.found_by:
-            if len(walk.found_by) > MOST_NODES:
-                walk.cut = f"more than {MOST_NODES} datasets"
-                continue
-            walk.found_by[other] = here
-            reached.append(other)
-        if other != here:
-            walk.neighbours.setdefault(here, {}).setdefault(other, set()).add(job_name)
-    return reached
+            return rows
+        names = names_of(self._reader, {other for _, other, _ in rows})
+        seen = {key for key, (namespace, _) in names.items() if self._sight.sees(namespace)}
+        for here, other, _ in rows:
+            if other not in seen:
+                self._walk.hidden.setdefault(here, set()).add(other)
+        return [row for row in rows if row[1] in seen]

@@ -13,7 +13,7 @@ from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.errors import InvalidQuestionError
 from service.settings import read
-from service.terminal import console, local, plain, print_json, warn
+from service.terminal import local, plain, show
 
 app = typer.Typer(add_completion=False)
 _Run = Annotated[str | None, typer.Argument(metavar="RUN", help="Run id; a root run's is whole.")]
@@ -39,12 +39,7 @@ def main(  # noqa: PLR0913 - each is an option
             message = "name two runs, or a job with --job"
             raise InvalidQuestionError(message)
         answer = diff(asked.reader, first, second)
-    if answer.partial_reason:
-        warn(answer.partial_reason)
-    if as_json:
-        print_json(answer)
-    else:
-        console().print(table(answer))
+    show(answer, table, as_json=as_json)
 
 
 def table(answer: RunDiff) -> Table:
@@ -64,7 +59,7 @@ def table(answer: RunDiff) -> Table:
 
 
 def _heads(*runs: ComparedRun) -> list[tuple[str, list[str]]]:
-    lengths = ["-" if r.duration_seconds is None else duration(r.duration_seconds) for r in runs]
+    lengths = [duration(r.duration_seconds) for r in runs]
     return [
         ("run", [run.run_id for run in runs]),
         ("job", [f"{run.job_namespace}/{run.job_name}" for run in runs]),

@@ -13,7 +13,7 @@ from service.answers.schema_changes import told
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
-from service.terminal import console, local, plain, print_json, warn
+from service.terminal import local, plain, show
 
 app = typer.Typer(add_completion=False)
 MOST_SHOWN = 1_000
@@ -34,12 +34,7 @@ def main(
     with question(read(data_dir)) as asked:
         named = dataset_named(asked.reader, dataset, namespace)
         answer = dataset_history(asked.reader, named, limit=limit)
-    if answer.partial_reason:
-        warn(answer.partial_reason)
-    if as_json:
-        print_json(answer)
-    else:
-        console().print(drawing(answer))
+    show(answer, drawing, as_json=as_json)
 
 
 def drawing(answer: History) -> RenderableType:

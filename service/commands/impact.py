@@ -9,7 +9,7 @@ from service.answers.named import dataset_named
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
-from service.terminal import console, local, plain, print_json, state, warn
+from service.terminal import local, plain, show, state
 
 app = typer.Typer(add_completion=False)
 
@@ -25,13 +25,8 @@ def main(
     """Show everything that is made of a dataset, with owners and tiers, the gravest first."""
     with question(read(data_dir)) as asked:
         named = dataset_named(asked.reader, dataset, namespace)
-        answer = impact(asked.reader, named, asked.evaluated)
-    if answer.partial_reason:
-        warn(f"cut short: {answer.partial_reason}")
-    if as_json:
-        print_json(answer)
-    else:
-        console().print(table(answer))
+        answer = impact(asked, named)
+    show(answer, table, as_json=as_json, said="cut short: ")
 
 
 def table(answer: Impact) -> Table:

@@ -11,7 +11,7 @@ from service.answers.incidents import incident, incidents
 from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.settings import read
-from service.terminal import console, local, plain, print_json, warn
+from service.terminal import local, plain, show
 
 app = typer.Typer(add_completion=False)
 _MOST_SHOWN = 50  # datasets of one incident
@@ -35,13 +35,11 @@ def main(
             if incident_id is None
             else incident(asked.reader, incident_id)
         )
-    if answer.partial_reason:
-        warn(answer.partial_reason)
-    if as_json:
-        print_json(answer)
-    else:
-        shown = listed(answer) if isinstance(answer, IncidentPage) else whole(answer)
-        console().print(shown)
+    show(answer, _drawn, as_json=as_json)
+
+
+def _drawn(answer: IncidentPage | IncidentDetail) -> RenderableType:
+    return listed(answer) if isinstance(answer, IncidentPage) else whole(answer)
 
 
 def listed(answer: IncidentPage) -> RenderableType:

@@ -21,7 +21,7 @@ from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.commands.past import past_drawing
 from service.settings import read
-from service.terminal import console, local, plain, print_json, state, warn
+from service.terminal import local, plain, show, state
 
 app = typer.Typer(add_completion=False)
 
@@ -43,15 +43,10 @@ def main(  # noqa: PLR0913 - each is an option
     with question(read(data_dir)) as asked:
         named = dataset_named(asked.reader, dataset, namespace)
         if at is None:
-            answer = lineage(asked.reader, named, asked.evaluated, depth=depth)
+            answer = lineage(asked, named, depth=depth)
         else:
             answer = past_lineage(asked.reader, named, past_instant(at, asked.now), depth=depth)
-    if answer.partial_reason:
-        warn(f"cut short: {answer.partial_reason}")
-    if as_json:
-        print_json(answer)
-    else:
-        console().print(_drawn(answer))
+    show(answer, _drawn, as_json=as_json, said="cut short: ")
 
 
 def _drawn(answer: Lineage | PastLineage) -> RenderableType:
@@ -86,7 +81,7 @@ def _grow(tree: Tree, nodes: Iterable[Node]) -> None:
 def _run(run: RunSummary | None) -> Text:
     if run is None:
         return plain("last run: none is known that writes it", "bold")
-    length = "-" if run.duration_seconds is None else duration(run.duration_seconds)
+    length = duration(run.duration_seconds)
     facts = f"  started {local(run.started_at)}, finished {local(run.finished_at)}, took {length}"
     head = Text.assemble(plain("last run: ", "bold"), state(run.status), plain(facts))
     whose = plain(f"  {run.job_namespace}/{run.job_name}, run {run.run_id}", "dim")

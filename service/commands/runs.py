@@ -8,12 +8,12 @@ from rich.table import Table
 
 from service.answers.dataset import duration
 from service.answers.named import dataset_named
-from service.answers.run_shapes import RecentRun, RecentRuns
+from service.answers.run_shapes import RecentRuns
 from service.answers.runs import recent_runs
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
-from service.terminal import console, local, plain, print_json, state, warn
+from service.terminal import local, plain, show, state
 
 app = typer.Typer(add_completion=False)
 
@@ -31,12 +31,7 @@ def main(
     with question(read(data_dir)) as asked:
         named = dataset_named(asked.reader, dataset, namespace)
         answer = recent_runs(asked.reader, named, limit=limit)
-    if answer.partial_reason:
-        warn(answer.partial_reason)
-    if as_json:
-        print_json(answer)
-    else:
-        console().print(listed(answer))
+    show(answer, listed, as_json=as_json)
 
 
 def listed(answer: RecentRuns) -> RenderableType:
@@ -46,10 +41,6 @@ def listed(answer: RecentRuns) -> RenderableType:
     table = Table("run", "job", "did", "status", "started", "took")
     for run in answer.runs:
         job = plain(f"{run.job_namespace}/{run.job_name}")
-        times = (plain(local(run.started_at)), plain(_took(run)))
+        times = (plain(local(run.started_at)), plain(duration(run.duration_seconds)))
         table.add_row(plain(run.run_id), job, plain(run.direction), state(run.status), *times)
     return table
-
-
-def _took(run: RecentRun) -> str:
-    return "-" if run.duration_seconds is None else duration(run.duration_seconds)

@@ -22,4 +22,5 @@ Cursor = Annotated[
 def asked_by(request: AnyRequest) -> AbstractContextManager[Question]:
     """The question of this request."""
     state = request.app.state
-    return question(state.settings, state.clock, sight_of(request.scope) or EVERYTHING)
+    sight = sight_of(request.scope) or EVERYTHING
+    return question(state.settings, state.clock, sight, state.live and state.live.current())

@@ -34,7 +34,7 @@ def get_graph_nodes(
     """The datasets around one, coloured by health."""
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        around = neighbourhood(asked.reader, named, depth, asked.sight, limit=limit)
+        around = neighbourhood(asked, named, depth, limit=limit)
         return graph_nodes(asked.reader, named, around, asked.evaluated)
 
 
@@ -50,5 +50,5 @@ def get_graph_edges(
     """What is made of what among them."""
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        around = neighbourhood(asked.reader, named, depth, asked.sight, limit=limit)
+        around = neighbourhood(asked, named, depth, limit=limit)
         return graph_edges(named, around)

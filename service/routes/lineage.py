@@ -67,18 +67,16 @@ def get_lineage(  # noqa: PLR0913 - each is a parameter of the query
         raise InvalidQuestionError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, str(dataset), dataset_namespace, asked.sight)
-        reader, sight = asked.reader, asked.sight
         if at is None:
-            told = asked.evaluated
-            return lineage(reader, named, told, depth=steps, direction=direction, sight=sight)
-        then = past_instant(at, asked.now)
+            return lineage(asked, named, depth=steps, direction=direction)
+        reader, sight, then = asked.reader, asked.sight, past_instant(at, asked.now)
         return past_lineage(reader, named, then, depth=steps, direction=direction, sight=sight)
 
 
 def _of_node(request: AnyRequest, node_id: str, depth: int) -> MarquezLineage:
     with asked_by(request) as asked:
         node = node_named(asked.reader, node_id, asked.sight)
-        return marquez_lineage(asked.reader, node, depth, asked.sight)
+        return marquez_lineage(asked, node, depth)
 
 
 @get("/api/v1/impact", query="impact", access="impact", is_cut=True, sync_to_thread=True)
@@ -92,4 +90,4 @@ def get_impact(
     """All that is made of it, with owners and tiers."""
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        return impact(asked.reader, named, asked.evaluated, asked.sight, depth=depth)
+        return impact(asked, named, depth=depth)

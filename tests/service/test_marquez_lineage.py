@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 from litestar.testing import TestClient
+from msgspec.structs import replace
 from sqlalchemy import Engine, insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.keys import key
-from service.access.sight import Sight
+from service.access.sight import EVERYTHING
 from service.answers import marquez_graph, walk
 from service.app import create_app
 from service.settings import Settings
@@ -320,9 +321,11 @@ def test_a_hidden_node_is_as_if_it_were_not_there(catalog, tmp_path):
 def test_a_graph_that_forgot_whom_it_is_for_would_be_seen(catalog, tmp_path, monkeypatch):
     """The mutant of the test above: a walk of everything."""
     estate = Guarded(catalog, tmp_path)
-    steps = marquez_graph.Steps
+    walked = marquez_graph.walked
     monkeypatch.setattr(
-        marquez_graph, "Steps", lambda reader, sql, _: steps(reader, sql, Sight(["*"]))
+        marquez_graph,
+        "walked",
+        lambda asked, *way: walked(replace(asked, sight=EVERYTHING), *way),
     )
 
     assert HIDDEN in estate.get(f"/api/v1/lineage?nodeId={CORE}", "shop").text

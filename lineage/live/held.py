@@ -1,0 +1,67 @@
+"""Keeps the newest lineage in memory while somebody asks for it.
+
+Read anew behind the answers, in a thread of its own, at most once a second. Who comes when it
+is older than five has the catalog for an answer: nobody waits, and nobody is told of the past.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+
+from lineage.catalog.reader import open_reader
+from lineage.live.reading import NOTHING, read_snapshot
+from lineage.live.snapshot import Snapshot
+
+OLDEST_SECONDS: Final = 5.0
+EVERY_SECONDS: Final = 1.0
+log = structlog.get_logger(__name__)
+
+Monotonic = Callable[[], float]
+
+
+class LiveLineage:
+    """The lineage of a catalog, for the threads of one process."""
+
+    def __init__(self, catalog_url: str, monotonic: Monotonic = time.monotonic) -> None:
+        """Nothing is read before the first question."""
+        self._url = catalog_url
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._held: tuple[float, Snapshot] | None = None  # as of when
+        self._tried = float("-inf")
+        self._reading: threading.Thread | None = None
+
+    def current(self) -> Snapshot | None:
+        """All of it, as it was at most five seconds ago; none: ask the catalog."""
+        with self._lock:
+            now = self._monotonic()
+            if now - self._tried >= EVERY_SECONDS and self._reading is None:
+                self._tried = now
+                self._reading = threading.Thread(target=self._read, name="lineage", daemon=True)
+                self._reading.start()
+            if self._held is None or now - self._held[0] > OLDEST_SECONDS:
+                return None
+            return self._held[1]
+
+    def wait(self) -> None:
+        """Until nothing is being read."""
+        reading = self._reading
+        if reading is not None:
+            reading.join()
+
+    def _read(self) -> None:
+        began, found = self._monotonic(), None
+        before = NOTHING if self._held is None else self._held[1]
+        try:
+            with open_reader(self._url) as reader:
+                found = read_snapshot(reader, before)
+        except Exception:
+            log.warning("lineage_not_read", exc_info=True)
+        took = self._monotonic() - began
+        log.debug("lineage_read", seconds=round(took, 3))
+        with self._lock:
+            self._held = self._held if found is None else (began, found)
+            self._reading = None

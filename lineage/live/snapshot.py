@@ -1,0 +1,159 @@
+"""The lineage of one moment in memory: who is made of whom, by which jobs, and all their names.
+
+Two compressed adjacency arrays, one a direction. A level of a walk is a few slices of arrays,
+where the catalog is asked for rows by the hundred.
+"""
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lineage.adjacency import Adjacency, Flags, Keys, Positions, positions_in
+from lineage.catalog.reader import Row
+from lineage.walks import Walk, too_deep, too_many
+
+NOWHERE = -1  # the namespace of what has edges, and no row
+
+Sees = Callable[[str], bool]  # of a namespace
+Numbers = NDArray[np.int32]
+Texts = NDArray[np.object_]  # of Python's own, shared by all snapshots that know them
+
+
+class Way(msgspec.Struct, frozen=True, eq=False):
+    """One direction. `jobs`: of each target of the adjacency, which made it so."""
+
+    adjacency: Adjacency
+    jobs: Numbers
+
+
+class Snapshot(msgspec.Struct, frozen=True, eq=False):
+    """Never changes; to be shared by threads as it is.
+
+    Attributes:
+        keys: of all datasets that have edges, ascending; what follows is by position in it.
+        names: of each.
+        namespace_of: of each the position in `namespaces`; -1: the catalog has no such dataset.
+        job_keys: ascending.
+        jobs: their names; the ways number them by position here.
+        ways: `upstream` and `downstream`.
+        mark: of these edges; of others it is another.
+    """
+
+    keys: Keys
+    names: Texts
+    namespace_of: Numbers
+    namespaces: list[str]
+    job_keys: Keys
+    jobs: Texts
+    ways: dict[str, Way]
+    mark: Row
+
+    def walked(
+        self, way: str, starts: Iterable[int], depth: int, most: int, sees: Sees | None = None
+    ) -> Walk:
+        """All that is reached from here in one direction, nearest first.
+
+        Args:
+            way: `upstream` or `downstream`.
+            starts: keys of datasets; those without edges lead nowhere.
+            depth: in steps.
+            most: datasets beyond the first start.
+            sees: of a namespace, whether it may be seen; none: all may.
+        """
+        given = list(dict.fromkeys(starts))
+        room = max(most + 1 - len(given), 0)
+        walk = _Walking(self, way, self.positions(given), room, sees)
+        for _ in range(depth):
+            if not walk.step():
+                return walk.told(given, too_many(most) if walk.is_full else None)
+        return walk.told(given, too_deep(depth) if walk.has_more() else None)
+
+    def named(self, keys: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Namespace and name of those of these that have edges, and a row in the catalog."""
+        nodes = self.positions(keys)
+        nodes = nodes[self.namespace_of[nodes] != NOWHERE]
+        spaces = (self.namespaces[number] for number in self.namespace_of[nodes].tolist())
+        names = self.names[nodes].tolist()
+        return dict(zip(self.keys[nodes].tolist(), zip(spaces, names, strict=True), strict=True))
+
+    def positions(self, keys: Iterable[int]) -> Positions:
+        """Of those of these that have edges, ascending."""
+        wanted = np.unique(np.fromiter(keys, np.int64))
+        return positions_in(self.keys, wanted)[0]
+
+
+class _Walking:
+    """A walk under way. What it found stands level by level, by position."""
+
+    def __init__(
+        self, snapshot: Snapshot, way: str, starts: Positions, room: int, sees: Sees | None
+    ) -> None:
+        self._of, self._way = snapshot, snapshot.ways[way]
+        self._frontier = starts
+        self._is_found = np.zeros(len(snapshot.keys), bool)
+        self._is_found[starts] = True
+        self._is_seen = _seen(snapshot, sees)
+        self._room = room
+        self._nodes, self._finders = [starts[:0]], [starts[:0]]
+        self._origins, self._slots = [starts[:0]], [starts[:0]]
+        self._hidden: dict[int, set[int]] = {}
+        self.is_full = False
+
+    def step(self) -> bool:
+        """One level on; whether there may be another."""
+        origins, slots, ends = self._edges()
+        is_new = ~self._is_found[ends]
+        fresh, at = np.unique(ends[is_new], return_index=True)
+        order = np.argsort(at)[: self._room]  # of finding; beyond is for nobody
+        self.is_full, self._room = len(fresh) > self._room, self._room - len(order)
+        nodes = fresh[order]
+        self._is_found[nodes] = True
+        self._nodes.append(nodes)
+        self._finders.append(origins[is_new][at[order]])
+        is_between = self._is_found[ends] & (ends != origins)
+        self._origins.append(origins[is_between])
+        self._slots.append(slots[is_between])
+        self._frontier = np.sort(nodes)
+        return len(nodes) > 0 and not self.is_full
+
+    def has_more(self) -> bool:
+        """Whether something lies beyond."""
+        return not self._is_found[self._edges()[2]].all()
+
+    def told(self, starts: list[int], cut: str | None) -> Walk:
+        """By keys, and names of jobs."""
+        nodes, finders = self._keys(self._nodes), self._keys(self._finders)
+        slots = np.concatenate(self._slots)
+        ends = self._of.keys[self._way.adjacency.targets[slots]].tolist()
+        jobs = self._of.jobs[self._way.jobs[slots]].tolist()
+        edges = list(zip(self._keys(self._origins), ends, jobs, strict=True))
+        found_by = dict.fromkeys(starts) | dict(zip(nodes, finders, strict=True))
+        return Walk(found_by, edges, self._hidden, cut)
+
+    def _edges(self) -> tuple[Positions, Positions, Positions]:
+        """Out of the frontier, to what may be seen: from, where in the targets, to."""
+        origins, slots = self._way.adjacency.slots(self._frontier)
+        ends = self._way.adjacency.targets[slots]
+        if self._is_seen is None:
+            return origins, slots, ends
+        is_seen = self._is_seen[self._of.namespace_of[ends]]
+        self._hide(origins[~is_seen], ends[~is_seen])
+        return origins[is_seen], slots[is_seen], ends[is_seen]
+
+    def _hide(self, origins: Positions, ends: Positions) -> None:
+        pairs = zip(self._keys([origins]), self._keys([ends]), strict=True)
+        for here, other in pairs:
+            self._hidden.setdefault(here, set()).add(other)
+
+    def _keys(self, levels: list[Positions]) -> list[int]:
+        keys: list[int] = self._of.keys[np.concatenate(levels)].tolist()
+        return keys
+
+
+def _seen(snapshot: Snapshot, sees: Sees | None) -> Flags | None:
+    """Of each namespace; the last is that of what has no row, which position -1 finds."""
+    if sees is None:
+        return None
+    return np.array([*map(sees, snapshot.namespaces), False])

@@ -1,0 +1,117 @@
+"""How old the graph in memory may be, and who reads it."""
+
+import subprocess
+import sys
+
+import pytest
+from structlog.testing import capture_logs
+
+from lineage.catalog.engine import catalog_url
+from lineage.live.held import LiveLineage
+from tests.lineage.live.test_snapshot import add
+
+
+class Hand:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+
+    def __call__(self) -> float:
+        """Now, in seconds."""
+        return self.at
+
+
+@pytest.fixture
+def hand() -> Hand:
+    """At some instant."""
+    return Hand()
+
+
+def url_of(catalog):
+    """As the service is told it."""
+    return catalog.url.render_as_string(hide_password=False)
+
+
+def asked(catalog, hand):
+    """Over this catalog, and read once."""
+    live = LiveLineage(url_of(catalog), hand)
+    live.current()
+    live.wait()
+    return live
+
+
+def ends(snapshot):
+    """Of the edges out of 1."""
+    return [end for _, end, _ in snapshot.walked("downstream", [1], 1, 9).edges]
+
+
+def test_the_first_who_asks_has_none_and_the_next_has_it(embedded, hand):
+    """Nobody waits for it to be read."""
+    add(embedded, (1, 2, 1))
+    live = LiveLineage(url_of(embedded), hand)
+
+    assert live.current() is None
+    live.wait()
+
+    assert ends(live.current()) == [2]
+
+
+def test_while_it_is_asked_for_it_is_a_second_behind(embedded, hand):
+    """What changed meanwhile is in the answer after the next."""
+    live = asked(embedded, hand)
+    add(embedded, (1, 2, 1))
+
+    hand.at += 0.9
+    assert ends(live.current()) == []
+    live.wait()
+    assert ends(live.current()) == []
+    hand.at += 0.1
+    live.current()
+    live.wait()
+
+    assert ends(live.current()) == [2]
+
+
+def test_after_five_seconds_it_is_of_the_past(embedded, hand):
+    """As long as it was not asked for, or as it cannot be read."""
+    live = asked(embedded, hand)
+
+    hand.at += 5.0
+    assert live.current() is not None
+    live.wait()
+    hand.at += 5.1
+    assert live.current() is None
+
+
+def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, hand):
+    """And said to be away each time; an answer from the catalog itself tells why."""
+    live = LiveLineage(catalog_url(tmp_path), hand)
+    with capture_logs() as said:
+        for _ in range(3):
+            assert live.current() is None
+            live.wait()
+        hand.at += 1.0
+        live.current()
+        live.wait()
+
+    told = [one["event"] for one in said if one["log_level"] == "warning"]
+    assert told == ["lineage_not_read", "lineage_not_read"]
+
+
+def test_reading_leaves_the_writer_its_wal(embedded, tmp_path, hand):
+    """A second SQLite library in the process would delete the WAL of the first, with commits."""
+    asked(embedded, hand)
+
+    add(embedded, (1, 2, 1))
+
+    assert _counted_by_another_process(tmp_path / "catalog.db") == "1"
+
+
+def _counted_by_another_process(file):
+    counting = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1])\n"
+    counting += "print(c.execute('SELECT COUNT(*) FROM edge').fetchone()[0])"
+    answer = subprocess.run(
+        [sys.executable, "-c", counting, str(file)], capture_output=True, text=True, check=True
+    )
+    return answer.stdout.strip()

@@ -1,0 +1,160 @@
+"""The graph in memory against the catalog that it was read of."""
+
+import pytest
+from sqlalchemy import Engine, delete, insert, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.reader import open_reader
+from lineage.live import reading
+from lineage.live.reading import NOTHING, read_snapshot
+from lineage.live.snapshot import Snapshot
+
+NAMES = {-5: ("s3://a", "raw"), 2: ("s3://a", "core"), 9: ("s3://b", "mart")}
+
+
+@pytest.fixture
+def filled(catalog: Engine) -> Engine:
+    """-5 → 2 by two jobs, 2 → 9 by one; 9 → 40, which the catalog has no row of."""
+    with writing(catalog) as connection:
+        for key, (namespace, name) in NAMES.items():
+            row = {"dataset_key": key, "canonical_key": key, "namespace": namespace, "name": name}
+            seen = {"first_seen_at": 1, "last_seen_at": 1}
+            connection.execute(insert(tables.dataset), {**row, **seen})
+    add(catalog, (-5, 2, 7), (-5, 2, -8), (2, 9, 7), (9, 40, 7))
+    return catalog
+
+
+def add(catalog: Engine, *edges: tuple[int, int, int]) -> None:
+    """Edges: upstream, downstream, job."""
+    seen = {"job_namespace": "n", "first_seen_at": 1, "last_seen_at": 1, "runs": 1}
+    rows = [
+        {"upstream_key": up, "downstream_key": down, "job_key": job, "job_name": f"job {job}"}
+        for up, down, job in edges
+    ]
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.edge), [{**row, **seen} for row in rows])
+
+
+def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
+    """As the service reads it."""
+    with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
+        return read_snapshot(reader, before)
+
+
+def test_edges_are_those_of_the_catalog(filled):
+    """Both ways, each job of its own; a dataset that is not there has none."""
+    snapshot = read(filled)
+
+    down = snapshot.walked("downstream", [2, -5, 1_000], 1, 9)
+    assert sorted(down.edges) == [(-5, 2, "job -8"), (-5, 2, "job 7"), (2, 9, "job 7")]
+    assert down.found_by == {2: None, -5: None, 1_000: None, 9: 2}
+    assert snapshot.walked("upstream", [40], 1, 9).edges == [(40, 9, "job 7")]
+    assert snapshot.walked("upstream", [], 1, 9).found_by == {}
+
+
+def test_a_walk_says_why_it_ends_before_all_is_found(filled):
+    """By depth, and by number; what is at the end of both is not cut."""
+    snapshot = read(filled)
+
+    whole = snapshot.walked("downstream", [-5], 3, 3)
+    assert (whole.depths(), whole.cut) == ({-5: 0, 2: 1, 9: 2, 40: 3}, None)
+    assert snapshot.walked("downstream", [-5], 2, 9).cut == "more lies beyond depth 2"
+    few = snapshot.walked("downstream", [-5], 9, 2)
+    assert (list(few.found_by), few.cut) == ([-5, 2, 9], "more than 2 datasets")
+
+
+def test_more_starts_than_a_walk_may_hold_are_all_of_it(filled):
+    """A job may write thousands."""
+    cut = read(filled).walked("downstream", [-5, 2, 9], 9, 1)
+
+    assert (list(cut.found_by), cut.cut) == ([-5, 2, 9], "more than 1 datasets")
+
+
+def test_what_has_no_row_has_no_name_and_is_seen_by_nobody_who_may_not_see_all(filled):
+    """Whose namespace nobody knows may be anybody's."""
+    snapshot = read(filled)
+
+    assert snapshot.named([2, 40, 77]) == {2: NAMES[2]}
+    assert snapshot.walked("downstream", [9], 9, 9, lambda _: True).hidden == {9: {40}}
+
+
+def test_what_may_not_be_seen_is_told_apart_and_not_gone_beyond(filled):
+    """By the namespace of the end; also at the last step."""
+    snapshot = read(filled)
+    for depth in (1, 2, 9):
+        walk = snapshot.walked("downstream", [-5], depth, 9, lambda space: space == "s3://a")
+        assert (walk.found_by, walk.hidden, walk.cut) == ({-5: None, 2: -5}, {2: {9}}, None)
+
+
+def test_what_comes_later_is_read_beside_what_is_known(filled):
+    """New edges, jobs and names, and the row of what an edge had named before."""
+    before = read(filled)
+    late = {"canonical_key": 40, "namespace": "s3://c", "name": "late"}
+    with writing(filled) as connection:
+        seen = {"first_seen_at": 1, "last_seen_at": 1}
+        connection.execute(insert(tables.dataset), {"dataset_key": 40, **late, **seen})
+    add(filled, (40, -5, 12), (3, 40, 7))
+
+    after = read(filled, before)
+    whole = read(filled)
+
+    assert after.named([-5, 2, 3, 9, 40]) == {**NAMES, 40: ("s3://c", "late")}
+    walks = [one.walked("upstream", [2], 9, 9) for one in (after, whole)]
+    assert walks[0].found_by == walks[1].found_by == {2: None, -5: 2, 40: -5, 3: 40, 9: 40}
+    known = [(-5, 40, "job 12"), (2, -5, "job -8"), (2, -5, "job 7"), (9, 2, "job 7")]
+    known += [(40, 3, "job 7"), (40, 9, "job 7")]
+    assert sorted(walks[0].edges) == sorted(walks[1].edges) == known
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_it_is_read_in_pieces(filled, at_once, monkeypatch):
+    """However many there are, nothing lies between two pieces."""
+    whole = read(filled)
+    monkeypatch.setattr(reading, "_AT_ONCE", at_once)
+    lowest, highest = -(2**63), 2**63 - 1
+    add(filled, (lowest, highest, 7), (highest, lowest, 7))
+
+    walk = read(filled).walked("downstream", [-5, lowest], 9, 9)
+
+    assert walk.found_by == {-5: None, lowest: None, highest: lowest, 2: -5, 9: 2, 40: 9}
+    assert len(walk.edges) == len(whole.walked("downstream", [-5], 9, 9).edges) + 2
+
+
+def test_an_empty_catalog_has_no_edges(catalog):
+    """A service that starts before anything came."""
+    snapshot = read(catalog)
+
+    assert snapshot.walked("downstream", [1], 9, 9).found_by == {1: None}
+    assert snapshot.named([1]) == {}
+
+
+def test_what_did_not_change_is_not_read_again(filled):
+    """Runs that come and go are no other edges."""
+    before = read(filled)
+    with writing(filled) as connection:
+        connection.execute(update(tables.edge).values(last_seen_at=9, runs=9))
+
+    assert read(filled, before) is before
+
+
+def test_every_other_graph_is_read(filled):
+    """An edge more, an edge less, and two that exchanged their ends."""
+    before = read(filled)
+    add(filled, (9, 2, 3))
+    more = read(filled, before)
+    assert (9, 2, "job 3") in more.walked("downstream", [9], 1, 9).edges
+
+    with writing(filled) as connection:
+        connection.execute(delete(tables.edge).where(tables.edge.c.job_key == 3))
+        connection.execute(delete(tables.edge).where(tables.edge.c.downstream_key == 40))
+    less = read(filled, more)
+    assert less.walked("downstream", [9], 1, 9).edges == []
+
+    add(filled, (-5, 40, 1), (2, 50, 1))
+    crossed = read(filled, less)
+    with writing(filled) as connection:
+        connection.execute(delete(tables.edge).where(tables.edge.c.job_key == 1))
+    add(filled, (-5, 50, 1), (2, 40, 1))
+    again = read(filled, crossed)
+    assert [end for _, end, _ in again.walked("downstream", [2], 1, 9).edges] == [9, 40]
