@@ -31,6 +31,7 @@ bench: ## the budgets, measured: needs a quiet machine
 	@lineward bench evidence
 	@lineward bench freshness
 
+	@lineward bench query
 faults: ## the guarantees, in their long form: 200 collector kills, 30 driver kills, broken disks
 	@scripts/setup.sh test
 	@LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30 pytest -m faults -p no:randomly -rP $(ARGS)

@@ -1,7 +1,7 @@
-"""A made-up estate in a catalog, for the benchmark of evaluations: as large as asked."""
+"""A made-up estate in a catalog, for benchmarks: as large as asked."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
@@ -13,7 +13,7 @@ from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.keys import key
 
-_NAMESPACE = "s3://bench"
+NAMESPACE = "s3://bench"
 _CHUNK = 20_000
 _BAD_SHARE = 0.02
 _DAY = timedelta(days=1)
@@ -26,11 +26,29 @@ def fill(engine: Engine, *, datasets: int, edges: int, now: datetime) -> None:
     Each dataset is made of the three before it, near enough: lineage is mostly local.
     """
     chance = random.Random(7)  # noqa: S311 - the same estate each time
-    keys = [key(_NAMESPACE, f"domain_{n % 50}/table_{n}") for n in range(datasets)]
+    fill_with(engine, datasets=datasets, pairs=_local(datasets, edges, chance), now=now)
+
+
+def fill_with(
+    engine: Engine,
+    *,
+    datasets: int,
+    pairs: Iterable[tuple[int, int]],
+    now: datetime,
+    bad_share: float = _BAD_SHARE,
+) -> None:
+    """The same datasets, with an edge for each pair: the numbers of upstream and downstream."""
+    chance = random.Random(7)  # noqa: S311 - as above
+    keys = [key(NAMESPACE, name_of(n)) for n in range(datasets)]
     _insert(engine, tables.dataset, _datasets(keys, now))
-    _insert(engine, tables.dataset_activity, _activity(keys, now, chance))
+    _insert(engine, tables.dataset_activity, _activity(keys, now, chance, bad_share))
     _insert(engine, tables.dataset_limit, _limits(keys, now))
-    _insert(engine, tables.edge, _edges(keys, edges, now, chance))
+    _insert(engine, tables.edge, _edges(keys, pairs, now))
+
+
+def name_of(number: int) -> str:
+    """Of that dataset, in `NAMESPACE`."""
+    return f"domain_{number % 50}/table_{number}"
 
 
 def _insert(engine: Engine, table: Table, rows: Iterator[Row]) -> None:
@@ -43,17 +61,19 @@ def _datasets(keys: list[int], now: datetime) -> Iterator[Row]:
     for number, at in enumerate(keys):
         yield {
             "dataset_key": at,
-            "namespace": _NAMESPACE,
-            "name": f"domain_{number % 50}/table_{number}",
+            "namespace": NAMESPACE,
+            "name": name_of(number),
             "canonical_key": at,
             "first_seen_at": to_micros(now - 90 * _DAY),
             "last_seen_at": to_micros(now),
         }
 
 
-def _activity(keys: list[int], now: datetime, chance: random.Random) -> Iterator[Row]:
+def _activity(
+    keys: list[int], now: datetime, chance: random.Random, bad_share: float
+) -> Iterator[Row]:
     for at in keys:
-        age = 3 * _DAY if chance.random() < _BAD_SHARE else chance.random() * _DAY
+        age = 3 * _DAY if chance.random() < bad_share else chance.random() * _DAY
         yield {
             "dataset_key": at,
             "last_written_at": to_micros(now - age),
@@ -85,14 +105,18 @@ def _limits(keys: list[int], now: datetime) -> Iterator[Row]:
         }
 
 
-def _edges(keys: list[int], count: int, now: datetime, chance: random.Random) -> Iterator[Row]:
+def _local(datasets: int, count: int, chance: random.Random) -> Iterator[tuple[int, int]]:
     seen: set[tuple[int, int]] = set()
     while len(seen) < count:
-        down = chance.randrange(1, len(keys))
-        up = max(0, down - 1 - int(chance.expovariate(1 / 20)))
-        if (up, down) in seen:
-            continue
-        seen.add((up, down))
+        down = chance.randrange(1, datasets)
+        pair = max(0, down - 1 - int(chance.expovariate(1 / 20))), down
+        if pair not in seen:
+            seen.add(pair)
+            yield pair
+
+
+def _edges(keys: list[int], pairs: Iterable[tuple[int, int]], now: datetime) -> Iterator[Row]:
+    for up, down in pairs:
         yield {
             "upstream_key": keys[up],
             "downstream_key": keys[down],
@@ -117,7 +141,7 @@ def land(engine: Engine, *, seq: int, keys: int, events: int, now: datetime) -> 
     ]
     reads = [
         {
-            "dataset_key": key(_NAMESPACE, f"domain_{n % 50}/table_{n}"),
+            "dataset_key": key(NAMESPACE, name_of(n)),
             "root_run_id": f"reader-{seq}",
             "bucket": 0,
             "job_namespace": "bench",

@@ -60,7 +60,18 @@ def freshness(
     _show(_measured("slis.bench_freshness", seed=seed, datasets=datasets), as_json=as_json)
 
 
-def _measured(module: str, **options: int) -> Any:  # noqa: ANN401 - each bench has figures of its own
+@app.command()
+def query(
+    *,
+    requests: Annotated[int, typer.Option(min=20, help="Of each kind, alone and again.")] = 100,
+    scale: Annotated[float, typer.Option(min=0.01, help="Of the estates.")] = 1.0,
+    as_json: AsJson = False,
+) -> None:
+    """Lineage, impact and pages, alone and while 1,000 events a second change the graph."""
+    _show(_measured("service.bench.query", requests=requests, scale=scale), as_json=as_json)
+
+
+def _measured(module: str, **options: float) -> Any:  # noqa: ANN401 - each bench has figures of its own
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("warning"))
     return msgspec.to_builtins(importlib.import_module(module).run(**options))
 

@@ -1,0 +1,1 @@
+"""What the service takes for an answer, measured."""

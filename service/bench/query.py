@@ -1,0 +1,207 @@
+"""Measures answers about lineage against their budgets, alone and while events change the graph.
+
+Asked over HTTP, of a service in a process of its own; the pipeline and what sends it 1,000 events a
+second are on the same cores. Beside them stands what a recursive query of the catalog takes.
+"""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+import numpy as np
+
+from lineage.catalog.engine import migrate, open_catalog
+from lineage.catalog.reader import open_reader
+from lineage.graph import Graph
+from lineage.live.reading import read_snapshot
+from service.bench.questions import Asked, Estate, estates, keys_of, roots
+from service.bench.recursive import recursive
+from service.bench.roles import Markers, Roles
+from service.roles import with_free_ports
+from service.settings import Settings
+from slis import estate_rows
+
+BUDGET_AGE_SECONDS: Final = 5.0
+_Answer = TypeVar("_Answer")
+_BAD_SHARE = 0.0002  # faults that have nothing to do with one another: a day has a few
+_PAUSE_SECONDS = 0.05  # between two questions: people and dashboards ask, not a queue
+
+
+class Timing(msgspec.Struct, frozen=True, kw_only=True):
+    """One kind of question: milliseconds from asking to the last byte.
+
+    `while_events_*` are of the time in which 1,000 events a second came; `recursive_sql_ms` is the
+    median of one recursive query for the same, in this process, its rows read and nothing made of
+    them.
+    """
+
+    question: str
+    datasets: int
+    edges: int
+    kilobytes: float
+    p50_ms: float
+    p95_ms: float
+    while_events_p50_ms: float
+    while_events_p95_ms: float
+    budget_ms: float | None
+    holds: bool | None
+    recursive_sql_ms: float | None = None
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph in memory, while events come: how long it takes to read, and the service's."""
+
+    datasets: int
+    edges: int
+    read_seconds: float
+    unchanged_seconds: float  # to see that it need not be read
+    closure_p50_ms: float  # all the way down, and nothing but keys
+    closure_p95_ms: float
+    closure_datasets: float  # on average
+    service_mib: float
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What `run` measured. `oldest_answer_seconds`: how long a new edge was in no answer."""
+
+    timings: list[Timing]
+    graphs: list[Held]
+    oldest_answer_seconds: float
+    budget_oldest_answer_seconds: float = BUDGET_AGE_SECONDS
+
+
+def run(*, requests: int = 100, scale: float = 1.0) -> Report:
+    """Measure on three estates, each in a folder that is deleted afterwards.
+
+    Args:
+        requests: of each kind, alone and again while events come.
+        scale: of the estates: 1 is that of the budgets.
+    """
+    timings: list[Timing] = []
+    graphs: list[Held] = []
+    ages: list[float] = []
+    for estate in estates(scale):
+        with tempfile.TemporaryDirectory(prefix="lineward-bench-") as folder:
+            settings = with_free_ports(_settings(Path(folder)))
+            _fill(settings, estate)
+            found, held, seen = _measured(settings, estate, requests)
+            timings += found
+            ages += seen
+            graphs.append(held)
+    return Report(timings=timings, graphs=graphs, oldest_answer_seconds=round(max(ages), 2))
+
+
+def _settings(folder: Path) -> Settings:
+    return Settings(data_dir=folder, collector_port=0, service_port=0, metrics_port=0)
+
+
+def _fill(settings: Settings, estate: Estate) -> None:
+    engine = open_catalog(settings.catalog)
+    migrate(engine)
+    now = datetime.now(UTC)
+    estate_rows.fill_with(
+        engine, datasets=estate.datasets, pairs=estate.pairs, now=now, bad_share=_BAD_SHARE
+    )
+    engine.dispose()
+
+
+def _measured(
+    settings: Settings, estate: Estate, requests: int
+) -> tuple[list[Timing], Held, list[float]]:
+    """Timings, the graph in memory, and how long each new edge was in no answer."""
+    asked = estate.asked(estate.datasets)
+    with closing(Roles(settings)) as roles, closing(Markers(settings)) as markers:
+        roles.start_service()
+        alone = [_times(roles, one.paths, requests) for one in asked]
+        roles.start_events()
+        if estate.is_marked:
+            markers.start()
+        busy = [_times(roles, one.paths, requests, markers.look) for one in asked]
+        held, ages = _held(settings, estate, roles.service_mib()), markers.ages()
+    found = zip(asked, alone, busy, strict=True)
+    timings = [_timing(settings, estate, *one) for one in found]
+    return timings, held, ages
+
+
+class Times(msgspec.Struct, frozen=True):
+    """Milliseconds of each request, and bytes of each answer."""
+
+    milliseconds: list[float]
+    sizes: list[int]
+
+
+def _times(
+    roles: Roles, paths: list[str], requests: int, look: Callable[[bytes], None] | None = None
+) -> Times:
+    milliseconds, sizes = [], []
+    for number in range(requests + 2):
+        began = time.perf_counter()
+        body = roles.ask(paths[number % len(paths)])
+        took = (time.perf_counter() - began) * 1_000
+        if number > 1:  # the first finds no graph in memory, and asks for one
+            milliseconds.append(took)
+            sizes.append(len(body))
+        if look is not None:
+            look(body)
+        time.sleep(_PAUSE_SECONDS)
+    return Times(milliseconds, sizes)
+
+
+def _timing(settings: Settings, estate: Estate, asked: Asked, alone: Times, busy: Times) -> Timing:
+    p50, p95 = _quantiles(alone.milliseconds)
+    busy_p50, busy_p95 = _quantiles(busy.milliseconds)
+    return Timing(
+        question=asked.name,
+        datasets=estate.datasets,
+        edges=len(estate.pairs),
+        kilobytes=round(statistics.median(busy.sizes) / 1_000, 1),
+        p50_ms=p50,
+        p95_ms=p95,
+        while_events_p50_ms=busy_p50,
+        while_events_p95_ms=busy_p95,
+        budget_ms=asked.budget_ms,
+        holds=None if asked.budget_ms is None else busy_p95 < asked.budget_ms,
+        recursive_sql_ms=recursive(settings.catalog, asked.sql, keys_of(asked.roots)),
+    )
+
+
+def _quantiles(values: Iterable[float]) -> tuple[float, float]:
+    p50, p95 = np.quantile(list(values), [0.5, 0.95])
+    return round(float(p50), 1), round(float(p95), 1)
+
+
+def _held(settings: Settings, estate: Estate, service_mib: float) -> Held:
+    with open_reader(settings.catalog) as reader:
+        seconds, snapshot = _timed(lambda: read_snapshot(reader))
+        unchanged, _ = _timed(lambda: read_snapshot(reader, snapshot))
+    ups, downs = (keys_of(ends) for ends in zip(*estate.pairs, strict=True))
+    graph = Graph(np.array(ups), np.array(downs))
+    most, some = estate.datasets, np.array(keys_of(roots(estate.datasets)))
+    found = [
+        _timed(partial(graph.descendants, some[at : at + 1], max_nodes=most))
+        for at in range(len(some))
+    ]
+    p50, p95 = _quantiles(1_000 * took for took, _ in found)
+    return Held(
+        datasets=estate.datasets,
+        edges=len(estate.pairs),
+        read_seconds=round(seconds, 2),
+        unchanged_seconds=round(unchanged, 3),
+        closure_p50_ms=p50,
+        closure_p95_ms=p95,
+        closure_datasets=round(statistics.mean(len(below) for _, (below, *_) in found), 1),
+        service_mib=service_mib,
+    )
+
+
+def _timed(action: Callable[[], _Answer]) -> tuple[float, _Answer]:
+    began = time.perf_counter()
+    answer = action()
+    return time.perf_counter() - began, answer
