@@ -1,34 +1,57 @@
-"""The description of the API as it is served: a refusal is problem JSON, wherever it is from."""
+"""The description of the API as it is served.
 
+A refusal is problem JSON, wherever it is from; what is sent is what a handler says by `sends=`.
+"""
+
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from litestar import Request
+from litestar import Litestar, Request
 from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
 
 from service.problems import PROBLEM_MEDIA_TYPE, Problem
 
 _REF = "#/components/schemas/{name}"
 _METHODS = ("get", "post", "delete")
+_Operation = tuple[str, str]  # path, method
 
 
-def described(schema: dict[str, Any]) -> dict[str, Any]:
-    """With the shape of refusals in place of the framework's, which never leaves the service."""
-    (reference,), shapes = msgspec.json.schema_components([Problem], ref_template=_REF)
+def described(app: Litestar, schema: dict[str, Any]) -> dict[str, Any]:
+    """With bodies, and the shape of refusals in place of the framework's, which never leaves us."""
+    sent = dict(_sent(app))
+    shapes = [Problem, *sent.values()]
+    references, known = msgspec.json.schema_components(shapes, ref_template=_REF)
     refused = {
         "description": "Refused: `status` says how, `detail` why.",
-        "content": {PROBLEM_MEDIA_TYPE: {"schema": reference}},
+        "content": {PROBLEM_MEDIA_TYPE: {"schema": references[0]}},
     }
+    bodies = dict(zip(sent, map(_body, references[1:]), strict=True))
     paths = {
         path: {
-            name: _refusing(part, refused) if name in _METHODS else part
+            name: {**_refusing(part, refused), **bodies.get((path, name), {})}
+            if name in _METHODS
+            else part
             for name, part in item.items()
         }
         for path, item in schema["paths"].items()
     }
     components = schema["components"]
-    known = {**components["schemas"], **shapes}
-    return {**schema, "paths": paths, "components": {**components, "schemas": known}}
+    schemas = {**components["schemas"], **known}
+    return {**schema, "paths": paths, "components": {**components, "schemas": schemas}}
+
+
+def _sent(app: Litestar) -> Iterator[tuple[_Operation, type]]:
+    """Shapes of bodies, by path and method."""
+    for route in app.routes:
+        for handler in getattr(route, "route_handlers", ()):
+            if "sends" in handler.opt:
+                yield (route.path_format, "post"), handler.opt["sends"]
+
+
+def _body(reference: dict[str, Any]) -> dict[str, Any]:
+    content = {"application/json": {"schema": reference}}
+    return {"requestBody": {"content": content, "required": True}}
 
 
 def _refusing(operation: dict[str, Any], refused: dict[str, Any]) -> dict[str, Any]:
@@ -41,7 +64,7 @@ class Json(JsonRenderPlugin):
 
     def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
         """The bytes of it."""
-        return super().render(request, described(openapi_schema))
+        return super().render(request, described(request.app, openapi_schema))
 
 
 class Yaml(YamlRenderPlugin):
@@ -49,4 +72,4 @@ class Yaml(YamlRenderPlugin):
 
     def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
         """The bytes of it."""
-        return super().render(request, described(openapi_schema))
+        return super().render(request, described(request.app, openapi_schema))

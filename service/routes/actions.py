@@ -43,6 +43,7 @@ def get_actions() -> Actions:
 @post(
     "/api/v1/actions/{name:str}",
     access="act",
+    sends=dict[str, Any],
     status_code=200,
     request_max_body_size=MAX_BODY_BYTES,
 )

@@ -27,7 +27,13 @@ class Received(msgspec.Struct, frozen=True):
     told: int
 
 
-@post("/api/v1/alertmanager", access="alertmanager", status_code=200, sync_to_thread=True)
+@post(
+    "/api/v1/alertmanager",
+    access="alertmanager",
+    sends=Call,
+    status_code=200,
+    sync_to_thread=True,
+)
 def post_alertmanager(state: State, body: RawBody) -> Received:
     """A call of Alertmanager's webhook, version 4; taken once it is in the catalog."""
     try:

@@ -32,6 +32,7 @@ class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"for
 @post(
     "/api/v1/incidents/{incident_id:str}/{action:str}",
     access="answer",
+    sends=Wish,
     request_max_body_size=MAX_BODY_BYTES,
 )
 async def post_action(

@@ -23,7 +23,7 @@ _Ended = Annotated[bool, QueryParameter(name="ended", description="Those that ar
 _Number = Annotated[int, PathParameter(ge=1, le=2**63 - 1, description="Its id.")]
 
 
-class Wish(
+class Planned(
     msgspec.Struct,
     frozen=True,
     forbid_unknown_fields=True,
@@ -47,10 +47,15 @@ def get_suppressions(request: AnyRequest, *, with_ended: _Ended = False) -> Supp
         return suppressions(asked.reader, policy, asked.now, with_ended=with_ended)
 
 
-@post("/api/v1/suppressions", access="suppress", request_max_body_size=MAX_BODY_BYTES)
+@post(
+    "/api/v1/suppressions",
+    access="suppress",
+    sends=Planned,
+    request_max_body_size=MAX_BODY_BYTES,
+)
 async def post_suppression(request: AnyRequest) -> Begun:
     """Begin one, or plan it."""
-    wish = await sent(request, Wish)
+    wish = await sent(request, Planned)
     settings, now = request.app.state.settings, request.app.state.clock()
     begin = 0 if wish.from_ is None else instant_of(wish.from_, "from")
     wanted = Wanted(

@@ -172,3 +172,17 @@ def test_every_refusal_is_described_and_none_of_the_framework_s(client):
     ]
     assert refusals == [{"default": ["application/problem+json"]}] * len(operations)
     assert told["components"]["schemas"]["Problem"]["required"] == ["title", "status", "detail"]
+
+
+def test_what_a_request_sends_is_described(client):
+    """Each that takes a body says of which shape."""
+    told = client.get("/schema").json()
+
+    bodies = {
+        path: item["post"]["requestBody"]["content"]["application/json"]["schema"]
+        for path, item in told["paths"].items()
+        if "post" in item
+    }
+    assert len(bodies) == 4
+    assert bodies["/api/v1/suppressions"] == {"$ref": "#/components/schemas/Planned"}
+    assert told["components"]["schemas"]["Planned"]["required"] == ["pattern", "reason"]
