@@ -14,6 +14,7 @@ FEWEST: Final = 2  # that fail: whether so few may be chance is for the counts t
 UNLIKELY: Final = 1e-2
 
 Attributes = Mapping[str, str]  # what a run says of itself, such as `Spark` → `4.3.1`
+Pair = tuple[str, str]  # one of them
 
 
 class Failing(msgspec.Struct, frozen=True):
@@ -22,11 +23,13 @@ class Failing(msgspec.Struct, frozen=True):
     Attributes:
         now: what that run says of itself.
         before: what its last good run said; none: there is none.
+        versions: of what is said, the names of those that are of a fleet, as that of Spark.
     """
 
     job_key: int
     now: Attributes
     before: Attributes | None
+    versions: frozenset[str] = frozenset()
 
 
 class Common(msgspec.Struct, frozen=True):
@@ -37,6 +40,7 @@ class Common(msgspec.Struct, frozen=True):
         failing: all jobs that fail, but those of a cause that is less likely to be chance.
         good_with: jobs that are well with it, of `good`.
         chance: that it goes with failing by chance, 0-1.
+        is_spreading: others than whose jobs fail come to it too: it is nobody's own.
     """
 
     what: str
@@ -47,11 +51,12 @@ class Common(msgspec.Struct, frozen=True):
     good_with: int
     good: int
     chance: float
+    is_spreading: bool = False
 
     @property
     def name(self) -> str:
-        """Of the cause: the same for as long as it stands, whoever joins."""
-        return f"{self.what} {self.value}"
+        """Of the cause."""
+        return name_of((self.what, self.value))
 
     @property
     def words(self) -> str:
@@ -63,7 +68,12 @@ class Common(msgspec.Struct, frozen=True):
         )
 
 
-def common_causes(failing: Collection[Failing], good: Iterable[Attributes]) -> tuple[Common, ...]:
+def common_causes(
+    failing: Collection[Failing],
+    good: Iterable[Attributes],
+    spreading: Collection[Pair] = frozenset(),
+    told: Collection[str] = frozenset(),
+) -> tuple[Common, ...]:
     """What changed for jobs when they began to fail, and is rarer among those that do not.
 
     Two upgrades in one night are two causes: whose jobs have one of them says nothing of the next.
@@ -71,36 +81,49 @@ def common_causes(failing: Collection[Failing], good: Iterable[Attributes]) -> t
     Args:
         failing: each job once.
         good: what the newest runs of all other jobs say.
+        spreading: what others come to as well, who are not theirs (`spreading.spreading`): of
+            these one job that fails is enough.
+        told: names of causes that people were told of. Such a one stands while a job fails with
+            it, though others were well with it since: whoever was called is not sent away.
 
     Returns:
-        The least likely to be chance first, of those that are unlikely to; each job in one.
+        Those told first, then the least likely to be chance; each job in one.
     """
     others = list(good)
     with_it = Counter(pair for each in others for pair in each.items())
     found: list[Common] = []
     left = [*failing]
-    while (cause := _common_cause(left, with_it, len(others))) is not None:
+    while candidates := _candidates(left, with_it, len(others), spreading, told):
+        cause = min(candidates, key=lambda each: (each.name not in told, each.chance, each.name))
         found.append(cause)
         left = [each for each in left if each.job_key not in cause.job_keys]
     return tuple(found)
 
 
-def _common_cause(
-    failing: Collection[Failing], with_it: Counter[tuple[str, str]], good: int
-) -> Common | None:
-    """The least likely to be chance; none: nothing is unlikely enough."""
+def _candidates(
+    failing: Collection[Failing],
+    with_it: Counter[Pair],
+    good: int,
+    spreading: Collection[Pair],
+    told: Collection[str],
+) -> list[Common]:
+    """What is unlikely to be chance, or was told."""
     found = [
-        _common(pair, jobs, len(failing), with_it[pair], good)
-        for pair, jobs in _fresh(failing).items()
-        if len(jobs) >= FEWEST
+        _common(pair, jobs, (len(failing), with_it[pair], good), is_spreading=pair in spreading)
+        for pair, jobs in fresh(failing).items()
+        if len(jobs) >= FEWEST or pair in spreading or name_of(pair) in told
     ]
-    unlikely = [each for each in found if each.chance < UNLIKELY / len(found)]
-    return min(unlikely, key=lambda each: (each.chance, each.name), default=None)
+    return [each for each in found if each.chance < UNLIKELY / len(found) or each.name in told]
 
 
-def _fresh(failing: Iterable[Failing]) -> dict[tuple[str, str], list[Failing]]:
+def name_of(pair: Pair) -> str:
+    """Of a cause: the same for as long as it stands, whoever joins."""
+    return " ".join(pair)
+
+
+def fresh(failing: Iterable[Failing]) -> dict[Pair, list[Failing]]:
     """What each job that fails says now and did not say when it was well."""
-    found: dict[tuple[str, str], list[Failing]] = {}
+    found: dict[Pair, list[Failing]] = {}
     for each in failing:
         for what, value in each.now.items():
             if each.before is not None and each.before.get(what) != value:
@@ -109,9 +132,11 @@ def _fresh(failing: Iterable[Failing]) -> dict[tuple[str, str], list[Failing]]:
 
 
 def _common(
-    pair: tuple[str, str], jobs: list[Failing], failing: int, good_with: int, good: int
+    pair: Pair, jobs: list[Failing], counts: tuple[int, int, int], *, is_spreading: bool
 ) -> Common:
+    """`counts`: of all that fail, of those that are well with it, and of all that are well."""
     before = {each.before.get(pair[0]) for each in jobs if each.before is not None}
+    failing, good_with, good = counts
     return Common(
         *pair,
         before=before.pop() if len(before) == 1 else None,
@@ -120,4 +145,5 @@ def _common(
         good_with=good_with,
         good=good,
         chance=by_chance(len(jobs), failing, good_with, good),
+        is_spreading=is_spreading,
     )

@@ -2,14 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 import msgspec
 
 from alerts.incidents.faults import Cluster, Root
 from lineage import keys
-
-FEWEST: Final = 2  # one root is its own cause
 
 
 def by_cause(found: Iterable[Cluster], causes: Mapping[Root, str]) -> tuple[Cluster, ...]:
@@ -21,7 +18,7 @@ def by_cause(found: Iterable[Cluster], causes: Mapping[Root, str]) -> tuple[Clus
     Args:
         found: as `roots.clusters` has them.
         causes: what is known to be behind a root, in words: whoever compares failing runs with good
-            ones knows. Roots that are not in it stand for themselves.
+            ones knows, also whether one is enough. Roots that are not in it stand for themselves.
 
     Returns:
         Those of which something is bad, the first to fail first, those of unknown root last. The
@@ -33,9 +30,8 @@ def by_cause(found: Iterable[Cluster], causes: Mapping[Root, str]) -> tuple[Clus
     for cluster in found:
         cause = causes.get(cluster.root)
         (alone if cause is None else together[cause]).append(cluster)
-    one = [_one(cause, own) for cause, own in together.items() if len(own) >= FEWEST]
-    few = [each for own in together.values() if len(own) < FEWEST for each in own]
-    every = (each for each in (*one, *few, *alone) if not each.is_latent)
+    one = (_one(cause, own) for cause, own in together.items())
+    every = (each for each in (*one, *alone) if not each.is_latent)
     return tuple(sorted(every, key=_order))
 
 

@@ -108,7 +108,7 @@ def _hold(draft: Draft, found: Match, rules: LifeRules) -> None:
         return
     draft.quietly(good_at=None)
     if draft.incident.state == "pending":
-        _open_in_time(draft, found.found or found.rest[0], rules)
+        _open_in_time(draft, found.found, rules)
     elif draft.incident.opened_at is None and found.found is not None:
         _stay_hidden(draft, found.found)
 
@@ -123,7 +123,11 @@ def _is_hidden(fault: Found, at: int) -> bool:
     return fault.hidden_by is not None and fault.hidden_until > at
 
 
-def _open_in_time(draft: Draft, fault: Found, rules: LifeRules) -> None:
+def _open_in_time(draft: Draft, fault: Found | None, rules: LifeRules) -> None:
+    if fault is None:
+        # Its root is mended before anybody was told, and what is left of it catches up.
+        draft.quietly(seen_at=draft.at)
+        return
     held = 0.0 if fault.root.kind in rules.at_once else rules.open_seconds
     if draft.at - draft.incident.seen_at < held * MICROS:
         return

@@ -109,25 +109,28 @@ class _Judging:
         estate = self._given.estate
         hurt = impact(cluster, self._graph, estate, RULES)
         level = severity(cluster, hurt, estate, now, RULES)
-        found = found_of(cluster, level, estate, self._owner(cluster))
-        hidden = self._hidden(cluster)
-        if hidden is not None:
-            window, until = hidden
-            found = msgspec.structs.replace(found, hidden_by=window, hidden_until=until)
-        hurt_by = frozenset().union(*(self._hurt.get(key, ()) for key in cluster.root_keys))
-        found = msgspec.structs.replace(found, hurt_by=hurt_by)
+        window, until = self._hidden(cluster) or (None, 0)
+        found = msgspec.structs.replace(
+            found_of(cluster, level, estate, self._owner(cluster, common)),
+            hidden_by=window,
+            hidden_until=until,
+            hurt_by=frozenset().union(*(self._hurt.get(key, ()) for key in cluster.root_keys)),
+        )
         name = root_name(found.root, self._given.jobs, self._datasets)
         return Finding(found, cluster, hurt, *name, common)
 
-    def _owner(self, cluster: Cluster) -> str | None:
+    def _owner(self, cluster: Cluster, common: Common | None) -> str | None:
         """Whoever owns the job; else most of what it writes, by key where that is a draw.
 
-        Of a cause in the jobs of several teams none of them: that is the platform's.
+        Of a cause in the jobs of several teams none of them: that is the platform's. So is one
+        that comes to others too, whoever's job is the first to fail by it.
         """
+        if common is not None and common.is_spreading:
+            return None
         job = self._job(cluster)
         owner = None if job is None else owner_of_job(self._policy, *job)
         owners = [each.owner for key in cluster.root_keys if (each := self._datasets.get(key))]
-        if _is_cause(cluster):
+        if common is not None:
             return owners[0] if len(set(owners)) == 1 else None
         return owner or _most_common(owners)
 
@@ -140,10 +143,6 @@ class _Judging:
 
     def _job(self, cluster: Cluster) -> tuple[str, str] | None:
         return self._given.jobs.get(cluster.root.key) if cluster.root.entity == "job" else None
-
-
-def _is_cause(cluster: Cluster) -> bool:
-    return cluster.root.entity == "cause"
 
 
 def _most_common(owners: Iterable[str | None]) -> str | None:

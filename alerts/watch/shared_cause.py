@@ -1,16 +1,18 @@
-"""Whether several jobs fail for one reason, which is then the root of all of them."""
+"""Whether jobs fail for a reason that is not their own, which is then the root of all of them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from alerts.diagnosis.runs import failing, last_good
-from alerts.diagnosis.shared import FEWEST, Common, common_causes
+from alerts.diagnosis.shared import Common, common_causes
+from alerts.diagnosis.spreading import spreading
 from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Cluster, Root
 
 _FAILED: Final = frozenset({"failed", "lost"})
+_TOLD = text("SELECT root_name FROM incident WHERE root_entity = 'cause' AND state <> 'resolved'")
 _BACK: Final = 30 * 86_400 * MICROS  # a good run of before that says little of now
 
 
@@ -23,11 +25,13 @@ def causes_of(
     to be told of it should be whoever can mend the cause.
     """
     failed = [each for each in found if each.root.entity == "job" and each.root.kind in _FAILED]
-    if len(failed) < FEWEST or all(each.is_latent for each in failed):
+    if all(each.is_latent for each in failed):
         return {}
     before = last_good(connection, as_of - _BACK)
     jobs = failing(connection, (run for each in failed for run in each.run_ids), before)
     keys = {each.job_key for each in jobs}
-    found_in = common_causes(jobs, (said for key, said in before.items() if key not in keys))
+    good = (each.said for key, each in before.items() if key not in keys)
+    told = set(connection.execute(_TOLD).scalars())
+    found_in = common_causes(jobs, good, spreading(connection, jobs, before, as_of), told)
     by_job = {key: common for common in found_in for key in common.job_keys}
     return {each.root: by_job[each.root.key] for each in failed if each.root.key in by_job}

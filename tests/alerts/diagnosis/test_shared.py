@@ -88,3 +88,33 @@ def test_what_changed_in_many_ways_at_once_is_held_to_more():
 def test_a_job_that_was_never_well_says_nothing():
     """It did not begin to fail with anything."""
     assert common_causes(_failing(10, before=None), [OLD] * 90) == ()
+
+
+def test_one_job_is_enough_of_what_comes_to_others_too():
+    """Three teams' jobs have it and are well. A job's own change says little by itself."""
+    good = [NEW] * 3 + [OLD] * 997
+
+    (found,) = common_causes(_failing(1), good, {("spark", "4.3.1")})
+
+    assert (found.is_spreading, found.job_keys) == (True, {0})
+    assert common_causes(_failing(1), good) == ()
+    assert common_causes(_failing(1), good, {("listener", "1.53")}) == ()
+
+
+def test_one_job_of_a_fleet_that_is_well_with_it_has_its_own_reasons():
+    """One of fifty that came to it: whoever owns the job may be the first to ask."""
+    good = [NEW] * 49 + [OLD] * 951
+
+    assert common_causes(_failing(1), good, {("spark", "4.3.1")}) == ()
+
+
+def test_what_people_were_told_of_stands_while_a_job_fails_with_it():
+    """Others were well with it since: whoever came is not sent away, nor the next one called."""
+    good = [NEW] * 500 + [OLD] * 500
+
+    (found,) = common_causes(_failing(1), good, told={"spark 4.3.1"})
+
+    assert found.words == (
+        "spark 4.3.1 (was 4.2.0): 1 of 1 jobs that fail have it, and 500 of 1000 that do not"
+    )
+    assert common_causes(_failing(1, NEW, NEW), good, told={"spark 4.3.1"}) == ()

@@ -61,6 +61,26 @@ def test_a_run_under_way_that_no_incident_hurts_is_a_fault_of_its_own(story):
     assert story.at(3730, other, lasting) == ["opened"]
 
 
+def test_who_is_mended_before_anybody_was_told_is_told_of_by_nobody(story):
+    """What it made late catches up; an incident of its root would name what is well."""
+    rest = found("B", "silent")
+    story.at(0, found("AB"))
+    story.at(20, rest)
+
+    assert [story.at(seconds, rest) for seconds in (30, 60, 90)] == [[], [], []]
+    assert story.at(100) == []
+    assert story.incidents == ()
+
+
+def test_one_that_fails_again_before_anybody_was_told_is_held_anew(story):
+    """And told of once it was bad for as long as any other."""
+    story.at(0, found("AB"))
+    story.at(20, found("B", "silent"))
+    story.at(40, found("AB"))
+
+    assert story.at(50, found("AB")) == ["opened"]
+
+
 def test_what_hangs_on_a_gap_that_always_stood_does_not_catch_up_with_it(story):
     """It makes nothing late; its ticket must not become the page of another."""
     gap = found("A", "standing_gap")

@@ -54,11 +54,15 @@ def test_each_path_begins_at_its_own_root():
     assert paths == [["C"], ["A"], ["A", "B"], ["C", "D"]]
 
 
-def test_one_root_is_its_own_cause():
-    """Nothing is in common of one."""
+def test_one_root_may_have_a_cause_that_is_not_its_own():
+    """Whoever says so has his reasons; the others stand for themselves."""
     found = clusters(FACTS, ESTATE)
 
-    assert by_cause(found, blamed("A")) == found
+    every = by_cause(found, blamed("A"))
+
+    (upgrade,) = [each for each in every if each.root.entity == "cause"]
+    assert (upgrade.root.name, upgrade.root_keys) == (UPGRADE, (key("A"),))
+    assert set(every) - {upgrade} == {each for each in found if each.root.key != job("A")}
 
 
 def test_a_job_that_failed_and_hurts_nobody_yet_belongs_to_the_cause():

@@ -127,6 +127,56 @@ def test_the_cause_is_known_before_the_second_job_hurts_anybody(watched):
     assert watched.one.what.startswith("spark 4.3.1: its jobs fail; 1 dataset")
 
 
+def _upgraded(watched, *, others, came=0.0):
+    """One of 200 jobs fails with a version that another, of these owners, is well with."""
+    estate = watched.estate
+    estate.add("first", "other", *(f"well{number}" for number in range(200)))
+    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    estate.own("other", others)
+    watched.at(NOON)
+    newer = [row for row in watched.rows(tables.dataset_activity) if "other" in row.last_job_name]
+    with writing(estate.engine) as connection:
+        of_other = update(tables.run).where(tables.run.c.root_job_name == "make_other")
+        connection.execute(of_other.values(first_event_at=micros(came)))
+    estate.ran(newer, "4.3.1")
+    _fails(estate, "first", NOON + 60)
+    watched.at(NOON + 120)
+    watched.until(NOON + 180)
+
+
+def test_an_upgrade_that_comes_to_others_is_the_platform_s_at_its_first_failure(watched):
+    """The owner of the first job would hand it over when the second fails, hours later."""
+    _upgraded(watched, others="shipping")
+
+    assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
+    assert "1 of 1 jobs that fail have it, and 1 of 201 that do not" in watched.one.evidence
+
+
+@pytest.mark.parametrize(
+    "came",
+    [
+        pytest.param({"others": "sales"}, id="a team that upgrades its own jobs"),
+        pytest.param({"others": "shipping", "came": -8 * DAY}, id="the other has had it for long"),
+        pytest.param({"others": None}, id="of nobody known"),
+    ],
+)
+def test_what_a_job_came_to_by_itself_is_its_own(watched, came):
+    """Nobody else comes to it now."""
+    _upgraded(watched, **came)
+
+    assert (watched.one.root_entity, watched.one.owner) == ("job", "sales")
+
+
+def test_the_platform_keeps_it_when_the_others_were_well(watched):
+    """A hundred jobs are well with the version by the evening; one still fails."""
+    _upgraded(watched, others="shipping")
+    every = watched.rows(tables.dataset_activity)
+    watched.estate.ran([row for row in every if row.last_job_name != "make_first"], "4.3.1")
+
+    assert watched.at(NOON + 200) + watched.until(NOON + 400) == []
+    assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
+
+
 def test_what_the_same_run_wrote_is_hurt_before_it_is_late(failed):
     """`raw` and `twin` are outputs of one job; the list has what is made of either."""
     failed.estate.add("twin", "twin_mart")
