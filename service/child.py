@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +17,7 @@ _FIRST_DELAY_SECONDS = 0.5
 _LONGEST_DELAY_SECONDS = 30.0
 _SETTLED_SECONDS = 60.0  # a role that ran this long starts its next delays from the first again
 _MAX_LOG_BYTES = 33_554_432
+_AUTOGROUP = Path("/proc/self/autogroup")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -28,6 +30,7 @@ class RoleCommand(msgspec.Struct, frozen=True, kw_only=True):
         address: host and port that it accepts on, for the role that the others wait for.
         stop_seconds: how long it may take to finish what is in flight.
         death_signal: what the kernel sends it when the supervisor dies.
+        nice: how far it gives way to others where all want to compute, 0 to 19.
     """
 
     role: str
@@ -35,6 +38,7 @@ class RoleCommand(msgspec.Struct, frozen=True, kw_only=True):
     address: tuple[str, int] | None = None
     stop_seconds: float = 10.0
     death_signal: signal.Signals = signal.SIGKILL
+    nice: int = 0
 
 
 class Child:
@@ -67,7 +71,7 @@ class Child:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 # The only way to a signal at the supervisor's death; it has one thread.
-                preexec_fn=_dies_with(os.getpid(), self.command.death_signal),  # noqa: PLW1509
+                preexec_fn=_prepared(os.getpid(), self.command),  # noqa: PLW1509
             )
         self._started = time.monotonic()
 
@@ -133,13 +137,22 @@ class Child:
         self._start_at = time.monotonic() + min(_LONGEST_DELAY_SECONDS, delay)
 
 
-def _dies_with(supervisor: int, death_signal: int) -> Callable[[], None]:
+def _prepared(supervisor: int, command: RoleCommand) -> Callable[[], None]:
     def prepare() -> None:
-        _libc.prctl(_PR_SET_PDEATHSIG, death_signal)
+        _libc.prctl(_PR_SET_PDEATHSIG, command.death_signal)
         if os.getppid() != supervisor:
             os._exit(1)  # it died before the kernel had been asked
+        if command.nice:
+            _give_way(command.nice)
 
     return prepare
+
+
+def _give_way(nice: int) -> None:
+    """Of this process, and of its session: where Linux weighs these, a process counts within it."""
+    os.nice(nice)
+    with suppress(OSError):  # a kernel without them
+        _AUTOGROUP.write_text(str(nice))
 
 
 def _kill_group(leader: int) -> None:

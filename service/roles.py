@@ -24,8 +24,9 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
         # It finishes what is in flight, then ends its own worker.
         death_signal=signal.SIGTERM,
     )
-    # Spark needs a while to end; killed, it would lose nothing either.
-    pipeline = RoleCommand(role="pipeline", argv=_module("slis"), stop_seconds=40.0)
+    # Spark needs a while to end; killed, it would lose nothing either. Its batches take all cores:
+    # senders and people that wait for an answer come first.
+    pipeline = RoleCommand(role="pipeline", argv=_module("slis"), stop_seconds=40.0, nice=5)
     service = RoleCommand(role="service", argv=_module("service"))
     # What it has in flight is answered, and need not be sent again.
     marquez = RoleCommand(role="marquez", argv=_module("service.marquez"), stop_seconds=20.0)

@@ -56,6 +56,9 @@ _SETTINGS = {
     "spark.sql.broadcastTimeout": "3600",
     # What an evaluation caches it reads a few times within seconds: packing costs more.
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
+    # For the line of Python in an error's text, each expression costs half a dozen calls of the JVM
+    # and a look through all of sys.path for IPython.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # Rows kept in a plan are hashed and compared with each cached plan whenever one is built.
     "spark.sql.execution.arrow.localRelationThreshold": "64k",
     "spark.driver.extraJavaOptions": " ".join(_JVM),

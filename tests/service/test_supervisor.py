@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from service import restarts
+from service.child import Child, RoleCommand
 from service.occupancy import holding
 from tests.service.commandline import environ, lineward
 from tests.service.waiting import lives, until
@@ -212,3 +213,17 @@ def test_what_was_asked_of_a_supervisor_that_is_gone_is_forgotten(tmp_path: Path
 def _restarts(folder: Path) -> dict[str, int]:
     roles = json.loads((folder / "run" / "status.json").read_text())
     return {role["role"]: role["restarts"] for role in roles}
+
+
+def test_a_role_gives_way_with_its_session(tmp_path):
+    """The pipeline takes all cores for its batches, and whoever waits for an answer comes first."""
+    shown = "import os, sys; print(os.nice(0), *(open(each).read() for each in sys.argv[1:]))"
+    groups = [str(each) for each in [Path("/proc/self/autogroup")] if each.exists()]
+    command = RoleCommand(role="pipeline", argv=(sys.executable, "-c", shown, *groups), nice=3)
+    child = Child(command, os.environ, tmp_path / "log")
+    child.start()
+    assert until(lambda: child.exited() is not None)
+
+    niceness, _, session = (tmp_path / "log").read_text().partition(" ")
+    assert int(niceness) == min(os.nice(0) + 3, 19)
+    assert "nice 3" in session or not groups
