@@ -80,6 +80,8 @@ def live(  # noqa: PLR0913 - options of a command
     token = token_file or settings.collector_token_file
     played = _played(wanted, (against, service), _address(listen), token)
     failings = _failings(played)
+    for stray in _strays(played):
+        warn(f"told for nothing that was done: {_stray(stray, played.truth.starts_at)}")
     if as_json:
         print_json(msgspec.to_builtins(played.score))
     else:
@@ -136,9 +138,6 @@ def _show(played: "Played", failings: list[str]) -> None:
     shown.print(plain(f"from the injection: {_words(spread(played.from_injection()))}"))
     over = spread(each.seconds_to_resolved for each in faults)
     shown.print(plain(f"mended -> told that it is over: {_words(over)}"))
-    for stray in _strays(played):
-        root = f"{stray.root.namespace} {stray.root.name}"
-        shown.print(plain(f"told for nothing that was done: {stray.what} to {stray.to}: {root}"))
     shown.print(plain(f"false pages: {played.score.false_pages}; about others: {played.others}"))
     for failing in failings:
         shown.print(plain(f"does not hold: {failing}"))
@@ -149,6 +148,12 @@ def _strays(played: "Played") -> "list[Heard]":
 
     given = played.truth, played.heard
     return [*false_pages(*given), *false_tickets(*given)]
+
+
+def _stray(told: "Heard", starts_at: int) -> str:
+    after = (told.at - starts_at) / 1_000_000
+    root = f"{told.root.namespace} {told.root.name}"
+    return f"{told.what} to {told.to}: {root} ({told.incident}, {after:.0f} s after the beginning)"
 
 
 def _words(found: "Spread") -> str:

@@ -45,13 +45,13 @@ def test_how_long_it_took_is_told_by_both_clocks(shown):
 
 
 def test_what_does_not_hold_is_told_and_fails(shown):
-    """With who was rung for nothing."""
+    """With who was rung for nothing: beside JSON as well, since a score alone is no lead."""
     done = shown(stray=True)
 
     assert done.exit_code == 1
-    assert (
-        "told for nothing that was done: page to keys/shop: s3://lake mart/revenue" in done.stdout
-    )
+    for told in (done, shown("--json", stray=True)):
+        stray = "page to keys/shop: s3://lake mart/revenue (i1, 2000 s after the beginning)"
+        assert f"told for nothing that was done: {stray}" in told.stderr
     assert "does not hold: false pages: 1" in done.stdout
     assert "does not hold: never called over: killed_job" in done.stdout
 
