@@ -10,6 +10,7 @@ import httpx
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.e2e.demos import shown
+from tests.service.commandline import lineward
 from tests.service.waiting import until
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
@@ -28,12 +29,14 @@ def take() -> None:
             args=["--no-sandbox"],
         )
         at = f"http://127.0.0.1:{ports['pages']}"
-        until(lambda: _failed_incident(at), seconds=180)
+        until(lambda: _failed_incident(at))
         for name, path in _pages(at).items():
             _picture(browser, at + path, name)
         _picture(browser, f"{at}/", "overview-dark", scheme="dark")
         _picture(browser, f"{at}/", "overview-narrow", is_narrow=True)
         browser.close()
+        for command in ("lineage", "why"):
+            _text(command, "core/orders", "--data-dir", str(shop / "lineward"))
     shutil.rmtree(shop)
 
 
@@ -47,6 +50,13 @@ def _picture(
     # The first page is read without a scroll; the others from their beginning to their end.
     page.screenshot(path=FOLDER / f"{name}.png", full_page=not name.startswith("overview"))
     context.close()
+
+
+def _text(command: str, *given: str) -> None:
+    """What a command prints, as the README shows it."""
+    told = lineward(command, *given)
+    told.check_returncode()
+    (FOLDER / f"{command}.txt").write_text(told.stdout)
 
 
 def _pages(at: str) -> dict[str, str]:
