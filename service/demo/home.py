@@ -27,7 +27,6 @@ from service.settings import Settings
 from service.supervisor import STATUS
 
 _STOP_SECONDS = 75.0
-_UP_SECONDS = 60.0
 _MOST_QUOTED = 20
 _EVIDENCE_SECONDS = {"EVIDENCE_SECONDS": "5", "EVIDENCE_SETTLE_SECONDS": "15"}
 
@@ -52,7 +51,7 @@ class Home:
         """Start it, and wait until it takes events."""
         self._child.start()
         patience.watchers.append(self.require_alive)
-        patience.until(self.accepts, seconds=_UP_SECONDS, what="collector")
+        patience.until(self.accepts, what="collector")
 
     def require_alive(self) -> None:
         """See that it runs.

@@ -7,6 +7,8 @@ from typing import TypeVar
 from service.errors import ServiceError
 
 _POLL_SECONDS = 0.1
+# What has died says so at once, through a watcher: this is for what hangs on a slow laptop.
+_LONGEST_SECONDS = 600.0
 _Found = TypeVar("_Found")
 
 
@@ -24,7 +26,9 @@ class Patience:
     def __init__(self) -> None:
         self.watchers: list[Callable[[], object]] = []
 
-    def until(self, condition: Callable[[], _Found], *, seconds: float, what: str) -> _Found:
+    def until(
+        self, condition: Callable[[], _Found], *, what: str, seconds: float = _LONGEST_SECONDS
+    ) -> _Found:
         """What the condition gives as soon as it gives anything.
 
         Raises:

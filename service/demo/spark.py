@@ -14,7 +14,6 @@ from service.demo.patience import Patience
 from service.listener import package
 
 NAMESPACE = "shop"
-_JOB_SECONDS = 240.0  # outside a checkout the first one fetches the listener
 _STOP_SECONDS = 20.0
 EVENT_LOGS = "event-logs"  # folder of the shop
 _JOBS = Path(__file__).with_name("jobs")
@@ -155,9 +154,7 @@ def finish(job: Job, patience: Patience) -> int:
         StepFailedError: it did not end in time, and was killed.
     """
     try:
-        (code,) = patience.until(
-            lambda: _some(job.exited()), seconds=_JOB_SECONDS, what=f"job {job.name} ({job.log})"
-        )
+        (code,) = patience.until(lambda: _some(job.exited()), what=f"job {job.name} ({job.log})")
     finally:
         job.kill()
     return code

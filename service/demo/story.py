@@ -32,7 +32,6 @@ _LATE = timedelta(minutes=40)
 _STOCK_LIMIT = timedelta(hours=26)  # as the policy declares it
 _STOCK_DUE = timedelta(seconds=6)
 _CLICKS_EVERY_SECONDS = 3.0
-_STATES_SECONDS = 150.0
 
 
 class Story:
@@ -161,13 +160,10 @@ class Story:
             received = self._home.received()
             self._patience.until(
                 lambda: self._home.evaluated() >= received,
-                seconds=_STATES_SECONDS,
                 what="evaluation of all that was sent",
             )
             try:
-                self._patience.until(
-                    lambda: self._found() == EXPECTED, seconds=_STATES_SECONDS, what="states"
-                )
+                self._patience.until(lambda: self._found() == EXPECTED, what="states")
             except StepFailedError as error:
                 message = f"{error}: expected {EXPECTED}, found {self._found()}"
                 raise StepFailedError(message) from error

@@ -110,7 +110,7 @@ def test_a_killed_demo_leaves_no_process(demo: Start, tmp_path: Path):
     process.kill()
     process.communicate(timeout=60)
 
-    until(lambda: _processes(tmp_path / "t") == [], seconds=120)
+    until(lambda: _processes(tmp_path / "t") == [])
 
 
 def test_a_port_in_use_is_one_sentence():
