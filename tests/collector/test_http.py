@@ -57,6 +57,7 @@ def test_gzip_is_stored_inflated(collector):
         (new_body(), "gzip", 400, "MalformedRequestError"),
         (gzip.compress(new_body()), "identity", 400, "InvalidEventError"),
     ],
+    ids=["explodes", "cut", "more behind it", "twice", "deflate", "brotli", "plain", "not named"],
 )
 def test_an_encoding_that_lies_or_explodes_is_refused(collector, packed, encoding, status, error):
     """10 MiB is the bound on what is inflated; one gzip, whole, and nothing else, is inflated."""

@@ -59,7 +59,7 @@ def staging(folder: Path, **settings: str) -> Iterator[Staging]:
     } | settings
     with accepting(folder, **settings) as up:
         service = f"http://127.0.0.1:{up.ports['SERVICE']}"
-        until(lambda: _answers(service), seconds=120)
+        until(lambda: _answers(service))
         yield Staging(up, service, listen, policy)
 
 

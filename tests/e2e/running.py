@@ -94,7 +94,7 @@ def accepting(folder: Path, **settings: str) -> Iterator[Up]:
     """One that takes events; stopped in the end."""
     up = Up(folder, **settings)
     try:
-        until(up.accepts, seconds=120)
+        until(up.accepts)
         yield up
     finally:
         up.stop()

@@ -63,7 +63,7 @@ def _sent(broker: Broker) -> list[bytes]:
         found.extend(one.value() or b"" for one in taken)
         return len(found) == count
 
-    until(is_whole, seconds=60)
+    until(is_whole)
     reading.close()
     return found
 
@@ -93,7 +93,7 @@ def test_what_the_listener_writes_into_a_topic_is_landed(
         )
     try:
         sent = _sent(broker)
-        until(lambda: _stored(collector) == sorted(sent), seconds=60)
+        until(lambda: _stored(collector) == sorted(sent))
         assert any(b'"COMPLETE"' in body and b"all_pages_again" in body for body in sent)
         feed.send_signal(signal.SIGTERM)
         assert feed.wait(30) == 0

@@ -18,7 +18,8 @@ from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.slack import FakeSlack
 from tests.service.waiting import until
 
-pytestmark = pytest.mark.e2e
+# Minutes in which it waits for clocks: another worker runs Spark jobs meanwhile.
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("clocks")]
 
 SALES, FINANCE, PLATFORM = "C0000001", "C0000002", "C0000009"
 KEY = "R" * 32
@@ -103,7 +104,7 @@ def watched(tmp_path: Path, shop: Up) -> Iterator[Up]:
 
 
 def _kill_in_its_middle(up: Up, job: subprocess.Popen[bytes]) -> None:
-    until(lambda: _writes(up), seconds=180)
+    until(lambda: _writes(up))
     os.killpg(job.pid, signal.SIGKILL)
     job.wait()
 
@@ -126,17 +127,17 @@ def test_one_fault_is_one_page_to_its_owner_and_ends(  # noqa: PLR0913, PLR0917 
     _kill_in_its_middle(watched, submit("shop", lake, told, "clean"))
     (lake / "stuck").unlink()
 
-    until(lambda: pagerduty.pages, seconds=400)
-    until(lambda: slack.posts(SALES), seconds=30)
+    until(lambda: pagerduty.pages)
+    until(lambda: slack.posts(SALES))
     [post] = slack.posts(SALES)
     for word in ("clean", "mart/daily", f"/incidents/{pagerduty.pages[0][1]}"):
         assert word in str(post)
     assert [key for key, _ in pagerduty.pages] == [KEY]
-    until(lambda: slack.posts(FINANCE), seconds=30)
+    until(lambda: slack.posts(FINANCE))
     assert "core/orders" not in str(slack.posts(FINANCE))
 
     run("shop", lake, told, "clean")
-    until(lambda: set(pagerduty.alerts.values()) == {"resolved"}, seconds=180)
+    until(lambda: set(pagerduty.alerts.values()) == {"resolved"})
     assert [key for key, _ in pagerduty.pages] == [KEY]
     assert len(slack.posts(SALES)) == 1
     # What is left of young budgets may be a ticket of the platform's; a page it is not.

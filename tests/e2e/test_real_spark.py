@@ -57,7 +57,7 @@ def test_a_real_job_is_seen_from_its_listener_to_prometheus(up: Up, visited: Pat
     """Graph and last run by the command line, SLIs in clean metrics, and Prometheus answers."""
     written = f"{visited}/visits_by_section"
 
-    answer = until(lambda: _complete(up.ask("lineage", written)), seconds=120)
+    answer = until(lambda: _complete(up.ask("lineage", written)))
 
     upstream = {node["dataset"] for node in answer["upstream"]}
     assert upstream == {f"{visited}/visits", f"{visited}/pages"}
@@ -70,7 +70,7 @@ def test_a_real_job_is_seen_from_its_listener_to_prometheus(up: Up, visited: Pat
 
     # Three datasets are expected; the two that only it read were never written by anybody.
     covered = 'lineage_coverage_ratio{tier="optional"} 0.333'
-    metrics = until(lambda: _with(up.metrics(), covered), seconds=120)
+    metrics = until(lambda: _with(up.metrics(), covered))
     assert 'lineage_sli_learning{sli="freshness",tier="optional"} 3' in metrics
     assert "lineage_ingestion_lag_seconds_bucket" in metrics
     checked = subprocess.run(
@@ -79,10 +79,10 @@ def test_a_real_job_is_seen_from_its_listener_to_prometheus(up: Up, visited: Pat
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
 
     # Dataset-seconds: three datasets, so three of them a second from the first evaluation on.
-    assert until(lambda: _value(prometheus, f"sum({COVERED})"), seconds=180) > 0
+    assert until(lambda: _value(prometheus, f"sum({COVERED})")) > 0
     # A scrape that a busy machine did not answer in its second leaves both without a value.
     none_too_many = "sum(lineage_sli_good_total) <= sum(lineage_sli_total)"
-    until(lambda: _value(prometheus, none_too_many) is not None, seconds=60)
+    until(lambda: _value(prometheus, none_too_many) is not None)
 
 
 def _complete(answer):

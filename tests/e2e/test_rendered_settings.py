@@ -45,7 +45,7 @@ def test_the_file_has_what_http_has_and_what_it_loses(
     job = submit("pages_by_turn", lake, conf | ivy_conf() | {"spark.eventLog.compress": "false"})
     events = folder / "events.jsonl"
 
-    until(lambda: _completed(events, "all_pages"), seconds=240)
+    until(lambda: _completed(events, "all_pages"))
     until(lambda: _stored(collector) == _lines(events))
     heard = _lines(events)
     collector.stop()

@@ -20,7 +20,6 @@ datasets:
   - match: file{lake}/mart/daily
     tier: important
 """
-_WAIT_SECONDS = 180
 
 
 @pytest.fixture
@@ -58,19 +57,19 @@ def test_each_fault_is_named_rightly(shop: Up, lake: Path, run):
         return evidence if (state, why) == ("bad", reason) else None
 
     core, countries = f"file{lake}/core/orders", f"file{lake}/ref/countries"
-    unreported = until(lambda: found(core, "M1", "lineage_missing"), seconds=_WAIT_SECONDS)
+    unreported = until(lambda: found(core, "M1", "lineage_missing"))
     assert " of clean, known from evidence alone: no event of it came" in unreported
-    assert until(lambda: found(countries, "M1", "never_reported"), seconds=_WAIT_SECONDS)
-    missing = until(lambda: found(core, "M3b", "edge_missing"), seconds=_WAIT_SECONDS)
+    assert until(lambda: found(countries, "M1", "never_reported"))
+    missing = until(lambda: found(core, "M3b", "edge_missing"))
     assert "; evidence has it " in missing
 
-    billed = until(lambda: _billed(shop), seconds=_WAIT_SECONDS)
-    failure = until(lambda: _told_of_failure(_states(shop, billed)), seconds=_WAIT_SECONDS)
+    billed = until(lambda: _billed(shop))
+    failure = until(lambda: _told_of_failure(_states(shop, billed)))
     assert "as the Spark event log says and its events do not: [COLUMN_NOT_DEFINED" in failure
 
     mart, raw = f"file{lake}/mart/daily", f"file{lake}/raw/orders"
     for one in (mart, raw):
-        until(lambda one=one: _is_reported(shop, one), seconds=_WAIT_SECONDS)
+        until(lambda one=one: _is_reported(shop, one))
     # `pytest -rP` shows what people are told.
     sys.stdout.writelines(shop.text("why", one) for one in (core, countries, billed, mart, raw))
 

@@ -53,6 +53,7 @@ def _without(name: str) -> dict[str, object]:
         (_without("run"), 422, 0),
         (b"", 422, 0),
     ],
+    ids=["event", "gzip", "cut", "list", "time", "facet", "no type", "no run", "empty"],
 )
 def test_bad_input_is_answered_as_measured(marquez, body, status, stored):
     """500 for malformed JSON; 500 without an eventType, and yet the row is stored."""

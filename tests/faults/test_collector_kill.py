@@ -28,7 +28,7 @@ def ending():
 
 def _wait_for_acks(senders, more):
     enough = senders.acks() + more
-    until(lambda: senders.acks() >= enough, seconds=60)
+    until(lambda: senders.acks() >= enough)
 
 
 def _kill_workers(collector, senders, kills):

@@ -3,15 +3,17 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
+# Nothing is shown by how fast it comes: a machine may be busy with three Sparks.
+PATIENCE_SECONDS: Final = 600.0
 _Found = TypeVar("_Found")
 
 
 def until(
     condition: Callable[[], _Found | None],
     *,
-    seconds: float = 60.0,
+    seconds: float = PATIENCE_SECONDS,
     told: Callable[[], object] = lambda: "",
 ) -> _Found:
     """What the condition gives as soon as it gives anything; fails at the deadline, as is told."""

@@ -61,7 +61,7 @@ class Broker:
 
     def ready(self) -> "Broker":
         """Wait until it answers."""
-        until(self._answers, seconds=90)
+        until(self._answers)
         return self
 
     def _answers(self) -> bool:

@@ -121,19 +121,19 @@ def test_every_event_is_landed_once_through_kills(
     step = EVENTS // 4
     events = [event(number, padding=number % 500) for number in range(EVENTS)]
     sent.send(*events[:step], *POISON, None)
-    until(partial(_has_stored, collector, 1), seconds=60)
+    until(partial(_has_stored, collector, 1))
     broker.kill()
     sent.send(*events[step : 2 * step])
     broker.start()
-    until(partial(_has_stored, collector, step + 1), seconds=60)
+    until(partial(_has_stored, collector, step + 1))
     sent.send(*events[2 * step : 3 * step])
     feed()  # the one before is killed
-    until(partial(_has_stored, collector, 2 * step + 1), seconds=60)
+    until(partial(_has_stored, collector, 2 * step + 1))
     sent.send(*events[3 * step :])
     os.kill(until(collector.worker), signal.SIGKILL)
 
-    until(sent.all_acknowledged, seconds=60)
-    until(lambda: _left(broker.bootstrap) == 0, seconds=60)
+    until(sent.all_acknowledged)
+    until(lambda: _left(broker.bootstrap) == 0)
 
     assert sorted(sent.bodies) == sorted([*events, *POISON])
     assert _stored(collector) == sorted(events)

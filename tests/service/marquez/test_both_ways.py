@@ -68,8 +68,8 @@ def _forwarded_whole(collector: Collector, role: Role) -> bool:
 def _settle(collector: Collector, role: Role, theirs: list[Event]) -> None:
     """Until all of theirs is in the spool, and all of the spool was seen to."""
     count = "SELECT count(DISTINCT body_hash) FROM event WHERE origin = 'marquez'"
-    until(lambda: collector.rows(count)[0][0] >= len(theirs), seconds=90)
-    until(lambda: _forwarded_whole(collector, role), seconds=90)
+    until(lambda: collector.rows(count)[0][0] >= len(theirs))
+    until(lambda: _forwarded_whole(collector, role))
 
 
 def test_nothing_is_missing_and_nothing_twice_while_marquez_fails(

@@ -71,7 +71,7 @@ def test_every_event_arrives_once_through_kills_and_rotations(
             written += 120
         if turn % 2:
             file.rename(folder / f"events.jsonl.{turn}")
-        until(partial(_has_more, collector, before), seconds=60)
+        until(partial(_has_more, collector, before))
         if turn == 3:
             collector.kill()
             collector = Collector(tmp_path / "data", port=collector.port)
@@ -83,7 +83,7 @@ def test_every_event_arrives_once_through_kills_and_rotations(
     # One that only the last shipper can bring: it is up when this has arrived.
     append(file, events(written, written + 1))
     written += 1
-    until(lambda: len(_stored(collector)) == written, seconds=60)
+    until(lambda: len(_stored(collector)) == written)
     shipping.send_signal(signal.SIGTERM)
     assert shipping.wait(30) == 0
     done = lineward("ship", str(folder), "--url", collector.url, "--once", "--json")
@@ -105,7 +105,7 @@ def test_it_waits_for_the_collector_without_end(
     until(lambda: "collector_not_reached" in log.read_text())
     again = Collector(tmp_path / "data", port=collector.port).ready()
     try:
-        until(lambda: len(_stored(again)) == 3, seconds=60)
+        until(lambda: len(_stored(again)) == 3)
     finally:
         again.kill()
 

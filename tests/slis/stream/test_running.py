@@ -103,12 +103,12 @@ def test_a_killed_source_costs_nothing_but_time(spark, embedded, tmp_path, at, s
     stream = Running()
     stream.begin(start)
     try:
-        until(lambda: landed() == 1, seconds=120)
+        until(lambda: landed() == 1)
         [source] = _sources_of(spark) - others
         patience = Path(f"/proc/{source}/environ").read_bytes()
         os.kill(int(source), signal.SIGKILL)
         spool(tmp_path / "spool.db", [run_event("COMPLETE", at(2), run="r2")], received_at=at(2))
-        until(lambda: stream.look(stopped) and landed() == 2, seconds=120)
+        until(lambda: stream.look(stopped) and landed() == 2)
     finally:
         stream.finish()
 
