@@ -12,8 +12,8 @@ from typing import Final
 import structlog
 
 from lineage.catalog.reader import open_reader
-from lineage.live.reading import NOTHING, read_snapshot
-from lineage.live.snapshot import Snapshot
+from lineage.live.reading import read_snapshot
+from lineage.live.snapshot import NOTHING, Snapshot
 
 OLDEST_SECONDS: Final = 5.0
 EVERY_SECONDS: Final = 1.0

@@ -5,7 +5,6 @@ of a few thousand rows, so that the threads that answer have Python's lock meanw
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -13,10 +12,11 @@ from numpy.typing import NDArray
 
 from lineage.adjacency import Flags, Keys, Positions, arranged, positions_in
 from lineage.catalog.reader import Reader, columns_for
-from lineage.live.snapshot import NOWHERE, Numbers, Snapshot, Texts, Way
+from lineage.live.snapshot import NOTHING, NOWHERE, Mark, Numbers, Snapshot, Texts, Way
 
-_AT_ONCE: Final = 16_000  # rows, more or less
-# Keys are spread evenly over all numbers of 64 bits.
+_AT_ONCE: Final = 16_000  # names
+# Keys are spread evenly over all numbers of 64 bits: by the first eight, slices of one size.
+_SLICE_BITS: Final = 56
 _EDGES = """
 SELECT upstream_key, downstream_key, job_key FROM edge WHERE upstream_key BETWEEN :low AND :high
 """
@@ -25,22 +25,30 @@ _NAMES = "SELECT dataset_key, namespace, name FROM dataset WHERE dataset_key IN 
 # Another sum, other edges: products, so that two edges that change their ends are told. Events come
 # by the thousand where edges do not, and the database adds up a million in a tenth of the time in
 # which they can be read.
-_MARK = """
-SELECT COUNT(*), SUM((
-  (upstream_key % 1000003) * (downstream_key % 1000033)
-  + (job_key % 1000037) * (downstream_key % 1000081)) % 1000000007) FROM edge
-"""
-_NO_KEYS: Keys = np.array([], np.int64)
-_NO_TEXTS: Texts = np.array([], object)
-NOTHING = Snapshot(_NO_KEYS, _NO_TEXTS, np.array([], np.int32), [], _NO_KEYS, _NO_TEXTS, {}, ())
+_MARKS = f"""
+WITH RECURSIVE slice(number) AS (
+  SELECT CAST(-128 AS BIGINT) UNION ALL SELECT number + 1 FROM slice WHERE number < 127
+)
+SELECT number, (
+  SELECT COUNT(*) || ' ' || SUM((
+    (upstream_key % 1000003) * (downstream_key % 1000033)
+    + (job_key % 1000037) * (downstream_key % 1000081)) % 1000000007)
+  FROM edge WHERE upstream_key
+  BETWEEN number * {2**_SLICE_BITS} AND number * {2**_SLICE_BITS} + {2**_SLICE_BITS - 1}
+) FROM slice
+"""  # noqa: S608 - constants only
 
 
 def read_snapshot(reader: Reader, before: Snapshot = NOTHING) -> Snapshot:
     """All edges of the catalog, and what their ends are called; `before`, where nothing changed."""
-    (mark,) = reader.rows(_MARK)
+    mark: Mark = {number: told for number, told in reader.rows(_MARKS) if told is not None}
     if mark == before.mark:
         return before
-    upstream_keys, downstream_keys, by_jobs = _edges(reader, mark[0])
+    return _snapshot(reader, _edges(reader, mark, before), mark, before)
+
+
+def _snapshot(reader: Reader, edges: list[Keys], mark: Mark, before: Snapshot) -> Snapshot:
+    upstream_keys, downstream_keys, by_jobs = edges
     keys, ends = np.unique([upstream_keys, downstream_keys], return_inverse=True)
     job_keys, numbers = np.unique(by_jobs, return_inverse=True)
     upstream, downstream = ends.reshape(2, -1)
@@ -66,18 +74,21 @@ def _way(origins: Positions, ends: Positions, jobs: Numbers, size: int) -> Way:
     return Way(found, jobs[order])
 
 
-def _edges(reader: Reader, count: int) -> list[Keys]:
-    """Their three keys."""
-    pieces = count // _AT_ONCE + 1
-    bounds = [piece * 2**64 // pieces - 2**63 for piece in range(pieces + 1)]
-    read = [
-        reader.columns(_EDGES, 3, {"low": low, "high": end - 1}) for low, end in pairwise(bounds)
-    ]
-    return [_joined(column, np.int64) for column in zip(*read, strict=True)]
+def _edges(reader: Reader, mark: Mark, before: Snapshot) -> list[Keys]:
+    """Their three keys: of the slices that changed as they are now, of the others as known."""
+    was = before.mark
+    changed = [number for number in was.keys() | mark.keys() if was.get(number) != mark.get(number)]
+    known = before.edges()
+    is_kept = ~np.isin(known[0] >> _SLICE_BITS, changed)
+    read = [_slice(reader, number) for number in sorted(changed)]
+    kept = [part[is_kept] for part in known]
+    return [np.concatenate(columns) for columns in zip(kept, *read, strict=True)]
 
 
-def _joined(pieces: Any, dtype: Any) -> NDArray[Any]:  # noqa: ANN401 - as numpy has it
-    return np.concatenate([np.array(piece, dtype) for piece in pieces])
+def _slice(reader: Reader, number: int) -> list[Keys]:
+    low = number << _SLICE_BITS
+    bounds = {"low": low, "high": low + 2**_SLICE_BITS - 1}
+    return [np.array(column, np.int64) for column in reader.columns(_EDGES, 3, bounds)]
 
 
 def _jobs(reader: Reader, job_keys: Keys, edges: tuple[Keys, Keys], before: Snapshot) -> Texts:

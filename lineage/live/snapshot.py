@@ -10,12 +10,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lineage.adjacency import Adjacency, Flags, Keys, Positions, positions_in
-from lineage.catalog.reader import Row
+from lineage.adjacency import Adjacency, Flags, Keys, Positions, adjacency, positions_in
 from lineage.walks import Walk, too_deep, too_many
 
 NOWHERE = -1  # the namespace of what has edges, and no row
 
+Mark = dict[int, str]  # of the edges of each slice of the keys that has any
 Sees = Callable[[str], bool]  # of a namespace
 Numbers = NDArray[np.int32]
 Texts = NDArray[np.object_]  # of Python's own, shared by all snapshots that know them
@@ -38,7 +38,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         job_keys: ascending.
         jobs: their names; the ways number them by position here.
         ways: `upstream` and `downstream`.
-        mark: of these edges; of others it is another.
+        mark: of these edges; where others are, it is another.
     """
 
     keys: Keys
@@ -48,7 +48,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
     job_keys: Keys
     jobs: Texts
     ways: dict[str, Way]
-    mark: Row
+    mark: Mark
 
     def walked(
         self, way: str, starts: Iterable[int], depth: int, most: int, sees: Sees | None = None
@@ -78,10 +78,25 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         names = self.names[nodes].tolist()
         return dict(zip(self.keys[nodes].tolist(), zip(spaces, names, strict=True), strict=True))
 
+    def edges(self) -> list[Keys]:
+        """Upstream, downstream and job of each, by upstream, then downstream."""
+        way = self.ways["downstream"]
+        upstream_keys = np.repeat(self.keys, np.diff(way.adjacency.starts))
+        return [upstream_keys, self.keys[way.adjacency.targets], self.job_keys[way.jobs]]
+
     def positions(self, keys: Iterable[int]) -> Positions:
         """Of those of these that have edges, ascending."""
         wanted = np.unique(np.fromiter(keys, np.int64))
         return positions_in(self.keys, wanted)[0]
+
+
+def _nothing() -> Snapshot:
+    none, keys, texts = np.array([], np.int32), np.array([], np.int64), np.array([], object)
+    way = Way(adjacency(keys, keys, 0), none)
+    return Snapshot(keys, texts, none, [], keys, texts, {"upstream": way, "downstream": way}, {})
+
+
+NOTHING = _nothing()
 
 
 class _Walking:

@@ -7,8 +7,8 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
 from lineage.live import reading
-from lineage.live.reading import NOTHING, read_snapshot
-from lineage.live.snapshot import Snapshot
+from lineage.live.reading import read_snapshot
+from lineage.live.snapshot import NOTHING, Snapshot
 
 NAMES = {-5: ("s3://a", "raw"), 2: ("s3://a", "core"), 9: ("s3://b", "mart")}
 
