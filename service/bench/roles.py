@@ -50,6 +50,7 @@ class Roles:
         self._start(RoleCommand(role="sender", argv=(sys.executable, *sender)))
         self._start(self._commands["pipeline"])
         _wait_until(self._has_landed, "no event landed")
+        self._to.close()  # the service may have, meanwhile; the next question opens it anew
 
     def ask(self, path: str) -> bytes:
         """The answer.
