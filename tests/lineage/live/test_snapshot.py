@@ -158,3 +158,15 @@ def test_every_other_graph_is_read(filled):
     add(filled, (-5, 50, 1), (2, 40, 1))
     again = read(filled, crossed)
     assert [end for _, end, _ in again.walked("downstream", [2], 1, 9).edges] == [9, 40]
+
+
+def test_of_what_changed_the_rest_is_as_it_was(filled):
+    """Keys are read by slices; one of them may lose its last edge."""
+    before = read(filled)
+    with writing(filled) as connection:
+        connection.execute(delete(tables.edge).where(tables.edge.c.upstream_key == -5))
+
+    after = read(filled, before)
+
+    assert after.walked("downstream", [-5], 9, 9).found_by == {-5: None}
+    assert after.walked("downstream", [2], 9, 9).found_by == {2: None, 9: 2, 40: 9}
