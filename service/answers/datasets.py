@@ -120,7 +120,8 @@ def counts_by_state(
 def states_of(reader: Reader, keys: list[int], evaluated: Evaluated) -> dict[int, str]:
     """The worst state of each of these datasets; what has no row is unknown."""
     known = dict(zip(*columns_for(reader, _STATES, 2, keys), strict=True))
-    return {key: state_of_now(known.get(key), evaluated) for key in keys}
+    now = {state: state_of_now(state, evaluated) for state in {None, *known.values()}}
+    return {key: now[known.get(key)] for key in keys}
 
 
 def literal(text: str) -> str:

@@ -54,7 +54,9 @@ class _Drawing:
 
         def node(_: int, key: int, jobs: list[str], below: list[Node] | None) -> Node:
             namespace, name = names[key]
-            told = namespace, name, states[key], jobs, below is None
-            return Node(*told, [] if below is None else below, hidden.get(key, 0))
+            beyond = [] if below is None else below
+            return Node(
+                namespace, name, states[key], jobs, below is None, beyond, hidden.get(key, 0)
+            )
 
-        return branches(found, start, names, node)
+        return branches(found, start, node)

@@ -96,4 +96,4 @@ class _PastDrawing:
             children = [] if below is None else below
             return PastNode(*self._names[other], jobs, run, below is None, children)
 
-        return branches(found, start, self._names, node)
+        return branches(found, start, node)
