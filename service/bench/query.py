@@ -113,6 +113,7 @@ def _fill(settings: Settings, estate: Estate) -> None:
     estate_rows.fill_with(
         engine, datasets=estate.datasets, pairs=estate.pairs, now=now, bad_share=_BAD_SHARE
     )
+    estate_rows.judge(engine, datasets=estate.datasets, now=now)
     engine.dispose()
 
 
