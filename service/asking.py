@@ -1,6 +1,6 @@
 """Opens the catalog for one question, of the command line or of the API."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Protocol
@@ -30,8 +30,8 @@ class Live(Protocol):
         """All that is reached from here in one direction."""
         ...
 
-    def named(self, keys: Iterable[int]) -> dict[int, tuple[str, str]]:
-        """Namespace and name of those of these that have edges."""
+    def named(self, keys: Sequence[int]) -> list[tuple[str, str] | None]:
+        """Namespace and name of each of these; none of those without edges."""
         ...
 
 

@@ -122,7 +122,7 @@ def _consumers(reader: Reader, datasets: dict[int, tuple[str, str]]) -> Metric:
 
 def _tiers_below(reader: Reader, key: int) -> Counter[str]:
     walk = CatalogWalk(reader, NEXT["downstream"], EVERYTHING).walked([key], MOST_DEPTH)
-    below = [one for one in walk.found_by if one != key]
+    below = walk.keys[1:]
     counts = Counter(tier for _, tier in rows_for(reader, _TIERS, below))
     counts[TIERS[-1]] = len(below) - counts.total()
     return counts

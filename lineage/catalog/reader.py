@@ -4,7 +4,6 @@ SQLAlchemy takes half a second to import on two busy cores, which is all that a 
 may take. So questions are SQL that SQLite and PostgreSQL both understand, with `:name` parameters.
 """
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -63,7 +62,7 @@ class _SqliteReader:
     def listed(self, sql: str, keys: list[int | str], values: Values) -> tuple[str, Values]:
         # Thousands of parameters are bound and read in twice the time.
         listed = sql.replace(_KEYS, "IN (SELECT value FROM json_each(:keys))")
-        return listed, {**values, "keys": json.dumps(keys)}
+        return listed, {**values, "keys": msgspec.json.encode(keys).decode()}
 
 
 class _PostgresReader:

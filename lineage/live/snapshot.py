@@ -4,14 +4,14 @@ Two compressed adjacency arrays, one a direction. A level of a walk is a few sli
 where the catalog is asked for rows by the hundred.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from lineage.adjacency import Adjacency, Flags, Keys, Positions, adjacency, positions_in
-from lineage.walks import Walk, too_deep, too_many
+from lineage.walks import NOBODY, Walk, too_deep, too_many
 
 NOWHERE = -1  # the namespace of what has edges, and no row
 
@@ -64,30 +64,25 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         """
         given = list(dict.fromkeys(starts))
         room = max(most + 1 - len(given), 0)
-        walk = _Walking(self, way, self.positions(given), room, sees)
+        walk = _Walking(self, way, given, room, sees)
         for _ in range(depth):
             if not walk.step():
-                return walk.told(given, too_many(most) if walk.is_full else None)
-        return walk.told(given, too_deep(depth) if walk.has_more() else None)
+                return walk.told(too_many(most) if walk.is_full else None)
+        return walk.told(too_deep(depth) if walk.has_more() else None)
 
-    def named(self, keys: Iterable[int]) -> dict[int, tuple[str, str]]:
-        """Namespace and name of those of these that have edges, and a row in the catalog."""
-        nodes = self.positions(keys)
-        nodes = nodes[self.namespace_of[nodes] != NOWHERE]
-        spaces = (self.namespaces[number] for number in self.namespace_of[nodes].tolist())
-        names = self.names[nodes].tolist()
-        return dict(zip(self.keys[nodes].tolist(), zip(spaces, names, strict=True), strict=True))
+    def named(self, keys: Sequence[int]) -> list[tuple[str, str] | None]:
+        """Namespace and name of each; none of what has no edges, or no row in the catalog."""
+        at, is_known = positions_in(self.keys, np.array(keys, np.int64))
+        spaces, names = np.full(len(keys), NOWHERE), np.full(len(keys), "", object)
+        spaces[is_known], names[is_known] = self.namespace_of[at], self.names[at]
+        told = zip(spaces.tolist(), names.tolist(), strict=True)
+        return [None if at == NOWHERE else (self.namespaces[at], name) for at, name in told]
 
     def edges(self) -> list[Keys]:
         """Upstream, downstream and job of each, by upstream, then downstream."""
         way = self.ways["downstream"]
         upstream_keys = np.repeat(self.keys, np.diff(way.adjacency.starts))
         return [upstream_keys, self.keys[way.adjacency.targets], self.job_keys[way.jobs]]
-
-    def positions(self, keys: Iterable[int]) -> Positions:
-        """Of those of these that have edges, ascending."""
-        wanted = np.unique(np.fromiter(keys, np.int64))
-        return positions_in(self.keys, wanted)[0]
 
 
 def _nothing() -> Snapshot:
@@ -100,34 +95,37 @@ NOTHING = _nothing()
 
 
 class _Walking:
-    """A walk under way. What it found stands level by level, by position."""
+    """A walk under way. What it found stands level by level, by position in the snapshot."""
 
     def __init__(
-        self, snapshot: Snapshot, way: str, starts: Positions, room: int, sees: Sees | None
+        self, snapshot: Snapshot, way: str, starts: list[int], room: int, sees: Sees | None
     ) -> None:
+        nodes, is_known = positions_in(snapshot.keys, np.array(starts, np.int64))
         self._of, self._way = snapshot, snapshot.ways[way]
-        self._frontier = starts
-        self._is_found = np.zeros(len(snapshot.keys), bool)
-        self._is_found[starts] = True
+        self._starts, self._frontier = starts, np.sort(nodes)
+        # In the order of finding; what is not found has none.
+        self._number = np.full(len(snapshot.keys), NOBODY)
+        self._number[nodes] = np.flatnonzero(is_known)
         self._is_seen = _seen(snapshot, sees)
-        self._room = room
-        self._nodes, self._finders = [starts[:0]], [starts[:0]]
-        self._origins, self._slots = [starts[:0]], [starts[:0]]
+        self._count, self._room = len(starts), room
+        self._nodes, self._finders = [nodes[:0]], [nodes[:0]]
+        self._origins, self._slots = [nodes[:0]], [nodes[:0]]
         self._hidden: dict[int, set[int]] = {}
         self.is_full = False
 
     def step(self) -> bool:
         """One level on; whether there may be another."""
         origins, slots, ends = self._edges()
-        is_new = ~self._is_found[ends]
+        is_new = self._number[ends] == NOBODY
         fresh, at = np.unique(ends[is_new], return_index=True)
         order = np.argsort(at)[: self._room]  # of finding; beyond is for nobody
         self.is_full, self._room = len(fresh) > self._room, self._room - len(order)
         nodes = fresh[order]
-        self._is_found[nodes] = True
+        self._number[nodes] = np.arange(self._count, self._count + len(nodes))
+        self._count += len(nodes)
         self._nodes.append(nodes)
         self._finders.append(origins[is_new][at[order]])
-        is_between = self._is_found[ends] & (ends != origins)
+        is_between = (self._number[ends] != NOBODY) & (ends != origins)
         self._origins.append(origins[is_between])
         self._slots.append(slots[is_between])
         self._frontier = np.sort(nodes)
@@ -135,17 +133,18 @@ class _Walking:
 
     def has_more(self) -> bool:
         """Whether something lies beyond."""
-        return not self._is_found[self._edges()[2]].all()
+        return bool((self._number[self._edges()[2]] == NOBODY).any())
 
-    def told(self, starts: list[int], cut: str | None) -> Walk:
-        """By keys, and names of jobs."""
-        nodes, finders = self._keys(self._nodes), self._keys(self._finders)
-        slots = np.concatenate(self._slots)
-        ends = self._of.keys[self._way.adjacency.targets[slots]].tolist()
+    def told(self, cut: str | None) -> Walk:
+        """By numbers, and names of jobs."""
+        keys = self._of.keys[np.concatenate(self._nodes)].tolist()
+        finders = self._numbers(np.concatenate(self._finders))
+        origins, slots = np.concatenate(self._origins), np.concatenate(self._slots)
+        ends = self._numbers(self._way.adjacency.targets[slots])
         jobs = self._of.jobs[self._way.jobs[slots]].tolist()
-        edges = list(zip(self._keys(self._origins), ends, jobs, strict=True))
-        found_by = dict.fromkeys(starts) | dict(zip(nodes, finders, strict=True))
-        return Walk(found_by, edges, self._hidden, cut)
+        edges = list(zip(self._numbers(origins), ends, jobs, strict=True))
+        nobody = [NOBODY] * len(self._starts)
+        return Walk(self._starts + keys, nobody + finders, edges, self._hidden, cut)
 
     def _edges(self) -> tuple[Positions, Positions, Positions]:
         """Out of the frontier, to what may be seen: from, where in the targets, to."""
@@ -158,13 +157,13 @@ class _Walking:
         return origins[is_seen], slots[is_seen], ends[is_seen]
 
     def _hide(self, origins: Positions, ends: Positions) -> None:
-        pairs = zip(self._keys([origins]), self._keys([ends]), strict=True)
+        pairs = zip(self._numbers(origins), self._of.keys[ends].tolist(), strict=True)
         for here, other in pairs:
             self._hidden.setdefault(here, set()).add(other)
 
-    def _keys(self, levels: list[Positions]) -> list[int]:
-        keys: list[int] = self._of.keys[np.concatenate(levels)].tolist()
-        return keys
+    def _numbers(self, nodes: Positions) -> list[int]:
+        numbers: list[int] = self._number[nodes].tolist()
+        return numbers
 
 
 def _seen(snapshot: Snapshot, sees: Sees | None) -> Flags | None:

@@ -55,7 +55,7 @@ def dataset(
         owner=known[3],
         owner_origin=known[4],
         is_source=bool(known[5]),
-        state=states_of(reader, [key], evaluated)[key],
+        state=states_of(reader, [key], evaluated)[0],
         first_seen_at=iso_of(known[6]),
         last_seen_at=iso_of(known[7]),
         last_written_at=iso(known[8]),

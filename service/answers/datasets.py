@@ -1,5 +1,6 @@
 """The datasets and the worst state of each."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -117,11 +118,11 @@ def counts_by_state(
     return counts
 
 
-def states_of(reader: Reader, keys: list[int], evaluated: Evaluated) -> dict[int, str]:
+def states_of(reader: Reader, keys: Sequence[int], evaluated: Evaluated) -> list[str]:
     """The worst state of each of these datasets; what has no row is unknown."""
     known = dict(zip(*columns_for(reader, _STATES, 2, keys), strict=True))
     now = {state: state_of_now(state, evaluated) for state in {None, *known.values()}}
-    return {key: now[known.get(key)] for key in keys}
+    return [now[known.get(key)] for key in keys]
 
 
 def literal(text: str) -> str:

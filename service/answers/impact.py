@@ -9,7 +9,7 @@ from service.answers.datasets import state_of_now
 from service.answers.moments import iso, seconds_between
 from service.answers.named import Dataset
 from service.answers.run_shapes import Instant
-from service.answers.walk import MOST_DEPTH, named, walked
+from service.answers.walk import MOST_DEPTH, all_named, named, walked
 from service.asking import Question
 
 _TOLD = """
@@ -85,13 +85,14 @@ def impact(asked: Question, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Imp
 
 def _affected(asked: Question, walk: Walk) -> list[AffectedRow]:
     """What was found, the dataset itself too, as far as it is still there."""
-    depths = walk.depths()
-    start = next(iter(depths))
-    told = columns_for(asked.reader, _TOLD, 4, depths, {"key": start})
-    names, evaluated = named(asked, told[0]), asked.evaluated
+    depths = dict(zip(walk.keys, walk.depths(), strict=True))
+    told = columns_for(asked.reader, _TOLD, 4, walk.keys, {"key": walk.keys[0]})
+    names = all_named(told[0], named(asked, told[0]))
     return [
-        AffectedRow(*names[key], tier, owner, state_of_now(state, evaluated), depths[key])
-        for key, tier, owner, state in zip(*told, strict=True)
+        AffectedRow(
+            name[0], name[1], tier, owner, state_of_now(state, asked.evaluated), depths[key]
+        )
+        for name, key, tier, owner, state in zip(names, *told, strict=True)
     ]
 
 

@@ -18,45 +18,36 @@ def lineage(asked: Question, dataset: Dataset, *, depth: int, direction: str = "
     """
     key, namespace, name = dataset
     walks = {way: walked(asked, way, [key], depth) for way in DIRECTIONS[direction]}
-    draw = _Drawing(asked, {key}.union(*(found.found_by for found in walks.values())))
+    trees = {way: _tree(asked, found) for way, found in walks.items()}
     cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
-    trees = {way: draw.tree(found, key) for way, found in walks.items()}
     return Lineage(
         dataset_namespace=namespace,
         dataset=name,
-        state=draw.states[key],
+        state=states_of(asked.reader, [key], asked.evaluated)[0],
         upstream=trees.get("upstream", []),
         downstream=trees.get("downstream", []),
         last_run=last_run(asked.reader, key, asked.sight),
         depth=depth,
         partial=bool(cuts),
         partial_reason="; ".join(cuts) or None,
-        hidden_upstream=_hidden(walks.get("upstream"), key),
-        hidden_downstream=_hidden(walks.get("downstream"), key),
+        hidden_upstream=_hidden(walks.get("upstream")),
+        hidden_downstream=_hidden(walks.get("downstream")),
     )
 
 
-def _hidden(found: Walk | None, key: int) -> int:
-    return 0 if found is None else found.hidden_next_to(key)
+def _hidden(found: Walk | None) -> int:
+    return 0 if found is None else found.hidden_next_to(0)
 
 
-class _Drawing:
-    """Names and states of the datasets that a tree is drawn of."""
+def _tree(asked: Question, found: Walk) -> list[Node]:
+    """What hangs on the dataset that the walk starts from."""
+    states = states_of(asked.reader, found.keys, asked.evaluated)
+    names = all_named(found.keys, named(asked, found.keys))
+    hidden = {at: len(others) for at, others in found.hidden.items()}
 
-    def __init__(self, asked: Question, keys: set[int]) -> None:
-        self.states = states_of(asked.reader, list(keys), asked.evaluated)
-        self._names = all_named(keys, named(asked, keys))
+    def node(_: int, at: int, jobs: list[str], below: list[Node] | None) -> Node:
+        namespace, name = names[at]
+        beyond = [] if below is None else below
+        return Node(namespace, name, states[at], jobs, below is None, beyond, hidden.get(at, 0))
 
-    def tree(self, found: Walk, start: int) -> list[Node]:
-        """What hangs on this dataset."""
-        names, states = self._names, self.states
-        hidden = {key: len(others) for key, others in found.hidden.items()}
-
-        def node(_: int, key: int, jobs: list[str], below: list[Node] | None) -> Node:
-            namespace, name = names[key]
-            beyond = [] if below is None else below
-            return Node(
-                namespace, name, states[key], jobs, below is None, beyond, hidden.get(key, 0)
-            )
-
-        return branches(found, start, node)
+    return branches(found, node)

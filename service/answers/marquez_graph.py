@@ -43,8 +43,8 @@ def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> Marquez
     else:
         starts, depth = {way: {node[0]} for way in NEXT}, depth + 1
     walks = {way: walked(asked, way, sorted(starts[way]), depth) for way in NEXT}
-    found = set().union(*starts.values(), *(walk.found_by for walk in walks.values()))
-    keys = {*named(asked, found)}
+    found = [*set().union(*(walk.keys for walk in walks.values()))]
+    keys = {key for key, name in zip(found, named(asked, found), strict=True) if name}
     _take(reader, keys, flows)
     cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
     if any(walk.hidden for walk in walks.values()):

@@ -90,7 +90,9 @@ def neighbourhood(
     """To `depth` steps both ways, the nearest `limit`; what may not be seen is not there."""
     most = min(limit, MOST_DRAWN)
     walks = {way: walked(asked, way, [named[0]], depth) for way in NEXT}
-    found = sorted((depth, key) for walk in walks.values() for key, depth in walk.depths().items())
+    found = sorted(
+        pair for walk in walks.values() for pair in zip(walk.depths(), walk.keys, strict=True)
+    )
     keys = list(dict.fromkeys(key for _, key in found))
     drawn = set(keys[:most])
     edges: _Edges = {}
@@ -105,7 +107,7 @@ def neighbourhood(
 
 def _edges(walks: dict[str, Walk]) -> Iterator[tuple[tuple[int, int], str]]:
     for way, walk in walks.items():
-        for here, other, job in walk.edges:
+        for (here, other), (_, _, job) in zip(walk.ends(), walk.edges, strict=True):
             yield ((other, here) if way == "upstream" else (here, other)), job
 
 
@@ -117,7 +119,9 @@ def graph_nodes(
     states = states_of(reader, around.keys, evaluated)
     rows = {row[0]: row for row in rows_for(reader, _NODES, around.keys)}
     nodes = [
-        _node(rows[one], states[one], is_asked=one == key) for one in around.keys if one in rows
+        _node(rows[one], state, is_asked=one == key)
+        for one, state in zip(around.keys, states, strict=True)
+        if one in rows
     ]
     return GraphNodes(namespace, name, nodes, around.cut is not None, around.cut)
 

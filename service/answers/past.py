@@ -8,7 +8,7 @@ from service.access.sight import EVERYTHING, Sight
 from service.answers.edge_runs import Edge, EdgeRuns, edge_runs
 from service.answers.moments import iso_of
 from service.answers.named import Dataset
-from service.answers.past_shapes import PastLineage, PastNode
+from service.answers.past_shapes import EdgeRun, PastLineage, PastNode
 from service.answers.trees import branches
 from service.answers.walk import DIRECTIONS, NEXT, CatalogWalk, all_named, names_of
 
@@ -37,8 +37,7 @@ def past_lineage(  # noqa: PLR0913 - the last three by name
     }
     edges = {way: _edges(found, way) for way, found in walks.items()}
     runs = edge_runs(reader, set().union(*edges.values()), at, sight)
-    draw = _PastDrawing(reader, {key}.union(*(found.found_by for found in walks.values())), runs)
-    trees = {way: draw.tree(found, key, way) for way, found in walks.items()}
+    trees = {way: _tree(reader, found, way, runs.runs) for way, found in walks.items()}
     cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
     cuts += _forgotten(reader, at, runs)
     if any(found.hidden for found in walks.values()):
@@ -74,26 +73,21 @@ def _day(micros: str) -> str:
 
 
 def _edges(found: Walk, way: str) -> set[Edge]:
-    return {_edge(here, other, way) for here, other, _ in found.edges}
+    return {_edge(here, other, way) for here, other in found.ends()}
 
 
 def _edge(here: int, other: int, way: str) -> Edge:
     return (other, here) if way == "upstream" else (here, other)
 
 
-class _PastDrawing:
-    """Names and runs of what a tree of the past is drawn of."""
+def _tree(reader: Reader, found: Walk, way: str, runs: dict[Edge, EdgeRun]) -> list[PastNode]:
+    """What hung on the dataset that the walk starts from."""
+    keys, known = found.keys, names_of(reader, found.keys)
+    names = all_named(keys, map(known.get, keys))
 
-    def __init__(self, reader: Reader, keys: set[int], runs: EdgeRuns) -> None:
-        self._names = all_named(keys, names_of(reader, sorted(keys)))
-        self._runs = runs.runs
+    def node(here: int, at: int, jobs: list[str], below: list[PastNode] | None) -> PastNode:
+        run = runs.get(_edge(keys[here], keys[at], way))
+        children = [] if below is None else below
+        return PastNode(*names[at], jobs, run, below is None, children)
 
-    def tree(self, found: Walk, start: int, way: str) -> list[PastNode]:
-        """What hung on this dataset."""
-
-        def node(here: int, other: int, jobs: list[str], below: list[PastNode] | None) -> PastNode:
-            run = self._runs.get(_edge(here, other, way))
-            children = [] if below is None else below
-            return PastNode(*self._names[other], jobs, run, below is None, children)
-
-        return branches(found, start, node)
+    return branches(found, node)

@@ -1,11 +1,13 @@
 """Walks of the graph, level by level, of what may be seen of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lineage.catalog.reader import Reader, Values, rows_for
-from lineage.walks import Walk, too_deep, too_many
+from lineage.walks import NOBODY, Walk, too_deep, too_many
 from service.access.sight import Sight
 from service.asking import Question
+
+Name = tuple[str, str]  # namespace, name
 
 MOST_NODES = 5_000
 MOST_DEPTH = 100
@@ -29,20 +31,22 @@ def walked(asked: Question, way: str, starts: Iterable[int], depth: int) -> Walk
     return asked.live.walked(way, starts, depth, MOST_NODES, sees)
 
 
-def named(asked: Question, keys: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """Namespace and name of those of these datasets that the catalog has."""
-    wanted = set(keys)
-    known = {} if asked.live is None else asked.live.named(wanted)
-    return known | names_of(asked.reader, wanted - known.keys())
+def named(asked: Question, keys: Sequence[int]) -> list[Name | None]:
+    """Namespace and name of each of these datasets; none of what the catalog does not have."""
+    known = [None] * len(keys) if asked.live is None else asked.live.named(keys)
+    unknown = [key for key, name in zip(keys, known, strict=True) if name is None]
+    found = names_of(asked.reader, unknown)
+    return [name or found.get(key) for key, name in zip(keys, known, strict=True)]
 
 
-def all_named(keys: Iterable[int], known: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
-    """What is known of these, and words for the datasets that have edges, and no row."""
-    return known | {key: ("", f"(unknown dataset {key})") for key in set(keys) - known.keys()}
+def all_named(keys: Sequence[int], known: Iterable[Name | None]) -> list[Name]:
+    """The same, with words for the datasets that have edges, and no row."""
+    told = zip(keys, known, strict=True)
+    return [name or ("", f"(unknown dataset {key})") for key, name in told]
 
 
-def names_of(reader: Reader, keys: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """The same, of the catalog alone."""
+def names_of(reader: Reader, keys: Iterable[int]) -> dict[int, Name]:
+    """Namespace and name of those of these that the catalog has."""
     return {key: (namespace, name) for key, namespace, name in rows_for(reader, NAMES, keys)}
 
 
@@ -57,33 +61,39 @@ class CatalogWalk:
         self._sql = sql
         self._sight = sight
         self._values = values
-        self._walk = Walk({}, [], {})
+        self._walk = Walk([], [], [], {})
+        self._numbers: dict[int, int] = {}  # of each key its position in the walk
 
     def walked(self, starts: Iterable[int], depth: int) -> Walk:
         """All that is reached, nearest first."""
         walk = self._walk
-        walk.found_by = dict.fromkeys(starts)
-        frontier = list(walk.found_by)
+        for start in dict.fromkeys(starts):
+            self._find(start, NOBODY)
+        frontier = list(walk.keys)
         for _ in range(depth):
             frontier = self._step(frontier)
             if not frontier or walk.cut:
                 return walk
-        if any(other not in walk.found_by for _, other, _ in self._edges(frontier)):
+        if any(other not in self._numbers for _, other, _ in self._edges(frontier)):
             walk.cut = too_deep(depth)
         return walk
 
     def _step(self, frontier: Iterable[int]) -> list[int]:
-        walk, reached = self._walk, []
+        walk, numbers, reached = self._walk, self._numbers, len(self._walk.keys)
         for here, other, job in self._edges(frontier):
-            if other not in walk.found_by:
-                if len(walk.found_by) > MOST_NODES:
+            if other not in numbers:
+                if len(numbers) > MOST_NODES:
                     walk.cut = too_many(MOST_NODES)
                     continue
-                walk.found_by[other] = here
-                reached.append(other)
+                self._find(other, numbers[here])
             if other != here:
-                walk.edges.append((here, other, job))
-        return reached
+                walk.edges.append((numbers[here], numbers[other], job))
+        return walk.keys[reached:]
+
+    def _find(self, key: int, finder: int) -> None:
+        self._numbers[key] = len(self._walk.keys)
+        self._walk.keys.append(key)
+        self._walk.finders.append(finder)
 
     def _edges(self, frontier: Iterable[int]) -> list[tuple[int, int, str]]:
         """Out of these, to what may be seen; what may not is noted."""
@@ -94,5 +104,5 @@ class CatalogWalk:
         seen = {key for key, (namespace, _) in names.items() if self._sight.sees(namespace)}
         for here, other, _ in rows:
             if other not in seen:
-                self._walk.hidden.setdefault(here, set()).add(other)
+                self._walk.hidden.setdefault(self._numbers[here], set()).add(other)
         return [row for row in rows if row[1] in seen]

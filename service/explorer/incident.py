@@ -81,9 +81,9 @@ def deeds(row: IncidentRow) -> list[Deed]:
 
 
 def _affected(asked: Question, impacted: list[IncidentImpacted]) -> list[Hurt]:
-    by_key = {keys.key(row.dataset_namespace, row.dataset): row for row in impacted}
-    states = states_of(asked.reader, list(by_key), asked.evaluated)
-    return [Hurt(row, states[key]) for key, row in by_key.items()]
+    of = [keys.key(row.dataset_namespace, row.dataset) for row in impacted]
+    states = states_of(asked.reader, of, asked.evaluated)
+    return [Hurt(row, state) for row, state in zip(impacted, states, strict=True)]
 
 
 def _outcome(did: str | None, waits: str | None) -> str | None:

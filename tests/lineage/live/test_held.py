@@ -43,7 +43,7 @@ def asked(catalog, hand):
 
 def ends(snapshot):
     """Of the edges out of 1."""
-    return [end for _, end, _ in snapshot.walked("downstream", [1], 1, 9).edges]
+    return [end for _, end in snapshot.walked("downstream", [1], 1, 9).ends()]
 
 
 def test_the_first_who_asks_has_none_and_the_next_has_it(embedded, hand):
