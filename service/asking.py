@@ -34,6 +34,12 @@ class Live(Protocol):
         """Namespace and name of each of these; none of those without edges."""
         ...
 
+    def states_of(
+        self, keys: Sequence[int], judged: tuple[int | None, str | None]
+    ) -> list[str | None] | None:
+        """The worst state of each of these; nothing where these are not of this judgement."""
+        ...
+
 
 class Question(msgspec.Struct, frozen=True):
     """What an answer is made from: all reads are of one moment of the catalog.

@@ -7,12 +7,14 @@ of a few thousand rows, so that the threads that answer have Python's lock meanw
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from lineage.adjacency import Flags, Keys, Positions, arranged, positions_in
 from lineage.catalog.reader import Reader, columns_for
 from lineage.live.snapshot import NOTHING, NOWHERE, Mark, Numbers, Snapshot, Texts, Way
+from lineage.live.states import States, read_states
 
 _AT_ONCE: Final = 16_000  # names
 # Keys are spread evenly over all numbers of 64 bits: by the first eight, slices of one size.
@@ -40,14 +42,20 @@ SELECT number, (
 
 
 def read_snapshot(reader: Reader, before: Snapshot = NOTHING) -> Snapshot:
-    """All edges of the catalog, and what their ends are called; `before`, where nothing changed."""
+    """All edges of the catalog, what their ends are called, and how all datasets are.
+
+    What did not change since `before` is not read; where nothing did, it is `before`.
+    """
     mark: Mark = {number: told for number, told in reader.rows(_MARKS) if told is not None}
-    if mark == before.mark:
-        return before
-    return _snapshot(reader, _edges(reader, mark, before), mark, before)
+    states = read_states(reader, before.states)
+    if mark != before.mark:
+        return _snapshot(reader, _edges(reader, mark, before), mark, states, before)
+    return before if states is before.states else msgspec.structs.replace(before, states=states)
 
 
-def _snapshot(reader: Reader, edges: list[Keys], mark: Mark, before: Snapshot) -> Snapshot:
+def _snapshot(
+    reader: Reader, edges: list[Keys], mark: Mark, states: States, before: Snapshot
+) -> Snapshot:
     upstream_keys, downstream_keys, by_jobs = edges
     keys, ends = np.unique([upstream_keys, downstream_keys], return_inverse=True)
     job_keys, numbers = np.unique(by_jobs, return_inverse=True)
@@ -66,6 +74,7 @@ def _snapshot(reader: Reader, edges: list[Keys], mark: Mark, before: Snapshot) -
             "downstream": _way(upstream, downstream, by_number, size),
         },
         mark=mark,
+        states=states,
     )
 
 

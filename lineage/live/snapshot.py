@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lineage.adjacency import Adjacency, Flags, Keys, Positions, adjacency, positions_in
+from lineage.live.states import NOT_JUDGED, Judged, States
 from lineage.walks import NOBODY, Walk, too_deep, too_many
 
 NOWHERE = -1  # the namespace of what has edges, and no row
@@ -39,6 +40,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         jobs: their names; the ways number them by position here.
         ways: `upstream` and `downstream`.
         mark: of these edges; where others are, it is another.
+        states: of all datasets.
     """
 
     keys: Keys
@@ -49,6 +51,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
     jobs: Texts
     ways: dict[str, Way]
     mark: Mark
+    states: States
 
     def walked(
         self, way: str, starts: Iterable[int], depth: int, most: int, sees: Sees | None = None
@@ -78,6 +81,10 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         told = zip(spaces.tolist(), names.tolist(), strict=True)
         return [None if at == NOWHERE else (self.namespaces[at], name) for at, name in told]
 
+    def states_of(self, keys: Sequence[int], judged: Judged) -> list[str | None] | None:
+        """The worst state of each of these; nothing where these are not of this judgement."""
+        return self.states.of(keys) if self.states.judged == judged else None
+
     def edges(self) -> list[Keys]:
         """Upstream, downstream and job of each, by upstream, then downstream."""
         way = self.ways["downstream"]
@@ -88,7 +95,8 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
 def _nothing() -> Snapshot:
     none, keys, texts = np.array([], np.int32), np.array([], np.int64), np.array([], object)
     way = Way(adjacency(keys, keys, 0), none)
-    return Snapshot(keys, texts, none, [], keys, texts, {"upstream": way, "downstream": way}, {})
+    ways = {"upstream": way, "downstream": way}
+    return Snapshot(keys, texts, none, [], keys, texts, ways, {}, NOT_JUDGED)
 
 
 NOTHING = _nothing()

@@ -121,8 +121,13 @@ def counts_by_state(
 def states_of(reader: Reader, keys: Sequence[int], evaluated: Evaluated) -> list[str]:
     """The worst state of each of these datasets; what has no row is unknown."""
     known = dict(zip(*columns_for(reader, _STATES, 2, keys), strict=True))
-    now = {state: state_of_now(state, evaluated) for state in {None, *known.values()}}
-    return [now[known.get(key)] for key in keys]
+    return states_of_now([known.get(key) for key in keys], evaluated)
+
+
+def states_of_now(found: Sequence[str | None], evaluated: Evaluated) -> list[str]:
+    """The states that were found then, as they count now."""
+    now = {state: state_of_now(state, evaluated) for state in set(found)}
+    return [now[state] for state in found]
 
 
 def literal(text: str) -> str:

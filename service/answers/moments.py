@@ -4,11 +4,16 @@ from datetime import datetime
 
 import msgspec
 
+from lineage.catalog.noted import EDGES_EVALUATED_AT
 from lineage.catalog.reader import Reader
 from lineage.clock import from_micros, to_micros
 from service.errors import InvalidQuestionError
 
 _SECOND = 1_000_000
+_NEWEST = f"""
+SELECT as_of, seconds, (SELECT value FROM meta WHERE name = '{EDGES_EVALUATED_AT}')
+FROM evaluation ORDER BY as_of DESC LIMIT 1
+"""  # noqa: S608 - a constant
 
 
 def iso(micros: int | None) -> str | None:
@@ -62,11 +67,15 @@ def past_instant(text: str, now: datetime) -> int:
 
 
 class Evaluated(msgspec.Struct, frozen=True):
-    """The last evaluation: what it found is of now only while it is not stale."""
+    """The last evaluation: what it found is of now only while it is not stale.
+
+    `edges_at`: when edges were judged last, in their own turn.
+    """
 
     as_of: int | None
     seconds: float | None
     stale: bool
+    edges_at: str | None = None
 
     @property
     def at(self) -> str | None:
@@ -83,9 +92,9 @@ def stale_warning(evaluated: Evaluated) -> str:
 
 def last_evaluation(reader: Reader, *, now: datetime, stale_seconds: float) -> Evaluated:
     """The newest evaluation; stale when there is none, or it is older than `stale_seconds`."""
-    rows = reader.rows("SELECT as_of, seconds FROM evaluation ORDER BY as_of DESC LIMIT 1")
+    rows = reader.rows(_NEWEST)
     if not rows:
         return Evaluated(as_of=None, seconds=None, stale=True)
-    as_of, seconds = rows[0]
+    as_of, seconds, edges_at = rows[0]
     age = (to_micros(now) - as_of) / _SECOND
-    return Evaluated(as_of=as_of, seconds=seconds, stale=age > stale_seconds)
+    return Evaluated(as_of=as_of, seconds=seconds, stale=age > stale_seconds, edges_at=edges_at)

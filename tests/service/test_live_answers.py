@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from litestar.testing import TestClient
-from sqlalchemy import Engine, delete, insert
+from sqlalchemy import Engine, delete, insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
+from lineage.clock import to_micros
 from lineage.live.held import LiveLineage
 from lineage.live.reading import read_snapshot
 from service.access.sight import EVERYTHING, Sight
@@ -25,6 +27,7 @@ from service.asking import Question, question
 from service.settings import Settings
 from tests.service import shop
 
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SPACES = ("s3://a", "s3://b", "s3://secret")
 EDGES = st.lists(
     st.tuples(st.integers(1, 12), st.integers(1, 12), st.integers(1, 3)), max_size=40, unique=True
@@ -52,14 +55,35 @@ def fill(catalog: Engine, edges: list[tuple[int, int, int]]) -> None:
             connection.execute(insert(tables.edge), [{**row, **told} for row in rows])
 
 
+def judge(catalog: Engine, number: int, state: str) -> None:
+    """Dataset 2, by an evaluation of `NOW`, or so many µs later."""
+    row = {"as_of": to_micros(NOW) + number, "last_seq": 0, "policy_hash": "p"}
+    found = {"dataset_key": 2, "sli": "M2", "state": state, "since": 1, "is_worst": True}
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.evaluation), {**row, "datasets": 1, "seconds": 1.0})
+        connection.execute(delete(tables.dataset_state))
+        connection.execute(insert(tables.dataset_state), found)
+
+
+def below(question: Question) -> str:
+    """The state of what is made of dataset 1."""
+    return lineage(question, (1, SPACES[1], "t1"), depth=1).downstream[0].state
+
+
+def settings_of(catalog: Engine) -> Settings:
+    """Of a service over it."""
+    return Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
+
+
 @contextmanager
 def asked(catalog: Engine, sight: Sight) -> Iterator[tuple[Question, Question]]:
     """The question without the graph in memory, and with it."""
     url = catalog.url.render_as_string(hide_password=False)
-    config = Settings(catalog_url=url)
+    config = settings_of(catalog)
     with open_reader(url) as reader:
         live = read_snapshot(reader)
-    with question(config, sight=sight) as one, question(config, sight=sight, live=live) as other:
+    at = {"clock": lambda: NOW, "sight": sight}
+    with question(config, **at) as one, question(config, **at, live=live) as other:
         yield one, other
 
 
@@ -94,6 +118,33 @@ def test_postgresql_orders_what_it_says_as_sqlite_does(catalog):
     fill(catalog, [(1, 2, 1), (1, 3, 1), (2, 4, 2), (3, 4, 1), (3, 4, 3), (4, 12, 1)])
     with asked(catalog, EVERYTHING) as (one, other):
         assert answers(other, 5) == answers(one, 5)
+
+
+def test_states_are_those_of_the_evaluation_that_the_answer_sees(embedded):
+    """What was judged since it was read is the catalog's to say."""
+    fill(embedded, [(1, 2, 1)])
+    judge(embedded, 1, "good")
+    with asked(embedded, EVERYTHING) as (_, live):
+        assert below(live) == "good"
+        held = live.live
+    with writing(embedded) as connection:
+        connection.execute(update(tables.dataset_state).values(state="learning"))
+    with question(settings_of(embedded), clock=lambda: NOW, live=held) as same:
+        assert below(same) == "good", "the catalog was asked for what is in memory"
+    judge(embedded, 2, "bad")
+    with question(settings_of(embedded), clock=lambda: NOW, live=held) as later:
+        assert below(later) == "bad"
+
+
+def test_a_state_in_memory_is_no_newer_than_its_evaluation(embedded):
+    """Good in an evaluation that is stale is unknown."""
+    fill(embedded, [(1, 2, 1)])
+    judge(embedded, 1, "good")
+    with asked(embedded, EVERYTHING) as (_, live):
+        held = live.live
+    late = NOW + timedelta(days=1)
+    with question(settings_of(embedded), clock=lambda: late, live=held) as later:
+        assert below(later) == "unknown"
 
 
 def test_the_api_answers_from_memory(embedded):

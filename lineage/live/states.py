@@ -1,0 +1,68 @@
+"""The worst state of each dataset, in memory: a graph of thousands is coloured by it.
+
+Of one judgement of the catalog, and known by it: an answer of another one asks the catalog.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lineage.adjacency import Keys, positions_in
+from lineage.catalog.noted import EDGES_EVALUATED_AT
+from lineage.catalog.reader import Reader
+from lineage.states import BAD, GOOD, LEARNING, UNKNOWN
+
+# All that writes states is one of these two evaluations, in a transaction with its instant.
+_JUDGED: Final = f"""
+SELECT (SELECT MAX(as_of) FROM evaluation),
+  (SELECT value FROM meta WHERE name = '{EDGES_EVALUATED_AT}')
+"""  # noqa: S608 - a constant
+_NAMES: Final = np.array([None, GOOD, LEARNING, UNKNOWN, BAD], object)
+_PIECES: Final = 16  # of the keys, so that a large estate is not in memory as texts
+_STATES = f"""
+SELECT dataset_key, CASE state WHEN '{GOOD}' THEN 1 WHEN '{LEARNING}' THEN 2
+  WHEN '{UNKNOWN}' THEN 3 WHEN '{BAD}' THEN 4 ELSE 0 END
+FROM dataset_state WHERE is_worst AND dataset_key BETWEEN :low AND :high
+"""  # noqa: S608 - constants only
+
+Judged = tuple[int | None, str | None]  # when datasets were judged last, and edges
+
+
+class States(msgspec.Struct, frozen=True, eq=False):
+    """`numbers`: of the state of each of `keys`, which ascend."""
+
+    judged: Judged
+    keys: Keys
+    numbers: NDArray[np.int8]
+
+    def of(self, keys: Sequence[int]) -> list[str | None]:
+        """The worst state of each of these datasets; none of what has none."""
+        at, is_known = positions_in(self.keys, np.array(keys, np.int64))
+        numbers = np.zeros(len(keys), np.int8)
+        numbers[is_known] = self.numbers[at]
+        states: list[str | None] = _NAMES[numbers].tolist()
+        return states
+
+
+NOT_JUDGED: Final = States((None, None), np.array([], np.int64), np.array([], np.int8))
+
+
+def read_states(reader: Reader, before: States) -> States:
+    """All of the catalog; `before`, where nothing was judged since."""
+    (judged,) = reader.rows(_JUDGED)
+    if judged == before.judged:
+        return before
+    width = 2**64 // _PIECES
+    lows = [-(2**63) + number * width for number in range(_PIECES)]
+    read = [_piece(reader, low, low + width - 1) for low in lows]
+    keys, numbers = (np.concatenate(parts) for parts in zip(*read, strict=True))
+    order = np.argsort(keys)
+    return States(judged, keys[order], numbers[order])
+
+
+def _piece(reader: Reader, low: int, high: int) -> tuple[Keys, NDArray[np.int8]]:
+    keys, numbers = reader.columns(_STATES, 2, {"low": low, "high": high})
+    return np.array(keys, np.int64), np.array(numbers, np.int8)

@@ -1,0 +1,93 @@
+"""States in memory: those of the catalog, of one judgement."""
+
+import pytest
+from sqlalchemy import Engine, delete, insert, text, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.noted import EDGES_EVALUATED_AT
+from lineage.catalog.reader import open_reader
+from lineage.live.reading import read_snapshot
+from lineage.live.snapshot import NOTHING, Snapshot
+from lineage.live.states import NOT_JUDGED, read_states
+
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+FOUND = {LOWEST: "bad", -5: "good", 2: "unknown", HIGHEST: "learning"}
+
+
+@pytest.fixture
+def judged(catalog: Engine) -> Engine:
+    """Evaluated at 100, its edges at 90."""
+    with writing(catalog) as connection:
+        for key, state in FOUND.items():
+            row = {"dataset_key": key, "since": 1}
+            worst = {"sli": "M2", "state": state, "is_worst": True}
+            other = {"sli": "M1", "state": "good", "is_worst": False}
+            connection.execute(insert(tables.dataset_state), [{**row, **worst}, {**row, **other}])
+        noted = {"name": EDGES_EVALUATED_AT, "value": "90"}
+        connection.execute(insert(tables.meta), noted)
+    evaluate(catalog, 100)
+    return catalog
+
+
+def evaluate(catalog: Engine, as_of: int) -> None:
+    """At that instant."""
+    row = {"as_of": as_of, "last_seq": 0, "policy_hash": "p", "datasets": 4, "seconds": 1.0}
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.evaluation), row)
+
+
+def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
+    """As the service reads it."""
+    with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
+        return read_snapshot(reader, before)
+
+
+def test_states_are_the_worst_of_each(judged):
+    """In the order in which they are asked for; from one end of the keys to the other."""
+    snapshot = read(judged)
+
+    keys = [2, 77, HIGHEST, LOWEST, -5]
+    assert snapshot.states_of(keys, (100, "90")) == ["unknown", None, "learning", "bad", "good"]
+    assert snapshot.states_of([], (100, "90")) == []
+
+
+@pytest.mark.parametrize("other", [(101, "90"), (100, "91"), (100, None), (None, None)])
+def test_of_another_judgement_they_say_nothing(judged, other):
+    """Of datasets, or of edges."""
+    assert read(judged).states_of([2], other) is None
+
+
+@pytest.mark.parametrize("by", ["datasets", "edges"])
+def test_what_is_judged_anew_is_read_anew(judged, by):
+    """By either evaluation; the edges are as they were."""
+    before = read(judged)
+    with writing(judged) as connection:
+        connection.execute(update(tables.dataset_state).values(state="bad"))
+        connection.execute(delete(tables.dataset_state).where(tables.dataset_state.c.sli == "M1"))
+        if by == "edges":
+            connection.execute(text("UPDATE meta SET value = '110'"))
+    if by == "datasets":
+        evaluate(judged, 110)
+
+    after = read(judged, before)
+
+    assert after.ways is before.ways
+    now = (110, "90") if by == "datasets" else (100, "110")
+    assert after.states_of([2, -5], now) == ["bad", "bad"]
+    assert after.states_of([2], (100, "90")) is None
+
+
+def test_what_was_not_judged_again_is_not_read_again(judged):
+    """An evaluation is all that changes states."""
+    url = judged.url.render_as_string(hide_password=False)
+    with open_reader(url) as reader:
+        first = read_states(reader, NOT_JUDGED)
+        assert read_states(reader, first) is first
+
+
+def test_where_nothing_was_judged_there_are_none(catalog):
+    """A service that starts before the first evaluation."""
+    snapshot = read(catalog)
+
+    assert snapshot.states_of([1], (None, None)) == [None]
