@@ -1,6 +1,6 @@
 """The datasets and the worst state of each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -26,18 +26,24 @@ LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
 """
-_FILTERED = f"""{JUDGED}
-  AND (CAST(:tier AS TEXT) IS NULL OR p.tier = :tier)
-  AND (CAST(:owner AS TEXT) IS NULL OR p.owner = :owner)
-  AND (CAST(:contains AS TEXT) IS NULL OR d.name LIKE :contains ESCAPE '!')
+# By what is asked for alone: a condition that says nothing is looked at 100,000 times all the same.
+_CONDITIONS = {
+    "tier": " AND p.tier = :tier",
+    "owner": " AND p.owner = :owner",
+    "contains": " AND d.name LIKE :contains ESCAPE '!'",
+}
+# In one pass: groups would be sorted.
+_COUNTS = f"""
+SELECT COUNT(*), COUNT(*) FILTER (WHERE s.state = 'bad'),
+  COUNT(*) FILTER (WHERE s.state = 'learning'), COUNT(*) FILTER (WHERE s.state = 'good')
+{JUDGED} {{conditions}} AND {{seen}}
 """
-_COUNTS = f"SELECT {RANK}, COUNT(*) {_FILTERED} AND {{seen}} GROUP BY 1"
 _KEY = f"""
 {RANK}, CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, d.namespace, d.name
 """
 _ROWS = f"""
 SELECT {_KEY}, p.tier, p.owner, s.state, s.sli, s.reason, s.since
-{_FILTERED} AND {{seen}} AND {RANK} IN (:bad, :unknown, :learning, :good) {{behind}}
+{JUDGED} {{conditions}} AND {{seen}} AND {RANK} IN (:bad, :unknown, :learning, :good) {{behind}}
 ORDER BY {_KEY} LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
 """
 _BEHIND = f"AND ({_KEY}) > (:rank, :of_tier, :namespace, :name)"
@@ -86,15 +92,17 @@ def datasets(
         raise InvalidQuestionError(message)
     behind = key_of(part.cursor, _question(filters), _SortKey)
     condition, names = seen(reader, sight)
-    values = {**_values(filters), **names}
+    given = _values(filters)
+    values, conditions = {**given, **names}, _conditions(given)
     counts = [
         (rank, count)
-        for rank, count in _counts(reader, values, condition)
+        for rank, count in _counts(reader, values, conditions, condition)
         if filters.state in {None, state_of_now(WORST_FIRST[rank], evaluated)}
     ]
     most = _EVERY if part.limit is None else part.limit
     values |= _window(counts, part.offset, most + 1, behind)
-    sql = _ROWS.format(seen=condition, behind="" if behind is None else _BEHIND)
+    behind_it = "" if behind is None else _BEHIND
+    sql = _ROWS.format(conditions=conditions, seen=condition, behind=behind_it)
     rows = reader.rows(sql, values)
     shown, total = [_row(row[2:], evaluated) for row in rows[:most]], sum(n for _, n in counts)
     is_cut = len(shown) < total
@@ -113,7 +121,7 @@ def counts_by_state(
     """How many datasets are in each state; what was good in a stale evaluation is unknown."""
     counts = dict.fromkeys(WORST_FIRST, 0)
     condition, names = seen(reader, sight)
-    for rank, count in _counts(reader, {**_values(Filters()), **names}, condition):
+    for rank, count in _counts(reader, names, "", condition):
         counts[state_of_now(WORST_FIRST[rank], evaluated)] += count
     return counts
 
@@ -139,12 +147,23 @@ def literal(text: str) -> str:
 
 def _values(filters: Filters) -> dict[str, Any]:
     contains = None if filters.contains is None else f"%{literal(filters.contains)}%"
-    return {"tier": filters.tier, "owner": filters.owner, "contains": contains}
+    values = {"tier": filters.tier, "owner": filters.owner, "contains": contains}
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _counts(reader: Reader, values: dict[str, Any], condition: str) -> list[tuple[int, int]]:
-    rows = reader.rows(_COUNTS.format(seen=condition), values)
-    return sorted((rank, count) for rank, count in rows)
+def _conditions(given: Iterable[str]) -> str:
+    return "".join(_CONDITIONS[name] for name in given)
+
+
+def _counts(
+    reader: Reader, values: dict[str, Any], conditions: str, condition: str
+) -> list[tuple[int, int]]:
+    """Of each rank that any dataset has, how many."""
+    sql = _COUNTS.format(conditions=conditions, seen=condition)
+    total, *known = reader.rows(sql, values)[0]
+    bad, learning, good = known
+    counts = enumerate((bad, total - sum(known), learning, good))
+    return [(rank, count) for rank, count in counts if count]
 
 
 def _question(filters: Filters) -> tuple[str, Filters]:

@@ -33,7 +33,11 @@ def walked(asked: Question, way: str, starts: Iterable[int], depth: int) -> Walk
 
 def named(asked: Question, keys: Sequence[int]) -> list[Name | None]:
     """Namespace and name of each of these datasets; none of what the catalog does not have."""
-    known = [None] * len(keys) if asked.live is None else asked.live.named(keys)
+    known: list[Name | None] = [None] * len(keys)
+    if asked.live is not None:
+        known = asked.live.named(keys)
+    if None not in known:  # as a rule, and told in no time
+        return known
     unknown = [key for key, name in zip(keys, known, strict=True) if name is None]
     found = names_of(asked.reader, unknown)
     return [name or found.get(key) for key, name in zip(keys, known, strict=True)]
