@@ -1,6 +1,6 @@
 """The datasets and the worst state of each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -19,7 +19,8 @@ NOT_EVALUATED = "not_evaluated"
 PIPELINE_LAG = "pipeline_lag"
 
 # The worst state of a dataset is marked by the pipeline; one that has none is unknown.
-RANK = """CASE s.state WHEN 'bad' THEN 0 WHEN 'learning' THEN 2 WHEN 'good' THEN 3 ELSE 1 END"""
+# Most are good, and are asked for that first.
+RANK = """CASE s.state WHEN 'good' THEN 3 WHEN 'bad' THEN 0 WHEN 'learning' THEN 2 ELSE 1 END"""
 JUDGED = """
 FROM dataset d
 LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
@@ -36,16 +37,17 @@ _CONDITIONS = {
 _COUNTS = f"""
 SELECT COUNT(*), COUNT(*) FILTER (WHERE s.state = 'bad'),
   COUNT(*) FILTER (WHERE s.state = 'learning'), COUNT(*) FILTER (WHERE s.state = 'good')
-{JUDGED} {{conditions}} AND {{seen}}
+{JUDGED} {{where}}
 """
 _KEY = f"""
 {RANK}, CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, d.namespace, d.name
 """
 _ROWS = f"""
 SELECT {_KEY}, p.tier, p.owner, s.state, s.sli, s.reason, s.since
-{JUDGED} {{conditions}} AND {{seen}} AND {RANK} IN (:bad, :unknown, :learning, :good) {{behind}}
+{JUDGED} {{where}} {{ranks}} {{behind}}
 ORDER BY {_KEY} LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
 """
+_RANKS = f"AND {RANK} IN (:bad, :unknown, :learning, :good)"
 _BEHIND = f"AND ({_KEY}) > (:rank, :of_tier, :namespace, :name)"
 _SortKey = tuple[Whole, Whole, Text, Text]
 _EVERY = 2**62
@@ -87,23 +89,20 @@ def datasets(
     Raises:
         InvalidQuestionError: no such state, or a cursor that is none of this question's.
     """
-    if filters.state is not None and filters.state not in WORST_FIRST:
-        message = f"state: expected one of {', '.join(WORST_FIRST)}, got {filters.state[:80]!r}"
-        raise InvalidQuestionError(message)
+    _require_state(filters.state)
     behind = key_of(part.cursor, _question(filters), _SortKey)
-    condition, names = seen(reader, sight)
-    given = _values(filters)
-    values, conditions = {**given, **names}, _conditions(given)
+    where, values = _where(reader, filters, sight)
+    every = _counts(reader, where, values)
     counts = [
         (rank, count)
-        for rank, count in _counts(reader, values, conditions, condition)
+        for rank, count in every
         if filters.state in {None, state_of_now(WORST_FIRST[rank], evaluated)}
     ]
     most = _EVERY if part.limit is None else part.limit
     values |= _window(counts, part.offset, most + 1, behind)
-    behind_it = "" if behind is None else _BEHIND
-    sql = _ROWS.format(conditions=conditions, seen=condition, behind=behind_it)
-    rows = reader.rows(sql, values)
+    is_of_all = all(values[WORST_FIRST[rank]] == rank for rank, _ in every)
+    ranks, after = "" if is_of_all else _RANKS, "" if behind is None else _BEHIND
+    rows = reader.rows(_ROWS.format(where=where, ranks=ranks, behind=after), values)
     shown, total = [_row(row[2:], evaluated) for row in rows[:most]], sum(n for _, n in counts)
     is_cut = len(shown) < total
     return DatasetPage(
@@ -120,8 +119,7 @@ def counts_by_state(
 ) -> dict[str, int]:
     """How many datasets are in each state; what was good in a stale evaluation is unknown."""
     counts = dict.fromkeys(WORST_FIRST, 0)
-    condition, names = seen(reader, sight)
-    for rank, count in _counts(reader, names, "", condition):
+    for rank, count in _counts(reader, *_where(reader, Filters(), sight)):
         counts[state_of_now(WORST_FIRST[rank], evaluated)] += count
     return counts
 
@@ -145,22 +143,24 @@ def literal(text: str) -> str:
     return text
 
 
-def _values(filters: Filters) -> dict[str, Any]:
+def _require_state(state: str | None) -> None:
+    if state is not None and state not in WORST_FIRST:
+        message = f"state: expected one of {', '.join(WORST_FIRST)}, got {state[:80]!r}"
+        raise InvalidQuestionError(message)
+
+
+def _where(reader: Reader, filters: Filters, sight: Sight) -> tuple[str, dict[str, Any]]:
+    """Conditions of what is asked for and may be seen, and their values."""
     contains = None if filters.contains is None else f"%{literal(filters.contains)}%"
-    values = {"tier": filters.tier, "owner": filters.owner, "contains": contains}
-    return {name: value for name, value in values.items() if value is not None}
+    asked = {"tier": filters.tier, "owner": filters.owner, "contains": contains}
+    given = {name: value for name, value in asked.items() if value is not None}
+    may_see, names = seen(reader, sight)
+    return f"AND {may_see}" + "".join(_CONDITIONS[name] for name in given), {**given, **names}
 
 
-def _conditions(given: Iterable[str]) -> str:
-    return "".join(_CONDITIONS[name] for name in given)
-
-
-def _counts(
-    reader: Reader, values: dict[str, Any], conditions: str, condition: str
-) -> list[tuple[int, int]]:
+def _counts(reader: Reader, where: str, values: dict[str, Any]) -> list[tuple[int, int]]:
     """Of each rank that any dataset has, how many."""
-    sql = _COUNTS.format(conditions=conditions, seen=condition)
-    total, *known = reader.rows(sql, values)[0]
+    total, *known = reader.rows(_COUNTS.format(where=where), values)[0]
     bad, learning, good = known
     counts = enumerate((bad, total - sum(known), learning, good))
     return [(rank, count) for rank, count in counts if count]

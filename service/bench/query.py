@@ -73,11 +73,15 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What `run` measured. `oldest_answer_seconds`: how long a new edge was in no answer."""
+    """What `run` measured.
+
+    `oldest_answer_seconds`: how long a new edge was in no answer; none where none was looked for
+    long enough.
+    """
 
     timings: list[Timing]
     graphs: list[Held]
-    oldest_answer_seconds: float
+    oldest_answer_seconds: float | None
     budget_oldest_answer_seconds: float = BUDGET_AGE_SECONDS
 
 
@@ -99,7 +103,8 @@ def run(*, requests: int = 100, scale: float = 1.0) -> Report:
             timings += found
             ages += seen
             graphs.append(held)
-    return Report(timings=timings, graphs=graphs, oldest_answer_seconds=round(max(ages), 2))
+    oldest = round(max(ages), 2) if ages else None
+    return Report(timings=timings, graphs=graphs, oldest_answer_seconds=oldest)
 
 
 def _settings(folder: Path) -> Settings:
