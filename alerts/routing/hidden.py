@@ -25,8 +25,8 @@ def tell_hidden(connection: Connection, scene: Scene, at: int) -> None:
         if _is_over(connection, name, own, at):
             for letter in listed(name, own, scene, at):
                 send(connection, letter)
-            for each in own:
-                keep(connection, msgspec.structs.replace(each, is_hidden_told=True), scene)
+            said = [msgspec.structs.replace(each, is_hidden_told=True) for each in own]
+            keep(connection, said, scene)
     _note_told(connection, at)
 
 

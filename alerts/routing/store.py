@@ -6,7 +6,17 @@ from typing import Any, Final
 
 import msgspec
 import structlog
-from sqlalchemy import ColumnElement, Connection, and_, delete, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from alerts.delivery import counts
 from alerts.delivery.figures import FAILED
@@ -69,8 +79,7 @@ def write(connection: Connection, decided: Decided, scene: Scene, at: int) -> No
     """All of a decision; letters that a channel has had, or later ones of, are not sent again."""
     for letter in decided.letters:
         send(connection, letter)
-    for telling in decided.tellings:
-        keep(connection, telling, scene)
+    keep(connection, decided.tellings, scene)
     for escalated in decided.escalated:
         _note_escalated(connection, escalated, at)
     for gap, count in Counter(decided.gaps).items():
@@ -84,16 +93,19 @@ def send(connection: Connection, letter: Letter) -> None:
     enqueue(connection, letter.message, channel_of(letter.channel))
 
 
-def keep(connection: Connection, telling: Telling, scene: Scene) -> None:
-    """Replace what was known."""
+def keep(connection: Connection, tellings: Iterable[Telling], scene: Scene) -> None:
+    """Replace what was known; of one incident the last counts."""
+    newest = {each.incident_id: each for each in tellings}
     # Never deleted and written anew: who waits for the row would find none.
-    fold_rows(connection, incident_telling, [_row(telling, scene)])
-    if telling.is_told and telling.told_at is not None:
-        connection.execute(
-            update(incident)
-            .where(incident.c.incident_id == telling.incident_id, incident.c.released_at.is_(None))
-            .values(released_at=telling.told_at)
-        )
+    fold_rows(connection, incident_telling, [_row(each, scene) for each in newest.values()])
+    told = [
+        {"its_id": each.incident_id, "released_at": each.told_at}
+        for each in newest.values()
+        if each.is_told and each.told_at is not None
+    ]
+    mine = (incident.c.incident_id == bindparam("its_id"), incident.c.released_at.is_(None))
+    if told:
+        connection.execute(update(incident).where(*mine), told)
 
 
 def _row(telling: Telling, scene: Scene) -> dict[str, Any]:

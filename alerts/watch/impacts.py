@@ -1,12 +1,19 @@
 """Who is hurt by an incident: all that is made of its root, as the graph was at onset."""
 
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final
+
 from sqlalchemy import Connection, delete
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.severity import Impact
 from alerts.incidents.steps import Event
 from lineage.catalog import tables
+from lineage.catalog.pieces import pieces
 from lineage.catalog.upsert import fold_rows
+
+_ROWS_AT_ONCE: Final = 20_000
 
 # With these the root is another one, or is told for the first time.
 _ANEW = frozenset({"opened", "reopened", "rerooted", "suppressed"})
@@ -23,15 +30,20 @@ def has_grown(before: Incident | None, incident: Incident) -> bool:
     return incident.opened_at is not None and not incident.root_keys <= was
 
 
-def keep_impact(connection: Connection, incident_id: str, hurt: Impact) -> None:
-    """Write the whole list in the place of the one before."""
+def forget_impacts(connection: Connection, incident_ids: Iterable[str]) -> None:
+    """Empty the lists of these: they are written anew."""
     table = tables.incident_impact
-    connection.execute(delete(table).where(table.c.incident_id == incident_id))
-    add_impact(connection, incident_id, hurt)
+    for some in pieces(sorted(incident_ids)):
+        connection.execute(delete(table).where(table.c.incident_id.in_(some)))
 
 
-def add_impact(connection: Connection, incident_id: str, hurt: Impact) -> None:
-    """Add to the list, which keeps what was hurt before."""
-    columns = zip(hurt.keys.tolist(), hurt.hops.tolist(), strict=True)
-    rows = [{"incident_id": incident_id, "dataset_key": key, "hops": hops} for key, hops in columns]
-    fold_rows(connection, tables.incident_impact, rows)
+def add_impacts(connection: Connection, hurt: Iterable[tuple[str, Impact]]) -> None:
+    """Add to the lists of incidents, which keep what was hurt before."""
+    rows = (row for number, each in hurt for row in _rows(number, each))
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        fold_rows(connection, tables.incident_impact, some)
+
+
+def _rows(incident_id: str, hurt: Impact) -> Iterator[dict[str, Any]]:
+    for key, hops in zip(hurt.keys.tolist(), hurt.hops.tolist(), strict=True):
+        yield {"incident_id": incident_id, "dataset_key": key, "hops": hops}

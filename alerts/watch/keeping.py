@@ -1,16 +1,17 @@
 """Incidents in the catalog: as they are, what happened to them, and who belongs to them."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
 from alerts.watch.finding import Finding
-from alerts.watch.impacts import add_impact, has_grown, is_anew, keep_impact
-from alerts.watch.members import keep_members
+from alerts.watch.impacts import add_impacts, forget_impacts, has_grown, is_anew
+from alerts.watch.members import Joined, keep_members
 from alerts.watch.words import evidence, what
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
@@ -18,6 +19,7 @@ from lineage.catalog.upsert import fold_rows
 
 _CURSOR: Final = "incidents"
 _incident = tables.incident
+_Row = dict[str, Any]
 
 
 def position(connection: Connection, *, is_held: bool = False) -> int:
@@ -52,18 +54,13 @@ def keep(
         step: what became of it.
         findings: by incident id, the fault that it is now, where there is one.
     """
-    events = {event.incident_id: event for event in step.events}
-    acknowledged = {
-        each.incident_id: each.at for each in step.events if each.what == "acknowledged"
-    }
     kept = {each.id for each in step.incidents}
-    for each in _changed(before, step):
-        row = _row(each, findings.get(each.id), is_remembered=each.id in kept)
-        if each.id in acknowledged:
-            row["acknowledged_at"] = acknowledged[each.id]
-        _write(connection, row, is_new=each.id not in before)
-        if each.id in events:
-            keep_members(connection, each, findings.get(each.id), events[each.id].at)
+    changed = _changed(before, step)
+    rows = [_row(each, findings.get(each.id), is_remembered=each.id in kept) for each in changed]
+    _write(connection, _acknowledged(rows, step), before)
+    at = {event.incident_id: event.at for event in step.events}
+    joined = [Joined(each, findings.get(each.id), at[each.id]) for each in changed if each.id in at]
+    keep_members(connection, joined, before.keys())
     _impacts(connection, before, step, findings)
     _forget(connection, [number for number in before if number not in kept])
     fold_rows(connection, tables.incident_event, [_event(each) for each in step.events])
@@ -79,11 +76,13 @@ def _impacts(
 ) -> None:
     anew = {each.incident_id for each in step.events if is_anew(each)}
     grown = {each.id for each in step.incidents if has_grown(before.get(each.id), each)}
-    for number in anew | grown:
-        found = findings.get(number)
-        if found is not None and found.impact is not None:
-            write = keep_impact if number in anew else add_impact
-            write(connection, number, found.impact)
+    hurt = {
+        number: found.impact
+        for number in anew | grown
+        if (found := findings.get(number)) is not None and found.impact is not None
+    }
+    forget_impacts(connection, anew & hurt.keys() & before.keys())
+    add_impacts(connection, hurt.items())
 
 
 def _changed(before: Mapping[str, Incident], step: Step) -> list[Incident]:
@@ -91,15 +90,29 @@ def _changed(before: Mapping[str, Incident], step: Step) -> list[Incident]:
     return [each for each in now.values() if before.get(each.id) != each]
 
 
-def _write(connection: Connection, row: dict[str, Any], *, is_new: bool) -> None:
-    if is_new:
-        connection.execute(insert(_incident).values(**row))
-        return
-    mine = _incident.c.incident_id == row["incident_id"]
-    connection.execute(update(_incident).where(mine).values(**row))
+def _acknowledged(rows: list[_Row], step: Step) -> Iterator[_Row]:
+    """With the instant, of those that somebody took on."""
+    at = {each.incident_id: each.at for each in step.events if each.what == "acknowledged"}
+    for row in rows:
+        taken = at.get(row["incident_id"])
+        yield row if taken is None else {**row, "acknowledged_at": taken}
 
 
-def _row(incident: Incident, finding: Finding | None, *, is_remembered: bool) -> dict[str, Any]:
+def _write(connection: Connection, rows: Iterable[_Row], before: Container[str]) -> None:
+    """Those of one kind at once: an estate that is seen for the first time may have thousands."""
+    mine = _incident.c.incident_id == bindparam("its_id")
+    alike: dict[tuple[bool, frozenset[str]], list[_Row]] = defaultdict(list)
+    for row in rows:
+        alike[row["incident_id"] in before, frozenset(row)].append(row)
+    for (is_known, _), some in alike.items():
+        if is_known:
+            own = [{**row, "its_id": row["incident_id"]} for row in some]
+            connection.execute(update(_incident).where(mine), own)
+        else:
+            connection.execute(insert(_incident), some)
+
+
+def _row(incident: Incident, finding: Finding | None, *, is_remembered: bool) -> _Row:
     root, severity = incident.root, incident.severity
     return {
         "incident_id": incident.id,
@@ -129,7 +142,7 @@ def _row(incident: Incident, finding: Finding | None, *, is_remembered: bool) ->
     }
 
 
-def _told(incident: Incident, finding: Finding) -> dict[str, Any]:
+def _told(incident: Incident, finding: Finding) -> _Row:
     """What stays as it was when the fault is over, for those who read of it."""
     return {
         "what": what(incident.root, finding.name, len(incident.members)),
@@ -148,7 +161,7 @@ def _forget(connection: Connection, gone: list[str]) -> None:
         connection.execute(update(_incident).where(mine).values(is_remembered=False))
 
 
-def _event(event: Event) -> dict[str, Any]:
+def _event(event: Event) -> _Row:
     return {
         "incident_id": event.incident_id,
         "revision": event.revision,

@@ -1,9 +1,10 @@
 """Who belongs to an incident, since when, and why."""
 
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from alerts.incidents.faults import Member
 from alerts.incidents.incident import Incident
@@ -16,24 +17,53 @@ _member = tables.incident_member
 _KEYS = ("incident_id", "dataset_key")
 
 
-def keep_members(
-    connection: Connection, incident: Incident, finding: Finding | None, at: int
-) -> None:
-    """Write the members as they are since `at`, in µs; one that left keeps its row."""
-    members = {} if finding is None else finding.members
-    rows = [_row(incident.id, each, at) for key, each in members.items() if key in incident.members]
+class Joined(msgspec.Struct, frozen=True, eq=False):
+    """An incident that changed `at`, in µs, and the fault that it is then, if it is any."""
+
+    incident: Incident
+    finding: Finding | None
+    at: int
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Of each member."""
+        members = {} if self.finding is None else self.finding.members
+        for key, each in members.items():
+            if key in self.incident.members:
+                yield _row(self.incident.id, each, self.at)
+
+
+def keep_members(connection: Connection, changed: Iterable[Joined], known: Container[str]) -> None:
+    """Write the members as they are; one that left keeps its row.
+
+    Args:
+        connection: in a write transaction.
+        changed: the incidents.
+        known: ids of those that had members before.
+    """
+    every = list(changed)
+    rows = [row for each in every for row in each.rows()]
     if rows:
         folds = dict.fromkeys(rows[0].keys() - set(_KEYS), newest)
         fold_rows(connection, _member, rows, {**folds, "joined_at": least})
-    _leave(connection, incident, at)
+    _leave(connection, {each.incident.id: each for each in every if each.incident.id in known})
 
 
-def _leave(connection: Connection, incident: Incident, at: int) -> None:
-    mine = (_member.c.incident_id == incident.id, _member.c.left_at.is_(None))
-    there = set(connection.scalars(select(_member.c.dataset_key).where(*mine)))
-    for some in pieces(sorted(there - incident.members)):
-        left = update(_member).where(*mine, _member.c.dataset_key.in_(some))
-        connection.execute(left.values(left_at=at))
+def _leave(connection: Connection, changed: Mapping[str, Joined]) -> None:
+    gone = [
+        {"of": number, "key": key, "left_at": changed[number].at}
+        for number, key in _there(connection, changed)
+        if key not in changed[number].incident.members
+    ]
+    mine = (_member.c.incident_id == bindparam("of"), _member.c.dataset_key == bindparam("key"))
+    if gone:
+        connection.execute(update(_member).where(*mine, _member.c.left_at.is_(None)), gone)
+
+
+def _there(connection: Connection, incident_ids: Iterable[str]) -> Iterator[tuple[str, int]]:
+    columns = select(_member.c.incident_id, _member.c.dataset_key)
+    for some in pieces(incident_ids):
+        there = columns.where(_member.c.incident_id.in_(some), _member.c.left_at.is_(None))
+        yield from ((row.incident_id, row.dataset_key) for row in connection.execute(there))
 
 
 def _row(number: str, member: Member, at: int) -> dict[str, Any]:

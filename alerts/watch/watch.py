@@ -20,7 +20,7 @@ from alerts.watch.finding import Finding, Findings, find
 from alerts.watch.instants import evaluated_at
 from alerts.watch.keeping import keep, position, remembered
 from alerts.watch.own_faults import own_faults
-from alerts.watch.pictures import picture
+from alerts.watch.pictures import pictures
 from alerts.watch.words import root_name
 from lineage.catalog.engine import writing
 from lineage.clock import Clock, to_micros
@@ -110,16 +110,16 @@ class Watch:
     def _write(self, engine: Engine, seen: _Seen, step: Step) -> None:
         with engine.connect() as connection:
             # Who is hurt is looked up before the catalog is locked.
-            pictures = _pictures(connection, step, seen)
+            painted = _painted(connection, step, seen)
         with writing(engine) as connection:
             if position(connection, is_held=True) != self._position:
                 self._recall(connection)
                 step = life.step(self._incidents.values(), seen.now)
-                pictures = _pictures(connection, step, seen)
+                painted = _painted(connection, step, seen)
             keep(connection, self._incidents, step, seen.findings(step))
             numbers = [number for number, _ in seen.asked]
             answered(connection, numbers, refusals(seen.asked, step.refused), seen.now.at)
-            told(connection, step, pictures, seen.policy, self._settings, seen.now.at)
+            told(connection, step, painted, seen.policy, self._settings, seen.now.at)
         self._position += 1
         self._incidents = {each.id: each for each in step.incidents}
         _tell_log(step)
@@ -129,13 +129,10 @@ def _of_service(fault: Found) -> Finding:
     return Finding(fault, None, None, *root_name(fault.root, {}, {}))
 
 
-def _pictures(connection: Connection, step: Step, seen: _Seen) -> dict[str, Picture]:
+def _painted(connection: Connection, step: Step, seen: _Seen) -> dict[str, Picture]:
     findings = seen.findings(step)
-    return {
-        each.id: picture(connection, each, findings[each.id])
-        for each in step.changed
-        if each.id in findings
-    }
+    found = [(each, findings[each.id]) for each in step.changed if each.id in findings]
+    return pictures(connection, found)
 
 
 def _tell_log(step: Step) -> None:

@@ -1,8 +1,11 @@
-"""Ten thousand datasets go bad from one source: one incident, one page."""
+"""Ten thousand datasets go bad from one source: one page. Or a hundred from as many."""
 
 import itertools
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from sqlalchemy import insert
+from sqlalchemy import Engine, event, insert
 
 from alerts.delivery.message import from_json
 from lineage.catalog import tables
@@ -13,6 +16,7 @@ from tests.alerts.watch.estate import micros, rows_of
 
 NOON = 12 * 3600
 MANY = 10_000
+FAULTS = 300
 _LATE = {"sli": "M2", "state": "bad", "since": micros(NOON), "limit_seconds": NOON + 60.0}
 
 
@@ -38,3 +42,34 @@ def test_a_storm_is_one_page(embedded):
     told = {row.channel: from_json(row.message) for row in watched.rows(tables.notification)}
     assert set(told) == {"slack:#sales", "pagerduty:k"}
     assert told["pagerduty:k"].impacted_count == MANY
+
+
+def test_faults_that_open_together_are_written_together(embedded):
+    """As in an estate that is seen for the first time: statements do not grow with their number."""
+    names = [f"d{number}" for number in range(FAULTS)]
+    watched = Watched(embedded)
+    watched.estate.add(*names)
+    for name in names:
+        watched.estate.say(name, "bad", "late", limit_seconds=NOON + 60.0)
+    watched.at(NOON + 120)
+
+    with counted(embedded) as asked:
+        opened = watched.until(NOON + 180)
+
+    assert opened == ["opened"] * FAULTS
+    assert len(watched.rows(tables.incident_member)) == FAULTS
+    assert len(watched.rows(tables.incident_telling)) == FAULTS
+    assert sum(asked.values()) < FAULTS, asked.most_common(5)
+
+
+@contextmanager
+def counted(engine: Engine) -> Iterator[Counter[str]]:
+    """How often each statement is run."""
+    asked: Counter[str] = Counter()
+
+    def count(_connection, _cursor, statement, *_rest):  # noqa: ANN002
+        asked[statement] += 1
+
+    event.listen(engine, "before_cursor_execute", count)
+    yield asked
+    event.remove(engine, "before_cursor_execute", count)
