@@ -5,17 +5,15 @@ import msgspec
 from lineage.catalog.reader import Row, columns_for
 from lineage.states import TIERS
 from lineage.walks import Walk
-from service.answers.datasets import state_of_now
 from service.answers.moments import iso, seconds_between
 from service.answers.named import Dataset
 from service.answers.run_shapes import Instant
-from service.answers.walk import MOST_DEPTH, all_named, named, walked
+from service.answers.walk import MOST_DEPTH, all_named, coloured, named, walked
 from service.asking import Question
 
 _TOLD = """
-SELECT d.dataset_key, COALESCE(p.tier, 'optional'), p.owner, s.state
+SELECT d.dataset_key, COALESCE(p.tier, 'optional'), p.owner
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
 WHERE d.dataset_key IN (:keys) AND (d.retired_at IS NULL OR d.dataset_key = :key)
 """
 _PAGE = """
@@ -86,13 +84,11 @@ def impact(asked: Question, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Imp
 def _affected(asked: Question, walk: Walk) -> list[AffectedRow]:
     """What was found, the dataset itself too, as far as it is still there."""
     depths = dict(zip(walk.keys, walk.depths(), strict=True))
-    told = columns_for(asked.reader, _TOLD, 4, walk.keys, {"key": walk.keys[0]})
-    names = all_named(told[0], named(asked, told[0]))
+    told = columns_for(asked.reader, _TOLD, 3, walk.keys, {"key": walk.keys[0]})
+    names, states = all_named(told[0], named(asked, told[0])), coloured(asked, told[0])
     return [
-        AffectedRow(
-            name[0], name[1], tier, owner, state_of_now(state, asked.evaluated), depths[key]
-        )
-        for name, key, tier, owner, state in zip(names, *told, strict=True)
+        AffectedRow(name[0], name[1], tier, owner, state, depths[key])
+        for name, state, key, tier, owner in zip(names, states, *told, strict=True)
     ]
 
 

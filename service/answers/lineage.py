@@ -1,12 +1,12 @@
 """What a dataset is made of, and what is made of it, as two trees."""
 
 from lineage.walks import Walk
-from service.answers.datasets import states_of, states_of_now
+from service.answers.datasets import states_of
 from service.answers.named import Dataset
 from service.answers.runs import last_run
 from service.answers.shapes import Lineage, Node
 from service.answers.trees import branches
-from service.answers.walk import DIRECTIONS, all_named, named, walked
+from service.answers.walk import DIRECTIONS, all_named, coloured, named, walked
 from service.asking import Question
 
 
@@ -35,22 +35,13 @@ def lineage(asked: Question, dataset: Dataset, *, depth: int, direction: str = "
     )
 
 
-def _states(asked: Question, keys: list[int]) -> list[str]:
-    evaluated = asked.evaluated
-    judged = evaluated.as_of, evaluated.edges_at
-    held = None if asked.live is None else asked.live.states_of(keys, judged)
-    if held is None:
-        return states_of(asked.reader, keys, evaluated)
-    return states_of_now(held, evaluated)
-
-
 def _hidden(found: Walk | None) -> int:
     return 0 if found is None else found.hidden_next_to(0)
 
 
 def _tree(asked: Question, found: Walk) -> list[Node]:
     """What hangs on the dataset that the walk starts from."""
-    states = _states(asked, found.keys)
+    states = coloured(asked, found.keys)
     names = all_named(found.keys, named(asked, found.keys))
     hidden = {at: len(others) for at, others in found.hidden.items()}
 

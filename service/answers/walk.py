@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from lineage.catalog.reader import Reader, Values, rows_for
 from lineage.walks import NOBODY, Walk, too_deep, too_many
 from service.access.sight import Sight
+from service.answers.datasets import states_of, states_of_now
 from service.asking import Question
 
 Name = tuple[str, str]  # namespace, name
@@ -41,6 +42,16 @@ def named(asked: Question, keys: Sequence[int]) -> list[Name | None]:
     unknown = [key for key, name in zip(keys, known, strict=True) if name is None]
     found = names_of(asked.reader, unknown)
     return [name or found.get(key) for key, name in zip(keys, known, strict=True)]
+
+
+def coloured(asked: Question, keys: Sequence[int]) -> list[str]:
+    """The worst state of each of these datasets, as it counts now."""
+    evaluated = asked.evaluated
+    judged = evaluated.as_of, evaluated.edges_at
+    held = None if asked.live is None else asked.live.states_of(keys, judged)
+    if held is None:
+        return states_of(asked.reader, keys, evaluated)
+    return states_of_now(held, evaluated)
 
 
 def all_named(keys: Sequence[int], known: Iterable[Name | None]) -> list[Name]:
