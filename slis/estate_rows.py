@@ -3,13 +3,13 @@
 import random
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import Engine, Table, insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.pieces import pieces
 from lineage.clock import to_micros
 from lineage.keys import key
 
@@ -60,7 +60,7 @@ def name_of(number: int) -> str:
 
 
 def _insert(engine: Engine, table: Table, rows: Iterator[Row]) -> None:
-    while chunk := list(islice(rows, _CHUNK)):
+    for chunk in pieces(rows, _CHUNK):
         with writing(engine) as connection:
             connection.execute(insert(table), chunk)
 

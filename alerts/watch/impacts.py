@@ -1,7 +1,6 @@
 """Who is hurt by an incident: all that is made of its root, as the graph was at onset."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import Connection, delete
@@ -40,7 +39,7 @@ def forget_impacts(connection: Connection, incident_ids: Iterable[str]) -> None:
 def add_impacts(connection: Connection, hurt: Iterable[tuple[str, Impact]]) -> None:
     """Add to the lists of incidents, which keep what was hurt before."""
     rows = (row for number, each in hurt for row in _rows(number, each))
-    while some := list(islice(rows, _ROWS_AT_ONCE)):
+    for some in pieces(rows, _ROWS_AT_ONCE):
         fold_rows(connection, tables.incident_impact, some)
 
 

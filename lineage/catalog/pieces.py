@@ -1,4 +1,4 @@
-"""Many keys of a question, in pieces that both databases take."""
+"""Many keys of a question, or rows to write, in pieces that both databases take."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -9,8 +9,8 @@ MOST = 500  # SQLite takes 32,766 parameters, of several sets of keys and all ot
 Key = TypeVar("Key")
 
 
-def pieces(keys: Iterable[Key]) -> Iterator[list[Key]]:
+def pieces(keys: Iterable[Key], most: int = MOST) -> Iterator[list[Key]]:
     """All of them in their order, so many at a time; nothing of nothing."""
     left = iter(keys)
-    while piece := list(islice(left, MOST)):
+    while piece := list(islice(left, most)):
         yield piece

@@ -32,7 +32,7 @@ Judged = tuple[int | None, str | None]  # when datasets were judged last, and ed
 
 
 class States(msgspec.Struct, frozen=True, eq=False):
-    """`numbers`: of the state of each of `keys`, which ascend."""
+    """As of `judged`. `numbers`: of the state of each of `keys`, which ascend."""
 
     judged: Judged
     keys: Keys

@@ -1,7 +1,6 @@
 """What a dataset is made of, and what is made of it, as two trees."""
 
 from lineage.walks import Walk
-from service.answers.datasets import states_of
 from service.answers.named import Dataset
 from service.answers.runs import last_run
 from service.answers.shapes import Lineage, Node
@@ -23,7 +22,7 @@ def lineage(asked: Question, dataset: Dataset, *, depth: int, direction: str = "
     return Lineage(
         dataset_namespace=namespace,
         dataset=name,
-        state=states_of(asked.reader, [key], asked.evaluated)[0],
+        state=coloured(asked, [key])[0],
         upstream=trees.get("upstream", []),
         downstream=trees.get("downstream", []),
         last_run=last_run(asked.reader, key, asked.sight),
