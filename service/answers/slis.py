@@ -67,6 +67,13 @@ def slis(
     return SliAnswer(rows, evaluated.at, evaluated.stale, evaluated.stale, reason)
 
 
+def is_met(row: SliRow) -> bool | None:
+    """Whether the objective is reached; none without one, or without a sample."""
+    if row.ratio is None or row.objective is None:
+        return None
+    return row.ratio >= row.objective
+
+
 def _rests(id_: tuple[str, str], evaluated: Evaluated) -> bool:
     return evaluated.stale and id_[0] not in _OF_THE_SERVICE
 

@@ -5,13 +5,14 @@ from rich.table import Table
 from rich.text import Text
 
 from service.answers.shapes import SliAnswer, SliRow
-from service.answers.slis import slis
+from service.answers.slis import is_met, slis
 from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.objectives import objectives
 from service.settings import read
 from service.terminal import console, local, plain, print_json, warn
 
+_STYLES = {True: "green", False: "bold red", None: ""}  # by whether the objective is met
 app = typer.Typer(add_completion=False)
 
 
@@ -51,5 +52,4 @@ def _percent(ratio: float | None) -> str:
 def _ratio(row: SliRow) -> Text:
     if row.ratio is None:
         return plain("no sample", "yellow")
-    met = row.objective is None or row.ratio >= row.objective
-    return plain(_percent(row.ratio), "green" if met else "bold red")
+    return plain(_percent(row.ratio), _STYLES[is_met(row)])

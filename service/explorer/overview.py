@@ -11,7 +11,7 @@ from service.answers.incident_shapes import IncidentPage, IncidentRow
 from service.answers.incidents import MOST_LISTED, incidents
 from service.answers.moments import stale_warning
 from service.answers.shapes import SliAnswer, SliRow
-from service.answers.slis import Objectives, slis
+from service.answers.slis import Objectives, is_met, slis
 from service.answers.status import Status
 from service.asking import Question
 
@@ -24,7 +24,7 @@ class Cell(msgspec.Struct, frozen=True):
     """One SLI of one tier.
 
     Attributes:
-        state: good | bad | unknown; unknown is what has no sample of now.
+        state: good | bad | free | unknown; free has no objective, unknown no sample of now.
         budget: what is left of it; null: not known, or there is none.
     """
 
@@ -131,10 +131,10 @@ def _counted(number: int, one: str, many: str | None = None) -> list[str]:
 
 
 def cell_state(row: SliRow) -> str:
-    """Unknown without a sample; bad only where an objective is missed."""
+    """Unknown without a sample; free where nothing says how much would be good."""
     if row.ratio is None:
         return "unknown"
-    return "bad" if row.objective is not None and row.ratio < row.objective else "good"
+    return {True: "good", False: "bad", None: "free"}[is_met(row)]
 
 
 def _lines(rows: Iterable[SliRow], columns: tuple[str, ...], left: Budgets) -> list[Line]:

@@ -11,7 +11,7 @@ from service.answers.shapes import SliAnswer, SliRow
 from service.app import _PAGES, create_app
 from service.explorer import words
 from service.explorer.drawing import CONTENT_SECURITY_POLICY, drawn
-from service.explorer.overview import verdict
+from service.explorer.overview import cell_state, verdict
 from service.settings import Settings
 from tests.service import shop as small
 from tests.service.explorer import estate
@@ -84,6 +84,15 @@ def _answer(rows):
 
 def _sli(ratio, objective=0.99):
     return SliRow("M1", "coverage", "critical", 1, 1, ratio, objective)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "objective", "state"),
+    [(0.9, 0.9, "good"), (0.89, 0.9, "bad"), (0.1, None, "free"), (None, 0.9, "unknown")],
+)
+def test_a_ratio_is_good_or_bad_by_its_objective_alone(ratio, objective, state):
+    """Where nothing says how much would be enough, there is no tick."""
+    assert cell_state(_sli(ratio, objective)) == state
 
 
 _COUNTS = {"bad": 0, "unknown": 0, "learning": 0, "good": 3}
