@@ -39,16 +39,16 @@ class Adjacency(msgspec.Struct, frozen=True):
 
 def adjacency(origins: Positions, ends: Positions, size: int) -> Adjacency:
     """Of `size` nodes with these edges; repeats are kept."""
-    return arranged(origins, ends, size)[0]
-
-
-def arranged(origins: Positions, ends: Positions, size: int) -> tuple[Adjacency, Positions]:
-    """The same, and which of the edges given stands at each of its `targets`."""
     # One number an edge, in an order that is nearly there already where a table gave them.
     order = np.argsort(np.asarray(origins, np.int64) * size + ends, kind="stable")
+    return Adjacency(starts_of(origins, size), ends[order])
+
+
+def starts_of(origins: Positions, size: int) -> Positions:
+    """Where the edges of each of `size` nodes begin, and where they end, once they are in order."""
     starts = np.zeros(size + 1, dtype=np.intp)
     np.cumsum(np.bincount(origins, minlength=size), out=starts[1:])
-    return Adjacency(starts, ends[order]), order
+    return starts
 
 
 def spans(starts: Positions, counts: Positions) -> Positions:

@@ -1,7 +1,8 @@
 """Keeps the newest lineage in memory while somebody asks for it.
 
-Read anew behind the answers, in a thread of its own, at most once a second. Who comes when it
-is older than five has the catalog for an answer: nobody waits, and nobody is told of the past.
+Read anew behind the answers, in a thread of its own, once a second; less often where that takes
+long. Who comes when it is older than five seconds has the catalog for an answer: nobody waits, and
+nobody is told of the past.
 """
 
 import threading
@@ -17,6 +18,8 @@ from lineage.live.snapshot import NOTHING, Snapshot
 
 OLDEST_SECONDS: Final = 5.0
 EVERY_SECONDS: Final = 1.0
+_SHARE: Final = 0.2  # of the time: an answer takes longer beside it
+_OLDEST_WITHOUT_NEED: Final = 4.0  # the next may take longer than the last
 log = structlog.get_logger(__name__)
 
 Monotonic = Callable[[], float]
@@ -31,15 +34,15 @@ class LiveLineage:
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._held: tuple[float, Snapshot] | None = None  # as of when
-        self._tried = float("-inf")
+        self._due = float("-inf")
         self._reading: threading.Thread | None = None
 
     def current(self) -> Snapshot | None:
         """All of it, as it was at most five seconds ago; none: ask the catalog."""
         with self._lock:
             now = self._monotonic()
-            if now - self._tried >= EVERY_SECONDS and self._reading is None:
-                self._tried = now
+            if now >= self._due and self._reading is None:
+                self._due = now + EVERY_SECONDS
                 self._reading = threading.Thread(target=self._read, name="lineage", daemon=True)
                 self._reading.start()
             if self._held is None or now - self._held[0] > OLDEST_SECONDS:
@@ -64,4 +67,10 @@ class LiveLineage:
         log.debug("lineage_read", seconds=round(took, 3))
         with self._lock:
             self._held = self._held if found is None else (began, found)
+            self._due = began + pause(took)
             self._reading = None
+
+
+def pause(took: float) -> float:
+    """Seconds from the begin of one reading, which took so long, to that of the next."""
+    return max(EVERY_SECONDS, min(took / _SHARE, _OLDEST_WITHOUT_NEED - took))

@@ -11,14 +11,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from lineage.adjacency import Flags, Keys, Positions, arranged, positions_in
+from lineage.adjacency import Keys, positions_in
 from lineage.catalog.reader import Reader, columns_for
-from lineage.live.snapshot import NOTHING, NOWHERE, Mark, Numbers, Snapshot, Texts, Way
+from lineage.live.merging import SLICE_BITS, Edges, merged
+from lineage.live.snapshot import NOTHING, NOWHERE, Mark, Numbers, Snapshot, Texts
 from lineage.live.states import States, read_states
 
 _AT_ONCE: Final = 16_000  # names
-# Keys are spread evenly over all numbers of 64 bits: by the first eight, slices of one size.
-_SLICE_BITS: Final = 56
 _EDGES = """
 SELECT upstream_key, downstream_key, job_key FROM edge WHERE upstream_key BETWEEN :low AND :high
 """
@@ -36,7 +35,7 @@ SELECT number, (
     (upstream_key % 1000003) * (downstream_key % 1000033)
     + (job_key % 1000037) * (downstream_key % 1000081)) % 1000000007)
   FROM edge WHERE upstream_key
-  BETWEEN number * {2**_SLICE_BITS} AND number * {2**_SLICE_BITS} + {2**_SLICE_BITS - 1}
+  BETWEEN number * {2**SLICE_BITS} AND number * {2**SLICE_BITS} + {2**SLICE_BITS - 1}
 ) FROM slice
 """  # noqa: S608 - constants only
 
@@ -49,62 +48,46 @@ def read_snapshot(reader: Reader, before: Snapshot = NOTHING) -> Snapshot:
     mark: Mark = {number: told for number, told in reader.rows(_MARKS) if told is not None}
     states = read_states(reader, before.states)
     if mark != before.mark:
-        return _snapshot(reader, _edges(reader, mark, before), mark, states, before)
+        return _snapshot(reader, mark, states, before)
     return before if states is before.states else msgspec.structs.replace(before, states=states)
 
 
-def _snapshot(
-    reader: Reader, edges: list[Keys], mark: Mark, states: States, before: Snapshot
-) -> Snapshot:
-    upstream_keys, downstream_keys, by_jobs = edges
-    keys, ends = np.unique([upstream_keys, downstream_keys], return_inverse=True)
-    job_keys, numbers = np.unique(by_jobs, return_inverse=True)
-    upstream, downstream = ends.reshape(2, -1)
-    size, by_number = len(keys), numbers.reshape(-1).astype(np.int32)
-    names, namespace_of, namespaces = _names(reader, keys, before)
+def _snapshot(reader: Reader, mark: Mark, states: States, before: Snapshot) -> Snapshot:
+    was = before.mark
+    changed = [number for number in was.keys() | mark.keys() if was.get(number) != mark.get(number)]
+    read = _edges(reader, changed)
+    found = merged(before, changed, read)
+    names, namespace_of, namespaces = _names(reader, found.keys, before)
     return Snapshot(
-        keys=keys,
+        keys=found.keys,
         names=names,
         namespace_of=namespace_of,
         namespaces=namespaces,
-        job_keys=job_keys,
-        jobs=_jobs(reader, job_keys, (by_jobs, upstream_keys), before),
-        ways={
-            "upstream": _way(downstream, upstream, by_number, size),
-            "downstream": _way(upstream, downstream, by_number, size),
-        },
+        job_keys=found.job_keys,
+        jobs=_jobs(reader, found.job_keys, read, before),
+        ways=found.ways,
         mark=mark,
         states=states,
     )
 
 
-def _way(origins: Positions, ends: Positions, jobs: Numbers, size: int) -> Way:
-    found, order = arranged(origins, ends, size)
-    return Way(found, jobs[order])
-
-
-def _edges(reader: Reader, mark: Mark, before: Snapshot) -> list[Keys]:
-    """Their three keys: of the slices that changed as they are now, of the others as known."""
-    was = before.mark
-    changed = [number for number in was.keys() | mark.keys() if was.get(number) != mark.get(number)]
-    known = before.edges()
-    is_kept = ~np.isin(known[0] >> _SLICE_BITS, changed)
-    read = [_slice(reader, number) for number in sorted(changed)]
-    kept = [part[is_kept] for part in known]
-    return [np.concatenate(columns) for columns in zip(kept, *read, strict=True)]
+def _edges(reader: Reader, slices: list[int]) -> Edges:
+    """Out of these slices, by their upstream keys."""
+    read = [[np.array([], np.int64)] * 3, *(_slice(reader, number) for number in sorted(slices))]
+    return Edges(*(np.concatenate(columns) for columns in zip(*read, strict=True)))
 
 
 def _slice(reader: Reader, number: int) -> list[Keys]:
-    low = number << _SLICE_BITS
-    bounds = {"low": low, "high": low + 2**_SLICE_BITS - 1}
+    low = number << SLICE_BITS
+    bounds = {"low": low, "high": low + 2**SLICE_BITS - 1}
     return [np.array(column, np.int64) for column in reader.columns(_EDGES, 3, bounds)]
 
 
-def _jobs(reader: Reader, job_keys: Keys, edges: tuple[Keys, Keys], before: Snapshot) -> Texts:
+def _jobs(reader: Reader, job_keys: Keys, read: Edges, before: Snapshot) -> Texts:
     """Names of the jobs, asked for by a dataset that they read."""
-    names, is_new = _known(job_keys, before.job_keys, before.jobs, "")
-    by_jobs, upstream_keys = edges
-    readers = upstream_keys[np.isin(by_jobs, job_keys[is_new])]
+    names = _known(job_keys, before.job_keys, before.jobs, "")
+    _, is_known = positions_in(before.job_keys, read.jobs)
+    readers = read.upstream[~is_known]
     for found, told in _asked(reader, _JOBS, 2, np.unique(readers)):
         at, _ = positions_in(job_keys, np.array(found, np.int64))
         names[at] = told
@@ -113,24 +96,22 @@ def _jobs(reader: Reader, job_keys: Keys, edges: tuple[Keys, Keys], before: Snap
 
 def _names(reader: Reader, keys: Keys, before: Snapshot) -> tuple[Texts, Numbers, list[str]]:
     """Names, namespaces by number, and these. What had no row may have one by now."""
-    names, _ = _known(keys, before.keys, before.names, "")
-    namespace_of, is_new = _known(keys, before.keys, before.namespace_of, NOWHERE)
+    names = _known(keys, before.keys, before.names, "")
+    namespace_of = _known(keys, before.keys, before.namespace_of, NOWHERE)
     numbers = {namespace: number for number, namespace in enumerate(before.namespaces)}
-    for found, spaces, told in _asked(reader, _NAMES, 3, keys[is_new]):
+    for found, spaces, told in _asked(reader, _NAMES, 3, keys[namespace_of == NOWHERE]):
         at, _ = positions_in(keys, np.array(found, np.int64))
         names[at] = told
         namespace_of[at] = [numbers.setdefault(each, len(numbers)) for each in spaces]
     return names, namespace_of, list(numbers)
 
 
-def _known(
-    keys: Keys, old_keys: Keys, old: NDArray[Any], unknown: object
-) -> tuple[NDArray[Any], Flags]:
-    """What is known of each of these keys, and of which it is not."""
+def _known(keys: Keys, old_keys: Keys, old: NDArray[Any], unknown: object) -> NDArray[Any]:
+    """What is known of each of these keys."""
     at, is_old = positions_in(old_keys, keys)
     values = np.full(len(keys), unknown, old.dtype)
     values[is_old] = old[at]
-    return values, values == unknown
+    return values
 
 
 def _asked(reader: Reader, sql: str, width: int, keys: Keys) -> Iterator[list[list[Any]]]:

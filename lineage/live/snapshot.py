@@ -85,12 +85,6 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         """The worst state of each of these; nothing where these are not of this judgement."""
         return self.states.of(keys) if self.states.judged == judged else None
 
-    def edges(self) -> list[Keys]:
-        """Upstream, downstream and job of each, by upstream, then downstream."""
-        way = self.ways["downstream"]
-        upstream_keys = np.repeat(self.keys, np.diff(way.adjacency.starts))
-        return [upstream_keys, self.keys[way.adjacency.targets], self.job_keys[way.jobs]]
-
 
 def _nothing() -> Snapshot:
     none, keys, texts = np.array([], np.int32), np.array([], np.int64), np.array([], object)

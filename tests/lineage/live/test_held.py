@@ -7,7 +7,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from lineage.catalog.engine import catalog_url
-from lineage.live.held import LiveLineage
+from lineage.live import held
+from lineage.live.held import LiveLineage, pause
+from lineage.live.reading import read_snapshot
 from tests.lineage.live.test_snapshot import add
 
 
@@ -64,6 +66,36 @@ def test_while_it_is_asked_for_it_is_a_second_behind(embedded, hand):
 
     hand.at += 0.9
     assert ends(live.current()) == []
+    live.wait()
+    assert ends(live.current()) == []
+    hand.at += 0.1
+    live.current()
+    live.wait()
+
+    assert ends(live.current()) == [2]
+
+
+@pytest.mark.parametrize(
+    ("took", "then"), [(0.0, 1.0), (0.2, 1.0), (0.4, 2.0), (1.0, 3.0), (2.0, 2.0), (9.0, 1.0)]
+)
+def test_what_takes_long_is_read_less_often(took, then):
+    """A fifth of the time at most; but an answer four seconds old is followed by another."""
+    assert pause(took) == pytest.approx(then)
+
+
+def test_after_a_long_reading_the_next_has_time(embedded, hand, monkeypatch):
+    """Counted from when it began."""
+
+    def slow(reader, before):
+        hand.at += 0.5
+        return read_snapshot(reader, before)
+
+    monkeypatch.setattr(held, "read_snapshot", slow)
+    live = asked(embedded, hand)
+    add(embedded, (1, 2, 1))
+
+    hand.at += 1.9
+    live.current()
     live.wait()
     assert ends(live.current()) == []
     hand.at += 0.1
