@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from lineage.catalog.noted import EPOCH
+from lineage.catalog.ranks import WORST_FIRST
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.clock import to_micros
 from lineage.states import BAD, COVERAGE, CRITICAL, TIERS
-from service.answers.datasets import JUDGED, RANK, WORST_FIRST
 
 MOST_LISTED = 500
 MOST_OWNERS = 50  # by name, of each figure that is told by owner
@@ -19,7 +19,12 @@ OTHER_OWNERS = "(other)"
 MOST_ROWS = 1_000  # of a table that is small unless something is wrong
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 
-_STANDING = f"SELECT d.dataset_key, COALESCE(p.tier, 'optional'), s.since, {RANK} {JUDGED}"
+_STANDING = """
+SELECT d.dataset_key, COALESCE(p.tier, 'optional'), s.since, d.state_rank FROM dataset d
+LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+"""
 _LISTED = """
 SELECT d.namespace, d.name, COALESCE(p.tier, 'optional'), COALESCE(p.owner, ''), s.sli, s.state,
   COALESCE(s.reason, ''), s.age_seconds, s.limit_seconds

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, text, upda
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.noted import POLICY_FINGERPRINT
+from lineage.catalog.ranks import NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import Decision, Policy, resolve, suppressions_of
 from lineage.policy.declared import declared_edges
@@ -36,6 +37,12 @@ _TIER_TAGS = "SELECT dataset_key, lower(value) FROM tag WHERE lower(tag) = 'tier
 _OWNERS = """
     SELECT subject_key, min(owner) FROM ownership WHERE subject = 'dataset' GROUP BY subject_key
 """
+_RANKED = f"""
+    UPDATE dataset SET tier_rank = p.rank FROM (
+        SELECT d.dataset_key AS of_dataset, {rank_of("q.tier", TIERS, NO_TIER)} AS rank
+        FROM dataset d LEFT JOIN dataset_policy q ON q.dataset_key = d.dataset_key) AS p
+    WHERE dataset_key = p.of_dataset AND tier_rank <> p.rank
+"""  # noqa: S608 - constants only
 Names = dict[int, tuple[str, str]]
 Edges = list[tuple[int, int, int, int]]
 
@@ -144,6 +151,7 @@ def _replace(connection: Connection, rows: list[dict[str, object]]) -> None:
             [{"gone": at} for at in gone],
         )
     fold_rows(connection, table, changed)
+    rank_tiers(connection)
     replanned = [
         {"at": row["dataset_key"]}
         for row in changed
@@ -154,3 +162,8 @@ def _replace(connection: Connection, rows: list[dict[str, object]]) -> None:
         activity = tables.dataset_activity
         statement = update(activity).where(activity.c.dataset_key == bindparam("at"))
         connection.execute(statement.values(learned_writes=0), replanned)
+
+
+def rank_tiers(connection: Connection) -> None:
+    """Rank each dataset by the tier that it has."""
+    connection.execute(text(_RANKED))

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from sqlalchemy import Connection, Engine, bindparam, delete, text
 
 from lineage.catalog import tables
+from lineage.catalog.ranks import NOT_JUDGED, WORST_FIRST, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.clock import to_micros
 from lineage.states import GOOD
@@ -26,6 +27,13 @@ _AGES = """
     AND a.last_written_at IS NOT NULL
 """
 _TOUCHED = "UPDATE dataset_state SET is_worst = NULL WHERE dataset_key = :gone"
+_UNRANKED = f"UPDATE dataset SET state_rank = {NOT_JUDGED} WHERE dataset_key = :gone"  # noqa: S608 - a constant
+_RANKED = f"""
+    UPDATE dataset SET state_rank = (
+        SELECT MIN({rank_of("s.state", WORST_FIRST, NOT_JUDGED)}) FROM dataset_state s
+        WHERE s.dataset_key = dataset.dataset_key)
+    WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
+"""  # noqa: S608 - constants only
 # What all list, count and show first; to find it among a dataset's states cost half a second.
 _WORST = """
     UPDATE dataset_state SET is_worst = (sli = (
@@ -109,7 +117,9 @@ def change_states(connection: Connection, changes: StateChanges) -> None:
             table.c.dataset_key == bindparam("gone"), table.c.sli == bindparam("of")
         )
         connection.execute(gone, [{"gone": one, "of": sli} for one, sli in changes.gone])
-        connection.execute(text(_TOUCHED), [{"gone": one} for one, _ in changes.gone])
+        keys = [{"gone": one} for one, _ in changes.gone]
+        for statement in (_TOUCHED, _UNRANKED):
+            connection.execute(text(statement), keys)
     mark_worst(connection)
 
 
@@ -119,5 +129,6 @@ def renew_ages(connection: Connection, as_of: datetime) -> None:
 
 
 def mark_worst(connection: Connection) -> None:
-    """Mark the gravest state of each dataset that has one with no mark."""
+    """Mark the gravest state of each dataset that has one with no mark, and rank it by that."""
+    connection.execute(text(_RANKED))
     connection.execute(text(_WORST))

@@ -12,6 +12,9 @@ from lineage.catalog.engine import writing
 from lineage.catalog.pieces import pieces
 from lineage.clock import to_micros
 from lineage.keys import key
+from lineage.policy import DEFAULT
+from slis import dataset_policies
+from slis.dataset_states import mark_worst
 
 NAMESPACE = "s3://bench"
 _CHUNK = 20_000
@@ -47,11 +50,14 @@ def fill_with(
 
 
 def judge(engine: Engine, *, datasets: int, now: datetime) -> None:
-    """An evaluation that found all of them good: two states each."""
+    """An evaluation that found all of them good: two states each, by no policy."""
     keys = [key(NAMESPACE, name_of(n)) for n in range(datasets)]
     found = {"as_of": to_micros(now), "last_seq": 0, "datasets": datasets, "seconds": 1.0}
     _insert(engine, tables.evaluation, iter([{**found, "policy_hash": "bench"}]))
     _insert(engine, tables.dataset_state, _states(keys, now))
+    dataset_policies.renew(engine, DEFAULT)
+    with writing(engine) as connection:
+        mark_worst(connection)
 
 
 def name_of(number: int) -> str:
@@ -117,7 +123,7 @@ def _states(keys: list[int], now: datetime) -> Iterator[Row]:
     for at in keys:
         for sli in ("M1", "M2"):
             known = {"state": "good", "since": to_micros(now - _DAY), "was_good": True}
-            yield {"dataset_key": at, "sli": sli, "is_worst": sli == "M2", **known}
+            yield {"dataset_key": at, "sli": sli, **known}
 
 
 def _local(datasets: int, count: int, chance: random.Random) -> Iterator[tuple[int, int]]:

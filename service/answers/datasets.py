@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
+from lineage.catalog.ranks import LISTED, WORST_FIRST
 from lineage.catalog.reader import Reader, Row, columns_for
-from lineage.states import GOOD, UNKNOWN
+from lineage.states import GOOD, TIERS, UNKNOWN
 from service.access.sight import EVERYTHING, Sight
 from service.answers.cursors import Text, Whole, cursor_of, key_of
 from service.answers.moments import Evaluated, iso
@@ -14,44 +15,35 @@ from service.answers.seen import seen
 from service.answers.shapes import DatasetPage, DatasetRow
 from service.errors import InvalidQuestionError
 
-WORST_FIRST = ("bad", "unknown", "learning", "good")
 NOT_EVALUATED = "not_evaluated"
 PIPELINE_LAG = "pipeline_lag"
 
-# The worst state of a dataset is marked by the pipeline; one that has none is unknown.
-# Most are good, and are asked for that first.
-RANK = """CASE s.state WHEN 'good' THEN 3 WHEN 'bad' THEN 0 WHEN 'learning' THEN 2 ELSE 1 END"""
-JUDGED = """
-FROM dataset d
-LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
-LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
-"""
+# Of what may be seen, in part: the index, which knows no namespaces, would find each row for one.
+_BY_NAMESPACE = "canonical_key + 0 = dataset_key AND retired_at IS NULL"
 # By what is asked for alone: a condition that says nothing is looked at 100,000 times all the same.
 _CONDITIONS = {
-    "tier": " AND p.tier = :tier",
-    "owner": " AND p.owner = :owner",
+    "tier": " AND d.tier_rank = CAST(:tier AS BIGINT)",
+    "owner": " AND d.dataset_key IN (SELECT dataset_key FROM dataset_policy WHERE owner = :owner)",
     "contains": " AND d.name LIKE :contains ESCAPE '!'",
 }
-# In one pass: groups would be sorted.
-_COUNTS = f"""
-SELECT COUNT(*), COUNT(*) FILTER (WHERE s.state = 'bad'),
-  COUNT(*) FILTER (WHERE s.state = 'learning'), COUNT(*) FILTER (WHERE s.state = 'good')
-{JUDGED} {{where}}
-"""
-_KEY = f"""
-{RANK}, CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, d.namespace, d.name
-"""
+_COUNTS = "SELECT d.state_rank, COUNT(*) FROM dataset d WHERE {where} GROUP BY d.state_rank"
+_KEY = "d.state_rank, d.tier_rank, d.name, d.namespace"
+_BEHIND = f" AND ({_KEY}) > (:rank, :of_tier, :name, :namespace)"
+# What is said of each is looked up for those of the page alone.
 _ROWS = f"""
 SELECT {_KEY}, p.tier, p.owner, s.state, s.sli, s.reason, s.since
-{JUDGED} {{where}} {{ranks}} {{behind}}
-ORDER BY {_KEY} LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
-"""
-_RANKS = f"AND {RANK} IN (:bad, :unknown, :learning, :good)"
-_BEHIND = f"AND ({_KEY}) > (:rank, :of_tier, :namespace, :name)"
+FROM (
+  SELECT d.dataset_key, {_KEY} FROM dataset d WHERE {{where}}
+  ORDER BY {_KEY} LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
+) AS d
+LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+ORDER BY {_KEY}
+"""  # noqa: S608 - constants only
 _SortKey = tuple[Whole, Whole, Text, Text]
 _EVERY = 2**62
-_NO_RANK = -1
+_TIER_RANKS: dict[str, int] = {tier: rank for rank, tier in enumerate(TIERS)}
+_NOBODYS = -1
 _STATES = "SELECT dataset_key, state FROM dataset_state WHERE is_worst AND dataset_key IN (:keys)"
 
 
@@ -91,19 +83,15 @@ def datasets(
     """
     _require_state(filters.state)
     behind = key_of(part.cursor, _question(filters), _SortKey)
-    where, values = _where(reader, filters, sight)
-    every = _counts(reader, where, values)
-    counts = [
-        (rank, count)
-        for rank, count in every
-        if filters.state in {None, state_of_now(WORST_FIRST[rank], evaluated)}
-    ]
+    where, values = _where(reader, filters, sight, evaluated)
+    total = sum(count for _, count in _counts(reader, where, values))
+    if behind is not None:
+        where += _BEHIND
+        values |= zip(("rank", "of_tier", "name", "namespace"), behind, strict=True)
     most = _EVERY if part.limit is None else part.limit
-    values |= _window(counts, part.offset, most + 1, behind)
-    is_of_all = all(values[WORST_FIRST[rank]] == rank for rank, _ in every)
-    ranks, after = "" if is_of_all else _RANKS, "" if behind is None else _BEHIND
-    rows = reader.rows(_ROWS.format(where=where, ranks=ranks, behind=after), values)
-    shown, total = [_row(row[2:], evaluated) for row in rows[:most]], sum(n for _, n in counts)
+    values |= {"most": most + 1, "offset": part.offset}
+    rows = reader.rows(_ROWS.format(where=where), values)
+    shown = [_row(row[2:], evaluated) for row in rows[:most]]
     is_cut = len(shown) < total
     return DatasetPage(
         datasets=shown,
@@ -119,7 +107,7 @@ def counts_by_state(
 ) -> dict[str, int]:
     """How many datasets are in each state; what was good in a stale evaluation is unknown."""
     counts = dict.fromkeys(WORST_FIRST, 0)
-    for rank, count in _counts(reader, *_where(reader, Filters(), sight)):
+    for rank, count in _counts(reader, *_where(reader, Filters(), sight, evaluated)):
         counts[state_of_now(WORST_FIRST[rank], evaluated)] += count
     return counts
 
@@ -149,55 +137,39 @@ def _require_state(state: str | None) -> None:
         raise InvalidQuestionError(message)
 
 
-def _where(reader: Reader, filters: Filters, sight: Sight) -> tuple[str, dict[str, Any]]:
+def _where(
+    reader: Reader, filters: Filters, sight: Sight, evaluated: Evaluated
+) -> tuple[str, dict[str, Any]]:
     """Conditions of what is asked for and may be seen, and their values."""
+    tier = None if filters.tier is None else _TIER_RANKS.get(filters.tier, _NOBODYS)
     contains = None if filters.contains is None else f"%{literal(filters.contains)}%"
-    asked = {"tier": filters.tier, "owner": filters.owner, "contains": contains}
+    asked = {"tier": tier, "owner": filters.owner, "contains": contains}
     given = {name: value for name, value in asked.items() if value is not None}
+    listed = LISTED if sight.is_whole else _BY_NAMESPACE
     may_see, names = seen(reader, sight)
-    return f"AND {may_see}" + "".join(_CONDITIONS[name] for name in given), {**given, **names}
+    conditions = "".join(_CONDITIONS[name] for name in given) + _of_state(filters.state, evaluated)
+    return f"{listed} AND {may_see}{conditions}", {**given, **names}
+
+
+def _of_state(state: str | None, evaluated: Evaluated) -> str:
+    """The condition on the ranks of those that count as such now."""
+    if state is None:
+        return ""
+    ranks = [
+        str(rank)
+        for rank, found in enumerate(WORST_FIRST)
+        if state_of_now(found, evaluated) == state
+    ]
+    return f" AND d.state_rank IN ({', '.join(ranks)})" if ranks else " AND 1 = 0"
 
 
 def _counts(reader: Reader, where: str, values: dict[str, Any]) -> list[tuple[int, int]]:
     """Of each rank that any dataset has, how many."""
-    total, *known = reader.rows(_COUNTS.format(where=where), values)[0]
-    bad, learning, good = known
-    counts = enumerate((bad, total - sum(known), learning, good))
-    return [(rank, count) for rank, count in counts if count]
+    return [(rank, n) for rank, n in reader.rows(_COUNTS.format(where=where), values)]
 
 
 def _question(filters: Filters) -> tuple[str, Filters]:
     return "datasets", filters
-
-
-def _window(
-    counts: list[tuple[int, int]], offset: int, most: int, behind: tuple[Any, ...] | None
-) -> dict[str, Any]:
-    """Values of the part that is asked for, by the states that it may be in.
-
-    A page of the worst need not sort all that are good.
-    """
-    if behind is None:
-        ranks, skipped = _ranks_of(counts, offset, offset + most)
-        return {**ranks, "most": most, "offset": offset - skipped}
-    begin = sum(count for rank, count in counts if rank <= behind[0])
-    ranks, _ = _ranks_of(counts, begin, begin + most)
-    here = {WORST_FIRST[rank]: rank for rank, _ in counts if rank == behind[0]}
-    key = dict(zip(("rank", "of_tier", "namespace", "name"), behind, strict=True))
-    return {**ranks, **here, **key, "most": most, "offset": 0}
-
-
-def _ranks_of(counts: list[tuple[int, int]], begin: int, end: int) -> tuple[dict[str, int], int]:
-    """The states that rows [begin, end) are in, and how many rows come before these states."""
-    ranks = dict.fromkeys(WORST_FIRST, _NO_RANK)
-    before = skipped = 0
-    for rank, count in counts:
-        if before + count <= begin:
-            skipped = before + count
-        elif before < end:
-            ranks[WORST_FIRST[rank]] = rank
-        before += count
-    return ranks, skipped
 
 
 def state_of_now(state: str | None, evaluated: Evaluated) -> str:
@@ -206,7 +178,7 @@ def state_of_now(state: str | None, evaluated: Evaluated) -> str:
 
 
 def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
-    namespace, name, tier, owner, state, sli, reason, since = row
+    name, namespace, tier, owner, state, sli, reason, since = row
     if state is None:
         return DatasetRow(namespace, name, tier, owner, "unknown", None, NOT_EVALUATED, None)
     if state != "good":

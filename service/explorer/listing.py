@@ -2,8 +2,9 @@
 
 import msgspec
 
+from lineage.catalog.ranks import WORST_FIRST
 from lineage.states import TIERS
-from service.answers.datasets import WORST_FIRST, Filters, Part, datasets
+from service.answers.datasets import Filters, Part, datasets
 from service.answers.shapes import DatasetPage
 from service.asking import Question
 from service.explorer.addresses import datasets_at

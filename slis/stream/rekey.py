@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Dialect, Table, TextClause, bindparam, func, text
 
 from lineage.catalog import tables
+from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
 from lineage.catalog.upsert import Fold, both, either, greatest, least, prepared
 from slis.stream.activity import renew_last_write
 from slis.stream.assertions import ASSERTION_FOLDS
@@ -69,6 +70,9 @@ _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
     ),
 )
 # An evaluation works these out anew under the key that is left.
+_UNRANKED = f"""
+    UPDATE dataset SET state_rank = {NOT_JUDGED}, tier_rank = {NO_TIER} WHERE dataset_key = :old
+"""  # noqa: S608 - constants
 _DROPPED = (tables.dataset_policy, tables.dataset_limit, tables.dataset_state)
 
 
@@ -88,6 +92,7 @@ def _statements(dialect: Dialect) -> tuple[TextClause, ...]:
     dropped = (f"DELETE FROM {table.name} WHERE dataset_key = :old" for table in _DROPPED)  # noqa: S608
     return (
         text("UPDATE dataset SET canonical_key = :new WHERE canonical_key = :old"),
+        text(_UNRANKED),
         *(one for moved in _MOVED for one in _moving(dialect, *moved)),
         *map(text, dropped),
     )

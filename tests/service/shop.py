@@ -9,6 +9,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.keys import key
+from slis.dataset_policies import rank_tiers
 from slis.dataset_states import mark_worst
 
 NAMESPACE = "s3://shop"
@@ -39,6 +40,7 @@ def fill(engine: Engine, *, evaluated_at: datetime | None = None) -> None:
         for table, rows in _rows(as_of).items():
             connection.execute(insert(tables.metadata.tables[table]), rows)
         mark_worst(connection)
+        rank_tiers(connection)
 
 
 def add_dataset(engine: Engine, namespace: str, name: str, state: str = "bad") -> None:
@@ -49,6 +51,7 @@ def add_dataset(engine: Engine, namespace: str, name: str, state: str = "bad") -
         connection.execute(insert(tables.dataset_policy), [policy_row(dataset, "critical")])
         connection.execute(insert(tables.dataset_state), [state_row(dataset, "M2", state, "late")])
         mark_worst(connection)
+        rank_tiers(connection)
 
 
 def _rows(as_of: int) -> _Rows:

@@ -11,6 +11,7 @@ from lineage.catalog.engine import writing
 from lineage.keys import key
 from service.metrics import CatalogCollector
 from service.settings import Settings
+from slis.dataset_policies import rank_tiers
 from slis.dataset_states import mark_worst
 from tests.service import shop
 
@@ -220,3 +221,4 @@ def _crowd(catalog: Engine, count: int) -> None:
             rows = [shop.state_row(k, sli, "bad", "late") for k in keys]
             connection.execute(insert(tables.dataset_state), rows)
         mark_worst(connection)
+        rank_tiers(connection)

@@ -1,8 +1,11 @@
 """Datasets and the facts of them: written by the pipeline, in the transaction of the batch."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text, text
 
+from lineage.catalog.ranks import LISTED, NO_TIER, NOT_JUDGED
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
+
+_LISTED = text(LISTED)
 
 dataset = Table(
     "dataset",
@@ -14,8 +17,18 @@ dataset = Table(
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
     instant("retired_at"),
+    # `lineage.catalog.ranks`: of the gravest of its states, and of its tier.
+    Column("state_rank", BigInteger, nullable=False, server_default=str(NOT_JUDGED)),
+    Column("tier_rank", BigInteger, nullable=False, server_default=str(NO_TIER)),
     Index("dataset_canonical", "canonical_key"),
     Index("dataset_name", "name"),
+    Index(
+        "dataset_listed",
+        # Counted by it alone; with a namespace it would be too long for PostgreSQL.
+        *("state_rank", "tier_rank", "name", "canonical_key", "retired_at"),
+        sqlite_where=_LISTED,
+        postgresql_where=_LISTED,
+    ),
     sqlite_with_rowid=False,
 )
 

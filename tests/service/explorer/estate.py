@@ -11,6 +11,7 @@ from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.keys import key
 from service.diagnosis.ranking import Diagnosis, Difference
+from slis.dataset_policies import rank_tiers
 from slis.dataset_states import mark_worst
 from tests.service import shop
 
@@ -34,6 +35,7 @@ def fill(engine: Engine, *, now: datetime = NOW) -> None:
         mine = tables.run_io.c.dataset_key == shop.dataset_key(shop.CORE)
         connection.execute(update(tables.run_io).where(mine).values(partition=MARKUP))
         mark_worst(connection)
+        rank_tiers(connection)
 
 
 def _rows(now: int) -> dict[str, _Rows]:

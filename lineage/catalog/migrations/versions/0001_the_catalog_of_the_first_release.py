@@ -110,10 +110,19 @@ def upgrade() -> None:
         sa.Column("first_seen_at", sa.BigInteger(), nullable=False),
         sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
         sa.Column("retired_at", sa.BigInteger(), nullable=True),
+        sa.Column("state_rank", sa.BigInteger(), server_default="1", nullable=False),
+        sa.Column("tier_rank", sa.BigInteger(), server_default="3", nullable=False),
         sa.PrimaryKeyConstraint("dataset_key"),
         sqlite_with_rowid=False,
     )
     with op.batch_alter_table("dataset", schema=None) as batch_op:
+        batch_op.create_index(
+            "dataset_listed",
+            ["state_rank", "tier_rank", "name", "canonical_key", "retired_at"],
+            unique=False,
+            sqlite_where=sa.text("canonical_key = dataset_key AND retired_at IS NULL"),
+            postgresql_where=sa.text("canonical_key = dataset_key AND retired_at IS NULL"),
+        )
         batch_op.create_index("dataset_canonical", ["canonical_key"], unique=False)
         batch_op.create_index("dataset_name", ["name"], unique=False)
 
@@ -1171,6 +1180,11 @@ def downgrade() -> None:
     op.drop_table("dataset_activity")
     with op.batch_alter_table("dataset", schema=None) as batch_op:
         batch_op.drop_index("dataset_name")
+        batch_op.drop_index(
+            "dataset_listed",
+            sqlite_where=sa.text("canonical_key = dataset_key AND retired_at IS NULL"),
+            postgresql_where=sa.text("canonical_key = dataset_key AND retired_at IS NULL"),
+        )
         batch_op.drop_index("dataset_canonical")
 
     op.drop_table("dataset")

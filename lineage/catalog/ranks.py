@@ -1,0 +1,22 @@
+"""The order in which datasets are listed: the gravest first, of these the highest tier.
+
+A rank of each stands beside its name, so that an index has them all in that order, and a page of
+100,000 is a few rows of it. Constants only: commands that ask load no database toolkit.
+"""
+
+from typing import Final
+
+from lineage.states import BAD, GOOD, LEARNING, TIERS, UNKNOWN
+
+WORST_FIRST: Final = (BAD, UNKNOWN, LEARNING, GOOD)
+# Until an evaluation has said otherwise.
+NOT_JUDGED: Final = WORST_FIRST.index(UNKNOWN)
+NO_TIER: Final = len(TIERS)
+# What is listed. The index is of these, and a question that does not say it so cannot use it.
+LISTED: Final = "canonical_key = dataset_key AND retired_at IS NULL"
+
+
+def rank_of(column: str, order: tuple[str, ...], otherwise: int) -> str:
+    """The rank of what a column says, as SQL."""
+    cases = " ".join(f"WHEN '{word}' THEN {rank}" for rank, word in enumerate(order))
+    return f"CASE {column} {cases} ELSE {otherwise} END"

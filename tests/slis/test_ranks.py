@@ -1,0 +1,138 @@
+"""The order in which datasets are listed, against the states and tiers that it is made of."""
+
+import pyarrow as pa
+import pytest
+from sqlalchemy import Engine, insert, select, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.reader import open_reader
+from lineage.policy import Policy, parse
+from service.answers.datasets import Filters, datasets
+from service.answers.moments import Evaluated
+from slis import dataset_policies
+from slis.dataset_states import StateChanges, change_states
+from slis.stream.rekey import move
+
+NOW = Evaluated(as_of=1, seconds=1.0, stale=False)
+POLICY = """
+datasets:
+  - match: s3://shop/core.*
+    tier: critical
+  - match: s3://shop/mart.*
+    tier: important
+"""
+
+
+@pytest.fixture
+def estate(catalog: Engine) -> Engine:
+    """Five datasets that nothing was said of yet."""
+    names = ("core.orders", "core.rates", "mart.daily", "raw.orders", "raw.rates")
+    seen = {"namespace": "s3://shop", "first_seen_at": 1, "last_seen_at": 1}
+    rows = [
+        {"dataset_key": key, "canonical_key": key, "name": name, **seen}
+        for key, name in enumerate(names)
+    ]
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.dataset), rows)
+    return catalog
+
+
+def _judge(estate: Engine, *states: tuple[int, str, str], gone: tuple[int, ...] = ()) -> None:
+    untold = ("reason", "evidence", "limit_seconds", "limit_origin", "age_seconds")
+    rows = [
+        {"dataset_key": key, "sli": sli, "state": state, "since": 1, **dict.fromkeys(untold)}
+        for key, sli, state in states
+    ]
+    left = [(key, sli) for key in gone for sli in ("M1", "M2")]
+    with writing(estate) as connection:
+        change_states(connection, StateChanges(rows=pa.Table.from_pylist(rows), gone=left))
+
+
+def _listed(estate: Engine, **filters: str) -> list[str]:
+    with open_reader(estate.url.render_as_string(hide_password=False)) as reader:
+        page = datasets(reader, Filters(**filters), NOW)
+    assert page.total == len(page.datasets)
+    return [f"{row.dataset} {row.state}" for row in page.datasets]
+
+
+def test_what_nobody_judged_is_unknown_and_by_name(estate):
+    """Neither state nor tier is there yet."""
+    assert _listed(estate, state="unknown") == [
+        *("core.orders unknown", "core.rates unknown", "mart.daily unknown"),
+        *("raw.orders unknown", "raw.rates unknown"),
+    ]
+
+
+def test_the_gravest_come_first_and_of_these_the_highest_tier(estate):
+    """By the gravest of their states, whatever the others are."""
+    dataset_policies.renew(estate, parse(POLICY))
+    _judge(estate, (0, "M1", "good"), (1, "M1", "bad"), (1, "M2", "good"), (2, "M2", "learning"))
+    _judge(estate, (3, "M1", "good"), (3, "M2", "bad"))
+
+    assert _listed(estate) == [
+        *("core.rates bad", "raw.orders bad", "raw.rates unknown"),
+        *("mart.daily learning", "core.orders good"),
+    ]
+    assert _listed(estate, tier="critical") == ["core.rates bad", "core.orders good"]
+    assert _listed(estate, tier="none of ours") == []
+
+
+def test_it_moves_with_states_and_tiers(estate):
+    """Also where states are gone, and where a tier is taken back."""
+    dataset_policies.renew(estate, parse(POLICY))
+    _judge(estate, *((key, "M1", "good") for key in range(5)))
+    _judge(estate, (4, "M2", "bad"))
+    _judge(estate, (4, "M2", "learning"), gone=(0,))
+
+    assert _listed(estate)[:2] == ["core.orders unknown", "raw.rates learning"]
+    dataset_policies.renew(estate, Policy())
+    assert _listed(estate)[2:] == ["core.rates good", "mart.daily good", "raw.orders good"]
+
+
+def test_a_name_that_turns_out_to_be_another_s_is_not_listed_and_forgets(estate):
+    """What was known of it is worked out anew under the key that is left."""
+    dataset_policies.renew(estate, parse(POLICY))
+    _judge(estate, (0, "M1", "bad"))
+    with writing(estate) as connection:
+        move(connection, [0], 1)
+        table = tables.dataset.c
+        ranks = connection.execute(
+            select(table.state_rank, table.tier_rank).where(table.dataset_key == 0)
+        ).one()
+
+    assert tuple(ranks) == (1, 3)
+    assert _listed(estate)[0].startswith("core.rates")
+
+
+def test_what_is_retired_is_not_listed(estate):
+    """Until something is written to it again."""
+    with writing(estate) as connection:
+        connection.execute(update(tables.dataset).values(retired_at=2))
+
+    assert _listed(estate) == []
+
+
+class Explained:
+    """A reader that keeps how the database means to answer."""
+
+    def __init__(self, reader) -> None:
+        self._reader = reader
+        self.plans: list[str] = []
+
+    def rows(self, sql, values):
+        """The answer."""
+        plan = self._reader.rows(f"EXPLAIN QUERY PLAN {sql}", values)
+        self.plans.append(", ".join(row[3] for row in plan))
+        return self._reader.rows(sql, values)
+
+
+def test_the_list_is_counted_and_cut_by_its_index(embedded):
+    """Words that the database does not know as the index's own would have it read every row."""
+    with open_reader(embedded.url.render_as_string(hide_password=False)) as reader:
+        explained = Explained(reader)
+        datasets(explained, Filters(), NOW)
+
+    counts, rows = explained.plans
+    assert counts == "SCAN d USING COVERING INDEX dataset_listed"
+    assert "SCAN d USING INDEX dataset_listed" in rows
