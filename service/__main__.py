@@ -1,7 +1,6 @@
 """`python -m service`: the service role, API and metrics, in one process."""
 
 import asyncio
-import gc
 import signal
 import sys
 from functools import partial
@@ -25,6 +24,7 @@ from service.acting.by_policy import ByPolicy
 from service.app import create_app
 from service.bookkeeping import Bookkeeper, Work
 from service.impact.clock import ImpactClock
+from service.memory import settle
 from service.metrics import CatalogCollector
 from service.policies import PolicyInForce
 from service.served.keeping import write_down
@@ -83,12 +83,7 @@ async def _serve(settings: Settings, routing: RoutingSettings, delivery: Deliver
         interface=Interfaces.ASGI,
         log_access=False,
     )
-    # What is there by now stays: a collection that goes through it in the middle of a large answer
-    # would double the time of that answer.
-    gc.collect()
-    gc.freeze()
-    # Nor is it gone through for each 700 objects of an answer: it has 20,000, none of them garbage.
-    gc.set_threshold(20_000)
+    settle()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, server.stop)
