@@ -14,7 +14,7 @@ from service.asking import Question
 _TOLD = """
 SELECT d.dataset_key, COALESCE(p.tier, 'optional'), p.owner
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-WHERE d.dataset_key IN (:keys) AND (d.retired_at IS NULL OR d.dataset_key = :key)
+WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
 """
 _PAGE = """
 SELECT i.incident_id, i.fault_at, i.accepted_at
@@ -63,14 +63,12 @@ def impact(asked: Question, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Imp
     """All that is made of this dataset now, to the end; partial past what a walk may hold."""
     key, namespace, name = dataset
     walk = walked(asked, "downstream", [key], depth)
-    affected = _affected(asked, walk)
-    state = next(one.state for one in affected if one.depth == 0)
     page: Row = next(iter(asked.reader.rows(_PAGE, {"key": key})), (None, None, None))
     return Impact(
         dataset_namespace=namespace,
         dataset=name,
-        state=state,
-        affected=sorted((one for one in affected if one.depth > 0), key=_gravity),
+        state=coloured(asked, [key])[0],
+        affected=_affected(asked, walk),
         hidden=len(set().union(*walk.hidden.values())),
         incident_id=page[0],
         fault_at=iso(page[1]),
@@ -82,15 +80,16 @@ def impact(asked: Question, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Imp
 
 
 def _affected(asked: Question, walk: Walk) -> list[AffectedRow]:
-    """What was found, the dataset itself too, as far as it is still there."""
+    """What was found, as far as it is still there: the highest tier first, of it the nearest."""
     depths = dict(zip(walk.keys, walk.depths(), strict=True))
-    told = columns_for(asked.reader, _TOLD, 3, walk.keys, {"key": walk.keys[0]})
+    told = columns_for(asked.reader, _TOLD, 3, walk.keys[1:])
     names, states = all_named(told[0], named(asked, told[0])), coloured(asked, told[0])
-    return [
-        AffectedRow(name[0], name[1], tier, owner, state, depths[key])
+    # Sorted as they are, of which no two have one name: a key of each took twice as long.
+    found = sorted(
+        (_RANKS.get(tier, len(TIERS)), depths[key], *name, tier, owner, state)
         for name, state, key, tier, owner in zip(names, states, *told, strict=True)
+    )
+    return [
+        AffectedRow(namespace, dataset, tier, owner, state, depth)
+        for _, depth, namespace, dataset, tier, owner, state in found
     ]
-
-
-def _gravity(row: AffectedRow) -> tuple[int, int, str, str]:
-    return _RANKS.get(row.tier, len(TIERS)), row.depth, row.dataset_namespace, row.dataset
