@@ -41,6 +41,9 @@ _CLOCK = {
     "outcome",
     "learned_writes",
     "last_seq",
+    # Where a dataset stands in the list is said with its state and its policy, by an evaluation.
+    "state_rank",
+    "tier_rank",
 }
 
 
