@@ -40,6 +40,10 @@ class Live(Protocol):
         """The worst state of each of these; nothing where these are not of this judgement."""
         ...
 
+    def policies_of(self, keys: Sequence[int]) -> list[tuple[str, str | None] | None]:
+        """Tier and owner of each of these; none of what the policy was not resolved for."""
+        ...
+
 
 class Question(msgspec.Struct, frozen=True):
     """What an answer is made from: all reads are of one moment of the catalog.

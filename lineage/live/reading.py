@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from lineage.adjacency import Keys, positions_in
 from lineage.catalog.reader import Reader, columns_for
 from lineage.live.merging import SLICE_BITS, Edges, merged
+from lineage.live.policies import read_policies
 from lineage.live.snapshot import NOTHING, NOWHERE, Mark, Numbers, Snapshot, Texts
-from lineage.live.states import States, read_states
+from lineage.live.states import read_states
 
 _AT_ONCE: Final = 16_000  # names
 _EDGES = """
@@ -41,18 +42,18 @@ SELECT number, (
 
 
 def read_snapshot(reader: Reader, before: Snapshot = NOTHING) -> Snapshot:
-    """All edges of the catalog, what their ends are called, and how all datasets are.
+    """All edges of the catalog, what their ends are called, and what is known of all datasets.
 
     What did not change since `before` is not read; where nothing did, it is `before`.
     """
+    states, policies = read_states(reader, before.states), read_policies(reader, before.policies)
+    if states is not before.states or policies is not before.policies:
+        before = msgspec.structs.replace(before, states=states, policies=policies)
     mark: Mark = {number: told for number, told in reader.rows(_MARKS) if told is not None}
-    states = read_states(reader, before.states)
-    if mark != before.mark:
-        return _snapshot(reader, mark, states, before)
-    return before if states is before.states else msgspec.structs.replace(before, states=states)
+    return before if mark == before.mark else _of_edges(reader, mark, before)
 
 
-def _snapshot(reader: Reader, mark: Mark, states: States, before: Snapshot) -> Snapshot:
+def _of_edges(reader: Reader, mark: Mark, before: Snapshot) -> Snapshot:
     was = before.mark
     changed = [number for number in was.keys() | mark.keys() if was.get(number) != mark.get(number)]
     read = _edges(reader, changed)
@@ -67,7 +68,8 @@ def _snapshot(reader: Reader, mark: Mark, states: States, before: Snapshot) -> S
         jobs=_jobs(reader, found.job_keys, read, before),
         ways=found.ways,
         mark=mark,
-        states=states,
+        states=before.states,
+        policies=before.policies,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lineage.adjacency import Adjacency, Flags, Keys, Positions, adjacency, positions_in
+from lineage.live.policies import NOT_RESOLVED, Policies, Policy
 from lineage.live.states import NOT_JUDGED, Judged, States
 from lineage.walks import NOBODY, Walk, too_deep, too_many
 
@@ -40,7 +41,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         jobs: their names; the ways number them by position here.
         ways: `upstream` and `downstream`.
         mark: of these edges; where others are, it is another.
-        states: of all datasets.
+        states, policies: of all datasets.
     """
 
     keys: Keys
@@ -52,6 +53,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
     ways: dict[str, Way]
     mark: Mark
     states: States
+    policies: Policies
 
     def walked(
         self, way: str, starts: Iterable[int], depth: int, most: int, sees: Sees | None = None
@@ -85,12 +87,16 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         """The worst state of each of these; nothing where these are not of this judgement."""
         return self.states.of(keys) if self.states.judged == judged else None
 
+    def policies_of(self, keys: Sequence[int]) -> list[Policy | None]:
+        """Tier and owner of each of these; none of what the policy was not resolved for."""
+        return self.policies.of(keys)
+
 
 def _nothing() -> Snapshot:
     none, keys, texts = np.array([], np.int32), np.array([], np.int64), np.array([], object)
     way = Way(adjacency(keys, keys, 0), none)
     ways = {"upstream": way, "downstream": way}
-    return Snapshot(keys, texts, none, [], keys, texts, ways, {}, NOT_JUDGED)
+    return Snapshot(keys, texts, none, [], keys, texts, ways, {}, NOT_JUDGED, NOT_RESOLVED)
 
 
 NOTHING = _nothing()

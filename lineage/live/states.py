@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lineage.adjacency import Keys, positions_in
 from lineage.catalog.noted import EDGES_EVALUATED_AT
 from lineage.catalog.reader import Reader
+from lineage.live.pieces import in_pieces
 from lineage.states import BAD, GOOD, LEARNING, UNKNOWN
 
 # All that writes states is one of these two evaluations, in a transaction with its instant.
@@ -21,7 +22,6 @@ SELECT (SELECT MAX(as_of) FROM evaluation),
   (SELECT value FROM meta WHERE name = '{EDGES_EVALUATED_AT}')
 """  # noqa: S608 - a constant
 _NAMES: Final = np.array([None, GOOD, LEARNING, UNKNOWN, BAD], object)
-_PIECES: Final = 16  # of the keys, so that a large estate is not in memory as texts
 _STATES = f"""
 SELECT dataset_key, CASE state WHEN '{GOOD}' THEN 1 WHEN '{LEARNING}' THEN 2
   WHEN '{UNKNOWN}' THEN 3 WHEN '{BAD}' THEN 4 ELSE 0 END
@@ -55,14 +55,10 @@ def read_states(reader: Reader, before: States) -> States:
     (judged,) = reader.rows(_JUDGED)
     if judged == before.judged:
         return before
-    width = 2**64 // _PIECES
-    lows = [-(2**63) + number * width for number in range(_PIECES)]
-    read = [_piece(reader, low, low + width - 1) for low in lows]
+    read = [
+        (np.array(keys, np.int64), np.array(numbers, np.int8))
+        for keys, numbers in in_pieces(reader, _STATES, 2)
+    ]
     keys, numbers = (np.concatenate(parts) for parts in zip(*read, strict=True))
     order = np.argsort(keys)
     return States(judged, keys[order], numbers[order])
-
-
-def _piece(reader: Reader, low: int, high: int) -> tuple[Keys, NDArray[np.int8]]:
-    keys, numbers = reader.columns(_STATES, 2, {"low": low, "high": high})
-    return np.array(keys, np.int64), np.array(numbers, np.int8)

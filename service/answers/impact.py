@@ -2,20 +2,14 @@
 
 import msgspec
 
-from lineage.catalog.reader import Row, columns_for
 from lineage.states import TIERS
 from lineage.walks import Walk
 from service.answers.moments import iso, seconds_between
 from service.answers.named import Dataset
 from service.answers.run_shapes import Instant
-from service.answers.walk import MOST_DEPTH, all_named, coloured, named, walked
+from service.answers.walk import MOST_DEPTH, all_named, coloured, named, responsible, walked
 from service.asking import Question
 
-_TOLD = """
-SELECT d.dataset_key, COALESCE(p.tier, 'optional'), p.owner
-FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
-"""
 _PAGE = """
 SELECT i.incident_id, i.fault_at, i.accepted_at
 FROM incident_member m JOIN incident i ON i.incident_id = m.incident_id
@@ -63,7 +57,7 @@ def impact(asked: Question, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Imp
     """All that is made of this dataset now, to the end; partial past what a walk may hold."""
     key, namespace, name = dataset
     walk = walked(asked, "downstream", [key], depth)
-    page: Row = next(iter(asked.reader.rows(_PAGE, {"key": key})), (None, None, None))
+    page = next(iter(asked.reader.rows(_PAGE, {"key": key})), (None, None, None))
     return Impact(
         dataset_namespace=namespace,
         dataset=name,
@@ -81,13 +75,14 @@ def impact(asked: Question, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Imp
 
 def _affected(asked: Question, walk: Walk) -> list[AffectedRow]:
     """What was found, as far as it is still there: the highest tier first, of it the nearest."""
-    depths = dict(zip(walk.keys, walk.depths(), strict=True))
-    told = columns_for(asked.reader, _TOLD, 3, walk.keys[1:])
-    names, states = all_named(told[0], named(asked, told[0])), coloured(asked, told[0])
+    keys = walk.keys[1:]
+    names, states = all_named(keys, named(asked, keys)), coloured(asked, keys)
+    told = zip(responsible(asked, keys), walk.depths()[1:], names, states, strict=True)
     # Sorted as they are, of which no two have one name: a key of each took twice as long.
     found = sorted(
-        (_RANKS.get(tier, len(TIERS)), depths[key], *name, tier, owner, state)
-        for name, state, key, tier, owner in zip(names, states, *told, strict=True)
+        (_RANKS[policy[0]], depth, *name, *policy, state)
+        for policy, depth, name, state in told
+        if policy is not None
     )
     return [
         AffectedRow(namespace, dataset, tier, owner, state, depth)

@@ -1,6 +1,7 @@
 """Walks of the graph, level by level, of what may be seen of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from lineage.catalog.reader import Reader, Values, rows_for
 from lineage.walks import NOBODY, Walk, too_deep, too_many
@@ -9,6 +10,7 @@ from service.answers.datasets import states_of, states_of_now
 from service.asking import Question
 
 Name = tuple[str, str]  # namespace, name
+Policy = tuple[str, str | None]  # tier, owner
 
 MOST_NODES = 5_000
 MOST_DEPTH = 100
@@ -19,6 +21,12 @@ NEXT = {
     " WHERE upstream_key IN (:keys)",
 }
 NAMES = "SELECT dataset_key, namespace, name FROM dataset WHERE dataset_key IN (:keys)"
+_POLICIES = """
+SELECT d.dataset_key, COALESCE(p.tier, 'optional'), p.owner
+FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
+"""
+_Known = TypeVar("_Known", Name, Policy)
 
 DIRECTIONS: dict[str, tuple[str, ...]] = {"upstream": ("upstream",), "downstream": ("downstream",)}
 DIRECTIONS["both"] = ("upstream", "downstream")
@@ -34,14 +42,32 @@ def walked(asked: Question, way: str, starts: Iterable[int], depth: int) -> Walk
 
 def named(asked: Question, keys: Sequence[int]) -> list[Name | None]:
     """Namespace and name of each of these datasets; none of what the catalog does not have."""
-    known: list[Name | None] = [None] * len(keys)
-    if asked.live is not None:
-        known = asked.live.named(keys)
+    held = None if asked.live is None else asked.live.named(keys)
+    return _told(keys, held, lambda unknown: names_of(asked.reader, unknown))
+
+
+def responsible(asked: Question, keys: Sequence[int]) -> list[Policy | None]:
+    """Tier and owner of each of these datasets; none of what is retired, or not in the catalog."""
+    held = None if asked.live is None else asked.live.policies_of(keys)
+
+    def asked_for(unknown: Sequence[int]) -> dict[int, Policy]:
+        rows = rows_for(asked.reader, _POLICIES, unknown)
+        return {key: (tier, owner) for key, tier, owner in rows}
+
+    return _told(keys, held, asked_for)
+
+
+def _told(
+    keys: Sequence[int],
+    held: list[_Known | None] | None,
+    asked_for: Callable[[Sequence[int]], Mapping[int, _Known]],
+) -> list[_Known | None]:
+    """Of each of these what is in memory, and what only the catalog knows."""
+    known = held or [None] * len(keys)
     if None not in known:  # as a rule, and told in no time
         return known
-    unknown = [key for key, name in zip(keys, known, strict=True) if name is None]
-    found = names_of(asked.reader, unknown)
-    return [name or found.get(key) for key, name in zip(keys, known, strict=True)]
+    found = asked_for([key for key, each in zip(keys, known, strict=True) if each is None])
+    return [each or found.get(key) for key, each in zip(keys, known, strict=True)]
 
 
 def coloured(asked: Question, keys: Sequence[int]) -> list[str]:

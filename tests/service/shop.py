@@ -11,6 +11,7 @@ from lineage.clock import to_micros
 from lineage.keys import key
 from slis.dataset_policies import rank_tiers
 from slis.dataset_states import mark_worst
+from tests.lineage.policies import policy_row
 
 NAMESPACE = "s3://shop"
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
@@ -20,6 +21,7 @@ LAGS = {"0.5": 10.0, "30.0": 90.0, "+Inf": 100.0, "sum": 812.5, "history": 40.0,
 
 RAW, CORE, MART, REF = "raw/orders", "core/orders", "mart/daily", "ref/countries"
 NAMES = (RAW, CORE, MART, REF)
+_INHERITED = {"tier_origin": "inherited", "tier_reason": "made into core/orders"}
 _Rows = dict[str, list[dict[str, Any]]]  # by table
 
 
@@ -48,7 +50,7 @@ def add_dataset(engine: Engine, namespace: str, name: str, state: str = "bad") -
     dataset = key(namespace, name)
     with writing(engine) as connection:
         connection.execute(insert(tables.dataset), [dataset_row(name, namespace)])
-        connection.execute(insert(tables.dataset_policy), [policy_row(dataset, "critical")])
+        connection.execute(insert(tables.dataset_policy), [policy_row(dataset)])
         connection.execute(insert(tables.dataset_state), [state_row(dataset, "M2", state, "late")])
         mark_worst(connection)
         rank_tiers(connection)
@@ -98,10 +100,10 @@ def _judged() -> _Rows:
     raw, core, mart, ref = (dataset_key(name) for name in NAMES)
     return {
         "dataset_policy": [
-            policy_row(raw, "critical", "inherited"),
-            policy_row(core, "critical") | {"owner": "sales", "owner_origin": "policy"},
+            policy_row(raw, **_INHERITED),
+            policy_row(core, owner="sales", owner_origin="policy"),
             policy_row(mart, "important"),
-            policy_row(ref, "critical", "inherited"),
+            policy_row(ref, **_INHERITED),
         ],
         "dataset_state": [
             state_row(raw, "M1", "good", None),
@@ -160,24 +162,6 @@ def dataset_row(name: str, namespace: str = NAMESPACE) -> dict[str, Any]:
         "first_seen_at": at(0),
         "last_seen_at": at(3),
         "retired_at": None,
-    }
-
-
-def policy_row(dataset: int, tier: str = "critical", origin: str = "declared") -> dict[str, Any]:
-    """A row of `dataset_policy`."""
-    return {
-        "dataset_key": dataset,
-        "tier": tier,
-        "tier_origin": origin,
-        "tier_reason": "made into core/orders" if origin == "inherited" else None,
-        "owner": None,
-        "owner_origin": None,
-        "is_source": False,
-        "is_generated": False,
-        "is_streaming": False,
-        "is_declared": False,
-        "is_regulated": False,
-        "declared_limit_seconds": None,
     }
 
 

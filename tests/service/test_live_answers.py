@@ -12,6 +12,7 @@ from sqlalchemy import Engine, delete, insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.noted import POLICY_FINGERPRINT
 from lineage.catalog.reader import open_reader
 from lineage.clock import to_micros
 from lineage.live.held import LiveLineage
@@ -25,6 +26,7 @@ from service.answers.node_graph import graph_edges, graph_nodes, neighbourhood
 from service.app import create_app
 from service.asking import Question, question
 from service.settings import Settings
+from tests.lineage.policies import policy_row
 from tests.service import shop
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -35,8 +37,14 @@ EDGES = st.lists(
 SIGHTS = st.sampled_from([EVERYTHING, Sight(["s3://?"]), Sight(["s3://a"])])
 
 
+RETIRED = 4
+
+
 def fill(catalog: Engine, edges: list[tuple[int, int, int]]) -> None:
-    """Datasets 1 to 11 of three namespaces, and one that has edges alone."""
+    """Datasets 1 to 11 of three namespaces, and one that has edges alone.
+
+    The policy was resolved for the first five, without the one that is retired.
+    """
     seen = {"first_seen_at": 1, "last_seen_at": 1}
     datasets = [
         {"dataset_key": key, "canonical_key": key, "namespace": SPACES[key % 3], "name": f"t{key}"}
@@ -46,10 +54,20 @@ def fill(catalog: Engine, edges: list[tuple[int, int, int]]) -> None:
         {"upstream_key": up, "downstream_key": down, "job_key": job, "job_name": f"j{job}"}
         for up, down, job in edges
     ]
+    policies = [
+        policy_row(1, "optional", None),
+        policy_row(2, "important", "a"),
+        policy_row(3, "critical", "b"),
+        policy_row(5, "critical", "a"),
+    ]
     with writing(catalog) as connection:
-        connection.execute(delete(tables.edge))
-        connection.execute(delete(tables.dataset))
+        for table in (tables.edge, tables.dataset, tables.dataset_policy, tables.meta):
+            connection.execute(delete(table))
         connection.execute(insert(tables.dataset), [{**row, **seen} for row in datasets])
+        retired = update(tables.dataset).where(tables.dataset.c.dataset_key == RETIRED)
+        connection.execute(retired.values(retired_at=1))
+        connection.execute(insert(tables.dataset_policy), policies)
+        connection.execute(insert(tables.meta), {"name": POLICY_FINGERPRINT, "value": "p"})
         if rows:
             told = {"job_namespace": "n", "runs": 1, **seen}
             connection.execute(insert(tables.edge), [{**row, **told} for row in rows])
@@ -134,6 +152,29 @@ def test_states_are_those_of_the_evaluation_that_the_answer_sees(embedded):
     judge(embedded, 2, "bad")
     with question(settings_of(embedded), clock=lambda: NOW, live=held) as later:
         assert below(later) == "bad"
+
+
+def test_tiers_and_owners_are_those_that_the_policy_gave_last(embedded):
+    """From memory, as they were when it was read; what it does not know there, the catalog says."""
+
+    def told(question: Question) -> list[tuple[str, str, str | None]]:
+        affected = impact(question, (1, SPACES[1], "t1")).affected
+        return [(each.dataset, each.tier, each.owner) for each in affected]
+
+    fill(embedded, [(1, 2, 1), (2, 3, 1), (2, RETIRED, 1), (3, 6, 1)])
+    with asked(embedded, EVERYTHING) as (_, live):
+        held = live.live
+    with writing(embedded) as connection:
+        connection.execute(update(tables.dataset_policy).values(tier="optional", owner="x"))
+        connection.execute(insert(tables.dataset_policy), policy_row(6, "important", "y"))
+    with question(settings_of(embedded), clock=lambda: NOW, live=held) as later:
+        assert told(later) == [
+            ("t3", "critical", "b"),
+            ("t2", "important", "a"),
+            ("t6", "important", "y"),
+        ]
+    with question(settings_of(embedded), clock=lambda: NOW) as asked_of_catalog:
+        assert told(asked_of_catalog)[0] == ("t6", "important", "y")
 
 
 def test_a_state_in_memory_is_no_newer_than_its_evaluation(embedded):

@@ -13,6 +13,7 @@ from service.metrics import CatalogCollector
 from service.settings import Settings
 from slis.dataset_policies import rank_tiers
 from slis.dataset_states import mark_worst
+from tests.lineage.policies import policy_row
 from tests.service import shop
 
 HOSTILE = ['"} or vector(1) #', "line\nbreak", "back\\slash", 'quote"d', "tab\t\u202eend"]
@@ -216,7 +217,7 @@ def _crowd(catalog: Engine, count: int) -> None:
     keys = [key(shop.NAMESPACE, name) for name in names]
     with writing(catalog) as connection:
         connection.execute(insert(tables.dataset), [shop.dataset_row(name) for name in names])
-        connection.execute(insert(tables.dataset_policy), [shop.policy_row(k) for k in keys])
+        connection.execute(insert(tables.dataset_policy), [policy_row(k) for k in keys])
         for sli in ("M1", "M2"):
             rows = [shop.state_row(k, sli, "bad", "late") for k in keys]
             connection.execute(insert(tables.dataset_state), rows)

@@ -13,6 +13,7 @@ from lineage.keys import key
 from service.diagnosis.ranking import Diagnosis, Difference
 from slis.dataset_policies import rank_tiers
 from slis.dataset_states import mark_worst
+from tests.lineage.policies import policy_row
 from tests.service import shop
 
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
@@ -45,8 +46,7 @@ def _rows(now: int) -> dict[str, _Rows]:
     return {
         "dataset": [shop.dataset_row(name) for name in HOSTILE],
         "dataset_policy": [
-            shop.policy_row(one, "important") | {"owner": MARKUP, "owner_origin": "policy"}
-            for one in hostile
+            policy_row(one, "important", MARKUP, owner_origin="policy") for one in hostile
         ],
         "dataset_state": [shop.state_row(one, "M2", "bad", "upstream_late") for one in hostile],
         "edge": [_edge(core, one) for one in hostile],

@@ -6,6 +6,7 @@ from lineage.catalog import tables
 from lineage.clock import from_micros
 from service.gameday.kept import KeptSlab, SlabFigures
 from slis.replay.arrivals import ACTIVITY
+from tests.lineage.policies import policy_row
 
 SECOND = 1_000_000
 HOUR = 3_600 * SECOND
@@ -33,12 +34,6 @@ def _dataset(key, name):
     return row(tables.dataset, dataset_key=key, **named, **seen)
 
 
-def _policy(key):
-    flags = dict.fromkeys(("is_source", "is_generated", "is_streaming", "is_declared"), False)
-    held = {"tier": "critical", "tier_origin": "declared", "owner": "shop"}
-    return row(tables.dataset_policy, dataset_key=key, **held, **flags)
-
-
 def _limit(key):
     told = {"cadence_class": "hourly", "gaps": 9, "explanation": "", "learned_at": START}
     return row(
@@ -62,7 +57,7 @@ def _table(rows):
 
 STANDING = {
     "dataset": _table([_dataset(ORDERS, "core/orders"), _dataset(REVENUE, "mart/revenue")]),
-    "dataset_policy": _table([_policy(ORDERS), _policy(REVENUE)]),
+    "dataset_policy": _table([policy_row(ORDERS, owner="shop"), policy_row(REVENUE, owner="shop")]),
     "dataset_limit": _table([_limit(ORDERS), _limit(REVENUE)]),
     "edge": _table([_edge()]),
     "ingestion_gap": _table([]),

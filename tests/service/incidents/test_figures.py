@@ -10,7 +10,7 @@ from lineage.catalog.engine import catalog_url, writing
 from lineage.catalog.reader import open_reader
 from service import incident_figures as module
 from tests.alerts.watch.estate import micros
-from tests.service import shop
+from tests.lineage.policies import policy_row
 
 NOON = 12 * 3600
 
@@ -50,7 +50,7 @@ def test_critical_datasets_are_counted_once_though_bad_and_below(samples, number
     with writing(watched.engine) as connection:
         # The estate's own datasets are of other tiers than what is counted here.
         connection.execute(update(tables.dataset_policy).values(tier="optional"))
-        connection.execute(insert(tables.dataset_policy), [shop.policy_row(key) for key in keys])
+        connection.execute(insert(tables.dataset_policy), [policy_row(key) for key in keys])
         rows = [{"incident_id": number, "dataset_key": key, "hops": 1} for key in keys]
         connection.execute(insert(tables.incident_impact), rows)
         member = {"incident_id": number, "dataset_key": 900, "kind": "late", "onset": 1}

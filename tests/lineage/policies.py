@@ -1,0 +1,13 @@
+"""Rows of `dataset_policy`, as the policy was resolved."""
+
+from lineage.catalog import tables
+
+_NOTHING = {column.name: None if column.nullable else False for column in tables.dataset_policy.c}
+
+
+def policy_row(
+    key: int, tier: str = "critical", owner: str | None = None, **other: object
+) -> dict[str, object]:
+    """Of a dataset of this declared tier, of which nothing else is known."""
+    known = {"dataset_key": key, "tier": tier, "tier_origin": "declared", "owner": owner}
+    return {**_NOTHING, **known, **other}
