@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from lineage.catalog import tables
+from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
 from lineage.clock import from_micros
 from service.gameday.kept import KeptSlab, SlabFigures
 from slis.replay.arrivals import ACTIVITY
@@ -31,7 +32,8 @@ def row(table, **values: object):
 def _dataset(key, name):
     seen = {"first_seen_at": START - 100 * HOUR, "last_seen_at": START}
     named = {"namespace": "s3://lake", "name": name, "canonical_key": key}
-    return row(tables.dataset, dataset_key=key, **named, **seen)
+    ranks = {"state_rank": NOT_JUDGED, "tier_rank": NO_TIER}
+    return row(tables.dataset, dataset_key=key, **named, **seen, **ranks)
 
 
 def _limit(key):
