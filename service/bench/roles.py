@@ -1,6 +1,7 @@
 """The roles that a measurement asks: a service, and a pipeline with 1,000 events a second."""
 
 import http.client
+import itertools
 import re
 import sys
 import threading
@@ -41,7 +42,7 @@ class Roles:
     def start_service(self) -> None:
         """And wait until it answers."""
         self._start(self._commands["service"])
-        _wait_until(self._answers, "the service did not answer")
+        wait_until(self._answers, "the service did not answer")
 
     def start_events(self) -> None:
         """The pipeline, and its sender; until the first batch has landed."""
@@ -49,7 +50,7 @@ class Roles:
         sender = ["-m", "slis.spool_events", spool, str(EVENTS_A_SECOND), str(_LONG)]
         self._start(RoleCommand(role="sender", argv=(sys.executable, *sender)))
         self._start(self._commands["pipeline"])
-        _wait_until(self._has_landed, "no event landed")
+        wait_until(self._has_landed, "no event landed")
         self._to.close()  # the service may have, meanwhile; the next question opens it anew
 
     def ask(self, path: str) -> bytes:
@@ -101,7 +102,12 @@ class Roles:
             return bool(reader.rows("SELECT 1 FROM batch LIMIT 1"))
 
 
-def _wait_until(condition: Callable[[], bool], trouble: str) -> None:
+def wait_until(condition: Callable[[], bool], trouble: str) -> None:
+    """Until it holds.
+
+    Raises:
+        RuntimeError: it does not for two minutes.
+    """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while not condition():
         if time.monotonic() > deadline:
@@ -132,22 +138,33 @@ class Markers:
             named = [name for name in self._written if name in body]
             self._ages += [now - self._written.pop(name) for name in named]
 
-    def ages(self) -> list[float]:
-        """Seconds from each edge's commit to the first answer that had it."""
+    def end(self, ask: Callable[[], bytes]) -> list[float]:
+        """Seconds from each edge's commit to the first answer that had it.
+
+        No more are written, and the first dataset's lineage is asked for until it has them all.
+        """
+        self._stop_writing()
+
+        def have_been_seen() -> bool:
+            self.look(ask())
+            return bool(self._ages) and not self._written
+
+        wait_until(have_been_seen, "lineage did not have all edges")
         return self._ages
 
     def close(self) -> None:
         """Write no more."""
+        self._stop_writing()
+        self._engine.dispose()
+
+    def _stop_writing(self) -> None:
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
-        self._engine.dispose()
 
     def _write(self) -> None:
         first = key(estate_rows.NAMESPACE, estate_rows.name_of(0))
-        number = 0
-        while not self._stop.wait(1.0):
-            number += 1
+        for number in itertools.count():
             name = f"marker-{number}-"
             now = to_micros(datetime.now(UTC))
             seen = {"first_seen_at": now, "last_seen_at": now}
@@ -160,3 +177,5 @@ class Markers:
                 connection.execute(insert(tables.edge), {**ends, **job, **seen})
             with self._lock:
                 self._written[name.encode()] = time.monotonic()
+            if self._stop.wait(1.0):
+                return

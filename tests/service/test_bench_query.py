@@ -19,6 +19,6 @@ def test_a_small_estate_answers_alone_and_while_events_change_it(monkeypatch):
         assert one.kilobytes > 10, "100 datasets are more than that"
     assert lineage.recursive_sql_ms is not None
     assert lineage.holds == (lineage.while_events_p95_ms < 50)
-    assert report.oldest_answer_seconds is not None, "no answer had an edge that came meanwhile"
+    assert report.oldest_answer_seconds > 0
     [graph] = report.graphs
     assert graph.service_mib > 50
