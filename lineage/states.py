@@ -25,6 +25,7 @@ CRITICAL: Final = "critical"
 IMPORTANT: Final = "important"
 OPTIONAL: Final = "optional"
 TIERS: tuple[Tier, ...] = get_args(Tier)  # from the highest
+TIER_RANKS: dict[str, int] = {tier: rank for rank, tier in enumerate(TIERS)}
 
 # `default`: nobody declared a tier and nothing that is made of the dataset has one.
 TierOrigin = Literal["declared", "inherited", "default"]

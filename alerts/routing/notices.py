@@ -13,7 +13,7 @@ from alerts.routing.picture import Picture, Theirs
 from alerts.routing.scene import Scene, notice_at
 from alerts.routing.sheet import Sheet
 from alerts.routing.telling import Notice
-from lineage.states import TIERS
+from lineage.states import TIER_RANKS
 
 
 def prepare(sheet: Sheet, picture: Picture, news: Iterable[Event], scene: Scene) -> None:
@@ -67,7 +67,7 @@ def _gravest(impacted: Iterable[tuple[Impacted, ...]]) -> tuple[Impacted, ...]:
 
 
 def _rank(tier: str) -> int:
-    return TIERS.index(tier) if tier in TIERS else len(TIERS)
+    return TIER_RANKS.get(tier, len(TIER_RANKS))
 
 
 def _summed(tiers: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:

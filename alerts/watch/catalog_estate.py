@@ -14,7 +14,7 @@ from sqlalchemy import Connection, text
 from alerts.incidents.estate import DATASET, MICROS, NEVER, NO_KEY, Edges, Estate, Rows, estate
 from alerts.watch.failures import Failure, failures
 from lineage import keys
-from lineage.states import BAD, GOOD, OPTIONAL, TIERS, UNKNOWN
+from lineage.states import BAD, GOOD, OPTIONAL, TIER_RANKS, UNKNOWN
 
 _DATASETS = """
     SELECT d.dataset_key, a.last_job_namespace, a.last_job_name,
@@ -100,9 +100,7 @@ def _rows(columns: list[Sequence[Any]]) -> tuple[Rows, Jobs]:
     rows["key"], (rows["job_key"], jobs) = columns[0], _jobs(columns[1], columns[2])
     rows["last_written_at"], rows["failed_at"] = columns[3], columns[4]
     rows["cadence_seconds"] = np.array(columns[6], dtype=np.float64)  # None is nan
-    rows["tier"] = [
-        TIERS.index(tier) if tier in TIERS else TIERS.index(OPTIONAL) for tier in columns[7]
-    ]
+    rows["tier"] = [TIER_RANKS.get(tier, TIER_RANKS[OPTIONAL]) for tier in columns[7]]
     rows["is_source"] = columns[8]
     rows["is_observable"] = [
         one in _JUDGED or two in _JUDGED for one, two in zip(columns[9], columns[10], strict=True)

@@ -7,7 +7,7 @@ import msgspec
 
 from lineage.catalog.ranks import LISTED, WORST_FIRST
 from lineage.catalog.reader import Reader, Row, columns_for
-from lineage.states import GOOD, TIERS, UNKNOWN
+from lineage.states import GOOD, TIER_RANKS, UNKNOWN
 from service.access.sight import EVERYTHING, Sight
 from service.answers.cursors import Text, Whole, cursor_of, key_of
 from service.answers.moments import Evaluated, iso
@@ -42,7 +42,6 @@ ORDER BY {_KEY}
 """  # noqa: S608 - constants only
 _SortKey = tuple[Whole, Whole, Text, Text]
 _EVERY = 2**62
-_TIER_RANKS: dict[str, int] = {tier: rank for rank, tier in enumerate(TIERS)}
 _NOBODYS = -1
 _STATES = "SELECT dataset_key, state FROM dataset_state WHERE is_worst AND dataset_key IN (:keys)"
 
@@ -141,7 +140,7 @@ def _where(
     reader: Reader, filters: Filters, sight: Sight, evaluated: Evaluated
 ) -> tuple[str, dict[str, Any]]:
     """Conditions of what is asked for and may be seen, and their values."""
-    tier = None if filters.tier is None else _TIER_RANKS.get(filters.tier, _NOBODYS)
+    tier = None if filters.tier is None else TIER_RANKS.get(filters.tier, _NOBODYS)
     contains = None if filters.contains is None else f"%{literal(filters.contains)}%"
     asked = {"tier": tier, "owner": filters.owner, "contains": contains}
     given = {name: value for name, value in asked.items() if value is not None}

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from lineage.states import TIERS
+from lineage.states import TIER_RANKS
 from lineage.walks import Walk
 from service.answers.moments import iso, seconds_between
 from service.answers.named import Dataset
@@ -17,9 +17,6 @@ WHERE m.dataset_key = :key AND m.left_at IS NULL AND i.severity = 'page'
 AND i.state IN ('open', 'acknowledged')
 ORDER BY i.opened_at, i.incident_id LIMIT 1
 """
-
-
-_RANKS: dict[str, int] = {tier: rank for rank, tier in enumerate(TIERS)}
 
 
 class AffectedRow(msgspec.Struct, frozen=True):
@@ -80,7 +77,7 @@ def _affected(asked: Question, walk: Walk) -> list[AffectedRow]:
     told = zip(responsible(asked, keys), walk.depths()[1:], names, states, strict=True)
     # Sorted as they are, of which no two have one name: a key of each took twice as long.
     found = sorted(
-        (_RANKS[policy[0]], depth, *name, *policy, state)
+        (TIER_RANKS[policy[0]], depth, *name, *policy, state)
         for policy, depth, name, state in told
         if policy is not None
     )
