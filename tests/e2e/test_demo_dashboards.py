@@ -58,6 +58,7 @@ scrape_configs:
   - {{job_name: lineward, static_configs: [{{targets: ["127.0.0.1:{metrics}"]}}]}}
   - {{job_name: lineward-collector, static_configs: [{{targets: ["127.0.0.1:{events}"]}}]}}
 """
+_SCRAPED = 2.0  # nothing is new before
 _SETTLED = "sum(sli_tier:lineage_error_budget_left:ratio30d)"
 
 
@@ -70,7 +71,7 @@ def test_every_panel_has_data_over_the_demo_or_is_known_to_have_none(tmp_path: P
         until(lambda: prometheus.ask(_SETTLED, is_range=False))
         # What comes last is the evaluation of the last batch, on a machine that is busy.
         with suppress(AssertionError):
-            until(lambda: _empty(prometheus) - BY_CHANCE <= set(RIGHTLY_EMPTY))
+            until(lambda: _empty(prometheus) - BY_CHANCE <= set(RIGHTLY_EMPTY), pause=_SCRAPED)
         empty = _empty(prometheus)
 
     assert sorted((empty - BY_CHANCE) ^ set(RIGHTLY_EMPTY)) == []

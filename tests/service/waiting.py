@@ -14,15 +14,19 @@ def until(
     condition: Callable[[], _Found | None],
     *,
     seconds: float = PATIENCE_SECONDS,
+    pause: float = 0.02,
     told: Callable[[], object] = lambda: "",
 ) -> _Found:
-    """What the condition gives as soon as it gives anything; fails at the deadline, as is told."""
+    """What the condition gives as soon as it gives anything; fails at the deadline, as is told.
+
+    A condition that costs much of what it waits for is asked with a longer `pause`, in seconds.
+    """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = condition()
         if found:
             return found
-        time.sleep(0.02)
+        time.sleep(pause)
     message = f"not within {seconds} s: {condition} {told()}"
     raise AssertionError(message)
 
