@@ -69,7 +69,8 @@ def _rows(now: int) -> dict[str, _Rows]:
             _hour("M6", "all", hour, 998.0, 1_000.0),
         ],
         "incident": [
-            incident_row(INCIDENT, "open", "page", "job etl fails", now),
+            incident_row(INCIDENT, "open", "page", "job etl fails", now)
+            | {"acknowledged_at": now - 120_000_000},  # it came back: nobody is on it
             incident_row(OTHER, "acknowledged", "ticket", f"{MARKUP} is late", now),
             *(
                 incident_row(f"{n:016x}", "open", "ticket", f"{n}: {'much to tell ' * 12}", now)
