@@ -21,9 +21,11 @@ from lineage.states import TIERS, Tier
 from slis.noted import note, noted
 from slis.working_time import plan_of
 
+# One dataset that is retired while another is written again leaves their count as it was.
 _CHANGES = """
     SELECT (SELECT count(*) FROM dataset),
         (SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL),
+        (SELECT max(retired_at) FROM dataset),
         (SELECT count(*) FROM dataset WHERE canonical_key <> dataset_key),
         (SELECT count(*) FROM edge), (SELECT count(*) FROM edge WHERE runs >= 3),
         (SELECT count(*) FROM tag), (SELECT count(*) FROM ownership)
