@@ -43,8 +43,7 @@ class LiveLineage:
             now = self._monotonic()
             if now >= self._due and self._reading is None:
                 self._due = now + EVERY_SECONDS
-                self._reading = threading.Thread(target=self._read, name="lineage", daemon=True)
-                self._reading.start()
+                self._begin()
             if self._held is None or now - self._held[0] > OLDEST_SECONDS:
                 return None
             return self._held[1]
@@ -54,6 +53,15 @@ class LiveLineage:
         reading = self._reading
         if reading is not None:
             reading.join()
+
+    def _begin(self) -> None:
+        reading = threading.Thread(target=self._read, name="lineage", daemon=True)
+        try:
+            reading.start()
+        except RuntimeError:  # no more threads: the catalog answers, and the next second tries
+            log.warning("lineage_not_read", exc_info=True)
+        else:
+            self._reading = reading
 
     def _read(self) -> None:
         began, found = self._monotonic(), None

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 
 import pytest
 from structlog.testing import capture_logs
@@ -129,6 +130,24 @@ def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, hand):
 
     told = [one["event"] for one in said if one["log_level"] == "warning"]
     assert told == ["lineage_not_read", "lineage_not_read"]
+
+
+def test_a_process_that_may_have_no_more_threads_tries_again(embedded, hand, monkeypatch):
+    """That question is the catalog's; a second later it is read."""
+    live = LiveLineage(url_of(embedded), hand)
+    with monkeypatch.context() as limited, capture_logs() as said:
+        limited.setattr(threading.Thread, "start", _refused)
+        assert live.current() is None
+    hand.at += 1.0
+    live.current()
+    live.wait()
+
+    assert live.current() is not None
+    assert [one["event"] for one in said] == ["lineage_not_read"]
+
+
+def _refused(_):
+    raise RuntimeError
 
 
 def test_reading_leaves_the_writer_its_wal(embedded, tmp_path, hand):
