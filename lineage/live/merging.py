@@ -18,7 +18,7 @@ SLICE_BITS: Final = 56
 
 
 class Edges(msgspec.Struct, frozen=True, eq=False):
-    """By their keys, one of each an edge."""
+    """Three columns of keys of one length, a row an edge."""
 
     upstream: Keys
     downstream: Keys

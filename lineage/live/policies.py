@@ -1,7 +1,6 @@
-"""Tier and owner of each dataset, in memory: who is told of thousands is found by them.
+"""Tier and owner of each dataset, in memory: an impact of thousands looks them up here.
 
-As the policy was resolved last. What it was not resolved for is not here: what came since, and
-what is retired.
+As the policy was resolved last. What came since is not here; what was retired since still is.
 """
 
 from collections.abc import Sequence

@@ -16,7 +16,8 @@ from lineage.catalog.reader import Reader
 from lineage.live.pieces import in_pieces
 from lineage.states import BAD, GOOD, LEARNING, UNKNOWN
 
-# All that writes states is one of these two evaluations, in a transaction with its instant.
+# All that judges is one of these two evaluations, in a transaction with its instant. (A batch that
+# folds one dataset into another forgets the first one's states; the next evaluation follows.)
 _JUDGED: Final = f"""
 SELECT (SELECT MAX(as_of) FROM evaluation),
   (SELECT value FROM meta WHERE name = '{EDGES_EVALUATED_AT}')

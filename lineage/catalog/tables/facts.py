@@ -1,4 +1,7 @@
-"""Datasets and the facts of them: written by the pipeline, in the transaction of the batch."""
+"""Datasets and the facts of them: written by the pipeline, in the transaction of the batch.
+
+Evaluations write the two ranks of a dataset, with the state or the tier that they are of.
+"""
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text, text
 
