@@ -10,7 +10,7 @@ import msgspec
 from sqlalchemy import Connection, Engine, bindparam, delete, select, text, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.catalog.noted import POLICY_FINGERPRINT
 from lineage.catalog.ranks import NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
@@ -71,7 +71,7 @@ def renew(engine: Engine, policy: Policy) -> bool:
         return False
     described = _described(engine)
     rows = policy_rows(policy, described)
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         _replace(connection, rows)
         note(connection, {POLICY_FINGERPRINT: fingerprint})
     return True

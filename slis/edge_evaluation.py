@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Connection, Engine, delete, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.catalog.noted import EDGES_EVALUATED_AT
 from lineage.clock import to_micros
 from lineage.policy import Policy
@@ -58,7 +58,7 @@ def evaluate_edges(
     latest = latest_checks(spark, engine, as_of, settle)
     found = _found(spark, engine, policy, as_of, latest)
     changes = state_changes(held_states(engine, OF_EDGES), as_of, found.states)
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         _publish(connection, as_of, found, changes)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Engine, Table, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.catalog.pieces import pieces
 from lineage.clock import to_micros
 from lineage.keys import key
@@ -56,7 +56,7 @@ def judge(engine: Engine, *, datasets: int, now: datetime) -> None:
     _insert(engine, tables.evaluation, iter([{**found, "policy_hash": "bench"}]))
     _insert(engine, tables.dataset_state, _states(keys, now))
     dataset_policies.renew(engine, DEFAULT)
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         mark_worst(connection)
 
 
@@ -67,7 +67,7 @@ def name_of(number: int) -> str:
 
 def _insert(engine: Engine, table: Table, rows: Iterator[Row]) -> None:
     for chunk in pieces(rows, _CHUNK):
-        with writing(engine) as connection:
+        with in_turn(engine) as connection:
             connection.execute(insert(table), chunk)
 
 
@@ -176,7 +176,7 @@ def land(engine: Engine, *, seq: int, keys: int, events: int, now: datetime) -> 
         }
         for n in range(keys)
     ]
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         connection.execute(insert(tables.batch), {**batch, **counts})
         connection.execute(insert(tables.event), rows)
         connection.execute(insert(tables.dataset_read), reads)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Engine, text
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.catalog.noted import HISTORY, INSTALLED
 from lineage.catalog.upsert import least
 from lineage.clock import from_micros, to_micros
@@ -32,7 +32,7 @@ def renew(engine: Engine, at: Position) -> datetime | None:
         installed = connection.scalar(text(_FIRST_BATCH)) or to_micros(at.as_of)
         known = noted(connection, INSTALLED)
     if known is None or history is not None:
-        with writing(engine) as connection:
+        with in_turn(engine) as connection:
             _keep(connection, INSTALLED, installed)
             if history is not None:
                 _keep(connection, HISTORY, history)

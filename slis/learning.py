@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from sqlalchemy import Connection, Engine, bindparam, text, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.catalog.noted import POOLS
 from lineage.catalog.upsert import fold_rows
 from lineage.clock import to_micros
@@ -119,7 +119,7 @@ def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Polic
         rows = catalog_frames.rows(limits.join(source.durations(), "dataset_key", "left"))
     finally:
         profiles.unpersist()
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         _keep_limits(connection, [row for row in rows if row["dataset_key"] in due], as_of)
         _keep_learned(connection, due)
         _keep_pools(connection, pools)

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, delete, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.catalog.upsert import fold_rows, least
 from lineage.clock import to_micros
 from lineage.keys import key
@@ -43,14 +43,14 @@ def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
     if not unknown and not changes:
         return False
     at = to_micros(as_of)
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         _declare(connection, {key: declared[key] for key in unknown}, at)
         settle(connection, set(unknown))
     ordered = sorted(changes, key=lambda own: (own not in {name for name, _ in aliases}, own))
     for part in _parts(ordered, max(_AT_ONCE, len(aliases))):
         gone = {pair for own in part for pair in changes[own] if pair in before}
         fresh = {pair for own in part for pair in changes[own] if pair not in before}
-        with writing(engine) as connection:
+        with in_turn(engine) as connection:
             declare_folded(connection, [folded[pair] for pair in fresh if pair in folded])
             _put_in_force(connection, gone, {pair: names[pair] for pair in fresh}, at)
             settle(connection, {one for pair in gone | fresh for one in pair})

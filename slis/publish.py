@@ -8,7 +8,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, Engine, bindparam, delete, select, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.catalog.noted import EDGES_EVALUATED_AT
 from lineage.catalog.upsert import added, fold_rows
 from lineage.clock import to_micros
@@ -68,7 +68,7 @@ def publish(engine: Engine, at: Position, found: Found) -> None:
     """
     # Before the transaction: it shall hold the lock for no more than the writing.
     changes = state_changes(found.held, at.as_of, found.states)
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         _check(connection, at)
         counted = [*_dataset_counts(at, found), *_read_counts(found), *_lag_counts(found)]
         add_to_counters(connection, counted)

@@ -9,7 +9,12 @@ from alembic.config import Config
 from sqlalchemy import Connection, Engine, create_engine, event
 
 BUSY_TIMEOUT_SECONDS = 10
+# A pipeline that vanished in its turn, with its machine, keeps the next one waiting no longer.
+GONE_SECONDS = 60
 _CACHE_KIB = 65_536
+# Of PostgreSQL, by which whole transactions wait for each other.
+_LOCK = "SELECT pg_advisory_xact_lock(%s)"
+_MIGRATION, _TURN = 8700, 8701
 
 
 def catalog_url(data_dir: Path) -> str:
@@ -53,6 +58,20 @@ def writing(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
+@contextmanager
+def in_turn(engine: Engine) -> Iterator[Connection]:
+    """A write transaction of the pipeline, of which there is one at a time, as in SQLite.
+
+    Its tasks write the same rows, each in an order of its own: two at once would deadlock.
+    """
+    with writing(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            idle = f"SET LOCAL idle_in_transaction_session_timeout = '{GONE_SECONDS}s'"
+            connection.exec_driver_sql(idle)
+            connection.exec_driver_sql(_LOCK, (_TURN,))
+        yield connection
+
+
 def migrate(engine: Engine) -> None:
     """Bring the catalog to the newest revision; safe when several roles start at once.
 
@@ -63,6 +82,6 @@ def migrate(engine: Engine) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with writing(engine) as connection:
         if engine.dialect.name == "postgresql":
-            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(8700)")
+            connection.exec_driver_sql(_LOCK, (_MIGRATION,))
         config.attributes["connection"] = connection
         command.upgrade(config, "head")

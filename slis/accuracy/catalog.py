@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine, text
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.clock import to_micros
 from slis import catalog_frames
 from slis.accuracy.checks import checks
@@ -63,7 +63,7 @@ def compare(spark: SparkSession, engine: Engine, now: datetime) -> int:
     evidence = catalog_frames.frame(spark, engine, shown, TOLD)
     reported = catalog_frames.frame(spark, engine, _REPORTED.format(due=_DUE), TOLD)
     found = catalog_frames.rows(checks(evidence, reported))
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         keep_checks(connection, [{**row, "oracle": EVENT_LOG} for row in found], to_micros(now))
         whole = WHOLE_OF.format(evidence=shown)
         connection.execute(text(_OUTRANKED.format(whole=whole)))

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine, text
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.clock import to_micros
 from lineage.keys import key
 from slis import catalog_frames
@@ -61,7 +61,7 @@ def hold_own_words(spark: SparkSession, engine: Engine, now: datetime, settle: t
             whole_writes(spark, engine, roots),
         )
     )
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         keep_checks(connection, found, to_micros(now))
         _name_upstreams(connection, told, {row["upstream_key"] for row in found}, to_micros(now))
         connection.execute(text(_DONE), told)

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine, text
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.clock import to_micros
 from lineage.names import FOLD
 from slis import catalog_frames
@@ -81,7 +81,7 @@ def hold_sql(spark: SparkSession, engine: Engine, now: datetime, settle: timedel
     if not ran:
         return 0
     found = _found(spark, engine, due)
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         said = [{**row, "oracle": SQL_TEXT} for row in found]
         keep_checks(connection, said, to_micros(now))
         connection.execute(text(_DONE), ran)
@@ -92,7 +92,7 @@ def _parse(spark: SparkSession, engine: Engine) -> None:
     texts = catalog_frames.read(engine, _UNPARSED, SQL)
     if texts.num_rows:
         parsed = catalog_frames.rows(parsed_sql(spark.createDataFrame(texts, SQL)))
-        with writing(engine) as connection:
+        with in_turn(engine) as connection:
             connection.execute(text(_PARSED), parsed)
 
 

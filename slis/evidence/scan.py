@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.catalog.noted import EVIDENCE_JOINED_TO
 from lineage.clock import to_micros
 from lineage.policy import DEFAULT, Policy, folding
@@ -80,7 +80,7 @@ def scan(  # noqa: PLR0913 - the last three by name
         executions = _read(spark, engine, taken, now, policy)
     unread = {file.path: file.problem or "" for file in look.broken} | taken.unread
     runs = _join(engine, now, settle)
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         unread_files = [file for file in look.changed + look.broken if file.path in unread]
         merge.note_unread(connection, unread_files, unread, to_micros(now))
         is_whole = not unread and not taken.is_partial
@@ -108,7 +108,7 @@ def _join(engine: Engine, now: datetime, settle: timedelta) -> int:
         is_joined = noted_number(connection, EVIDENCE_JOINED_TO) == cursor(connection)
         if is_joined and not is_due(connection, given):
             return 0
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         note(connection, {EVIDENCE_JOINED_TO: cursor(connection)})
         return join(connection, given)
 
@@ -150,7 +150,7 @@ def _read(spark: SparkSession, engine: Engine, taken: Taken, now: datetime, poli
     for file in taken.files:
         if file.path not in ids:
             taken.problems.setdefault(file.path, "no line of it names the application")
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         merge.merge_told(connection, found)
         note(connection, {EVIDENCE_JOINED_TO: _NOWHERE})
         merge.note_files(connection, taken.files, ids, taken.problems, to_micros(now))

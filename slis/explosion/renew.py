@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine, delete, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.clock import to_micros
 from slis import catalog_frames
 from slis.explosion.growth import NEW_NAMES, growth
@@ -29,7 +29,7 @@ def renew(spark: SparkSession, engine: Engine, as_of: datetime) -> None:
         rows = catalog_frames.rows(growth(frame, instants))
     if not rows and not _has_patterns(engine):
         return
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         connection.execute(delete(tables.name_pattern))
         if rows:
             connection.execute(tables.name_pattern.insert(), rows)

@@ -13,7 +13,7 @@ import msgspec
 from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.catalog.upsert import added, fold_rows
 from lineage.clock import Clock
 from lineage.states import ALL_TIERS, ERROR_RATE
@@ -69,7 +69,7 @@ def count_received(engine: Engine, spool: Path, clock: Clock) -> bool:
     moved = {_SPOOL: found.last_seq, _REJECTED: found.last_rejected}
     if all(at.get(source, 0) == position for source, position in moved.items()):
         return False
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         # Another pipeline may have counted the same since: it says so by its positions.
         if _positions(connection) == at:
             _add(connection, found, clock())

@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.catalog.upsert import insert_for
 from slis.stream.source import open_spool
 
@@ -51,7 +51,7 @@ def copy_gaps(spool: Path, engine: Engine, now: int) -> bool:
     changed = {start: end for start, end in gaps.items() if known.get(start, -1) != end}
     if not changed and not over:
         return False
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         _write(connection, changed, over)
     return True
 

@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.catalog.upsert import newest, upsert
 from lineage.clock import Clock, to_micros
 from slis.stream import staging
@@ -95,7 +95,7 @@ def merge(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> 
         rows: by staging table: the columns and their values.
         clock: gives `landed_at`.
     """
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         if is_landed(connection, spool_range):
             return Landed(is_repeat=True)
         staging.create(connection)

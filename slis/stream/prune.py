@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Engine, text
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn
 from lineage.clock import to_micros
 from lineage.names import FOLD
 from slis.settings import Place, Settings
@@ -79,10 +79,10 @@ def prune(
     days["audit"] = settings.audit_days
     for table, condition in _BY_AGE.items():
         before = to_micros(now - timedelta(days=days.get(table, settings.write_days)))
-        with writing(engine) as connection:
+        with in_turn(engine) as connection:
             statement = f"DELETE FROM {table} WHERE {condition}"  # noqa: S608 - our own tables
             connection.execute(text(statement), {"before": before})
-    with writing(engine) as connection:
+    with in_turn(engine) as connection:
         connection.execute(text(_SURPLUS_WRITES), {"kept": settings.writes_a_dataset})
     with engine.connect() as connection:
         committed = cursor(connection)

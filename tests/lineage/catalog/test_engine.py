@@ -7,8 +7,10 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Engine, insert, select
+from sqlalchemy.exc import DBAPIError
 
-from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
+from lineage.catalog import engine as engines
+from lineage.catalog.engine import catalog_url, in_turn, migrate, open_catalog, writing
 from lineage.catalog.tables import meta, metadata
 
 
@@ -77,3 +79,19 @@ def test_a_second_writer_of_sqlite_waits_for_the_first(tmp_path: Path):
     thread.join()
 
     assert seen == ["written"]
+
+
+@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+def test_whoever_vanished_in_its_turn_does_not_keep_it(catalog, monkeypatch):
+    """Its machine is gone and told nobody: the server's kernel would believe in it for hours."""
+    monkeypatch.setattr(engines, "GONE_SECONDS", 1)
+    impatient = catalog.url.update_query_dict({"options": "-c lock_timeout=60s"})
+    with pytest.raises(DBAPIError, match="idle-in-transaction timeout"):
+        _wait_in_a_turn(catalog, open_catalog(impatient.render_as_string(hide_password=False)))
+
+
+def _wait_in_a_turn(catalog: Engine, other: Engine) -> None:
+    with in_turn(catalog) as vanished:
+        with in_turn(other) as following:
+            assert following.scalar(select(1)) == 1
+        vanished.execute(select(1))

@@ -1,0 +1,79 @@
+"""Tasks of the pipeline that write at once, on a server that would let them."""
+
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+import pytest
+from spools import CANONICAL, Event, Lander, rows, run_event, symlink
+from sqlalchemy import Engine
+
+from lineage.policy import DEFAULT, parse
+from slis.evaluation import evaluate
+from slis.stream import canonical
+from tests.service.waiting import until
+
+pytestmark = pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+_WAITING = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+_CRITICAL = parse("datasets: [{match: n/db.t, tier: critical}]")
+
+
+class _Beside:
+    """Something that runs in a thread of its own, until it has to wait for what runs here."""
+
+    def __init__(self, catalog: Engine, task: Callable[[], object]) -> None:
+        self._catalog = catalog
+        self._task = task
+        self._thread = threading.Thread(target=self._run)
+        self.failures: list[Exception] = []
+
+    def _run(self) -> None:
+        try:
+            self._task()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test shows it
+            self.failures.append(error)
+
+    def begin(self) -> None:
+        """Returns as soon as it waits, or has ended."""
+        self._thread.start()
+        until(lambda: rows(self._catalog, _WAITING) != [(0,)] or not self._thread.is_alive())
+
+    def end(self) -> None:
+        """Waits for its end."""
+        self._thread.join()
+
+
+def _fold_beside(lander: Lander, now: datetime, monkeypatch, beside: _Beside) -> None:
+    """The batch that makes `db.t` another name of `/wh/t` has told of both, and not moved yet."""
+    move = canonical.move
+
+    def moved(connection, old, new) -> None:
+        beside.begin()
+        move(connection, old, new)
+
+    monkeypatch.setattr(canonical, "move", moved)
+    written = [("/wh/t", symlink("db.t"))]
+    lander.land(run_event("COMPLETE", now, run="r2", outputs=written), _written(now, "r3"))
+    beside.end()
+
+
+def _written(now: datetime, run: str) -> Event:
+    return run_event("COMPLETE", now, run=run, inputs=["in"], outputs=["db.t"])
+
+
+@pytest.mark.parametrize("said", [(_CRITICAL, 12), (DEFAULT, 999)], ids=["tier", "state"])
+def test_a_dataset_is_folded_while_something_is_said_of_it(lander, catalog, at, monkeypatch, said):
+    """An evaluation takes what it says and the name in the opposite order of the batch's."""
+    lander.land(_written(at(9), "r1"))
+    evaluate(lander.spark, catalog, DEFAULT, at(12))
+    policy, hours = said
+    beside = _Beside(catalog, partial(evaluate, lander.spark, catalog, policy, at(hours)))
+
+    _fold_beside(lander, at(10), monkeypatch, beside)
+
+    assert beside.failures == []
+    assert rows(catalog, CANONICAL) == [("/wh/t", "/wh/t"), ("db.t", "/wh/t"), ("in", "in")]
