@@ -35,14 +35,13 @@ _RANKED = f"""
     WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
 """  # noqa: S608 - constants only
 # What all list, count and show first; to find it among a dataset's states cost half a second.
-_WORST = """
+_WORST = f"""
     UPDATE dataset_state SET is_worst = (sli = (
         SELECT o.sli FROM dataset_state o WHERE o.dataset_key = dataset_state.dataset_key
-        ORDER BY CASE o.state WHEN 'bad' THEN 0 WHEN 'unknown' THEN 1 WHEN 'learning' THEN 2
-            ELSE 3 END, CASE o.state WHEN 'good' THEN -o.since ELSE 0 END,
-            LENGTH(o.sli), o.sli LIMIT 1))
+        ORDER BY {rank_of("o.state", WORST_FIRST, NOT_JUDGED)},
+            CASE o.state WHEN 'good' THEN -o.since ELSE 0 END, LENGTH(o.sli), o.sli LIMIT 1))
     WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
-"""
+"""  # noqa: S608 - constants only
 _KEYS = ["dataset_key", "sli"]
 _TOLD = ("state", "reason", "evidence", "limit_seconds", "limit_origin")
 _BEFORE = "_before"
