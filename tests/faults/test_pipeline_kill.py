@@ -20,6 +20,7 @@ from slis.spool_events import events, fill_spool
 from slis.stream import lake
 from slis.stream.source import open_spool
 from tests.service.waiting import until
+from tests.slis.ranked import gravest, marked, ranked, ranks_due
 
 pytestmark = pytest.mark.faults
 
@@ -115,6 +116,15 @@ def _contents(folder: Path) -> Iterator[tuple[str, list[str]]]:
     catalog.dispose()
 
 
+def _check_ranks(folder: Path) -> None:
+    """Whichever evaluation was killed, lists are sorted by what the last one said."""
+    catalog = open_catalog(catalog_url(folder))
+    with catalog.connect() as connection:
+        assert ranked(connection) == ranks_due(connection)
+        assert marked(connection) == gravest(connection) != {}
+    catalog.dispose()
+
+
 def _lake(folder: Path, last_seq: int) -> list[tuple[int, bytes]]:
     table = lake.events(lake.folders(folder / "lake", last_seq)).to_table(columns=["seq", "body"])
     table = table.take(pc.sort_indices(table["seq"]))
@@ -152,6 +162,7 @@ def test_a_driver_killed_at_random_leaves_no_trace(tmp_path):
     rows = dict(_contents(undisturbed))
     sys.stdout.write(f"{kills} kills; {sum(map(len, rows.values()))} rows compared\n")
     assert dict(_contents(disturbed)) == rows
+    _check_ranks(disturbed)
     found = _lake(disturbed, count)
     assert found == _lake(undisturbed, count)
     with open_spool(disturbed / "spool.db") as spool:
