@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from lineage.catalog.noted import EPOCH
-from lineage.catalog.ranks import WORST_FIRST
+from lineage.catalog.ranks import TIER, WORST_FIRST
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.clock import to_micros
 from lineage.states import BAD, COVERAGE, CRITICAL, TIERS
@@ -19,20 +19,20 @@ OTHER_OWNERS = "(other)"
 MOST_ROWS = 1_000  # of a table that is small unless something is wrong
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 
-_STANDING = """
-SELECT d.dataset_key, COALESCE(p.tier, 'optional'), s.since, d.state_rank FROM dataset d
+_STANDING = f"""
+SELECT d.dataset_key, {TIER}, s.since, d.state_rank FROM dataset d
 LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
-"""
-_LISTED = """
-SELECT d.namespace, d.name, COALESCE(p.tier, 'optional'), COALESCE(p.owner, ''), s.sli, s.state,
+"""  # noqa: S608 - constants only
+_LISTED = f"""
+SELECT d.namespace, d.name, {TIER}, COALESCE(p.owner, ''), s.sli, s.state,
   COALESCE(s.reason, ''), s.age_seconds, s.limit_seconds
 FROM dataset_state s
 JOIN dataset d ON d.dataset_key = s.dataset_key
 LEFT JOIN dataset_policy p ON p.dataset_key = s.dataset_key
 WHERE s.dataset_key IN (:keys)
-"""
+"""  # noqa: S608 - constants only
 _COUNTERS = f"""
 SELECT sli, tier, tier_origin, epoch, good, total, unknown FROM sli_counter
 UNION ALL SELECT c.sli, c.tier, c.tier_origin, m.value, c.good, c.total, c.unknown
@@ -58,24 +58,24 @@ _LAG = "SELECT processing, le, value FROM lag_bucket ORDER BY processing, le LIM
 _ERRORS = """
 SELECT stage, cause, origin, events FROM error_count ORDER BY events DESC LIMIT :most
 """
-_WITHOUT_CHECKSUM = """
-SELECT COALESCE(p.tier, 'optional'), COUNT(*) FROM dataset d
+_WITHOUT_CHECKSUM = f"""
+SELECT {TIER}, COUNT(*) FROM dataset d
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
 AND NOT EXISTS (SELECT 1 FROM dataset_checksum c WHERE c.dataset_key = d.dataset_key)
 GROUP BY 1
-"""
+"""  # noqa: S608 - constants only
 _WITHOUT_LINEAGE = f"""
-SELECT COALESCE(p.tier, 'optional'), COALESCE(p.owner, ''), COUNT(*) FROM dataset_state s
+SELECT {TIER}, COALESCE(p.owner, ''), COUNT(*) FROM dataset_state s
 LEFT JOIN dataset_policy p ON p.dataset_key = s.dataset_key
 WHERE s.sli = '{COVERAGE.id}' AND s.state = '{BAD}' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
 """  # noqa: S608 - words of ours
-_WITHOUT_OWNER = """
-SELECT COALESCE(p.tier, 'optional'), COUNT(*) FROM dataset d
+_WITHOUT_OWNER = f"""
+SELECT {TIER}, COUNT(*) FROM dataset d
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND COALESCE(p.owner, '') = ''
 GROUP BY 1
-"""
+"""  # noqa: S608 - constants only
 _MOST = {"most": MOST_ROWS}
 _BAD = WORST_FIRST.index(BAD)
 TierState = tuple[str, str]

@@ -14,12 +14,13 @@ from sqlalchemy import Connection, text
 from alerts.incidents.estate import DATASET, MICROS, NEVER, NO_KEY, Edges, Estate, Rows, estate
 from alerts.watch.failures import Failure, failures
 from lineage import keys
-from lineage.states import BAD, GOOD, OPTIONAL, TIER_RANKS, UNKNOWN
+from lineage.catalog.ranks import TIER
+from lineage.states import BAD, GOOD, TIER_RANKS, UNKNOWN
 
-_DATASETS = """
+_DATASETS = f"""
     SELECT d.dataset_key, a.last_job_namespace, a.last_job_name,
         coalesce(a.last_written_at, 0), coalesce(a.last_failed_at, 0),
-        coalesce(a.last_started_at, 0), l.cadence_seconds, coalesce(p.tier, 'optional'),
+        coalesce(a.last_started_at, 0), l.cadence_seconds, {TIER},
         coalesce(p.is_source, :no),
         CASE WHEN one.state <> 'bad' OR one.was_good THEN one.state END, two.state,
         a.last_written_at + two.limit_seconds * 1e6, coalesce(a.last_write_root_run_id, '')
@@ -31,7 +32,7 @@ _DATASETS = """
     LEFT JOIN dataset_state two ON two.dataset_key = d.dataset_key AND two.sli = 'M2'
     WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
     ORDER BY d.dataset_key
-"""
+"""  # noqa: S608 - constants only
 # As at the newest good write of its end, which is how it was when things went wrong: an edge that
 # was in none of three of its own usual intervals before that is of the past.
 _EDGES = """
@@ -100,7 +101,7 @@ def _rows(columns: list[Sequence[Any]]) -> tuple[Rows, Jobs]:
     rows["key"], (rows["job_key"], jobs) = columns[0], _jobs(columns[1], columns[2])
     rows["last_written_at"], rows["failed_at"] = columns[3], columns[4]
     rows["cadence_seconds"] = np.array(columns[6], dtype=np.float64)  # None is nan
-    rows["tier"] = [TIER_RANKS.get(tier, TIER_RANKS[OPTIONAL]) for tier in columns[7]]
+    rows["tier"] = [TIER_RANKS[tier] for tier in columns[7]]
     rows["is_source"] = columns[8]
     rows["is_observable"] = [
         one in _JUDGED or two in _JUDGED for one, two in zip(columns[9], columns[10], strict=True)

@@ -6,10 +6,11 @@ import msgspec
 from sqlalchemy import Connection, bindparam, text
 
 from lineage.catalog.pieces import pieces
+from lineage.catalog.ranks import TIER
 
 _NAMED = text(
-    """
-    SELECT d.dataset_key, d.namespace, d.name, coalesce(p.tier, 'optional'), p.owner,
+    f"""
+    SELECT d.dataset_key, d.namespace, d.name, {TIER}, p.owner,
         coalesce(s.state, 'unknown'),
         CAST(a.last_written_at + two.limit_seconds * 1e6 AS BIGINT)
     FROM dataset d
@@ -18,7 +19,7 @@ _NAMED = text(
     LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
     LEFT JOIN dataset_state two ON two.dataset_key = d.dataset_key AND two.sli = 'M2'
     WHERE d.dataset_key IN :keys AND d.retired_at IS NULL
-    """
+    """  # noqa: S608 - constants only
 ).bindparams(bindparam("keys", expanding=True))
 
 

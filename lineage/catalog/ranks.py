@@ -6,12 +6,14 @@ A rank of each stands beside its name, so that an index has them all in that ord
 
 from typing import Final
 
-from lineage.states import BAD, GOOD, LEARNING, TIERS, UNKNOWN
+from lineage.states import BAD, GOOD, LEARNING, OPTIONAL, TIERS, UNKNOWN
 
 WORST_FIRST: Final = (BAD, UNKNOWN, LEARNING, GOOD)
 # Until an evaluation has said otherwise.
 NOT_JUDGED: Final = WORST_FIRST.index(UNKNOWN)
-NO_TIER: Final = len(TIERS)
+# A dataset that came since the policy was resolved counts as what nobody declared does.
+NO_TIER: Final = TIERS.index(OPTIONAL)
+TIER: Final = f"COALESCE(p.tier, '{OPTIONAL}')"  # p: `dataset_policy`, joined to all datasets
 # What is listed. The index is of these, and a question that does not say it so cannot use it.
 LISTED: Final = "canonical_key = dataset_key AND retired_at IS NULL"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from lineage.catalog.ranks import LISTED, WORST_FIRST
+from lineage.catalog.ranks import LISTED, TIER, WORST_FIRST
 from lineage.catalog.reader import Reader, Row, columns_for
 from lineage.states import GOOD, TIER_RANKS, UNKNOWN
 from service.access.sight import EVERYTHING, Sight
@@ -31,7 +31,7 @@ _KEY = "d.state_rank, d.tier_rank, d.name, d.namespace"
 _BEHIND = f" AND ({_KEY}) > (:rank, :of_tier, :name, :namespace)"
 # What is said of each is looked up for those of the page alone.
 _ROWS = f"""
-SELECT {_KEY}, p.tier, p.owner, s.state, s.sli, s.reason, s.since
+SELECT {_KEY}, {TIER}, p.owner, s.state, s.sli, s.reason, s.since
 FROM (
   SELECT d.dataset_key, {_KEY} FROM dataset d WHERE {{where}}
   ORDER BY {_KEY} LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)

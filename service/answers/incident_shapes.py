@@ -61,7 +61,7 @@ class IncidentMember(msgspec.Struct, frozen=True):
 
     dataset_namespace: str
     dataset: str
-    tier: str | None
+    tier: str
     owner: str | None
     kind: str
     steps: int
@@ -81,7 +81,7 @@ class IncidentImpacted(msgspec.Struct, frozen=True):
 
     dataset_namespace: str
     dataset: str
-    tier: str | None
+    tier: str
     owner: str | None
     hops: int
 

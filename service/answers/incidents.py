@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from lineage.catalog.ranks import NO_TIER, TIER, rank_of
 from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.states import TIERS
 from service.access.sight import EVERYTHING, Sight
 from service.answers.cursors import Text, Whole, cursor_of, key_of
 from service.answers.incident_shapes import (
@@ -49,26 +51,26 @@ _NAMESPACES = """
 SELECT DISTINCT m.incident_id, d.namespace, m.steps = 0 FROM incident_member m
 JOIN dataset d ON d.dataset_key = m.dataset_key WHERE m.incident_id IN (:keys)
 """
-_MEMBERS = """
-SELECT d.namespace, d.name, p.tier, p.owner, m.kind, m.steps, m.onset, by.namespace, by.name,
+_OF_TIER = rank_of("p.tier", TIERS, NO_TIER)
+_MEMBERS = f"""
+SELECT d.namespace, d.name, {TIER}, p.owner, m.kind, m.steps, m.onset, by.namespace, by.name,
   m.run_id, m.joined_at, m.left_at
 FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
 LEFT JOIN dataset by ON by.dataset_key = m.explained_by
 LEFT JOIN dataset_policy p ON p.dataset_key = m.dataset_key
 WHERE m.incident_id = :id
 ORDER BY CASE WHEN m.left_at IS NULL THEN 0 ELSE 1 END, m.steps,
-  CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, d.namespace, d.name
+  {_OF_TIER}, d.namespace, d.name
 LIMIT :most
-"""
-_IMPACTED = """
-SELECT d.namespace, d.name, p.tier, p.owner, i.hops
+"""  # noqa: S608 - constants only
+_IMPACTED = f"""
+SELECT d.namespace, d.name, {TIER}, p.owner, i.hops
 FROM incident_impact i JOIN dataset d ON d.dataset_key = i.dataset_key
 LEFT JOIN dataset_policy p ON p.dataset_key = i.dataset_key
 WHERE i.incident_id = :id
-ORDER BY CASE p.tier WHEN 'critical' THEN 0 WHEN 'important' THEN 1 ELSE 2 END, i.hops,
-  d.namespace, d.name
+ORDER BY {_OF_TIER}, i.hops, d.namespace, d.name
 LIMIT :most
-"""
+"""  # noqa: S608 - constants only
 _STEPS = """
 SELECT revision, at, what, reason, by FROM incident_event WHERE incident_id = :id
 ORDER BY revision LIMIT :most

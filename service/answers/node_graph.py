@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from lineage.catalog.ranks import TIER
 from lineage.catalog.reader import Reader, rows_for
 from lineage.states import BAD, GOOD, LEARNING, UNKNOWN
 from lineage.walks import Walk
@@ -18,12 +19,12 @@ from service.answers.walk import NEXT, walked
 from service.asking import Question
 
 MOST_DRAWN = 200  # more is no picture
-_NODES = """
-SELECT d.dataset_key, d.namespace, d.name, COALESCE(p.tier, 'optional'), COALESCE(p.owner, ''),
+_NODES = f"""
+SELECT d.dataset_key, d.namespace, d.name, {TIER}, COALESCE(p.owner, ''),
   (SELECT s.reason FROM dataset_state s WHERE s.dataset_key = d.dataset_key AND s.is_worst)
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys)
-"""
+"""  # noqa: S608 - constants only
 _Edges = dict[tuple[int, int], set[str]]  # jobs, by upstream and downstream
 
 

@@ -13,7 +13,7 @@ class DatasetRow(msgspec.Struct, frozen=True):
 
     dataset_namespace: str
     dataset: str
-    tier: str | None
+    tier: str
     owner: str | None
     state: str
     sli: str | None  # the one whose state this is; null when all are good, or none is known

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from lineage.catalog.ranks import TIER
 from lineage.catalog.reader import Reader, Values, rows_for
 from lineage.walks import NOBODY, Walk, too_deep, too_many
 from service.access.sight import Sight
@@ -21,11 +22,11 @@ NEXT = {
     " WHERE upstream_key IN (:keys)",
 }
 NAMES = "SELECT dataset_key, namespace, name FROM dataset WHERE dataset_key IN (:keys)"
-_POLICIES = """
-SELECT d.dataset_key, COALESCE(p.tier, 'optional'), p.owner
+_POLICIES = f"""
+SELECT d.dataset_key, {TIER}, p.owner
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
-"""
+"""  # noqa: S608 - constants only
 _Known = TypeVar("_Known", Name, Policy)
 
 DIRECTIONS: dict[str, tuple[str, ...]] = {"upstream": ("upstream",), "downstream": ("downstream",)}

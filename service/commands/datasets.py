@@ -50,7 +50,7 @@ def table(page: DatasetPage) -> Table:
     columns = ("dataset", "namespace", "tier", "owner", "state", "SLI", "reason", "since")
     shown = Table(*columns, title=f"{page.total:,} datasets")
     for row in page.datasets:
-        known = (row.dataset, row.dataset_namespace, row.tier or "-", row.owner or "-")
+        known = (row.dataset, row.dataset_namespace, row.tier, row.owner or "-")
         why = (row.sli or "-", row.reason or "-", local(row.since))
         shown.add_row(*map(plain, known), state(row.state), *map(plain, why))
     return shown

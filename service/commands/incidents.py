@@ -66,7 +66,7 @@ def whole(answer: IncidentDetail) -> RenderableType:
         name = f"{each.dataset_namespace} {each.dataset}"
         over = " (no more)" if each.left_at else ""
         by = each.explained_by or each.run_id or "-"
-        said = (name, each.tier or "-", each.owner or "-", each.kind + over, local(each.onset), by)
+        said = (name, each.tier, each.owner or "-", each.kind + over, local(each.onset), by)
         members.add_row(*map(plain, said))
     course = Table("at", "what", "why", "by", title="course")
     for step in answer.steps:

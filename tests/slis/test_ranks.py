@@ -6,6 +6,7 @@ from sqlalchemy import Engine, insert, select, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
 from lineage.catalog.reader import open_reader
 from lineage.policy import Policy, parse
 from service.answers.datasets import Filters, datasets
@@ -53,6 +54,7 @@ def _listed(estate: Engine, **filters: str) -> list[str]:
     with open_reader(estate.url.render_as_string(hide_password=False)) as reader:
         page = datasets(reader, Filters(**filters), NOW)
     assert page.total == len(page.datasets)
+    assert all(row.tier == filters.get("tier", row.tier) for row in page.datasets)
     return [f"{row.dataset} {row.state}" for row in page.datasets]
 
 
@@ -101,12 +103,23 @@ def test_a_name_that_turns_out_to_be_another_s_is_not_listed_and_forgets(estate)
             select(table.state_rank, table.tier_rank).where(table.dataset_key == 0)
         ).one()
 
-    assert tuple(ranks) == (1, 3)
+    assert tuple(ranks) == (NOT_JUDGED, NO_TIER)
     assert _listed(estate)[0].startswith("core.rates")
 
 
+def test_what_came_since_the_policy_was_resolved_counts_as_what_nobody_declared(estate):
+    """In lists as in impacts and in metrics: whoever asks for that tier finds it."""
+    dataset_policies.renew(estate, parse(POLICY))
+    seen = {"namespace": "s3://shop", "first_seen_at": 2, "last_seen_at": 2}
+    came = {"dataset_key": 9, "canonical_key": 9, "name": "core.late", **seen}
+    with writing(estate) as connection:
+        connection.execute(insert(tables.dataset), came)
+
+    assert _listed(estate, tier="optional")[0] == "core.late unknown"
+
+
 def test_what_is_retired_is_not_listed(estate):
-    """Until something is written to it again."""
+    """However it is."""
     with writing(estate) as connection:
         connection.execute(update(tables.dataset).values(retired_at=2))
 

@@ -111,7 +111,7 @@ def upgrade() -> None:
         sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
         sa.Column("retired_at", sa.BigInteger(), nullable=True),
         sa.Column("state_rank", sa.BigInteger(), server_default="1", nullable=False),
-        sa.Column("tier_rank", sa.BigInteger(), server_default="3", nullable=False),
+        sa.Column("tier_rank", sa.BigInteger(), server_default="2", nullable=False),
         sa.PrimaryKeyConstraint("dataset_key"),
         sqlite_with_rowid=False,
     )
