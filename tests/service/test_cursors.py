@@ -17,7 +17,7 @@ from service.settings import Settings
 from tests.service import shop
 from tests.service.access.estate import HIDDEN
 from tests.service.access.estate import Estate as Guarded
-from tests.service.listed import LISTS, Listed, add_incident, add_runs, audit_row
+from tests.service.listed import LISTS, Listed, add_datasets, add_incident, add_runs, audit_row
 
 
 @pytest.fixture
@@ -193,6 +193,18 @@ def test_runs_of_one_instant_all_come(client, catalog):
 
     found = [row["run_id"] for page in pages for row in page]
     assert {f"run-{number}" for number in range(100, 105)} <= set(found)
+
+
+def test_datasets_of_one_name_all_come(client, catalog):
+    """In as many namespaces, all bad: the name alone would lose some at the end of a page."""
+    theirs = [f"s3://lake-{letter}" for letter in "abcde"]
+    for namespace in theirs:
+        add_datasets(catalog, [100], namespace)
+
+    pages = _pages(lambda asked: _ask(client, LISTS[0], **asked), "datasets", lambda: None)
+
+    found = [row for page in pages for row in page if row["dataset"] == "more/100"]
+    assert [row["dataset_namespace"] for row in found] == theirs
 
 
 def test_the_audit_log_is_filtered_on_every_page(client, catalog):

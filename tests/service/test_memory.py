@@ -1,9 +1,24 @@
-"""What is given back once it is free."""
+"""What is given back once it is free, and when the service says so."""
 
+import ctypes
+import os
 import subprocess
 import sys
 
+import pytest
+
 _MEBIBYTES = 2
+_STARTED = """
+import gc, service.__main__ as role
+
+class Listening:
+    def __init__(self, *_given, **_named): pass
+    def stop(self): pass
+    async def serve(self): print(gc.get_freeze_count() > 0, gc.get_threshold()[0])
+
+role.Server = Listening
+role.main()
+"""
 # What is small and stays lies between what is large and does not: the heap cannot shrink.
 _TAKEN_AND_LEFT = f"""
 import ctypes
@@ -27,15 +42,28 @@ print(int(held) // 1_024)
 """
 
 
+def _printed(code: str, environment: dict[str, str] | None = None) -> str:
+    given = {**os.environ, **(environment or {})}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=given).stdout
+
+
 def _held_mebibytes(before: str) -> int:
-    code = before + _TAKEN_AND_LEFT
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return int(run.stdout)
+    return int(_printed(before + _TAKEN_AND_LEFT))
 
 
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="no glibc: nothing to tell")
 def test_what_is_large_and_free_is_the_system_s_again():
     """The mutant keeps 200 MiB that nobody uses."""
-    settled = _held_mebibytes("from service.memory import give_back; give_back()\n")
+    settled = _held_mebibytes("from service.memory import settle; settle()\n")
     kept = _held_mebibytes("import service.memory\n")
 
     assert kept - settled > 100 * _MEBIBYTES / 2
+
+
+@pytest.mark.usefixtures("embedded")
+def test_the_service_has_settled_before_it_answers(tmp_path):
+    """What it has loaded by then is gone through by no collection, in no answer."""
+    ports = {"LINEWARD_METRICS_PORT": "0", "LINEWARD_DATA_DIR": str(tmp_path)}
+
+    assert _printed(_STARTED, ports) == "True 20000\n"

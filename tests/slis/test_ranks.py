@@ -9,8 +9,9 @@ from lineage.catalog.engine import writing
 from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
 from lineage.catalog.reader import open_reader
 from lineage.policy import Policy, parse
-from service.answers.datasets import Filters, datasets
+from service.answers.datasets import Filters, Part, datasets
 from service.answers.moments import Evaluated
+from service.answers.shapes import DatasetPage
 from slis import dataset_policies
 from slis.dataset_states import StateChanges, change_states
 from slis.stream.rekey import move
@@ -126,6 +127,9 @@ def test_what_is_retired_is_not_listed(estate):
     assert _listed(estate) == []
 
 
+_FIRST = Part(limit=1)
+
+
 class Explained:
     """A reader that keeps how the database means to answer."""
 
@@ -140,12 +144,21 @@ class Explained:
         return self._reader.rows(sql, values)
 
 
-def test_the_list_is_counted_and_cut_by_its_index(embedded):
-    """Words that the database does not know as the index's own would have it read every row."""
-    with open_reader(embedded.url.render_as_string(hide_password=False)) as reader:
+def _plans(estate: Engine, filters: Filters, part: Part = _FIRST) -> tuple[DatasetPage, list[str]]:
+    with open_reader(estate.url.render_as_string(hide_password=False)) as reader:
         explained = Explained(reader)
-        datasets(explained, Filters(), NOW)
+        return datasets(explained, filters, NOW, part), explained.plans
 
-    counts, rows = explained.plans
+
+@pytest.mark.parametrize("catalogs", ["sqlite"], indirect=True)
+def test_the_list_is_counted_and_cut_by_its_index(estate):
+    """Words that the database does not know as the index's own would have it read every row."""
+    first, (counts, rows) = _plans(estate, Filters())
+    _, (_, behind) = _plans(estate, Filters(), Part(limit=1, cursor=first.next_cursor))
+    _, (of_state, bad) = _plans(estate, Filters(state="bad"))
+
     assert counts == "SCAN d USING COVERING INDEX dataset_listed"
     assert "SCAN d USING INDEX dataset_listed" in rows
+    assert "SEARCH d USING INDEX dataset_listed ((state_rank,tier_rank,name)>" in behind
+    assert "SEARCH d USING COVERING INDEX dataset_listed (state_rank=?)" in of_state
+    assert "SEARCH d USING INDEX dataset_listed (state_rank=?)" in bad
