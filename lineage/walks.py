@@ -6,6 +6,7 @@ import msgspec
 
 # By position in the walk's keys: a list is looked up in a tenth of a dictionary's time.
 Edge = tuple[int, int, str]  # from, to, job: in the direction of the walk
+Responsible = tuple[str, str | None]  # the tier of what was found, and its owner
 NOBODY: Final = -1
 
 

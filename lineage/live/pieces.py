@@ -1,15 +1,33 @@
 """A table of the catalog a piece after the other: a large estate is never there all as texts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lineage.adjacency import Keys
 from lineage.catalog.reader import Reader
 
 _PIECES: Final = 16
 
 
-def in_pieces(reader: Reader, sql: str, width: int) -> Iterator[list[list[Any]]]:
-    """The `width` columns that `sql` gives of the keys from `:low` to `:high`, of all keys."""
+def numbers_by_key(
+    reader: Reader, sql: str, width: int, numbered: Callable[..., NDArray[Any]]
+) -> tuple[Keys, NDArray[Any]]:
+    """The keys, ascending, and of each a number.
+
+    Args:
+        reader: of the catalog.
+        sql: gives `width` columns of the keys from `:low` to `:high`, which are the first one.
+        width: how many.
+        numbered: makes numbers of the other columns of a piece.
+    """
     step = 2**64 // _PIECES
+    parts: list[tuple[Keys, NDArray[Any]]] = []
     for low in range(-(2**63), 2**63, step):
-        yield reader.columns(sql, width, {"low": low, "high": low + step - 1})
+        piece, *others = reader.columns(sql, width, {"low": low, "high": low + step - 1})
+        parts.append((np.array(piece, np.int64), numbered(*others)))
+    keys, numbers = (np.concatenate(each) for each in zip(*parts, strict=True))
+    order = np.argsort(keys)
+    return keys[order], numbers[order]

@@ -4,7 +4,7 @@ As the policy was resolved last. What came since is not here; what was retired s
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 from lineage.adjacency import Keys, positions_in
 from lineage.catalog.noted import POLICY_FINGERPRINT
 from lineage.catalog.reader import Reader
-from lineage.live.pieces import in_pieces
+from lineage.live.pieces import numbers_by_key
+from lineage.walks import Responsible
 
 # Noted in the transaction that writes what was resolved.
 _RESOLVED: Final = f"SELECT value FROM meta WHERE name = '{POLICY_FINGERPRINT}'"  # noqa: S608
 _POLICIES: Final = """
 SELECT dataset_key, tier, owner FROM dataset_policy WHERE dataset_key BETWEEN :low AND :high
 """
-
-Policy = tuple[str, str | None]  # tier, owner
 
 
 class Policies(msgspec.Struct, frozen=True, eq=False):
@@ -32,16 +31,16 @@ class Policies(msgspec.Struct, frozen=True, eq=False):
     numbers: NDArray[np.int32]
     found: NDArray[np.object_]  # tiers with owners: few, of many datasets
 
-    def of(self, keys: Sequence[int]) -> list[Policy | None]:
+    def of(self, keys: Sequence[int]) -> list[Responsible | None]:
         """Tier and owner of each of these; none of what is not here."""
         at, is_known = positions_in(self.keys, np.array(keys, np.int64))
         policies = np.full(len(keys), None, object)
         policies[is_known] = self.found[self.numbers[at]]
-        told: list[Policy | None] = policies.tolist()
+        told: list[Responsible | None] = policies.tolist()
         return told
 
 
-NOT_RESOLVED: Final = Policies(
+NO_POLICIES: Final = Policies(
     None, np.array([], np.int64), np.array([], np.int32), np.array([], object)
 )
 
@@ -51,11 +50,11 @@ def read_policies(reader: Reader, before: Policies) -> Policies:
     resolved = next((value for (value,) in reader.rows(_RESOLVED)), None)
     if resolved == before.resolved:
         return before
-    known: dict[Policy, int] = {}
-    parts: list[tuple[Keys, NDArray[np.int32]]] = []
-    for listed, tiers, owners in in_pieces(reader, _POLICIES, 3):
-        found = [known.setdefault(each, len(known)) for each in zip(tiers, owners, strict=True)]
-        parts.append((np.array(listed, np.int64), np.array(found, np.int32)))
-    keys, numbers = (np.concatenate(each) for each in zip(*parts, strict=True))
-    order = np.argsort(keys)
-    return Policies(resolved, keys[order], numbers[order], np.fromiter(known, object))
+    known: dict[Responsible, int] = {}
+
+    def numbered(*tiers_owners: list[Any]) -> NDArray[np.int32]:
+        found = zip(*tiers_owners, strict=True)
+        return np.array([known.setdefault(each, len(known)) for each in found], np.int32)
+
+    keys, numbers = numbers_by_key(reader, _POLICIES, 3, numbered)
+    return Policies(resolved, keys, numbers, np.fromiter(known, object))

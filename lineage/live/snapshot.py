@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lineage.adjacency import Adjacency, Flags, Keys, Positions, adjacency, positions_in
-from lineage.live.policies import NOT_RESOLVED, Policies, Policy
-from lineage.live.states import NOT_JUDGED, Judged, States
-from lineage.walks import NOBODY, Walk, too_deep, too_many
+from lineage.live.policies import NO_POLICIES, Policies
+from lineage.live.states import NO_STATES, Judged, States
+from lineage.walks import NOBODY, Responsible, Walk, too_deep, too_many
 
 NOWHERE = -1  # the namespace of what has edges, and no row
 
@@ -87,7 +87,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         """The worst state of each of these; nothing where these are not of this judgement."""
         return self.states.of(keys) if self.states.judged == judged else None
 
-    def policies_of(self, keys: Sequence[int]) -> list[Policy | None]:
+    def policies_of(self, keys: Sequence[int]) -> list[Responsible | None]:
         """Tier and owner of each of these; none of what the policy was not resolved for."""
         return self.policies.of(keys)
 
@@ -96,7 +96,7 @@ def _nothing() -> Snapshot:
     none, keys, texts = np.array([], np.int32), np.array([], np.int64), np.array([], object)
     way = Way(adjacency(keys, keys, 0), none)
     ways = {"upstream": way, "downstream": way}
-    return Snapshot(keys, texts, none, [], keys, texts, ways, {}, NOT_JUDGED, NOT_RESOLVED)
+    return Snapshot(keys, texts, none, [], keys, texts, ways, {}, NO_STATES, NO_POLICIES)
 
 
 NOTHING = _nothing()

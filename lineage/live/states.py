@@ -4,6 +4,7 @@ Of one judgement of the catalog, and known by it: an answer of another one asks 
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from lineage.adjacency import Keys, positions_in
 from lineage.catalog.noted import EDGES_EVALUATED_AT
 from lineage.catalog.reader import Reader
-from lineage.live.pieces import in_pieces
+from lineage.live.pieces import numbers_by_key
 from lineage.states import BAD, GOOD, LEARNING, UNKNOWN
 
 # All that judges is one of these two evaluations, in a transaction with its instant. (A batch that
@@ -48,7 +49,7 @@ class States(msgspec.Struct, frozen=True, eq=False):
         return states
 
 
-NOT_JUDGED: Final = States((None, None), np.array([], np.int64), np.array([], np.int8))
+NO_STATES: Final = States((None, None), np.array([], np.int64), np.array([], np.int8))
 
 
 def read_states(reader: Reader, before: States) -> States:
@@ -56,10 +57,5 @@ def read_states(reader: Reader, before: States) -> States:
     (judged,) = reader.rows(_JUDGED)
     if judged == before.judged:
         return before
-    read = [
-        (np.array(keys, np.int64), np.array(numbers, np.int8))
-        for keys, numbers in in_pieces(reader, _STATES, 2)
-    ]
-    keys, numbers = (np.concatenate(parts) for parts in zip(*read, strict=True))
-    order = np.argsort(keys)
-    return States(judged, keys[order], numbers[order])
+    as_numbers = partial(np.array, dtype=np.int8)
+    return States(judged, *numbers_by_key(reader, _STATES, 2, as_numbers))

@@ -5,13 +5,12 @@ from typing import TypeVar
 
 from lineage.catalog.ranks import TIER
 from lineage.catalog.reader import Reader, Values, rows_for
-from lineage.walks import NOBODY, Walk, too_deep, too_many
+from lineage.walks import NOBODY, Responsible, Walk, too_deep, too_many
 from service.access.sight import Sight
 from service.answers.datasets import states_of, states_of_now
 from service.asking import Question
 
 Name = tuple[str, str]  # namespace, name
-Policy = tuple[str, str | None]  # tier, owner
 
 MOST_NODES = 5_000
 MOST_DEPTH = 100
@@ -27,7 +26,7 @@ SELECT d.dataset_key, {TIER}, p.owner
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
 """  # noqa: S608 - constants only
-_Known = TypeVar("_Known", Name, Policy)
+_Known = TypeVar("_Known", Name, Responsible)
 
 DIRECTIONS: dict[str, tuple[str, ...]] = {"upstream": ("upstream",), "downstream": ("downstream",)}
 DIRECTIONS["both"] = ("upstream", "downstream")
@@ -47,11 +46,11 @@ def named(asked: Question, keys: Sequence[int]) -> list[Name | None]:
     return _told(keys, held, lambda unknown: names_of(asked.reader, unknown))
 
 
-def responsible(asked: Question, keys: Sequence[int]) -> list[Policy | None]:
+def responsible(asked: Question, keys: Sequence[int]) -> list[Responsible | None]:
     """Tier and owner of each of these datasets; none of what is retired, or not in the catalog."""
     held = None if asked.live is None else asked.live.policies_of(keys)
 
-    def asked_for(unknown: Sequence[int]) -> dict[int, Policy]:
+    def asked_for(unknown: Sequence[int]) -> dict[int, Responsible]:
         rows = rows_for(asked.reader, _POLICIES, unknown)
         return {key: (tier, owner) for key, tier, owner in rows}
 

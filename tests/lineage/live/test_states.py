@@ -9,7 +9,7 @@ from lineage.catalog.noted import EDGES_EVALUATED_AT
 from lineage.catalog.reader import open_reader
 from lineage.live.reading import read_snapshot
 from lineage.live.snapshot import NOTHING, Snapshot
-from lineage.live.states import NOT_JUDGED, read_states
+from lineage.live.states import NO_STATES, read_states
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 FOUND = {LOWEST: "bad", -5: "good", 2: "unknown", HIGHEST: "learning"}
@@ -82,7 +82,7 @@ def test_what_was_not_judged_again_is_not_read_again(judged):
     """An evaluation is all that changes states."""
     url = judged.url.render_as_string(hide_password=False)
     with open_reader(url) as reader:
-        first = read_states(reader, NOT_JUDGED)
+        first = read_states(reader, NO_STATES)
         assert read_states(reader, first) is first
 
 
