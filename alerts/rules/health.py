@@ -158,18 +158,19 @@ def _ingestion_stopped(owner: str) -> Alert:
 
 
 def _evaluation_stale(owner: str) -> Alert:
+    age = f"time() - max({_EVALUATED})"
     return Alert(
         name="LineageEvaluationStale",
-        expr=f"time() - max({_EVALUATED}) > 120",
+        expr=f"{age} > 120\nor\n{age} < -120",
         hold="1m",
         severity=PAGE,
         owner=owner,
         about=OUTAGE,
-        summary="No SLI has been evaluated for {{ $value | humanizeDuration }}",
+        summary="The SLIs were last evaluated {{ $value | humanizeDuration }} ago",
         description=(
-            "The last evaluation was {{ $value | humanizeDuration }} ago (at most 2m). Until the"
-            " next one nobody knows how any dataset is, and gauges of now are left out. Told since"
-            f" {since('LineageEvaluationStale')}."
+            "The last evaluation was {{ $value | humanizeDuration }} ago (at most 2m; below zero by"
+            " a clock that was ahead). Until there is one of now nobody knows how any dataset is,"
+            f" and gauges of now are left out. Told since {since('LineageEvaluationStale')}."
         ),
     )
 

@@ -61,8 +61,8 @@ def consumers(of: str, tier: str) -> str:
 
 
 def evaluation_age() -> str:
-    """Seconds since the figures were made."""
-    return "time() - max(lineage_sli_evaluated_timestamp_seconds)"
+    """Seconds between now and when the figures were made: not of now is what is ahead, too."""
+    return "abs(time() - max(lineage_sli_evaluated_timestamp_seconds))"
 
 
 WITHOUT_LINEAGE: Final = once("lineage_datasets_without_lineage", "tier", "owner", where=TIER)

@@ -91,10 +91,13 @@ def stale_warning(evaluated: Evaluated) -> str:
 
 
 def last_evaluation(reader: Reader, *, now: datetime, stale_seconds: float) -> Evaluated:
-    """The newest evaluation; stale when there is none, or it is older than `stale_seconds`."""
+    """The newest evaluation; stale when there is none, or it is not of these `stale_seconds`.
+
+    One that is further ahead was made by a clock that was wrong: nobody knows how old it is.
+    """
     rows = reader.rows(_NEWEST)
     if not rows:
         return Evaluated(as_of=None, seconds=None, stale=True)
     as_of, seconds, edges_at = rows[0]
-    age = (to_micros(now) - as_of) / _SECOND
-    return Evaluated(as_of=as_of, seconds=seconds, stale=age > stale_seconds, edges_at=edges_at)
+    stale = abs(to_micros(now) - as_of) > stale_seconds * _SECOND
+    return Evaluated(as_of=as_of, seconds=seconds, stale=stale, edges_at=edges_at)

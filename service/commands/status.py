@@ -59,8 +59,9 @@ def _lines(answer: Status) -> list[str]:
 
 
 def _evaluation(answer: Status) -> str:
-    if answer.evaluation_age_seconds is None:
+    if answer.evaluated_at is None:
         return "evaluation: none yet"
-    age = duration(answer.evaluation_age_seconds)
-    stale = ": too old to be of now" if answer.stale else ""
-    return f"evaluation: {local(answer.evaluated_at)}, {age} ago{stale}"
+    age = answer.evaluation_age_seconds
+    when = "ahead of this clock" if age is None else f"{duration(age)} ago"
+    stale = ": not of now" if answer.stale else ""
+    return f"evaluation: {local(answer.evaluated_at)}, {when}{stale}"

@@ -133,13 +133,14 @@ def test_datasets_without_a_checksum_are_counted_by_tier(catalog):
     assert found == {_labels(tier="critical"): 2.0, _labels(tier="important"): 1.0}
 
 
-def test_a_stale_evaluation_drops_every_gauge_that_rests_on_it(catalog):
-    """61 s without an evaluation: no ratio, no dataset; the counters stand where they stood."""
+@pytest.mark.parametrize("way", [1, -1], ids=["old", "ahead"])
+def test_a_stale_evaluation_drops_every_gauge_that_rests_on_it(catalog, way):
+    """61 s off, of a clock that was ahead too: no ratio, no dataset; counters stand as they did."""
     then = datetime.now(UTC)
     shop.fill(catalog, evaluated_at=then)
 
-    fresh = _samples(_scrape(catalog, now=then + timedelta(seconds=59)))
-    stale = _samples(_scrape(catalog, now=then + timedelta(seconds=61)))
+    fresh = _samples(_scrape(catalog, now=then + way * timedelta(seconds=59)))
+    stale = _samples(_scrape(catalog, now=then + way * timedelta(seconds=61)))
 
     gone = fresh.keys() - stale.keys()
     assert {"lineage_coverage_ratio", "lineage_dataset_state", "lineage_datasets"} <= gone

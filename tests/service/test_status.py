@@ -2,11 +2,16 @@
 
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
+
+import pytest
 
 from lineage.clock import system_clock
 from service.answers.status import status
 from service.settings import Settings
+from tests.service import shop
+from tests.service.commandline import lineward
 
 
 def test_a_spool_without_its_tables_is_not_there_yet(tmp_path: Path):
@@ -18,3 +23,15 @@ def test_a_spool_without_its_tables_is_not_there_yet(tmp_path: Path):
 
     assert found.collector is None
     assert found.partial_reason == "there is no spool and no catalog yet"
+
+
+@pytest.mark.parametrize(
+    ("hours", "said"), [(-2, "2 h ago: not of now"), (2, "ahead of this clock: not of now")]
+)
+def test_an_evaluation_that_is_not_of_now_is_said_not_to_be(catalog, tmp_path: Path, hours, said):
+    """Of a pipeline that stopped, and of one whose clock runs ahead."""
+    shop.fill(catalog, evaluated_at=system_clock() + timedelta(hours=hours))
+
+    told = lineward("status", "--data-dir", str(tmp_path), catalog=catalog).stdout
+
+    assert said in told

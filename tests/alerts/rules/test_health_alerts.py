@@ -86,10 +86,22 @@ CASES = [
         Told(
             "LineageEvaluationStale",
             OUTAGE,
-            "No SLI has been evaluated for 4m 0s",
-            "The last evaluation was 4m 0s ago (at most 2m). Until the next one nobody knows how"
-            " any dataset is, and gauges of now are left out. Told since"
-            " 1970-01-01 01:03:00 +0000 UTC.",
+            "The SLIs were last evaluated 4m 0s ago",
+            "The last evaluation was 4m 0s ago (at most 2m; below zero by a clock that was ahead)."
+            " Until there is one of now nobody knows how any dataset is, and gauges of now are left"
+            " out. Told since 1970-01-01 01:03:00 +0000 UTC.",
+        ),
+    ),
+    (
+        {"lineage_sli_evaluated_timestamp_seconds": "0+60x60 7200x30"},
+        62,
+        Told(
+            "LineageEvaluationStale",
+            OUTAGE,
+            "The SLIs were last evaluated -58m 0s ago",
+            "The last evaluation was -58m 0s ago (at most 2m; below zero by a clock that was"
+            " ahead). Until there is one of now nobody knows how any dataset is, and gauges of now"
+            " are left out. Told since 1970-01-01 01:01:00 +0000 UTC.",
         ),
     ),
     (
