@@ -31,3 +31,8 @@ def to_micros(instant: datetime) -> int:
 def from_micros(micros: int) -> datetime:
     """The instant that `to_micros` gave this number for."""
     return EPOCH + micros * MICROSECOND
+
+
+def instant_text(micros: int) -> str:
+    """`2026-11-21 09:00:00 UTC`: how every sentence of ours tells an instant."""
+    return f"{from_micros(micros):%Y-%m-%d %H:%M:%S} UTC"

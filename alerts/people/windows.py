@@ -10,7 +10,7 @@ from sqlalchemy import Connection, insert, select, update
 from alerts.people.audit import DONE, Entry, Via, record, refusal, stored
 from alerts.people.hiding import Window
 from lineage.catalog.tables import suppression
-from lineage.clock import from_micros
+from lineage.clock import instant_text
 
 MAX_DAYS: Final = 30
 MAX_AHEAD_DAYS: Final = 366
@@ -97,7 +97,7 @@ def end(connection: Connection, ending: Ending, at: int) -> None:
         raise UnknownWindowError(f"no window has the number {number}: see `lineward suppressions`")
     if row.ended_at is not None or row.until_at <= at:
         over = min(row.until_at, row.ended_at or row.until_at)
-        raise EndedWindowError(f"window {number} ended at {_instant(over)}")
+        raise EndedWindowError(f"window {number} ended at {instant_text(over)}")
     connection.execute(update(table).where(table.c.id == number).values(ended_at=at))
     record(connection, msgspec.structs.replace(_end_entry(ending, at), answer=DONE))
 
@@ -113,8 +113,8 @@ def windows_at(connection: Connection, at: int) -> tuple[Window, ...]:
 def entry_of(wanted: Wanted, at: int) -> Entry:
     """The audit row of wanting it."""
     begin = max(wanted.begin, at)
-    until = "no end" if wanted.until is None else _instant(wanted.until)
-    detail = f"{wanted.pattern[:300]} from {_instant(begin)} until {until}: {wanted.reason}"
+    until = "no end" if wanted.until is None else instant_text(wanted.until)
+    detail = f"{wanted.pattern[:300]} from {instant_text(begin)} until {until}: {wanted.reason}"
     return Entry(at=at, who=wanted.by, via=wanted.via, action="suppress_pattern", detail=detail)
 
 
@@ -138,14 +138,15 @@ def _end_entry(ending: Ending, at: int) -> Entry:
 def _checked_end(until: int | None, begin: int, at: int) -> int:
     if until is None:
         raise WindowError("until: missing; an open window would hide things for ever")
+    begins = instant_text(begin)
     if until <= at:
-        raise WindowError(f"until: {_instant(until)} is over already")
+        raise WindowError(f"until: {instant_text(until)} is over already")
     if until <= begin:
-        raise WindowError(f"until: {_instant(until)} is not after from ({_instant(begin)})")
+        raise WindowError(f"until: {instant_text(until)} is not after from ({begins})")
     if until - begin > MAX_DAYS * _DAY_MICROS:
-        raise WindowError(f"until: a window lasts {MAX_DAYS} days at most, from {_instant(begin)}")
+        raise WindowError(f"until: a window lasts {MAX_DAYS} days at most, from {begins}")
     if begin - at > MAX_AHEAD_DAYS * _DAY_MICROS:
-        raise WindowError(f"from: {_instant(begin)} is more than {MAX_AHEAD_DAYS} days away")
+        raise WindowError(f"from: {begins} is more than {MAX_AHEAD_DAYS} days away")
     return until
 
 
@@ -162,7 +163,3 @@ def _check_texts(wanted: Wanted) -> None:
     for field, text in (("reason", wanted.reason), ("name", wanted.name)):
         if len(text) > MAX_TEXT:
             raise WindowError(f"{field}: at most {MAX_TEXT} characters, got {len(text)}")
-
-
-def _instant(micros: int) -> str:
-    return f"{from_micros(micros):%Y-%m-%d %H:%M:%S} UTC"

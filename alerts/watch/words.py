@@ -7,7 +7,7 @@ from alerts.diagnosis.shared import Common
 from alerts.incidents.faults import Cluster, Root
 from alerts.watch.catalog_estate import Jobs
 from alerts.watch.named import Named
-from lineage.clock import from_micros
+from lineage.clock import instant_text
 
 _WORDS: Final = {
     "failed": "{} failed",
@@ -64,7 +64,7 @@ def evidence(cluster: Cluster | None, common: Common | None = None) -> str:
     """Since when, by which runs, and how much of it is told by looking through."""
     if cluster is None:
         return "Lineward says so of itself"
-    told = [f"since {from_micros(cluster.onset).isoformat(timespec='seconds')}"]
+    told = [f"since {instant_text(cluster.onset)}"]
     if common is not None:
         told.append(common.words)
     runs = cluster.run_ids

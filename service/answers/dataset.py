@@ -1,6 +1,9 @@
 """One dataset: what is known of it, and why its state is what it is."""
 
+from datetime import datetime
+
 from lineage.catalog.reader import Reader, Row
+from lineage.clock import instant_text, to_micros
 from lineage.states import COVERAGE, FACTS, FRESHNESS
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
@@ -72,13 +75,17 @@ def dataset(
 
 def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING) -> Why:
     """The dataset's states as sentences, the worst first, each with its evidence."""
-    return why_of(dataset(reader, named, evaluated, sight))
-
-
-def why_of(known: DatasetDetail) -> Why:
-    """The same of a dataset that is known."""
-    sentences = [*_doubt(known), *(_sentence(state) for state in known.states), *_standing(known)]
+    known = dataset(reader, named, evaluated, sight)
+    sentences = [*verdicts(known), *_whose(known)]
     return Why(known.dataset_namespace, known.dataset, known.state, sentences, known.states)
+
+
+def verdicts(known: DatasetDetail) -> list[str]:
+    """Its states, and the cadence that it is judged by."""
+    told = [*_doubt(known), *(_sentence(state) for state in known.states)]
+    if known.limit_explanation:
+        told.append(f"Its cadence: {known.limit_explanation.rstrip('.')}.")
+    return told
 
 
 def _state(row: Row, sight: Sight) -> SliState:
@@ -92,11 +99,11 @@ def _state(row: Row, sight: Sight) -> SliState:
 
 def _doubt(known: DatasetDetail) -> list[str]:
     if known.retired_at:
-        return [f"It was retired at {known.retired_at}: no SLI counts it."]
+        return [f"It was retired at {_spoken(known.retired_at)}: no SLI counts it."]
     if known.evaluated_at is None:
         return ["Nothing has been evaluated yet: its state is unknown."]
     if known.stale:
-        at = known.evaluated_at
+        at = _spoken(known.evaluated_at)
         return [f"The last evaluation is of {at}; what follows was so then, and is unknown now."]
     if not known.states:
         return ["No SLI has judged it: it is a source without a limit, or was not seen before."]
@@ -104,13 +111,18 @@ def _doubt(known: DatasetDetail) -> list[str]:
 
 
 def _sentence(state: SliState) -> str:
-    """One SLI's verdict, as `Freshness (M2) is bad since …: job_failed. Evidence. Age, limit.`."""
+    """One SLI's verdict, as `Freshness (M2) is bad since … (job_failed): evidence. Age, limit.`."""
     name = state.name.replace("_", " ").capitalize()
     subject = _CONTENT if state.sli == FACTS else f"{name} ({state.sli})"
-    verdict = f"{subject} is {state.state} since {state.since}"
-    because = f": {state.reason}" if state.reason else ""
-    evidence = f" {state.evidence.rstrip('.')}." if state.evidence else ""
-    return f"{verdict}{because}.{evidence}{_age(state)}"
+    because = f" ({state.reason})" if state.reason else ""
+    evidence = f": {state.evidence.rstrip('.')}" if state.evidence else ""
+    verdict = f"{subject} is {state.state} since {_spoken(state.since)}"
+    return f"{verdict}{because}{evidence}.{_age(state)}"
+
+
+def _spoken(instant: str) -> str:
+    """An instant of an answer as evidence tells its own."""
+    return instant_text(to_micros(datetime.fromisoformat(instant)))
 
 
 def _age(state: SliState) -> str:
@@ -122,15 +134,12 @@ def _age(state: SliState) -> str:
     return f"{age}; the {state.limit_origin} limit is {duration(state.limit_seconds)}."
 
 
-def _standing(known: DatasetDetail) -> list[str]:
-    sentences = []
-    if known.limit_explanation:
-        sentences.append(f"Its cadence: {known.limit_explanation.rstrip('.')}.")
-    if known.tier:
-        origin = f" ({known.tier_reason})" if known.tier_reason else ""
-        sentences.append(f"Its tier is {known.tier}, {known.tier_origin}{origin}.")
+def _whose(known: DatasetDetail) -> list[str]:
     owner = f"Its owner is {known.owner}." if known.owner else "Nobody is named as its owner."
-    return [*sentences, owner]
+    if not known.tier:
+        return [owner]
+    origin = f" ({known.tier_reason})" if known.tier_reason else ""
+    return [f"Its tier is {known.tier}, {known.tier_origin}{origin}.", owner]
 
 
 def duration(seconds: float | None) -> str:

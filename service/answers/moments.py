@@ -6,7 +6,7 @@ import msgspec
 
 from lineage.catalog.noted import EDGES_EVALUATED_AT
 from lineage.catalog.reader import Reader
-from lineage.clock import from_micros, to_micros
+from lineage.clock import from_micros, instant_text, to_micros
 from service.errors import InvalidQuestionError
 
 _SECOND = 1_000_000
@@ -87,7 +87,8 @@ def stale_warning(evaluated: Evaluated) -> str:
     """What to say beside the figures of a stale evaluation."""
     if evaluated.as_of is None:
         return "nothing has been evaluated yet"
-    return f"the last evaluation is of {evaluated.at}: what was good then is unknown now"
+    at = instant_text(evaluated.as_of)
+    return f"the last evaluation is of {at}: what was good then is unknown now"
 
 
 def last_evaluation(reader: Reader, *, now: datetime, stale_seconds: float) -> Evaluated:

@@ -11,7 +11,7 @@ from service.answers.impact import Impact, impact
 from service.answers.lineage import lineage
 from service.answers.named import Dataset
 from service.answers.schema_changes import told
-from service.answers.shapes import DatasetDetail, Why
+from service.answers.shapes import DatasetDetail
 from service.asking import Question
 from service.explorer.graph import HOPS, Picture, picture
 
@@ -29,10 +29,10 @@ class SchemaRow(msgspec.Struct, frozen=True):
 
 
 class DatasetView(msgspec.Struct, frozen=True):
-    """The page. `history` is null for whoever may not see every namespace."""
+    """The page. `why` is in sentences; `history` is null to who may not see every namespace."""
 
     known: DatasetDetail
-    why: Why
+    why: list[str]
     limit: Limit | None
     graph: Picture
     impact: Impact
@@ -48,7 +48,7 @@ def dataset_view(asked: Question, named: Dataset) -> DatasetView:
     history = dataset_history(reader, named, limit=_MOST_OF_HISTORY) if sight.is_whole else None
     return DatasetView(
         known=known,
-        why=one.why_of(known),
+        why=one.verdicts(known),
         limit=limit_of(reader, named, known),
         graph=picture(lineage(asked, named, depth=HOPS)),
         impact=impact(asked, named),

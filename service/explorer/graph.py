@@ -1,5 +1,6 @@
 """The graph around a dataset as a picture: where each box stands, and each line goes."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -13,6 +14,8 @@ _GRAVITY = ("bad", "unknown", "learning", "good")
 _WIDTH, _HEIGHT = 190, 38
 _ACROSS, _DOWN, _MARGIN = 70, 14, 8
 _MOST_LETTERS = 24
+
+_PARTS = re.compile(r"[.:](?=.{7})|(?=/.{7})")  # where a part begins that tells enough
 
 Name = tuple[str, str]  # namespace, name
 
@@ -129,8 +132,16 @@ def _placed(layers: list[list[Name]]) -> dict[Name, tuple[int, int]]:
 
 
 def _box(found: _Found, name: Name, at: tuple[int, int], *, is_centre: bool) -> Box:
-    label = name[1] if len(name[1]) <= _MOST_LETTERS else f"…{name[1][1 - _MOST_LETTERS :]}"
-    return Box(*name, found.states[name], label, is_centre, found.hidden[name], *at)
+    return Box(*name, found.states[name], _label(name[1]), is_centre, found.hidden[name], *at)
+
+
+def _label(name: str) -> str:
+    """As many of its last parts as there is room for; where there is room for none, its end."""
+    if len(name) <= _MOST_LETTERS:
+        return name
+    end = name[1 - _MOST_LETTERS :]
+    part = _PARTS.search(end)
+    return f"…{end[part.end() :] if part else end}"
 
 
 def _lines(found: _Found, placed: dict[Name, tuple[int, int]]) -> Iterator[Line]:

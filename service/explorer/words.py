@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from service.answers.dataset import duration
+from service.answers.slis import sli_name
 
 NOTHING = "\N{EN DASH}"
 _MOST_SHOWN = 160  # characters of a name: its page has all of them
@@ -16,11 +17,16 @@ def percent(ratio: float | None) -> str:
     return f"{ratio * 100:.6g} %" if shown == "100" and ratio < 1 else f"{shown} %"
 
 
-def whole(ratio: float) -> str:
-    """Without decimals; what is not all of it is never `100 %`, what is left never `0 %`."""
-    if 0.995 <= ratio < 1:  # noqa: PLR2004 - would be rounded up
-        return "99 %"
-    return "< 1 %" if 0 < ratio < 0.005 else f"{ratio * 100:,.0f} %"  # noqa: PLR2004 - down
+def budget_text(left: float) -> str:
+    """Of an error budget: `47 % left`, or `spent 2.5 times`.
+
+    What is not all of it is never `100 %`, what is left never `0 %`.
+    """
+    if left < 0:
+        return f"spent {f'{1 - left:,.1f}'.removesuffix('.0')} times"
+    if 0.995 <= left < 1:  # noqa: PLR2004 - would be rounded up
+        return "99 % left"
+    return "< 1 % left" if 0 < left < 0.005 else f"{left * 100:.0f} % left"  # noqa: PLR2004 - down
 
 
 def count(number: float | None) -> str:
@@ -55,6 +61,11 @@ def short(text: str) -> str:
         return text
     half = _MOST_SHOWN // 2 - 1
     return f"{text[:half]} … {text[-half:]}"
+
+
+def because(reason: str | None, sli: str | None) -> str:
+    """Why a dataset is what it is: its reason, or else what of it was judged."""
+    return plain(reason or (sli_name(sli) if sli else ""))
 
 
 def plain(word: str) -> str:

@@ -1,5 +1,7 @@
 """The picture of a graph: what is drawn of it, and what is said to be left out."""
 
+import pytest
+
 from service.answers.shapes import Lineage, Node
 from service.explorer import graph
 from service.explorer.graph import picture
@@ -84,3 +86,19 @@ def test_a_long_name_shows_its_end_and_hidden_neighbours_are_counted():
 
     far = next(box for box in found.boxes if not box.is_centre)
     assert (len(far.label), far.label[-7:], far.hidden) == (24, "/orders", 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("/lake/shop/core/orders", "/lake/shop/core/orders"),
+        ("/var/lake/warehouse/core/orders", "…/warehouse/core/orders"),
+        ("hive.warehouse_of_all.core.orders", "…core.orders"),
+        ("/" + "long" * 20 + "/t1", "…longlonglonglonglong/t1"),
+    ],
+)
+def test_a_label_begins_where_a_part_of_the_name_does(name, label):
+    """Half a word says less than none, but for a part that is all that tells."""
+    found = picture(_lineage([_node(name)]))
+
+    assert label in {box.label for box in found.boxes}

@@ -49,7 +49,7 @@ def test_the_first_page_says_what_is_wrong_and_who_is_on_it(shop):
     assert "2 more</a>" in text
     assert "nobody yet" in text
     assert "67 % left" in text  # 0.4 of 120 were bad, 1.2 may be
-    assert "-733 % left" in text
+    assert "spent 8.3 times" in text
 
 
 def test_what_is_stale_is_never_shown_as_well(embedded):
@@ -233,17 +233,18 @@ def test_every_page_says_who_may_see_it():
 @pytest.mark.parametrize(
     ("ratio", "told"),
     [
-        (1, "100 %"),
-        (0.9999, "99 %"),
-        (0.5, "50 %"),
-        (0.0001, "< 1 %"),
-        (0, "0 %"),
-        (-7.3, "-730 %"),
+        (1, "100 % left"),
+        (0.9999, "99 % left"),
+        (0.5, "50 % left"),
+        (0.0001, "< 1 % left"),
+        (0, "0 % left"),
+        (-0.3, "spent 1.3 times"),
+        (-1328.96, "spent 1,330 times"),
     ],
 )
 def test_what_is_nearly_gone_is_not_told_as_gone(ratio, told):
-    """Nor what is nearly whole as whole."""
-    assert words.whole(ratio) == told
+    """Nor what is nearly whole as whole; what is overspent, as how often."""
+    assert words.budget_text(ratio) == told
 
 
 def test_a_ratio_below_an_objective_is_never_rounded_up_to_it():
