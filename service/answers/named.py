@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from typing import Final
 
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.keys import key
@@ -45,6 +46,8 @@ WHERE a.alias_key IN (:keys) AND a.rule = '{FOLD}' ORDER BY a.last_seen_at
 _BY_LAST_PART = f"""
 {_CANONICAL} WHERE d.name LIKE '%/' || :suffix ESCAPE '!' OR d.name LIKE '%.' || :suffix ESCAPE '!'
 """
+
+UNCHOSEN: Final = "no dataset is chosen"
 
 Dataset = tuple[int, str, str]  # canonical key, namespace, name
 

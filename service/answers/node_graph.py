@@ -5,6 +5,7 @@ whole of it. `dataset_namespace` and `dataset` stand beside them for links.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
@@ -14,7 +15,7 @@ from lineage.states import BAD, GOOD, LEARNING, UNKNOWN
 from lineage.walks import Walk
 from service.answers.datasets import states_of
 from service.answers.moments import Evaluated
-from service.answers.named import Dataset
+from service.answers.named import UNCHOSEN, Dataset
 from service.answers.walk import NEXT, walked
 from service.asking import Question
 
@@ -58,10 +59,10 @@ class GraphEdge(msgspec.Struct, frozen=True):
 
 
 class GraphNodes(msgspec.Struct, frozen=True):
-    """Datasets of a neighbourhood, the nearest first."""
+    """Datasets of a neighbourhood, the nearest first; of which one: null where none was chosen."""
 
-    dataset_namespace: str
-    dataset: str
+    dataset_namespace: str | None
+    dataset: str | None
     nodes: list[GraphNode]
     partial: bool
     partial_reason: str | None
@@ -70,11 +71,17 @@ class GraphNodes(msgspec.Struct, frozen=True):
 class GraphEdges(msgspec.Struct, frozen=True):
     """Edges between those datasets."""
 
-    dataset_namespace: str
-    dataset: str
+    dataset_namespace: str | None
+    dataset: str | None
     edges: list[GraphEdge]
     partial: bool
     partial_reason: str | None
+
+
+# A dashboard whose variable has no value asks all the same, and an error would hide that nothing
+# is wrong.
+NO_NODES: Final = GraphNodes(None, None, [], partial=True, partial_reason=UNCHOSEN)
+NO_EDGES: Final = GraphEdges(None, None, [], partial=True, partial_reason=UNCHOSEN)
 
 
 class Neighbourhood(msgspec.Struct, frozen=True):

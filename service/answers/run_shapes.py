@@ -104,10 +104,10 @@ class RecentRun(msgspec.Struct, frozen=True):
 
 
 class RecentRuns(msgspec.Struct, frozen=True):
-    """The newest runs of a dataset; `next_cursor` leads to older ones."""
+    """The newest runs of a dataset, null where none was chosen; `next_cursor` leads on."""
 
-    dataset_namespace: str
-    dataset: str
+    dataset_namespace: str | None
+    dataset: str | None
     runs: list[RecentRun]
     partial: bool
     partial_reason: str | None

@@ -1,7 +1,7 @@
 """Runs: one by its id, and the last one that meant to write a dataset."""
 
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -10,7 +10,7 @@ from lineage.states import run_state
 from service.access.sight import EVERYTHING, Sight
 from service.answers.cursors import Whole, cursor_of, key_of
 from service.answers.moments import iso, iso_of, seconds_between
-from service.answers.named import Dataset
+from service.answers.named import UNCHOSEN, Dataset
 from service.answers.run_shapes import (
     RecentRun,
     RecentRuns,
@@ -21,6 +21,7 @@ from service.answers.run_shapes import (
 )
 from service.errors import UnknownRunError
 
+NO_RUNS: Final = RecentRuns(None, None, [], partial=True, partial_reason=UNCHOSEN, next_cursor=None)
 _MOST_IO = 1_000  # datasets listed of the runs of one id
 _SUMMARY = (
     "run_id, job_namespace, job_name, first_event_at, started_at, completed_at, failed_at,"

@@ -8,6 +8,8 @@ from litestar.params import FromQuery, QueryParameter
 from service.answers.named import dataset_named
 from service.answers.node_graph import (
     MOST_DRAWN,
+    NO_EDGES,
+    NO_NODES,
     GraphEdges,
     GraphNodes,
     graph_edges,
@@ -31,7 +33,9 @@ def get_graph_nodes(
     depth: _Depth = 2,
     limit: _Limit = MOST_DRAWN,
 ) -> GraphNodes:
-    """The datasets around one, coloured by health."""
+    """The datasets around one, coloured by health; none around no name."""
+    if not dataset:
+        return NO_NODES
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
         around = neighbourhood(asked, named, depth, limit=limit)
@@ -48,6 +52,8 @@ def get_graph_edges(
     limit: _Limit = MOST_DRAWN,
 ) -> GraphEdges:
     """What is made of what among them."""
+    if not dataset:
+        return NO_EDGES
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
         around = neighbourhood(asked, named, depth, limit=limit)

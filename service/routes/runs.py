@@ -7,7 +7,7 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 
 from service.answers.named import dataset_named
 from service.answers.run_shapes import RecentRuns, RunAnswer
-from service.answers.runs import recent_runs, run
+from service.answers.runs import NO_RUNS, recent_runs, run
 from service.routes.asked import AnyRequest, Cursor, asked_by
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")]
@@ -30,6 +30,8 @@ def get_runs(
     cursor: Cursor = None,
 ) -> RecentRuns:
     """The newest runs that read or wrote a dataset, with the times of their events."""
+    if not dataset:
+        return NO_RUNS
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
         return recent_runs(asked.reader, named, asked.sight, limit=limit, cursor=cursor)

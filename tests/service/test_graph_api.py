@@ -44,6 +44,17 @@ def test_nodes_and_edges_are_of_one_neighbourhood(client):
     assert (nodes["partial"], edges["partial"]) == (False, False)
 
 
+def test_of_no_name_there_is_nothing_and_it_is_said_why(client):
+    """A dashboard in which none is chosen asks so; without the parameter it is a mistake."""
+    for path, rows in (("graph/nodes", "nodes"), ("graph/edges", "edges"), ("runs", "runs")):
+        found = client.get(f"/api/v1/{path}", params={"dataset": "", "dataset_namespace": ""})
+        assert found.status_code == 200
+        told = found.json()
+        assert (told[rows], told["partial_reason"]) == ([], "no dataset is chosen")
+        assert (told["dataset_namespace"], told["partial"]) == (None, True)
+        assert client.get(f"/api/v1/{path}").status_code == 400
+
+
 def test_a_node_is_coloured_by_its_health_and_says_why(client):
     """One arc is 1: that of its state; the one asked for stands first and out."""
     core, *others = client.get("/api/v1/graph/nodes", params=CORE).json()["nodes"]
