@@ -10,7 +10,7 @@ from service.commands.render_alerts import PolicyFile, checked
 from service.commands.render_dashboards import rendered_dashboards
 from service.errors import RefusedInputError
 from service.reaching import read_token
-from service.terminal import plain_lines, print_json
+from service.terminal import plain_lines, print_json, warn
 
 app = typer.Typer(add_completion=False)
 
@@ -46,7 +46,8 @@ def push(
         "prometheus": "add the Prometheus that scrapes Lineward",
         infinity.TYPE: "install the plugin, and add one with Lineward's API as its base URL",
     }
-    pushing.require_sources(grafana, needed)
+    if not pushing.require_sources(grafana, needed):
+        warn("the token may not list data sources: see that there is a Prometheus and an Infinity")
     pushing.require_folder(grafana, provisioning.FOLDER_UID, provisioning.FOLDER)
     done = [pushing.push(grafana, provisioning.FOLDER_UID, text) for text in found.values()]
     if as_json:

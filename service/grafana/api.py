@@ -1,5 +1,6 @@
 """Grafana's HTTP API: what it has, and dashboards into it; what it refuses becomes a sentence."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import httpx
@@ -12,8 +13,11 @@ _WHY: Final = {
     403: "does not allow the token this: its service account needs the role Editor, or these"
     " permissions",
     404: "has no such path: --url is not the address of a Grafana, or lacks its sub-path",
-    412: "refuses, since something else stands there",
+    412: "refuses, since something else stands there: rename or delete that",
 }
+# Where there is nothing, some Grafanas tell an Editor so, and others that it may not look.
+_NOT_SEEN: Final = (httpx.codes.FORBIDDEN, httpx.codes.NOT_FOUND)
+_THERE: Final = (httpx.codes.CONFLICT, httpx.codes.PRECONDITION_FAILED)
 
 
 class Grafana:
@@ -25,21 +29,31 @@ class Grafana:
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._client = httpx.Client(headers=headers, timeout=_SECONDS, trust_env=False)
 
-    def source_types(self) -> set[str]:
-        """Types of the data sources that are set up."""
-        return {str(one["type"]) for one in self._asked("GET", "/api/datasources").json()}
+    def source_types(self) -> set[str] | None:
+        """Types of the data sources that are set up; None where the token may not list them."""
+        answer = self._asked("GET", "/api/datasources", also=(httpx.codes.FORBIDDEN,))
+        return {str(one["type"]) for one in answer.json()} if answer.is_success else None
 
     def find(self, path: str) -> dict[str, Any] | None:
-        """What is at this path; None where nothing is."""
-        answer = self._asked("GET", path, missing=True)
-        return None if answer.status_code == httpx.codes.NOT_FOUND else dict(answer.json())
+        """What is at this path; None where nothing is that the token may see."""
+        answer = self._asked("GET", path, also=_NOT_SEEN)
+        return dict(answer.json()) if answer.is_success else None
 
-    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer to what is to be made or saved."""
+    def make(self, path: str, body: dict[str, Any]) -> None:
+        """Make it, unless it is there."""
+        self._asked("POST", path, body, also=_THERE)
+
+    def save(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer to what is to be saved."""
         return dict(self._asked("POST", path, body).json())
 
     def _asked(
-        self, method: str, path: str, body: dict[str, Any] | None = None, *, missing: bool = False
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        *,
+        also: Sequence[int] = (),
     ) -> httpx.Response:
         """The answer.
 
@@ -47,7 +61,7 @@ class Grafana:
             method: of HTTP.
             path: below Grafana's address.
             body: sent as JSON.
-            missing: 404 is an answer too.
+            also: status codes that are answers too.
 
         Raises:
             RefusedInputError: it said no; the text says to what, why, and what to do.
@@ -58,8 +72,9 @@ class Grafana:
         except httpx.TransportError as error:
             message = f"{self._url} does not answer: {error or type(error).__name__}"
             raise ActionFailedError(message) from error
-        is_missing = missing and answer.status_code == httpx.codes.NOT_FOUND
-        if not (answer.is_success or is_missing):
+        if answer.status_code in also:
+            return answer
+        if not answer.is_success:
             raise self._refused(method, path, answer)
         if "json" not in answer.headers.get("content-type", ""):
             message = f"{self._url}{path} answers, and not as a Grafana does: no JSON"

@@ -22,8 +22,8 @@ class Pushed(msgspec.Struct, frozen=True):
     url: str
 
 
-def require_sources(grafana: Grafana, needed: dict[str, str]) -> None:
-    """See that there is a data source of each type.
+def require_sources(grafana: Grafana, needed: dict[str, str]) -> bool:
+    """See that there is a data source of each type; whether that could be seen.
 
     Args:
         grafana: which is asked.
@@ -33,16 +33,19 @@ def require_sources(grafana: Grafana, needed: dict[str, str]) -> None:
         RefusedInputError: one is missing: panels would be empty, and look well.
     """
     there = grafana.source_types()
+    if there is None:
+        return False
     missing = [f"{kind}: {advice}" for kind, advice in needed.items() if kind not in there]
     if missing:
         message = f"Grafana lacks a data source of the type {'; '.join(missing)}"
         raise RefusedInputError(message)
+    return True
 
 
 def require_folder(grafana: Grafana, uid: str, title: str) -> None:
     """See that the folder is there; it keeps the title that people gave it."""
     if grafana.find(f"/api/folders/{uid}") is None:
-        grafana.post("/api/folders", {"uid": uid, "title": title})
+        grafana.make("/api/folders", {"uid": uid, "title": title})
 
 
 def push(grafana: Grafana, folder: str, text: str) -> Pushed:
@@ -53,8 +56,9 @@ def push(grafana: Grafana, folder: str, text: str) -> Pushed:
     if there is not None and _is_same(there, wanted, folder):
         return Pushed(uid, "unchanged", f"/d/{uid}")
     asked = {"dashboard": {**wanted, "id": None}, "folderUid": folder, "overwrite": True}
-    told = grafana.post("/api/dashboards/db", {**asked, "message": _MESSAGE})
-    outcome: What = "created" if there is None else "updated"
+    told = grafana.save("/api/dashboards/db", {**asked, "message": _MESSAGE})
+    # What could not be seen may have been there.
+    outcome: What = "created" if told.get("version") == 1 else "updated"
     return Pushed(uid, outcome, str(told.get("url", f"/d/{uid}")))
 
 

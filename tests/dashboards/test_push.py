@@ -69,12 +69,39 @@ def test_a_second_time_changes_nothing_and_an_edit_is_undone(grafana, tmp_path):
     assert grafana.folders == {"lineward": "Our lineage"}
 
 
+def test_a_token_that_may_not_look_for_what_is_not_there_is_enough(grafana, tmp_path):
+    """To an Editor Grafana says of nothing that it may not be seen; it may be made all the same."""
+    grafana.is_open = False
+
+    first = push(grafana, tmp_path, "--json")
+    second = push(grafana, tmp_path, "--json")
+
+    assert (first.returncode, first.stderr) == (0, "")
+    assert [one["outcome"] for one in json.loads(first.stdout)] == ["created"] * 3
+    assert [one["outcome"] for one in json.loads(second.stdout)] == ["unchanged"] * 3
+
+
+def test_a_folder_that_may_not_be_seen_is_used_as_it_is(grafana, tmp_path):
+    """Its making is refused as done; dashboards that may not be read are saved over."""
+    push(grafana, tmp_path)
+    grafana.may -= {"sources", "read"}
+
+    told = push(grafana, tmp_path, "--json")
+
+    assert told.returncode == 0
+    assert [one["outcome"] for one in json.loads(told.stdout)] == ["updated"] * 3
+    assert told.stderr == (
+        "lineward: the token may not list data sources: see that there is a Prometheus and an"
+        " Infinity\n"
+    )
+
+
 def _unknown(grafana: FakeGrafana) -> None:
     grafana.token = "another"  # noqa: S105 - of nobody
 
 
 def _reader(grafana: FakeGrafana) -> None:
-    grafana.may = {"read"}
+    grafana.may = {"sources", "read"}
 
 
 def _elsewhere(grafana: FakeGrafana) -> None:

@@ -13,7 +13,8 @@ class FakeGrafana(Listening):
 
     Attributes:
         token: which it knows.
-        may: what the token's role allows: `read`, `folders`, `dashboards`.
+        may: what the token's role allows: `sources`, `read`, `folders`, `dashboards`.
+        is_open: that there is nothing is told as 404; else, as to an Editor, as 403.
         sources: types of the data sources that are set up.
         folders: title by uid.
         dashboards: (folder's uid, JSON) by uid.
@@ -25,7 +26,8 @@ class FakeGrafana(Listening):
     def __init__(self) -> None:
         super().__init__()
         self.token = "glsa_of_nobody"  # noqa: S105 - of nobody
-        self.may = {"read", "folders", "dashboards"}
+        self.may = {"sources", "read", "folders", "dashboards"}
+        self.is_open = True
         self.sources = list(_SOURCES)
         self.folders: dict[str, str] = {}
         self.dashboards: dict[str, tuple[str, dict[str, Any]]] = {}
@@ -49,7 +51,7 @@ class FakeGrafana(Listening):
         match way:
             case "GET", "datasources":
                 found = [{"type": kind} for kind in self.sources]
-                answer = self._allowed("read") or Answer(200, found)
+                answer = self._allowed("sources") or Answer(200, found)
             case "GET", "folders", uid:
                 answer = self._allowed("read") or self._folder(uid)
             case "POST", "folders":
@@ -67,9 +69,14 @@ class FakeGrafana(Listening):
             return None
         return Answer(403, {"message": f"You'll need additional permissions: {what}"})
 
+    def _nothing(self, said: str) -> Answer:
+        if self.is_open:
+            return Answer(404, {"message": said})
+        return Answer(403, {"message": "You'll need additional permissions to perform this action"})
+
     def _folder(self, uid: str) -> Answer:
         if uid not in self.folders:
-            return Answer(404, {"message": "folder not found", "status": "not-found"})
+            return self._nothing("folder not found")
         return Answer(200, {"uid": uid, "title": self.folders[uid], "version": 1})
 
     def _made(self, asked: dict[str, Any]) -> Answer:
@@ -80,7 +87,7 @@ class FakeGrafana(Listening):
 
     def _dashboard(self, uid: str) -> Answer:
         if uid not in self.dashboards:
-            return Answer(404, {"message": "Dashboard not found"})
+            return self._nothing("Dashboard not found")
         folder, dashboard = self.dashboards[uid]
         return Answer(200, {"dashboard": dashboard, "meta": {"folderUid": folder}})
 
