@@ -40,6 +40,9 @@ _BUILDERS: Final[dict[str, Any]] = {
     "graph": nodegraph.Panel,
 }
 _ARCS: Final = {"bad": "red", "unknown": "orange", "learning": "blue", "good": "green"}
+_DASH: Final = "\N{EN DASH}"
+_RATIO: Final = "percentunit"
+_DECIMALS: Final = 2  # of 98.96 % beside an objective of 99 %
 _NOW: Final = ("stat", "bars", "table")  # of one instant; the others of a span
 
 
@@ -48,12 +51,15 @@ def built(panel: Panel, number: int, x: int, y: int) -> Any:  # noqa: ANN401 - e
     made: Any = _BUILDERS[panel.kind]()
     made.id(number).title(panel.title).description(panel.description).unit(panel.unit)
     made.grid_pos(models.GridPos(h=panel.height, w=panel.width, x=x, y=y))
-    made.no_value(panel.no_value).mappings([_nothing(panel.no_value)])
+    # A cell without a sample is not a table without rows.
+    made.no_value(panel.no_value)
+    made.mappings([_nothing(_DASH if panel.kind == "table" else panel.no_value)])
     made.thresholds(sdk.ThresholdsConfig().mode(models.ThresholdsMode.ABSOLUTE).steps(
         [models.Threshold(value=value, color=color) for value, color in panel.steps]
     ))  # fmt: skip
     made.links([_link(one) for one in panel.links])
-    made.data_links([_link(one) for one in panel.data_links])
+    if panel.kind != "graph":
+        made.data_links([_link(one) for one in panel.data_links])
     asks_api = any(isinstance(one, Asked) for one in panel.queries)
     made.datasource(infinity.SOURCE if asks_api else SOURCE)
     queries: Sequence[Query | Asked] = panel.queries
@@ -65,6 +71,8 @@ def built(panel: Panel, number: int, x: int, y: int) -> Any:  # noqa: ANN401 - e
 
 
 def _bound(made: Any, panel: Panel) -> None:  # noqa: ANN401 - as above
+    if panel.unit == _RATIO:
+        made.decimals(_DECIMALS)
     if panel.back is not None:
         made.time_from(panel.back)
     if panel.lowest is not None:
@@ -123,21 +131,26 @@ def _heat(made: heatmap.Panel, panel: Panel) -> None:
     expressions = [one.expr for one in panel.queries if isinstance(one, Query)]
     # A histogram has its buckets; of a gauge Grafana makes them.
     made.calculate(not any("_bucket" in expr for expr in expressions))
+    made.y_axis(heatmap.YAxisConfig().unit(panel.unit))  # a panel's own unit is not looked at
     made.show_value("never")  # type: ignore[arg-type]
 
 
-def _graph(made: nodegraph.Panel, _panel: Panel) -> None:
+def _graph(made: nodegraph.Panel, panel: Panel) -> None:
     arcs = [
         nodegraph.ArcOption().field(f"arc__{state}").color(color) for state, color in _ARCS.items()
     ]
     made.nodes(nodegraph.NodeOptions().arcs(list(arcs)))
+    # Links of the panel would stand in a node's menu once for each of its fields, and in an edge's.
+    leads = [{"title": one.title, "url": one.url} for one in panel.data_links]
+    made.override_by_name("dataset", [models.DynamicConfigValue("links", leads)])
 
 
 def _table(made: table.Panel, panel: Panel) -> None:
     made.filterable(True)  # noqa: FBT003 - the SDK's
+    made.sort_by([_sorted(one) for one in panel.sorted_by])
+    for name, unit in _units(panel):
+        made.override_by_name(name, _as_unit(unit))
     if any(isinstance(one, Asked) for one in panel.queries):
-        for name, unit in _units(panel):
-            made.override_by_name(name, [models.DynamicConfigValue("unit", unit)])
         return
     values = dict(_values(panel))
     shown = [*panel.columns, *values]
@@ -147,8 +160,16 @@ def _table(made: table.Panel, panel: Panel) -> None:
     order = {name: place for place, name in enumerate(shown)}
     options = {"indexByName": order, "renameByName": values, "excludeByName": {}}
     made.with_transformation(models.DataTransformerConfig("organize", options=options))
-    for name, unit in _units(panel):
-        made.override_by_name(name, [models.DynamicConfigValue("unit", unit)])
+
+
+def _sorted(column: str) -> common.TableSortByFieldState:
+    name = column.removeprefix("-")
+    return common.TableSortByFieldState().display_name(name).desc(name != column)
+
+
+def _as_unit(unit: str) -> list[models.DynamicConfigValue]:
+    found = [models.DynamicConfigValue("unit", unit)]
+    return [*found, models.DynamicConfigValue("decimals", _DECIMALS)] if unit == _RATIO else found
 
 
 def _values(panel: Panel) -> Iterator[tuple[str, str]]:
@@ -159,14 +180,17 @@ def _values(panel: Panel) -> Iterator[tuple[str, str]]:
 
 
 def _units(panel: Panel) -> Iterable[tuple[str, str]]:
+    """Of each column that is not of the panel's; a name of digits would be told as a number."""
+    yield from ((name, "string") for name in panel.columns)
     for query in panel.queries:
         if isinstance(query, Query):
             if query.unit is not None:
                 yield query.legend, query.unit
             continue
         for column in query.columns:
-            if column.unit is not None:
-                yield column.text or column.selector, column.unit
+            unit = "string" if column.kind == "string" else column.unit
+            if unit is not None:
+                yield column.text or column.selector, unit
 
 
 _SHAPED: Final[dict[str, Any]] = {

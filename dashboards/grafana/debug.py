@@ -78,12 +78,12 @@ def _graph() -> Panel:
             " state: red bad, orange unknown, blue learning, green good. When the pipeline is dead"
             " nothing is green. From /api/v1/graph, by the Infinity data source."
         ),
-        unit="short",
+        unit="string",
         queries=(_NODES, _EDGES),
         no_value="choose a dataset",
         width=24,
         height=12,
-        links=(links.of_variable(), links.on_call()),
+        links=(links.of_variable(), links.on_call(then=True)),
         data_links=links.of_dataset(),
     )
 

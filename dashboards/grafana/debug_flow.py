@@ -31,7 +31,7 @@ def _panel(  # noqa: PLR0913 - what makes one picture
         steps=steps,
         width=width,
         lowest=None if kind == "heat" else 0,
-        links=(links.on_call(), links.runbook(leads)),
+        links=(links.on_call(then=True), links.runbook(leads)),
     )
 
 
@@ -175,9 +175,10 @@ def evidence() -> tuple[Panel, ...]:
             unit="percentunit",
             queries=tuple(columns),
             columns=labels,
+            sorted_by=("at most",),
             no_value="nothing was checked",
             width=16,
-            links=(links.on_call(), links.runbook("LineageAccuracyBurn")),
+            links=(links.on_call(then=True), links.runbook("LineageAccuracyBurn")),
         ),
         _panel(
             "Known from event logs",

@@ -76,6 +76,7 @@ def changed() -> Panel:
             Query(of, "changed", "dateTimeFromNow"),
         ),
         columns=("dataset_namespace", "dataset", "change"),
+        sorted_by=("-critical consumers", "-changed"),
         no_value="none",
         width=24,
         height=9,

@@ -48,8 +48,8 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
             title="Open incidents that page",
             description=(
                 "Incidents that are open or acknowledged and page: a critical dataset is bad, or"
-                " will be before anybody could mend it. Above 0 somebody is on it: see who on the"
-                " on-call dashboard."
+                " will be before anybody could mend it. Above 0 somebody was called: whom, and who"
+                " is on it, stands on the on-call dashboard."
             ),
             unit="short",
             queries=(Query(open_incidents("page")),),

@@ -13,19 +13,26 @@ EXECUTIVE: Final = "lineward-executive"
 ON_CALL: Final = "lineward-on-call"
 DEBUG: Final = "lineward-debug"
 BASE: Final = "${lineward}"
-_CARRIED: Final = "${tier:queryparam}&${owner:queryparam}&${__url_time_range}"
+# Neither dataset goes along: one dashboard has many, the other the one that is chosen.
+_FILTERS: Final = "${tier:queryparam}&${owner:queryparam}"
+_THEN: Final = "${__url_time_range}"
 _OF_ROW: Final = "${__data.fields.%s:percentencode}"
 _OF_VARIABLE: Final = "${%s:percentencode}"
 
 
-def on_call() -> Link:
-    """What is broken, and who is hurt."""
-    return Link("What is broken (on call)", f"/d/{ON_CALL}?{_CARRIED}")
+def board(uid: str, *, then: bool) -> str:
+    """A dashboard, filtered as this one is; `then`: of the same time, and not of its own."""
+    return f"/d/{uid}?{_FILTERS}" + (f"&{_THEN}" if then else "")
 
 
-def debug() -> Link:
-    """How events fare on their way."""
-    return Link("How events fare (debug)", f"/d/{DEBUG}?{_CARRIED}")
+def on_call(*, then: bool = False) -> Link:
+    """What is broken, and who is hurt: now, or at the time that is shown here."""
+    return Link("What is broken (on call)", board(ON_CALL, then=then))
+
+
+def debug(*, then: bool = False) -> Link:
+    """How events fare on their way: now, or at the time that is shown here."""
+    return Link("How events fare (debug)", board(DEBUG, then=then))
 
 
 def page(title: str, path: str) -> Link:
@@ -47,7 +54,7 @@ def of_dataset() -> tuple[Link, ...]:
     around = _dataset(_OF_ROW, "var-")
     return (
         Link("Dataset in the explorer", f"{BASE}/dataset?{_dataset(_OF_ROW)}"),
-        Link("Its neighbourhood and runs", f"/d/{DEBUG}?{around}&${{__url_time_range}}"),
+        Link("Its neighbourhood and runs", f"/d/{DEBUG}?{around}"),
     )
 
 

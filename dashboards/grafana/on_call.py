@@ -65,14 +65,17 @@ def _now() -> tuple[Panel, ...]:
             "By any SLI, now; 0 is said only of an evaluation of now. Each has its reason below.",
             Query(f"{bad} or {none}"),
             most(1),
-            (links.page("Critical and bad", "/datasets?tier=critical&state=bad"), links.debug()),
+            (
+                links.page("Critical and bad", "/datasets?tier=critical&state=bad"),
+                links.debug(then=True),
+            ),
         ),
         _stat(
             "Events that wait for the catalog",
             "Spooled and not yet processed. Rising for minutes: the pipeline is down or too slow.",
             Query(waiting),
             ((None, GREEN), (10_000, YELLOW), (100_000, RED)),
-            (links.debug(), links.runbook("LineageSpoolGrowing")),
+            (links.debug(then=True), links.runbook("LineageSpoolGrowing")),
         ),
         _stat(
             "Oldest message not delivered",
@@ -87,7 +90,7 @@ def _now() -> tuple[Panel, ...]:
             "Since the last evaluation. Over 60 s figures of now are left out: the pipeline first.",
             Query(evaluation_age()),
             most(60),
-            (links.debug(), links.runbook("LineageEvaluationStale")),
+            (links.debug(then=True), links.runbook("LineageEvaluationStale")),
             unit="s",
         ),
     )
@@ -124,7 +127,7 @@ def _incidents() -> Panel:
         description=(
             "One row for each fault (the gravest 200), however many datasets are bad by it: root,"
             " since when, the critical datasets that are bad by it or below, and the time until the"
-            " next of a tier that pages is hit; below 0 it was. Empty time: nothing says when."
+            " next of a tier that pages is hit; below 0 it was. A dash: nothing says when."
         ),
         unit="short",
         queries=(
@@ -136,6 +139,7 @@ def _incidents() -> Panel:
             Query(of_incident(left), "until the next limit", "s"),
         ),
         columns=("severity", "kind", "root_namespace", "root", "owner", "incident"),
+        sorted_by=("severity", "until the next limit"),
         no_value="none",
         width=24,
         height=9,
@@ -158,6 +162,7 @@ def _missing() -> Panel:
         unit="short",
         queries=(Query(f"max by ({', '.join(labels)}) ({lasting})", "bad"),),
         columns=labels,
+        sorted_by=("tier", "dataset"),
         no_value="none",
         width=12,
         height=9,
@@ -182,6 +187,7 @@ def _failed() -> Panel:
             Query(of, "failed", "dateTimeFromNow"),
         ),
         columns=("job_name", "dataset_namespace", "dataset"),
+        sorted_by=("-critical behind", "-failed"),
         no_value="none",
         width=12,
         height=9,
@@ -203,6 +209,7 @@ def _changed() -> Panel:
         unit="short",
         queries=(*columns, Query(of, "changed", "dateTimeFromNow")),
         columns=("dataset_namespace", "dataset", "change"),
+        sorted_by=("-critical consumers", "-changed"),
         no_value="none",
         width=24,
         height=9,

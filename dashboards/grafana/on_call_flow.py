@@ -23,13 +23,13 @@ def ingestion() -> tuple[Panel, ...]:
                     "sum by (reason) (increase(lineage_collector_refused_total[5m]))", "{{reason}}"
                 ),
             ),
-            (links.debug(), links.runbook("LineageErrorRateBurn")),
+            (links.debug(then=True), links.runbook("LineageErrorRateBurn")),
         ),
         _trend(
             "Failed on the way",
             "Events refused or failed in 5 minutes, by stage and cause, as M9 counts them.",
             (Query(risen("lineage_errors_total", "5m", "stage", "cause"), "{{stage}}: {{cause}}"),),
-            (links.debug(), links.runbook("LineageErrorRateBurn")),
+            (links.debug(then=True), links.runbook("LineageErrorRateBurn")),
         ),
         _trend(
             "Not forwarded to Marquez",
@@ -39,7 +39,7 @@ def ingestion() -> tuple[Panel, ...]:
                 Query(risen("lineage_marquez_set_aside_total", "1h", "reason"), "{{reason}}"),
                 Query("max(increase(lineage_marquez_unforwarded_total[1h]))", "left unsent"),
             ),
-            (links.debug(), links.runbook("MarquezForwardingStopped")),
+            (links.debug(then=True), links.runbook("MarquezForwardingStopped")),
         ),
         Panel(
             kind="trend",
@@ -54,7 +54,7 @@ def ingestion() -> tuple[Panel, ...]:
             steps=((None, GREEN), (30, ORANGE), (300, RED)),
             width=6,
             lowest=0,
-            links=(links.debug(), links.runbook("IngestionLagBurn")),
+            links=(links.debug(then=True), links.runbook("IngestionLagBurn")),
         ),
     )
 
@@ -92,7 +92,7 @@ def _burn(title: str, ratio: str, words: str) -> Panel:
         width=12,
         height=9,
         lowest=0,
-        links=(links.debug(), links.runbook("burn-rates")),
+        links=(links.debug(then=True), links.runbook("burn-rates")),
     )
 
 
@@ -121,7 +121,7 @@ def told() -> tuple[Panel, ...]:
             "In an hour, by channel and reason; each is tried again. `gave_up` and `undelivered`"
             " were not told where they should have been.",
             (Query(failed, "{{channel}}: {{reason}}"),),
-            (links.runbook("NotificationDeliveryFailing"), links.debug()),
+            (links.runbook("NotificationDeliveryFailing"), links.debug(then=True)),
             width=10,
         ),
         Panel(

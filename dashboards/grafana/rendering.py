@@ -27,7 +27,7 @@ def boards(policy: Policy) -> tuple[Board, ...]:
 
 
 def rendered(policy: Policy, url: str = DEFAULT_URL) -> dict[str, str]:
-    """JSON by uid, as Grafana 10 and newer read it.
+    """JSON by uid, as Grafana 11 and newer read it.
 
     Args:
         policy: its objectives are the thresholds.
@@ -38,7 +38,14 @@ def rendered(policy: Policy, url: str = DEFAULT_URL) -> dict[str, str]:
 
 def as_json(document: Any) -> str:  # noqa: ANN401 - the SDK's models
     """Sorted keys, so that a change shows as what it is."""
-    return json.dumps(document, cls=JSONEncoder, sort_keys=True, indent=2) + "\n"
+    made = json.loads(json.dumps(document, cls=JSONEncoder), object_hook=_placed_as_usual)
+    return json.dumps(made, sort_keys=True, indent=2) + "\n"
+
+
+def _placed_as_usual(found: dict[str, Any]) -> dict[str, Any]:
+    """The SDK puts every link and annotation into a menu that has to be opened first."""
+    found.pop("placement", None)
+    return found
 
 
 def _dashboard(board: Board, url: str) -> sdk.Dashboard:

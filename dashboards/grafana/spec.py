@@ -73,6 +73,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
         links: on the panel.
         data_links: on each of its values; fields and labels of it may be in the URL.
         columns: of a table, the labels that are shown, in order; its queries' values follow.
+        sorted_by: of a table, the columns that it is sorted by; one with a `-` downwards.
         back: Grafana's duration to look back for, whatever the dashboard's range.
     """
 
@@ -88,6 +89,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     links: tuple[Link, ...] = ()
     data_links: tuple[Link, ...] = ()
     columns: tuple[str, ...] = ()
+    sorted_by: tuple[str, ...] = ()
     back: str | None = None
     lowest: float | None = None
     highest: float | None = None

@@ -10,16 +10,17 @@ from dashboards.grafana.sdk import dashboard as sdk
 from dashboards.grafana.sdk import models
 
 _ALL: Final = models.VariableOption(selected=True, text="All", value="$__all")
+_OWNED: Final = "lineage_(datasets_without_lineage|dataset_state|incident_open)"
 _LABELS: Final = {
     "tier": ("Tier", "label_values(lineage_sli_objective_ratio, tier)"),
-    "owner": ("Owner", "label_values(lineage_datasets_without_lineage, owner)"),
+    "owner": ("Owner", f'label_values({{__name__=~"{_OWNED}"}}, owner)'),
     "dataset_namespace": (
         "Dataset namespace",
         'label_values(lineage_dataset_state{tier=~"$tier"}, dataset_namespace)',
     ),
     "dataset": (
         "Dataset",
-        'label_values(lineage_dataset_state{dataset_namespace=~"$dataset_namespace"}, dataset)',
+        'label_values(lineage_dataset_state{dataset_namespace%s"$dataset_namespace"}, dataset)',
     ),
 }
 
@@ -36,8 +37,11 @@ def variables(url: str, *, single: bool) -> Iterator[sdk.QueryVariable]:
         yield sdk.DatasourceVariable("infinity").label("Lineward's API").type(infinity.TYPE)  # type: ignore[misc]
     yield sdk.ConstantVariable("lineward").value(url)  # type: ignore[misc]
     for name, (label, query) in _LABELS.items():
-        made = sdk.QueryVariable(name).label(label).query(query).datasource(SOURCE)
-        made.refresh(models.VariableRefresh.ON_TIME_RANGE_CHANGED)
+        # Grafana escapes a value for a regular expression only where there may be several.
+        asked = query.replace("%s", "=" if single else "=~")
+        made = sdk.QueryVariable(name).label(label).query(asked).datasource(SOURCE)
+        # Asked anew with each refresh, what is chosen and no longer bad would become another.
+        made.refresh(models.VariableRefresh.ON_DASHBOARD_LOAD)
         made.sort(models.VariableSort.ALPHABETICAL_ASC).allow_custom_value(True)  # noqa: FBT003 - the SDK's
         if not (single and name in NAMED):
             made.multi(True).include_all(True).all_value(".*").current(_ALL)  # noqa: FBT003 - as above
@@ -78,6 +82,7 @@ def onward(uid: str) -> Iterator[sdk.DashboardLink]:
     for other, title in titles.items():
         if other != uid:
             link = sdk.DashboardLink(title).type(models.DashboardLinkType.LINK)
-            yield link.url(f"/d/{other}").keep_time(True).include_vars(True)  # noqa: FBT003 - the SDK's
+            # The executive one is of a month: neither there nor from there is a time the same.
+            yield link.url(links.board(other, then=links.EXECUTIVE not in {uid, other}))
     home = sdk.DashboardLink("Explorer").type(models.DashboardLinkType.LINK)
     yield home.url(f"{links.BASE}/").target_blank(True)  # noqa: FBT003 - as above

@@ -25,10 +25,6 @@ class Prometheus:
         assert found["status"] == "success", f"{expr}: {found.get('error')}"
         return list(found["data"]["result"])
 
-    def names(self) -> set[str]:
-        """Of all metrics that were scraped or recorded."""
-        return set(httpx.get(f"{self._url}/label/__name__/values").json()["data"])
-
 
 def filled(expr: str, values: dict[str, str]) -> str:
     """With values for its variables."""

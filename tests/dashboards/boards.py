@@ -28,6 +28,25 @@ def every_panel() -> list[tuple[str, dict[str, Any]]]:
     return [(uid, panel) for uid in UIDS for panel in panels(uid)]
 
 
+def data_links(panel: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of all its fields, and of those that have their own."""
+    of_fields = [
+        link
+        for override in panel["fieldConfig"]["overrides"]
+        for one in override["properties"]
+        if one["id"] == "links"
+        for link in one["value"]
+    ]
+    return [*panel["fieldConfig"]["defaults"].get("links", []), *of_fields]
+
+
+def unit(panel: dict[str, Any]) -> str:
+    """Where a panel of its kind looks for it."""
+    if panel["type"] == "heatmap":
+        return str(panel["options"]["yAxis"].get("unit", ""))
+    return str(panel["fieldConfig"]["defaults"].get("unit", ""))
+
+
 def wrong_with(document: dict[str, Any]) -> list[str]:
     """What no reader may meet: panels over one another, without words, or leading nowhere."""
     every = document["panels"]
@@ -48,7 +67,7 @@ def _lacks(panel: dict[str, Any]) -> list[str]:
     defaults = panel["fieldConfig"]["defaults"]
     grey = [one["options"]["result"].get("color") for one in defaults.get("mappings", [])]
     words = {
-        "unit": bool(defaults.get("unit")),
+        "unit": bool(unit(panel)),
         "description": len(panel.get("description", "")) > 40 and panel["description"][-1] == ".",
         "word for no sample": not re.search(r"^$|\d", defaults.get("noValue", "")),
         "grey for no sample": grey == ["gray"],
@@ -56,7 +75,7 @@ def _lacks(panel: dict[str, Any]) -> list[str]:
         "link": bool(panel["links"]),
         "dashboard behind a link": all(
             re.split(r"[/?]", link["url"])[2] in UIDS
-            for link in [*panel["links"], *defaults.get("links", [])]
+            for link in [*panel["links"], *data_links(panel)]
             if link["url"].startswith("/d/")
         ),
     }

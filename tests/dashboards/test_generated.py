@@ -16,7 +16,15 @@ from lineage.policy.reading import parse
 from runbooks.library import page_names
 from service.app import create_app
 from service.settings import Settings
-from tests.dashboards.boards import GENERATED, UIDS, board, every_panel, panels, wrong_with
+from tests.dashboards.boards import (
+    GENERATED,
+    UIDS,
+    board,
+    data_links,
+    every_panel,
+    panels,
+    wrong_with,
+)
 
 _VARIABLE = re.compile(r"\$\{?([a-z_]+)")
 _BUILT_IN = {"__url_time_range", "__data"}
@@ -84,8 +92,7 @@ def test_links_lead_to_what_is_there():
     routes = create_app(Settings()).routes
     served = {re.sub(r"\{[^}]*\}", "{}", route.path) for route in routes}
     for _, panel in every_panel():
-        told = [*panel["links"], *panel["fieldConfig"]["defaults"].get("links", [])]
-        for url in (link["url"] for link in told):
+        for url in (link["url"] for link in [*panel["links"], *data_links(panel)]):
             if url.startswith("/d/"):
                 assert re.split(r"[/?]", url)[2] in UIDS
                 continue
@@ -95,8 +102,64 @@ def test_links_lead_to_what_is_there():
             else:
                 assert re.sub(r"\$\{.*\}$", "{}", path) in served
     for uid in UIDS:
-        onward = {link["url"] for link in board(uid)["links"]}
+        onward = {link["url"].partition("?")[0] for link in board(uid)["links"]}
         assert onward == {f"/d/{other}" for other in UIDS if other != uid} | {"${lineward}/"}
+
+
+def test_a_dashboard_passes_on_what_the_other_can_take():
+    """Tier and owner; never all datasets to the one that has one, nor a month to who is on call."""
+    for uid in UIDS:
+        document = board(uid)
+        told = document["links"] + [link for panel in panels(uid) for link in panel["links"]]
+        for link in told:
+            onward = re.match(r"/d/([a-z-]+)\?(.*)", link["url"])
+            if onward is None:
+                continue
+            other, carried = onward.groups()
+            timed = "&${__url_time_range}" if "lineward-executive" not in {uid, other} else ""
+            assert carried == "${tier:queryparam}&${owner:queryparam}" + timed
+            assert (link["includeVars"], link["keepTime"]) == (False, False)
+        assert "placement" not in (GENERATED / f"{uid}.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("uid", UIDS)
+def test_what_is_chosen_stays_chosen(uid):
+    """Asked for anew at each refresh, Grafana puts another in place of what is no option now."""
+    asked = [one for one in board(uid)["templating"]["list"] if one["type"] == "query"]
+
+    assert [one["name"] for one in asked] == ["tier", "owner", "dataset_namespace", "dataset"]
+    assert {one["refresh"] for one in asked} == {1}  # at the dashboard's load
+    by = "=" if uid == "lineward-debug" else "=~"
+    assert f'{{dataset_namespace{by}"$dataset_namespace"}}' in asked[-1]["query"]
+
+
+def test_the_menu_of_a_node_has_each_link_once():
+    """The panel's own would stand there for each of its fields, and in the menus of edges."""
+    (panel,) = [panel for _, panel in every_panel() if panel["type"] == "nodeGraph"]
+
+    assert not panel["fieldConfig"]["defaults"].get("links")
+    (override,) = panel["fieldConfig"]["overrides"]
+    assert override["matcher"] == {"id": "byName", "options": "dataset"}
+    titles = [link["title"] for link in data_links(panel)]
+    assert titles == ["Dataset in the explorer", "Its neighbourhood and runs"]
+
+
+def test_a_table_begins_with_the_gravest_and_tells_names_as_names():
+    """Sorted by columns that it has; a dataset called `2024` is no number."""
+    for _, panel in every_panel():
+        if panel["type"] != "table" or panel["title"] == "Its recent runs":
+            continue
+        shown = panel["transformations"][-1]["options"]
+        columns = [shown["renameByName"].get(name, name) for name in shown["indexByName"]]
+        by = [one["displayName"] for one in panel["options"]["sortBy"]]
+        assert by, panel["title"]
+        assert set(by) <= set(columns), panel["title"]
+        as_text = {
+            one["matcher"]["options"]
+            for one in panel["fieldConfig"]["overrides"]
+            if {"id": "unit", "value": "string"} in one["properties"]
+        }
+        assert as_text == set(shown["indexByName"]) - set(shown["renameByName"])
 
 
 @pytest.mark.parametrize("uid", UIDS)
