@@ -72,6 +72,8 @@ def _pages(at: str) -> dict[str, str]:
         "incident": f"/incidents/{_failed_incident(at)}",
         "run": f"/runs/{failed}",
         "diff": f"/runs/{good}/diff/{failed}",
+        "runbook": "/runbooks/failed",
+        "login": "/login",
     }
 
 
