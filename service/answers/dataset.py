@@ -10,6 +10,7 @@ from service.answers.datasets import states_of
 from service.answers.moments import Evaluated, iso, iso_of
 from service.answers.named import Dataset
 from service.answers.runs import last_run
+from service.answers.seen import seen
 from service.answers.shapes import Alias, DatasetDetail, SliState, Why
 from service.answers.slis import sli_name
 
@@ -26,10 +27,11 @@ _STATES = """
 SELECT sli, state, reason, evidence, since, age_seconds, limit_seconds, limit_origin
 FROM dataset_state WHERE dataset_key = :key ORDER BY sli
 """
+_MOST_ALIASES = 100
 _ALIASES = """
-SELECT a.namespace, a.name, a.rule FROM dataset_alias a
-JOIN dataset d ON d.dataset_key = a.dataset_key
-WHERE d.canonical_key = :key ORDER BY a.namespace, a.name, a.rule LIMIT 100
+SELECT d.namespace, d.name, d.rule FROM dataset_alias d
+JOIN dataset of ON of.dataset_key = d.dataset_key
+WHERE of.canonical_key = :key AND {seen} ORDER BY d.namespace, d.name, d.rule LIMIT :most
 """
 _CONTENT = "What is told of its content"
 
@@ -49,6 +51,8 @@ def dataset(
     """All that is known of this dataset, and may be seen."""
     key, namespace, name = named
     known = reader.rows(_KNOWN, {"key": key})[0]
+    aliases = _aliases(reader, key, sight)
+    cut = f"the first {_MOST_ALIASES} other names" if len(aliases) > _MOST_ALIASES else None
     return DatasetDetail(
         dataset_namespace=namespace,
         dataset=name,
@@ -66,11 +70,20 @@ def dataset(
         retired_at=iso(known[10]),
         limit_explanation=known[11],
         states=[_state(row, sight) for row in reader.rows(_STATES, {"key": key})],
-        aliases=[Alias(*row) for row in reader.rows(_ALIASES, {"key": key}) if sight.sees(row[0])],
+        aliases=aliases[:_MOST_ALIASES],
         last_run=last_run(reader, key, sight),
         evaluated_at=evaluated.at,
         stale=evaluated.stale,
+        partial=cut is not None,
+        partial_reason=cut,
     )
+
+
+def _aliases(reader: Reader, key: int, sight: Sight) -> list[Alias]:
+    """One more than are listed, where there are more."""
+    condition, names = seen(reader, sight, table="dataset_alias")
+    values = {"key": key, "most": _MOST_ALIASES + 1, **names}
+    return [Alias(*row) for row in reader.rows(_ALIASES.format(seen=condition), values)]
 
 
 def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING) -> Why:

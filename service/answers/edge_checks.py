@@ -7,18 +7,22 @@ from service.access.sight import EVERYTHING, Sight
 from service.answers.moments import iso_of
 from service.answers.named import Dataset
 from service.answers.run_shapes import Instant
+from service.answers.seen import seen
 
 _MOST = 200
 # Of each edge and oracle the newest; one that is not good before those that are.
-_CHECKS = """
-SELECT c.written_at, d.namespace, d.name, c.outcome, c.oracle, c.producer, c.adapter_version,
-  c.root_run_id
+_NEWEST = """
 FROM edge_check c JOIN dataset d ON d.dataset_key = c.upstream_key
 WHERE c.downstream_key = :key AND c.written_at = (
   SELECT MAX(l.written_at) FROM edge_check l WHERE l.downstream_key = c.downstream_key
   AND l.upstream_key = c.upstream_key AND l.oracle = c.oracle)
+"""
+_CHECKS = f"""
+SELECT c.written_at, d.namespace, d.name, c.outcome, c.oracle, c.producer, c.adapter_version,
+  c.root_run_id {_NEWEST} AND {{seen}}
 ORDER BY CASE c.outcome WHEN 'good' THEN 1 ELSE 0 END, d.namespace, d.name, c.oracle LIMIT :most
 """
+_HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{seen}})"
 
 
 class EdgeCheck(msgspec.Struct, frozen=True):
@@ -38,12 +42,15 @@ class EdgeChecks(msgspec.Struct, frozen=True):
     """Those of the newest run that was checked."""
 
     checks: list[EdgeCheck]
+    hidden: int  # of what may not be seen
     partial_reason: str | None
 
 
 def edge_checks(reader: Reader, named: Dataset, sight: Sight = EVERYTHING) -> EdgeChecks:
     """What is wrong first; of what may be seen."""
-    rows = reader.rows(_CHECKS, {"key": named[0], "most": _MOST + 1})
-    shown = [row for row in rows[:_MOST] if sight.sees(row[1])]
-    checks = [EdgeCheck(iso_of(at), *told) for at, *told in shown]
-    return EdgeChecks(checks, f"the first {_MOST}" if len(rows) > _MOST else None)
+    condition, names = seen(reader, sight)
+    of = {"key": named[0], **names}
+    rows = reader.rows(_CHECKS.format(seen=condition), {**of, "most": _MOST + 1})
+    hidden = reader.rows(_HIDDEN.format(seen=condition), of)[0][0]
+    checks = [EdgeCheck(iso_of(at), *told) for at, *told in rows[:_MOST]]
+    return EdgeChecks(checks, hidden, f"the first {_MOST}" if len(rows) > _MOST else None)

@@ -9,10 +9,10 @@ class IncidentRow(msgspec.Struct, frozen=True):
     """One fault over time.
 
     Attributes:
-        root: the name of what is to be mended; null where the token may not see it.
+        root: the name of what is to be mended; null, as its owner, where the token may not see it.
         unknown: why the root is not known; null: it is.
         hit_at: when the first dataset of a tier that pages is hit, or was.
-        datasets: how many are bad by it now.
+        datasets: how many are bad by it now, of those that may be seen.
     """
 
     id: str

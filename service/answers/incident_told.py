@@ -4,8 +4,10 @@ import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
 from service.access.sight import EVERYTHING, Sight
+from service.answers.incidents import is_root_seen
 from service.answers.moments import iso, iso_of
 from service.answers.run_shapes import Instant
+from service.answers.seen import UNSEEN
 from service.diagnosis.ranking import Diagnosis
 
 _MOST = 200
@@ -49,8 +51,13 @@ class Told(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def told(reader: Reader, incident_id: str) -> Told:
-    """What was sent of it, also under the id of one that was merged into it."""
+def told(reader: Reader, incident_id: str, sight: Sight = EVERYTHING) -> Told:
+    """What was sent of it, also under the id of one that was merged into it.
+
+    Channels and addressees tell whose its root is.
+    """
+    if not is_root_seen(reader, incident_id, sight):
+        return Told(None, [], UNSEEN)
     telling, addressee = next(iter(reader.rows(_TELLING, {"id": incident_id})), (None, ""))
     places = msgspec.json.decode(telling, type=_Telling).places if telling else ()
     ids = dict.fromkeys([incident_id, *(place.known_as for place in places)])

@@ -16,7 +16,7 @@ from service.answers.incident_shapes import (
     IncidentStep,
 )
 from service.answers.moments import iso, iso_of
-from service.answers.seen import seen
+from service.answers.seen import UNSEEN, seen
 from service.errors import UnknownIncidentError
 
 MOST_LISTED = 1_000
@@ -26,9 +26,10 @@ _COLUMNS = """
     i.incident_id, i.state, i.severity, i.what, i.root_kind, i.root_namespace, i.root_name,
     i.unknown, i.owner, i.onset, i.opened_at, i.acknowledged_at, i.acknowledged_by,
     i.resolved_at, i.hit_at, i.score, i.is_flapping, i.is_frozen, i.evidence,
-    (SELECT count(*) FROM incident_member m
+    (SELECT count(*) FROM incident_member m {of_members}
         WHERE m.incident_id = i.incident_id AND m.left_at IS NULL)
 """
+_OF_MEMBERS = "JOIN dataset d ON d.dataset_key = m.dataset_key AND {seen}"
 # What was pending was told to nobody; it is shown as long as it is.
 _SHOWN = "(i.state != 'pending' OR i.is_remembered)"
 _OVER = "CASE WHEN i.state IN ('resolved', 'suppressed') THEN 1 ELSE 0 END"
@@ -51,6 +52,12 @@ _NAMESPACES = """
 SELECT DISTINCT m.incident_id, d.namespace, m.steps = 0 FROM incident_member m
 JOIN dataset d ON d.dataset_key = m.dataset_key WHERE m.incident_id IN (:keys)
 """
+_TOUCHED = """
+SELECT d.namespace FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
+WHERE m.incident_id = :id
+UNION SELECT d.namespace FROM incident_impact i JOIN dataset d ON d.dataset_key = i.dataset_key
+WHERE i.incident_id = :id
+"""
 _OF_TIER = rank_of("p.tier", TIERS, NO_TIER)
 _MEMBERS = f"""
 SELECT d.namespace, d.name, {TIER}, p.owner, m.kind, m.steps, m.onset, by.namespace, by.name,
@@ -58,7 +65,7 @@ SELECT d.namespace, d.name, {TIER}, p.owner, m.kind, m.steps, m.onset, by.namesp
 FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
 LEFT JOIN dataset by ON by.dataset_key = m.explained_by
 LEFT JOIN dataset_policy p ON p.dataset_key = m.dataset_key
-WHERE m.incident_id = :id
+WHERE m.incident_id = :id AND {{seen}}
 ORDER BY CASE WHEN m.left_at IS NULL THEN 0 ELSE 1 END, m.steps,
   {_OF_TIER}, d.namespace, d.name
 LIMIT :most
@@ -67,7 +74,7 @@ _IMPACTED = f"""
 SELECT d.namespace, d.name, {TIER}, p.owner, i.hops
 FROM incident_impact i JOIN dataset d ON d.dataset_key = i.dataset_key
 LEFT JOIN dataset_policy p ON p.dataset_key = i.dataset_key
-WHERE i.incident_id = :id
+WHERE i.incident_id = :id AND {{seen}}
 ORDER BY {_OF_TIER}, i.hops, d.namespace, d.name
 LIMIT :most
 """  # noqa: S608 - constants only
@@ -99,7 +106,9 @@ def incidents(
     values |= {"most": limit + 1}
     if behind is not None:
         values |= dict(zip(("is_over", "of_severity", "at", "id"), behind, strict=True))
-    sql = _LISTED.format(seen=of_seen, behind="" if behind is None else _BEHIND)
+    of_members = _of_members(condition, sight)
+    behind_it = "" if behind is None else _BEHIND
+    sql = _LISTED.format(seen=of_seen, behind=behind_it, of_members=of_members)
     rows = reader.rows(sql, values)
     return _page(reader, rows, sight, (limit, total, question))
 
@@ -126,27 +135,48 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
     Raises:
         UnknownIncidentError: there is none of this id, or nothing of it may be seen.
     """
-    rows = reader.rows(_ONE, {"id": number})
+    condition, names = seen(reader, sight)
+    asked = {"id": number, **names}
+    rows = reader.rows(_ONE.format(of_members=_of_members(condition, sight)), asked)
     roots = _seen(reader, rows, sight)
     if number not in roots:
         message = f"no incident has the id {number[:80]!r}: `lineward incidents` lists them"
         raise UnknownIncidentError(message)
-    asked = {"id": number, "most": MOST_MEMBERS + 1}
-    members = reader.rows(_MEMBERS, asked)
-    impacted = reader.rows(_IMPACTED, asked)
+    most = {**asked, "most": MOST_MEMBERS + 1}
+    members = reader.rows(_MEMBERS.format(seen=condition), most)
+    impacted = reader.rows(_IMPACTED.format(seen=condition), most)
     steps = reader.rows(_STEPS, {"id": number, "most": MOST_STEPS + 1})
     is_cut = max(len(members), len(impacted)) > MOST_MEMBERS
     cuts = [f"{MOST_MEMBERS:,} datasets"] if is_cut else []
     cuts += [f"{MOST_STEPS:,} steps"] if len(steps) > MOST_STEPS else []
+    reasons = [f"the first {' and '.join(cuts)} are listed"] if cuts else []
+    reasons += [UNSEEN] if _hides(reader, number, sight) else []
     return IncidentDetail(
         incident=_row(rows[0], is_root_seen=roots[number]),
         evidence=rows[0][18] if roots[number] else "",
-        members=[_member(row, sight) for row in members[:MOST_MEMBERS] if sight.sees(row[0])],
-        impacted=[IncidentImpacted(*row) for row in impacted[:MOST_MEMBERS] if sight.sees(row[0])],
+        members=[_member(row, sight) for row in members[:MOST_MEMBERS]],
+        impacted=[IncidentImpacted(*row) for row in impacted[:MOST_MEMBERS]],
         steps=[IncidentStep(row[0], iso_of(row[1]), *row[2:]) for row in steps[:MOST_STEPS]],
-        partial=bool(cuts),
-        partial_reason=f"the first {' and '.join(cuts)} are listed" if cuts else None,
+        partial=bool(reasons),
+        partial_reason="; ".join(reasons) or None,
     )
+
+
+def is_root_seen(reader: Reader, number: str, sight: Sight) -> bool:
+    """Whether this may be told whose it is, and who was told of it."""
+    return _seen(reader, [(number,)], sight).get(number, False)
+
+
+def _of_members(condition: str, sight: Sight) -> str:
+    """Of whoever may see all the members are counted as they are, without a look at each."""
+    return "" if sight.is_whole else _OF_MEMBERS.format(seen=condition)
+
+
+def _hides(reader: Reader, number: str, sight: Sight) -> bool:
+    """Whether it has datasets that may not be seen."""
+    if sight.is_whole:
+        return False
+    return not all(sight.sees(row[0]) for row in reader.rows(_TOUCHED, {"id": number}))
 
 
 def _seen(reader: Reader, rows: Sequence[Row], sight: Sight) -> dict[str, bool]:
@@ -174,7 +204,7 @@ def _row(row: Row, *, is_root_seen: bool) -> IncidentRow:
         root_namespace=row[5] if is_root_seen else None,
         root=row[6] if is_root_seen else None,
         unknown=row[7],
-        owner=row[8],
+        owner=row[8] if is_root_seen else None,
         onset=iso_of(row[9]),
         opened_at=iso(row[10]),
         acknowledged_at=iso(row[11]),

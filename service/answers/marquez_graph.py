@@ -10,14 +10,10 @@ from service.access.sight import Sight
 from service.answers.marquez_nodes import Flows, dataset_nodes, job_nodes
 from service.answers.marquez_shapes import MarquezLineage
 from service.answers.named import Dataset
-from service.answers.node_ids import Job, unknown
-from service.answers.walk import NEXT, named, walked
+from service.answers.node_ids import MOST_RUNS, Job, unknown
+from service.answers.walk import NEXT, cuts_of, edges_between, named, walked
 from service.asking import Question
 
-_EDGES = """
-SELECT upstream_key, downstream_key, job_namespace, job_name, first_seen_at, last_seen_at
-FROM edge WHERE downstream_key IN (:keys)
-"""
 # Jobs that read nothing that is known.
 _SOURCES = """
 SELECT a.dataset_key, a.last_job_namespace, a.last_job_name FROM dataset_activity a
@@ -46,9 +42,9 @@ def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> Marquez
     found = [*set().union(*(walk.keys for walk in walks.values()))]
     keys = {key for key, name in zip(found, named(asked, found), strict=True) if name}
     _take(reader, keys, flows)
-    cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
-    if any(walk.hidden for walk in walks.values()):
-        cuts.append("some of it may not be seen with this token")
+    cuts = cuts_of(walks)
+    if isinstance(node, Job) and node.is_cut:
+        cuts.append(f"what the job's newest {MOST_RUNS:,} runs touched")
     datasets = dataset_nodes(reader, keys, flows)
     jobs = job_nodes(reader, datasets, flows, node.runs[:1] if isinstance(node, Job) else [])
     graph = sorted([*datasets.values(), *jobs], key=lambda one: one.id)
@@ -60,7 +56,7 @@ def _of_job(reader: Reader, job: Job, flows: Flows, sight: Sight) -> dict[str, s
     rows = rows_for(reader, _TOUCHED, job.runs)
     seen = [(key, direction) for key, namespace, direction in rows if sight.sees(namespace)]
     if not seen and not sight.is_whole:
-        raise unknown("job", f"{job.namespace}:{job.name}")
+        raise unknown("job", job.asked)
     flow = flows.of(job.namespace, job.name)
     flow.inputs = {key for key, direction in seen if direction == "read"}
     flow.outputs = {key for key, direction in seen if direction == "write"}
@@ -69,9 +65,7 @@ def _of_job(reader: Reader, job: Job, flows: Flows, sight: Sight) -> dict[str, s
 
 def _take(reader: Reader, known: set[int], flows: Flows) -> None:
     """All that runs between these datasets, also between those of one side and the other."""
-    for up, down, namespace, name, *seen in rows_for(reader, _EDGES, known):
-        if up not in known:
-            continue
+    for up, down, namespace, name, *seen in edges_between(reader, known):
         if not name:
             flows.declared.add((up, down))
             continue

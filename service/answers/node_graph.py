@@ -4,7 +4,7 @@ Field names are the panel's (`title`, `mainstat`, `arc__…`); a part of the arc
 whole of it. `dataset_namespace` and `dataset` stand beside them for links.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -16,7 +16,7 @@ from lineage.walks import Walk
 from service.answers.datasets import states_of
 from service.answers.moments import Evaluated
 from service.answers.named import UNCHOSEN, Dataset
-from service.answers.walk import NEXT, walked
+from service.answers.walk import NEXT, cuts_of, edges_between, named, walked
 from service.asking import Question
 
 MOST_DRAWN = 200  # more is no picture
@@ -93,30 +93,27 @@ class Neighbourhood(msgspec.Struct, frozen=True):
 
 
 def neighbourhood(
-    asked: Question, named: Dataset, depth: int, *, limit: int = MOST_DRAWN
+    asked: Question, centre: Dataset, depth: int, *, limit: int = MOST_DRAWN
 ) -> Neighbourhood:
     """To `depth` steps both ways, the nearest `limit`; what may not be seen is not there."""
     most = min(limit, MOST_DRAWN)
-    walks = {way: walked(asked, way, [named[0]], depth) for way in NEXT}
-    found = sorted(
-        pair for walk in walks.values() for pair in zip(walk.depths(), walk.keys, strict=True)
-    )
-    keys = list(dict.fromkeys(key for _, key in found))
-    drawn = set(keys[:most])
+    walks = {way: walked(asked, way, [centre[0]], depth) for way in NEXT}
+    keys = _nearest(asked, walks.values())
     edges: _Edges = {}
-    for pair, job in _edges(walks):
-        if drawn.issuperset(pair):
-            edges.setdefault(pair, set()).add(job)
-    cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
+    for up, down, _, job, *_ in edges_between(asked.reader, keys[:most]):
+        if up != down:
+            edges.setdefault((up, down), set()).add(job)
+    cuts = cuts_of(walks)
     if len(keys) > most:
         cuts.append(f"the nearest {most} of {len(keys)} datasets are drawn")
     return Neighbourhood(keys[:most], edges, "; ".join(cuts) or None)
 
 
-def _edges(walks: dict[str, Walk]) -> Iterator[tuple[tuple[int, int], str]]:
-    for way, walk in walks.items():
-        for (here, other), (_, _, job) in zip(walk.ends(), walk.edges, strict=True):
-            yield ((other, here) if way == "upstream" else (here, other)), job
+def _nearest(asked: Question, walks: Iterable[Walk]) -> list[int]:
+    """Datasets that the catalog has: an edge may name one whose row is gone."""
+    found = sorted(pair for walk in walks for pair in zip(walk.depths(), walk.keys, strict=True))
+    keys = list(dict.fromkeys(key for _, key in found))
+    return [key for key, name in zip(keys, named(asked, keys), strict=True) if name]
 
 
 def graph_nodes(

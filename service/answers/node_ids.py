@@ -6,7 +6,7 @@ catalog tells where the one ends.
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Final, Literal
 from urllib.parse import unquote
 
 import msgspec
@@ -20,18 +20,26 @@ _MOST_COLONS = 32
 _KINDS = re.compile(r"(dataset|job):(?=.*:)", re.DOTALL)
 # Where Marquez cuts: not in `://`, nor before a port.
 _LIKELY = re.compile(r":(?!//|\d)")
+MOST_RUNS: Final = 5_000
 _RUNS = """
 SELECT run_key FROM run WHERE root_job_name = :name AND root_job_namespace = :namespace
-ORDER BY first_event_at DESC LIMIT 500
+ORDER BY first_event_at DESC LIMIT :most
 """
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A job by its names, and its newest runs."""
+    """A job by its names, and its newest runs.
+
+    Attributes:
+        asked: how it was named; a refusal says no more than that.
+        is_cut: it has older runs.
+    """
 
     namespace: str
     name: str
+    asked: str
     runs: list[int]
+    is_cut: bool
 
 
 def node_named(reader: Reader, node_id: str, sight: Sight) -> Dataset | Job:
@@ -49,7 +57,10 @@ def node_named(reader: Reader, node_id: str, sight: Sight) -> Dataset | Job:
     # Some clients encode the parts once more than the query asks for.
     for text in dict.fromkeys((rest, unquote(rest))):
         pairs = list(_pairs(text))
-        found = dataset_among(reader, pairs, sight) if kind[1] == "dataset" else _job(reader, pairs)
+        if kind[1] == "dataset":
+            found: Dataset | Job | None = dataset_among(reader, pairs, sight)
+        else:
+            found = _job(reader, pairs, rest)
         if found is not None:
             return found
     raise unknown(kind[1], rest)
@@ -65,11 +76,12 @@ def node_id_of(kind: Literal["dataset", "job"], namespace: str, name: str) -> st
     return f"{kind}:{namespace}:{name}"
 
 
-def _job(reader: Reader, pairs: list[tuple[str, str]]) -> Job | None:
+def _job(reader: Reader, pairs: list[tuple[str, str]], asked: str) -> Job | None:
     for namespace, name in pairs:
-        runs = reader.rows(_RUNS, {"namespace": namespace, "name": name})
+        wanted = {"namespace": namespace, "name": name, "most": MOST_RUNS + 1}
+        runs = [row[0] for row in reader.rows(_RUNS, wanted)]
         if runs:
-            return Job(namespace, name, [row[0] for row in runs])
+            return Job(namespace, name, asked, runs[:MOST_RUNS], len(runs) > MOST_RUNS)
     return None
 
 

@@ -1,6 +1,5 @@
 """Runs: one by its id, and the last one that meant to write a dataset."""
 
-from collections import Counter
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +18,7 @@ from service.answers.run_shapes import (
     RunIo,
     RunSummary,
 )
+from service.answers.seen import seen
 from service.errors import UnknownRunError
 
 NO_RUNS: Final = RecentRuns(None, None, [], partial=True, partial_reason=UNCHOSEN, next_cursor=None)
@@ -39,12 +39,17 @@ FROM run WHERE run_id = :run_id ORDER BY first_event_at, run_key
 """  # noqa: S608 - constants only
 # What an event told stands; where none did, the event log's stages.
 ROWS_AND_BYTES = "coalesce(io.rows, io.evidence_rows), coalesce(io.bytes, io.evidence_bytes)"
+_OF_RUNS = "FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key"
 _IO = f"""
 SELECT io.run_key, d.namespace, d.name, io.direction, {ROWS_AND_BYTES}, io.dataset_version,
   io.checksum, io.partition
-FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
-WHERE io.run_key IN (:keys) ORDER BY io.direction, d.namespace, d.name LIMIT :most
-"""  # noqa: S608 - constants only
+{_OF_RUNS} WHERE io.run_key IN (:keys) AND {{seen}}
+ORDER BY io.direction, d.namespace, d.name LIMIT :most
+"""
+_HIDDEN = f"""
+SELECT io.run_key, COUNT(*) {_OF_RUNS} WHERE io.run_key IN (:keys) AND NOT ({{seen}})
+GROUP BY io.run_key
+"""
 _LAST = f"""
 SELECT {_SUMMARY} FROM run WHERE run_key = (
   SELECT io.run_key FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
@@ -80,21 +85,19 @@ def run(reader: Reader, run_id: str, sight: Sight = EVERYTHING) -> RunAnswer:
     rows = reader.rows(_DETAIL, {"run_id": run_id})
     if not rows:
         raise UnknownRunError(_unknown(run_id))
-    listed = rows_for(reader, _IO, [row[9] for row in rows], {"most": _MOST_IO + 1})
-    partial = len(listed) > _MOST_IO
+    keys = [row[9] for row in rows]
+    condition, names = seen(reader, sight)
+    listed = rows_for(reader, _IO.format(seen=condition), keys, {"most": _MOST_IO + 1, **names})
     by_run: dict[int, list[RunIo]] = {}
-    hidden: Counter[int] = Counter()
     for run_key, *io in listed[:_MOST_IO]:
-        if sight.sees(io[0]):
-            by_run.setdefault(run_key, []).append(RunIo(*io))
-        else:
-            hidden[run_key] += 1
-    seen = [row for row in rows if sight.is_whole or row[9] in by_run]
-    if not seen:
+        by_run.setdefault(run_key, []).append(RunIo(*io))
+    shown = [row for row in rows if sight.is_whole or row[9] in by_run]
+    if not shown:
         raise UnknownRunError(_unknown(run_id))
-    reason = f"only the first {_MOST_IO} datasets are listed" if partial else None
-    runs = [_detail(row, by_run.get(row[9], []), hidden[row[9]], sight) for row in seen]
-    return RunAnswer(runs, partial, reason)
+    hidden: dict[int, int] = dict(rows_for(reader, _HIDDEN.format(seen=condition), keys, names))
+    reason = f"only the first {_MOST_IO} datasets are listed" if len(listed) > _MOST_IO else None
+    runs = [_detail(row, by_run.get(row[9], []), hidden.get(row[9], 0), sight) for row in shown]
+    return RunAnswer(runs, reason is not None, reason)
 
 
 def _unknown(run_id: str) -> str:

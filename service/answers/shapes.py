@@ -98,6 +98,8 @@ class DatasetDetail(msgspec.Struct, frozen=True):
     last_run: RunSummary | None
     evaluated_at: Instant | None
     stale: bool
+    partial: bool
+    partial_reason: str | None
 
 
 class Why(msgspec.Struct, frozen=True):

@@ -1,13 +1,14 @@
 """Walks of the graph, level by level, of what may be seen of it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from lineage.catalog.ranks import TIER
-from lineage.catalog.reader import Reader, Values, rows_for
+from lineage.catalog.reader import Reader, Row, Values, rows_for
 from lineage.walks import NOBODY, Responsible, Walk, too_deep, too_many
 from service.access.sight import Sight
 from service.answers.datasets import states_of, states_of_now
+from service.answers.seen import UNSEEN
 from service.asking import Question
 
 Name = tuple[str, str]  # namespace, name
@@ -26,6 +27,10 @@ SELECT d.dataset_key, {TIER}, p.owner
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
 """  # noqa: S608 - constants only
+_EDGES = """
+SELECT upstream_key, downstream_key, job_namespace, job_name, first_seen_at, last_seen_at
+FROM edge WHERE downstream_key IN (:keys)
+"""
 _Known = TypeVar("_Known", Name, Responsible)
 
 DIRECTIONS: dict[str, tuple[str, ...]] = {"upstream": ("upstream",), "downstream": ("downstream",)}
@@ -89,6 +94,23 @@ def all_named(keys: Sequence[int], known: Iterable[Name | None]) -> list[Name]:
 def names_of(reader: Reader, keys: Iterable[int]) -> dict[int, Name]:
     """Namespace and name of those of these that the catalog has."""
     return {key: (namespace, name) for key, namespace, name in rows_for(reader, NAMES, keys)}
+
+
+def cuts_of(walks: Mapping[str, Walk]) -> list[str]:
+    """What walks of these names did not come to, in words."""
+    cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
+    return [*cuts, UNSEEN] if any(walk.hidden for walk in walks.values()) else cuts
+
+
+def edges_between(reader: Reader, keys: Iterable[int]) -> Iterator[Row]:
+    """All that runs between these datasets, whichever way a walk came to them.
+
+    Yields:
+        keys upstream and downstream, the job's namespace and name (both empty: declared, by none),
+        when the edge was first and last seen.
+    """
+    known = set(keys)
+    return (row for row in rows_for(reader, _EDGES, known) if row[0] in known)
 
 
 class CatalogWalk:

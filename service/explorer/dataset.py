@@ -13,7 +13,7 @@ from service.answers.named import Dataset
 from service.answers.schema_changes import told
 from service.answers.shapes import DatasetDetail
 from service.asking import Question
-from service.explorer.graph import HOPS, Picture, picture
+from service.explorer.graph import HOPS, Picture, among, drawn, picture
 
 MOST_AFFECTED = 100
 _MOST_OF_HISTORY = 20
@@ -45,12 +45,13 @@ def dataset_view(asked: Question, named: Dataset) -> DatasetView:
     """All of one moment of the catalog."""
     reader, evaluated, sight = asked.reader, asked.evaluated, asked.sight
     known = one.dataset(reader, named, evaluated, sight)
+    trees = lineage(asked, named, depth=HOPS)
     history = dataset_history(reader, named, limit=_MOST_OF_HISTORY) if sight.is_whole else None
     return DatasetView(
         known=known,
         why=one.verdicts(known),
         limit=limit_of(reader, named, known),
-        graph=picture(lineage(asked, named, depth=HOPS)),
+        graph=picture(trees, among(reader, drawn(trees))),
         impact=impact(asked, named),
         checks=edge_checks(reader, named, sight),
         history=history,

@@ -5,7 +5,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from lineage.catalog.reader import Reader
+from lineage.keys import key
 from service.answers.shapes import Lineage, Node
+from service.answers.walk import Name, edges_between
 from service.explorer.layers import layered
 
 HOPS = 2
@@ -17,7 +20,7 @@ _MOST_LETTERS = 24
 
 _PARTS = re.compile(r"[.:](?=.{7})|(?=/.{7})")  # where a part begins that tells enough
 
-Name = tuple[str, str]  # namespace, name
+Edge = tuple[Name, Name, str]  # upstream, downstream, job
 
 
 class Box(msgspec.Struct, frozen=True):
@@ -62,19 +65,36 @@ class _Found(msgspec.Struct):
     edges: dict[tuple[Name, Name], list[str]]  # jobs by (from, to)
 
 
-def picture(lineage: Lineage) -> Picture:
-    """Both trees as one graph; of many datasets at one step the gravest."""
+def among(reader: Reader, names: Iterable[Name]) -> Iterator[Edge]:
+    """All that runs between these datasets: trees have only what leads to their root."""
+    by_key = {key(*name): name for name in names}
+    for up, down, _, job, *_ in edges_between(reader, by_key):
+        if up != down:
+            yield by_key[up], by_key[down], job
+
+
+def picture(lineage: Lineage, edges: Iterable[Edge] = ()) -> Picture:
+    """Both trees as one graph; of many datasets at one step the gravest.
+
+    Args:
+        lineage: the trees.
+        edges: others between the datasets that are `drawn` of it.
+    """
     found = _found(lineage)
-    drawn = _drawn(lineage)
-    placed = _placed(layered(drawn, found.edges))
+    boxes = drawn(lineage)
+    for up, down, job in edges:
+        jobs = found.edges.setdefault((up, down), [])
+        if job and job not in jobs:  # no job makes what was declared
+            jobs.append(job)
+    placed = _placed(layered(boxes, found.edges))
     every = len(found.states)
-    cuts = [f"{len(drawn)} of {every:,} datasets are drawn"] if len(drawn) < every else []
+    cuts = [f"{len(boxes)} of {every:,} datasets are drawn"] if len(boxes) < every else []
     cuts += [lineage.partial_reason] if lineage.partial_reason else []
     centre = (lineage.dataset_namespace, lineage.dataset)
     return Picture(
         width=max(x for x, _ in placed.values()) + _WIDTH + _MARGIN,
         height=max(y for _, y in placed.values()) + _HEIGHT + _MARGIN,
-        boxes=[_box(found, name, placed[name], is_centre=name == centre) for name in drawn],
+        boxes=[_box(found, name, placed[name], is_centre=name == centre) for name in boxes],
         lines=list(_lines(found, placed)),
         cut="; ".join(cuts) or None,
     )
@@ -89,7 +109,7 @@ def _found(lineage: Lineage) -> _Found:
             name = _name(node)
             found.states.setdefault(name, node.state)
             found.hidden[name] = max(node.hidden, found.hidden.get(name, 0))
-            found.edges[(name, above) if is_up else (above, name)] = node.job_names
+            found.edges[(name, above) if is_up else (above, name)] = [*node.job_names]
     return found
 
 
@@ -99,16 +119,16 @@ def _nodes(above: Name, nodes: Iterable[Node]) -> Iterator[tuple[Name, Node]]:
         yield from _nodes(_name(node), node.children)
 
 
-def _drawn(lineage: Lineage) -> list[Name]:
+def drawn(lineage: Lineage) -> list[Name]:
     """What there is room for: of each step the gravest, of what hangs on those before it."""
-    drawn = {(lineage.dataset_namespace, lineage.dataset): None}
+    taken = {(lineage.dataset_namespace, lineage.dataset): None}
     for level in (lineage.upstream, lineage.downstream):
         while level:
-            fresh = {_name(node): node for node in level if _name(node) not in drawn}
-            taken = sorted(fresh.values(), key=_rank)[:MOST_BESIDE]
-            drawn |= dict.fromkeys(map(_name, taken))
-            level = [child for node in taken for child in node.children]  # noqa: PLW2901 - the next
-    return list(drawn)
+            fresh = {_name(node): node for node in level if _name(node) not in taken}
+            gravest = sorted(fresh.values(), key=_rank)[:MOST_BESIDE]
+            taken |= dict.fromkeys(map(_name, gravest))
+            level = [child for node in gravest for child in node.children]  # noqa: PLW2901 - next
+    return list(taken)
 
 
 def _name(node: Node) -> Name:

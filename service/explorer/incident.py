@@ -66,7 +66,7 @@ def incident_view(
     return IncidentView(
         detail=detail,
         diagnosis=diagnosis(asked.reader, incident_id, asked.sight),
-        told=told(asked.reader, incident_id),
+        told=told(asked.reader, incident_id, asked.sight),
         affected=_affected(asked, detail.impacted[:MOST_AFFECTED]),
         is_affected_cut=detail.partial or len(detail.impacted) > MOST_AFFECTED,
         runbook=f"{PATH}/{kind}" if kind in page_names() else None,

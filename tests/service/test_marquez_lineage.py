@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from litestar.testing import TestClient
@@ -13,7 +14,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.keys import key
 from service.access.sight import EVERYTHING
-from service.answers import marquez_graph, walk
+from service.answers import marquez_graph, node_ids, walk
 from service.app import create_app
 from service.settings import Settings
 from tests.service import shop
@@ -179,6 +180,19 @@ def test_a_graph_that_is_too_large_is_cut_and_says_so(client, catalog, monkeypat
     assert len([node for node in answer["graph"] if node["type"] == "DATASET"]) == 4
 
 
+def test_of_a_job_with_more_runs_than_are_asked_it_is_said(client, catalog, monkeypatch):
+    """What only older ones wrote is not in it."""
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.run), [shop.run_row() | {"run_key": 9, "run_id": "r9"}])
+    whole = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
+    monkeypatch.setattr(node_ids, "MOST_RUNS", 1)
+    monkeypatch.setattr(marquez_graph, "MOST_RUNS", 1)
+    cut = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
+
+    assert (whole["partial"], cut["partial"]) == (False, True)
+    assert cut["partial_reason"] == "what the job's newest 1 runs touched"
+
+
 @pytest.mark.parametrize(
     "node_id",
     [
@@ -310,11 +324,13 @@ def test_a_hidden_node_is_as_if_it_were_not_there(catalog, tmp_path):
     for kind, hidden, absent in (
         ("dataset", f"{HIDDEN}:{PAYROLL}", f"{HIDDEN}:x"),
         ("job", "jobs:wages", "jobs:x"),
+        ("job", "jobs:w%2561ges", "jobs:%2578"),  # encoded once more than need be
     ):
         refused = estate.get(f"/api/v1/lineage?nodeId={kind}:{hidden}", "shop")
         missing = estate.get(f"/api/v1/lineage?nodeId={kind}:{absent}", "shop")
         assert refused.status_code == missing.status_code == 404
-        assert refused.text.replace(hidden, "") == missing.text.replace(absent, "")
+        as_asked = refused.text.replace(unquote(hidden), "")
+        assert as_asked == missing.text.replace(unquote(absent), "")
         assert estate.get(f"/api/v1/lineage?nodeId={kind}:{hidden}", "boss").status_code == 200
 
 

@@ -99,8 +99,8 @@ def _rows(now: int) -> dict[str, _Rows]:
             }
         ],
         "notification": [
-            _message(INCIDENT, 1, "slack:#sales", "sent", now),
-            _message("00000000000000dd", 1, "pagerduty:keys/sales", "failed", now),
+            message_row(INCIDENT, 1, "slack:#sales", "sent", now),
+            message_row("00000000000000dd", 1, "pagerduty:keys/sales", "failed", now),
         ],
     }
 
@@ -226,7 +226,8 @@ def member_row(dataset: int, steps: int, explained_by: int | None) -> dict[str, 
     }
 
 
-def _message(number: str, revision: int, channel: str, state: str, now: int) -> dict[str, Any]:
+def message_row(number: str, revision: int, channel: str, state: str, now: int) -> dict[str, Any]:
+    """A row of `notification`."""
     at = now - 590_000_000
     return {
         "incident_id": number,

@@ -4,7 +4,7 @@ import pytest
 
 from service.answers.shapes import Lineage, Node
 from service.explorer import graph
-from service.explorer.graph import picture
+from service.explorer.graph import drawn, picture
 
 _SPACE = "s3://shop"
 
@@ -68,6 +68,18 @@ def test_the_mutant_that_draws_all_says_nothing(monkeypatch):
     around = [_node(f"mart{n:03}") for n in range(500)]
 
     assert picture(_lineage(downstream=around)).cut is None
+
+
+def test_what_runs_past_the_middle_is_drawn_too():
+    """Trees lead to their root alone: raw to mart is in neither, and both are drawn."""
+    trees = _lineage([_node("raw")], [_node("mart")])
+    names = drawn(trees)
+    raw, mart = (next(one for one in names if one[1] == wanted) for wanted in ("raw", "mart"))
+
+    found = picture(trees, [(raw, mart, "past"), (raw, mart, "past"), (raw, mart, "")])
+
+    assert len(found.lines) == 3
+    assert [line.jobs for line in found.lines if line.jobs != ["etl"]] == [["past"]]
 
 
 def test_boxes_do_not_overlap():
