@@ -7,12 +7,17 @@ from typing import Protocol
 
 import msgspec
 
-from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.catalog.reader import (
+    NoCatalogError,
+    Reader,
+    UnreachableCatalogError,
+    open_reader,
+)
 from lineage.clock import Clock, system_clock
 from lineage.walks import Walk
 from service.access.sight import EVERYTHING, Sight
 from service.answers.moments import Evaluated, last_evaluation
-from service.errors import NoDataError
+from service.errors import NoDataError, UnreachableError
 from service.settings import Settings
 
 
@@ -70,6 +75,7 @@ def question(
 
     Raises:
         NoDataError: there is none yet; the text says how to come by one.
+        UnreachableError: its server does not answer.
     """
     now = clock()
     try:
@@ -79,6 +85,13 @@ def question(
             yield Question(reader, evaluated, now, sight, live)
     except NoCatalogError as error:
         raise NoDataError(advice(settings)) from error
+    except UnreachableCatalogError as error:
+        raise unreachable(error) from error
+
+
+def unreachable(error: UnreachableCatalogError) -> UnreachableError:
+    """The same, for whoever set its address."""
+    return UnreachableError(f"LINEWARD_CATALOG_URL: the catalog cannot be reached: {error}")
 
 
 def advice(settings: Settings) -> str:

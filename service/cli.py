@@ -4,9 +4,11 @@ A command that asks answers in half a second, of which Python and typer take a t
 that Spark, SQLAlchemy or the web server needs is imported before its command is known.
 """
 
+import errno
 import importlib
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import typer
@@ -14,7 +16,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from lineage.environment import InvalidSettingError
-from service.commands.known import COMMANDS, Known
+from service.commands.known import COMMANDS
 from service.errors import ServiceError
 from service.terminal import warn
 
@@ -22,6 +24,7 @@ _EXIT_CODES = (
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not known, 4 no data yet, 5 no collector,"
     " 6 refused, 7 in use (docs/cli.md)."
 )
+_NOT_WRITTEN = (errno.ENOSPC, errno.EIO)
 
 
 class LazyGroup(TyperGroup):
@@ -41,14 +44,17 @@ class LazyGroup(TyperGroup):
             command = command.commands[cmd_name]
         command.name = cmd_name
         command.rich_help_panel = known.purpose
-        command.epilog = _epilog(known)
+        command.epilog = _epilog(known.examples)
+        for name, part in getattr(command, "commands", {}).items():
+            words = f"{cmd_name} {name}"
+            part.epilog = _epilog([line for line in known.examples if line.startswith(words)])
         return command
 
 
-def _epilog(known: Known) -> str:
+def _epilog(examples: Iterable[str]) -> str:
     """Examples, a paragraph each: typer runs the lines of one together."""
-    examples = "\n\n".join(f"  lineward {line}" for line in known.examples)
-    return f"Examples:\n\n{examples}\n\n{_EXIT_CODES}"
+    shown = "\n\n".join(f"  lineward {line}" for line in examples)
+    return f"Examples:\n\n{shown}\n\n{_EXIT_CODES}"
 
 
 app = typer.Typer(cls=LazyGroup, pretty_exceptions_enable=False, no_args_is_help=True)
@@ -71,8 +77,18 @@ def main() -> None:
         sys.exit(2)
     except BrokenPipeError:
         # The reader went away (`| head`): Python would complain once more when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         sys.exit(0)
+    except OSError as error:
+        if error.errno not in _NOT_WRITTEN:
+            raise
+        _close_output()
+        warn(f"standard output: {error.strerror}")
+        sys.exit(1)
+
+
+def _close_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -19,6 +19,13 @@ class NoDataError(ServiceError):
     title = "No data yet"
 
 
+class UnreachableError(ServiceError):
+    """The catalog's server does not answer."""
+
+    status = 503
+    title = "Catalog out of reach"
+
+
 class UnknownDatasetError(ServiceError):
     """No dataset of that name; the likeliest ones are in `candidates`."""
 

@@ -10,6 +10,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
     from rich.text import Text
 
 
@@ -37,6 +38,10 @@ _STYLES = {
     "COMPLETE": "green",
     "FAIL": "bold red",
 }
+
+
+_WHOLE = frozenset({"incident", "severity", "state", "status", "tier", "SLI", "did", "role"})
+_NUMBERS = frozenset({"good", "total", "ratio", "objective", "steps"})
 
 
 def clean(text: object) -> str:
@@ -73,6 +78,21 @@ def plain(text: object, style: str = "") -> "Text":
     from rich.text import Text  # noqa: PLC0415 - as above
 
     return Text(clean(text), style=style)
+
+
+def grid(*columns: str, title: str | None = None) -> "Table":
+    """A table in which nothing is cut: names are folded where they are too long for the screen.
+
+    Words of a few letters, and ids that the next command asks for, stay on one line.
+    """
+    from rich.table import Table  # noqa: PLC0415 - as above
+
+    shown = Table(title=title and plain(title), title_justify="left")
+    for name in columns:
+        shown.add_column(name, no_wrap=name in _WHOLE, overflow="fold")
+        if name in _NUMBERS:
+            shown.columns[-1].justify = "right"
+    return shown
 
 
 def state(word: str) -> "Text":

@@ -24,6 +24,10 @@ class NoCatalogError(Exception):
     """There is no catalog at that place, or nothing has ever filled it."""
 
 
+class UnreachableCatalogError(Exception):
+    """The server that has the catalog does not answer."""
+
+
 class Reader(Protocol):
     """One connection's reads, all of one moment: a reader sees no commit after its first read."""
 
@@ -96,6 +100,7 @@ def open_reader(url: str) -> Iterator[Reader]:
 
     Raises:
         NoCatalogError: no file is there; or, at the first read, no tables.
+        UnreachableCatalogError: its server does not answer, or refuses.
     """
     if url.startswith(_SQLITE):
         with _sqlite(Path(url.removeprefix(_SQLITE))) as reader:
@@ -123,7 +128,11 @@ def _sqlite(path: Path) -> Iterator[Reader]:
 def _postgres(url: str) -> Iterator[Reader]:
     import psycopg  # noqa: PLC0415 - 0.2 s that only a PostgreSQL catalog shall cost
 
-    with psycopg.connect(re.sub(r"^postgresql\+\w+:", "postgresql:", url)) as connection:
+    try:
+        opened = psycopg.connect(re.sub(r"^postgresql\+\w+:", "postgresql:", url))
+    except psycopg.OperationalError as error:
+        raise UnreachableCatalogError(str(error).partition("\n")[0]) from error
+    with opened as connection:
         connection.read_only = True
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         yield _PostgresReader(connection)

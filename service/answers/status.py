@@ -5,11 +5,12 @@ from pathlib import Path
 
 import msgspec
 
-from lineage.catalog.reader import NoCatalogError, open_reader
+from lineage.catalog.reader import NoCatalogError, UnreachableCatalogError, open_reader
 from lineage.clock import to_micros
 from service.answers.datasets import counts_by_state
 from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
 from service.answers.run_shapes import Instant
+from service.asking import unreachable
 from service.occupancy import is_held
 from service.settings import Settings
 from service.spool import LAST_SEQ, first, reading
@@ -102,6 +103,8 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
             )
     except NoCatalogError:
         return None
+    except UnreachableCatalogError as error:
+        raise unreachable(error) from error
 
 
 def _spool(path: Path, now: datetime) -> SpoolStatus | None:

@@ -1,9 +1,10 @@
 """`lineward diff RUN RUN`: what differs between two runs."""
 
-from typing import Annotated
+import re
+from typing import Annotated, Final
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 
 from service.answers.dataset import duration
 from service.answers.diff import diff, runs_of_job
@@ -13,9 +14,10 @@ from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.errors import InvalidQuestionError
 from service.settings import read
-from service.terminal import local, plain, show
+from service.terminal import grid, local, plain, show
 
 app = typer.Typer(add_completion=False)
+_RAISED: Final = re.compile(r"[\w.]+(Error|Exception|Interrupt)\b")
 _Run = Annotated[str | None, typer.Argument(metavar="RUN", help="Run id; a root run's is whole.")]
 
 
@@ -42,9 +44,9 @@ def main(  # noqa: PLR0913 - each is an option
     show(answer, table, as_json=as_json)
 
 
-def table(answer: RunDiff) -> Table:
+def table(answer: RunDiff) -> RenderableType:
     """Both runs side by side, and below them what they do not have alike."""
-    shown = Table("", "first", "second")
+    shown = grid("", "first", "second")
     for name, values in _heads(answer.first, answer.second):
         shown.add_row(*map(plain, (name, *values)))
     shown.add_section()
@@ -66,8 +68,17 @@ def _heads(*runs: ComparedRun) -> list[tuple[str, list[str]]]:
         ("state", [run.status for run in runs]),
         ("started", [local(run.started_at) for run in runs]),
         ("took", lengths),
-        ("error", [(run.error_message or "-").partition("\n")[0] for run in runs]),
+        ("error", [error_text(run.error_message) for run in runs]),
     ]
+
+
+def error_text(message: str | None) -> str:
+    """Its first line, and the last that tells of Python's error: what it was stands at the end."""
+    if message is None:
+        return "-"
+    first, *others = message.strip().splitlines() or [""]
+    raised = [line.strip() for line in others if _RAISED.match(line)]
+    return f"{first} {raised[-1]}" if raised else first
 
 
 def _cells(what: str, change: Change) -> tuple[str, str, str]:

@@ -27,15 +27,15 @@ _SETTINGS = """\
 """
 
 _Against = Annotated[
-    str | None, typer.Option(help="The collector [http://LINEWARD_HOST:COLLECTOR_PORT].")
+    str | None, typer.Option(help="The collector \\[http://LINEWARD_HOST:COLLECTOR_PORT].")
 ]
 _Service = Annotated[
-    str | None, typer.Option(help="The service's API [http://LINEWARD_HOST:SERVICE_PORT].")
+    str | None, typer.Option(help="The service's API \\[http://LINEWARD_HOST:SERVICE_PORT].")
 ]
 _Listen = Annotated[str, typer.Option(help="HOST:PORT of the Slack that is played here.")]
 _TokenFile = Annotated[
     Path | None,
-    typer.Option(help="Bearer token for both, that may read [LINEWARD_COLLECTOR_TOKEN_FILE]."),
+    typer.Option(help="Bearer token for both, that may read \\[LINEWARD_COLLECTOR_TOKEN_FILE]."),
 ]
 _Seed = Annotated[int, typer.Option(min=0, help="Of which fault is where, and when.")]
 _Faults = Annotated[int, typer.Option(min=1, max=100, help="That are to be told of.")]

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
-from rich.table import Table
 
 from service.answers.dataset_history import dataset_history
 from service.answers.history_shapes import History, SchemaSpan
@@ -13,9 +12,10 @@ from service.answers.schema_changes import told
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
-from service.terminal import local, plain, show
+from service.terminal import grid, local, plain, show
 
 app = typer.Typer(add_completion=False)
+_OF_WRITES = ("written", "root run", "job", "rows", "partition", "code version")
 MOST_SHOWN = 1_000
 
 
@@ -39,29 +39,25 @@ def main(
 
 def drawing(answer: History) -> RenderableType:
     """Four tables, one below the other."""
-    schemas = _table("schemas", "from", "until", "change", "code versions")
+    schemas = grid("from", "until", "change", "code versions", title="schemas")
     for span in answer.schemas:
         changed, versions = _changed(span), ", ".join(span.code_versions) or "-"
         schemas.add_row(
             *map(plain, (local(span.first_seen_at), local(span.last_seen_at), changed, versions))
         )
-    writes = _table("writes", "written", "root run", "job", "rows", "partition", "code version")
+    writes = grid(*_OF_WRITES, title="writes")
     for write in answer.writes:
         told_of = (write.job_name, write.rows, write.partition, write.code_version)
         cells = (local(write.written_at), write.root_run_id, *(x or "-" for x in told_of))
         writes.add_row(*map(plain, cells))
     stamps = []
     for title, listed in (("versions", answer.versions), ("checksums", answer.checksums)):
-        shown = _table(title, "value", "first seen", "last seen")
+        shown = grid("value", "first seen", "last seen", title=title)
         for stamp in listed:
             cells = (stamp.value, local(stamp.first_seen_at), local(stamp.last_seen_at))
             shown.add_row(*map(plain, cells))
         stamps.append(shown)
     return Group(plain(answer.dataset, "bold"), schemas, writes, *stamps)
-
-
-def _table(title: str, *columns: str) -> Table:
-    return Table(*columns, title=plain(title), title_justify="left")
 
 
 def _changed(span: SchemaSpan) -> str:

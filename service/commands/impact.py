@@ -1,7 +1,7 @@
 """`lineward impact DATASET`: what is made of it, and whom to tell."""
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 
 from service.answers.dataset import duration
 from service.answers.impact import Impact, impact
@@ -9,7 +9,7 @@ from service.answers.named import dataset_named
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
-from service.terminal import local, plain, show, state
+from service.terminal import grid, local, plain, show, state
 
 app = typer.Typer(add_completion=False)
 
@@ -29,10 +29,10 @@ def main(
     show(answer, table, as_json=as_json, said="cut short: ")
 
 
-def table(answer: Impact) -> Table:
+def table(answer: Impact) -> RenderableType:
     """The list as people read it."""
-    shown = Table("tier", "dataset", "namespace", "owner", "state", title=_title(answer))
-    shown.add_column("steps", justify="right")
+    columns = ("tier", "dataset", "namespace", "owner", "state", "steps")
+    shown = grid(*columns, title=_title(answer))
     for row in answer.affected:
         names = map(plain, (row.tier, row.dataset, row.dataset_namespace, row.owner or "-"))
         shown.add_row(*names, state(row.state), plain(row.depth))

@@ -4,14 +4,13 @@ from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
-from rich.table import Table
 
 from service.answers.incident_shapes import IncidentDetail, IncidentPage, IncidentRow
 from service.answers.incidents import incident, incidents
 from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.settings import read
-from service.terminal import local, plain, show
+from service.terminal import grid, local, plain, show
 
 app = typer.Typer(add_completion=False)
 _MOST_SHOWN = 50  # datasets of one incident
@@ -46,7 +45,7 @@ def listed(answer: IncidentPage) -> RenderableType:
     """One line an incident."""
     if not answer.incidents:
         return plain("no incident is open")
-    table = Table("incident", "severity", "state", "since", "owner", "what", "datasets")
+    table = grid("incident", "severity", "state", "since", "owner", "what", "datasets")
     for each in answer.incidents:
         said = (each.id, each.severity, _state(each), local(each.onset), each.owner or "nobody")
         table.add_row(*map(plain, said), plain(each.what), plain(f"{each.datasets:,}"))
@@ -61,14 +60,14 @@ def _state(row: IncidentRow) -> str:
 def whole(answer: IncidentDetail) -> RenderableType:
     """Its line, why we say so, its datasets and its course."""
     row = answer.incident
-    members = Table("dataset", "tier", "owner", "bad as", "since", "by", title="datasets")
+    members = grid("dataset", "tier", "owner", "bad as", "since", "by", title="datasets")
     for each in answer.members[:_MOST_SHOWN]:
         name = f"{each.dataset_namespace} {each.dataset}"
         over = " (no more)" if each.left_at else ""
         by = each.explained_by or each.run_id or "-"
         said = (name, each.tier, each.owner or "-", each.kind + over, local(each.onset), by)
         members.add_row(*map(plain, said))
-    course = Table("at", "what", "why", "by", title="course")
+    course = grid("at", "what", "why", "by", title="course")
     for step in answer.steps:
         course.add_row(*map(plain, (local(step.at), step.what, step.reason, step.by or "-")))
     more = len(answer.members) - _MOST_SHOWN

@@ -29,6 +29,7 @@ def _known(name: str, purpose: str, *examples: str) -> Known:
     return Known(f"service.commands.{name}", purpose, examples)
 
 
+_TWO_RUNS: Final = "diff 019503f2-6c1f-7000-8000-000000000001 019503f2-6c1f-7000-8000-000000000002"
 # In the order of a first acquaintance.
 COMMANDS: Final = {
     "up": _known("up", RUN, "up --data-dir lineward-data --policy lineward.yaml"),
@@ -46,7 +47,7 @@ COMMANDS: Final = {
     "why": _known("why", LOOK, "why core.orders"),
     "incidents": _known("incidents", LOOK, "incidents", "incidents 3f2c9a7d10b45e86"),
     "lint": _known("lint", LOOK, "lint --limit 20"),
-    "diff": _known("diff", LOOK, "diff --job shop.clean", "diff 0197a1 0197b2"),
+    "diff": _known("diff", LOOK, "diff --job shop.clean", _TWO_RUNS),
     "history": _known("history", LOOK, "history core.orders"),
     "audit": _known("audit", LOOK, "audit --who anna --limit 20"),
     "suppressions": _known("suppression", LOOK, "suppressions --ended"),
@@ -60,7 +61,17 @@ COMMANDS: Final = {
         "suppress 'warehouse/core/*' --reason 'migration' --for 4h",
     ),
     "unsuppress": _known("suppression", MEND, "unsuppress 7"),
-    "act": _known("act", MEND, "act restart-role pipeline --yes"),
+    "act": _known(
+        "act",
+        MEND,
+        "act replay --from 2026-11-20T12:00:00Z",
+        "act requeue-rejected --reason too_deep",
+        "act reinfer 019503f2-6c1f-7000-8000-000000000001",
+        "act resubmit shop/clean-20261120",
+        "act restart-role pipeline --yes",
+        "act notify-downstream core.orders --note 'amounts are wrong since noon'",
+        "act open-suppression 'warehouse/*' --until 2026-12-01T06:00:00Z --reason 'a move'",
+    ),
     "retire": _known("retire", MEND, "retire core.orders_old --note 'replaced by core.orders'"),
     "policy": _known("policy", SET_UP, "policy suggest", "policy check lineward.yaml"),
     "render": _known(
@@ -68,6 +79,8 @@ COMMANDS: Final = {
         SET_UP,
         "render spark-conf --url http://collector:8700",
         "render rules --policy lineward.yaml",
+        "render alertmanager --watchdog-url https://watch.example.com/lineward",
+        "render dashboards --out dashboards",
     ),
     "dashboards": _known(
         "dashboards",
@@ -80,6 +93,8 @@ COMMANDS: Final = {
         SET_UP,
         "marquez status",
         "marquez backfill --from 2026-11-01T00:00:00Z",
+        "marquez resend 4711",
+        "marquez run",
     ),
     "ship": _known("ship", RUN, "ship events/ --url http://collector:8700"),
     "collector": _known("roles", RUN, "collector"),
@@ -92,7 +107,17 @@ COMMANDS: Final = {
         MEASURE,
         "gameday --datasets 80 --days 4 --faults 2",
         "gameday live --against http://staging:8700 --service http://staging:8701 --faults 5",
+        "gameday policy",
     ),
-    "bench": _known("bench", MEASURE, "bench ingest --json"),
+    "bench": _known(
+        "bench",
+        MEASURE,
+        "bench ingest --json",
+        "bench pipeline",
+        "bench evaluate",
+        "bench evidence --mebibytes 64",
+        "bench freshness",
+        "bench query --requests 60",
+    ),
     "version": _known("version", SET_UP, "version"),
 }

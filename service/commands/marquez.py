@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
-from rich.table import Table
 
 from lineage.clock import system_clock, to_micros
 from service.answers.dataset import duration
@@ -17,7 +16,7 @@ from service.commands.options import AsJson, DataDir
 from service.errors import InvalidQuestionError
 from service.marquez.settings import MarquezSettings, read_marquez
 from service.settings import read
-from service.terminal import clean, console, local, plain, print_json
+from service.terminal import clean, console, grid, local, plain, print_json
 
 app = typer.Typer(add_completion=False)
 _REFUSED = 6
@@ -165,7 +164,7 @@ def _compared(found: Compared) -> list[RenderableType]:
     )
     if not found.examples:
         return [plain(line)]
-    table = Table("missing", "run", "job")
+    table = grid("missing", "run", "job")
     for run in found.examples:
         table.add_row(run.side, plain(run.run_id), plain(f"{run.job_namespace}/{run.job_name}"))
     return [plain(line), table]

@@ -42,7 +42,7 @@ def _run(node: PastNode) -> Text:
     text = Text.assemble(head, state(node.run.status), plain(facts, "dim"))
     if node.run.spark_conf:
         conf = ", ".join(f"{key}={value}" for key, value in node.run.spark_conf.items())
-        text.append_text(plain(f"\n    conf {conf}", "dim"))
+        text = Text("\n").join([text, plain(f"    conf {conf}", "dim")])
     return text
 
 

@@ -35,18 +35,18 @@ def render() -> None:
 def spark_conf(  # noqa: PLR0913 - each is an option of the command
     *,
     url: Annotated[
-        str | None, typer.Option(help="The collector [http://LINEWARD_HOST:COLLECTOR_PORT].")
+        str | None, typer.Option(help="The collector \\[http://LINEWARD_HOST:COLLECTOR_PORT].")
     ] = None,
     folder: Annotated[
         Path, typer.Option(help="Folder on the driver's disk that `lineward ship` follows.")
     ] = Path("/var/spool/openlineage"),
     name: Annotated[
         str | None,
-        typer.Option(help="The events' file, of one application at a time [another each time]."),
+        typer.Option(help="The events' file, of one application at a time \\[another each time]."),
     ] = None,
     namespace: Annotated[str, typer.Option(help="Namespace of the jobs.")] = "default",
     event_log_dir: Annotated[
-        str | None, typer.Option(help="Spark's event logs; it must exist [FOLDER/spark-events].")
+        str | None, typer.Option(help="Spark's event logs; it must exist \\[FOLDER/spark-events].")
     ] = None,
     scala: Annotated[_Scala, typer.Option(help="That this Spark is built with.")] = _Scala.NEW,
     arguments: Annotated[

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 
 from service.answers.dataset import duration
 from service.answers.named import dataset_named
@@ -13,7 +12,7 @@ from service.answers.runs import recent_runs
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
-from service.terminal import local, plain, show, state
+from service.terminal import grid, local, plain, show, state
 
 app = typer.Typer(add_completion=False)
 
@@ -38,7 +37,7 @@ def listed(answer: RecentRuns) -> RenderableType:
     """One line a run."""
     if not answer.runs:
         return plain("no run is known that read or wrote it")
-    table = Table("run", "job", "did", "status", "started", "took")
+    table = grid("run", "job", "did", "status", "started", "took")
     for run in answer.runs:
         job = plain(f"{run.job_namespace}/{run.job_name}")
         times = (plain(local(run.started_at)), plain(duration(run.duration_seconds)))

@@ -30,16 +30,16 @@ def main(  # noqa: PLR0913 - each is an option of the command
     folder: Annotated[Path, typer.Argument(help="Folder of the event files.")],
     *,
     url: Annotated[
-        str | None, typer.Option(help="The collector [http://LINEWARD_HOST:COLLECTOR_PORT].")
+        str | None, typer.Option(help="The collector \\[http://LINEWARD_HOST:COLLECTOR_PORT].")
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="Bearer token [LINEWARD_COLLECTOR_TOKEN_FILE].")
+        Path | None, typer.Option(help="Bearer token \\[LINEWARD_COLLECTOR_TOKEN_FILE].")
     ] = None,
     state: Annotated[
-        Path | None, typer.Option(help=f"Folder of what was shipped [DIR/{_STATE}].")
+        Path | None, typer.Option(help=f"Folder of what was shipped \\[DIR/{_STATE}].")
     ] = None,
     match: Annotated[
-        list[str] | None, typer.Option(help=f"Files to follow [{', '.join(PATTERNS)}].")
+        list[str] | None, typer.Option(help=f"Files to follow \\[{', '.join(PATTERNS)}].")
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="End when all is shipped.")] = False,
     as_json: AsJson = False,

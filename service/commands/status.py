@@ -2,7 +2,6 @@
 
 import typer
 from rich.console import Group, RenderableType
-from rich.table import Table
 
 from lineage.clock import system_clock
 from service.answers.dataset import duration
@@ -10,7 +9,7 @@ from service.answers.status import Status, status
 from service.commands.options import AsJson, DataDir
 from service.errors import NoDataError
 from service.settings import read
-from service.terminal import console, local, plain, print_json, state
+from service.terminal import console, grid, local, plain, print_json, state
 
 app = typer.Typer(add_completion=False)
 
@@ -32,7 +31,7 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
 
 def page(answer: Status) -> RenderableType:
     """The status as people read it."""
-    roles = Table("role", "state", "pid", "restarts", title=plain(answer.data_dir).plain)
+    roles = grid("role", "state", "pid", "restarts", title=answer.data_dir)
     for role in answer.roles:
         roles.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
     return Group(roles, *(plain(line) for line in _lines(answer)))

@@ -47,6 +47,18 @@ def test_the_help_of_every_command_has_its_examples(name):
     assert not [one for one in command.params if "completion" in one.name]
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_every_part_of_a_command_has_an_example_of_its_own(name):
+    """`policy check` that of a check, and not of what else there is."""
+    command = typer.main.get_command(app).get_command(None, name)
+
+    for part, each in getattr(command, "commands", {}).items():
+        shown = [line for line in each.epilog.splitlines() if line.startswith("  lineward ")]
+        assert shown, f"{name} {part}"
+        assert all(f"lineward {name} {part}" in line for line in shown)
+        assert "Exit codes: 0 done" in each.epilog
+
+
 def test_an_example_is_shown_as_it_is_typed():
     """On a line of its own."""
     shown = lineward("lineage", "--help", COLUMNS="100").stdout

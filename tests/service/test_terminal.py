@@ -1,0 +1,121 @@
+"""What a screen shows: whole on a narrow one, and a sentence where nothing can be shown."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from lineage.catalog.reader import open_reader
+from service.answers.past_shapes import EdgeRun, PastLineage, PastNode
+from service.commands import diff, incidents, past
+from service.terminal import grid, plain
+from tests.service import shop
+from tests.service.commandline import environ, lineward
+from tests.service.explorer import estate
+
+_NAME = "/var/lake/warehouse/core/orders_by_customer_and_day"
+NOWHERE = "postgresql+psycopg://someone:secret@127.0.0.1:1/lineage"
+
+
+def _drawn(what, width: int) -> list[str]:
+    screen = Console(file=StringIO(), width=width, highlight=False)
+    screen.print(what)
+    return screen.file.getvalue().splitlines()
+
+
+def test_a_table_cuts_nothing_on_a_narrow_screen():
+    """A name is folded; what the next command asks for is on one line."""
+    table = grid("incident", "dataset", "tier")
+    table.add_row(*map(plain, ("3f2c9a7d10b45e86", _NAME, "important")))
+
+    lines = _drawn(table, 48)
+
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines if "│" in line]
+    assert "".join(row[1] for row in cells) == _NAME
+    assert cells[0][0] == "3f2c9a7d10b45e86"
+    assert cells[0][2] == "important"
+
+
+def test_incidents_can_be_acknowledged_as_they_are_listed(embedded):
+    """At 80 columns the id is whole."""
+    estate.fill(embedded)
+
+    shown = lineward("incidents", catalog=embedded, COLUMNS="80").stdout
+    drawn = "\n".join(_drawn(incidents.listed(_page(embedded)), 80))
+
+    assert estate.INCIDENT in shown
+    assert estate.INCIDENT in drawn
+
+
+def _page(engine):
+    with open_reader(engine.url.render_as_string(hide_password=False)) as reader:
+        return incidents.incidents(reader)
+
+
+def test_the_settings_of_a_past_run_stand_on_a_line_of_their_own():
+    """The end of the line before is no part of the text, which would be shown escaped."""
+    nothing = dict.fromkeys(EdgeRun.__struct_fields__)
+    run = EdgeRun(
+        **nothing
+        | {"root_run_id": "r1", "status": "COMPLETE", "parameters": {}}
+        | {"written_at": "2026-11-20T01:00:00Z", "spark_conf": {"spark.app.name": "core"}}
+    )
+    node = PastNode("s3://shop", "core", ["etl"], run, repeated=False, children=[])
+    told = {"depth": 5, "partial": False, "partial_reason": None}
+    answer = PastLineage("s3://shop", "mart", "2026-11-21T00:00:00Z", [node], [], **told)
+
+    lines = _drawn(past.past_drawing(answer), 200)
+
+    assert any(line.endswith("conf spark.app.name=core") for line in lines)
+    assert "\\n" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        (None, "-"),
+        ("out of memory", "out of memory"),
+        (
+            "Traceback (most recent call last):\n  File 'x'\nTypeError: no float\n SQLSTATE: 38000",
+            "Traceback (most recent call last): TypeError: no float",
+        ),
+    ],
+)
+def test_of_an_error_the_line_that_tells_is_shown(message, told):
+    """Python's stands at the end of its traceback."""
+    assert diff.error_text(message) == told
+
+
+@pytest.mark.parametrize("command", ["slis", "status"])
+def test_a_catalog_out_of_reach_is_one_sentence(command, tmp_path):
+    """Without a trace of a program, and without the password."""
+    done = lineward(command, "--data-dir", str(tmp_path), LINEWARD_CATALOG_URL=NOWHERE)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("lineward: LINEWARD_CATALOG_URL: the catalog cannot be reached: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert "secret" not in done.stderr
+
+
+def test_what_cannot_be_written_is_one_sentence(embedded):
+    """A full disk behind standard output."""
+    shop.fill(embedded, evaluated_at=datetime.now(UTC))
+    url = embedded.url.render_as_string(hide_password=False)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "service.cli", "slis", "--json"],
+            env=environ(LINEWARD_CATALOG_URL=url),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (
+        1,
+        "lineward: standard output: No space left on device\n",
+    )
