@@ -3,6 +3,7 @@
 Problem JSON (RFC 9457); the same as a page where a page was asked for.
 """
 
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
@@ -41,9 +42,11 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def is_page(scope: Scope) -> bool:
-    """Whether the handler that was found draws a page."""
+    """Whether the handler that was found draws a page; of none, whether a browser asks."""
     handler = scope.get("route_handler")
-    return handler is not None and bool(handler.opt.get("page"))
+    if handler is None:
+        return b"text/html" in dict(scope["headers"]).get(b"accept", b"")
+    return bool(handler.opt.get("page"))
 
 
 def shown_as(scope: Scope, problem: Problem) -> tuple[bytes, dict[str, str]]:
@@ -91,7 +94,8 @@ def service_error(request: _AnyRequest, error: ServiceError) -> Response[bytes]:
 def http_error(request: _AnyRequest, error: HTTPException) -> Response[bytes]:
     """No such path, no such method, a parameter out of its range."""
     detail = "; ".join([error.detail, *_fields(error)])
-    return _response(request, Problem(type(error).__name__, error.status_code, detail))
+    title = HTTPStatus(error.status_code).phrase
+    return _response(request, Problem(title, error.status_code, detail))
 
 
 def _fields(error: HTTPException) -> list[str]:

@@ -36,8 +36,11 @@ _OVER = "CASE WHEN i.state IN ('resolved', 'suppressed') THEN 1 ELSE 0 END"
 _KEY = f"""{_OVER}, CASE i.severity WHEN 'page' THEN 0 ELSE 1 END,
   -coalesce(i.resolved_at, i.opened_at, i.seen_at), i.incident_id"""
 _WANTED = f"""
-FROM incident i WHERE {_SHOWN} AND (:every = 1 OR i.state != 'resolved') AND {{seen}}
+FROM incident i WHERE {_SHOWN} AND (:every = 1 OR i.state != 'resolved') AND {{seen}} {{of}}
 """
+_OF_DATASET = """AND EXISTS (
+  SELECT 1 FROM incident_member one WHERE one.incident_id = i.incident_id
+  AND one.dataset_key = :dataset AND one.left_at IS NULL)"""
 _COUNTED = f"SELECT COUNT(*) {_WANTED}"
 _LISTED = f"""
 SELECT {_COLUMNS}, {_KEY} {_WANTED} {{behind}} ORDER BY {_KEY} LIMIT :most
@@ -84,31 +87,41 @@ ORDER BY revision LIMIT :most
 """
 
 
-def incidents(
+def incidents(  # noqa: PLR0913 - each narrows what is listed
     reader: Reader,
     sight: Sight = EVERYTHING,
     *,
     is_over_too: bool = False,
     limit: int = 100,
     cursor: str | None = None,
+    dataset: int | None = None,
 ) -> IncidentPage:
     """Those that are not over, or all; of which a dataset may be seen.
+
+    Args:
+        reader: of the catalog.
+        sight: what may be seen.
+        is_over_too: also those that are.
+        limit: at most so many.
+        cursor: of the page before.
+        dataset: by its key, that is bad by them now; none: of all.
 
     Raises:
         InvalidQuestionError: a cursor that is none of this question's.
     """
-    question = "incidents", is_over_too
+    question = "incidents", is_over_too, dataset
     behind = key_of(cursor, question, _SortKey)
     condition, names = seen(reader, sight)
     of_seen = condition if sight.is_whole else _OF_SEEN.format(seen=condition)
-    values = {"every": int(is_over_too), **names}
-    total: int = reader.rows(_COUNTED.format(seen=of_seen), values)[0][0]
+    of = "" if dataset is None else _OF_DATASET
+    values = {"every": int(is_over_too), "dataset": dataset, **names}
+    total: int = reader.rows(_COUNTED.format(seen=of_seen, of=of), values)[0][0]
     values |= {"most": limit + 1}
     if behind is not None:
         values |= dict(zip(("is_over", "of_severity", "at", "id"), behind, strict=True))
     of_members = _of_members(condition, sight)
     behind_it = "" if behind is None else _BEHIND
-    sql = _LISTED.format(seen=of_seen, behind=behind_it, of_members=of_members)
+    sql = _LISTED.format(seen=of_seen, of=of, behind=behind_it, of_members=of_members)
     rows = reader.rows(sql, values)
     return _page(reader, rows, sight, (limit, total, question))
 

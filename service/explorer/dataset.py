@@ -8,6 +8,8 @@ from service.answers.dataset_limit import Limit, limit_of
 from service.answers.edge_checks import EdgeChecks, edge_checks
 from service.answers.history_shapes import History
 from service.answers.impact import Impact, impact
+from service.answers.incident_shapes import IncidentRow
+from service.answers.incidents import incidents
 from service.answers.lineage import lineage
 from service.answers.named import Dataset
 from service.answers.schema_changes import told
@@ -29,10 +31,17 @@ class SchemaRow(msgspec.Struct, frozen=True):
 
 
 class DatasetView(msgspec.Struct, frozen=True):
-    """The page. `why` is in sentences; `history` is null to who may not see every namespace."""
+    """The page.
+
+    Attributes:
+        why: in sentences.
+        incidents: by which it is bad now.
+        history: null for whoever may not see every namespace.
+    """
 
     known: DatasetDetail
     why: list[str]
+    incidents: list[IncidentRow]
     limit: Limit | None
     graph: Picture
     impact: Impact
@@ -50,6 +59,7 @@ def dataset_view(asked: Question, named: Dataset) -> DatasetView:
     return DatasetView(
         known=known,
         why=one.verdicts(known),
+        incidents=incidents(reader, sight, dataset=named[0]).incidents,
         limit=limit_of(reader, named, known),
         graph=picture(trees, among(reader, drawn(trees))),
         impact=impact(asked, named),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from lineage.states import ALL_TIERS, REGULATED, TIERS
 from service.answers.budgets import budgets_left
@@ -25,10 +26,12 @@ class Cell(msgspec.Struct, frozen=True):
 
     Attributes:
         state: good | bad | free | unknown; free has no objective, unknown no sample of now.
+        total: what was counted; null: not of now. Without a ratio too much of the day is unknown.
         budget: what is left of it; null: not known, or there is none.
     """
 
     state: str
+    total: float | None
     ratio: float | None
     objective: float | None
     budget: float | None
@@ -71,16 +74,17 @@ def overview(asked: Question, objectives: Objectives, status: Status) -> Overvie
     is_open = [row for row in listed.incidents if row.state in _OPEN]
     counts = counts_by_state(asked.reader, asked.evaluated, asked.sight)
     columns = (*TIERS, REGULATED)
+    rows = [replace(row, total=None) for row in answer.slis] if answer.stale else answer.slis
     doubt = stale_warning(asked.evaluated) if asked.evaluated.stale else None
-    shown = msgspec.structs.replace(listed, incidents=is_open[:_MOST_INCIDENTS], total=len(is_open))
+    shown = replace(listed, incidents=is_open[:_MOST_INCIDENTS], total=len(is_open))
     return Overview(
         verdict=verdict(is_open, answer, counts, [doubt, *_pipeline(status)]),
         incidents=shown,
         suppressed=sum(row.state == "suppressed" for row in listed.incidents),
         datasets=counts,
         tiers=columns,
-        by_tier=_lines((row for row in answer.slis if row.tier != ALL_TIERS), columns, left),
-        overall=_lines((row for row in answer.slis if row.tier == ALL_TIERS), (ALL_TIERS,), left),
+        by_tier=_lines((row for row in rows if row.tier != ALL_TIERS), columns, left),
+        overall=_lines((row for row in rows if row.tier == ALL_TIERS), (ALL_TIERS,), left),
         status=status,
     )
 
@@ -143,7 +147,7 @@ def _lines(rows: Iterable[SliRow], columns: tuple[str, ...], left: Budgets) -> l
     for row in rows:
         names[row.id] = row.name
         budget = left.get((row.id, row.tier))
-        cells[row.id, row.tier] = Cell(cell_state(row), row.ratio, row.objective, budget)
+        cells[row.id, row.tier] = Cell(cell_state(row), row.total, row.ratio, row.objective, budget)
     return [
         Line(id_, name, [cells.get((id_, column)) for column in columns])
         for id_, name in names.items()

@@ -7,6 +7,7 @@ from litestar.params import FromPath, QueryParameter
 from litestar.response import Redirect
 
 from service.answers.incidents import incidents
+from service.errors import InvalidQuestionError
 from service.explorer.addresses import incident_at
 from service.explorer.forms import require_own_form
 from service.explorer.incident import LENGTHS, MOST_AFFECTED, MOST_MEMBERS, incident_view
@@ -54,6 +55,8 @@ async def post_deed(
     form = await request.form()
     length = str(form.get("for", "")) if action == "suppress" else None
     wish = Wish(note=str(form.get("note", "")), for_=length)
+    if action == "resolve" and not wish.note.strip():
+        raise InvalidQuestionError("why: missing; what is resolved stays quiet though it is bad")
     found = await wanted_of(request, incident_id, action, wish, "page")
     told = "did" if found.is_done else "waits"
     return Redirect(f"{incident_at(incident_id)}?{told}={action}", status_code=303)

@@ -218,3 +218,16 @@ def _get(url: str) -> str | None:
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return probe.getsockname()[1]
+
+
+def test_a_path_that_is_not_there_is_a_page_to_a_browser(catalog):
+    """And a problem to anybody else; neither names a class of ours."""
+    shop.fill(catalog)
+    settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
+    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+        page = client.get("/nosuch", headers={"Accept": "text/html,*/*;q=0.8"})
+        told = client.get("/nosuch", headers={"Accept": "*/*"})
+
+    assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "Not Found" in page.text
+    assert (told.status_code, told.json()["title"]) == (404, "Not Found")

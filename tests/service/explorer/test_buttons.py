@@ -59,6 +59,15 @@ def test_a_button_does_what_the_api_does(answering, action, form, state):
     assert answering.audited()[0] == ("shop", "page", action, None)
 
 
+@pytest.mark.parametrize("note", ["", "  "])
+def test_nothing_is_resolved_without_a_word_why(answering, note):
+    """One slip would hide what is still bad; the browser asks first, and so do we."""
+    answer = _press(answering, "resolve", note=note)
+
+    assert (answer.status_code, "why: missing" in answer.text) == (400, True)
+    assert answering.desk.one.state == "open"
+
+
 def test_what_the_incident_refuses_is_told_on_a_page(answering):
     """409 with the reason."""
     answer = _press(answering, "unsuppress")

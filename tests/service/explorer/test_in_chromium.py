@@ -138,7 +138,7 @@ def test_without_a_script_one_searches_reads_and_is_told_why_a_form_is_refused(b
         seen.page.fill("input[type=search]", "core/ord")
         seen.page.press("input[type=search]", "Enter")
         seen.page.click("text=core/orders")
-        seen.page.click("text=The incident that it is in")
+        seen.page.click(".messages a")
         heading = seen.page.inner_text("h1")
         seen.page.click("text=Escalate")
         seen.page.wait_for_url("**/incidents/**")

@@ -11,7 +11,7 @@ from service.answers.shapes import SliAnswer, SliRow
 from service.app import _PAGES, create_app
 from service.explorer import words
 from service.explorer.drawing import CONTENT_SECURITY_POLICY, drawn
-from service.explorer.overview import cell_state, verdict
+from service.explorer.overview import _lines, cell_state, verdict
 from service.settings import Settings
 from tests.service import shop as small
 from tests.service.explorer import estate
@@ -67,6 +67,20 @@ def test_what_is_stale_is_never_shown_as_well(embedded):
     for page in (listed, one):
         assert "The last evaluation is" in page
         assert 'class="state good"' not in page.partition("graph")[0]
+
+
+def test_a_day_of_which_too_much_is_unknown_is_not_called_empty(shop):
+    """Two datasets of which one is unknown are a sample, and no ratio; nothing is none."""
+    rows = [
+        SliRow("M2", "freshness", "critical", 1.0, 2.0, None, 0.99),
+        SliRow("M4", "accuracy", "critical", 0.0, 0.0, None, 0.98),
+    ]
+    lines = _lines(rows, ("critical",), {})
+    assert [line.cells[0].total for line in lines] == [2.0, 0.0]
+
+    text = _text(shop, "/")
+    assert "what share is good now, of the objective" in text
+    assert "no sample" in text
 
 
 def test_before_there_is_any_data_the_page_says_how_to_come_by_some():
@@ -164,6 +178,18 @@ def test_a_dataset_is_told_whole(shop):
     assert "(None)" not in text
     graph = text[text.index("<svg width") : text.index('id="impact"')]
     assert graph.count("<a href") == 4 + len(estate.HOSTILE)
+
+
+def test_a_dataset_leads_to_its_incidents_and_to_who_is_on_them(shop):
+    """Tickets too; of those by which it is bad now."""
+    text = _text(shop, "/dataset", **_CORE)
+    other = _text(shop, "/dataset", dataset_namespace=small.NAMESPACE, dataset=small.RAW)
+
+    listed = text[text.index("Incidents that it is in") : text.index("Whose it is")]
+    assert listed.count("<li>") == 1
+    assert f'href="/incidents/{estate.INCIDENT}"' in listed
+    assert "nobody yet" in listed
+    assert "Incidents that it is in" not in other
 
 
 def test_an_incident_is_told_whole(shop):
