@@ -6,7 +6,7 @@ from typing import Final
 
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.keys import key
-from lineage.names import FOLD, fold
+from lineage.names import FOLD, fold, joined
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import literal
 from service.errors import (
@@ -88,7 +88,7 @@ def _by_both(reader: Reader, namespace: str, name: str, sight: Sight) -> Dataset
     rows = reader.rows(f"{_CANONICAL} WHERE d.dataset_key = :key", wanted)
     rows = rows or reader.rows(_BY_FOLD, wanted)
     if not rows or not sight.sees(rows[0][1]):
-        raise UnknownDatasetError(f"{namespace}/{name}", _candidates(reader, name, sight))
+        raise UnknownDatasetError(joined(namespace, name), _candidates(reader, name, sight))
     return rows[0][0], rows[0][1], rows[0][2]
 
 
@@ -105,7 +105,7 @@ def dataset_among(
 
 
 def _shown(found: list[Dataset]) -> list[str]:
-    return sorted(f"{namespace}/{name}" for _, namespace, name in found)[:_MOST_CANDIDATES]
+    return sorted(joined(namespace, name) for _, namespace, name in found)[:_MOST_CANDIDATES]
 
 
 def _candidates(reader: Reader, wanted: str, sight: Sight) -> list[str]:
@@ -119,7 +119,7 @@ def _candidates(reader: Reader, wanted: str, sight: Sight) -> list[str]:
         like,
     )
     seen = [row for row in rows if sight.sees(row[0])][:_MOST_CANDIDATES]
-    return [f"{row[0]}/{row[1]}" for row in seen or _spelt_alike(reader, last_part, sight)]
+    return [joined(*row) for row in seen or _spelt_alike(reader, last_part, sight)]
 
 
 def _spelt_alike(reader: Reader, last_part: str, sight: Sight) -> list[Row]:

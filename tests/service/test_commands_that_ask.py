@@ -177,6 +177,18 @@ def test_an_unknown_dataset_is_exit_code_3_with_candidates(catalog):
     )
 
 
+def test_what_was_meant_is_spelt_as_policies_and_questions_take_it(catalog):
+    """A file's name brings its own slash: `file/lake/…`, never `file//lake/…`."""
+    shop.fill(catalog)
+    shop.add_dataset(catalog, "file", "/lake/core/refunds")
+
+    said = lineward("why", "/lake/core/refnds", catalog=catalog).stderr
+    spelt = said.partition("Did you mean: ")[2].rstrip("?\n")
+
+    assert spelt == "file/lake/core/refunds"
+    assert answer("why", spelt, catalog=catalog)["dataset"] == "/lake/core/refunds"
+
+
 def test_a_name_in_two_namespaces_is_asked_back(catalog):
     """Nothing is guessed where two datasets end in `orders`."""
     shop.fill(catalog)
