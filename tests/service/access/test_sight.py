@@ -28,6 +28,8 @@ _PATHS = (
     "/api/v1/runs?dataset=core/orders",
     "/api/v1/runs?dataset=salaries",
     "/api/v1/lineage?dataset=raw/orders&depth=10",
+    "/api/v1/lineage?at=2026-11-21T00:00:00Z&depth=10&dataset=core/orders",
+    "/api/v1/lineage?at=2026-11-21T00:00:00Z&depth=10&dataset=raw/orders",
     f"/api/v1/runs/{shop.RUN_ID}",
     "/api/v1/impact?dataset=raw/orders",
     "/api/v1/impact?dataset=salaries",
