@@ -117,6 +117,26 @@ def test_after_five_seconds_it_is_of_the_past(embedded, hand):
     assert live.current() is None
 
 
+@pytest.mark.parametrize(("after", "is_held"), [(5.0, True), (5.1, False)])
+def test_an_answer_is_as_old_as_the_begin_of_its_reading(
+    embedded, hand, monkeypatch, after, is_held
+):
+    """What changed while it was read for three seconds may not be in it."""
+    began = hand.at
+
+    def slow(reader, before):
+        hand.at += 3.0
+        return read_snapshot(reader, before)
+
+    with monkeypatch.context() as loaded:
+        loaded.setattr(held, "read_snapshot", slow)
+        live = asked(embedded, hand)
+
+    hand.at = began + after
+    assert (live.current() is not None) == is_held
+    live.wait()
+
+
 def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, hand):
     """And said to be away each time; an answer from the catalog itself tells why."""
     live = LiveLineage(catalog_url(tmp_path), hand)

@@ -1,0 +1,66 @@
+"""The real service as a process, and where its answers come from."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from sqlalchemy import Engine, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from tests.e2e.running import free_port
+from tests.service import shop
+from tests.service.commandline import environ
+from tests.service.waiting import until
+
+
+@pytest.fixture
+def address(embedded: Engine, tmp_path) -> Iterator[str]:
+    """Of a service over the shop."""
+    shop.fill(embedded)
+    api, metrics = str(free_port()), str(free_port())
+    settings = environ(
+        LINEWARD_DATA_DIR=str(tmp_path),
+        LINEWARD_CATALOG_URL=embedded.url.render_as_string(hide_password=False),
+        LINEWARD_SERVICE_PORT=api,
+        LINEWARD_METRICS_PORT=metrics,
+    )
+    process = subprocess.Popen([sys.executable, "-m", "service"], env=settings)
+    try:
+        until(lambda: _job_names(f"http://127.0.0.1:{api}"))
+        yield f"http://127.0.0.1:{api}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _job_names(address: str) -> list[str]:
+    """Of the one edge out of `core/orders`; none: nobody listens yet."""
+    wanted = {"dataset": shop.CORE, "direction": "downstream"}
+    try:
+        answer = httpx.get(f"{address}/api/v1/lineage", params=wanted, trust_env=False, timeout=30)
+    except httpx.TransportError:
+        return []
+    told: list[str] = answer.raise_for_status().json()["downstream"][0]["job_names"]
+    return told
+
+
+def test_a_real_service_has_the_graph_in_memory(address, embedded):
+    """A job's name is read once, with its edges: what it is called since is in the catalog alone.
+
+    Until the graph is read, the catalog answers, with the newest name.
+    """
+    given = ["etl"]
+
+    def told_of_before() -> list[str] | None:
+        given.append(f"job-{len(given)}")
+        with writing(embedded) as connection:
+            connection.execute(update(tables.edge).values(job_name=given[-1]))
+        told = _job_names(address)
+        return None if told == given[-1:] else told
+
+    (told,) = until(told_of_before)
+
+    assert told in given[:-1]
