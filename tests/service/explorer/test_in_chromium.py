@@ -15,6 +15,12 @@ from tests.service.explorer.conftest import serving
 
 _SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
 _SERIOUS = ("serious", "critical")
+_IS_DARK = """() => {
+  const of = getComputedStyle(document.body);
+  const [page, text] = [of.backgroundColor, of.color].map(
+    (each) => each.match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0));
+  return page < text;
+}"""
 
 
 def _dataset(name):
@@ -77,12 +83,16 @@ def _keep(page, name):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", list(_SIZES))
 def test_every_page_is_quiet_fits_and_can_be_used_by_all(browser, address, size, scheme):
-    """No dialog, nothing in the console, nothing beside the window, no serious finding of axe."""
-    found = {}
+    """No dialog, nothing in the console, nothing beside the window, no serious finding of axe.
+
+    And dark where that is wanted, light where it is not.
+    """
+    found, is_dark = {}, set()
     for name, path in PAGES.items():
         with Seen(browser, size, scheme) as seen:
             status = seen.page.goto(address + path).status
             wide = seen.page.evaluate("document.documentElement.scrollWidth")
+            is_dark.add(seen.page.evaluate(_IS_DARK))
             _keep(seen.page, f"{name}-{size}-{scheme}")
             # Chromium itself says in the console that a page is not there.
             said = [each for each in seen.complaints if status == 200 or "404" not in each]
@@ -94,7 +104,7 @@ def test_every_page_is_quiet_fits_and_can_be_used_by_all(browser, address, size,
         if said or findings or wide > _SIZES[size][0]:
             found[name] = (said, findings, wide)
 
-    assert found == {}
+    assert (found, is_dark) == ({}, {scheme == "dark"})
 
 
 def test_the_first_page_answers_without_a_scroll(browser, address):
