@@ -6,6 +6,7 @@ import pytest
 
 from tests.service import shop
 from tests.service.commandline import answer, lineward
+from tests.service.listed import add_runs
 
 NOON = "2026-11-20T"
 
@@ -250,12 +251,11 @@ def test_retire_asks_for_it_with_an_audit_row(catalog):
 def test_runs_lists_the_newest_of_a_dataset(catalog):
     """A line each: what it did, how it ended, how long it took; the JSON is the API's."""
     shop.fill(catalog)
+    add_runs(catalog, [1])
 
     found = answer("runs", "core/orders", catalog=catalog)
     shown = lineward("runs", "core/orders", "--limit", "1", catalog=catalog)
 
-    assert shop.RUN_ID in [run["run_id"] for run in found["runs"]]
-    assert found["runs"][0]["run_id"] in shown.stdout
-    assert shown.returncode == 0
-    if len(found["runs"]) > 1:
-        assert "the newest 1 are shown" in shown.stderr
+    assert [run["run_id"] for run in found["runs"]] == [shop.RUN_ID, "run-1"]
+    assert (shop.RUN_ID in shown.stdout, "run-1" in shown.stdout) == (True, False)
+    assert (shown.returncode, shown.stderr) == (0, "lineward: 1 are shown; there are older ones\n")

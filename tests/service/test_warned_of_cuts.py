@@ -1,0 +1,79 @@
+"""A terminal says of every answer that is not all of it: on standard error, drawn or as JSON."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from service.cli import app
+from tests.service import shop
+from tests.service.explorer import estate
+from tests.service.listed import add_runs
+
+_RUNS = ("answers.compared.MOST_RUNS", "answers.diff.MOST_RUNS")
+
+
+@pytest.fixture
+def lineward(embedded, monkeypatch):
+    """Asks the shop of the pages, of whose root run there are two runs; in this process."""
+    estate.fill(embedded)
+    add_runs(embedded, [1])
+    url = embedded.url.render_as_string(hide_password=False)
+    monkeypatch.setenv("LINEWARD_CATALOG_URL", url)
+    return lambda *arguments: CliRunner().invoke(app, arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "bounds", "says"),
+    [
+        (
+            ("lineage", shop.MART, "--depth", "1"),
+            {},
+            "cut short: upstream: more lies beyond depth 1",
+        ),
+        (
+            ("lineage", shop.RAW, "--at", "2026-11-19T03:00:00Z"),
+            {},
+            "cut short: nothing is known of that time: nothing has been watched yet",
+        ),
+        (
+            ("impact", shop.RAW),
+            {"answers.walk.MOST_NODES": 2},
+            "cut short: more than 2 datasets",
+        ),
+        (("runs", shop.CORE, "--limit", "1"), {}, "1 are shown; there are older ones"),
+        (
+            ("history", shop.CORE, "--limit", "1"),
+            {},
+            "only the newest 1 of these are shown: schemas, writes",
+        ),
+        (
+            ("diff", estate.EARLIER_RUN, estate.ROOT_RUN),
+            dict.fromkeys(_RUNS, 1),
+            "only 1 runs of a root are compared",
+        ),
+        (("incidents", "--limit", "1"), {}, "1 of 8 shown"),
+        (
+            ("incidents", estate.INCIDENT),
+            {"answers.incidents.MOST_MEMBERS": 1},
+            "the first 1 datasets are listed",
+        ),
+    ],
+)
+def test_what_is_cut_is_warned_of(lineward, monkeypatch, arguments, bounds, says):
+    """Standard output stays one document of JSON."""
+    for name, most in bounds.items():
+        monkeypatch.setattr(f"service.{name}", most)
+
+    drawn, as_json = lineward(*arguments), lineward(*arguments, "--json")
+
+    assert (drawn.stderr, as_json.stderr) == (f"lineward: {says}\n",) * 2
+    assert json.loads(as_json.stdout)["partial_reason"] in says
+
+
+@pytest.mark.parametrize(
+    "arguments", [("lineage", shop.CORE), ("impact", shop.RAW), ("runs", shop.CORE), ("incidents",)]
+)
+def test_what_is_whole_is_shown_without_a_word(lineward, arguments):
+    """Nothing on standard error."""
+    assert lineward(*arguments).stderr == ""
