@@ -38,6 +38,7 @@ def _cuts(page, heading):
             {"explorer.dataset._MOST_OF_HISTORY": 1},
             "only the newest 1 of these are shown: schemas, writes",
         ),
+        ((_CORE, "aliases"), {"answers.dataset._MOST_ALIASES": 0}, "the first 0 other names"),
         ((_INCIDENT, "who"), {"answers.incident_told._MOST": 1}, "the newest 1"),
         (
             (_INCIDENT, "members"),
@@ -72,6 +73,15 @@ def test_where_more_is_known_than_is_shown_the_page_says_so(shop, monkeypatch, p
     cut = _cuts(shop.get(path).text, heading)
 
     assert (whole, cut) == ([], [f"Not all is shown: {says}."])
+
+
+def test_of_what_hangs_on_the_root_only_its_own_cut_is_said(shop, monkeypatch):
+    """All of it is there where only the incident's course is cut."""
+    monkeypatch.setattr("service.answers.incidents.MOST_STEPS", 1)
+    page = shop.get(_INCIDENT).text
+
+    cuts = [_cuts(page, heading) for heading in ("members", "affected")]
+    assert cuts == [["Not all is shown: the first 1 steps are listed."], []]
 
 
 def test_of_more_incidents_than_a_list_has_its_page_says_so(shop, embedded):
