@@ -1,0 +1,52 @@
+"""What the first page says beside a collector: of one that is silent nobody knows what it lost."""
+
+import re
+from contextlib import closing
+
+import pytest
+from litestar.testing import TestClient
+from sqlalchemy import delete, insert
+
+from collector.spool_file import open_spool
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from service.app import create_app
+from service.settings import Settings
+from slis.dataset_states import mark_worst
+from tests.service import shop as small
+from tests.service.explorer.estate import NOW
+
+
+def _verdict(folder, beat_seconds_ago):
+    """Its tone, its words and what it has against a collector that beat then."""
+    settings = Settings(data_dir=folder)
+    with closing(open_spool(settings.spool, 2**20)) as spool:
+        beat = to_micros(NOW) - beat_seconds_ago * 1_000_000
+        spool.execute("INSERT INTO heartbeat VALUES (1, ?)", (beat,))
+    with TestClient(create_app(settings, lambda: NOW), base_url="http://127.0.0.1") as client:
+        page = client.get("/").text
+    (told,) = re.findall(r'<div class="verdict (.*?)</div>', page, re.DOTALL)
+    tone, words = told.partition('"')[0], re.findall(r"</span> (.*?)</h1>", told)
+    return tone, *words, re.findall("<li>(.*collector.*?)</li>", told)
+
+
+@pytest.mark.parametrize(
+    ("beat_seconds_ago", "verdict"),
+    [
+        (5, ("good", "No fault is known", [])),
+        (6, ("unknown", "Not known", ["the collector does not beat: events may be lost"])),
+    ],
+)
+def test_a_silent_collector_takes_the_verdict_away(embedded, tmp_path, beat_seconds_ago, verdict):
+    """A shop without a fault: as far as anybody heard."""
+    small.fill(embedded, evaluated_at=NOW)
+    keys = map(small.dataset_key, small.NAMES)
+    good = [small.state_row(one, "M1", "good", None) for one in keys]
+    with writing(embedded) as connection:
+        for table in (tables.sli_now, tables.dataset_state):
+            connection.execute(delete(table))
+        connection.execute(insert(tables.dataset_state), good)
+        mark_worst(connection)
+
+    assert _verdict(tmp_path, beat_seconds_ago) == verdict

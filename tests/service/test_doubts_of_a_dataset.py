@@ -1,0 +1,67 @@
+"""What `why` says first where the verdicts on a dataset are not of now, or there are none."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import delete, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from service.answers.dataset import why
+from service.answers.named import dataset_named
+from service.asking import question
+from service.settings import Settings
+from tests.service import shop
+
+NOW = shop.DAY + timedelta(hours=3)
+_COVERED = "Coverage (M1) is good since 2026-11-20 01:00:00 UTC."
+_FRESH = "Freshness (M2) is good since 2026-11-20 02:00:00 UTC."
+
+
+def _said(catalog, **since: timedelta):
+    """All sentences about `raw/orders` but those on whose it is."""
+    settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
+    with question(settings, lambda: NOW + timedelta(**since)) as asked:
+        named = dataset_named(asked.reader, shop.RAW)
+        return why(asked.reader, named, asked.evaluated).sentences[:-2]
+
+
+def test_nothing_is_doubted_that_was_judged_just_now(catalog):
+    """Its verdicts, and no word before them."""
+    shop.fill(catalog, evaluated_at=NOW)
+
+    assert _said(catalog) == [_COVERED, _FRESH]
+
+
+def test_of_a_stale_evaluation_it_says_when_that_was(catalog):
+    """Before the verdicts, which were so then."""
+    shop.fill(catalog, evaluated_at=NOW)
+
+    doubt = (
+        "The last evaluation is of 2026-11-20 03:00:00 UTC; what follows was so then, and is"
+        " unknown now."
+    )
+    assert _said(catalog, hours=1) == [doubt, _COVERED, _FRESH]
+
+
+_NEVER = "Nothing has been evaluated yet: its state is unknown."
+_RETIRED = "It was retired at 2026-11-20 02:00:00 UTC: no SLI counts it."
+_UNJUDGED = "No SLI has judged it: it is a source without a limit, or was not seen before."
+
+
+@pytest.mark.parametrize(
+    ("change", "doubt"),
+    [
+        (delete(tables.evaluation), _NEVER),
+        (update(tables.dataset).values(retired_at=shop.at(2)), _RETIRED),
+        (delete(tables.dataset_state), _UNJUDGED),
+    ],
+)
+def test_where_there_is_no_verdict_it_says_why(catalog, change, doubt):
+    """Never evaluated, retired, or judged by no SLI."""
+    shop.fill(catalog, evaluated_at=NOW)
+    with writing(catalog) as connection:
+        connection.execute(delete(tables.dataset_state))
+        connection.execute(change)
+
+    assert _said(catalog) == [doubt]
