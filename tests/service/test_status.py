@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lineage.clock import system_clock
-from service.answers.status import status
+from collector.spool_file import open_spool
+from lineage.clock import system_clock, to_micros
+from service.answers.moments import iso
+from service.answers.status import SpoolStatus, status
 from service.settings import Settings
 from tests.service import shop
 from tests.service.commandline import lineward
@@ -35,3 +37,19 @@ def test_an_evaluation_that_is_not_of_now_is_said_not_to_be(catalog, tmp_path: P
     told = lineward("status", "--data-dir", str(tmp_path), catalog=catalog).stdout
 
     assert said in told
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_alive"),
+    [(-3600, False), (-6, False), (-4, True), (0, True), (4, True), (6, False), (3600, False)],
+)
+def test_a_collector_is_alive_by_a_heartbeat_of_now(tmp_path: Path, seconds, is_alive):
+    """What a clock that was ahead left behind says no more of it than what is old."""
+    now = system_clock()
+    with closing(open_spool(tmp_path / "spool.db", 1 << 30)) as spool:
+        beat = to_micros(now + timedelta(seconds=seconds))
+        spool.execute("INSERT INTO heartbeat VALUES (1, ?)", (beat,))
+
+    found = status(Settings(data_dir=tmp_path), now).collector
+
+    assert found == SpoolStatus(iso(beat), is_alive, last_seq=0, rejected=0)
