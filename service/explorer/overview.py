@@ -112,15 +112,23 @@ def verdict(
         return Verdict("bad", "Not all right", [*wrong, *unsure])
     if unsure:
         return Verdict("unknown", "Not known", unsure)
-    without = sum(cell_state(row) == "unknown" for row in answer.slis if row.objective is not None)
     if not sum(counts.values()):
         return Verdict("unknown", "Not known", ["no dataset has been seen yet"])
+    return _without_fault(answer, counts)
+
+
+def _without_fault(answer: SliAnswer, counts: Mapping[str, int]) -> Verdict:
+    """Good by something that is known to be so: that nothing is bad is not enough."""
+    without = sum(cell_state(row) == "unknown" for row in answer.slis if row.objective is not None)
+    is_sampled = any(cell_state(row) == "good" for row in answer.slis)
+    is_known = bool(is_sampled and counts["good"] and not counts["unknown"])
     left = [
+        *([] if counts["good"] else ["no dataset is known to be good"]),
         *_counted(counts["unknown"], "dataset is unknown", "datasets are unknown"),
         *_counted(without, "objective has no sample", "objectives have no sample"),
     ]
-    words = "No fault is known" if left else "All right"
-    return Verdict("unknown" if counts["unknown"] else "good", words, left)
+    words = "All right" if is_known and not left else "No fault is known"
+    return Verdict("good" if is_known else "unknown", words, left)
 
 
 def _pipeline(status: Status) -> list[str]:

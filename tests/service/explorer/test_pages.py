@@ -7,11 +7,10 @@ import pytest
 from litestar.testing import TestClient
 
 from service.access.judge import READABLE
-from service.answers.shapes import SliAnswer, SliRow
 from service.app import _PAGES, create_app
 from service.explorer import words
 from service.explorer.drawing import CONTENT_SECURITY_POLICY, drawn
-from service.explorer.overview import _lines, cell_state, verdict
+from service.explorer.overview import _lines
 from service.settings import Settings
 from tests.service import shop as small
 from tests.service.explorer import estate
@@ -90,45 +89,6 @@ def test_before_there_is_any_data_the_page_says_how_to_come_by_some():
 
     assert (answer.status_code, answer.headers["content-type"]) == (503, "text/html; charset=utf-8")
     assert "lineward up" in answer.text
-
-
-def _answer(rows):
-    return SliAnswer(rows, None, stale=False, partial=False, partial_reason=None)
-
-
-def _sli(ratio, objective=0.99):
-    return SliRow("M1", "coverage", "critical", 1, 1, ratio, objective)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "objective", "state"),
-    [(0.9, 0.9, "good"), (0.89, 0.9, "bad"), (0.1, None, "free"), (None, 0.9, "unknown")],
-)
-def test_a_ratio_is_good_or_bad_by_its_objective_alone(ratio, objective, state):
-    """Where nothing says how much would be enough, there is no tick."""
-    assert cell_state(_sli(ratio, objective)) == state
-
-
-_COUNTS = {"bad": 0, "unknown": 0, "learning": 0, "good": 3}
-
-
-@pytest.mark.parametrize(
-    ("rows", "counts", "doubts", "state", "says"),
-    [
-        ([_sli(1.0)], {}, [], "good", "All right"),
-        ([_sli(0.9)], {}, [], "bad", "Not all right"),
-        ([_sli(1.0)], {"bad": 1}, [], "bad", "Not all right"),
-        ([_sli(1.0)], {"unknown": 1}, [], "unknown", "No fault is known"),
-        ([_sli(None)], {}, [], "good", "No fault is known"),
-        ([_sli(1.0)], {}, ["stale"], "unknown", "Not known"),
-        ([], {"good": 0}, [], "unknown", "Not known"),
-    ],
-)
-def test_all_right_is_said_only_where_everything_is_known(rows, counts, doubts, state, says):
-    """One thing that is bad is enough, and so is one that is not known."""
-    found = verdict([], _answer(rows), _COUNTS | counts, doubts)
-
-    assert (found.state, found.words) == (state, says)
 
 
 def test_the_list_is_found_by_a_part_of_the_name_and_by_filters(shop):
