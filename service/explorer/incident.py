@@ -12,7 +12,7 @@ from service.asking import Question
 from service.diagnosis.ranking import Diagnosis
 
 MOST_MEMBERS = 200
-MOST_AFFECTED = 1_000
+MOST_AFFECTED = 1_000  # below what the answer holds: whether there are more is seen there
 LENGTHS = ("1h", "4h", "1d", "7d")
 _DO = {
     "acknowledge": "I am on it",

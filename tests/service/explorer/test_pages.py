@@ -7,6 +7,7 @@ import pytest
 from litestar.testing import TestClient
 
 from service.access.judge import READABLE
+from service.answers.shapes import SliRow
 from service.app import _PAGES, create_app
 from service.explorer import words
 from service.explorer.drawing import CONTENT_SECURITY_POLICY, drawn
