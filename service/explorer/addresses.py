@@ -1,16 +1,21 @@
 """Where each page is: the paths that templates build."""
 
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from alerts.routing.links import dataset_at, incident_at, query
 
-__all__ = ["dataset_at", "datasets_at", "diff_at", "incident_at", "run_at"]
+__all__ = ["dataset_at", "datasets_at", "diff_at", "incident_at", "incidents_at", "run_at"]
 
 
 def datasets_at(**filters: str | int | None) -> str:
     """The list of datasets; what is null or empty filters nothing."""
-    asked = query(**{name: str(value) for name, value in filters.items() if value})
-    return f"/datasets?{asked}" if asked else "/datasets"
+    return _asked("/datasets", filters)
+
+
+def incidents_at(*, is_over_too: bool, cursor: str | None = None) -> str:
+    """The list of incidents, or the part of it behind a cursor."""
+    return _asked("/incidents", {"all": "true" if is_over_too else None, "cursor": cursor})
 
 
 def run_at(run_id: str) -> str:
@@ -21,3 +26,8 @@ def run_at(run_id: str) -> str:
 def diff_at(first: str, second: str) -> str:
     """The page of what differs between two runs."""
     return f"{run_at(first)}/diff/{quote(second, safe='')}"
+
+
+def _asked(path: str, filters: Mapping[str, str | int | None]) -> str:
+    asked = query(**{name: str(value) for name, value in filters.items() if value})
+    return f"{path}?{asked}" if asked else path

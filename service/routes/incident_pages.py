@@ -11,7 +11,7 @@ from service.errors import InvalidQuestionError
 from service.explorer.addresses import incident_at
 from service.explorer.forms import require_own_form
 from service.explorer.incident import LENGTHS, MOST_AFFECTED, MOST_MEMBERS, incident_view
-from service.routes.asked import AnyRequest, asked_by
+from service.routes.asked import AnyRequest, Cursor, asked_by
 from service.routes.incident_actions import Wish, wanted_of
 from service.routes.paged import HEADERS, page, shown
 from service.routes.sent import MAX_BODY_BYTES
@@ -21,11 +21,13 @@ _Text = Annotated[str | None, QueryParameter(max_length=80)]
 
 
 @page("/incidents", access="incidents", is_cut=True)
-def get_incident_list(request: AnyRequest, *, is_over_too: _All = False) -> str:
+def get_incident_list(
+    request: AnyRequest, *, is_over_too: _All = False, cursor: Cursor = None
+) -> str:
     """Those that are not over, pages first; or all."""
     with asked_by(request) as asked:
-        found = incidents(asked.reader, asked.sight, is_over_too=is_over_too)
-    return shown(request, "incidents", view=found, all=is_over_too)
+        found = incidents(asked.reader, asked.sight, is_over_too=is_over_too, cursor=cursor)
+    return shown(request, "incidents", view=found, all=is_over_too, is_first=cursor is None)
 
 
 @page("/incidents/{incident_id:str}", access="incident", is_cut=True)
