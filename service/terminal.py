@@ -2,7 +2,7 @@
 
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -108,13 +108,26 @@ def local(instant: str | None) -> str:
 
 
 def show(
-    answer: _Answer, draw: "Callable[[_Answer], RenderableType]", *, as_json: bool, said: str = ""
+    answer: _Answer,
+    draw: "Callable[[_Answer], RenderableType]",
+    *,
+    as_json: bool,
+    said: str = "",
+    rows: Sequence[object] | None = None,
 ) -> None:
-    """An answer as JSON, or drawn; that it is not all of it, on standard error, behind `said`."""
+    """An answer as JSON, or drawn; that it is not all of it, on standard error, behind `said`.
+
+    Args:
+        answer: to be shown.
+        draw: for people.
+        as_json: for programs.
+        said: before why it is not all of it.
+        rows: what stands in the JSON alone, of an answer whose documented shape is a list.
+    """
     if answer.partial_reason:
         warn(said + answer.partial_reason)
     if as_json:
-        print_json(answer)
+        print_json(answer if rows is None else rows)
     else:
         console().print(draw(answer))
 

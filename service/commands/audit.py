@@ -10,7 +10,7 @@ from service.answers.audit import audit as listed
 from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.settings import read
-from service.terminal import console, local, plain, print_json
+from service.terminal import local, plain, show
 
 app = typer.Typer(add_completion=False)
 
@@ -27,10 +27,7 @@ def main(
     """List who wanted what, by what way, and what became of it; the newest first."""
     with question(read(data_dir)) as asked:
         answer = listed(asked.reader, Wanted(who, action), limit=limit)
-    if as_json:
-        print_json(answer.rows)
-    else:
-        console().print(table(answer))
+    show(answer, table, as_json=as_json, rows=answer.rows)
 
 
 def table(answer: AuditPage) -> Table:

@@ -11,7 +11,7 @@ from service.answers.shapes import DatasetPage
 from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.settings import read
-from service.terminal import console, local, plain, print_json, state, warn
+from service.terminal import local, plain, show, state, warn
 
 app = typer.Typer(add_completion=False)
 _SHOWN = 200
@@ -37,12 +37,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
         page = datasets(asked.reader, filters, asked.evaluated, Part(limit=most))
         if asked.evaluated.stale:
             warn(stale_warning(asked.evaluated))
-    if page.partial_reason:
-        warn(f"{page.partial_reason}; --limit shows more")
-    if as_json:
-        print_json(page.datasets)
-    else:
-        console().print(table(page))
+    show(page, table, as_json=as_json, said="more with --limit: ", rows=page.datasets)
 
 
 def table(page: DatasetPage) -> Table:

@@ -12,7 +12,7 @@ from service.commands.options import AsJson, DataDir
 from service.lint.answer import MOST_FINDINGS, lint
 from service.lint.shapes import Finding, LintAnswer
 from service.settings import read
-from service.terminal import console, plain, plain_lines, print_json, warn
+from service.terminal import plain, plain_lines, show
 
 app = typer.Typer(add_completion=False)
 
@@ -27,12 +27,8 @@ def main(
     """List datasets that look like one under two names, each with the policy's line for it."""
     with question(read(data_dir)) as asked:
         answer = lint(asked.reader, limit=limit)
-    if answer.partial_reason:
-        warn(answer.partial_reason)
-    if as_json:
-        print_json(answer)
-    else:
-        console().print(page(answer))
+    show(answer, page, as_json=as_json)
+    if not as_json:
         # Not through the console, which breaks a line that is wider than the terminal.
         plain_lines(advice(answer.findings))
 

@@ -10,7 +10,7 @@ from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.objectives import objectives
 from service.settings import read
-from service.terminal import console, local, plain, print_json, warn
+from service.terminal import local, plain, show
 
 _STYLES = {True: "green", False: "bold red", None: ""}  # by whether the objective is met
 app = typer.Typer(add_completion=False)
@@ -22,12 +22,7 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     settings = read(data_dir)
     with question(settings) as asked:
         answer = slis(asked.reader, asked.evaluated, objectives(settings), now=asked.now)
-    if answer.partial_reason:
-        warn(answer.partial_reason)
-    if as_json:
-        print_json(answer.slis)
-    else:
-        console().print(table(answer))
+    show(answer, table, as_json=as_json, rows=answer.slis)
 
 
 def table(answer: SliAnswer) -> Table:

@@ -18,7 +18,7 @@ from service.commands.options import AsJson, DataDir
 from service.errors import InvalidQuestionError
 from service.people.spans import end_of
 from service.settings import Settings, read
-from service.terminal import console, local, plain, print_json, warn
+from service.terminal import console, local, plain, print_json, show, warn
 
 app = typer.Typer(add_completion=False)
 
@@ -103,12 +103,7 @@ def suppressions(
 
     with question(settings) as asked:
         answer = listed(asked.reader, policy_of(settings.policy), asked.now, with_ended=ended)
-    if answer.partial_reason:
-        warn(answer.partial_reason)
-    if as_json:
-        print_json(answer.suppressions)
-    else:
-        console().print(table(answer))
+    show(answer, table, as_json=as_json, rows=answer.suppressions)
 
 
 def table(answer: SuppressionList) -> Table:

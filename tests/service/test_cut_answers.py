@@ -1,0 +1,39 @@
+"""What a command does not show of an answer it says on standard error, and nowhere else."""
+
+import json
+
+import pytest
+
+from tests.service import shop
+from tests.service.commandline import lineward
+from tests.service.listed import add_audit
+
+_CUT = (
+    (("audit",), "3 are shown; there are older ones"),
+    (("datasets",), "more with --limit: 3 of 4 shown"),
+)
+
+
+@pytest.mark.parametrize(("command", "said"), _CUT)
+def test_that_an_answer_is_cut_is_said_beside_it(embedded, command, said):
+    """For people and, while standard output stays a list of rows, beside JSON too."""
+    shop.fill(embedded)
+    add_audit(embedded, range(4))
+
+    shown = lineward(*command, "--limit", "3", catalog=embedded)
+    listed = lineward(*command, "--limit", "3", "--json", catalog=embedded)
+
+    assert (shown.returncode, shown.stderr) == (0, f"lineward: {said}\n")
+    assert (listed.returncode, listed.stderr) == (0, f"lineward: {said}\n")
+    assert len(json.loads(listed.stdout)) == 3
+
+
+@pytest.mark.parametrize("command", [command for command, _ in _CUT])
+def test_an_answer_that_is_whole_says_nothing(embedded, command):
+    """Exactly as many rows as were asked for are all of them."""
+    shop.fill(embedded)
+    add_audit(embedded, range(4))
+
+    done = lineward(*command, "--limit", "4", "--json", catalog=embedded)
+
+    assert (done.returncode, done.stderr, len(json.loads(done.stdout))) == (0, "", 4)
