@@ -7,6 +7,8 @@ Clock = Callable[[], datetime]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+TELLABLE = "expected an instant of the years 1970 to 2999"
+_BEYOND = datetime(3000, 1, 1, tzinfo=UTC)
 
 
 def system_clock() -> datetime:
@@ -31,6 +33,15 @@ def to_micros(instant: datetime) -> int:
 def from_micros(micros: int) -> datetime:
     """The instant that `to_micros` gave this number for."""
     return EPOCH + micros * MICROSECOND
+
+
+def is_tellable(instant: datetime) -> bool:
+    """Whether it is of the years that somebody can mean.
+
+    The first and the last instant that can be written have no date in UTC, nor has the last any
+    time after it.
+    """
+    return EPOCH <= instant < _BEYOND
 
 
 def instant_text(micros: int) -> str:

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import msgspec
 
+from lineage.clock import TELLABLE, is_tellable
 from lineage.policy.access import Access, Person
 from lineage.policy.actions import ActionRule
 from lineage.policy.durations import seconds_of
@@ -132,6 +133,8 @@ class Suppression(
             raise ValueError("needs from and until, or cron and for")
         if self.until is None:
             raise ValueError("needs until: an open window would hide things for ever")
+        if not (is_tellable(self.from_) and is_tellable(self.until)):
+            raise ValueError(f"from and until: {TELLABLE}")
         if self.until <= self.from_:
             raise ValueError(f"until is not after from ({self.from_.isoformat()})")
 

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from alerts.people.windows import MAX_AHEAD_DAYS, MAX_DAYS, Wanted, WindowError, create
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import dataset
-from lineage.clock import from_micros, to_micros
+from lineage.clock import TELLABLE, from_micros, is_tellable, to_micros
 from lineage.name_rules import SEPARATOR
 from lineage.names import joined
 from lineage.policy.patterns import matcher
@@ -86,6 +86,9 @@ def perform(asked: OpenSuppression, means: Means) -> Done:
 
 
 def _bounds(asked: OpenSuppression, now: int) -> tuple[int, int]:
+    for place, instant in (("from", asked.from_), ("until", asked.until)):
+        if instant is not None and not is_tellable(instant):
+            raise InvalidActionError(f"{place}: {TELLABLE}, got {instant.isoformat()}")
     begin = now if asked.from_ is None else max(now, to_micros(asked.from_))
     until = to_micros(asked.until)
     _require_texts(asked)

@@ -6,7 +6,7 @@ import msgspec
 
 from lineage.catalog.noted import EDGES_EVALUATED_AT
 from lineage.catalog.reader import Reader
-from lineage.clock import from_micros, instant_text, to_micros
+from lineage.clock import TELLABLE, from_micros, instant_text, is_tellable, to_micros
 from service.errors import InvalidQuestionError
 
 _SECOND = 1_000_000
@@ -41,7 +41,7 @@ def instant_of(text: str, place: str) -> int:
         place: where, for an error.
 
     Raises:
-        InvalidQuestionError: it is none, or has no time zone.
+        InvalidQuestionError: it is none, has no time zone, or is of years that nobody means.
     """
     try:
         instant = datetime.fromisoformat(text)
@@ -51,6 +51,8 @@ def instant_of(text: str, place: str) -> int:
     if instant.tzinfo is None:
         advice = "has no time zone: end it with Z for UTC, or as +01:00"
         raise InvalidQuestionError(f"{place}: {text[:80]!r} {advice}")
+    if not is_tellable(instant):
+        raise InvalidQuestionError(f"{place}: {TELLABLE}, got {text[:80]!r}")
     return to_micros(instant)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Group, RenderableType
 
-from lineage.clock import system_clock, to_micros
+from lineage.clock import TELLABLE, is_tellable, system_clock, to_micros
 from service.answers.dataset import duration
 from service.answers.marquez import Compared, Forwarding, MarquezStatus, marquez_status
 from service.asking import question
@@ -116,7 +116,10 @@ def _instant(option: str, text: str | None) -> int:
     except ValueError as error:
         message = f"{option}: expected a date or an instant as 2026-11-21T09:00Z, got {text[:80]!r}"
         raise InvalidQuestionError(message) from error
-    return to_micros(found if found.tzinfo else found.replace(tzinfo=UTC))
+    instant = found if found.tzinfo else found.replace(tzinfo=UTC)
+    if not is_tellable(instant):
+        raise InvalidQuestionError(f"{option}: {TELLABLE}, got {text[:80]!r}")
+    return to_micros(instant)
 
 
 def page(answer: MarquezStatus) -> RenderableType:

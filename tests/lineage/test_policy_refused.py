@@ -198,6 +198,16 @@ from lineage.policy import PolicyError, parse
             ),
         ),
         (
+            (
+                "suppressions:\n- {name: x, match: y, from: 9999-12-30T00:00:00Z, "
+                "until: 9999-12-31T23:59:59-14:00}"
+            ),
+            (
+                "lineward.yaml:2: $.suppressions[0]: "
+                "from and until: expected an instant of the years 1970 to 2999"
+            ),
+        ),
+        (
             "objectives:\n  coverage:\n    critical: 1.5",
             "lineward.yaml:3: $.objectives.coverage.critical: 1.5 is no ratio above 0 and up to 1",
         ),

@@ -55,6 +55,9 @@ def test_a_window_stands_with_who_opened_it_and_why(world):
         ({"reason": " "}, "reason: nothing is said"),
         ({"reason": "x" * 501}, "reason"),
         ({"until": "2026-11-21T18:00:00"}, "until"),
+        ({"until": "9999-12-31T23:59:59-14:00"}, "until: expected an instant of the years"),
+        ({"until": "0001-01-01T00:00:00+14:00"}, "until: expected an instant of the years"),
+        ({"from_": "9999-12-31T23:59:59-14:00"}, "from: expected an instant of the years"),
     ],
 )
 def test_a_window_without_end_or_sense_is_refused(world, wrong, said):
