@@ -42,6 +42,7 @@ ORDER BY {_KEY}
 """  # noqa: S608 - constants only
 _SortKey = tuple[Whole, Whole, Text, Text]
 _EVERY = 2**62
+FURTHEST = 10_000_000  # rows into the list that somebody may ask for: more than any catalog has
 _NOBODYS = -1
 _STATES = "SELECT dataset_key, state FROM dataset_state WHERE is_worst AND dataset_key IN (:keys)"
 

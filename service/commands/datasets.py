@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from service.answers.datasets import Filters, Part, datasets
+from service.answers.datasets import FURTHEST, Filters, Part, datasets
 from service.answers.moments import stale_warning
 from service.answers.shapes import DatasetPage
 from service.asking import question
@@ -27,7 +27,9 @@ def main(  # noqa: PLR0913 - each is an option of the command
     tier: Annotated[str | None, typer.Option(help="critical, important or optional.")] = None,
     owner: Annotated[str | None, typer.Option(help="Owned by.")] = None,
     contains: Annotated[str | None, typer.Option(help="Text in the name.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many, worst first.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, max=FURTHEST, help="At most so many, worst first.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the datasets, worst first, with the reason and the owner of each."""

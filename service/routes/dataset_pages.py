@@ -4,14 +4,14 @@ from typing import Annotated
 
 from litestar.params import FromQuery, QueryParameter
 
-from service.answers.datasets import Filters
+from service.answers.datasets import FURTHEST, Filters
 from service.answers.named import dataset_named
 from service.explorer.dataset import MOST_AFFECTED, dataset_view
 from service.explorer.listing import listing
 from service.routes.asked import AnyRequest, asked_by
 from service.routes.paged import page, shown
 
-_Offset = Annotated[int, QueryParameter(ge=0, description="Skip so many.")]
+_Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="Skip so many.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
 

@@ -37,3 +37,13 @@ def test_an_answer_that_is_whole_says_nothing(embedded, command):
     done = lineward(*command, "--limit", "4", "--json", catalog=embedded)
 
     assert (done.returncode, done.stderr, len(json.loads(done.stdout))) == (0, "", 4)
+
+
+@pytest.mark.parametrize("limit", ["0", "10000001", str(2**63)])
+def test_more_than_any_catalog_has_is_no_limit(embedded, limit):
+    """Exit code 2, with what may be asked for: no statement of ours holds every number."""
+    shop.fill(embedded)
+
+    done = lineward("datasets", "--limit", limit, catalog=embedded, COLUMNS="120")
+
+    assert (done.returncode, "1<=x<=10000000" in done.stderr) == (2, True)

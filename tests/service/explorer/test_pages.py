@@ -119,6 +119,15 @@ def test_pages_of_the_list_lead_to_one_another(shop, monkeypatch):
     assert "3 to 4 shown" in second
 
 
+@pytest.mark.parametrize("offset", [-1, 10_000_001, 2**63])
+def test_where_no_list_ends_no_page_begins(shop, offset):
+    """400, as a page that names the parameter; ten million is behind the end of any list."""
+    refused = shop.get("/datasets", params={"offset": offset})
+
+    assert (refused.status_code, "offset" in refused.text) == (400, True)
+    assert "None is like that from here on" in _text(shop, "/datasets", offset=10_000_000)
+
+
 def test_a_dataset_is_told_whole(shop):
     """Reason, run, limit, owner, graph, impact, evidence, schema, alias."""
     text = _text(shop, "/dataset", **_CORE)
