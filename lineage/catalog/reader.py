@@ -43,6 +43,15 @@ class Reader(Protocol):
         """A question that holds `IN (:keys)`, with the keys as one of its values."""
         ...
 
+    def alike(self, column: str, pattern: str) -> str:
+        """The condition that a text is LIKE a pattern, but for the case of ASCII's letters.
+
+        Args:
+            column: with the text.
+            pattern: the parameter, as `:contains`; `!` escapes.
+        """
+        ...
+
 
 class _SqliteReader:
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -68,6 +77,9 @@ class _SqliteReader:
         listed = sql.replace(_KEYS, "IN (SELECT value FROM json_each(:keys))")
         return listed, {**values, "keys": msgspec.json.encode(keys).decode()}
 
+    def alike(self, column: str, pattern: str) -> str:
+        return f"{column} LIKE {pattern} ESCAPE '!'"
+
 
 class _PostgresReader:
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - psycopg is imported only when used
@@ -88,6 +100,11 @@ class _PostgresReader:
 
     def listed(self, sql: str, keys: list[int | str], values: Values) -> tuple[str, Values]:
         return sql.replace(_KEYS, "= ANY(:keys)"), {**values, "keys": keys}
+
+    def alike(self, column: str, pattern: str) -> str:
+        # By "C" and not as the database was made: SQLite's LIKE knows ASCII's letters alone.
+        sides = (f'lower({text} COLLATE "C")' for text in (column, f"CAST({pattern} AS TEXT)"))
+        return f"{' LIKE '.join(sides)} ESCAPE '!'"
 
 
 def _percent_style(sql: str) -> str:

@@ -24,7 +24,7 @@ _BY_NAMESPACE = "canonical_key + 0 = dataset_key AND retired_at IS NULL"
 _CONDITIONS = {
     "tier": " AND d.tier_rank = CAST(:tier AS BIGINT)",
     "owner": " AND d.dataset_key IN (SELECT dataset_key FROM dataset_policy WHERE owner = :owner)",
-    "contains": " AND d.name LIKE :contains ESCAPE '!'",
+    "contains": " AND {contains}",
 }
 _COUNTS = "SELECT d.state_rank, COUNT(*) FROM dataset d WHERE {where} GROUP BY d.state_rank"
 _KEY = "d.state_rank, d.tier_rank, d.name, d.namespace"
@@ -64,7 +64,7 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     state: str | None = None
     tier: str | None = None
     owner: str | None = None
-    contains: str | None = None  # in the name
+    contains: str | None = None  # in the name, blind to the case of ASCII's letters
 
 
 def datasets(
@@ -147,7 +147,9 @@ def _where(
     given = {name: value for name, value in asked.items() if value is not None}
     listed = LISTED if sight.is_whole else _BY_NAMESPACE
     may_see, names = seen(reader, sight)
-    conditions = "".join(_CONDITIONS[name] for name in given) + _of_state(filters.state, evaluated)
+    alike = reader.alike("d.name", ":contains")
+    of_given = "".join(_CONDITIONS[name] for name in given).format(contains=alike)
+    conditions = of_given + _of_state(filters.state, evaluated)
     return f"{listed} AND {may_see}{conditions}", {**given, **names}
 
 

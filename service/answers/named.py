@@ -43,9 +43,14 @@ SELECT a.alias_key, c.dataset_key, c.namespace, c.name FROM dataset_alias a
 JOIN dataset d ON d.dataset_key = a.dataset_key JOIN dataset c ON c.dataset_key = d.canonical_key
 WHERE a.alias_key IN (:keys) AND a.rule = '{FOLD}' ORDER BY a.last_seen_at
 """  # noqa: S608 - a constant
+# What follows its first condition makes it exact: SQLite's LIKE does not mind case.
 _BY_LAST_PART = f"""
-{_CANONICAL} WHERE d.name LIKE '%/' || :suffix ESCAPE '!' OR d.name LIKE '%.' || :suffix ESCAPE '!'
+{_CANONICAL} WHERE
+  (d.name LIKE '%/' || :suffix ESCAPE '!' OR d.name LIKE '%.' || :suffix ESCAPE '!')
+  AND substr(d.name, length(d.name) - length(CAST(:wanted AS TEXT)))
+    IN ('/' || :wanted, '.' || :wanted)
 """
+_LIKE_IT = "SELECT namespace, name FROM dataset WHERE {alike} ORDER BY name LIMIT :most"
 
 UNCHOSEN: Final = "no dataset is chosen"
 
@@ -112,12 +117,8 @@ def _candidates(reader: Reader, wanted: str, sight: Sight) -> list[str]:
     last_part = wanted.rstrip("/").rpartition("/")[2]
     # Of many that may not be seen a few that may must still be found.
     most = _MOST_CANDIDATES if sight.is_whole else _MOST_COMPARED
-    like = {"like": f"%{literal(last_part.lower())}%", "most": most}
-    rows = reader.rows(
-        "SELECT namespace, name FROM dataset WHERE LOWER(name) LIKE :like ESCAPE '!'"
-        " ORDER BY name LIMIT :most",
-        like,
-    )
+    like = {"like": f"%{literal(last_part)}%", "most": most}
+    rows = reader.rows(_LIKE_IT.format(alike=reader.alike("name", ":like")), like)
     seen = [row for row in rows if sight.sees(row[0])][:_MOST_CANDIDATES]
     return [joined(*row) for row in seen or _spelt_alike(reader, last_part, sight)]
 

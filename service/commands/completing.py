@@ -11,10 +11,13 @@ from service.settings import read
 from service.terminal import clean
 
 _MOST = 50
+# The second condition makes it exact: SQLite's LIKE does not mind case.
 _NAMES = """
 SELECT DISTINCT name FROM dataset WHERE canonical_key = dataset_key AND retired_at IS NULL
 AND (name LIKE :begun || '%' ESCAPE '!' OR name LIKE '%/' || :begun || '%' ESCAPE '!'
   OR name LIKE '%.' || :begun || '%' ESCAPE '!')
+AND (replace('/' || name, '/' || :typed, '') <> '/' || name
+  OR replace(name, '.' || :typed, '') <> name)
 ORDER BY name LIMIT :most
 """
 
@@ -26,7 +29,8 @@ def datasets(context: typer.Context, incomplete: str) -> list[str]:
     """
     try:
         with question(read(context.params.get("data_dir"))) as asked:
-            rows = asked.reader.rows(_NAMES, {"begun": literal(incomplete), "most": _MOST})
+            typed = {"typed": incomplete, "begun": literal(incomplete), "most": _MOST}
+            rows = asked.reader.rows(_NAMES, typed)
     except ServiceError:
         return []
     offered = (_offered(name, incomplete) for (name,) in rows)
