@@ -29,7 +29,7 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Span(msgspec.Struct, frozen=True):
-    """From an instant, and up to but without another, by the producers' clocks."""
+    """From an instant, and up to but without another, by the producers' clocks; in UTC."""
 
     begin: datetime
     end: datetime

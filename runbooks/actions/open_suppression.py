@@ -1,7 +1,6 @@
 """Opens a suppression window: what matches opens no incident while it lasts."""
 
 import unicodedata
-from datetime import datetime
 from typing import Annotated, Final
 
 import msgspec
@@ -11,16 +10,16 @@ from sqlalchemy import select
 from alerts.people.windows import MAX_AHEAD_DAYS, MAX_DAYS, Wanted, WindowError, create
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import dataset
-from lineage.clock import TELLABLE, from_micros, is_tellable, to_micros
+from lineage.clock import from_micros, to_micros
 from lineage.name_rules import SEPARATOR
 from lineage.names import joined
 from lineage.policy.patterns import matcher
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError
+from runbooks.actions.instants import Instant, in_utc
 from runbooks.actions.means import Means
 
 _DAY_MICROS: Final = 86_400_000_000
-_Instant = Annotated[datetime, Meta(tz=True)]
 _Text = Annotated[str, Meta(min_length=1, max_length=500)]
 
 
@@ -36,9 +35,9 @@ class OpenSuppression(
     """
 
     pattern: Annotated[str, Meta(min_length=1, max_length=1_000)]
-    until: _Instant
+    until: Instant
     reason: _Text
-    from_: _Instant | None = None
+    from_: Instant | None = None
     name: Annotated[str, Meta(max_length=500)] = ""
 
 
@@ -86,11 +85,8 @@ def perform(asked: OpenSuppression, means: Means) -> Done:
 
 
 def _bounds(asked: OpenSuppression, now: int) -> tuple[int, int]:
-    for place, instant in (("from", asked.from_), ("until", asked.until)):
-        if instant is not None and not is_tellable(instant):
-            raise InvalidActionError(f"{place}: {TELLABLE}, got {instant.isoformat()}")
-    begin = now if asked.from_ is None else max(now, to_micros(asked.from_))
-    until = to_micros(asked.until)
+    begin = now if asked.from_ is None else max(now, to_micros(in_utc(asked.from_, "from")))
+    until = to_micros(in_utc(asked.until, "until"))
     _require_texts(asked)
     if until <= begin:
         message = f"until: {_shown(until)} is over, or not after from ({_shown(begin)})"

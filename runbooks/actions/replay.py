@@ -1,7 +1,6 @@
 """Replays events of the lake: posted again to the collector, which knows a repeat for one."""
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from itertools import islice
 from typing import Annotated, Final
 
@@ -12,6 +11,7 @@ from lineage import origins
 from lineage.clock import from_micros
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.instants import Instant, in_utc
 from runbooks.actions.lake_events import (
     Event,
     Span,
@@ -24,7 +24,6 @@ from runbooks.actions.means import Means
 MOST_EVENTS: Final = 1_000_000  # of one replay: about 5 GiB to the spool
 _LOT = 500
 _MOST_TOLD = 5
-_Instant = Annotated[datetime, Meta(tz=True)]
 
 
 class Replay(
@@ -36,8 +35,8 @@ class Replay(
         to: without it, now.
     """
 
-    from_: _Instant | None = None
-    to: _Instant | None = None
+    from_: Instant | None = None
+    to: Instant | None = None
     run: Annotated[str, Meta(min_length=8, max_length=200)] | None = None
 
 
@@ -112,11 +111,12 @@ def _span(asked: Replay, means: Means) -> Span | None:
         if asked.to is not None:
             raise InvalidActionError("replay: `to` goes with `from`, and not with `run`")
         return None
-    end = asked.to or from_micros(means.now)
-    if end <= asked.from_:
-        message = f"replay: to ({end.isoformat()}) is not after from ({asked.from_.isoformat()})"
+    begin = in_utc(asked.from_, "from")
+    end = from_micros(means.now) if asked.to is None else in_utc(asked.to, "to")
+    if end <= begin:
+        message = f"replay: to ({end.isoformat()}) is not after from ({begin.isoformat()})"
         raise InvalidActionError(message)
-    return Span(asked.from_, end)
+    return Span(begin, end)
 
 
 def _run(asked: Replay) -> str:

@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import timedelta, timezone
 
 import pytest
 
@@ -38,6 +38,31 @@ def test_a_span_is_counted_by_origin_and_nothing_of_it_changes(filled):
     assert "2 events" in plan.does[0]
     assert "1 of http, 1 of marquez" in plan.does[0]
     assert filled.everything() == before
+
+
+@pytest.mark.parametrize("hours", [-12, 0, 14])
+def test_a_span_is_of_instants_whatever_their_zone(world, hours):
+    """The lake's days are of UTC: one that is another day where somebody asks is opened too."""
+    zone = timezone(timedelta(hours=hours))
+    world.lay(*[(NOW - ago * HOUR, "http", b'{"n":%d}' % ago) for ago in (2, 14, 22)])
+    begin, end = ((NOW - ago * HOUR).astimezone(zone).isoformat() for ago in (20, 1))
+
+    plan = world.plan("replay", from_=begin, to=end)
+
+    assert plan.figures == {"events": 2}
+
+
+@pytest.mark.parametrize(
+    ("span", "place"),
+    [
+        ({"from_": "0001-01-01T00:00:00+14:00"}, "from"),
+        ({"from_": _at(-1), "to": "9999-12-31T23:59:59-14:00"}, "to"),
+    ],
+)
+def test_a_span_that_no_calendar_holds_is_refused(filled, span, place):
+    """With the name of its end."""
+    with pytest.raises(InvalidActionError, match=f"{place}: expected an instant of the years"):
+        filled.plan("replay", **span)
 
 
 def test_events_are_posted_as_history_byte_for_byte(filled):
