@@ -26,10 +26,11 @@ def own_faults(
     Args:
         connection: of the catalog.
         evaluated_at: of the newest evaluation, µs; none: there was never one, and nothing to miss.
+            One that is further ahead was made by a clock that was wrong, and hides what came since.
         now: µs.
         owner: of Lineward itself.
     """
-    if evaluated_at is not None and now - evaluated_at > STALE_SECONDS * MICROS:
+    if evaluated_at is not None and abs(now - evaluated_at) > STALE_SECONDS * MICROS:
         yield service_fault("ingestion", PIPELINE, evaluated_at, owner)
     elif (silent_at := connection.scalar(text(_SILENT))) is not None:
         yield service_fault("ingestion", COLLECTOR, silent_at, owner)

@@ -22,6 +22,9 @@ Gap = tuple[int, int | None]
 def read_gaps(spool: Path, now: int) -> list[Gap]:
     """(started_at, ended_at) of each gap; of one that lasts, ended_at is None.
 
+    One whose last heartbeat is ahead, by a clock that was wrong, has no beginning that is known:
+    that heartbeat stands for it, and what fell due before is excused by nothing.
+
     Args:
         spool: of the collector; one that is not there yet has no gap.
         now: in microseconds.
@@ -35,7 +38,7 @@ def read_gaps(spool: Path, now: int) -> list[Gap]:
         except sqlite3.OperationalError:
             # The collector is about to create its tables.
             return []
-    if beat and now - beat[0] > SILENT_AFTER_MICROS:
+    if beat and abs(now - beat[0]) > SILENT_AFTER_MICROS:
         gaps.append((beat[0], None))
     return gaps
 

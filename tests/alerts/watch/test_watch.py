@@ -179,6 +179,19 @@ def test_a_pipeline_that_stands_still_is_one_page_and_freezes_the_rest(failed):
     assert (own.severity, own.owner, own.root_name) == ("page", "platform", "pipeline")
 
 
+def test_a_pipeline_whose_clock_was_ahead_is_one_page_too(failed):
+    """Its last evaluation is of an hour from now: nobody knows how datasets are until then."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    failed.estate.evaluate(NOON + 3_900)
+    events = [what for at in range(NOON + 181, NOON + 400, 10) for what in failed.look(at)]
+
+    assert sorted(events) == ["frozen", "opened"]
+    own = next(row for row in failed.rows() if row.root_entity == "service")
+    assert (own.severity, own.root_name) == ("page", "pipeline")
+    assert failed.until(NOON + 500)[-2:] == ["thawed", "resolved"]
+
+
 def test_what_is_unknown_freezes_it(failed):
     """A gap of ours hides how its root is."""
     failed.at(NOON + 120)
