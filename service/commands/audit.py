@@ -3,14 +3,14 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 
 from service.answers.audit import AuditPage, Wanted
 from service.answers.audit import audit as listed
 from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.settings import read
-from service.terminal import local, plain, show
+from service.terminal import grid, local, plain, show
 
 app = typer.Typer(add_completion=False)
 
@@ -30,9 +30,9 @@ def main(
     show(answer, table, as_json=as_json, rows=answer.rows)
 
 
-def table(answer: AuditPage) -> Table:
+def table(answer: AuditPage) -> RenderableType:
     """The rows as people read them."""
-    shown = Table("at", "who", "via", "action", "detail", "answer")
+    shown = grid("at", "who", "via", "action", "detail", "answer")
     for row in answer.rows:
         cells = (row.who, row.via or "", row.action, row.detail, row.answer or "")
         shown.add_row(plain(local(row.at)), *map(plain, cells))

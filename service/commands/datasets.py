@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 
 from service.answers.datasets import FURTHEST, Filters, Part, datasets
 from service.answers.moments import stale_warning
@@ -11,7 +11,7 @@ from service.answers.shapes import DatasetPage
 from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.settings import read
-from service.terminal import local, plain, show, state, warn
+from service.terminal import grid, local, plain, show, state, warn
 
 app = typer.Typer(add_completion=False)
 _SHOWN = 200
@@ -42,12 +42,12 @@ def main(  # noqa: PLR0913 - each is an option of the command
     show(page, table, as_json=as_json, said="more with --limit: ", rows=page.datasets)
 
 
-def table(page: DatasetPage) -> Table:
+def table(page: DatasetPage) -> RenderableType:
     """The datasets as people read them."""
-    columns = ("dataset", "namespace", "tier", "owner", "state", "SLI", "reason", "since")
-    shown = Table(*columns, title=f"{page.total:,} datasets")
+    columns = ("state", "dataset", "namespace", "why", "since", "tier", "owner")
+    shown = grid(*columns, title=f"{page.total:,} datasets")
     for row in page.datasets:
-        known = (row.dataset, row.dataset_namespace, row.tier, row.owner or "-")
-        why = (row.sli or "-", row.reason or "-", local(row.since))
-        shown.add_row(*map(plain, known), state(row.state), *map(plain, why))
+        why = " ".join(word for word in (row.sli, row.reason) if word) or "-"
+        told = (row.dataset, row.dataset_namespace, why, local(row.since), row.tier)
+        shown.add_row(state(row.state), *map(plain, told), plain(row.owner or "-"))
     return shown

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from service.asking import question
@@ -12,7 +11,7 @@ from service.commands.options import AsJson, DataDir
 from service.lint.answer import MOST_FINDINGS, lint
 from service.lint.shapes import Finding, LintAnswer
 from service.settings import read
-from service.terminal import plain, plain_lines, show
+from service.terminal import grid, plain, plain_lines, show
 
 app = typer.Typer(add_completion=False)
 
@@ -37,7 +36,7 @@ def page(answer: LintAnswer) -> RenderableType:
     """The findings."""
     if not answer.findings:
         return plain(f"{answer.datasets:,} datasets, and no two look like one")
-    shown = Table("what", "names", "evidence", title=f"{answer.total:,} findings")
+    shown = grid("what", "names", "evidence", title=f"{answer.total:,} findings")
     for one in answer.findings:
         shown.add_row(plain(one.kind), _names(one), plain(one.evidence))
     return shown

@@ -1,7 +1,7 @@
 """`lineward slis`: the SLIs of each tier beside their objectives."""
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 from rich.text import Text
 
 from service.answers.shapes import SliAnswer, SliRow
@@ -10,7 +10,7 @@ from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.objectives import objectives
 from service.settings import read
-from service.terminal import local, plain, show
+from service.terminal import grid, local, plain, show
 
 _STYLES = {True: "green", False: "bold red", None: ""}  # by whether the objective is met
 app = typer.Typer(add_completion=False)
@@ -25,11 +25,10 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     show(answer, table, as_json=as_json, rows=answer.slis)
 
 
-def table(answer: SliAnswer) -> Table:
+def table(answer: SliAnswer) -> RenderableType:
     """The SLIs as people read them: an empty total is no sample, never 100 %."""
-    shown = Table("SLI", "name", "tier", title=f"evaluated {local(answer.evaluated_at)}")
-    for column in ("good", "total", "ratio", "objective"):
-        shown.add_column(column, justify="right")
+    columns = ("SLI", "name", "tier", "good", "total", "ratio", "objective")
+    shown = grid(*columns, title=f"what share is good, evaluated {local(answer.evaluated_at)}")
     for row in answer.slis:
         cells = (row.id, row.name, row.tier, _count(row.good), _count(row.total))
         shown.add_row(*map(plain, cells), _ratio(row), plain(_percent(row.objective)))
@@ -46,5 +45,5 @@ def _percent(ratio: float | None) -> str:
 
 def _ratio(row: SliRow) -> Text:
     if row.ratio is None:
-        return plain("no sample", "yellow")
+        return plain("unknown" if row.total else "no sample", "yellow")
     return plain(_percent(row.ratio), _STYLES[is_met(row)])

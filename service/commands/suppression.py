@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 
 from lineage.clock import from_micros, to_micros
 from service.answers.moments import instant_of, iso
@@ -18,7 +18,7 @@ from service.commands.options import AsJson, DataDir
 from service.errors import InvalidQuestionError
 from service.people.spans import end_of
 from service.settings import Settings, read
-from service.terminal import console, local, plain, print_json, show, warn
+from service.terminal import console, grid, local, plain, print_json, show, warn
 
 app = typer.Typer(add_completion=False)
 
@@ -106,9 +106,9 @@ def suppressions(
     show(answer, table, as_json=as_json, rows=answer.suppressions)
 
 
-def table(answer: SuppressionList) -> Table:
+def table(answer: SuppressionList) -> RenderableType:
     """The windows as people read them."""
-    shown = Table("id", "name", "pattern", "from", "until", "state", "by", "reason")
+    shown = grid("id", "name", "pattern", "from", "until", "state", "by", "reason")
     for row in answer.suppressions:
         number = "policy" if row.id is None else str(row.id)
         name = row.name if row.cron is None else f"{row.name} ({row.cron})"
