@@ -6,7 +6,6 @@ import pytest
 
 from tests.service import shop
 from tests.service.commandline import answer, lineward
-from tests.service.listed import add_runs
 
 NOON = "2026-11-20T"
 
@@ -246,16 +245,3 @@ def test_retire_asks_for_it_with_an_audit_row(catalog):
     assert done.returncode == 0
     assert asked == [(shop.dataset_key(shop.REF), "moved to MDM")]
     assert audited == [("retire", "s3://shop/ref/countries: moved to MDM")]
-
-
-def test_runs_lists_the_newest_of_a_dataset(catalog):
-    """A line each: what it did, how it ended, how long it took; the JSON is the API's."""
-    shop.fill(catalog)
-    add_runs(catalog, [1])
-
-    found = answer("runs", "core/orders", catalog=catalog)
-    shown = lineward("runs", "core/orders", "--limit", "1", catalog=catalog)
-
-    assert [run["run_id"] for run in found["runs"]] == [shop.RUN_ID, "run-1"]
-    assert (shop.RUN_ID in shown.stdout, "run-1" in shown.stdout) == (True, False)
-    assert (shown.returncode, shown.stderr) == (0, "lineward: 1 are shown; there are older ones\n")

@@ -5,7 +5,8 @@ from lineage.policy import parse
 from service.commands.bench import table, tables
 from service.terminal import console
 from tests.service import shop
-from tests.service.commandline import lineward
+from tests.service.commandline import answer, lineward
+from tests.service.listed import add_runs
 
 
 def test_help_names_every_command_with_one_line():
@@ -94,3 +95,16 @@ def test_rows_of_figures_are_a_table_of_their_own():
     assert [str(column.header) for column in alone.columns] == ["figure", "measured", "budget"]
     assert [str(column.header) for column in sweep.columns] == ["events", "seconds"]
     assert [str(cell) for column in sweep.columns for cell in column.cells] == ["10", "0.5"]
+
+
+def test_runs_lists_the_newest_of_a_dataset(catalog):
+    """A line each: what it did, how it ended, how long it took; the JSON is the API's."""
+    shop.fill(catalog)
+    add_runs(catalog, [1])
+
+    found = answer("runs", "core/orders", catalog=catalog)
+    shown = lineward("runs", "core/orders", "--limit", "1", catalog=catalog)
+
+    assert [run["run_id"] for run in found["runs"]] == [shop.RUN_ID, "run-1"]
+    assert (shop.RUN_ID in shown.stdout, "run-1" in shown.stdout) == (True, False)
+    assert (shown.returncode, shown.stderr) == (0, "lineward: 1 are shown; there are older ones\n")
