@@ -7,7 +7,7 @@ import msgspec
 
 from lineage.catalog.ranks import LISTED, TIER, WORST_FIRST
 from lineage.catalog.reader import Reader, Row, columns_for
-from lineage.states import GOOD, TIER_RANKS, UNKNOWN
+from lineage.states import GOOD, TIER_RANKS, TIERS, UNKNOWN
 from service.access.sight import EVERYTHING, Sight
 from service.answers.cursors import Text, Whole, cursor_of, key_of
 from service.answers.moments import Evaluated, iso
@@ -79,9 +79,10 @@ def datasets(
     What was good in a stale evaluation is unknown now: a dead pipeline shows no good figure.
 
     Raises:
-        InvalidQuestionError: no such state, or a cursor that is none of this question's.
+        InvalidQuestionError: no such state or tier, or a cursor that is none of this question's.
     """
-    _require_state(filters.state)
+    _require_one_of("state", WORST_FIRST, filters.state)
+    _require_one_of("tier", TIERS, filters.tier)
     behind = key_of(part.cursor, _question(filters), _SortKey)
     where, values = _where(reader, filters, sight, evaluated)
     total = sum(count for _, count in _counts(reader, where, values))
@@ -131,9 +132,9 @@ def literal(text: str) -> str:
     return text
 
 
-def _require_state(state: str | None) -> None:
-    if state is not None and state not in WORST_FIRST:
-        message = f"state: expected one of {', '.join(WORST_FIRST)}, got {state[:80]!r}"
+def _require_one_of(name: str, known: Sequence[str], given: str | None) -> None:
+    if given is not None and given not in known:
+        message = f"{name}: expected one of {', '.join(known)}, got {given[:80]!r}"
         raise InvalidQuestionError(message)
 
 

@@ -70,7 +70,7 @@ def test_the_node_graph_gets_the_two_frames_that_it_needs(client):
     assert (first["format"], second["format"]) == ("node-graph-nodes", "node-graph-edges")
     assert sorted(nodes["title"]) == ["countries", "daily", "orders", "orders"]
     assert len(set(nodes["id"])) == 4
-    assert len(set(edges["id"])) == len(edges["id"]) == 3
+    assert len(set(edges["id"])) == len(edges["id"]) == 4
     assert {*edges["source"], *edges["target"]} <= set(nodes["id"])
     arcs = [nodes[name] for name in nodes if name.startswith("arc__")]
     assert [sum(parts) for parts in zip(*arcs, strict=True)] == [1.0] * 4

@@ -112,7 +112,7 @@ def test_what_is_no_cursor_is_refused(embedded_client, one):
         (("runs", shop.dataset_key(shop.CORE)), "/api/v1/runs", (2**70, 1)),
         (("runs", shop.dataset_key(shop.CORE)), "/api/v1/runs", (-(2**63), 1)),  # to be negated
         (("audit", {"who": None, "action": None}), "/api/v1/audit", (-(2**70),)),
-        (("incidents", False), "/api/v1/incidents", (0, 0, 0, "\0")),
+        (("incidents", False, None), "/api/v1/incidents", (0, 0, 0, "\0")),
     ],
 )
 def test_a_cursor_that_somebody_wrote_is_refused_too(embedded_client, question, path, key):

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 from litestar.testing import TestClient
-from sqlalchemy import delete, insert
+from sqlalchemy import delete, insert, update
 
 from collector.spool_file import open_spool
 from lineage.catalog import tables
@@ -44,8 +44,8 @@ def test_a_silent_collector_takes_the_verdict_away(embedded, tmp_path, beat_seco
     keys = map(small.dataset_key, small.NAMES)
     good = [small.state_row(one, "M1", "good", None) for one in keys]
     with writing(embedded) as connection:
-        for table in (tables.sli_now, tables.dataset_state):
-            connection.execute(delete(table))
+        connection.execute(update(tables.sli_now).values(good=tables.sli_now.c.total))
+        connection.execute(delete(tables.dataset_state))
         connection.execute(insert(tables.dataset_state), good)
         mark_worst(connection)
 
