@@ -15,8 +15,8 @@ _STYLE: Final = """
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 46rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.5rem; overflow-wrap: anywhere; } h2 { font-size: 1.15rem; margin-top: 1.75rem; }
 a { color: LinkText; } a, code { overflow-wrap: anywhere; }
-pre { overflow-x: auto; padding: .75rem; border: 1px solid GrayText; border-radius: .375rem; }
-pre code { overflow-wrap: normal; } code { font: .875rem/1.4 ui-monospace, monospace; }
+pre { padding: .75rem; border: 1px solid GrayText; border-radius: .375rem; }
+pre code { white-space: pre-wrap; } code { font: .875rem/1.4 ui-monospace, monospace; }
 table { display: block; overflow-x: auto; border-collapse: collapse; }
 th, td { border: 1px solid GrayText; padding: .375rem .5rem; text-align: left; }
 nav { font-size: .875rem; }
@@ -57,7 +57,7 @@ def _document(title: str, text: str) -> str:
 <style>{_STYLE}</style>
 </head>
 <body>
-<nav><a href="{PATH}/">Runbooks</a></nav>
+<nav><a href="/">Lineward</a> · <a href="{PATH}/">Runbooks</a></nav>
 <main>
 {rendered(text)}</main>
 </body>

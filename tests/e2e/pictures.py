@@ -1,4 +1,7 @@
-"""`make pictures`: pages of the explorer as the demo fills them, in `docs/pictures`."""
+"""`make pictures`: pages of the explorer as the demo fills them, in `docs/pictures`.
+
+Errors of jobs name the folder of this checkout: it stands in the pictures.
+"""
 
 import shutil
 import tempfile

@@ -79,7 +79,7 @@ def test_a_day_of_which_too_much_is_unknown_is_not_called_empty(shop):
     assert [line.cells[0].total for line in lines] == [2.0, 0.0]
 
     text = _text(shop, "/")
-    assert "what share is good now, of the objective" in text
+    assert "good now, of the objective; error budget of 30 days" in text
     assert "no sample" in text
 
 
