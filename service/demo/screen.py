@@ -4,14 +4,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rich.console import RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from service.answers.shapes import DatasetRow
 from service.commands.slis import table as sli_table
 from service.demo.home import Home
 from service.settings import Settings
-from service.terminal import console, plain, state
+from service.terminal import console, grid, plain, state
 
 _WELL = "good"
 _COMMANDS = ("slis", "datasets", "lineage mart/revenue", "why mart/churn", "status")
@@ -75,9 +75,9 @@ class Screen:
             self._console.print(plain(line), soft_wrap=True)
 
 
-def _unwell(home: Home) -> Table:
-    shown = Table("dataset", "state", "SLI", "reason", "owner", "tier", title="what is not good")
-    shown.add_column("evidence", overflow="fold")
+def _unwell(home: Home) -> RenderableType:
+    columns = ("dataset", "state", "SLI", "reason", "owner", "tier", "evidence")
+    shown = grid(*columns, title="what is not good")
     for name, row in home.datasets().items():
         if row.state != _WELL:
             shown.add_row(plain(name), state(row.state), *map(plain, _cells(row, home)))
