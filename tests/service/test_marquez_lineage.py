@@ -3,43 +3,26 @@
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
-from urllib.parse import unquote
 
 import pytest
 from litestar.testing import TestClient
-from msgspec.structs import replace
 from sqlalchemy import Engine, insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.keys import key
-from service.access.sight import EVERYTHING
 from service.answers import marquez_graph, node_ids, walk
-from service.app import create_app
-from service.settings import Settings
 from tests.service import shop
-from tests.service.access.estate import HIDDEN, PAYROLL
-from tests.service.access.estate import Estate as Guarded
+from tests.service.marquez_graphs import CORE, JOB, graph_of, over_the_shop
 
-CORE = f"dataset:{shop.NAMESPACE}:{shop.CORE}"
 RAW, MART, REF = (f"dataset:{shop.NAMESPACE}:{name}" for name in (shop.RAW, shop.MART, shop.REF))
-JOB = "job:jobs:etl"
-_PORTED = "postgres://db:5432"
 
 
 @pytest.fixture
 def client(catalog: Engine) -> Iterator[TestClient]:
     """The API over the shop."""
-    shop.fill(catalog)
-    settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
-    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+    with over_the_shop(catalog) as client:
         yield client
-
-
-def _graph(client: TestClient, node_id: str, **more: int) -> dict[str, dict[str, Any]]:
-    answer = client.get("/api/v1/lineage", params={"nodeId": node_id, **more})
-    assert answer.status_code == 200, answer.text
-    return {node["id"]: node for node in answer.json()["graph"]}
 
 
 def _reached(graph: dict[str, dict[str, Any]], start: str, edges: str, end: str) -> set[str]:
@@ -64,7 +47,7 @@ def test_a_dataset_s_node_has_what_marquez_s_has(client, catalog):
         tag = {**core, "tag": "pii", "value": "", "last_seen_at": 0}
         connection.execute(insert(tables.tag), [tag])
 
-    node = _graph(client, CORE)[CORE]
+    node = graph_of(client, CORE)[CORE]
 
     name = {"namespace": shop.NAMESPACE, "name": shop.CORE}
     plain = {"tags": [], "description": None}
@@ -96,7 +79,7 @@ def test_a_dataset_s_node_has_what_marquez_s_has(client, catalog):
 
 def test_a_job_s_node_has_what_marquez_s_has(client):
     """What it reads and writes, and how its newest run ended."""
-    node = _graph(client, CORE)[JOB]
+    node = graph_of(client, CORE)[JOB]
 
     assert (node["type"], node["data"]["type"], node["data"]["simpleName"]) == (
         *("JOB", "BATCH", "etl"),
@@ -117,7 +100,7 @@ def test_walked_as_marquez_s_page_walks_it_leads_to_all_of_the_lineage(client, c
     _chain(catalog, "one", "two", "three", "four")
     ours = client.get("/api/v1/lineage", params={"dataset": "three"}).json()
 
-    graph = _graph(client, "dataset:far:three")
+    graph = graph_of(client, "dataset:far:three")
 
     up = _reached(graph, "dataset:far:three", "inEdges", "origin")
     down = _reached(graph, "dataset:far:three", "outEdges", "destination")
@@ -156,7 +139,7 @@ def test_depth_counts_jobs_beyond_the_first_as_in_marquez(client, catalog):
     found = {}
     for depth in (0, 1, None):
         asked = {} if depth is None else {"depth": depth}
-        found[depth] = _datasets(set(_graph(client, "dataset:far:d29", **asked)))
+        found[depth] = _datasets(set(graph_of(client, "dataset:far:d29", **asked)))
 
     assert found[0] == {"d28", "d29"}
     assert found[1] == {"d27", "d28", "d29"}
@@ -193,40 +176,14 @@ def test_of_a_job_with_more_runs_than_are_asked_it_is_said(client, catalog, monk
     assert cut["partial_reason"] == "what the job's newest 1 runs touched"
 
 
-@pytest.mark.parametrize(
-    "node_id",
-    [
-        CORE,
-        f"dataset:s3a://shop:{shop.CORE}",  # a spelling of the namespace
-        "dataset:s3%3A%2F%2Fshop:core%2Forders",  # encoded once more than the query asks for
-    ],
-)
-def test_an_id_may_be_spelt_otherwise(client, node_id):
-    """What the client sent leads to the dataset under the name that it has here."""
-    assert CORE in _graph(client, node_id)
-
-
-@pytest.mark.parametrize("name", ["shop.orders", "a:b:c", "9:30", "x"])
-def test_colons_of_namespaces_and_names_are_told_from_ours(client, catalog, name):
-    """Whichever cut gives a name that the catalog knows."""
-    with writing(catalog) as connection:
-        rows = [shop.dataset_row(name, _PORTED), shop.dataset_row(name, "plain")]
-        connection.execute(insert(tables.dataset), rows)
-
-    for namespace in (_PORTED, "plain"):
-        node_id = f"dataset:{namespace}:{name}"
-        (node,) = _graph(client, node_id).values()
-        assert node["data"]["id"] == {"namespace": namespace, "name": name}
-
-
 def test_a_job_leads_up_from_what_it_reads_and_down_from_what_it_writes(client, catalog):
     """By its newest runs; depth 0 is the job with its datasets."""
     with writing(catalog) as connection:
         connection.execute(insert(tables.run_io), [shop.io_row(1, key("far", "b"), "write")])
     _chain(catalog, "a", "b", "c")
 
-    near = _graph(client, JOB, depth=0)
-    far = _graph(client, JOB)
+    near = graph_of(client, JOB, depth=0)
+    far = graph_of(client, JOB)
 
     assert near.keys() >= {JOB, RAW, CORE, "dataset:far:b"}
     assert MART not in near
@@ -242,7 +199,7 @@ def test_a_job_that_reads_nothing_stands_before_what_it_writes(client, catalog):
         of_raw = activity.c.dataset_key == shop.dataset_key(shop.RAW)
         connection.execute(update(activity).where(of_raw).values(told))
 
-    graph = _graph(client, CORE)
+    graph = graph_of(client, CORE)
 
     assert graph["job:jobs:load"]["outEdges"] == [{"origin": "job:jobs:load", "destination": RAW}]
     assert graph["job:jobs:load"]["inEdges"] == []
@@ -252,98 +209,10 @@ def test_an_edge_that_no_job_is_known_to_make_leads_from_dataset_to_dataset(clie
     """No job is made up for it."""
     _chain(catalog, "a", "b", job="")
 
-    graph = _graph(client, "dataset:far:b")
+    graph = graph_of(client, "dataset:far:b")
 
     edge = {"origin": "dataset:far:a", "destination": "dataset:far:b"}
     assert graph.keys() == {"dataset:far:a", "dataset:far:b"}
     assert (graph["dataset:far:b"]["inEdges"], graph["dataset:far:a"]["outEdges"]) == (
         *([edge], [edge]),
     )
-
-
-@pytest.mark.parametrize(
-    ("node_id", "message"),
-    [
-        ("dataset:s3://shop:nothing", "Dataset 's3://shop:nothing' not found."),
-        ("job:jobs:nothing", "Job 'jobs:nothing' not found."),
-    ],
-)
-def test_an_unknown_node_is_404_in_marquez_s_words(client, node_id, message):
-    """`code` and `message`, as its clients read them, beside what every refusal has."""
-    refused = client.get("/api/v1/lineage", params={"nodeId": node_id})
-
-    told = refused.json()
-    assert (refused.status_code, told["code"], told["message"]) == (404, 404, message)
-    assert (told["status"], told["detail"]) == (404, message)
-
-
-@pytest.mark.parametrize(
-    ("asked", "detail"),
-    [
-        ({"nodeId": "run:0195"}, "nodeId: expected dataset:NAMESPACE:NAME or job:NAMESPACE:NAME"),
-        ({"nodeId": "dataset:alone"}, "nodeId: expected dataset:NAMESPACE:NAME"),
-        ({"nodeId": CORE, "dataset": "core"}, "dataset: name one"),
-        ({"nodeId": CORE, "depth": 101}, "depth"),
-        ({"nodeId": CORE, "at": "2026-11-20T12:00:00Z"}, "at: Marquez has no past"),
-    ],
-)
-def test_what_cannot_be_answered_is_400(client, asked, detail):
-    """With the name of the parameter."""
-    refused = client.get("/api/v1/lineage", params=asked)
-
-    assert (refused.status_code, detail in refused.json()["detail"]) == (400, True)
-
-
-def test_what_may_not_be_seen_is_in_no_graph_and_is_said_to_be_missing(catalog, tmp_path):
-    """Nor is a way through it followed; the audit log has what the answer named."""
-    estate = Guarded(catalog, tmp_path)
-    path = f"/api/v1/lineage?nodeId={CORE}"
-
-    whole, cut = estate.get(path, "boss"), estate.get(path, "shop")
-
-    assert f"dataset:{HIDDEN}:{PAYROLL}" in whole.text
-    assert HIDDEN not in cut.text
-    assert PAYROLL not in cut.text
-    assert cut.json()["partial_reason"] == "some of it may not be seen with this token"
-    assert estate.rows("SELECT who, action, subject, namespaces FROM access_audit ORDER BY id") == [
-        ("boss", "lineage", f"nodeId={CORE}", f'["{shop.NAMESPACE}","{HIDDEN}"]'),
-        ("shop", "lineage", f"nodeId={CORE}", f'["{shop.NAMESPACE}"]'),
-    ]
-    estate.judge()
-    assert estate.m10 == (2, 2, 0)
-
-
-def test_a_hidden_node_is_as_if_it_were_not_there(catalog, tmp_path):
-    """A dataset of a hidden namespace; a job that touches nothing that may be seen."""
-    estate = Guarded(catalog, tmp_path)
-    with writing(catalog) as connection:
-        run = {"root_job_name": "wages", "run_key": 9, "root_run_id": "r9"}
-        connection.execute(insert(tables.run), [shop.run_row() | run])
-        connection.execute(insert(tables.run_io), [shop.io_row(9, key(HIDDEN, PAYROLL), "write")])
-
-    for kind, hidden, absent in (
-        ("dataset", f"{HIDDEN}:{PAYROLL}", f"{HIDDEN}:x"),
-        ("job", "jobs:wages", "jobs:x"),
-        ("job", "jobs:w%2561ges", "jobs:%2578"),  # encoded once more than need be
-    ):
-        refused = estate.get(f"/api/v1/lineage?nodeId={kind}:{hidden}", "shop")
-        missing = estate.get(f"/api/v1/lineage?nodeId={kind}:{absent}", "shop")
-        assert refused.status_code == missing.status_code == 404
-        as_asked = refused.text.replace(unquote(hidden), "")
-        assert as_asked == missing.text.replace(unquote(absent), "")
-        assert estate.get(f"/api/v1/lineage?nodeId={kind}:{hidden}", "boss").status_code == 200
-
-
-def test_a_graph_that_forgot_whom_it_is_for_would_be_seen(catalog, tmp_path, monkeypatch):
-    """The mutant of the test above: a walk of everything."""
-    estate = Guarded(catalog, tmp_path)
-    walked = marquez_graph.walked
-    monkeypatch.setattr(
-        marquez_graph,
-        "walked",
-        lambda asked, *way: walked(replace(asked, sight=EVERYTHING), *way),
-    )
-
-    assert HIDDEN in estate.get(f"/api/v1/lineage?nodeId={CORE}", "shop").text
-    estate.judge()
-    assert estate.m10 == (0, 1, 0)

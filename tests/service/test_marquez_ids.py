@@ -1,0 +1,80 @@
+"""Ids of Marquez: spelt in many ways, of what is known and of what is not."""
+
+from collections.abc import Iterator
+
+import pytest
+from litestar.testing import TestClient
+from sqlalchemy import Engine, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from tests.service import shop
+from tests.service.marquez_graphs import CORE, graph_of, over_the_shop
+
+_PORTED = "postgres://db:5432"
+
+
+@pytest.fixture
+def client(catalog: Engine) -> Iterator[TestClient]:
+    """The API over the shop."""
+    with over_the_shop(catalog) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "node_id",
+    [
+        CORE,
+        f"dataset:s3a://shop:{shop.CORE}",  # a spelling of the namespace
+        "dataset:s3%3A%2F%2Fshop:core%2Forders",  # encoded once more than the query asks for
+    ],
+)
+def test_an_id_may_be_spelt_otherwise(client, node_id):
+    """What the client sent leads to the dataset under the name that it has here."""
+    assert CORE in graph_of(client, node_id)
+
+
+@pytest.mark.parametrize("name", ["shop.orders", "a:b:c", "9:30", "x"])
+def test_colons_of_namespaces_and_names_are_told_from_ours(client, catalog, name):
+    """Whichever cut gives a name that the catalog knows."""
+    with writing(catalog) as connection:
+        rows = [shop.dataset_row(name, _PORTED), shop.dataset_row(name, "plain")]
+        connection.execute(insert(tables.dataset), rows)
+
+    for namespace in (_PORTED, "plain"):
+        node_id = f"dataset:{namespace}:{name}"
+        (node,) = graph_of(client, node_id).values()
+        assert node["data"]["id"] == {"namespace": namespace, "name": name}
+
+
+@pytest.mark.parametrize(
+    ("node_id", "message"),
+    [
+        ("dataset:s3://shop:nothing", "Dataset 's3://shop:nothing' not found."),
+        ("job:jobs:nothing", "Job 'jobs:nothing' not found."),
+    ],
+)
+def test_an_unknown_node_is_404_in_marquez_s_words(client, node_id, message):
+    """`code` and `message`, as its clients read them, beside what every refusal has."""
+    refused = client.get("/api/v1/lineage", params={"nodeId": node_id})
+
+    told = refused.json()
+    assert (refused.status_code, told["code"], told["message"]) == (404, 404, message)
+    assert (told["status"], told["detail"]) == (404, message)
+
+
+@pytest.mark.parametrize(
+    ("asked", "detail"),
+    [
+        ({"nodeId": "run:0195"}, "nodeId: expected dataset:NAMESPACE:NAME or job:NAMESPACE:NAME"),
+        ({"nodeId": "dataset:alone"}, "nodeId: expected dataset:NAMESPACE:NAME"),
+        ({"nodeId": CORE, "dataset": "core"}, "dataset: name one"),
+        ({"nodeId": CORE, "depth": 101}, "depth"),
+        ({"nodeId": CORE, "at": "2026-11-20T12:00:00Z"}, "at: Marquez has no past"),
+    ],
+)
+def test_what_cannot_be_answered_is_400(client, asked, detail):
+    """With the name of the parameter."""
+    refused = client.get("/api/v1/lineage", params=asked)
+
+    assert (refused.status_code, detail in refused.json()["detail"]) == (400, True)
