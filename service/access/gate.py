@@ -28,7 +28,7 @@ REFUSED_FOR = "refused_for"
 ANYBODY = "anybody"
 _SUBJECTS = (
     *("dataset_namespace", "dataset", "run_id", "state", "tier", "owner", "contains", "find"),
-    *("incident_id", "action", "number", "nodeId"),
+    *("incident_id", "action", "number", "nodeId", "at", "first", "second", "job_namespace", "job"),
 )
 _MOST_SUBJECT = 300
 _MOST_QUERY = 4_096

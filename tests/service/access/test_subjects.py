@@ -1,0 +1,25 @@
+"""What the audit log says was asked for."""
+
+import pytest
+
+from tests.service import shop
+
+
+@pytest.mark.parametrize(
+    ("path", "subject"),
+    [
+        (f"/api/v1/diff?first={shop.RUN_ID}&second=x", f"first={shop.RUN_ID} second=x"),
+        ("/api/v1/diff?job=etl&job_namespace=jobs", "job=etl job_namespace=jobs"),
+        (f"/runs/{shop.RUN_ID}/diff/x", f"first={shop.RUN_ID} second=x"),
+        (
+            "/api/v1/lineage?dataset=orders&at=2026-11-20T12:00:00Z",
+            "dataset=orders at=2026-11-20T12:00:00Z",
+        ),
+        ("/api/v1/slis?token=secret", ""),
+    ],
+)
+def test_the_log_says_of_what_and_of_when(estate, path, subject):
+    """Both runs of a comparison, the instant of a past; nothing that we do not know."""
+    estate.get(path, "boss")
+
+    assert estate.rows("SELECT subject FROM access_audit") == [(subject,)]
