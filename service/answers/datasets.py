@@ -43,7 +43,6 @@ ORDER BY {_KEY}
 _SortKey = tuple[Whole, Whole, Text, Text]
 _EVERY = 2**62
 FURTHEST = 10_000_000  # rows into the list that somebody may ask for: more than any catalog has
-_NOBODYS = -1
 _STATES = "SELECT dataset_key, state FROM dataset_state WHERE is_worst AND dataset_key IN (:keys)"
 
 
@@ -142,7 +141,7 @@ def _where(
     reader: Reader, filters: Filters, sight: Sight, evaluated: Evaluated
 ) -> tuple[str, dict[str, Any]]:
     """Conditions of what is asked for and may be seen, and their values."""
-    tier = None if filters.tier is None else TIER_RANKS.get(filters.tier, _NOBODYS)
+    tier = None if filters.tier is None else TIER_RANKS[filters.tier]
     contains = None if filters.contains is None else f"%{literal(filters.contains)}%"
     asked = {"tier": tier, "owner": filters.owner, "contains": contains}
     given = {name: value for name, value in asked.items() if value is not None}
