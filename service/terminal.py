@@ -95,6 +95,11 @@ def grid(*columns: str, title: str | None = None) -> "Table":
     return shown
 
 
+def filled(shown: "Table", otherwise: str) -> "RenderableType":
+    """The table; where it has no row, a sentence, for a frame around nothing says nothing."""
+    return shown if shown.row_count else plain(otherwise)
+
+
 def state(word: str) -> "Text":
     """A state or status in its colour."""
     return plain(word, _STYLES.get(word, ""))

@@ -10,7 +10,7 @@ from service.answers.audit import audit as listed
 from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.settings import read
-from service.terminal import grid, local, plain, show
+from service.terminal import filled, grid, local, plain, show
 
 app = typer.Typer(add_completion=False)
 
@@ -36,4 +36,4 @@ def table(answer: AuditPage) -> RenderableType:
     for row in answer.rows:
         cells = (row.who, row.via or "", row.action, row.detail, row.answer or "")
         shown.add_row(plain(local(row.at)), *map(plain, cells))
-    return shown
+    return filled(shown, "nobody wanted anything like that")

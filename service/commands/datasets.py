@@ -11,7 +11,7 @@ from service.answers.shapes import DatasetPage
 from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.settings import read
-from service.terminal import grid, local, plain, show, state, warn
+from service.terminal import filled, grid, local, plain, show, state, warn
 
 app = typer.Typer(add_completion=False)
 _SHOWN = 200
@@ -50,4 +50,4 @@ def table(page: DatasetPage) -> RenderableType:
         why = " ".join(word for word in (row.sli, row.reason) if word) or "-"
         told = (row.dataset, row.dataset_namespace, why, local(row.since), row.tier)
         shown.add_row(state(row.state), *map(plain, told), plain(row.owner or "-"))
-    return shown
+    return filled(shown, "no dataset is like that")

@@ -12,7 +12,7 @@ from service.answers.schema_changes import told
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
-from service.terminal import grid, local, plain, show
+from service.terminal import filled, grid, local, plain, show
 
 app = typer.Typer(add_completion=False)
 _OF_WRITES = ("written", "root run", "job", "rows", "partition", "code version")
@@ -56,8 +56,9 @@ def drawing(answer: History) -> RenderableType:
         for stamp in listed:
             cells = (stamp.value, local(stamp.first_seen_at), local(stamp.last_seen_at))
             shown.add_row(*map(plain, cells))
-        stamps.append(shown)
-    return Group(plain(answer.dataset, "bold"), schemas, writes, *stamps)
+        stamps.append(filled(shown, f"{title}: none is known"))
+    told = (filled(schemas, "schemas: none is known"), filled(writes, "writes: none is kept"))
+    return Group(plain(answer.dataset, "bold"), *told, *stamps)
 
 
 def _changed(span: SchemaSpan) -> str:

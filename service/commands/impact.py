@@ -9,7 +9,7 @@ from service.answers.named import dataset_named
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.settings import read
-from service.terminal import grid, local, plain, show, state
+from service.terminal import filled, grid, local, plain, show, state
 
 app = typer.Typer(add_completion=False)
 
@@ -36,7 +36,7 @@ def table(answer: Impact) -> RenderableType:
     for row in answer.affected:
         names = map(plain, (row.tier, row.dataset, row.dataset_namespace, row.owner or "-"))
         shown.add_row(*names, state(row.state), plain(row.depth))
-    return shown
+    return filled(shown, _title(answer))
 
 
 def _title(answer: Impact) -> str:

@@ -18,7 +18,7 @@ from service.commands.options import AsJson, DataDir
 from service.errors import InvalidQuestionError
 from service.people.spans import end_of
 from service.settings import Settings, read
-from service.terminal import console, grid, local, plain, print_json, show, warn
+from service.terminal import console, filled, grid, local, plain, print_json, show, warn
 
 app = typer.Typer(add_completion=False)
 
@@ -114,7 +114,7 @@ def table(answer: SuppressionList) -> RenderableType:
         name = row.name if row.cron is None else f"{row.name} ({row.cron})"
         cells = (number, name, row.pattern, local(row.begin), local(row.until))
         shown.add_row(*map(plain, (*cells, row.state, row.by, row.reason)))
-    return shown
+    return filled(shown, "no window is planned")
 
 
 def _begin_window(

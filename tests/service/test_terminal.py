@@ -40,6 +40,26 @@ def test_a_table_cuts_nothing_on_a_narrow_screen():
     assert cells[0][2] == "important"
 
 
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("datasets", "--owner", "nobody at all"), "no dataset is like that\n"),
+        (("impact", shop.MART), "0 datasets are made of it\n"),
+        (("suppressions",), "no window is planned\n"),
+        (("audit", "--who", "nobody at all"), "nobody wanted anything like that\n"),
+        (("history", shop.REF), "writes: none is kept\n"),
+    ],
+)
+def test_of_nothing_a_sentence_is_told_and_no_frame_is_drawn(embedded, command, told):
+    """As `runs`, `incidents` and `lint` have theirs."""
+    shop.fill(embedded)
+
+    shown = lineward(*command, catalog=embedded).stdout
+
+    assert told in shown
+    assert "┏" not in shown
+
+
 def test_incidents_can_be_acknowledged_as_they_are_listed(embedded):
     """At 80 columns the id is whole."""
     estate.fill(embedded)
