@@ -121,6 +121,15 @@ def test_the_first_page_answers_without_a_scroll(browser, address):
     assert all(f"M{number}" in told for number in (1, 2, "3a", "3b", 4, 5, 6, 7, 8, 9, 10))
 
 
+def test_on_a_telephone_nothing_has_to_be_pushed_aside_to_see_who_is_on_it(browser, address):
+    """On the first page as in the list, however much the incidents' names tell."""
+    with Seen(browser, "narrow") as seen:
+        for path in ("/", "/incidents"):
+            seen.page.goto(address + path)
+            found = seen.page.locator("td .state", has_text="nobody yet").first.bounding_box()
+            assert found["x"] + found["width"] <= _SIZES["narrow"][0], path
+
+
 def test_everything_can_be_reached_by_the_keyboard_and_the_focus_is_seen(browser, address):
     """The first key leads past the header; each box of the graph is a link with a name."""
     with Seen(browser, "wide") as seen:
