@@ -57,6 +57,12 @@ def _place(item: pytest.Item) -> int:
     return _LONG.index(group) if group in _LONG else len(_LONG)
 
 
+def _drop(server: Engine, name: str) -> None:
+    """With the connections that a service left open: a hundred of them are all that there are."""
+    with server.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session of the run: starting Spark costs more than most tests."""
@@ -125,6 +131,8 @@ def catalogs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callabl
     yield make
     for engine in made:
         engine.dispose()
+        if request.param != "sqlite":
+            _drop(request.getfixturevalue("postgres_server"), str(engine.url.database))
 
 
 @pytest.fixture
