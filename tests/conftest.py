@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 import uuid
+import weakref
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, event, text
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from slis.session import open_session
@@ -110,6 +111,27 @@ def postgres_migrated(postgres_server: Engine) -> str:
     migrate(engine)
     engine.dispose()
     return name
+
+
+_opened: list[weakref.ref[Engine]] = []
+
+
+@event.listens_for(Engine, "engine_connect")
+def _remember(connection: Connection) -> None:
+    """A service that a test leaves to itself keeps its connections."""
+    _opened.append(weakref.ref(connection.engine))
+
+
+@pytest.fixture(autouse=True)
+def _put_back() -> Iterator[None]:
+    """Connections that are idle behind a test are closed.
+
+    A worker has room for 1,024 open files: beyond, Spark can call nothing back, and stands still.
+    """
+    yield
+    for engine in {one for one in (each() for each in _opened) if one is not None}:
+        engine.dispose()
+    _opened.clear()
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
