@@ -10,7 +10,7 @@ from sqlalchemy import select
 from alerts.people.windows import MAX_AHEAD_DAYS, MAX_DAYS, Wanted, WindowError, create
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import dataset
-from lineage.clock import from_micros, to_micros
+from lineage.clock import instant_text, to_micros
 from lineage.name_rules import SEPARATOR
 from lineage.names import joined
 from lineage.policy.patterns import matcher
@@ -49,7 +49,7 @@ def plan(asked: OpenSuppression, means: Means) -> Plan:
     """
     begin, until = _bounds(asked, means.now)
     found = _matching(asked.pattern, means)
-    told = f"{_shown(begin)} to {_shown(until)}"
+    told = f"{instant_text(begin)} to {instant_text(until)}"
     cautions = ["of jobs and datasets that match later too"]
     cautions += ["no dataset matches now: is the pattern right?"] * (not found)
     cautions += ["it hides every dataset there is"] * (asked.pattern.strip() == "*")
@@ -81,7 +81,9 @@ def perform(asked: OpenSuppression, means: Means) -> Done:
             number = create(connection, wanted, means.now)
     except WindowError as error:
         raise InvalidActionError(str(error)) from error
-    return Done(did=(f"window {number} is open until {_shown(until)}",), figures={"window": number})
+    return Done(
+        did=(f"window {number} is open until {instant_text(until)}",), figures={"window": number}
+    )
 
 
 def _bounds(asked: OpenSuppression, now: int) -> tuple[int, int]:
@@ -89,12 +91,12 @@ def _bounds(asked: OpenSuppression, now: int) -> tuple[int, int]:
     until = to_micros(in_utc(asked.until, "until"))
     _require_texts(asked)
     if until <= begin:
-        message = f"until: {_shown(until)} is over, or not after from ({_shown(begin)})"
+        message = f"until: {instant_text(until)} is over, or not after from ({instant_text(begin)})"
         raise InvalidActionError(message)
     if until - begin > MAX_DAYS * _DAY_MICROS:
         raise InvalidActionError(f"until: a window lasts {MAX_DAYS} days at most")
     if begin - now > MAX_AHEAD_DAYS * _DAY_MICROS:
-        raise InvalidActionError(f"from: {_shown(begin)} is over {MAX_AHEAD_DAYS} days away")
+        raise InvalidActionError(f"from: {instant_text(begin)} is over {MAX_AHEAD_DAYS} days away")
     return begin, until
 
 
@@ -114,7 +116,3 @@ def _matching(pattern: str, means: Means) -> int:
         named = select(dataset.c.namespace, dataset.c.name).where(dataset.c.retired_at.is_(None))
         texts = (joined(*row).replace(SEPARATOR, "") for row in connection.execute(named))
         return sum(test.regex.fullmatch(text) is not None for text in texts)
-
-
-def _shown(micros: int) -> str:
-    return f"{from_micros(micros):%Y-%m-%d %H:%M:%S} UTC"
