@@ -6,7 +6,7 @@ from typing import Final
 from alerts.incidents.draft import Draft
 from alerts.incidents.estate import MICROS
 from alerts.incidents.incident import Found, Incident, begun
-from alerts.incidents.matching import Match, is_unknown, match
+from alerts.incidents.matching import Match, match
 from alerts.incidents.people import end_suppression, obey, opened
 from alerts.incidents.severity import PAGE
 from alerts.incidents.steps import LifeRules, Now, Step
@@ -74,30 +74,44 @@ def _live(draft: Draft, found: Match, now: Now, rules: LifeRules, *, is_held: bo
     own = draft.incident
     if own.state == "resolved" and not own.is_dismissed:
         _come_back(draft, found.found, rules)
-    elif is_held or (found.found is None and is_unknown(own, now.unknown)):
-        _freeze(draft, is_root_good=not is_held and not own.root_keys & now.unknown)
+    elif is_held or (found.found is None and own.root_keys & now.unknown):
+        _freeze(draft)
     elif found.found is not None and found.found.waits:
         _wait(draft)
     else:
-        if own.is_frozen:
-            draft.tell("thawed", "its state is known again", change={"is_frozen": False})
+        _thaw(draft)
+        if own.root_good_at is not None and found.found is not None:
+            _hold_anew(draft)
         follow(draft, found, now.unknown)
         _hold(draft, found, rules)
 
 
-def _freeze(draft: Draft, *, is_root_good: bool) -> None:
-    """As it is. What was about to open or to close begins anew."""
-    if is_root_good and draft.incident.root_good_at is None:
-        # What begins after this is no rest of it, though its members cannot be told yet.
-        draft.quietly(root_good_at=draft.at)
+def _freeze(draft: Draft) -> None:
+    """Keep the incident as it is; what was about to open or to close begins anew."""
     if not draft.incident.is_frozen:
         reason = "its state is unknown by a fault of ours: it stays as it is"
         draft.tell("frozen", reason, change={"is_frozen": True})
-    _wait(draft)
+    draft.quietly(good_at=None)
+
+
+def _thaw(draft: Draft) -> None:
+    if draft.incident.is_frozen:
+        draft.tell("thawed", "its state is known again", change={"is_frozen": False})
+        _hold_anew(draft)
 
 
 def _wait(draft: Draft) -> None:
+    """Keep a pending incident until its upstream is known; an open one only stays open."""
     draft.quietly(good_at=None)
+    if draft.incident.state == "pending":
+        draft.quietly(is_frozen=True)
+
+
+def _hold_anew(draft: Draft) -> None:
+    """Count the hold of a pending incident from now.
+
+    Set where the wait ends: a timestamp that moves with each step is a write with each step.
+    """
     if draft.incident.state == "pending":
         draft.quietly(seen_at=draft.at)
 
@@ -124,9 +138,7 @@ def _is_hidden(fault: Found, at: int) -> bool:
 
 
 def _open_in_time(draft: Draft, fault: Found | None, rules: LifeRules) -> None:
-    if fault is None:
-        # Its root is mended before anybody was told, and what is left of it catches up.
-        draft.quietly(seen_at=draft.at)
+    if fault is None:  # The root recovered before anybody was notified: only the rest catches up.
         return
     held = 0.0 if fault.root.kind in rules.at_once else rules.open_seconds
     if draft.at - draft.incident.seen_at < held * MICROS:
@@ -157,7 +169,7 @@ def _come_back(draft: Draft, fault: Found | None, rules: LifeRules) -> None:
     """What was resolved a little while ago opens again: the same incident, and no new page."""
     own = draft.incident
     if fault is None or fault.waits or _is_hidden(fault, draft.at):
-        draft.quietly(good_at=draft.at)
+        draft.quietly(good_at=draft.at if own.good_at is None else own.good_at)
         return
     if own.good_at is not None:
         draft.quietly(good_at=None, seen_at=draft.at)

@@ -177,8 +177,3 @@ class _Idle:
         last = self._over.get(fault.root)
         is_recent = last and self._rules.remembers(last, last.resolved_at or 0, self._at)
         return last if is_recent else None
-
-
-def is_unknown(incident: Incident, unknown: frozenset[int]) -> bool:
-    """Of an incident whose root is not found: whether that may be for our own silence."""
-    return bool((incident.root_keys | incident.members) & unknown)

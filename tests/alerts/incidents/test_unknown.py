@@ -1,6 +1,9 @@
 """What is unknown, and an outage of our own."""
 
-from tests.alerts.incidents.stories import OUTAGE, found, root
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.alerts.incidents.stories import OUTAGE, Story, found, root
 
 
 def test_unknown_freezes_an_incident_as_it_is(story):
@@ -59,3 +62,38 @@ def test_an_outage_is_the_one_incident(story):
     assert story.at(4010, found("A"), found("X")) == ["thawed"]
     assert story.at(4040, found("A"), found("X")) == ["opened"]  # X held anew
     assert story.at(4055, found("A"), found("X")) == ["resolved"]  # the outage
+
+
+def test_an_unknown_member_does_not_keep_a_recovered_incident_open(story):
+    """One of many members fell into a gap of ours; the root and all others are good."""
+    story.opened(found("ABCDEFG"))
+
+    assert story.at(40, unknown="F") == []
+    assert story.at(85, unknown="F") == ["resolved"]
+
+
+def test_known_members_leave_beside_an_unknown_one(story):
+    """The root is good, and D still catches up: B and C left, E is unknown and stays."""
+    story.opened(found("ABCDE"))
+
+    assert story.at(40, found("D", "silent"), unknown="E") == ["root_recovered", "left ABC"]
+    assert story.members == "DE"
+    assert story.at(50, unknown="E") == []
+    assert story.at(95, unknown="E") == ["resolved"]
+
+
+LETTERS = st.sets(st.sampled_from("BCDEFG"), min_size=1)
+
+
+@given(LETTERS, LETTERS, st.booleans())
+def test_only_an_unknown_root_freezes(members, unknown, is_root_unknown):
+    """A recovered incident is frozen by the keys of its root, and by no member."""
+    story = Story()
+    story.opened(found("A" + "".join(sorted(members))))
+    hidden = "".join(unknown) + ("A" if is_root_unknown else "")
+    story.at(40, unknown=hidden)
+    story.at(85, unknown=hidden)
+
+    states = [each.state for each in story.incidents]
+    assert states == (["open"] if is_root_unknown else ["resolved"])
+    assert [each.is_frozen for each in story.incidents] == [is_root_unknown]

@@ -8,6 +8,7 @@ from sqlalchemy import event, insert
 from alerts.delivery.message import from_json
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.upsert import fold_rows
 from lineage.policy.model import Owner, Policy
 from tests.alerts.watch.conftest import Watched
 from tests.alerts.watch.estate import micros, rows_of
@@ -59,3 +60,32 @@ def test_faults_that_open_together_are_written_together(embedded):
     assert opened == ["opened"] * FAULTS
     assert len(watched.rows(tables.incident_member)) == FAULTS
     assert len(watched.rows(tables.incident_telling)) == FAULTS
+
+
+def test_a_turn_that_changes_nothing_begins_no_write_transaction(embedded):
+    """A thousand incidents are remembered for an hour after they were resolved."""
+    names = [f"d{number}" for number in range(MANY // 10)]
+    watched = Watched(embedded)
+    watched.estate.add(*names)
+    _say_all(embedded, names, _LATE | {"reason": "late"})
+    watched.at(NOON + 120)
+    watched.at(NOON + 150)
+    _say_all(embedded, names, {"state": "good"})
+    watched.at(NOON + 160)
+    watched.at(NOON + 205)
+    assert Counter(row.state for row in watched.rows()) == {"resolved": len(names)}
+    watched.look(NOON + 206)
+
+    begun = Counter()
+    event.listen(embedded, "before_cursor_execute", lambda *said: begun.update([said[2]]))
+    for second in range(207, 257):
+        watched.watch(embedded)
+        watched.look(NOON + second)
+
+    assert begun["BEGIN IMMEDIATE"] == 0
+
+
+def _say_all(engine, names, said):
+    rows = rows_of(names)["dataset_state"]
+    with writing(engine) as connection:
+        fold_rows(connection, tables.dataset_state, [{**row, **said} for row in rows])

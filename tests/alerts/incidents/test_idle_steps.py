@@ -1,0 +1,111 @@
+"""A step that brings nothing new changes nothing: whoever keeps incidents has nothing to write."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.alerts.incidents.stories import OUTAGE, Story, found
+
+_WAITS = found("B", "waiting", unknown="upstream_unknown")
+_REST = found("B", "silent")
+
+
+def _resolved(story):
+    story.opened(found("A"))
+    story.at(40)
+    story.at(85)
+    return (), ""
+
+
+def _resolved_and_waiting(story):
+    story.opened(found("B", "waiting"))
+    story.at(40)
+    story.at(85)
+    return (_WAITS,), ""
+
+
+def _frozen_while_open(story):
+    story.opened(found("AB"))
+    return (), "A"
+
+
+def _frozen_while_pending(story):
+    story.at(0, found("A"))
+    return (), "A"
+
+
+def _frozen_by_an_outage(story):
+    story.at(0, found("A"))
+    story.opened(OUTAGE, at=1)
+    return (OUTAGE, found("A")), ""
+
+
+def _waiting_for_an_unknown_upstream(story):
+    story.at(0, found("B", "waiting"))
+    return (_WAITS,), ""
+
+
+def _catching_up_before_it_opened(story):
+    story.at(0, found("AB"))
+    return (_REST,), ""
+
+
+def _open(story):
+    story.opened(found("AB"))
+    return (found("AB"),), ""
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        _resolved,
+        _resolved_and_waiting,
+        _frozen_while_open,
+        _frozen_while_pending,
+        _frozen_by_an_outage,
+        _waiting_for_an_unknown_upstream,
+        _catching_up_before_it_opened,
+        _open,
+    ],
+)
+def test_idle_steps_leave_incidents_unchanged(story, begin):
+    """Ten minutes of the same input: after the first step every incident stays equal."""
+    faults, unknown = begin(story)
+    story.at(100, *faults, unknown=unknown)
+    before = story.incidents
+    assert before
+
+    for seconds in range(101, 700):
+        assert story.at(seconds, *faults, unknown=unknown) == []
+        assert story.incidents == before
+
+
+_SETS = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(["A", "AB", "ABC", "B", "BC", "C"]), max_size=2, unique=True),
+        st.sampled_from(["", "", "A", "BC"]),
+        st.booleans(),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=200)
+@given(_SETS)
+def test_repeated_input_settles(instants):
+    """Whatever came before, most steps with one and the same input change no incident.
+
+    An hour and a half covers every hold, flap and drain; each of these may change it once.
+    """
+    story, clock = Story(), 0
+    for names, unknown, is_out in instants:
+        clock += 31
+        faults = [found(each) for each in names if len({each[0] for each in names}) == len(names)]
+        story.at(clock, *faults, *([OUTAGE] if is_out else []), unknown=unknown)
+    faults = [found("AB")] if clock % 2 else []
+    changes = 0
+    for seconds in range(clock + 20, clock + 5400, 20):
+        before = story.incidents
+        story.at(seconds, *faults)
+        changes += story.incidents != before
+    assert changes <= 8
