@@ -16,6 +16,7 @@ import msgspec
 from collector import json_text
 from collector.errors import InvalidEventError
 from collector.settings import Limits
+from lineage.clock import EVENT_TIMES, is_event_time
 
 EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
 Facets = dict[str, object]
@@ -94,6 +95,7 @@ def parse(body: bytes, limits: Limits) -> Event:
         event = msgspec.convert(value, struct)
     except msgspec.ValidationError as error:
         raise _invalid(error, value) from error
+    _check_time(event, value)
     _check_names(event, limits.max_name_bytes)
     return Event(kind, body, json_text.duplicate_keys(body, value))
 
@@ -150,6 +152,13 @@ def _named(event: _Base) -> Iterable[tuple[str, _Dataset | _Job]]:
             yield f"$.inputs[{index}]", dataset
         for index, dataset in enumerate(event.outputs or ()):
             yield f"$.outputs[{index}]", dataset
+
+
+def _check_time(event: _Base, value: object) -> None:
+    if not is_event_time(event.eventTime):
+        path = "$.eventTime"
+        detail = f"{path}: {EVENT_TIMES}, got {_text_at(value, path)!r}"
+        raise InvalidEventError(detail, path=path)
 
 
 def _check_names(event: _Base, max_bytes: int) -> None:

@@ -9,6 +9,11 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 TELLABLE = "expected an instant of the years 1970 to 2999"
 _BEYOND = datetime(3000, 1, 1, tzinfo=UTC)
+EVENT_TIMES = "expected a time of the years 1970 to 2199"
+_EVENTS_END = datetime(2200, 1, 1, tzinfo=UTC)
+# A day within what `datetime` can hold: any time zone, and a day more or less, still has a date.
+_EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+_LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 def system_clock() -> datetime:
@@ -30,9 +35,29 @@ def to_micros(instant: datetime) -> int:
     return (instant - EPOCH) // MICROSECOND
 
 
+EARLIEST_MICROS = to_micros(_EARLIEST)
+LATEST_MICROS = to_micros(_LATEST)
+LAST_EVENT_MICROS = to_micros(_EVENTS_END) - 1
+
+
 def from_micros(micros: int) -> datetime:
-    """The instant that `to_micros` gave this number for."""
-    return EPOCH + micros * MICROSECOND
+    """Return the instant that `to_micros` gave this number for.
+
+    A number beyond the years that Python can hold gives the nearest day that every time zone has:
+    old catalogs have such numbers, and no reader may fail on one.
+    """
+    return EPOCH + min(max(micros, EARLIEST_MICROS), LATEST_MICROS) * MICROSECOND
+
+
+def has_date(micros: int) -> bool:
+    """Whether `from_micros` returns the very instant, not the nearest one."""
+    return EARLIEST_MICROS <= micros <= LATEST_MICROS
+
+
+def is_event_time(instant: datetime) -> bool:
+    """Whether an event may give this time; without a time zone it is read as UTC."""
+    aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+    return EPOCH <= aware < _EVENTS_END
 
 
 def is_tellable(instant: datetime) -> bool:

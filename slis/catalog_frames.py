@@ -9,9 +9,12 @@ from typing import Any
 
 import adbc_driver_postgresql.dbapi
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 from sqlalchemy import Engine
+
+from lineage.clock import EARLIEST_MICROS, LAST_EVENT_MICROS, LATEST_MICROS
 
 # As values of Python, all rows of a large catalog at once would take 300 MiB.
 _ROWS_AT_ONCE = 10_000
@@ -44,8 +47,22 @@ def read(engine: Engine, query: str, columns: str) -> pa.Table:
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    is_short = pa.types.is_timestamp(kind) and pa.types.is_int32(column.type)
-    return (column.cast(pa.int64()) if is_short else column).cast(kind)
+    if pa.types.is_timestamp(kind):
+        return _instants(column.cast(pa.int64()), kind)
+    return column.cast(kind)
+
+
+def _instants(micros: Any, kind: pa.DataType) -> Any:  # noqa: ANN401 - an array, chunked or not
+    """Return the instants, each within the years of events.
+
+    Older releases stored others, on which Spark, pandas and Python fail.
+    """
+    return _within(micros, 0, LAST_EVENT_MICROS).cast(kind)
+
+
+def _within(values: Any, first: int, last: int) -> Any:  # noqa: ANN401 - an array, chunked or not
+    above = pc.max_element_wise(values, first, skip_nulls=False)
+    return pc.min_element_wise(above, last, skip_nulls=False)
 
 
 def _from_sqlite(engine: Engine, query: str, schema: pa.Schema) -> pa.Table:
@@ -64,6 +81,8 @@ def _batch(rows: Sequence[Any], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_timestamp(kind):
+        return _instants(pa.array(values, pa.int64()), kind)
     # SQLite keeps a truth value as 0 or 1.
     given = pa.array(values, pa.int64()) if pa.types.is_boolean(kind) else values
     return given.cast(kind) if isinstance(given, pa.Array) else pa.array(given, kind)
@@ -85,8 +104,16 @@ def frame(spark: SparkSession, engine: Engine, query: str, columns: str) -> Data
 
 
 def rows(frame: DataFrame) -> list[dict[str, Any]]:
-    """All rows of a small frame."""
-    return frame.toArrow().to_pylist()  # type: ignore[no-any-return]
+    """Return all rows of a small frame; an instant that Python cannot hold as the nearest one."""
+    table = frame.toArrow()
+    columns = [_with_dates(column) for column in table.columns]
+    return pa.table(columns, names=table.column_names).to_pylist()  # type: ignore[no-any-return]
+
+
+def _with_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pa.types.is_timestamp(column.type):
+        return column
+    return _within(column.cast(pa.int64()), EARLIEST_MICROS, LATEST_MICROS).cast(column.type)
 
 
 def arrow_schema(columns: str) -> pa.Schema:

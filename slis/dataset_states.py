@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 _AGES = """
     UPDATE dataset_state SET age_seconds = CASE WHEN a.last_written_at < :at
-        THEN (:at - a.last_written_at) / 1e6 ELSE 0 END
+        THEN (:at - a.last_written_at * 1.0) / 1e6 ELSE 0 END
     FROM dataset_activity a
     WHERE a.dataset_key = dataset_state.dataset_key AND dataset_state.sli = 'M2'
     AND a.last_written_at IS NOT NULL

@@ -6,7 +6,7 @@ import msgspec
 
 from lineage.catalog.noted import EDGES_EVALUATED_AT
 from lineage.catalog.reader import Reader
-from lineage.clock import TELLABLE, from_micros, instant_text, is_tellable, to_micros
+from lineage.clock import TELLABLE, from_micros, has_date, instant_text, is_tellable, to_micros
 from service.errors import InvalidQuestionError
 
 _SECOND = 1_000_000
@@ -17,8 +17,8 @@ FROM evaluation ORDER BY as_of DESC LIMIT 1
 
 
 def iso(micros: int | None) -> str | None:
-    """ISO 8601 in UTC, to the millisecond; null stays null."""
-    return None if micros is None else iso_of(micros)
+    """Return ISO 8601 in UTC, to the millisecond; null for null and for a time without a date."""
+    return None if micros is None or not has_date(micros) else iso_of(micros)
 
 
 def iso_of(micros: int) -> str:

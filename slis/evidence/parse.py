@@ -6,6 +6,7 @@ Each function takes `schemas.LOGGED`.
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineage.clock import LAST_EVENT_MICROS
 from slis.evidence import lines
 from slis.evidence.plans import (
     FILE,
@@ -28,7 +29,7 @@ _WRITTEN = "internal.metrics.output."
 def applications(logged: DataFrame) -> DataFrame:
     """`schemas.APPLICATIONS`: one row a file, of what it tells."""
     conf = F.col("`Spark Properties`")
-    at = F.timestamp_millis("Timestamp")
+    at = instant_of("Timestamp")
     has_listener = F.coalesce(conf["spark.extraListeners"], F.lit("")).contains(_LISTENER)
     found = {
         "application_id": F.coalesce("`App ID`", conf["spark.app.id"]),
@@ -46,7 +47,7 @@ def applications(logged: DataFrame) -> DataFrame:
 def executions(logged: DataFrame) -> DataFrame:
     """`schemas.EXECUTIONS`."""
     is_start = _is(lines.EXECUTION_START)
-    at = F.timestamp_millis("time")
+    at = instant_of("time")
     found = {
         "root_execution_id": F.col("rootExecutionId"),
         "stream_run_id": F.nullif(F.regexp_extract("description", _STREAM_RUN, 1), F.lit("")),
@@ -132,7 +133,7 @@ def stages(logged: DataFrame) -> DataFrame:
     keys = {"stage_id": info["Stage ID"], "attempt": info["Stage Attempt ID"]}
     found = {
         "execution_id": execution,
-        "at": F.timestamp_millis(F.coalesce(info["Completion Time"], info["Submission Time"])),
+        "at": instant_of(F.coalesce(info["Completion Time"], info["Submission Time"])),
         "rows": _figure("recordsWritten"),
         "bytes": _figure("bytesWritten"),
         "is_ended": _is(lines.STAGE_COMPLETED),
@@ -152,6 +153,12 @@ def _figure(name: str) -> Column:
 def half_lines(logged: DataFrame) -> DataFrame:
     """`path string, lines bigint`: the files that end, or break, in the middle of a line."""
     return logged.where("is_half").groupBy("path").agg(F.count("*").alias("lines"))
+
+
+def instant_of(millis: Column | str) -> Column:
+    """Return the time; null where it is outside the years that an event may give."""
+    given = F.col(millis) if isinstance(millis, str) else millis
+    return F.timestamp_millis(F.when(given.between(0, LAST_EVENT_MICROS // 1000), given))
 
 
 def _is(event: str) -> Column:

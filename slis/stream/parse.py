@@ -9,7 +9,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage import origins
-from slis.stream.unreadable import detail, problem
+from lineage.clock import LAST_EVENT_MICROS
+from slis.stream.unreadable import NOMINAL_TIME, detail, problem
 
 SKEW_TOLERANCE = "5 minutes"
 
@@ -51,7 +52,21 @@ _ERROR_CHARACTERS = 2_000
 
 
 def instant(text: Column) -> Column:
-    """When a text says, as a UTC timestamp; null where it says nothing that is a date and a time.
+    """Return the time that a text gives, as a UTC timestamp.
+
+    Null where the text is no time, or one outside the years that an event may give.
+    """
+    at = _timestamp(text)
+    return F.when(is_event_time(at), at)
+
+
+def is_event_time(at: Column) -> Column:
+    """Whether an event may give this time, as `lineage.clock.is_event_time` has it."""
+    return at.between(F.timestamp_micros(F.lit(0)), F.timestamp_micros(F.lit(LAST_EVENT_MICROS)))
+
+
+def _timestamp(text: Column) -> Column:
+    """Return the timestamp that a text gives; null where it is no date with a time.
 
     1 to 9 fraction digits (cut to microseconds), `Z`, `z` and offsets; without a zone it is UTC,
     as Marquez reads it too; seconds
@@ -92,6 +107,8 @@ def _plan() -> tuple[list[Column], list[Column]]:
     opening = [
         event.alias("event"),
         instant(F.col("event.eventTime")).alias("reported_time"),
+        _timestamp(F.col(f"event.{NOMINAL_TIME}")).alias("nominal_time"),
+        instant(F.col(f"event.{NOMINAL_TIME}")).alias("nominal_start_at"),
         F.timestamp_micros("received_at").alias("received"),
         _application().alias("application"),
         _integration().alias("integration"),
@@ -182,7 +199,7 @@ def _run_columns() -> list[Column]:
         ).alias("root_job_namespace"),
         F.col("application").alias("root_job_name"),
         F.col(f"{parent}.run.runId").alias("parent_run_id"),
-        instant(F.col(f"{facets}.nominalTime.nominalStartTime")).alias("nominal_start_at"),
+        F.col("nominal_start_at"),
         F.upper(f"{job}.facets.jobType.jobType").alias("job_type"),
         processing_type.alias("processing_type"),
         F.col("integration"),

@@ -6,8 +6,11 @@ from operator import or_
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lineage.clock import EVENT_TIMES
+
 CORE_UNREADABLE = "core_unreadable"
 PARTLY_UNREADABLE = "partly_unreadable"
+NOMINAL_TIME = "run.facets.nominalTime.nominalStartTime"
 _SHOWN_CHARACTERS = 80
 
 
@@ -24,32 +27,39 @@ def _faults() -> dict[str, Column]:
     }
 
 
+def _ignored() -> dict[str, Column]:
+    """Parts of an event that are left out, by their path, and why; null where they are not."""
+    nominal = F.col(f"event.{NOMINAL_TIME}")
+    is_ignored = F.col("nominal_time").isNotNull() & F.col("nominal_start_at").isNull()
+    outside = F.concat(F.lit(f"{NOMINAL_TIME}: {EVENT_TIMES}, got "), _shown(nominal))
+    return {NOMINAL_TIME: F.when(is_ignored, outside)}
+
+
+def _shown(text: Column) -> Column:
+    return F.coalesce(F.substring(text, 1, _SHOWN_CHARACTERS), F.lit("nothing"))
+
+
 def problem() -> Column:
     """Whether all of the event is of no use, or a part of it; null where all could be read."""
     # A loop of `|` over the faults, so that a new one cannot be forgotten here.
     unreadable = reduce(or_, _faults().values())
-    return F.when(unreadable, F.lit(CORE_UNREADABLE)).when(
-        F.col("event._corrupt_record").isNotNull(), F.lit(PARTLY_UNREADABLE)
-    )
+    partly = F.coalesce("event._corrupt_record", *_ignored().values()).isNotNull()
+    return F.when(unreadable, F.lit(CORE_UNREADABLE)).when(partly, F.lit(PARTLY_UNREADABLE))
 
 
 def detail() -> Column:
     """What is wrong, and where in the event."""
-    shown = F.coalesce(
-        F.substring(F.col("event.eventTime"), 1, _SHOWN_CHARACTERS), F.lit("nothing")
-    )
     faults = _faults()
-    told = F.when(
-        faults.pop("eventTime"),
-        F.concat(F.lit("eventTime: expected an ISO 8601 instant, got "), shown),
-    )
+    expected = F.lit(f"eventTime: {EVENT_TIMES} in ISO 8601, got ")
+    told = F.when(faults.pop("eventTime"), F.concat(expected, _shown(F.col("event.eventTime"))))
     for path, holds in faults.items():
         told = told.when(
             holds, F.lit(f"{path}: missing, or not of the type that the specification says")
         )
-    return told.when(
+    told = told.when(
         F.col("event._corrupt_record").isNotNull(),
         F.lit(
             "a field has another type than the specification says; the rest of the event was taken"
         ),
     )
+    return told.otherwise(F.coalesce(*_ignored().values()))

@@ -59,6 +59,19 @@ def test_an_event_of_each_kind_is_taken_as_it_came(event, kind):
         (run_event(eventTime=None), "$.eventTime"),
         (run_event(eventTime="yesterday"), "$.eventTime"),
         (run_event(eventTime=1_700_000_000), "$.eventTime"),
+        *(
+            (make(eventTime=time), "$.eventTime")
+            for make in (run_event, job_event, dataset_event)
+            for time in (
+                "0001-01-01T00:00:00+01:00",
+                "0001-01-01T00:00:00",
+                "1969-12-31T23:59:59.999999Z",
+                "1970-01-01T00:59:59+01:00",
+                "2200-01-01T00:00:00Z",
+                "2199-12-31T23:59:59-00:01",
+                "9999-12-31T23:59:59-14:00",
+            )
+        ),
         (run_event(producer=None), "$.producer"),
         (run_event(schemaURL=None), "$.schemaURL"),
         (run_event(eventType="DONE"), "$.eventType"),
@@ -97,6 +110,15 @@ def test_what_is_no_event_is_refused_with_its_path(event, path):
 def test_a_run_event_that_lost_its_run_does_not_pass_for_a_job_event():
     """The type that the producer declared holds, not the fields that happen to be left."""
     assert _refusal(body(run_event(run=None))).path == "$.run"
+
+
+def test_a_time_that_no_event_has_is_shown_with_the_years_that_are_accepted():
+    """The owner of the producer sees the value and the range at once."""
+    refusal = _refusal(body(run_event(eventTime="0001-01-01T00:00:00+01:00")))
+
+    assert refusal.detail == (
+        "$.eventTime: expected a time of the years 1970 to 2199, got '0001-01-01T00:00:00+01:00'"
+    )
 
 
 def test_the_message_shows_the_value_and_never_all_of_it():

@@ -1,15 +1,22 @@
 """Instants are kept as whole microseconds."""
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.clock import from_micros, is_tellable, to_micros
+from lineage.clock import from_micros, has_date, is_event_time, is_tellable, to_micros
+
+_DATES = st.datetimes(
+    min_value=datetime(1, 1, 2),  # noqa: DTZ001 - hypothesis adds the zone
+    max_value=datetime(9999, 12, 30),  # noqa: DTZ001
+    timezones=st.just(UTC),
+)
 
 
-@given(st.datetimes(timezones=st.just(UTC)))
+@given(_DATES)
 def test_an_instant_comes_back_to_the_microsecond(instant: datetime):
     """A float of seconds would lose microseconds, and two events would become one."""
     assert from_micros(to_micros(instant)) == instant
@@ -40,3 +47,30 @@ def test_an_instant_without_a_zone_is_refused():
 def test_what_no_calendar_holds_in_utc_is_told_by_nobody(instant, is_told):
     """The first and the last day there are have no date in UTC, and a year more is none at all."""
     assert is_tellable(datetime.fromisoformat(instant)) is is_told
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.sampled_from(["Pacific/Kiritimati", "Etc/GMT+12"]))
+def test_every_stored_number_has_a_date_in_every_time_zone(micros: int, zone: str):
+    """A catalog may hold any BIGINT; no reader fails on one."""
+    instant = from_micros(micros)
+
+    assert instant.astimezone(ZoneInfo(zone)).isoformat()
+    assert has_date(micros) is (to_micros(instant) == micros)
+
+
+@pytest.mark.parametrize(
+    ("instant", "is_one"),
+    [
+        ("1969-12-31T23:59:59Z", False),
+        ("1970-01-01T00:30:00+01:00", False),
+        ("1970-01-01T00:00:00", True),
+        ("2199-12-31T23:59:59.999999Z", True),
+        ("2200-01-01T00:00:00Z", False),
+        ("0001-01-01T00:00:00+14:00", False),
+        ("9999-12-31T23:59:59-14:00", False),
+        ("0001-01-01T00:00:00", False),
+    ],
+)
+def test_events_give_times_of_the_years_1970_to_2199(instant, is_one):
+    """A producer without a clock sends the year 1, and overflows in UTC."""
+    assert is_event_time(datetime.fromisoformat(instant)) is is_one

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
@@ -86,6 +86,37 @@ def test_counters_add_dataset_seconds_and_each_event_once_and_never_fall(spark, 
     }
     assert (buckets["2.5"], buckets["300.0"], buckets["900.0"], buckets["+Inf"]) == (1, 1, 2, 2)
     assert (buckets["sum"], buckets["history"]) == (402, 1)
+
+
+@pytest.mark.parametrize("stored", [-(2**63), -62_135_600_400_000_000, 2**63 - 1])
+def test_an_evaluation_survives_every_stored_time(spark, catalog, stored):
+    """An event of the year 1 in a time zone ahead of UTC once stopped all evaluations."""
+    rows = CatalogRows(catalog, day(0))
+    core, odd = rows.dataset("core.orders"), rows.dataset("odd", writes=1)
+    rows.event(day(1, 11), 2)
+    rows.written(core, day(1, 11))
+    rows.written(odd, day(1, 11))
+    rows.read(odd, day(1, 11))
+    with writing(catalog) as connection:
+        for table in (tables.event, tables.dataset_write, tables.dataset_read):
+            time = {tables.event: "event_time", tables.dataset_read: "read_at"}
+            odd_time = {time.get(table, "written_at"): stored}
+            condition = table.c.dataset_key == odd if "dataset_key" in table.c else text("1 = 1")
+            connection.execute(table.update().where(condition).values(odd_time))
+        activity = tables.dataset_activity
+        connection.execute(
+            activity.update()
+            .where(activity.c.dataset_key == odd)
+            .values(last_written_at=stored, last_started_at=stored, last_failed_at=stored)
+        )
+
+    evaluate(spark, catalog, POLICY, day(1, 12))
+
+    states = {
+        row["dataset_key"]: row for row in rows.rows(tables.dataset_state) if row["sli"] == "M2"
+    }
+    assert states[core]["state"] == "good"
+    assert states[odd]["state"] != "good" or stored > 0
 
 
 def test_states_keep_since_while_state_and_reason_stay(spark, catalog):

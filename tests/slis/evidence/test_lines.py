@@ -3,6 +3,7 @@
 import pytest
 
 from slis.evidence import lines, schemas
+from slis.evidence.parse import instant_of
 
 _EVENT = '{"Event":"SparkListenerTaskEnd","Task Info":{"Accumulables":[{"ID":970},{"ID":971}]}}'
 _BRACES_IN_TEXT = '{"Event":"SparkListenerLogStart","Spark Version":"4.3 }} {"}'
@@ -23,3 +24,11 @@ def test_a_line_is_half_where_what_it_opened_is_not_closed(spark, line, is_half)
     text = spark.createDataFrame([("file:/log", line)], schemas.LINES)
     logged = lines.logged(text, schemas.EVENT)
     assert [row.path for row in logged.where("is_half").collect()] == ["file:/log"] * is_half
+
+
+@pytest.mark.parametrize("millis", [-(2**63), -1, 7_258_118_400_000, 2**63 - 1])
+def test_a_time_that_no_event_has_is_left_out_of_a_log(spark, millis):
+    """A broken line must not stop the pass over all logs."""
+    given = spark.createDataFrame([(millis,)], "at bigint")
+
+    assert given.select(instant_of("at")).first()[0] is None

@@ -209,7 +209,11 @@ def test_an_event_that_cannot_be_read_is_noted_and_stops_nothing(lander, catalog
     )
 
     assert rows(catalog, "SELECT spool_seq, reason, detail FROM pipeline_error ORDER BY 1") == [
-        (1, "core_unreadable", "eventTime: expected an ISO 8601 instant, got yesterday"),
+        (
+            1,
+            "core_unreadable",
+            "eventTime: expected a time of the years 1970 to 2199 in ISO 8601, got yesterday",
+        ),
         (
             2,
             "partly_unreadable",

@@ -1,0 +1,90 @@
+"""Times outside the years 1970 to 2199 are recorded as problems and reach no table."""
+
+import pytest
+from spools import rows, run_event
+
+from lineage.catalog import tables
+from slis.catalog_frames import frame, read
+from slis.catalog_frames import rows as python_rows
+from slis.stream.unreadable import NOMINAL_TIME
+
+OUTSIDE = (
+    "0001-01-01T00:00:00+01:00",
+    "0001-01-01T00:00:00Z",
+    "1969-12-31T23:59:59Z",
+    "2200-01-01T00:00:00Z",
+    "9999-12-31T23:59:59-05:00",
+)
+STORED = (-(2**63), -62_135_600_400_000_000, -1, 7_258_118_400_000_000, 2**63 - 1)
+
+
+def _at(event, time, *, nominal=None):
+    if nominal is not None:
+        event["run"]["facets"]["nominalTime"] = {"nominalStartTime": nominal}
+    return event | {"eventTime": time}
+
+
+@pytest.mark.parametrize("time", OUTSIDE)
+def test_an_event_of_such_a_time_is_a_problem_and_its_neighbour_lands(lander, catalog, at, time):
+    """It came by a way that does not check it, and makes nothing fresh."""
+    odd = _at(run_event("COMPLETE", at(9), run="r1", outputs=["odd"]), time)
+    lander.land(odd, run_event("COMPLETE", at(8), run="r2", outputs=["fine"]))
+
+    assert rows(catalog, "SELECT spool_seq, reason, detail FROM pipeline_error") == [
+        (
+            1,
+            "core_unreadable",
+            f"eventTime: expected a time of the years 1970 to 2199 in ISO 8601, got {time}",
+        )
+    ]
+    assert rows(catalog, "SELECT run_id FROM run") == [("r2",)]
+    assert rows(catalog, "SELECT name FROM dataset") == [("fine",)]
+
+
+@pytest.mark.parametrize("time", OUTSIDE)
+def test_such_a_nominal_time_is_left_out_and_recorded(lander, catalog, at, time):
+    """The run lands without it."""
+    event = run_event("COMPLETE", at(9), outputs=["t"])
+    lander.land(_at(event, at(9).isoformat(), nominal=time))
+
+    assert rows(catalog, "SELECT run_id, nominal_start_at FROM run") == [("r1", None)]
+    assert rows(catalog, "SELECT reason, detail FROM pipeline_error") == [
+        (
+            "partly_unreadable",
+            f"{NOMINAL_TIME}: expected a time of the years 1970 to 2199, got {time}",
+        )
+    ]
+
+
+def test_the_last_instant_of_the_range_is_no_problem(lander, catalog, at):
+    """Of the nominal time; an event so far ahead is taken as of when it came."""
+    last = "2199-12-31T23:59:59Z"
+    event = run_event("COMPLETE", at(9), outputs=["t"])
+    lander.land(_at(event, last, nominal=last))
+
+    assert rows(catalog, "SELECT count(*) FROM pipeline_error") == [(0,)]
+    assert rows(catalog, "SELECT nominal_start_at FROM run") == [(7_258_118_399_000_000,)]
+
+
+@pytest.mark.parametrize("stored", STORED)
+def test_an_old_catalog_s_instant_is_read_within_the_range(spark, lander, catalog, at, stored):
+    """Releases before stored what they were sent; Spark and Python read the nearest instant."""
+    lander.land(run_event("COMPLETE", at(9), outputs=["t"]))
+    with catalog.begin() as connection:
+        connection.execute(tables.run.update().values(nominal_start_at=stored))
+    query, columns = "SELECT nominal_start_at FROM run", "nominal_start_at timestamp"
+
+    [[found]] = read(catalog, query, columns).to_pydict().values()
+    assert 1970 <= found.year < 2200
+    given = frame(spark, catalog, query, columns)
+    assert python_rows(given) == [{"nominal_start_at": found}]
+
+
+@pytest.mark.parametrize("years", [-20_000, -1_971, 8_030, 20_000])
+def test_an_instant_beyond_python_s_years_becomes_rows(spark, years):
+    """Arithmetic of Spark may lead where no `datetime` goes."""
+    given = spark.sql(f"SELECT timestamp_micros({years} * 31557600000000L) AS at, 1 AS n")
+
+    [row] = python_rows(given)
+
+    assert row["at"].year in {1, 9999}
