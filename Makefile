@@ -1,21 +1,33 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench faults pictures lock
+.PHONY: help demo test nightly durations check bench faults pictures lock
 
 # The virtual environment's tools by name, for us and for what we start.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 help: ## what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## a small shop of real Spark jobs, watched: shows the SLIs (ARGS=--once ends by itself)
 	@scripts/setup.sh runtime
 	@lineward demo $(ARGS)
 
-test: ## everything that CI runs: check, then all tests, the slow ones in their short form
+# Three workers on two cores: one of them waits, for real clocks or for processes, at almost any time.
+LONG := LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30
+SPREAD := -n 3 --dist loadgroup --no-loadscope-reorder
+
+test: ## everything that CI runs: check, then all tests but the nightly repetitions
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory check
-	@pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not alone" --durations=25 $(ARGS)
-	@pytest -m alone $(ARGS)
+	@pytest $(SPREAD) -m "not nightly" --durations=25 --durations-to build/durations/test.tsv $(ARGS)
+
+nightly: ## all tests, repetitions too, and the guarantees in their long form: hours
+	@scripts/setup.sh test
+	@$(MAKE) --no-print-directory check
+	@$(LONG) pytest $(SPREAD) -m "not alone" --durations=25 --durations-to build/durations/nightly.tsv $(ARGS)
+	@pytest -m alone --durations-to build/durations/alone.tsv $(ARGS)
+
+durations: ## how long each test took in the last `make test`, beside the one before
+	@python tests/suite/durations.py build/durations/test.tsv
 
 check: ## style, types and the direction of imports
 	@scripts/setup.sh test
@@ -35,7 +47,7 @@ bench: ## the budgets, measured: needs a quiet machine
 
 faults: ## the guarantees, in their long form: 200 collector kills, 30 driver kills, broken disks
 	@scripts/setup.sh test
-	@LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30 pytest -m faults -p no:randomly -rP $(ARGS)
+	@$(LONG) pytest -m faults -p no:randomly -rP $(ARGS)
 
 pictures: ## docs/pictures, taken anew of the demo's pages
 	@scripts/setup.sh test

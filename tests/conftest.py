@@ -3,9 +3,8 @@
 import os
 import shutil
 import tempfile
-import uuid
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +15,9 @@ from sqlalchemy import Connection, Engine, event, text
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from slis.session import open_session
+from tests.suite.durations import Recorder
+from tests.suite.marks import COLLECTED
+from tests.suite.postgres import Databases
 
 ROOT = Path(__file__).resolve().parent.parent
 MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -33,35 +35,47 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")
 
 
-# A group has one worker. The longest begin first, and none of them waits for another.
-_LONG = ["clocks", "e2e"]
+# A group has one worker, and the longest groups begin first: the last ones to end are short.
+_LONG = ["e2e", "faults", "clocks"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take the file to which `make test` writes durations."""
+    parser.addoption(
+        "--durations-to", type=Path, help="write the seconds of each test to this file"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Record durations in the process that has all reports."""
+    path = config.getoption("--durations-to")
+    if path and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(path))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Real Spark jobs and kills come one after the other; so do the tests of one file.
-
-    What one of these has built is there for the next.
-    """
+    """Give each test its group: real Spark jobs, kills, or the tests of its file."""
     if not item.get_closest_marker("xdist_group"):
-        is_slow = any(item.get_closest_marker(name) for name in ("e2e", "faults"))
-        item.add_marker(pytest.mark.xdist_group("e2e" if is_slow else item.path.stem))
+        slow = next((name for name in ("e2e", "faults") if item.get_closest_marker(name)), None)
+        item.add_marker(pytest.mark.xdist_group(slow or item.path.stem))
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest comes first, however the others were shuffled."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
+    """Remember all tests before any is deselected; sort the longest groups first at the end."""
+    config.stash[COLLECTED] = list(items)
+    yield
     items.sort(key=_place)
 
 
 def _place(item: pytest.Item) -> int:
+    """Return the place of its group: the long ones, then Spark's, then all others."""
     [group] = next(item.iter_markers("xdist_group")).args
-    return _LONG.index(group) if group in _LONG else len(_LONG)
-
-
-def _drop(server: Engine, name: str) -> None:
-    """With the connections that a service left open: a hundred of them are all that there are."""
-    with server.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    if group in _LONG:
+        return _LONG.index(group)
+    return len(_LONG) + ("spark" not in getattr(item, "fixturenames", ()))
 
 
 @pytest.fixture(scope="session")
@@ -104,13 +118,9 @@ def empty_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres_migrated(postgres_server: Engine) -> str:
-    """The name of such a database, a template of the others."""
-    name = f"migrated_{uuid.uuid4().hex}"
-    engine = open_catalog(_database(postgres_server, name))
-    migrate(engine)
-    engine.dispose()
-    return name
+def databases(postgres_server: Engine) -> Databases:
+    """Empty catalogs on it."""
+    return Databases(postgres_server)
 
 
 _opened: list[weakref.ref[Engine]] = []
@@ -144,17 +154,16 @@ def catalogs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callabl
             folder = tmp_path / str(len(made)) if made else tmp_path
             engine = _copied(request.getfixturevalue("empty_catalog"), folder)
         else:
-            template = request.getfixturevalue("postgres_migrated")
-            server = request.getfixturevalue("postgres_server")
-            engine = open_catalog(_database(server, f"t_{uuid.uuid4().hex}", template))
+            engine = request.getfixturevalue("databases").take()
         made.append(engine)
         return engine
 
     yield make
     for engine in made:
-        engine.dispose()
-        if request.param != "sqlite":
-            _drop(request.getfixturevalue("postgres_server"), str(engine.url.database))
+        if request.param == "sqlite":
+            engine.dispose()
+        else:
+            request.getfixturevalue("databases").give_back(engine)
 
 
 @pytest.fixture
@@ -175,12 +184,6 @@ def _copied(empty_catalog: Path, folder: Path) -> Engine:
     folder.mkdir(exist_ok=True)
     shutil.copy(empty_catalog, folder)
     return open_catalog(catalog_url(folder))
-
-
-def _database(server: Engine, name: str, template: str = "template1") -> str:
-    with server.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
-    return server.url.set(database=name).render_as_string(hide_password=False)
 
 
 @pytest.fixture(scope="session")

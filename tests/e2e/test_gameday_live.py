@@ -9,7 +9,13 @@ from tests.e2e.live import staging
 from tests.service.waiting import until
 
 # Its jobs write every 12 seconds: beside other tests they are late, and rightly told.
-pytestmark = [pytest.mark.e2e, pytest.mark.alone]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.alone,
+    pytest.mark.nightly(
+        short="tests/service/gameday/test_whole.py::test_each_fault_is_told_once_to_who_can_mend_it"
+    ),
+]
 
 
 def test_each_fault_is_told_once_to_its_owner_and_ends(tmp_path: Path):

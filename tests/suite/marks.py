@@ -1,0 +1,41 @@
+"""Nightly tests: the repetitions that `make test` leaves to `make nightly`."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+COLLECTED = pytest.StashKey[list[pytest.Item]]()  # before any is deselected
+
+
+def check_marks(items: Sequence[pytest.Item]) -> list[str]:
+    """Return what is wrong with the marks of these tests, one sentence each.
+
+    A nightly test names its short form, `nightly(short="tests/…::test_…")`, which is a test that
+    `make test` runs. A test that runs alone is nightly. Where a short form's file is not among
+    `items`, only the file is looked for.
+    """
+    files = {item.path for item in items}
+    regular = [item for item in items if not item.get_closest_marker("nightly")]
+    names = {name for item in regular for name in _names(item)}
+    return list(dict.fromkeys(_find_wrong(items, files, names)))
+
+
+def _find_wrong(items: Sequence[pytest.Item], files: set[Path], names: set[str]) -> Iterator[str]:
+    for item in items:
+        mark = item.get_closest_marker("nightly")
+        if mark is None:
+            if item.get_closest_marker("alone"):
+                yield f"{item.nodeid} is `alone`, which `make test` does not run: mark it nightly"
+            continue
+        short = mark.kwargs.get("short", "")
+        path = item.config.rootpath / short.partition("::")[0]
+        if mark.args or set(mark.kwargs) != {"short"}:
+            yield f'{item.nodeid}: write pytest.mark.nightly(short="tests/…::test_…")'
+        elif not path.is_file() or (path in files and short not in names):
+            yield f"{item.nodeid}: its short form {short} is not a test that `make test` runs"
+
+
+def _names(item: pytest.Item) -> tuple[str, str]:
+    """Return its id with and without parameters."""
+    return item.nodeid, item.nodeid.partition("[")[0]

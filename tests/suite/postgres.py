@@ -1,0 +1,117 @@
+"""PostgreSQL databases that tests use in turn: emptying one costs less than creating one."""
+
+# ruff: noqa: S608 - the names in these statements are our own
+
+import uuid
+from typing import Final
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from lineage.catalog.engine import migrate, open_catalog
+
+_MOST_BYTES: Final = 64 << 20  # what a large test wrote would slow down those after it
+_KEPT: Final = "alembic_version"
+# Whatever a test may have changed of the tables: then the database is not used again.
+_SCHEMA: Final = f"""
+    SELECT
+        pg_database_size(current_database()) > {_MOST_BYTES},
+        md5(string_agg(said, ',' ORDER BY said))
+    FROM (
+        SELECT concat_ws(' ', c.relname, a.attname, a.atttypid, a.attnotnull, a.atthasdef)
+        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        WHERE c.relnamespace = 'public'::regnamespace AND NOT a.attisdropped
+        UNION ALL
+        SELECT pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE connamespace = 'public'::regnamespace
+        UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger
+        UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+        UNION ALL SELECT 'revision ' || version_num FROM {_KEPT}
+    ) AS everything (said)
+"""
+_RESTART: Final = "SELECT setval(seqrelid::regclass, seqstart, false) FROM pg_sequence"
+
+
+class Databases:
+    """Empty, migrated databases of one server, each with a name that no test had before.
+
+    A service that a test left behind connects to the name that it knows, which is gone.
+    """
+
+    def __init__(self, server: Engine) -> None:
+        """`server`: an engine in autocommit mode."""
+        self._server = server
+        self._free: list[str] = []
+        self._template = self._create("template1")
+        engine = self._open(self._template)
+        migrate(engine)
+        with engine.connect() as connection:
+            tables = connection.scalars(
+                text("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+            )
+            self._tables = sorted(set(tables) - {_KEPT})
+            self._schema = tuple(connection.execute(text(_SCHEMA)).one())
+            for each in self._tables:
+                # Emptied, a database would lack these rows.
+                assert not connection.scalar(text(f"SELECT count(*) FROM {each}")), each
+        engine.dispose()
+
+    def take(self) -> Engine:
+        """Return an engine of an empty database: one that was given back, or a new one."""
+        while self._free:
+            if engine := self._reuse(self._free.pop()):
+                return engine
+        return self._open(self._create(self._template))
+
+    def give_back(self, engine: Engine) -> None:
+        """Close the engine, and keep its database for another test."""
+        engine.dispose()
+        self._free.append(str(engine.url.database))
+
+    def _reuse(self, used: str) -> Engine | None:
+        """Return an engine of this database, emptied; None if its tables are not as they were."""
+        name = _new_name()
+        try:
+            self._disconnect(used)
+            self._run(f"ALTER DATABASE {used} RENAME TO {name}")
+        except DBAPIError:  # somebody connects to it again and again
+            self._drop(used)
+            return None
+        engine = self._open(name)
+        with engine.begin() as connection:
+            if self._is_unchanged(connection):
+                deletes = "; ".join(f"DELETE FROM {each}" for each in self._tables)
+                connection.exec_driver_sql(f"{deletes}; {_RESTART}")
+                return engine
+        engine.dispose()
+        self._drop(name)
+        return None
+
+    def _is_unchanged(self, connection: Connection) -> bool:
+        return tuple(connection.execute(text(_SCHEMA)).one()) == self._schema
+
+    def _create(self, template: str) -> str:
+        name = _new_name()
+        self._run(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
+    def _disconnect(self, name: str) -> None:
+        self._run(
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        )
+
+    def _drop(self, name: str) -> None:
+        # With the connections that a service left open: a hundred of them are all that there are.
+        self._run(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def _run(self, sql: str) -> None:
+        with self._server.connect() as connection:
+            connection.execute(text(sql))
+
+    def _open(self, name: str) -> Engine:
+        url = self._server.url.set(database=name)
+        return open_catalog(url.render_as_string(hide_password=False))
+
+
+def _new_name() -> str:
+    return f"t_{uuid.uuid4().hex}"

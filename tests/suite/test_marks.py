@@ -1,0 +1,78 @@
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.suite.marks import COLLECTED, check_marks
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = "tests/suite/test_marks.py"
+
+
+def _item(name: str, *marks: pytest.MarkDecorator, file: str = HERE) -> SimpleNamespace:
+    by_name = {each.name: each.mark for each in marks}
+    return SimpleNamespace(
+        nodeid=f"{file}::{name}",
+        path=ROOT / file,
+        config=SimpleNamespace(rootpath=ROOT),
+        get_closest_marker=by_name.get,
+    )
+
+
+def _nightly(short: str) -> pytest.MarkDecorator:
+    return pytest.mark.nightly(short=short)
+
+
+def test_every_nightly_test_names_a_short_form_that_make_test_runs(request: pytest.FixtureRequest):
+    """`make test` collects all tests: none of them breaks a rule of the marks."""
+    assert check_marks(request.config.stash[COLLECTED]) == []
+
+
+@pytest.mark.parametrize("short", [f"{HERE}::test_one", f"{HERE}::test_one[2]"])
+def test_a_short_form_may_be_a_function_or_one_of_its_parameters(short: str):
+    """Both name something that runs."""
+    items = [_item("test_one[2]"), _item("test_long[200]", _nightly(short))]
+
+    assert check_marks(items) == []
+
+
+@pytest.mark.parametrize(
+    ("short", "why"),
+    [
+        (f"{HERE}::test_two", "a function that does not exist"),
+        (f"{HERE}::test_one[3]", "a parameter that does not exist"),
+        (f"{HERE}::test_long", "itself"),
+        (f"{HERE}::test_other", "another nightly test"),
+        ("tests/suite/test_nothing.py::test_one", "a file that does not exist"),
+        ("test_one", "no path"),
+        ("", "nothing"),
+    ],
+)
+def test_a_short_form_that_make_test_does_not_run_is_reported(short: str, why: str):
+    """With the test and what it names."""
+    items = [
+        _item("test_one[2]"),
+        _item("test_other", _nightly(f"{HERE}::test_one")),
+        _item("test_long", _nightly(short)),
+    ]
+
+    assert check_marks(items) == [
+        f"{HERE}::test_long: its short form {short} is not a test that `make test` runs"
+    ], why
+
+
+@pytest.mark.parametrize(
+    "mark", [pytest.mark.nightly, pytest.mark.nightly("tests"), pytest.mark.nightly(like="tests")]
+)
+def test_a_nightly_mark_without_a_short_form_is_reported(mark: pytest.MarkDecorator):
+    """With what to write."""
+    assert check_marks([_item("test_long", mark)]) == [
+        f'{HERE}::test_long: write pytest.mark.nightly(short="tests/…::test_…")'
+    ]
+
+
+def test_a_test_that_runs_alone_is_nightly():
+    """`make test` runs no test alone, so one that is not nightly would never run."""
+    assert check_marks([_item("test_one", pytest.mark.alone)]) == [
+        f"{HERE}::test_one is `alone`, which `make test` does not run: mark it nightly"
+    ]

@@ -1,0 +1,14 @@
+"""How tests are spread over workers."""
+
+import pytest
+
+
+@pytest.mark.xdist_group("e2e")
+def test_a_group_has_one_worker(request: pytest.FixtureRequest):
+    """Workers without `--dist loadgroup` would run several real Sparks and kills at once.
+
+    pytest 9.2 with xdist 3.8 loses the groups without a message.
+    """
+    has_workers = hasattr(request.config, "workerinput")
+
+    assert request.node.nodeid.endswith("@e2e") is has_workers
