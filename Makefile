@@ -12,7 +12,7 @@ demo: ## a small shop of real Spark jobs, watched: shows the SLIs (ARGS=--once e
 	@lineward demo $(ARGS)
 
 # Three workers on two cores: one of them waits, for real clocks or for processes, at almost any time.
-LONG := LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30
+LONG := LINEWARD_EXAMPLES=all LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30
 SPREAD := -n 3 --dist loadgroup --no-loadscope-reorder
 
 test: ## everything that CI runs: check, then all tests but the nightly repetitions

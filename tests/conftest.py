@@ -15,8 +15,10 @@ from sqlalchemy import Connection, Engine, event, text
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from slis.session import open_session
+from tests.suite.classes import INTERPRETED, java_options
+from tests.suite.disks import small_disk
 from tests.suite.durations import Recorder
-from tests.suite.marks import COLLECTED
+from tests.suite.marks import COLLECTED, mark_postgres_nightly
 from tests.suite.postgres import Databases
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,19 +26,14 @@ MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
 # Tests end before what Java's second compiler makes pays: a fifth of the suite's CPU.
 # (Alone, it would have a fifth of the room for compiled code, which half an hour of plans fills.)
 _FIRST_COMPILER_ONLY = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-os.environ.setdefault("JDK_JAVA_OPTIONS", _FIRST_COMPILER_ONLY)
-# Nor is a plan worth compiling that sees three rows once. Processes of their own compile theirs.
-_INTERPRETED = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
+os.environ.setdefault("JDK_JAVA_OPTIONS", f"{_FIRST_COMPILER_ONLY} {java_options()}".strip())
 # How long an example takes says how busy the machine is, and nothing of what it shows.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
 
 # A group has one worker, and the longest groups begin first: the last ones to end are short.
-_LONG = ["e2e", "faults", "clocks"]
+_LONG = ["clocks", "e2e", "e2e-spark", "faults"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,10 +51,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Give each test its group: real Spark jobs, kills, or the tests of its file."""
+    """Give each test its group: real Spark jobs, kills, or the tests of its file.
+
+    On PostgreSQL it may be nightly.
+    """
     if not item.get_closest_marker("xdist_group"):
-        slow = next((name for name in ("e2e", "faults") if item.get_closest_marker(name)), None)
-        item.add_marker(pytest.mark.xdist_group(slow or item.path.stem))
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+    mark_postgres_nightly(item)
+
+
+def _group(item: pytest.Item) -> str:
+    if item.get_closest_marker("e2e"):
+        return "e2e-spark" if _uses_spark(item) else "e2e"
+    return "faults" if item.get_closest_marker("faults") else item.path.stem
+
+
+def _uses_spark(item: pytest.Item) -> bool:
+    return "spark" in getattr(item, "fixturenames", ())
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -75,14 +85,14 @@ def _place(item: pytest.Item) -> int:
     [group] = next(item.iter_markers("xdist_group")).args
     if group in _LONG:
         return _LONG.index(group)
-    return len(_LONG) + ("spark" not in getattr(item, "fixturenames", ()))
+    return len(_LONG) + (not _uses_spark(item))
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session of the run: starting Spark costs more than most tests."""
     session = open_session(warehouse=tmp_path_factory.mktemp("warehouse"))
-    for name, value in _INTERPRETED.items():
+    for name, value in INTERPRETED.items():
         session.conf.set(name, value)
     yield session
     session.stop()
@@ -176,6 +186,21 @@ def catalog(catalogs: Callable[[], Engine]) -> Engine:
 def embedded(tmp_path: Path, empty_catalog: Path) -> Iterator[Engine]:
     """A catalog on SQLite in `tmp_path`: what both kinds answer alike need not be asked twice."""
     engine = _copied(empty_catalog, tmp_path)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 16 MiB, which a test may fill."""
+    with small_disk(tmp_path / "disk") as path:
+        yield path
+
+
+@pytest.fixture
+def on_disk(disk: Path, empty_catalog: Path) -> Iterator[Engine]:
+    """A catalog on SQLite on that disk."""
+    engine = _copied(empty_catalog, disk)
     yield engine
     engine.dispose()
 

@@ -8,6 +8,7 @@ from slis.accuracy.catalog import compare
 from tests.e2e.kinds import Estate, events_of
 from tests.slis.stream.spools import rows
 
+_SAME_SQL = "the SQL of evidence: tests/slis/evidence and the first tests of this file run on it"
 pytestmark = pytest.mark.e2e
 
 _WRITES = """
@@ -91,6 +92,7 @@ def test_the_edges_that_the_listener_told_are_checked_against_the_log(estate, ra
     assert compare(estate.spark, estate.catalog, estate.now) == 0
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_without_a_listener_every_kind_of_output_is_known_from_its_log(estate, ran_alone):
     """But what RDDs write, and tables whose database Spark hides: no log names those."""
     found = estate.scan(ran_alone / "logs")
@@ -110,6 +112,7 @@ def test_without_a_listener_every_kind_of_output_is_known_from_its_log(estate, r
     assert estate.rows(_FAILED) == {("never", True)}
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 @pytest.mark.parametrize("first", ["events", "evidence"])
 def test_the_order_of_events_and_evidence_makes_no_difference(estate, ran, first):
     """What stood for events that came late is gone without a trace."""
@@ -130,6 +133,7 @@ def test_the_order_of_events_and_evidence_makes_no_difference(estate, ran, first
     assert rows(estate.catalog, "SELECT count(*) FROM edge WHERE runs <> 1") == [(0,)]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_second_look_finds_nothing_new(estate, ran):
     """A log that did not change is not read again, and what it said is not told twice."""
     estate.land(events_of(ran))
@@ -140,6 +144,7 @@ def test_a_second_look_finds_nothing_new(estate, ran):
     assert (again.files, again.runs_changed) == (0, 0)
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_truncated_log_gives_what_it_has_and_says_so(estate, ran, tmp_path):
     """Cut in the middle of a line: the executions before it are known."""
     whole = next((ran / "logs").rglob("events_1_*")).read_bytes()
@@ -159,6 +164,7 @@ def test_a_truncated_log_gives_what_it_has_and_says_so(estate, ran, tmp_path):
     assert written < _BY_PLAN
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 @pytest.mark.parametrize("codec", ["lz4", "lzf", "snappy", "zstd"])
 def test_every_codec_of_spark_is_read_and_a_cut_one_gives_what_it_has(estate, ran, tmp_path, codec):
     """Spark frames its blocks in its own ways; the file's last third is missing."""

@@ -17,6 +17,7 @@ from slis.evaluation_input import position
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day
 
+_SAME_SQL = "the SQL of an evaluation: the others of this file run on it"
 POLICY = Policy(
     datasets=(
         DatasetRule("shop/core.orders", tier="critical", limit="2h", owner="sales"),
@@ -32,6 +33,7 @@ def _counters(rows):
     }
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_an_empty_catalog_gives_no_sample(spark, catalog):
     """No datasets, reads or events: no counter, no ratio, no state; the evaluation is noted."""
     rows = CatalogRows(catalog, day(0))
@@ -119,6 +121,7 @@ def test_an_evaluation_survives_every_stored_time(spark, catalog, stored):
     assert states[odd]["state"] != "good" or stored > 0
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_states_keep_since_while_state_and_reason_stay(spark, catalog):
     """Bad from 13:00 on, seen again at 14:00: since 13:00, with an age of its own; then good."""
     rows = CatalogRows(catalog, day(0))
@@ -179,6 +182,7 @@ def _evaluated_all_along(rows, hours):
             connection.execute(tables.sli_hour.insert(), {**at, **seconds})
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_an_evaluation_that_was_overtaken_writes_nothing(spark, catalog, monkeypatch):
     """Two pipelines by mistake: what one counted the other must not count again."""
     rows = CatalogRows(catalog, day(0))
@@ -234,6 +238,7 @@ def test_limits_are_learned_in_the_evaluation_that_finds_new_writes(spark, catal
     assert _state(rows) == ("good", "learned")
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_single_write_has_nothing_to_teach(spark, catalog):
     """It has no gap before it; the first evaluation of a young estate is the quicker for it."""
     rows = CatalogRows(catalog, day(0))
@@ -250,6 +255,7 @@ def _state(rows):
     return row["state"], row["limit_origin"]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_restored_catalog_counts_on_under_its_new_epoch(spark, catalog):
     """Whoever restores takes the epoch away; the old one's counters stay as they were."""
     rows = CatalogRows(catalog, day(0))

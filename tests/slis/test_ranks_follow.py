@@ -13,6 +13,7 @@ from slis import dataset_policies
 from slis.dataset_states import StateChanges, change_states
 from slis.stream.rekey import move
 from tests.slis.ranked import gravest, marked, ranked, ranks_due
+from tests.suite.examples import examples
 
 _KEYS = range(5)
 _UNTOLD = dict.fromkeys(("reason", "evidence", "limit_seconds", "limit_origin", "age_seconds"))
@@ -59,7 +60,7 @@ def _do(catalog: Engine, what: str, told) -> None:
             move(connection, told[1:], told[0])
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(done=st.lists(_DONE, min_size=1, max_size=8))
 def test_ranks_follow_whatever_is_judged_declared_or_folded(catalog, done):
     """After each step, also where a dataset is judged that was folded into another meanwhile."""

@@ -8,6 +8,13 @@ import pytest
 COLLECTED = pytest.StashKey[list[pytest.Item]]()  # before any is deselected
 
 
+def mark_postgres_nightly(item: pytest.Item) -> None:
+    """Make a test on PostgreSQL nightly where its mark says so; its short form is on SQLite."""
+    if item.get_closest_marker("postgres") and item.get_closest_marker("postgres_nightly"):
+        short = item.nodeid.replace("postgresql", "sqlite")
+        item.add_marker(pytest.mark.nightly(short=short))
+
+
 def check_marks(items: Sequence[pytest.Item]) -> list[str]:
     """Return what is wrong with the marks of these tests, one sentence each.
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from alerts.incidents.estate import MICROS
 from alerts.incidents.steps import Command
 from tests.alerts.incidents.stories import OUTAGE, Story, found
+from tests.suite.examples import examples
 
 FAULTS = st.lists(
     st.tuples(
@@ -30,7 +31,7 @@ INSTANTS = st.lists(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(INSTANTS)
 def test_whatever_happens(instants):
     """Revisions grow by one, each change is told in its state, and no root is open twice."""

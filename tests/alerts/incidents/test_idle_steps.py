@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.alerts.incidents.stories import OUTAGE, Story, found
+from tests.suite.examples import examples
 
 _WAITS = found("B", "waiting", unknown="upstream_unknown")
 _REST = found("B", "silent")
@@ -90,7 +91,7 @@ _SETS = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(_SETS)
 def test_repeated_input_settles(instants):
     """Whatever came before, most steps with one and the same input change no incident.

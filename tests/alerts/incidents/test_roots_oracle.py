@@ -11,6 +11,7 @@ from alerts.incidents import groups, links, walk
 from alerts.incidents.kinds import IS_OF_RUN
 from alerts.incidents.roots import clusters
 from tests.alerts.incidents.estates import HOUR, bad, made, row
+from tests.suite.examples import examples
 
 # Reason, its SLI, and what it explains: downstream, and of the same job or dataset.
 ABSENT = {"silent", "upstream_late", "job_missing"}
@@ -216,7 +217,7 @@ def rows_of(rows):
     return [row(name, **said) for name, said in rows.items()]
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(
     FACTS,
     st.lists(st.tuples(NODES, NODES), max_size=16),

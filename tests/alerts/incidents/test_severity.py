@@ -12,6 +12,7 @@ from alerts.incidents.severity import SeverityRules, TierRule, impact, severity
 from lineage.graph import Graph
 from lineage.states import TIERS
 from tests.alerts.incidents.estates import HOUR, bad, edges, key, made, row
+from tests.suite.examples import examples
 
 NOW = 20 * HOUR
 
@@ -151,7 +152,7 @@ def test_a_part_of_the_service_pages():
 NODES = st.integers(1, 8)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @drawn(
     st.lists(st.tuples(NODES, NODES), max_size=20),
     st.lists(st.sampled_from(["critical", "important", "optional"]), min_size=8, max_size=8),

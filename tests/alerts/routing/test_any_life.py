@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from alerts.incidents.steps import Command
 from tests.alerts.incidents.stories import found, root
 from tests.alerts.routing.town import Town, outage, theirs
+from tests.suite.examples import examples
 
 OWNERS = ("shop", "pay", "chat", None)
 _FAULTS = st.builds(
@@ -89,7 +90,7 @@ def by_alert(town):
     return kinds
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(_STEPS, st.sampled_from(["direct", "alertmanager"]))
 @example(
     [(40, [found("a", owner="pay", level="page")], False, None)] * 3
@@ -111,7 +112,7 @@ def test_whatever_happens_nobody_is_rung_twice_and_nothing_is_untold(steps, mode
         assert kinds[-1] in {"resolved", "handed_over"}
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(_STEPS)
 def test_what_comes_back_and_stays_rings_one_person_twice_and_no_more(steps):
     """As it is set usually: a third time nobody is rung for one fault."""
@@ -123,7 +124,7 @@ def test_what_comes_back_and_stays_rings_one_person_twice_and_no_more(steps):
     assert all(telling.rings <= 3 for telling in town.tellings.values())
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(_STEPS)
 def test_each_owner_downstream_has_one_notice_an_hour(steps):
     """And none while the platform, or the root's owner, is whom it would go to."""

@@ -5,6 +5,7 @@ import pytest
 from slis.evidence import counted
 from tests.slis.evidence.estates import Estate, event, execution, stage, write
 
+_SAME_SQL = "the SQL of evidence: test_join.py and two tests of this file run on it"
 _ROWS = """
     SELECT d.name, io.rows, io.evidence_rows, io.evidence_bytes FROM run_io io
     JOIN dataset d ON d.dataset_key = io.dataset_key WHERE io.direction = 'write' ORDER BY 1
@@ -28,6 +29,7 @@ def test_rows_are_of_the_output_that_the_plan_names(estate):
     assert estate.rows(_ROWS) == [("out", None, 11, 110)]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_what_a_command_runs_writes_the_output_of_the_command(estate):
     """A JDBC save: the command names the table, an execution of its own has the rows."""
     estate.land(event("START", 0), event("COMPLETE", 1))
@@ -39,6 +41,7 @@ def test_what_a_command_runs_writes_the_output_of_the_command(estate):
     assert estate.rows(_ROWS) == [("out", None, 5, 50)]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_micro_batch_wrote_to_its_sink(estate):
     """Which its progress names, and no plan."""
     stages = [stage(0, 5, execution_id=0)]
@@ -58,6 +61,7 @@ def _two_tables(estate):
     estate.join()
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_rows_that_may_be_of_either_output_are_of_none(estate):
     """Nobody can say which."""
     _two_tables(estate)
@@ -65,6 +69,7 @@ def test_rows_that_may_be_of_either_output_are_of_none(estate):
     assert estate.rows(_ROWS) == [("more", None, None, None), ("out", None, None, None)]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_without_that_rule_both_outputs_would_have_the_rows_of_one(estate, monkeypatch):
     """The mutant of the test before."""
     mutant = counted.COUNT.replace("o.outputs = 1", "o.outputs > 0")
@@ -75,6 +80,7 @@ def test_without_that_rule_both_outputs_would_have_the_rows_of_one(estate, monke
     assert {row[2] for row in estate.rows(_ROWS)} == {5}
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_rows_that_may_have_gone_to_an_unknown_output_are_of_none(estate):
     """A table whose database Spark hides, beside one file."""
     inner = execution(1, after=0.1, lasts=0.5, root_execution_id=0)
@@ -87,6 +93,7 @@ def test_rows_that_may_have_gone_to_an_unknown_output_are_of_none(estate):
     assert {row[2] for row in estate.rows(_ROWS)} == {None}
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 @pytest.mark.parametrize("failed", [0, 1])
 def test_what_failed_has_written_nothing_that_is_known(estate, failed):
     """The command, or what it ran: what was written may have been taken back."""
@@ -100,6 +107,7 @@ def test_what_failed_has_written_nothing_that_is_known(estate, failed):
     assert estate.rows(_ROWS) == [("out", None, None, None)]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_stage_that_two_passes_tell_of_is_one(estate):
     """Submitted in one file, ended in the next; the next is read again while it grows."""
     estate.log(execution(lasts=None), touched=[write()], stages=[stage(0, execution_id=0)])

@@ -9,6 +9,7 @@ from slis.settings import Place, Settings
 from slis.stream.prune import prune
 from tests.slis.evidence.estates import NOON, Estate, event, execution, stage, write
 
+_SAME_SQL = "the SQL of evidence: the other tests of this file run on it"
 _WRITES = """
     SELECT d.name, w.is_reported, w.root_run_id FROM dataset_write w
     JOIN dataset d ON d.dataset_key = w.dataset_key ORDER BY 1
@@ -35,6 +36,7 @@ def test_a_failure_that_its_events_call_a_success_takes_the_write_back(estate):
     assert estate.rows(failed) == [("r1", "[DUPLICATE] no")]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_another_start_is_another_run(estate):
     """A millisecond off: the failure is not this run's."""
     estate.land(event("START", 0.001), event("COMPLETE", 1.001))
@@ -94,6 +96,7 @@ def test_what_no_event_names_stands_in_the_run_of_its_execution(estate):
     ]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_an_execution_that_has_not_ended_or_settled_says_nothing_yet(estate):
     """It may fail, and its events may be on their way."""
     estate.log(execution(lasts=None), execution(1, after=1), touched=[write(), write(1)])
@@ -104,6 +107,7 @@ def test_an_execution_that_has_not_ended_or_settled_says_nothing_yet(estate):
     assert estate.rows(_WRITES) == [("out", False, "app-1")]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_without_the_join_by_time_a_failure_would_stay_a_success(estate, monkeypatch):
     """The mutant of the first test."""
     monkeypatch.setattr(match, "_TOLD", ())

@@ -13,6 +13,7 @@ from slis.stream.run_details import (
     spark_conf_of,
 )
 
+_SAME_SQL = "the SQL of a batch, which test_runs.py and test_datasets.py run on it"
 _DETAILS = """
     SELECT code_version, code_url, code_path, code_tag, code_branch, job_version, engine_version,
         spark_conf, parameters FROM run
@@ -40,6 +41,7 @@ def _event(kind, at, outputs):
     return event
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_run_tells_its_code_its_engine_and_its_settings(lander, catalog, at):
     """Whatever event named them; nothing of it that may hold a credential."""
     lander.land(run_event("START", at(8)), _event("COMPLETE", at(9), ["t"]))
@@ -53,6 +55,7 @@ def test_a_run_tells_its_code_its_engine_and_its_settings(lander, catalog, at):
     ]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_write_bears_the_code_version_and_the_schema_that_its_run_named(lander, catalog, at):
     """A write of a run that names neither has neither."""
     schema = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
@@ -94,6 +97,7 @@ def test_a_checksum_is_kept_where_a_producer_gives_one(lander, catalog, at):
     }
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_which_run_read_which_version_is_known(lander, catalog, at):
     """Two runs, two versions of one table."""
     for hour, version in ((8, "1"), (9, "2")):

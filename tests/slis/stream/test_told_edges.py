@@ -7,6 +7,7 @@ from lineage import origins
 from slis.stream import batch, told
 from slis.stream.lineage_facets import sources_by_target, sources_of
 
+_SAME_SQL = "the SQL of a batch that tells edges: two tests of this file run on it"
 _EDGES = """
     SELECT u.name, d.name, e.job_name, e.runs FROM edge e
     JOIN dataset u ON u.dataset_key = e.upstream_key
@@ -68,6 +69,7 @@ def test_the_lineage_facet_of_a_job_event_declares_edges_of_entities_and_of_fiel
     assert rows(catalog, _TOLD) == []
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_an_entry_would_be_lost_in_the_product_if_that_were_kept(lander, catalog, at, monkeypatch):
     """The mutant of the test above: nothing stands for the product of inputs and outputs."""
     monkeypatch.setattr(told.ToldEdges, "_targets", lambda _self, _lineage: set())
@@ -92,6 +94,7 @@ def test_the_lineage_facet_of_a_dataset_declares_by_a_job_event_and_by_its_own(l
     ]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 @pytest.mark.parametrize("is_reversed", [False, True], ids=["inputs first", "outputs first"])
 def test_what_column_lineage_and_inputs_agree_on_leaves_no_row(lander, catalog, at, is_reversed):
     """In one batch whatever the order; what inputs do not name is kept, itself excepted."""
@@ -105,6 +108,7 @@ def test_what_column_lineage_and_inputs_agree_on_leaves_no_row(lander, catalog, 
     assert rows(catalog, "SELECT count(*) FROM dataset WHERE name = 'b'") == [(0,)]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_column_lineage_may_name_an_input_by_its_other_name(lander, catalog, at):
     """A table by its name in the metastore, of which no event reports."""
     lander.land(
@@ -137,6 +141,7 @@ def test_the_lineage_facet_of_a_run_is_held_against_its_inputs(lander, catalog, 
     assert [row[:2] for row in rows(catalog, _EDGES)] == [("a", "t")]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_history_loads_are_held_against_nobody(lander, catalog, at):
     """Nobody mends a run of the past."""
     event = run_event("COMPLETE", at(9), outputs=[("t", _columns("b"))])
@@ -153,6 +158,7 @@ def test_a_facet_that_is_none_names_nothing(raw):
     assert sources_by_target(raw) == {}
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_one_odd_entry_does_not_hide_the_others(lander, catalog, at):
     """The event is taken with what can be read of it."""
     odd = {"inputs": [5, {"type": 1}, _source(""), _source("b")], "fields": {"id": 5}}
@@ -163,6 +169,7 @@ def test_one_odd_entry_does_not_hide_the_others(lander, catalog, at):
     assert rows(catalog, _EDGES) == [("b", "u", "declared", 0)]
 
 
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_batches_without_such_facets_take_no_job_of_spark_for_them(
     lander, catalog, at, monkeypatch
 ):
