@@ -7,16 +7,18 @@ import structlog
 from collector.parent import Parent, listen
 from collector.settings import read, read_token
 from lineage.environment import InvalidSettingError
+from lineage.logs import log_to_stderr
 
 _log = structlog.get_logger()
 
 
 def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
+    log_to_stderr()
     try:
         settings = read()
         read_token(settings.limits)
-        settings.place.data_dir.mkdir(parents=True, exist_ok=True)
+        settings.place.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         listening = listen(settings.place)
     except (InvalidSettingError, OSError) as error:
         _log.error("collector_cannot_start", reason=str(error))

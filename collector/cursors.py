@@ -1,25 +1,12 @@
 """How far the readers of the spool have come."""
 
-from typing import NamedTuple
-
 from sqlalchemy import select
 
+from collector.high_water import Cursors
 from collector.settings import Place
 from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.catalog.tables import reader_cursor
 from lineage.catalog.tables.marquez import READER
-
-
-class Cursors(NamedTuple):
-    """Sequence numbers that readers have passed.
-
-    Attributes:
-        lowest: every reader has.
-        needed: every reader has whose events nobody else keeps: all but the one that forwards.
-    """
-
-    lowest: int
-    needed: int
 
 
 def read_cursors(place: Place) -> Cursors | None:
@@ -44,4 +31,5 @@ def read_cursors(place: Place) -> Cursors | None:
     if not found:
         return None
     needed = min(found.values())
-    return Cursors(min(needed, forwarded) if place.forwards else needed, needed)
+    lowest = min(needed, forwarded) if place.forwards else needed
+    return Cursors(lowest, needed, max(forwarded, *found.values()))

@@ -43,6 +43,13 @@ class UnauthorizedError(RefusedError):
     headers = (("www-authenticate", "Bearer"),)
 
 
+class ForeignRequestError(RefusedError):
+    """A browser sends it for another site."""
+
+    status = 403
+    reason = "cross_site"
+
+
 class NotFoundError(RefusedError):
     """No such route."""
 
@@ -66,11 +73,25 @@ class TooSlowError(RefusedError):
 
 
 class TooLargeError(RefusedError):
-    """Over a bound in bytes, as sent or inflated."""
+    """Over a bound in bytes, as sent or inflated.
+
+    Attributes:
+        head: the first bytes of the body, as far as they were read.
+        body_bytes: its size, as far as it is known.
+    """
 
     status = 413
     reason = "too_large"
     headers = (("connection", "close"),)
+    head = b""
+    body_bytes = 0
+
+
+class TooManyError(RefusedError):
+    """Over a bound in JSON values, or in the events of a batch."""
+
+    status = 413
+    reason = "too_many"
 
 
 class EncodingError(RefusedError):
@@ -86,3 +107,16 @@ class UnavailableError(RefusedError):
     status = 503
     reason = "spool_unavailable"
     headers = (("retry-after", "1"),)
+
+
+class BusyError(UnavailableError):
+    """The requests in flight hold as many bytes as they may."""
+
+    reason = "busy"
+
+
+class ClientGoneError(RefusedError):
+    """Nobody waits for the answer any more; the work on it ends."""
+
+    reason = "client_gone"
+    headers = (("connection", "close"),)

@@ -87,8 +87,17 @@ def parse(body: bytes, limits: Limits) -> Event:
 
     Raises:
         InvalidEventError: not JSON, too deep, or not an event; names the JSON path.
+        TooManyError: more JSON values than an event may have.
     """
+    json_text.check_values(body, limits.max_values)
     json_text.check_depth(body, limits.max_depth)
+    kind, may_repeat = _judge(body, limits)
+    # The decoded value is gone by now: it may be many times as large as the body.
+    return Event(kind, body, json_text.count_repeated_keys(body) if may_repeat else 0)
+
+
+def _judge(body: bytes, limits: Limits) -> tuple[str, bool]:
+    """Return the kind of event, and whether keys of it may be repeated."""
     value = json_text.decode(body)
     kind, struct = _kind(value)
     try:
@@ -97,7 +106,7 @@ def parse(body: bytes, limits: Limits) -> Event:
         raise _invalid(error, value) from error
     _check_time(event, value)
     _check_names(event, limits.max_name_bytes)
-    return Event(kind, body, json_text.duplicate_keys(body, value))
+    return kind, json_text.may_repeat_keys(body, value)
 
 
 def _invalid(error: msgspec.ValidationError, value: object) -> InvalidEventError:

@@ -5,7 +5,7 @@ import re
 
 import msgspec
 
-from collector.errors import InvalidEventError
+from collector.errors import InvalidEventError, TooManyError
 from collector.locate import path_at
 
 _decoder = msgspec.json.Decoder()
@@ -35,6 +35,20 @@ def check_depth(body: bytes, max_depth: int) -> None:
         if depth > max_depth:
             detail = f"$: nested deeper than {max_depth}"
             raise InvalidEventError(detail, path="$", reason="too_deep")
+
+
+def check_values(body: bytes, max_values: int) -> None:
+    """Reject more JSON values than may be decoded: each becomes an object of up to 240 bytes.
+
+    A value follows a comma or an opening bracket: what is counted is never less than there are.
+    Those inside of strings count too.
+
+    Raises:
+        TooManyError: more than `max_values`.
+    """
+    if len(body) > max_values and sum(body.count(mark) for mark in (b",", b"[", b"{")) > max_values:
+        detail = f"$: more than {max_values} JSON values: send fewer or smaller events"
+        raise TooManyError(detail, path="$")
 
 
 def decode(body: bytes) -> object:
@@ -78,19 +92,21 @@ def _first_bad_number(body: bytes) -> int:
     return len(body)
 
 
-def duplicate_keys(body: bytes, value: object) -> int:
-    """Keys that an object of the body repeats.
+def may_repeat_keys(body: bytes, value: object) -> bool:
+    """Whether an object of the body may repeat a key; the decoded value has each key once.
 
-    The decoded value has each key once. Written anew, it is the body itself where the Spark
-    listener wrote that; else it has as many quotation marks as a body without repeats. Else a slow
-    and exact count decides, as it does where marks are written as numbers, which could make up for
-    those of a repeat.
+    Written anew, it is the body itself where the Spark listener wrote that; else it has as many
+    quotation marks as a body without repeats. Where marks are written as numbers, which could make
+    up for those of a repeat, only a count decides.
     """
     anew = _encoder.encode(value)
     if anew == body:
-        return 0
-    if body.count(b'"') == anew.count(b'"') and b"\\u0022" not in body:
-        return 0
+        return False
+    return body.count(b'"') != anew.count(b'"') or b"\\u0022" in body
+
+
+def count_repeated_keys(body: bytes) -> int:
+    """Count the keys that an object of the body repeats: slow, and exact."""
     repeats = 0
 
     def count(pairs: list[tuple[str, object]]) -> None:

@@ -2,9 +2,10 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Sequence
 
 from collector import metrics
-from collector.errors import RefusedError, UnavailableError
+from collector.errors import UnavailableError
 from collector.events import Event
 from collector.spool import Spool
 from collector.writes import Rejected, Write
@@ -19,43 +20,45 @@ class Landing:
         self._loop = loop
         self._spool: Spool | None = None
         self._gathered: list[Write] = []
+        self._reason = "the spool is being opened: send the event again"
 
     def attach(self, spool: Spool) -> None:
         """Send rows there from now on."""
         self._spool = spool
 
-    async def land(self, events: list[Event], origin: str, *, requeued: int | None = None) -> None:
-        """Store events in one commit, in their order; repeats of stored ones are no error.
+    def explain(self, reason: str) -> None:
+        """Say why nothing can be stored now."""
+        self._reason = reason
+
+    async def land(
+        self,
+        events: Sequence[Event],
+        origin: str,
+        *,
+        rejected: Sequence[Rejected] = (),
+        requeued: int | None = None,
+    ) -> None:
+        """Store events and rejected bodies in one commit, in their order.
 
         Args:
-            events: sound ones.
+            events: valid ones; repeats of stored ones are no error.
             origin: of `lineage.origins`.
-            requeued: number under which the first was kept as refused, and is no more.
+            rejected: are kept with their reasons.
+            requeued: number under which the first was kept as rejected, and is no more.
 
         Raises:
-            UnavailableError: the spool could not; nothing of them is kept.
+            UnavailableError: the spool could not; nothing of them is kept, and the sender is asked
+                to come again.
         """
         spool = self._ready()
         waiter: _Waiter = self._loop.create_future()
         rows = tuple(spool.event_row(event, origin) for event in events)
+        kept = tuple(spool.rejected_row(one) for one in rejected)
         struck = () if requeued is None else ((requeued, events[0].body),)
-        self._submit(spool, Write(rows, (), waiter, struck))
+        self._submit(spool, Write(rows, kept, waiter, struck))
         await waiter
         if repeats := sum(event.duplicate_keys for event in events):
             metrics.DUPLICATE_KEYS.inc(repeats)
-
-    async def reject(self, error: RefusedError, body: bytes, origin: str) -> None:
-        """Keep a refused body with its reason, and the origin that it came with.
-
-        Raises:
-            UnavailableError: it could not be kept; the sender is asked to come again.
-        """
-        spool = self._ready()
-        told = (error.reason, error.path, error.detail)
-        rejected = Rejected(*told, body, len(body), origin)
-        waiter: _Waiter = self._loop.create_future()
-        self._submit(spool, Write((), (spool.rejected_row(rejected),), waiter))
-        await waiter
 
     def _submit(self, spool: Spool, write: Write) -> None:
         # What one turn of the event loop brings shares an fsync, and one waking of the writer.
@@ -69,8 +72,7 @@ class Landing:
 
     def _ready(self) -> Spool:
         if self._spool is None or self._spool.broken.is_set():
-            detail = "the spool is being opened: send the event again"
-            raise UnavailableError(detail)
+            raise UnavailableError(self._reason)
         return self._spool
 
     def committed(self, group: list[Write], stored: int, seconds: float) -> None:

@@ -1,106 +1,175 @@
 """Reads a request's body within its bounds: bytes as sent, bytes inflated, seconds."""
 
-import hmac
+import contextlib
 import zlib
 
+import msgspec
+
+from collector.admission import encoding
 from collector.deadlines import Deadlines
 from collector.errors import (
-    EncodingError,
+    BusyError,
+    ClientGoneError,
     MalformedRequestError,
+    RefusedError,
     TooLargeError,
     TooSlowError,
-    UnauthorizedError,
 )
+from collector.in_flight import Reservation
 from collector.rsgi import Http, Scope
 
+# As many connections as there may be hold 64 MiB of these; only what is larger is counted.
+_SMALL_BYTES = 16_384
+# A client sends the whole body before it looks at the answer, and a connection that is closed
+# before that is a reset to it: the answer is lost. So much is read and dropped first.
+_MAX_DROPPED_BYTES = 67_108_864
 _GZIP = 31  # zlib's window bits for a gzip header
 
 
-def check_host(scope: Scope) -> None:
-    """Refuse a request that names no host, or two (RFC 9112, 3.2).
+class Bounds(msgspec.Struct, frozen=True):
+    """What one body may be.
 
-    Framing is hyper's: it refuses what could be read in two ways, but for Content-Length beside
-    Transfer-Encoding; of these it hides the former, and closes the connection after the answer.
-
-    Raises:
-        MalformedRequestError: no Host, or several.
+    Attributes:
+        max_bytes: as sent.
+        max_inflated_bytes: after gzip.
+        max_head_bytes: kept of a body that is larger.
     """
-    hosts = len(scope.headers.get_all("host"))
-    if hosts > 1 or not (hosts or scope.authority):
-        detail = f"{hosts} Host headers: one is required"
-        raise MalformedRequestError(detail)
 
-
-def check_token(scope: Scope, token: bytes | None) -> None:
-    """Let the bearer of the token pass; anyone, where none is configured.
-
-    Raises:
-        UnauthorizedError: no token, or another one.
-    """
-    if token is None:
-        return
-    given = (scope.headers.get("authorization") or "").encode()
-    if not hmac.compare_digest(given, b"Bearer " + token):
-        detail = "expected Authorization: Bearer with the token of LINEWARD_COLLECTOR_TOKEN_FILE"
-        raise UnauthorizedError(detail)
+    max_bytes: int
+    max_inflated_bytes: int
+    max_head_bytes: int
 
 
 async def read(
-    scope: Scope,
-    protocol: Http,
-    *,
-    max_bytes: int,
-    max_inflated_bytes: int,
-    deadlines: Deadlines,
+    scope: Scope, protocol: Http, bounds: Bounds, *, held: Reservation, deadlines: Deadlines
 ) -> bytes:
     """The whole body, inflated.
 
     Raises:
-        TooLargeError: as soon as a bound is passed; nothing after it is read.
+        TooLargeError: a bound is passed; the error has the first bytes of the body.
+        BusyError: all requests together hold as many bytes as they may.
         TooSlowError: not all there at the deadline.
-        EncodingError: an encoding that is not gzip.
+        ClientGoneError: the connection was closed in the middle of the body.
         MalformedRequestError: gzip that is cut, or has something after its end.
     """
-    encoding = (scope.headers.get("content-encoding") or "identity").strip().lower()
-    if encoding not in ("identity", "gzip"):
-        detail = f"Content-Encoding {encoding[:80]!r}: send plain JSON or one gzip"
-        raise EncodingError(detail)
+    declared = _declared(scope)
+    if declared is not None and declared <= min(_SMALL_BYTES, bounds.max_bytes):
+        body = await _read_small(protocol, deadlines)
+    else:
+        body = await _read_large(scope, protocol, bounds, held, deadlines)
+    if encoding(scope) == "identity":
+        return body
+    inflated = _inflate(body, bounds)
+    held.add(len(inflated))
+    return inflated
+
+
+async def drop(scope: Scope, protocol: Http, error: RefusedError, deadlines: Deadlines) -> None:
+    """Read what the client still sends, so that it sees the answer `error`; up to a bound."""
+    if not _waits_for_us(scope):
+        with contextlib.suppress(TimeoutError), deadlines:
+            await _Incoming(Bounds(0, 0, 0), None, error).receive(protocol)
+
+
+async def _read_small(protocol: Http, deadlines: Deadlines) -> bytes:
     try:
         with deadlines:
-            body = await _receive(scope, protocol, max_bytes)
+            return await protocol()
     except TimeoutError as error:
-        detail = f"the body was not here after {deadlines.seconds:g} s"
-        raise TooSlowError(detail) from error
-    return body if encoding == "identity" else _inflate(body, max_inflated_bytes)
+        raise _too_slow(deadlines) from error
 
 
-async def _receive(scope: Scope, protocol: Http, max_bytes: int) -> bytes:
-    declared = scope.headers.get("content-length")
-    if declared is not None:
-        if int(declared) > max_bytes:
-            raise _too_large(max_bytes)
-        body: bytes = await protocol()
-        return body
-    chunks = bytearray()
-    async for chunk in protocol:
-        chunks += chunk
-        if len(chunks) > max_bytes:
-            raise _too_large(max_bytes)
-    return bytes(chunks)
+async def _read_large(
+    scope: Scope, protocol: Http, bounds: Bounds, held: Reservation, deadlines: Deadlines
+) -> bytes:
+    declared = _declared(scope)
+    problem = _too_large(bounds.max_bytes) if (declared or 0) > bounds.max_bytes else None
+    incoming = _Incoming(bounds, held, problem)
+    if problem is None or not _waits_for_us(scope):
+        await _receive(incoming, protocol, deadlines)
+    if isinstance(incoming.problem, TooLargeError):
+        incoming.problem.head = bytes(incoming.kept)
+        incoming.problem.body_bytes = declared or incoming.body_bytes
+    if incoming.problem is not None:
+        raise incoming.problem
+    if declared is not None and incoming.body_bytes < declared:
+        raise ClientGoneError("the connection was closed in the middle of the body")
+    return bytes(incoming.kept)
 
 
-def _inflate(body: bytes, max_bytes: int) -> bytes:
+async def _receive(incoming: "_Incoming", protocol: Http, deadlines: Deadlines) -> None:
+    try:
+        with deadlines:
+            await incoming.receive(protocol)
+    except TimeoutError as error:
+        if incoming.problem is None:
+            raise _too_slow(deadlines) from error
+
+
+class _Incoming:
+    """A body that arrives chunk by chunk; of one that is rejected only the head is kept."""
+
+    def __init__(
+        self, bounds: Bounds, held: Reservation | None, problem: RefusedError | None
+    ) -> None:
+        self._bounds = bounds
+        self._held = held
+        self.problem = problem
+        self.kept = bytearray()
+        self.body_bytes = 0
+
+    async def receive(self, protocol: Http) -> None:
+        """Take all of it; of what is rejected as much as may be dropped."""
+        async for chunk in protocol:
+            self.body_bytes += len(chunk)
+            if self.problem is None:
+                self._keep(chunk)
+            elif (room := self._bounds.max_head_bytes - len(self.kept)) > 0:
+                self.kept += chunk[:room]
+            if self.problem is not None and self.body_bytes > _MAX_DROPPED_BYTES:
+                return
+
+    def _keep(self, chunk: bytes) -> None:
+        self.kept += chunk
+        try:
+            if self._held is not None:
+                self._held.add(len(chunk))
+        except BusyError as error:
+            self.problem = error
+        if len(self.kept) > self._bounds.max_bytes:
+            self.problem = _too_large(self._bounds.max_bytes)
+        if self.problem is not None:
+            del self.kept[self._bounds.max_head_bytes :]
+
+
+def _inflate(body: bytes, bounds: Bounds) -> bytes:
     inflater = zlib.decompressobj(_GZIP)
     try:
-        inflated = inflater.decompress(body, max_bytes + 1)
+        inflated = inflater.decompress(body, bounds.max_inflated_bytes + 1)
     except zlib.error as error:
         raise MalformedRequestError(f"not gzip: {error}", reason="not_gzip") from error
-    if len(inflated) > max_bytes:
-        raise _too_large(max_bytes, "inflated ")
+    if len(inflated) > bounds.max_inflated_bytes:
+        error_ = _too_large(bounds.max_inflated_bytes, "inflated ")
+        error_.head, error_.body_bytes = inflated[: bounds.max_head_bytes], len(inflated)
+        raise error_
     if not inflater.eof or inflater.unused_data:
         detail = "the gzip body is cut, or something follows it"
         raise MalformedRequestError(detail, reason="not_gzip")
     return inflated
+
+
+def _declared(scope: Scope) -> int | None:
+    declared = scope.headers.get("content-length")
+    return None if declared is None else int(declared)
+
+
+def _waits_for_us(scope: Scope) -> bool:
+    """Whether the client sends its body only when it is asked for (`Expect: 100-continue`)."""
+    return (scope.headers.get("expect") or "").lower() == "100-continue"
+
+
+def _too_slow(deadlines: Deadlines) -> TooSlowError:
+    return TooSlowError(f"the body was not here after {deadlines.seconds:g} s")
 
 
 def _too_large(max_bytes: int, what: str = "") -> TooLargeError:

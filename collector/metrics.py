@@ -1,6 +1,7 @@
 """What the collector tells of itself: one registry, read at `/metrics`."""
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from prometheus_client import (
     CollectorRegistry,
@@ -9,10 +10,19 @@ from prometheus_client import (
     Histogram,
     disable_created_metrics,
 )
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from collector.passed import Passed
+from collector.spool_file import Losses
+
+
+class Spool(Protocol):
+    """What is read of the spool for its metrics."""
+
+    passed: Passed
+    losses: Losses | None
+
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
@@ -28,6 +38,12 @@ REFUSED = Counter(
     "lineage_collector_refused",
     "Requests and events that were not taken, by the reason told to the sender.",
     ["reason"],
+    registry=REGISTRY,
+)
+IGNORED_HEADERS = Counter(
+    "lineage_collector_ignored_headers",
+    "Headers that Lineward's own readers alone may send, and that another sender sent.",
+    ["header"],
     registry=REGISTRY,
 )
 DUPLICATE_KEYS = Counter(
@@ -51,6 +67,11 @@ STARTED = Gauge(
     "When this worker started; it changes when a worker was replaced.",
     registry=REGISTRY,
 )
+IN_FLIGHT = Gauge(
+    "lineage_collector_in_flight_bytes",
+    "Bytes of the request bodies that are being read, judged or stored.",
+    registry=REGISTRY,
+)
 PRUNE_FAILURES = Counter(
     "lineage_collector_prune_failures",
     "Times that the readers' cursors could not be read from the catalog; nothing was pruned.",
@@ -61,7 +82,7 @@ PRUNE_FAILURES = Counter(
 class SpoolRoom(Collector):
     """What the spool holds: absent until its writer has looked, or a reader's place is known."""
 
-    passed: Passed | None = None
+    spool: Spool | None = None
 
     def describe(self) -> list[Metric]:
         """Nothing: what is not known yet has no series."""
@@ -69,12 +90,20 @@ class SpoolRoom(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """As the writer saw it last, a second ago at most."""
-        if self.passed is None or (room := self.passed.room) is None:
+        if self.spool is None:
             return
         name = "lineage_collector_spool"
+        if (losses := self.spool.losses) is not None:
+            text = "Events that the spool lost by damage and no reader had read, at most."
+            yield CounterMetricFamily(f"{name}_lost_events", text, losses.lost_events)
+            text = "When the spool was last found damaged, or short of acknowledged events."
+            at = losses.last_at / 1e6
+            yield GaugeMetricFamily(f"{name}_damaged_timestamp_seconds", text, at)
+        if (room := self.spool.passed.room) is None:
+            return
         yield GaugeMetricFamily(f"{name}_bytes", "What the spool holds.", room.used_bytes)
         yield GaugeMetricFamily(f"{name}_max_bytes", "What it may hold; then 503.", room.max_bytes)
-        if (waiting := self.passed.waiting_events) is not None:
+        if (waiting := self.spool.passed.waiting_events) is not None:
             text = "Events in the spool that the pipeline has not passed."
             yield GaugeMetricFamily(f"{name}_waiting_events", text, waiting)
 

@@ -4,6 +4,7 @@ A worker may be killed at any moment: whoever connects until the next one serves
 socket's backlog, and is not refused. Spark's listener never tries a refused connection again.
 """
 
+import os
 import signal
 import socket
 import subprocess
@@ -17,11 +18,15 @@ from collector.settings import Place
 
 BACKLOG = 4096
 WORKER = ("-m", "collector.worker")
+DAMAGED_SPOOL_EXIT = 76
+SUSPECT = "--suspect"  # has the next worker look through the whole spool
 # A sender waits 5 s in all: the pause and a worker's start must fit in, whatever happened before.
 _HEALTHY_SECONDS = 1.0
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
 _STOP_SECONDS = 30.0
+# glibc would keep freed bodies of megabytes for later ones, in an arena for each thread.
+_ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_ARENA_MAX": "2"}
 _log = structlog.get_logger()
 
 
@@ -38,9 +43,10 @@ class Parent:
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
         pause = _FIRST_PAUSE_SECONDS
+        status = 0
         while not self._stopping:
             started = time.monotonic()
-            status = self._run_worker()
+            status = self._run_worker(*[SUSPECT] * (status == DAMAGED_SPOOL_EXIT))
             if self._stopping:
                 return 0
             _log.error("collector_worker_ended", status=status)
@@ -48,11 +54,12 @@ class Parent:
             time.sleep(pause)
         return 0
 
-    def _run_worker(self) -> int:
+    def _run_worker(self, *more: str) -> int:
         fd = self._listening.fileno()
         # The worker reads its standard input to notice that we are gone.
         self._worker = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, *WORKER, str(fd)],
+            [sys.executable, *WORKER, str(fd), *more],
+            env=_ALLOCATOR | os.environ,
             pass_fds=[fd],
             stdin=subprocess.PIPE,
         )

@@ -9,10 +9,13 @@ import time
 import structlog
 
 from collector import metrics
-from collector.settings import Settings
+from collector.damage import find_damaged_row
+from collector.high_water import NOT_READ, Cursors
+from collector.settings import Place, Settings
 from collector.spool import Spool
 
 INTERVAL_SECONDS = 30.0
+_LOOKED_AT_BYTES = 134_217_728  # more than one batch of the pipeline
 _log = structlog.get_logger()
 
 
@@ -21,19 +24,43 @@ def start(spool: Spool, settings: Settings) -> None:
     threading.Thread(target=_run, args=(spool, settings), daemon=True, name="prune").start()
 
 
-def _run(spool: Spool, settings: Settings) -> None:
-    # SQLAlchemy takes a third of a second to import, which the first event must not wait for.
-    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+def read_or_nothing(place: Place) -> Cursors:
+    """What readers have passed; nothing where the catalog cannot be read."""
+    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415 - as below
 
     from collector.cursors import read_cursors  # noqa: PLC0415
 
+    try:
+        return read_cursors(place) or NOT_READ
+    except SQLAlchemyError as error:
+        metrics.PRUNE_FAILURES.inc()
+        _log.warning("cursors_unreadable", error=str(error)[:200])
+        return NOT_READ
+
+
+def _run(spool: Spool, settings: Settings) -> None:
+    # SQLAlchemy takes a third of a second to import, which the first event must not wait for.
+    before = NOT_READ
     while True:
         time.sleep(INTERVAL_SECONDS)
-        try:
-            cursors = read_cursors(settings.place)
-        except SQLAlchemyError as error:
-            metrics.PRUNE_FAILURES.inc()
-            _log.warning("cursors_unreadable", error=str(error)[:200])
-            continue
-        if cursors is not None:
+        cursors = read_or_nothing(settings.place)
+        if cursors != NOT_READ:
             spool.passed.through(cursors.lowest, cursors.needed)
+            look_ahead(spool, settings.place, before, cursors)
+        before = cursors
+
+
+def look_ahead(spool: Spool, place: Place, before: Cursors, now: Cursors) -> None:
+    """Have the spool looked through where readers cannot go on in it, or have passed its end."""
+    room = spool.passed.room
+    if room is None:
+        return
+    reason = None
+    if now.highest > room.last_seq:
+        reason = f"readers have passed {now.highest}, the spool's last number is {room.last_seq}"
+    elif now.needed == before.needed < room.last_seq:
+        path = place.data_dir / "spool.db"
+        reason = find_damaged_row(path, now.needed, _LOOKED_AT_BYTES)
+    if reason is not None:
+        _log.error("spool_suspect", reason=reason)
+        spool.suspect()

@@ -35,6 +35,9 @@ class Http(Protocol):
     def __aiter__(self) -> AsyncIterator[bytes]:
         """The body, chunk by chunk."""
 
+    async def client_disconnect(self) -> None:
+        """Return when the client has closed the connection."""
+
     def response_empty(self, status: int, headers: list[tuple[str, str]]) -> None:
         """Answer without a body."""
 

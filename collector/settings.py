@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from lineage import environment
+from lineage.http_hosts import OwnHosts
 
 _TOKEN = re.compile(rb"[!-~]+")
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
@@ -21,6 +22,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_body_bytes: _Positive = 1_048_576  # as sent, one event
     max_inflated_bytes: _Positive = 10_485_760  # after gzip; also a whole batch as sent
     max_depth: _Positive = 64
+    max_values: _Positive = 1_000_000  # JSON values of one event or batch
+    max_batch_events: _Positive = 10_000
+    max_batch_rejected: _Positive = 1_000  # of one batch; what follows is not judged
+    max_in_flight_bytes: _Positive = 25_165_824  # of all bodies that are held at a time
     max_name_bytes: _Positive = 2_048  # UTF-8; PostgreSQL's index entries end at 2,704
     read_deadline_seconds: _Seconds = 10.0
     max_spool_bytes: _Positive = 10_737_418_240
@@ -34,16 +39,23 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where the collector listens and writes (`LINEWARD_…`, shared with the other roles)."""
 
     host: str = "127.0.0.1"
+    allowed_hosts: str = ""  # further names in `Host`, e.g. of a proxy; separated by commas
     collector_port: _Port = 8700
     data_dir: Path = Path("lineward-data")
     catalog_url: str | None = None
     marquez_url: str | None = None  # events wait for their forwarding there
     marquez_forward: bool = True
+    reader_secret_file: Path | None = None  # of Lineward's own readers; in the data folder
 
     @property
     def forwards(self) -> bool:
         """Whether every event goes on to a Marquez."""
         return self.marquez_url is not None and self.marquez_forward
+
+    @property
+    def own_hosts(self) -> OwnHosts:
+        """The names by which senders may address the port."""
+        return OwnHosts.read(self.host, self.allowed_hosts)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

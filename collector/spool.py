@@ -15,10 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from collector.damage import is_damage
 from collector.events import Event
+from collector.high_water import beside
 from collector.passed import Passed
 from collector.settings import Limits
-from collector.spool_file import open_spool
+from collector.spool_file import last_seq, losses, open_spool
 from collector.writes import Observer, Rejected, Row, Write
 from lineage.clock import Clock, to_micros
 
@@ -48,15 +50,19 @@ class Spool:
         self._observer = observer
         self._queue: queue.SimpleQueue[tuple[Write, ...] | None] = queue.SimpleQueue()
         self._connection = open_spool(path, limits.max_spool_bytes)
+        self._high_water = beside(path)
+        self.losses = losses(self._connection)
         self.passed = Passed(self._connection, limits, clock)
         self._pruned_at = 0.0
         self._beat_at = 0.0
         self._thread = threading.Thread(target=self._run, name="spool-writer")
         self.broken = threading.Event()
+        self.damaged = threading.Event()
 
     def start(self) -> None:
         """Write down the gap since the last beat, and start to take events."""
         self._transaction(self._beat)
+        self._high_water.write(last_seq(self._connection))
         self._thread.start()
 
     def stop(self) -> None:
@@ -64,6 +70,12 @@ class Spool:
         self._queue.put(None)
         self._thread.join()
         self._connection.close()
+        self._high_water.close()
+
+    def suspect(self) -> None:
+        """Have a new process look through the whole file: somebody could not read it."""
+        self.damaged.set()
+        self.broken.set()
 
     def event_row(self, event: Event, origin: str) -> Row:
         """Row of an event; SHA-256 of its body makes a byte-identical repeat the same row."""
@@ -120,6 +132,8 @@ class Spool:
         except sqlite3.Error as error:
             self._fail(group, error)
         else:
+            if group:
+                self._high_water.write(last_seq(self._connection))
             self._observer.committed(group, stored, time.monotonic() - started)
         if started - self._pruned_at >= _PRUNE_SECONDS:
             self._pruned_at = started
@@ -127,7 +141,9 @@ class Spool:
 
     def _fail(self, group: list[Write], error: sqlite3.Error) -> None:
         # After a failed fsync the kernel may call the page clean: only a new process knows what is
-        # on disk. A full disk or spool leaves the connection sound.
+        # on disk. A full disk or spool leaves the connection as it was.
+        if is_damage(error):
+            self.damaged.set()
         if error.sqlite_errorname != "SQLITE_FULL":
             self.broken.set()
         self._observer.failed(group, error)

@@ -35,6 +35,13 @@ CREATE TABLE IF NOT EXISTS unforwarded (
     events INTEGER NOT NULL,
     through_seq INTEGER NOT NULL
 );
+CREATE TABLE IF NOT EXISTS loss (
+    at INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    set_aside TEXT NOT NULL,
+    saved_events INTEGER NOT NULL,
+    lost_events INTEGER NOT NULL
+);
 """
 
 
@@ -88,5 +95,42 @@ def room(connection: sqlite3.Connection) -> Room:
         connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("page_count", "freelist_count", "max_page_count", "page_size")
     )
-    last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchone()
-    return Room((pages - free) * size, most * size, last[0] if last else 0)
+    return Room((pages - free) * size, most * size, last_seq(connection))
+
+
+def last_seq(connection: sqlite3.Connection) -> int:
+    """The last number that was given out; 0 before the first."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchone()
+    return row[0] if row else 0
+
+
+def raise_last_seq(connection: sqlite3.Connection, seq: int) -> None:
+    """Give out no number up to `seq` any more: readers may have passed it."""
+    if seq <= last_seq(connection):
+        return
+    changed = connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'event'", (seq,))
+    if changed.rowcount == 0:
+        connection.execute("INSERT INTO sqlite_sequence VALUES ('event', ?)", (seq,))
+
+
+class Losses(NamedTuple):
+    """How often the spool was damaged or lost events, and how many events at most; in all."""
+
+    times: int
+    lost_events: int
+    last_at: int  # µs
+
+
+def record_loss(  # noqa: PLR0913, PLR0917 - a row
+    connection: sqlite3.Connection, at: int, reason: str, set_aside: str, saved: int, lost: int
+) -> None:
+    """Write down what happened to the spool."""
+    row = (at, reason, set_aside, saved, lost)
+    connection.execute("INSERT INTO loss VALUES (?, ?, ?, ?, ?)", row)
+
+
+def losses(connection: sqlite3.Connection) -> Losses | None:
+    """What happened to the spool; None where nothing ever did."""
+    sql = "SELECT count(*), sum(lost_events), max(at) FROM loss"
+    times, lost, last_at = connection.execute(sql).fetchone()
+    return Losses(times, lost, last_at) if times else None

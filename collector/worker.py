@@ -6,6 +6,8 @@ import os
 import signal
 import sqlite3
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import structlog
@@ -16,18 +18,25 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
 from collector import checkpoint, metrics, prune
+from collector.admission import Admission
 from collector.app import App
 from collector.deadlines import Deadlines
 from collector.landing import Landing
-from collector.parent import BACKLOG
+from collector.opening import make_whole
+from collector.parent import BACKLOG, DAMAGED_SPOOL_EXIT, SUSPECT
+from collector.reader_secret import ensure_secret, secret_path
 from collector.settings import Settings, read, read_token
 from collector.spool import Spool
 from lineage.clock import system_clock
+from lineage.environment import InvalidSettingError
+from lineage.logs import log_to_stderr
 
 BROKEN_SPOOL_EXIT = 75
 _HEADER_BYTES = 16_384
 _LOOK_SECONDS = 0.05
 _REOPEN_SECONDS = 0.5
+_PATIENT_SECONDS = 2.0  # a sender waits 5 s in all
+Words = tuple[str, ...]
 _log = structlog.get_logger()
 
 
@@ -69,26 +78,51 @@ def _server(app: App, fd: int, settings: Settings) -> InheritedServer:
     return server
 
 
-def _open(landing: Landing, settings: Settings) -> Spool | None:
+def _open(landing: Landing, admission: Admission, settings: Settings, more: Words) -> Spool | None:
     """The spool, ready to land events in; None when the disk does not let us now."""
-    path = settings.place.data_dir / "spool.db"
+    place, limits = settings.place, settings.limits
+    path = place.data_dir / "spool.db"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        spool = Spool(path, settings.limits, system_clock, landing)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        admission.secret = ensure_secret(secret_path(place.data_dir, place.reader_secret_file))
+        ask = partial(prune.read_or_nothing, place)
+        make_whole(path, limits, ask, system_clock(), is_suspect=SUSPECT in more)
+        spool = Spool(path, limits, system_clock, landing)
         spool.start()
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, InvalidSettingError) as error:
+        landing.explain(f"the spool cannot be opened: {error}")
         _log.error("spool_cannot_open", path=str(path), error=str(error))
         return None
-    landing.attach(spool)
-    metrics.SPOOL.passed = spool.passed
-    prune.start(spool, settings)
-    checkpoint.start(path)
-    _log.info("collector_ready", pid=os.getpid())
     return spool
 
 
-async def serve(fd: int, settings: Settings) -> int:
-    """Serve until told to stop; the exit status."""
+async def _keep_opening(open_: Callable[[], Spool | None], stop: asyncio.Event) -> Spool | None:
+    """Try until it is open; None when the worker is stopped before that."""
+    while not stop.is_set():
+        # In a thread: while a large spool is repaired, senders are answered that it is.
+        spool = await asyncio.to_thread(open_)
+        if spool is not None:
+            return spool
+        await _wait(stop, _REOPEN_SECONDS)
+    return None
+
+
+def _attach(spool: Spool, landing: Landing, settings: Settings) -> None:
+    landing.attach(spool)
+    metrics.SPOOL.spool = spool
+    prune.start(spool, settings)
+    checkpoint.start(settings.place.data_dir / "spool.db")
+    _log.info("collector_ready", pid=os.getpid())
+
+
+async def serve(fd: int, settings: Settings, more: Words = ()) -> int:
+    """Serve until told to stop; the exit status.
+
+    Args:
+        fd: of the listening socket.
+        settings: of the process.
+        more: `parent.SUSPECT`, where the spool is to be looked through.
+    """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -96,36 +130,50 @@ async def serve(fd: int, settings: Settings) -> int:
     # The parent holds the other end of standard input: it becomes readable when the parent is gone.
     loop.add_reader(sys.stdin.fileno(), stop.set)
     landing = Landing(loop)
-    # Before the first request: who waits in the backlog is better served late than refused.
-    spool = _open(landing, settings)
+    admission = Admission(settings.place.own_hosts, read_token(settings.limits))
+    open_ = partial(_open, landing, admission, settings, more)
+    opening = asyncio.create_task(_keep_opening(open_, stop))
+    opening.add_done_callback(lambda task: _attach_opened(task, landing, settings))
+    # Before the first request: who waits in the backlog is better served late than rejected.
+    await asyncio.wait({opening}, timeout=_PATIENT_SECONDS)
     metrics.STARTED.set_to_current_time()
     limits = settings.limits
-    app = App(landing, limits, read_token(limits), Deadlines(loop, limits.read_deadline_seconds))
+    app = App(landing, limits, admission, Deadlines(loop, limits.read_deadline_seconds))
     server = _server(app, fd, settings)
     serving = asyncio.create_task(server.serve())
-    while spool is None and not await _ended(stop, serving, seconds=_REOPEN_SECONDS):
-        spool = _open(landing, settings)
-    while not (spool is None or spool.broken.is_set()):
-        if await _ended(stop, serving, seconds=_LOOK_SECONDS):
-            break
+    serving.add_done_callback(lambda _: stop.set())
+    spool = await opening
+    while not (stop.is_set() or spool is None or spool.broken.is_set()):
+        await _wait(stop, _LOOK_SECONDS)
     server.stop()  # type: ignore[no-untyped-call]
     await serving
-    if spool is None:
-        return 0
+    return 0 if spool is None else _close(spool)
+
+
+def _attach_opened(
+    opening: asyncio.Task[Spool | None], landing: Landing, settings: Settings
+) -> None:
+    if not opening.cancelled() and opening.exception() is None and (spool := opening.result()):
+        _attach(spool, landing, settings)
+
+
+def _close(spool: Spool) -> int:
     spool.stop()
+    if spool.damaged.is_set():
+        return DAMAGED_SPOOL_EXIT
     return BROKEN_SPOOL_EXIT if spool.broken.is_set() else 0
 
 
-async def _ended(stop: asyncio.Event, serving: asyncio.Task[None], *, seconds: float) -> bool:
-    """Whether there is nothing left to serve for; waits for it up to `seconds`."""
+async def _wait(stop: asyncio.Event, seconds: float) -> None:
+    """Until the worker is stopped; up to `seconds`."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(stop.wait(), timeout=seconds)
-    return stop.is_set() or serving.done()
 
 
 def main() -> None:
-    """Entry: the listening socket's number is the one argument."""
-    sys.exit(uvloop.run(serve(int(sys.argv[1]), read())))
+    """Entry: the listening socket's number, and words of the parent, are the arguments."""
+    log_to_stderr()
+    sys.exit(uvloop.run(serve(int(sys.argv[1]), read(), tuple(sys.argv[2:]))))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from typing import Protocol
 
 import msgspec
 
+from collector.errors import RefusedError
+
 Row = tuple[object, ...]
 
 
@@ -17,6 +19,11 @@ class Rejected(msgspec.Struct, frozen=True):
     body: bytes
     body_bytes: int
     origin: str = "http"
+
+    @classmethod
+    def of(cls, error: RefusedError, body: bytes, origin: str, body_bytes: int) -> "Rejected":
+        """A body, or its head, that was rejected by this error."""
+        return cls(error.reason, error.path, error.detail, body, body_bytes, origin)
 
 
 class Write(msgspec.Struct, frozen=True):

@@ -28,7 +28,10 @@ class Sender:
     ) -> None:
         self.settings = settings
         self._target = Target(
-            url=settings.collector_url, origin=origin, token_file=settings.collector_token_file
+            url=settings.collector_url,
+            origin=origin,
+            token_file=settings.collector_token_file,
+            secret_file=settings.reader_secret,
         )
         self._reach = Reach(self._target, give_up_seconds=retry_seconds)
         self._poster = Poster(self._reach)

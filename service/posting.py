@@ -70,12 +70,30 @@ class Poster:
         body = b"[" + b",".join(bodies[n] for n in places) + b"]"
         answer = self._reach.answered("/api/v1/lineage/batch", body)
         if answer.status_code == httpx.codes.OK:
-            failures = answer.json().get("failed_events", [])
-            return [Refused(places[one["index"]], str(one["reason"])) for one in failures]
+            return self._refused_of(answer, bodies, places, names)
         if answer.is_success:
             return []
         # One event spoilt it for all: sent alone, each is answered for itself.
         return [one for n in places for one in self._post_alone(bodies[n], n, names[n])]
+
+    def _refused_of(
+        self,
+        answer: httpx.Response,
+        bodies: Sequence[bytes],
+        places: list[int],
+        names: Sequence[str],
+    ) -> list[Refused]:
+        """Name the rejected ones; post those again that were not looked at."""
+        failures = answer.json().get("failed_events", [])
+        again = [places[one["index"]] for one in failures if one.get("retriable")]
+        refused = [
+            Refused(places[one["index"]], str(one["reason"]))
+            for one in failures
+            if not one.get("retriable")
+        ]
+        if len(again) < len(places):
+            return refused + self._post_together(bodies, again, names)
+        return refused + [one for n in again for one in self._post_alone(bodies[n], n, names[n])]
 
     def _post_alone(self, body: bytes, place: int, name: str) -> list[Refused]:
         answer = self._reach.answered("/api/v1/lineage", body)

@@ -19,6 +19,8 @@ from tenacity import (
     wait_random_exponential,
 )
 
+from collector.reader_secret import HEADER, read_secret
+from lineage.environment import InvalidSettingError
 from service.errors import RefusedInputError
 
 _MAX_PLAIN_BYTES = 1_048_576
@@ -40,11 +42,14 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         url: of the collector, without a path.
         origin: what the events are marked with (`Lineward-Origin`).
         token_file: holds the bearer token; read anew for each try, so that it can be replaced.
+        secret_file: holds the secret of Lineward's own readers, without which the collector ignores
+            the origin; read anew for each try. None: the origin needs none.
     """
 
     url: str
     origin: str
     token_file: Path | None = None
+    secret_file: Path | None = None
 
 
 class Reach:
@@ -129,10 +134,8 @@ class Reach:
             body, headers["Content-Encoding"] = gzip.compress(body, compresslevel=1), "gzip"
         answer = self._client.post(f"{self._target.url}{path}", content=body, headers=headers)
         if answer.status_code == httpx.codes.UNAUTHORIZED and self._give_up_seconds is not None:
-            # Of all events, not of these; a person is there to mend it.
-            url = self._target.url
-            message = f"{url} asks for a token: set LINEWARD_COLLECTOR_TOKEN_FILE to its file"
-            raise RefusedInputError(message)
+            # Of all events, not of these; a person is there to fix it.
+            raise RefusedInputError(f"{self._target.url}: {detail_of(answer)}")
         if not _is_verdict(answer):
             raise _NotNowError(f"{answer.status_code}: {detail_of(answer)}")
         return answer
@@ -144,6 +147,8 @@ class Reach:
                 headers["Authorization"] = f"Bearer {read_token(self._target.token_file)}"
             except RefusedInputError as error:  # it may be about to be replaced
                 raise _NotNowError(str(error)) from error
+        if self._target.secret_file is not None:
+            headers[HEADER] = _secret_in(self._target.secret_file)
         return headers
 
     def _tell(self, state: RetryCallState) -> None:
@@ -183,6 +188,14 @@ def read_token(file: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         message = f"the token's file cannot be read: {error}"
         raise RefusedInputError(message) from error
+
+
+def _secret_in(file: Path) -> str:
+    """The secret; an empty one is rejected by the collector with the setting that is missing."""
+    try:
+        return read_secret(file).decode("ascii")
+    except (OSError, InvalidSettingError):
+        return ""
 
 
 def _json(answer: httpx.Response) -> dict[str, object]:

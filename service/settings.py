@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from collector.reader_secret import secret_path
 from lineage import environment
 
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
@@ -23,6 +24,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     policy: Path | None = None
     catalog_url: str | None = None  # none: SQLite in the data folder
     collector_token_file: Path | None = None
+    reader_secret_file: Path | None = None  # none: that of a collector with the same data folder
     access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
     marquez_url: str | None = None  # none: no Marquez beside us; more of it in service/marquez
     kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
@@ -37,6 +39,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def collector_url(self) -> str:
         """Address of the collector, without a path."""
         return self._url(self.collector_port)
+
+    @property
+    def reader_secret(self) -> Path:
+        """File of the secret by which the collector knows Lineward's own readers."""
+        return secret_path(self.data_dir, self.reader_secret_file)
 
     @property
     def service_url(self) -> str:

@@ -55,6 +55,7 @@ def health(owner: str, jobs: Jobs) -> Iterator[Alert]:
     yield _scrape_down(jobs.collector, owner, OUTAGE)
     yield _collector_down(owner)
     yield _spool_failing(owner)
+    yield _spool_damaged(owner)
     yield _spool_growing(owner)
     yield _ingestion_stopped(owner)
     yield _evaluation_stale(owner)
@@ -108,6 +109,24 @@ def _spool_failing(owner: str) -> Alert:
             '{{ $value | printf "%.0f" }} group commits of the spool failed in 5m (disk full, spool'
             f" full, or failed fsync), since {since('LineageSpoolFailing')}. Senders are answered"
             " 503; those that do not repeat lose their events."
+        ),
+    )
+
+
+def _spool_damaged(owner: str) -> Alert:
+    age = "time() - max(lineage_collector_spool_damaged_timestamp_seconds)"
+    lost = asked("max(lineage_collector_spool_lost_events_total)", "humanize", "an unknown number")
+    return Alert(
+        name="LineageSpoolDamaged",
+        expr=f"{age} < 3600",
+        severity=PAGE,
+        owner=owner,
+        about=of_root("spool"),
+        summary="The collector's spool was damaged {{ $value | humanizeDuration }} ago",
+        description=(
+            "The spool was damaged, or acknowledged events were missing from it,"
+            " {{ $value | humanizeDuration }} ago. The collector repaired it and goes on. At most"
+            f" {lost} events that the pipeline had not read were lost in all."
         ),
     )
 

@@ -44,7 +44,10 @@ class PostedTo:
     def _reach(self, origin: str) -> Reach:
         settings = self._settings
         target = Target(
-            url=settings.collector_url, origin=origin, token_file=settings.collector_token_file
+            url=settings.collector_url,
+            origin=origin,
+            token_file=settings.collector_token_file,
+            secret_file=settings.reader_secret,
         )
         return Reach(target, give_up_seconds=self._give_up_seconds)
 

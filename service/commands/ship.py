@@ -1,7 +1,6 @@
 """`lineward ship DIR`: sees the events that a job's file transport writes into the collector."""
 
 import signal
-import sys
 from pathlib import Path
 from threading import Event
 from typing import Annotated
@@ -10,6 +9,7 @@ import structlog
 import typer
 
 from lineage import origins
+from lineage.logs import log_to_stderr
 from service.commands.options import AsJson
 from service.errors import RefusedInputError
 from service.occupancy import holding
@@ -35,6 +35,10 @@ def main(  # noqa: PLR0913 - each is an option of the command
     token_file: Annotated[
         Path | None, typer.Option(help="Bearer token \\[LINEWARD_COLLECTOR_TOKEN_FILE].")
     ] = None,
+    secret_file: Annotated[
+        Path | None,
+        typer.Option(help="Copy of the collector's reader.secret \\[LINEWARD_READER_SECRET_FILE]."),
+    ] = None,
     state: Annotated[
         Path | None, typer.Option(help=f"Folder of what was shipped \\[DIR/{_STATE}].")
     ] = None,
@@ -45,13 +49,13 @@ def main(  # noqa: PLR0913 - each is an option of the command
     as_json: AsJson = False,
 ) -> None:
     """Follow a folder of OpenLineage events, and post each until the collector has it."""
-    # What is told on the way must not mix with the answer.
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    log_to_stderr()  # messages on the way must not mix with the answer
     settings = read()
     target = Target(
         url=(url or settings.collector_url).rstrip("/"),
         origin=origins.FILE,
         token_file=token_file or settings.collector_token_file,
+        secret_file=secret_file or settings.reader_secret,
     )
     if target.token_file is not None:
         read_token(target.token_file)

@@ -52,7 +52,10 @@ def main() -> int:
 
 def _poster(shared: Settings, stopping: Event) -> Poster:
     target = Target(
-        url=shared.collector_url, origin=origins.KAFKA, token_file=shared.collector_token_file
+        url=shared.collector_url,
+        origin=origins.KAFKA,
+        token_file=shared.collector_token_file,
+        secret_file=shared.reader_secret,
     )
     return Poster(Reach(target, stopping=stopping, on_trouble=_tell))
 

@@ -16,7 +16,7 @@ import httpx
 from tests.service.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
-_PORT = re.compile(r"collector_listening.*?port\D*?=?(\d+)")
+_PORT = re.compile(r'"port": (\d+), "event": "collector_listening"')
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 # A connection a request: a kept one may be closed while a test looks elsewhere.
 CLIENT = httpx.Client(
@@ -93,6 +93,26 @@ class Collector:
         """Send one body; header names with _ for -."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return CLIENT.post(f"{self.url}{path}", content=body, headers=named)
+
+    def post_as_reader(
+        self, body: bytes, path: str = "/api/v1/lineage", **headers: str
+    ) -> httpx.Response:
+        """Send one body as Lineward's own readers do: with the secret of the data folder."""
+        return self.post(body, path, lineward_reader=self.secret(), **headers)
+
+    @property
+    def secret_file(self) -> Path:
+        """Where the secret of Lineward's own readers is."""
+        return self.folder / "reader.secret"
+
+    def secret(self) -> str:
+        """The secret that the collector made for its readers."""
+        return self.secret_file.read_text(encoding="ascii")
+
+    def peak_bytes(self) -> int:
+        """The most memory that the worker ever had."""
+        status = Path(f"/proc/{self.worker()}/status").read_text(encoding="ascii")
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
     def raw(self, request: bytes, *, seconds: float = 30) -> bytes:
         """Send bytes as they are; all that comes back until it closes."""

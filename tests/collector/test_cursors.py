@@ -25,14 +25,14 @@ def test_a_forwarder_holds_events_only_while_it_is_wanted(catalog, settings, low
     """Turned off, its old cursor must not fill the spool for ever."""
     _write(catalog, pipeline=9, marquez=4)
 
-    assert read_cursors(_place(catalog, settings)) == (lowest, 9)
+    assert read_cursors(_place(catalog, settings)) == (lowest, 9, 9)
 
 
 def test_a_forwarder_that_has_not_begun_has_passed_nothing(catalog):
     """Otherwise what comes before its first start would go unsent."""
     _write(catalog, pipeline=9)
 
-    assert read_cursors(_place(catalog, MARQUEZ)) == (0, 9)
+    assert read_cursors(_place(catalog, MARQUEZ)) == (0, 9, 9)
 
 
 def test_a_catalog_without_a_reader_says_nothing(catalog, tmp_path):

@@ -83,7 +83,7 @@ def test_what_a_history_load_had_refused_is_told_apart(collector):
     """It is counted apart: a backfill of broken lines is no error of now."""
     raw = body(run_event(run={"runId": "nightly-43"}))
 
-    collector.post(raw, lineward_origin="history")
+    collector.post_as_reader(raw, lineward_origin="history")
 
     assert (raw, "history") in collector.rows("SELECT body, origin FROM rejected")
 
@@ -176,11 +176,11 @@ def test_where_it_came_from_is_marked(collector, origin):
     """History teaches and never counts; what was pulled from a Marquez is never sent to it."""
     raw = new_body()
 
-    answer = collector.post(b"[" + raw + b"]", BATCH, lineward_origin=origin)
+    answer = collector.post_as_reader(b"[" + raw + b"]", BATCH, lineward_origin=origin)
 
     assert answer.status_code == 204
     assert _stored(collector, raw) == [(origin, "run")]
-    assert collector.post(new_body(), lineward_origin="me").status_code == 400
+    assert collector.post_as_reader(new_body(), lineward_origin="me").status_code == 400
 
 
 def test_a_large_batch_is_taken_whole(collector):

@@ -19,7 +19,9 @@ def test_a_stop_finishes_what_is_in_flight(start):
     """Who was heard before the stop gets an answer, and it is 201; then the exit status is 0."""
     collector = start().ready()
     raw = new_body()
-    head = b"POST /api/v1/lineage HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(raw)
+    head = b"POST /api/v1/lineage HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(
+        raw
+    )
     with socket.create_connection(("127.0.0.1", collector.port), timeout=30) as connection:
         connection.sendall(head + raw[:50])
         collector.post(new_body())  # served after the half, so that the half has been heard
@@ -66,7 +68,7 @@ def test_a_stop_does_not_wait_for_an_idle_connection(start):
     """A keep-alive of ten seconds is no reason to hang."""
     collector = start().ready()
     with socket.create_connection(("127.0.0.1", collector.port)) as connection:
-        connection.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
         connection.recv(1_000)
         assert collector.stop() == 0
 

@@ -34,7 +34,7 @@ def test_what_is_taken_now_is_an_event_and_refused_no_more(refused):
     collector, body = refused
     ((number, _),) = _rejected(collector)
 
-    answer = collector.post(body, lineward_requeued=str(number), lineward_origin="http")
+    answer = collector.post_as_reader(body, lineward_requeued=str(number), lineward_origin="http")
 
     assert answer.status_code == 201
     assert _rejected(collector) == []
@@ -48,7 +48,7 @@ def test_what_is_refused_again_stays_as_it_is_and_is_there_once(start):
     collector.post(body)
     before = _rejected(collector)
 
-    answer = collector.post(body, lineward_requeued=str(before[0][0]))
+    answer = collector.post_as_reader(body, lineward_requeued=str(before[0][0]))
 
     assert (answer.status_code, answer.json()["path"]) == (400, "$.run")
     assert _rejected(collector) == before
@@ -60,7 +60,7 @@ def test_a_number_alone_strikes_nothing_off(refused):
     ((number, _),) = _rejected(collector)
     other = bodies.new_body()
 
-    assert collector.post(other, lineward_requeued=str(number)).status_code == 201
+    assert collector.post_as_reader(other, lineward_requeued=str(number)).status_code == 201
     assert _rejected(collector) == [(number, body)]
 
 
@@ -85,7 +85,7 @@ def test_what_is_no_number_is_a_400(start, number):
     collector = start().ready()
     body = bodies.new_body()
 
-    answer = collector.post(body, lineward_requeued=number)
+    answer = collector.post_as_reader(body, lineward_requeued=number)
 
     assert answer.status_code == 400
     assert "Lineward-Requeued" in answer.json()["detail"]

@@ -14,7 +14,7 @@ BOUND = 2 << 20
 def _told(spool=None):
     """Names and values of what a scrape is given."""
     room = SpoolRoom()
-    room.passed = spool and spool.passed
+    room.spool = spool
     return {one.name: one.value for family in room.collect() for one in family.samples}
 
 

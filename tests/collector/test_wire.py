@@ -9,12 +9,12 @@ import pytest
 from tests.collector.bodies import new_body
 from tests.collector.running import CLIENT, read_to_end
 
-POST = b"POST /api/v1/lineage HTTP/1.1\r\nHost: x\r\n"
+POST = b"POST /api/v1/lineage HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 RAW = new_body()
 LENGTH = b"Content-Length: %d\r\n" % len(RAW)
 CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n" % (len(RAW), RAW)
-SECOND = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+SECOND = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 def _status(answer):
@@ -81,7 +81,7 @@ def test_trickling_senders_do_not_keep_a_good_one_waiting(collector):
     "head",
     [
         b"POST /api/v1/lineage HTTP/1.1\r\n" + LENGTH,
-        POST + b"Host: y\r\n" + LENGTH,
+        POST + b"Host: 127.0.0.1\r\n" + LENGTH,
         POST + LENGTH + b"Content-Length: 3\r\n",
         POST + b"Content-Length: +%d\r\n" % len(RAW),
         POST + b"Content-Length : %d\r\n" % len(RAW),

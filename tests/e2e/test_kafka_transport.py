@@ -83,6 +83,7 @@ def test_what_the_listener_writes_into_a_topic_is_landed(
     variables = {
         "LINEWARD_KAFKA_BOOTSTRAP": broker.bootstrap,
         "LINEWARD_COLLECTOR_PORT": str(collector.port),
+        "LINEWARD_READER_SECRET_FILE": str(collector.secret_file),
     }
     with (tmp_path / "kafka.log").open("wb") as log:
         feed = subprocess.Popen(

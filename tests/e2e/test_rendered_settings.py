@@ -56,7 +56,8 @@ def test_the_file_has_what_http_has_and_what_it_loses(
     assert _lines(events) > heard
     assert _stored(collector) == heard
     again = Collector(tmp_path / "data", port=collector.port).ready()
-    shipped = lineward("ship", str(folder), "--url", again.url, "--once", "--json")
+    secret = ("--secret-file", str(again.secret_file))
+    shipped = lineward("ship", str(folder), "--url", again.url, "--once", "--json", *secret)
     again.stop()
     assert json.loads(shipped.stdout)["taken"] == len(_lines(events))
     assert _stored(again) == _lines(events)

@@ -44,8 +44,11 @@ def collector(tmp_path: Path) -> Iterator[Collector]:
 @pytest.fixture
 def load(collector: Collector) -> Load:
     """`lineward backfill files …` to that collector."""
-    port = {"LINEWARD_COLLECTOR_PORT": str(collector.port)}
-    return lambda *arguments: lineward("backfill", "files", *map(str, arguments), **port)
+    there = {
+        "LINEWARD_COLLECTOR_PORT": str(collector.port),
+        "LINEWARD_DATA_DIR": str(collector.folder),
+    }
+    return lambda *arguments: lineward("backfill", "files", *map(str, arguments), **there)
 
 
 def test_history_is_loaded_from_every_kind_of_file_and_once(
@@ -112,6 +115,30 @@ def test_a_collector_that_asks_for_a_token_refuses_no_event(tmp_path: Path):
     assert done.returncode == 6
     assert "set LINEWARD_COLLECTOR_TOKEN_FILE" in done.stderr
     assert "refused" not in done.stdout
+
+
+def test_what_a_batch_left_unjudged_is_sent_again(tmp_path: Path):
+    """The collector stops after three rejected events; each of the others is taken all the same."""
+    collector = Collector(tmp_path / "data", max_batch_rejected=3).ready()
+    file = tmp_path / "lines.jsonl"
+    bad = b"".join(
+        json.dumps(_event(n) | {"run": {"runId": f"no-{n}"}}).encode() + b"\n" for n in range(8)
+    )
+    file.write_bytes(bad + _jsonl(20) + bad.replace(b"no-", b"neither-"))
+    there = {
+        "LINEWARD_COLLECTOR_PORT": str(collector.port),
+        "LINEWARD_DATA_DIR": str(collector.folder),
+    }
+    try:
+        done = lineward("backfill", "files", str(file), "--json", **there)
+        stored = collector.rows("SELECT count(*) FROM event")
+        kept = collector.rows("SELECT count(*) FROM rejected")
+    finally:
+        collector.kill()
+
+    report = json.loads(done.stdout)
+    assert (report["taken"], report["refused"]) == (20, 16)
+    assert (stored, kept) == ([(20,)], [(16,)])
 
 
 def test_a_path_that_does_not_exist_is_named(tmp_path: Path):

@@ -58,6 +58,18 @@ CASES = [
         ),
     ),
     (
+        {"lineage_collector_spool_damaged_timestamp_seconds": "-90000x60 3600x30"},
+        61,
+        Told(
+            "LineageSpoolDamaged",
+            {**SERVICE, "root": "spool", "severity": "page"},
+            "The collector's spool was damaged 1m 0s ago",
+            "The spool was damaged, or acknowledged events were missing from it, 1m 0s ago. The"
+            " collector repaired it and goes on. At most 4 events that the pipeline had not read"
+            " were lost in all.",
+        ),
+    ),
+    (
         {"lineage_pipeline_backlog_events": "5x30 0+600x100"},
         63,
         Told(

@@ -27,7 +27,7 @@ def collector(tmp_path: Path) -> Iterator[Collector]:
 
 
 def _feed(topic: Topic, collector: Collector) -> Feed:
-    target = Target(url=collector.url, origin=origins.KAFKA)
+    target = Target(url=collector.url, origin=origins.KAFKA, secret_file=collector.secret_file)
     return Feed(topic, Poster(Reach(target, give_up_seconds=30)))  # type: ignore[arg-type]
 
 

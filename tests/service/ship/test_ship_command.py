@@ -41,7 +41,8 @@ def follow(tmp_path: Path, folder: Path) -> Iterator[Follow]:
     def start(url: str) -> subprocess.Popen[bytes]:
         with (tmp_path / "ship.log").open("ab") as log:
             argv = [sys.executable, "-m", "service.cli", "ship", str(folder), "--url", url]
-            started.append(subprocess.Popen(argv, env=environ(), stdout=log, stderr=log))
+            secret = {"LINEWARD_READER_SECRET_FILE": str(tmp_path / "data" / "reader.secret")}
+            started.append(subprocess.Popen(argv, env=environ(**secret), stdout=log, stderr=log))
         return started[-1]
 
     yield start

@@ -1,0 +1,121 @@
+"""A batch of events: taken apart, and judged one by one within bounds of work and memory."""
+
+import asyncio
+
+import msgspec
+
+from collector import events, json_text, metrics
+from collector.errors import ClientGoneError, RefusedError, TooManyError
+from collector.parser import Parser
+from collector.rsgi import Http
+from collector.settings import Limits
+from collector.writes import Rejected
+
+_BYTES_A_TURN = 131_072
+_raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class Failure(msgspec.Struct):
+    """One event of a batch that was not taken."""
+
+    index: int
+    reason: str
+    retriable: bool = False
+
+
+class Judged(msgspec.Struct):
+    """What became of the events of a batch."""
+
+    taken: list[events.Event] = msgspec.field(default_factory=list)
+    rejected: list[Rejected] = msgspec.field(default_factory=list)
+    failures: list[Failure] = msgspec.field(default_factory=list)
+
+    def answer(self) -> bytes:
+        """Name each event that was not taken, in the form of OpenLineage's batches."""
+        retriable = sum(failure.retriable for failure in self.failures)
+        summary = {
+            "received": len(self.taken) + len(self.failures),
+            "successful": len(self.taken),
+            "failed": len(self.failures),
+            "retriable": retriable,
+            "non_retriable": len(self.failures) - retriable,
+        }
+        status = "partial_success" if self.taken else "failure"
+        told = {"status": status, "summary": summary, "failed_events": self.failures}
+        return msgspec.json.encode(told)
+
+
+def split(body: bytes, limits: Limits) -> list[msgspec.Raw]:
+    """Take a batch apart.
+
+    Raises:
+        RefusedError: not a JSON array.
+        TooManyError: more values or events than a batch may have.
+    """
+    # Before the decoder, which would make an object of each element: 5,000,000 fit in a batch.
+    json_text.check_values(body, limits.max_values)
+    try:
+        found = _raw_list.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        detail = f"$: expected a JSON array of events: {error}"
+        raise RefusedError(detail, path="$", reason="not_json") from error
+    if len(found) > limits.max_batch_events:
+        detail = f"$: {len(found)} events; a batch may have {limits.max_batch_events}: split it"
+        raise TooManyError(detail, path="$")
+    return found
+
+
+async def judge(bodies: list[msgspec.Raw], parser: Parser, origin: str, protocol: Http) -> Judged:
+    """Judge each event; after `max_batch_rejected` rejected ones none is looked at any more.
+
+    Raises:
+        ClientGoneError: nobody waits for the answer any more; nothing is to be stored.
+    """
+    judged = Judged()
+    gone = asyncio.ensure_future(protocol.client_disconnect())
+    try:
+        await _judge_each(bodies, parser, origin, judged, gone)
+    finally:
+        gone.cancel()
+    return judged
+
+
+async def _judge_each(
+    bodies: list[msgspec.Raw],
+    parser: Parser,
+    origin: str,
+    judged: Judged,
+    gone: asyncio.Future[None],
+) -> None:
+    max_rejected, bytes_of_turn = parser.limits.max_batch_rejected, 0
+    for index, raw in enumerate(bodies):
+        if len(judged.failures) >= max_rejected:
+            judged.failures += _not_judged(range(index, len(bodies)), max_rejected)
+            return
+        body = bytes(raw)
+        await _judge_one(index, body, parser, origin, judged)
+        # An element costs as much as 100 bytes, however short it is.
+        bytes_of_turn += len(body) + 100
+        if bytes_of_turn > _BYTES_A_TURN:
+            bytes_of_turn = 0
+            await asyncio.sleep(0)  # a large batch must not make the others wait
+            if gone.done():
+                raise ClientGoneError("the sender of the batch closed the connection")
+
+
+async def _judge_one(index: int, body: bytes, parser: Parser, origin: str, judged: Judged) -> None:
+    try:
+        judged.taken.append(await parser.parse(body))
+    except RefusedError as error:
+        metrics.REFUSED.labels(error.reason).inc()
+        judged.failures.append(Failure(index, error.detail))
+        head = body[: parser.limits.max_rejected_bytes]
+        judged.rejected.append(Rejected.of(error, head, origin, len(body)))
+
+
+def _not_judged(indexes: range, max_rejected: int) -> list[Failure]:
+    reason = (
+        f"not judged: {max_rejected} events of the batch were rejected before it; send it again"
+        " without them"
+    )
+    return [Failure(index, reason, retriable=True) for index in indexes]

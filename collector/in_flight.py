@@ -1,0 +1,60 @@
+"""Bounds the bytes of the bodies that the collector holds at a time, and by that its memory."""
+
+from types import TracebackType
+from typing import Self
+
+from collector.errors import BusyError
+
+
+class InFlight:
+    """The bytes of all requests that are being read, judged or stored."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self.bytes = 0
+
+    def reserve(self) -> "Reservation":
+        """Return what one request holds: nothing yet."""
+        return Reservation(self)
+
+    def has_room(self, more: int, own: int) -> bool:
+        """Whether a request that holds `own` may hold `more`; one that is alone always may."""
+        return self.bytes == own or self.bytes + more <= self._max_bytes
+
+
+class Reservation:
+    """`with in_flight.reserve() as held`: the bytes of one request, given back at its end."""
+
+    __slots__ = ("_all", "_own")
+
+    def __init__(self, in_flight: InFlight) -> None:
+        self._all = in_flight
+        self._own = 0
+
+    def add(self, count: int) -> None:
+        """Hold `count` bytes more.
+
+        Raises:
+            BusyError: all requests together would hold more than the bound.
+        """
+        if not self._all.has_room(count, self._own):
+            detail = "the collector holds as many bytes of other requests as it may: send it again"
+            raise BusyError(detail)
+        self._own += count
+        self._all.bytes += count
+
+    def give_back(self) -> None:
+        """Hold nothing any more."""
+        self._all.bytes -= self._own
+        self._own = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.give_back()
