@@ -114,8 +114,8 @@ def test_a_failed_sync_ends_the_writer_and_no_one_waits_for_it(started, outcomes
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_writer_that_dies_of_anything_is_broken_too(started, outcomes, monkeypatch):
-    """A dead thread that nobody notices would let every sender wait for ever."""
+def test_a_writer_that_dies_of_anything_is_broken_too(tmp_path, started, outcomes, monkeypatch):
+    """No sender waits for a dead thread, and the next writer takes the same events."""
     spool = started()
 
     def die(_group):
@@ -125,5 +125,11 @@ def test_a_writer_that_dies_of_anything_is_broken_too(started, outcomes, monkeyp
     spool.submit(events(spool, b"a"))
     until(spool.broken.is_set)
     spool.submit(events(spool, b"b"))
+    until(lambda: len(outcomes.errors) == 2)
 
-    until(lambda: outcomes.errors)
+    assert [size for size, _ in outcomes.errors] == [1, 1]
+    assert rows_of(tmp_path, "SELECT count(*) FROM event") == [(0,)]
+    again = started()
+    again.submit(events(again, b"a", b"b"))
+    until(lambda: outcomes.stored == 2)
+    assert rows_of(tmp_path, "SELECT body FROM event ORDER BY seq") == [(b"a",), (b"b",)]

@@ -1,4 +1,5 @@
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from runbooks.actions import audit, calling
 from runbooks.actions.calling import Call, call
@@ -9,6 +10,8 @@ from runbooks.actions.errors import (
     RefusedActionError,
 )
 from runbooks.actions.registry import ACTIONS
+from tests.runbooks.actions.acting import World
+from tests.suite.disks import fill
 
 UP = {"pipeline": "running", "service": "running"}
 
@@ -92,31 +95,38 @@ def test_what_fails_half_way_is_told_as_failed(world, monkeypatch):
     assert answers == [None, "failed: gone", None, "failed: ValueError"]
 
 
-def test_nothing_is_done_that_cannot_be_written_down(world, monkeypatch):
-    """The row is durable before the action begins."""
+@pytest.fixture
+def crowded(on_disk, disk):
+    """A world whose catalog is on a disk that is full."""
+    world = World(on_disk, disk)
     world.supervisor.running = UP
-
-    def full(_engine, _entry):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(audit, "record", full)
-    with pytest.raises(OSError, match="disk full"):
-        world.act("restart-role", role="service")
-    assert world.supervisor.asked == []
+    fill(disk, on_disk)
+    return world
 
 
-def test_an_action_begun_without_its_row_would_be_seen(world, monkeypatch):
-    """The mutant: the same failure where the first row is left out."""
-    world.supervisor.running = UP
+def test_nothing_is_done_that_cannot_be_written_down(crowded, disk):
+    """The row is durable before the action begins; with space again, both are there."""
+    with pytest.raises(OperationalError, match="full"):
+        crowded.act("restart-role", role="service")
+    assert crowded.supervisor.asked == []
 
-    def late(_engine, entry):
-        if entry.answer is not None:
-            raise OSError("disk full")
+    (disk / "ballast").unlink()
+    assert crowded.audited() == []
+    crowded.act("restart-role", role="service")
+    assert crowded.supervisor.asked == ["service"]
+    assert len(crowded.audited()) == 2
 
-    monkeypatch.setattr(audit, "record", late)
-    with pytest.raises(OSError, match="disk full"):
-        world.act("restart-role", role="service")
-    assert world.supervisor.asked == ["service"]
+
+def test_an_action_begun_without_its_row_would_be_seen(crowded, monkeypatch):
+    """The mutant: the same full disk where the first row is left out."""
+    record = audit.record
+    monkeypatch.setattr(
+        audit, "record", lambda engine, entry: entry.answer and record(engine, entry)
+    )
+
+    with pytest.raises(OperationalError, match="full"):
+        crowded.act("restart-role", role="service")
+    assert crowded.supervisor.asked == ["service"]
 
 
 def test_text_that_no_catalog_holds_is_kept_as_far_as_it_can(world):

@@ -3,10 +3,13 @@
 import json
 
 import pytest
+from sqlalchemy import text
 
+from lineage.catalog.engine import writing
 from service.access.judging import DENIED
 from tests.service import shop
-from tests.service.access.estate import HIDDEN, PAYROLL, TOKENS, Estate
+from tests.service.access.estate import HIDDEN, PAYROLL, POLICY, TOKENS, Estate
+from tests.suite.disks import fill
 
 _QUERY = "/api/v1/lineage?dataset=core/orders"
 
@@ -201,19 +204,59 @@ def test_without_an_access_section_anybody_may_ask_and_nothing_is_counted(estate
     assert estate.rows("SELECT * FROM access_version") == []
 
 
-def test_what_cannot_be_audited_is_not_answered(estate, monkeypatch):
-    """503 in the place of the answer: no row, no data."""
+def test_what_cannot_be_audited_on_a_full_disk_is_not_answered(on_disk, disk, tmp_path):
+    """503 in the place of the answer; with space again, the answer, its row and its version."""
+    estate = Estate(on_disk, tmp_path)
     assert estate.get(_QUERY).status_code == 200
+    before = _accesses(estate), _versions(estate)
+    estate.write_policy(POLICY.replace("T12:30:00Z", "T12:31:00Z"))
+    ballast = fill(disk, on_disk)
 
-    def full(_recorder: object, _rows: object) -> None:
-        message = "disk full"
-        raise OSError(message)
+    rejected = estate.get(_QUERY)
+    assert (rejected.status_code, shop.CORE in rejected.text) == (503, False)
+    assert (_accesses(estate), _versions(estate)) == before
 
-    monkeypatch.setattr("service.access.audit.Recorder.write", full)
-    refused = estate.get(_QUERY)
+    ballast.unlink()
+    assert estate.get(_QUERY).status_code == 200
+    assert (_accesses(estate), _versions(estate)) == (before[0] + 1, before[1] + 1)
 
-    assert refused.status_code == 503
-    assert shop.CORE not in refused.text
+
+@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+def test_what_postgresql_cannot_audit_is_not_answered(estate):
+    """As above, with the error of a server whose disk is full."""
+    assert estate.get(_QUERY).status_code == 200
+    before = _accesses(estate), _versions(estate)
+    estate.write_policy(POLICY.replace("T12:30:00Z", "T12:31:00Z"))
+    with writing(estate.catalog) as connection:
+        connection.execute(text(_FULL))
+        connection.execute(text(_RAISES))
+
+    rejected = estate.get(_QUERY)
+    assert (rejected.status_code, shop.CORE in rejected.text) == (503, False)
+    assert (_accesses(estate), _versions(estate)) == before
+
+    with writing(estate.catalog) as connection:
+        connection.execute(text("DROP TRIGGER full_disk ON access_audit"))
+    assert estate.get(_QUERY).status_code == 200
+    assert (_accesses(estate), _versions(estate)) == (before[0] + 1, before[1] + 1)
+
+
+def _accesses(estate):
+    return estate.rows("SELECT count(*) FROM access_audit")[0][0]
+
+
+def _versions(estate):
+    return estate.rows("SELECT count(*) FROM access_version")[0][0]
+
+
+_FULL = """
+    CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$
+"""
+_RAISES = """
+    CREATE TRIGGER full_disk BEFORE INSERT ON access_audit
+    FOR EACH STATEMENT EXECUTE FUNCTION full_disk()
+"""
 
 
 def test_an_audit_row_says_who_did_what_by_which_version(estate):
