@@ -113,6 +113,70 @@ def test_a_collector_that_starts_on_a_full_disk_says_so_until_there_is_space(
     assert collector.rows("SELECT body FROM event") == [(raw,)]
 
 
+def _fill_up(disk):
+    """Leave no byte free; returns the file to delete."""
+    with (disk / "more").open("wb", buffering=0) as more, contextlib.suppress(OSError):
+        while True:
+            more.write(b"0" * 4_096)
+    return disk / "more"
+
+
+def _rejected(collector):
+    """The number under which the last rejected body is kept."""
+    return collector.rows("SELECT coalesce(max(id), 0) FROM rejected")[0][0]
+
+
+@pytest.mark.parametrize(
+    ("path", "make"),
+    [
+        ("/api/v1/lineage", lambda: os.urandom(60_000).hex().encode()),
+        ("/api/v1/lineage", lambda: b"x" * 2_000_000),
+        (
+            "/api/v1/lineage/batch",
+            lambda: b"[1," + b'"' + os.urandom(60_000).hex().encode() + b'"]',
+        ),
+        ("/api/v1/lineage/batch", lambda: b"[" + b"1," * 20_000 + b"1]"),
+    ],
+    ids=["no event", "too large", "batch of rubbish", "too many"],
+)
+def test_a_rejected_body_that_cannot_be_kept_is_a_503(disk, ending, path, make):
+    """Its sender may come again, and then it is kept with its reason."""
+    collector = ending(Collector(disk / "data")).ready()
+    _fill(collector, set())
+    more = _fill_up(disk)
+
+    # The log beside the file may have room for a few.
+    until(lambda: collector.post(make(), path).status_code == 503, pause=0)
+    kept = _rejected(collector)
+    assert collector.post(make(), path).status_code == 503
+
+    assert _rejected(collector) == kept
+    more.unlink()
+    (disk / "ballast").unlink()
+    until(lambda: collector.post(make(), path).status_code in {200, 400, 413})
+    assert _rejected(collector) > kept
+
+
+def test_a_damaged_spool_waits_for_room_to_be_repaired(disk, ending, tmp_path):
+    """Alive and not ready, with the reason; nothing of the damaged file is touched before."""
+    first = ending(Collector(disk / "data", log=tmp_path / "log")).ready()
+    assert first.post(new_body()).status_code == 201
+    first.stop()
+    (disk / "data" / "spool.db").write_bytes(b"rubbish" * 10_000)
+    more = _fill_up(disk)
+    again = ending(Collector(disk / "data", port=first.port, log=tmp_path / "log"))
+    until(lambda: "spool_cannot_open" in again.log())
+
+    ready = httpx.get(f"{again.url}/readyz")
+
+    assert (ready.status_code, ready.headers["retry-after"]) == (503, "1")
+    assert "the spool cannot be opened" in ready.json()["detail"]
+    assert httpx.get(f"{again.url}/livez").status_code == 200
+    more.unlink()
+    until(lambda: again.post(new_body()).status_code == 201)
+    assert len([*(disk / "data").glob("spool.db.damaged-*Z")]) == 1
+
+
 def test_the_ledger_finds_out_a_worker_that_answers_on_a_full_disk(disk, ending):
     """Mutant: who answers before the commit acknowledges what no disk has."""
     collector = ending(mutant(disk / "data", "hasty_worker")).ready()
