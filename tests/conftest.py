@@ -1,5 +1,6 @@
 """What every test may ask for: one Spark session, a catalog of either kind, the real events."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -18,6 +19,7 @@ from slis.session import open_session
 from tests.suite.classes import INTERPRETED, java_options
 from tests.suite.disks import small_disk
 from tests.suite.durations import Recorder
+from tests.suite.landings import LANDINGS
 from tests.suite.marks import COLLECTED, mark_postgres_nightly
 from tests.suite.postgres import Databases
 
@@ -80,6 +82,11 @@ def pytest_collection_modifyitems(
     items.sort(key=_place)
 
 
+def pytest_collection_finish() -> None:
+    """Keep what was imported and collected out of each later look for garbage."""
+    gc.freeze()
+
+
 def _place(item: pytest.Item) -> int:
     """Return the place of its group: the long ones, then Spark's, then all others."""
     [group] = next(item.iter_markers("xdist_group")).args
@@ -140,6 +147,12 @@ _opened: list[weakref.ref[Engine]] = []
 def _remember(connection: Connection) -> None:
     """A service that a test leaves to itself keeps its connections."""
     _opened.append(weakref.ref(connection.engine))
+
+
+@pytest.fixture(autouse=True)
+def _landings(request: pytest.FixtureRequest) -> None:
+    """A test that patches modules computes its own batches."""
+    LANDINGS.is_on = "monkeypatch" not in request.fixturenames
 
 
 @pytest.fixture(autouse=True)

@@ -20,6 +20,7 @@ from slis.stream import query
 from slis.stream.batch import Batches
 from slis.stream.merge import Landed
 from slis.stream.source import SPOOL_EVENT
+from tests.suite.landings import LANDINGS
 
 Event = dict[str, Any]
 CANONICAL = """
@@ -185,9 +186,12 @@ class Lander:
 
     def land(self, *events: Event | bytes, origin: str = "http") -> Landed | None:
         """One batch of these events."""
-        landed = self.batches.land(
-            frame(self.spark, list(events), self.now, after_seq=self.seq, origin=origin),
-            "checkpoint-1",
+        given = tuple(e if isinstance(e, bytes) else json.dumps(e).encode() for e in events)
+        kinds = tuple("run" if isinstance(e, bytes) else kind_of(e) for e in events)
+        landed = LANDINGS.land(
+            self.batches,
+            (given, kinds, self.now, self.seq, origin),
+            lambda: frame(self.spark, events, self.now, after_seq=self.seq, origin=origin),
             self.batch_id,
         )
         self.seq += len(events)
