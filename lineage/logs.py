@@ -9,8 +9,12 @@ import sys
 import structlog
 
 
-def log_to_stderr() -> None:
-    """From here on, in this process."""
+def log_to_stderr(level: str = "info") -> None:
+    """Log like this from here on, in this process.
+
+    A command that logs calls it too: structlog's own default prints on standard output, with the
+    values of variables in each traceback.
+    """
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -19,5 +23,5 @@ def log_to_stderr() -> None:
             structlog.processors.JSONRenderer(),
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        wrapper_class=structlog.make_filtering_bound_logger("info"),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
     )

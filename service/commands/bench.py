@@ -4,10 +4,10 @@ import importlib
 from typing import Annotated, Any
 
 import msgspec
-import structlog
 import typer
 from rich.table import Table
 
+from lineage.logs import log_to_stderr
 from service.commands.options import AsJson
 from service.terminal import console, plain, print_json
 
@@ -72,7 +72,7 @@ def query(
 
 
 def _measured(module: str, **options: float) -> Any:  # noqa: ANN401 - each bench has figures of its own
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("warning"))
+    log_to_stderr("warning")
     return msgspec.to_builtins(importlib.import_module(module).run(**options))
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
-import structlog
 import typer
 
+from lineage.logs import log_to_stderr
 from runbooks.gameday.estate import Shape
 from runbooks.gameday.truth import KINDS, Kind
 from service.commands.gameday_live import live, policy
@@ -62,7 +62,7 @@ def gameday(  # noqa: PLR0913 - options of a command
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("error"))
+    log_to_stderr("error")
     began = time.monotonic()
     try:
         with progress(quiet=as_json) as bars:

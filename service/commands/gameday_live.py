@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
-import structlog
 import typer
 
+from lineage.logs import log_to_stderr
 from service.commands.options import AsJson
 from service.errors import NotRunningError, RefusedInputError
 from service.settings import read
@@ -67,7 +67,7 @@ def live(  # noqa: PLR0913 - options of a command
 
     Exits with 1 where something does not hold that must.
     """
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("error"))
+    log_to_stderr("error")
     settings = read()
     from runbooks.gameday.live.plan import kinds_of  # noqa: PLC0415 - a command is known before
     from service.gameday.live import Wanted  # noqa: PLC0415 - what it needs is imported

@@ -54,9 +54,11 @@ def backfill(
     as_json: AsJson = False,
 ) -> None:
     """Load what Marquez has of a span of time: as history, which teaches and never counts."""
+    from lineage.logs import log_to_stderr  # noqa: PLC0415 - structlog only where it is asked
     from service.commands.backfill import show  # noqa: PLC0415 - httpx only where it is asked
     from service.marquez.load import load  # noqa: PLC0415 - as above
 
+    log_to_stderr("warning")
     bounds = _required(read_marquez())
     after, before = _instant("--from", start), _instant("--to", end)
     if after >= before:
