@@ -3,16 +3,20 @@
 Off the ack path: a catalog that is away delays the pruning, and nothing else.
 """
 
+import sqlite3
 import threading
 import time
+from contextlib import closing
+from pathlib import Path
 
 import structlog
 
 from collector import metrics
-from collector.damage import find_damaged_row
+from collector.damage import find_damaged_row, open_to_read
 from collector.high_water import NOT_READ, Cursors
 from collector.settings import Place, Settings
 from collector.spool import Spool
+from collector.spool_file import last_seq
 
 INTERVAL_SECONDS = 30.0
 _LOOKED_AT_BYTES = 134_217_728  # more than one batch of the pipeline
@@ -52,15 +56,22 @@ def _run(spool: Spool, settings: Settings) -> None:
 
 def look_ahead(spool: Spool, place: Place, before: Cursors, now: Cursors) -> None:
     """Have the spool looked through where readers cannot go on in it, or have passed its end."""
-    room = spool.passed.room
-    if room is None:
-        return
+    path = place.data_dir / "spool.db"
     reason = None
-    if now.highest > room.last_seq:
-        reason = f"readers have passed {now.highest}, the spool's last number is {room.last_seq}"
-    elif now.needed == before.needed < room.last_seq:
-        path = place.data_dir / "spool.db"
+    last = _last_seq(path)  # asked after the cursors, which it is never behind
+    if last is not None and now.highest > last:
+        reason = f"readers have passed {now.highest}, the spool's last number is {last}"
+    elif now.needed == before.needed and now.needed != last:
         reason = find_damaged_row(path, now.needed, _LOOKED_AT_BYTES)
     if reason is not None:
         _log.error("spool_suspect", reason=reason)
         spool.suspect()
+
+
+def _last_seq(path: Path) -> int | None:
+    """The last number of the spool; None where it cannot be read."""
+    try:
+        with closing(open_to_read(path)) as spool:
+            return last_seq(spool)
+    except sqlite3.DatabaseError:
+        return None

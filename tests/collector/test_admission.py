@@ -71,10 +71,12 @@ def test_the_secret_of_the_readers_is_for_the_owner_alone(start):
     """It stays the same over a restart: readers on other machines have copies."""
     collector = start().ready()
     secret = collector.secret()
-    mode = collector.secret_file.stat().st_mode
+    modes = [
+        stat.S_IMODE(path.stat().st_mode) for path in (collector.folder, collector.secret_file)
+    ]
     collector.kill()
 
-    assert stat.S_IMODE(mode) == 0o600
+    assert modes == [0o700, 0o600]
     assert len(secret) >= 32
     assert start(port=collector.port).ready().secret() == secret
 

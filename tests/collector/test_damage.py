@@ -348,6 +348,16 @@ def test_a_reader_that_is_ahead_of_the_spool_has_it_looked_through(waiting):
     assert _rounds(waiting, [NOT_READ, Cursors(201, 201, 201)])
 
 
+def test_a_reader_that_is_quicker_than_the_writers_look_is_not_ahead(waiting):
+    """The writer notes its last number once a second; a reader may have passed newer ones."""
+    spool, place = waiting
+    spool.passed.room = spool.passed.room._replace(last_seq=150)
+
+    prune.look_ahead(spool, place, NOT_READ, Cursors(200, 200, 200))
+
+    assert not spool.damaged.is_set()
+
+
 def test_cursors_are_read_from_the_catalog(waiting):
     """As `look_ahead` and the repair are given them."""
     _, place = waiting
