@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import os
 import shutil
-import subprocess
 from collections import Counter
 
 import httpx
@@ -15,6 +14,7 @@ from tests.collector.running import Collector
 from tests.faults.collectors import mutant
 from tests.faults.ledger import reckon
 from tests.service.waiting import until
+from tests.suite.disks import small_disk
 
 pytestmark = pytest.mark.faults
 
@@ -24,14 +24,9 @@ _DISK_BYTES = 8 << 20
 @pytest.fixture
 def disk(tmp_path):
     """A disk of 8 MiB with 5 MiB of ballast on it."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to mount a small disk")
-    path = tmp_path / "disk"
-    path.mkdir()
-    subprocess.check_call(["mount", "-t", "tmpfs", "-o", f"size={_DISK_BYTES}", "tmpfs", str(path)])
-    (path / "ballast").write_bytes(b"0" * (5 << 20))
-    yield path
-    subprocess.check_call(["umount", "--lazy", str(path)])
+    with small_disk(tmp_path / "disk", _DISK_BYTES) as path:
+        (path / "ballast").write_bytes(b"0" * (5 << 20))
+        yield path
 
 
 @pytest.fixture

@@ -5,13 +5,15 @@ from spools import frame, rows, run_event
 from sqlalchemy import insert
 
 from lineage import policy
-from lineage.catalog.tables import audit, reader_cursor
+from lineage.catalog.engine import writing
+from lineage.catalog.tables import audit, dataset_write, reader_cursor
 from lineage.clock import to_micros
 from slis import cadence
 from slis.settings import Place, Settings
 from slis.stream import lake
 from slis.stream.parse import parse
 from slis.stream.prune import prune
+from tests.slis.catalog_rows import CatalogRows
 
 
 def seqs(root, committed):
@@ -114,9 +116,23 @@ def test_a_dataset_that_was_written_once_keeps_that_write(lander, catalog, tmp_p
     assert kept == [("old",), ("once",)]
 
 
-def test_the_daily_clearing_leaves_all_that_limits_are_learned_from():
-    """An hourly dataset's half a year; a tenth of it gave 30 times the false alarms."""
-    assert Settings().writes_a_dataset >= cadence.MAX_WRITES >= 180 * 24
+def test_the_daily_clearing_keeps_half_a_year_of_hourly_writes(embedded, tmp_path, at):
+    """Limits are learned from all of them: a tenth of them gave 30 times the false alarms."""
+    hours = 180 * 24
+    estate = CatalogRows(embedded, at(0))
+    estate.written(estate.dataset("hourly"), at(0))
+    [first] = estate.rows(dataset_write)
+    later = [
+        {**first, "root_run_id": f"r{hour}", "written_at": to_micros(at(hour))}
+        for hour in range(1, hours)
+    ]
+    with writing(embedded) as connection:
+        connection.execute(insert(dataset_write), later)
+
+    prune(embedded, Place(data_dir=tmp_path), Settings(), at(hours), lake_days=90)
+
+    assert rows(embedded, "SELECT count(*) FROM dataset_write") == [(hours,)]
+    assert hours <= cadence.MAX_WRITES
 
 
 def test_runs_go_with_the_writes_that_name_them(lander, catalog, tmp_path, at):

@@ -15,6 +15,7 @@ from slis.settings import Place
 from slis.stream import query, running
 from slis.stream.running import PipelineStoppedError, Running
 from tests.service.waiting import until
+from tests.suite.disks import fill
 
 
 class Query:
@@ -68,12 +69,12 @@ def test_an_error_that_does_not_pass_ends_the_role_and_a_batch_in_between_counts
 ):
     """Two in a row are one too many here; with a batch between them they are not in a row."""
     monkeypatch.setattr(running, "_MOST_FAILURES", 1)
-    stream = _running(*(Query("the disk is full\nat x") for _ in range(3)))
+    stream = _running(*(Query("a worker was lost\nat x") for _ in range(3)))
 
     assert stream.look(stopped)
     stream.landed()
     assert stream.look(stopped)
-    with pytest.raises(PipelineStoppedError, match=r"^the disk is full$"):
+    with pytest.raises(PipelineStoppedError, match=r"^a worker was lost$"):
         stream.look(stopped)
 
 
@@ -115,3 +116,38 @@ def test_a_killed_source_costs_nothing_but_time(spark, embedded, tmp_path, at, s
     assert b"SPARK_AUTH_SOCKET_TIMEOUT=120" in patience.split(b"\0")
     assert len(started) == 2
     assert rows(embedded, "SELECT count(*) FROM batch") == [(2,)]
+
+
+def test_a_full_lake_ends_the_role_and_with_space_the_batch_lands(  # noqa: PLR0913, PLR0917 - of fixtures
+    spark, embedded, disk, tmp_path, at, stopped, monkeypatch
+):
+    """A real disk: the error names it, no event is lost, and none is landed twice."""
+    monkeypatch.setattr(running, "_MOST_FAILURES", 1)
+    place = Place(data_dir=tmp_path)
+    place.lake.symlink_to(disk)
+
+    def start():
+        given = {"max_rows": 10, "clock": system_clock, "poll_seconds": 0.1, "name": "full"}
+        return query.start(spark, embedded, place, **given)
+
+    def landed():
+        return rows(embedded, "SELECT count(*) FROM event") == [(2,)]
+
+    events = [run_event("COMPLETE", at(hour), run=f"r{hour}") for hour in (1, 2)]
+    spool(tmp_path / "spool.db", events, received_at=at(2))
+    ballast = fill(disk)
+    stream = Running()
+    stream.begin(start)
+    with pytest.raises(PipelineStoppedError) as ended:
+        until(lambda: not stream.look(stopped))
+    assert "No space left on device" in str(ended.value.__cause__)
+    assert rows(embedded, "SELECT count(*) FROM event") == [(0,)]
+
+    ballast.unlink()
+    again = Running()
+    again.begin(start)
+    try:
+        until(lambda: again.look(stopped) and landed())
+    finally:
+        again.finish()
+    assert rows(embedded, "SELECT count(*) FROM batch") == [(1,)]
