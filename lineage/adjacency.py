@@ -26,6 +26,11 @@ class Adjacency(msgspec.Struct, frozen=True):
         origins, slots = self.slots(nodes)
         return origins, self.targets[slots]
 
+    def ends(self, nodes: Positions) -> Positions:
+        """Return the ends of all edges from these nodes."""
+        starts = self.starts[nodes]
+        return self.targets[spans(starts, self.starts[nodes + 1] - starts)]
+
     def slots(self, nodes: Positions) -> tuple[Positions, Positions]:
         """Where in `targets` the edges from these nodes stand, and whose each is."""
         starts = self.starts[nodes]

@@ -7,7 +7,7 @@ milliseconds. Keys are canonical dataset keys, as the catalog has them.
 import numpy as np
 from numpy.typing import NDArray
 
-from lineage.adjacency import Keys, Positions, adjacency, positions_in
+from lineage.adjacency import Flags, Keys, Positions, adjacency, positions_in
 
 DEFAULT_MAX_NODES = 100_000
 
@@ -31,24 +31,35 @@ class Graph:
             was cut at `max_nodes`, by whole levels.
         """
         given = np.unique(keys)
-        starts, is_known = positions_in(self.keys, given)
+        starts, _ = positions_in(self.keys, given)
         levels, is_cut = self._levels(starts, max_nodes)
-        alone = given[~is_known]
-        found = np.concatenate([alone, self.keys[np.concatenate(levels)]])
-        steps = np.repeat(np.arange(len(levels), dtype=np.int32), [len(level) for level in levels])
-        return found, np.concatenate([np.zeros(len(alone), np.int32), steps]), is_cut
+        below = levels[1:]
+        found = np.concatenate([given, *(self.keys[level] for level in below)])
+        counts = [len(given), *map(len, below)]
+        return found, np.repeat(np.arange(len(counts), dtype=np.int32), counts), is_cut
 
     def _levels(self, starts: Positions, max_nodes: int) -> tuple[list[Positions], bool]:
-        """Datasets by their distance, and whether there are more than may be."""
-        is_seen = np.zeros(len(self.keys), dtype=bool)
+        """Return datasets by distance, ascending in each level, and whether the walk was cut."""
+        is_seen, flags = np.zeros((2, len(self.keys)), dtype=bool)
         is_seen[starts] = True
         levels, count = [starts], len(starts)
         while len(levels[-1]):
-            ends = self._below.neighbours(levels[-1])[1]
-            fresh = np.unique(ends[~is_seen[ends]])
+            ends = self._below.ends(levels[-1])
+            fresh = _each_once(ends[~is_seen[ends]], flags)
             count += len(fresh)
             if count > max_nodes:
                 return levels, True
             is_seen[fresh] = True
             levels.append(fresh)
         return levels, False
+
+
+def _each_once(ends: Positions, flags: Flags) -> Positions:
+    """Return these positions ascending, each once. `flags` are all false, before and after."""
+    if len(ends) * 32 < len(flags):
+        return np.unique(ends)
+    # Of many, a look at every flag is five times as fast as a sort.
+    flags[ends] = True
+    fresh = np.flatnonzero(flags)
+    flags[fresh] = False
+    return fresh

@@ -5,6 +5,7 @@ catalog's signed 64-bit ones; 0 is no key.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -76,7 +77,7 @@ class Edges(msgspec.Struct, frozen=True):
     job_keys: Keys
 
 
-class Estate(msgspec.Struct, frozen=True):
+class Estate(msgspec.Struct, frozen=True, dict=True):
     """The datasets and the graph as it was at onset.
 
     Attributes:
@@ -94,9 +95,10 @@ class Estate(msgspec.Struct, frozen=True):
     job_keys: Keys
     failed_run_ids: Mapping[int, str] = {}
 
-    @property
+    @cached_property
     def keys(self) -> Keys:
         """Of the datasets, ascending."""
+        # Cached: thousands of impacts ask for it, and each copy is 0.8 MB of 100,000 datasets.
         return np.ascontiguousarray(self.datasets["key"])
 
 

@@ -6,10 +6,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.incidents.estate import MICROS, NEVER, NO_KEY, Estate, Rows, are_among
+from alerts.incidents.estate import MICROS, NEVER, NO_KEY, Estate, Rows
 from alerts.incidents.faults import Cluster, Member
 from alerts.incidents.kinds import KIND_BY_ID
-from lineage.adjacency import Keys
+from lineage.adjacency import Keys, positions_in
 from lineage.graph import Graph
 from lineage.states import OPTIONAL, TIERS
 
@@ -98,15 +98,19 @@ BY_KIND: Final = Severity(PAGE, "kind")  # of a part of the service itself
 
 def impact(cluster: Cluster, graph: Graph, given: Estate, rules: SeverityRules) -> Impact:
     """All that is made of what the root should have written, in the graph as it was at onset."""
-    starts = _starts(cluster, given)
+    return impact_of(starts_of(cluster, given), graph, given, rules)
+
+
+def impact_of(starts: Keys, graph: Graph, given: Estate, rules: SeverityRules) -> Impact:
+    """Return all that is made of these datasets, themselves first."""
     keys, hops, is_partial = graph.descendants(starts, max_nodes=rules.max_datasets)
-    tiers = _rows(keys, given)["tier"]
+    tiers = _tiers(keys, given)
     weights = np.array([rule.weight for rule in rules.tiers])[tiers]
     score = float(np.sum(weights * rules.decay ** hops.astype(np.float64)))
     return Impact(keys, hops, tiers, score, is_partial)
 
 
-def _starts(cluster: Cluster, given: Estate) -> Keys:
+def starts_of(cluster: Cluster, given: Estate) -> Keys:
     """The root's own, and what its runs wrote together with them: it is not late yet, but lost."""
     own = np.array(cluster.root_keys, dtype=np.int64)
     stopped = [each.dataset_key for each in cluster.members if _is_of_run(each)]
@@ -153,21 +157,22 @@ def _bad_since(cluster: Cluster, given: Estate, rules: SeverityRules) -> tuple[i
 
 def _expected(hurt: Impact, given: Estate, now: int, rules: SeverityRules) -> Severity:
     """By the dataset whose tier is out of time first; else the first to be hit."""
-    rows = _rows(hurt.keys, given)
+    keys = hurt.keys[rules.paging[hurt.tiers]]
+    rows = _rows(keys, given)
     hit_at = _hit_at(rows)
     response = np.array([(rule.response_seconds or 0.0) * MICROS for rule in rules.tiers])
-    known = np.flatnonzero(rules.paging[hurt.tiers] & (hit_at != NEVER))
+    known = np.flatnonzero(hit_at != NEVER)
     if not len(known):
         return _not_delayed(hurt)
-    slack = hit_at[known] - now - response[hurt.tiers[known]]
-    first = known[np.lexsort((hurt.keys[known], hit_at[known], np.maximum(slack, 0)))[0]]
+    slack = hit_at[known] - now - response[rows["tier"][known]]
+    first = known[np.lexsort((keys[known], hit_at[known], np.maximum(slack, 0)))[0]]
     is_soon = bool(slack.min() <= 0)
     return Severity(
         PAGE if is_soon else TICKET,
         "soon" if is_soon else "later",
         hurt.score,
         int(hit_at[first]),
-        int(hurt.keys[first]),
+        int(keys[first]),
     )
 
 
@@ -183,11 +188,18 @@ def _hit_at(rows: Rows) -> NDArray[np.int64]:
     return np.asarray(np.where(least == NEVER, np.maximum(deadline, read), least))
 
 
+def _tiers(keys: Keys, given: Estate) -> NDArray[np.int8]:
+    """As `_rows` has them, without a copy of whole rows: an impact may be half of the estate."""
+    places, is_known = positions_in(given.keys, keys)
+    tiers = np.full(len(keys), TIERS.index(OPTIONAL), dtype=np.int8)
+    tiers[is_known] = given.datasets["tier"][places]
+    return tiers
+
+
 def _rows(keys: Keys, given: Estate) -> Rows:
     """Of these datasets; one that the estate does not have is optional, and nothing is known."""
-    own = given.keys
-    known = are_among(own, keys)
+    places, is_known = positions_in(given.keys, keys)
     rows = np.zeros(len(keys), dtype=given.datasets.dtype)
     rows["tier"] = TIERS.index(OPTIONAL)
-    rows[known] = given.datasets[np.searchsorted(own, keys[known])]
+    rows[is_known] = given.datasets[places]
     return rows

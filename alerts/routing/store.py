@@ -23,6 +23,7 @@ from alerts.delivery.figures import FAILED
 from alerts.delivery.message import to_json
 from alerts.delivery.outbox import enqueue
 from alerts.delivery.outcomes import channel_of
+from alerts.incidents.severity import PAGE
 from alerts.routing.decisions import Decided
 from alerts.routing.scene import Scene, next_at
 from alerts.routing.sheet import Escalated, Letter
@@ -32,6 +33,7 @@ from lineage.catalog.pieces import pieces
 from lineage.catalog.tables import incident, incident_escalation, incident_telling
 from lineage.catalog.upsert import fold_rows
 
+MOST_DUE: Final = 200  # incidents a transaction: nobody waits long for the catalog
 NOBODY: Final = "nobody"  # the channel by which a message goes that has none
 _log = structlog.get_logger(__name__)
 
@@ -52,8 +54,15 @@ def is_due(connection: Connection, policy_hash: str, at: int) -> bool:
 
 
 def due(connection: Connection, policy_hash: str, at: int) -> Sequence[Telling]:
-    """Those to which time brings something; all that are bad where the policy is a new one."""
-    return tellings_where(connection, _due(policy_hash, at))
+    """Those to which time brings something, all that are bad where the policy is a new one.
+
+    At most `MOST_DUE`, pages first, then those that wait longest: the rest is due in the next turn.
+    """
+    own = incident_telling.c
+    first = select(own.incident_id).where(_due(policy_hash, at))
+    first = first.order_by(own.severity != PAGE, own.due_at.nulls_first(), own.incident_id)
+    chosen = connection.scalars(first.limit(MOST_DUE)).all()
+    return tellings_where(connection, _due(policy_hash, at), own.incident_id.in_(chosen))
 
 
 def _due(policy_hash: str, at: int) -> ColumnElement[bool]:

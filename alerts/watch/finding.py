@@ -12,20 +12,18 @@ from alerts.incidents.faults import Cluster, Member, Root
 from alerts.incidents.incident import Found, found_of
 from alerts.incidents.kinds import UNDER_WAY
 from alerts.incidents.roots import clusters
-from alerts.incidents.severity import Impact, SeverityRules, impact, severity
+from alerts.incidents.severity import Impact
 from alerts.people.hiding import Hidden, Window, hidden_all, hidden_together
 from alerts.watch.bad_facts import bad_facts, unknown_keys
-from alerts.watch.catalog_estate import Given, read_estate
+from alerts.watch.catalog_estate import Given, Owners, read_estate
 from alerts.watch.hurt import hurting
 from alerts.watch.named import Named, named
 from alerts.watch.shared_cause import causes_of
+from alerts.watch.walks import Walks
 from alerts.watch.words import root_name
-from lineage.graph import Graph
 from lineage.policy.declared import declared_edges
 from lineage.policy.model import Policy
 from lineage.policy.resolution import owner_of_job
-
-RULES = SeverityRules()
 
 
 class Finding(msgspec.Struct, frozen=True, eq=False):
@@ -33,7 +31,7 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
 
     found: Found
     cluster: Cluster | None = None
-    impact: Impact | None = None
+    walks: Walks | None = None
     namespace: str = ""  # of what is to be mended
     name: str = ""
     common: Common | None = None  # of a cause: what its jobs have in common
@@ -45,6 +43,12 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
             return {}
         return {each.dataset_key: each for each in reversed(self.cluster.members)}
 
+    def impact(self) -> Impact | None:
+        """Walk the graph for all that is downstream of its root; of the service nothing is."""
+        if self.cluster is None or self.walks is None:
+            return None
+        return self.walks.impact(self.cluster)
+
 
 class Findings(msgspec.Struct, frozen=True, eq=False):
     """All of an evaluation.
@@ -53,14 +57,24 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         as_of: of it, µs.
         by_root: faults by what is to be mended.
         unknown: datasets of which nobody knows how they are.
+        walks: what is downstream of each; none: nothing is bad.
+        owners: of the datasets; none: nothing is bad.
     """
 
     as_of: int
     by_root: Mapping[Root, Finding] = {}
     unknown: frozenset[int] = frozenset()
+    walks: Walks | None = None
+    owners: Owners | None = None
 
 
-def find(connection: Connection, as_of: int, policy: Policy, windows: Sequence[Window]) -> Findings:
+def find(
+    connection: Connection,
+    as_of: int,
+    policy: Policy,
+    windows: Sequence[Window],
+    previous: Walks | None = None,
+) -> Findings:
     """What the newest evaluation, of `as_of` (µs), tells of.
 
     Args:
@@ -68,6 +82,7 @@ def find(connection: Connection, as_of: int, policy: Policy, windows: Sequence[W
         as_of: of the newest evaluation.
         policy: in force.
         windows: that people planned, beside the policy's.
+        previous: of the evaluation before.
     """
     unknown = unknown_keys(connection)
     facts = bad_facts(connection, as_of)
@@ -78,16 +93,17 @@ def find(connection: Connection, as_of: int, policy: Policy, windows: Sequence[W
     causes = causes_of(connection, alone, as_of)
     common = {each.name: each for each in causes.values()}
     faults = by_cause(alone, {root: each.name for root, each in causes.items()})
-    graph = Graph(given.edges.upstream_keys, given.edges.downstream_keys)
+    walks = Walks(given.estate, previous)
     datasets = named(connection, {key for each in faults for key in each.root_keys})
     roots = (root_name(each.root, given.jobs, datasets) for each in faults)
     names = list({*roots, *((each.namespace, each.name) for each in datasets.values())})
     hides = dict(zip(names, hidden_all(windows, policy, names, as_of), strict=True))
     under_way = {key for each in faults if each.root.kind == UNDER_WAY for key in each.root_keys}
     said = _Said(datasets, hides, hurting(connection, under_way))
-    judged = _Judging(given, graph, policy, said)
+    judged = _Judging(given, walks, policy, said)
     found = [judged.finding(each, as_of, common.get(each.root.name)) for each in faults]
-    return Findings(as_of, {each.found.root: each for each in found}, unknown)
+    by_root = {each.found.root: each for each in found}
+    return Findings(as_of, by_root, unknown, walks, given.owners)
 
 
 class _Said(msgspec.Struct, frozen=True, eq=False):
@@ -101,14 +117,13 @@ class _Said(msgspec.Struct, frozen=True, eq=False):
 class _Judging:
     """Makes of a cluster what the life of incidents goes by."""
 
-    def __init__(self, given: Given, graph: Graph, policy: Policy, said: _Said) -> None:
-        self._given, self._graph, self._policy = given, graph, policy
+    def __init__(self, given: Given, walks: Walks, policy: Policy, said: _Said) -> None:
+        self._given, self._walks, self._policy = given, walks, policy
         self._datasets, self._hides, self._hurt = said.datasets, said.hides, said.hurt
 
     def finding(self, cluster: Cluster, now: int, common: Common | None) -> Finding:
         estate = self._given.estate
-        hurt = impact(cluster, self._graph, estate, RULES)
-        level = severity(cluster, hurt, estate, now, RULES)
+        level = self._walks.severity(cluster, now)
         window, until = self._hidden(cluster) or (None, 0)
         found = msgspec.structs.replace(
             found_of(cluster, level, estate, self._owner(cluster, common)),
@@ -117,7 +132,7 @@ class _Judging:
             hurt_by=frozenset().union(*(self._hurt.get(key, ()) for key in cluster.root_keys)),
         )
         name = root_name(found.root, self._given.jobs, self._datasets)
-        return Finding(found, cluster, hurt, *name, common)
+        return Finding(found, cluster, self._walks, *name, common)
 
     def _owner(self, cluster: Cluster, common: Common | None) -> str | None:
         """Whoever owns the job; else most of what it writes, by key where that is a draw.

@@ -9,8 +9,9 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
+from alerts.watch.affected import Affected
 from alerts.watch.finding import Finding
-from alerts.watch.impacts import add_impacts, forget_impacts, has_grown, is_anew
+from alerts.watch.impacts import add_impacts, forget_impacts, listed_by
 from alerts.watch.members import Joined, keep_members
 from alerts.watch.words import evidence, what
 from lineage.catalog import tables
@@ -45,6 +46,7 @@ def keep(
     before: Mapping[str, Incident],
     step: Step,
     findings: Mapping[str, Finding],
+    lists: Mapping[str, Affected],
 ) -> None:
     """Write what a step changed.
 
@@ -53,36 +55,25 @@ def keep(
         before: what the step was given, by id.
         step: what became of it.
         findings: by incident id, the fault that it is now, where there is one.
+        lists: by incident id, who is affected, where that list is written anew or grows.
     """
     kept = {each.id for each in step.incidents}
     changed = _changed(before, step)
     rows = [_row(each, findings.get(each.id), is_remembered=each.id in kept) for each in changed]
+    for row in rows:
+        if (listed := lists.get(row["incident_id"])) is not None:
+            row["impact_count"] = listed.count
     _write(connection, _acknowledged(rows, step), before)
     at = {event.incident_id: event.at for event in step.events}
     joined = [Joined(each, findings.get(each.id), at[each.id]) for each in changed if each.id in at]
     keep_members(connection, joined, before.keys())
-    _impacts(connection, before, step, findings)
+    anew, _ = listed_by(before, step)
+    forget_impacts(connection, anew & lists.keys() & before.keys())
+    add_impacts(connection, lists)
     _forget(connection, [number for number in before if number not in kept])
     fold_rows(connection, tables.incident_event, [_event(each) for each in step.events])
     moved = {"name": _CURSOR, "position": position(connection, is_held=True) + 1}
     fold_rows(connection, tables.service_cursor, [moved])
-
-
-def _impacts(
-    connection: Connection,
-    before: Mapping[str, Incident],
-    step: Step,
-    findings: Mapping[str, Finding],
-) -> None:
-    anew = {each.incident_id for each in step.events if is_anew(each)}
-    grown = {each.id for each in step.incidents if has_grown(before.get(each.id), each)}
-    hurt = {
-        number: found.impact
-        for number in anew | grown
-        if (found := findings.get(number)) is not None and found.impact is not None
-    }
-    forget_impacts(connection, anew & hurt.keys() & before.keys())
-    add_impacts(connection, hurt.items())
 
 
 def _changed(before: Mapping[str, Incident], step: Step) -> list[Incident]:

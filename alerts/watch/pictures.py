@@ -1,47 +1,45 @@
 """What a message can say of an incident: who is hurt, the gravest first, and whose they are."""
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 
 import msgspec
-import numpy as np
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import Connection, select
 
-from alerts.delivery.message import MAX_LISTED, Impacted, Root
+from alerts.delivery.message import Impacted, Root
 from alerts.incidents.incident import Incident
-from alerts.incidents.severity import Impact
 from alerts.routing.picture import Picture, Theirs
+from alerts.watch.affected import Affected
 from alerts.watch.finding import Finding
 from alerts.watch.named import Named, named
 from alerts.watch.words import what
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
-from lineage.states import TIERS
-
-_OWNED = text(
-    "SELECT dataset_key, owner FROM dataset_policy WHERE owner IS NOT NULL AND dataset_key IN :keys"
-).bindparams(bindparam("keys", expanding=True))
-
-Owners = Mapping[int, str]
 
 
 def pictures(
-    connection: Connection, found: Sequence[tuple[Incident, Finding]]
+    connection: Connection, drawn: Sequence[tuple[Incident, Finding, Affected]]
 ) -> dict[str, Picture]:
     """By id, of incidents whose fault is found now.
 
     Of all at once: an estate that is seen for the first time may have thousands.
     """
-    gravest = [_gravest(finding.impact) for _, finding in found]
-    owners = _owners(connection, set().union(*gravest))
-    hurt = [_Hurt(each, keys, owners) for (_, each), keys in zip(found, gravest, strict=True)]
-    known = named(connection, set().union(*(each.told for each in hurt)))
-    firsts = _first_differences(connection, [incident.id for incident, _ in found])
+    known = named(connection, set().union(*(_by_name(each[1:]) for each in drawn)))
+    firsts = _first_differences(connection, [incident.id for incident, _, _ in drawn])
     return {
-        incident.id: _picture(incident, finding, _Shown(theirs, known), firsts.get(incident.id))
-        for (incident, finding), theirs in zip(found, hurt, strict=True)
+        incident.id: _picture(incident, finding, _Shown(hurt, known), firsts.get(incident.id))
+        for incident, finding, hurt in drawn
     }
+
+
+def _by_name(drawn: tuple[Finding, Affected]) -> set[int]:
+    """The datasets that a message names."""
+    finding, hurt = drawn
+    theirs = (each.keys for each in hurt.by_owner.values())
+    return {*_own(finding), *hurt.first}.union(*theirs)
+
+
+def _own(finding: Finding) -> list[int]:
+    return sorted(finding.found.root_keys)[:1]
 
 
 def _picture(incident: Incident, finding: Finding, shown: "_Shown", first: str | None) -> Picture:
@@ -52,12 +50,12 @@ def _picture(incident: Incident, finding: Finding, shown: "_Shown", first: str |
         root=Root(
             root.name if root.entity == "service" else root.entity, finding.name, finding.namespace
         ),
-        impacted=shown.listed(hurt.gravest),
-        impacted_count=len(hurt.gravest),
-        tiers=hurt.tiers(hurt.gravest),
+        impacted=shown.listed(hurt.first),
+        impacted_count=hurt.count,
+        tiers=hurt.tiers,
         by_owner=shown.by_owner(incident.members),
         first_difference=first,
-        dataset=shown.first,
+        dataset=shown.name_of(_own(finding)),
         runbook=root.kind,
         correlation_id=incident.id,
         is_bridged=finding.cluster is not None and finding.cluster.is_bridged,
@@ -65,78 +63,26 @@ def _picture(incident: Incident, finding: Finding, shown: "_Shown", first: str |
     )
 
 
-class _Hurt:
-    """The datasets of an impact, the gravest first, and whose they are."""
-
-    def __init__(self, finding: Finding, gravest: list[int], owners: Owners) -> None:
-        self._tiers = _tiers(finding.impact)
-        self.gravest = gravest
-        self.own = sorted(finding.found.root_keys)[:1]
-        self.theirs: dict[str, list[int]] = defaultdict(list)
-        for key in gravest:
-            if (owner := owners.get(key)) is not None:
-                self.theirs[owner].append(key)
-
-    @property
-    def told(self) -> set[int]:
-        """Those that are told by name."""
-        theirs = (keys[:MAX_LISTED] for keys in self.theirs.values())
-        return {*self.own, *self.gravest[:MAX_LISTED]}.union(*theirs)
-
-    def tiers(self, keys: Iterable[int]) -> tuple[tuple[str, int], ...]:
-        """How many there are of each, the highest first."""
-        counts = Counter(self._tiers[key] for key in keys)
-        return tuple((tier, counts[tier]) for tier in TIERS if counts[tier])
-
-
 class _Shown(msgspec.Struct, frozen=True, eq=False):
-    """The same, by name as far as they are told."""
+    """Affected datasets by name, as far as a message names them."""
 
-    hurt: _Hurt
+    hurt: Affected
     named: Mapping[int, Named]
 
-    @property
-    def first(self) -> tuple[str, str] | None:
-        """Of the root's own datasets."""
-        return next((_name(self.named[key]) for key in self.hurt.own if key in self.named), None)
+    def name_of(self, keys: Iterable[int]) -> tuple[str, str] | None:
+        """Return namespace and name of the first that is known."""
+        return next((_name(self.named[key]) for key in keys if key in self.named), None)
 
     def listed(self, keys: Iterable[int]) -> tuple[Impacted, ...]:
         """The first ten, with how they are and when they are past their limit."""
-        known = (self.named[key] for key in keys if key in self.named)
-        return tuple(map(_impacted, islice(known, MAX_LISTED)))
+        return tuple(_impacted(self.named[key]) for key in keys if key in self.named)
 
     def by_owner(self, bad: frozenset[int]) -> dict[str, Theirs]:
         """What each owner has of it."""
         return {
-            owner: Theirs(
-                self.listed(keys), len(keys), self.hurt.tiers(keys), bad.intersection(keys)
-            )
-            for owner, keys in self.hurt.theirs.items()
+            owner: Theirs(self.listed(own.keys), own.count, own.tiers, own.bad & bad)
+            for owner, own in self.hurt.by_owner.items()
         }
-
-
-def _gravest(hurt: Impact | None) -> list[int]:
-    """By tier, then by how near they are, then by key."""
-    if hurt is None:
-        return []
-    keys: list[int] = hurt.keys[np.lexsort((hurt.keys, hurt.hops, hurt.tiers))].tolist()
-    return keys
-
-
-def _tiers(hurt: Impact | None) -> dict[int, str]:
-    if hurt is None:
-        return {}
-    return {
-        key: TIERS[tier] for key, tier in zip(hurt.keys.tolist(), hurt.tiers.tolist(), strict=True)
-    }
-
-
-def _owners(connection: Connection, keys: Iterable[int]) -> Owners:
-    found: dict[int, str] = {}
-    for piece in pieces(keys):
-        rows = connection.execute(_OWNED, {"keys": piece})
-        found |= {row.dataset_key: row.owner for row in rows}
-    return found
 
 
 def _name(one: Named) -> tuple[str, str]:

@@ -13,14 +13,14 @@ from alerts.incidents.steps import Command, Now, Step
 from alerts.people.answers import answered, refusals, waiting
 from alerts.people.windows import windows_at
 from alerts.routing.desk import told
-from alerts.routing.picture import Picture
 from alerts.routing.settings import RoutingSettings
+from alerts.watch.drawing import Drawn, draw
 from alerts.watch.explained import count_explained
 from alerts.watch.finding import Finding, Findings, find
 from alerts.watch.instants import evaluated_at
 from alerts.watch.keeping import keep, position, remembered
 from alerts.watch.own_faults import own_faults
-from alerts.watch.pictures import pictures
+from alerts.watch.slices import first_of
 from alerts.watch.words import root_name
 from lineage.catalog.engine import writing
 from lineage.clock import Clock, to_micros
@@ -81,7 +81,8 @@ class Watch:
         with engine.connect() as connection:
             as_of = evaluated_at(connection)
             if as_of is not None and as_of != self._findings.as_of:
-                self._findings = find(connection, as_of, policy, windows_at(connection, at))
+                windows, previous = windows_at(connection, at), self._findings.walks
+                self._findings = find(connection, as_of, policy, windows, previous)
             own = own_faults(connection, as_of, at, self._settings.platform)
             by_root = {**self._findings.by_root, **{each.root: _of_service(each) for each in own}}
             if position(connection) != self._position:
@@ -108,31 +109,33 @@ class Watch:
         self._incidents = {each.id: each for each in remembered(connection)}
 
     def _write(self, engine: Engine, seen: _Seen, step: Step) -> None:
+        step = self._first_of(step, seen)
         with engine.connect() as connection:
             # Who is hurt is looked up before the catalog is locked.
-            painted = _painted(connection, step, seen)
+            drawn = self._draw(connection, step, seen)
         with writing(engine) as connection:
             if position(connection, is_held=True) != self._position:
                 self._recall(connection)
-                step = life.step(self._incidents.values(), seen.now)
-                painted = _painted(connection, step, seen)
-            keep(connection, self._incidents, step, seen.findings(step))
+                step = self._first_of(life.step(self._incidents.values(), seen.now), seen)
+                drawn = self._draw(connection, step, seen)
+            keep(connection, self._incidents, step, seen.findings(step), drawn.lists)
             numbers = [number for number, _ in seen.asked]
             answered(connection, numbers, refusals(seen.asked, step.refused), seen.now.at)
-            told(connection, step, painted, seen.policy, self._settings, seen.now.at)
+            told(connection, step, drawn.pictures, seen.policy, self._settings, seen.now.at)
         self._position += 1
         self._incidents = {each.id: each for each in step.incidents}
         _tell_log(step)
 
+    def _first_of(self, step: Step, seen: _Seen) -> Step:
+        return first_of(self._incidents, step, {each.incident_id for _, each in seen.asked})
+
+    def _draw(self, connection: Connection, step: Step, seen: _Seen) -> Drawn:
+        return draw(connection, self._incidents, step, seen.findings(step), self._findings.owners)
+
 
 def _of_service(fault: Found) -> Finding:
-    return Finding(fault, None, None, *root_name(fault.root, {}, {}))
-
-
-def _painted(connection: Connection, step: Step, seen: _Seen) -> dict[str, Picture]:
-    findings = seen.findings(step)
-    found = [(each, findings[each.id]) for each in step.changed if each.id in findings]
-    return pictures(connection, found)
+    namespace, name = root_name(fault.root, {}, {})
+    return Finding(fault, namespace=namespace, name=name)
 
 
 def _tell_log(step: Step) -> None:

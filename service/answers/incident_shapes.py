@@ -101,6 +101,7 @@ class IncidentDetail(msgspec.Struct, frozen=True):
 
     Attributes:
         impacted: all that is made of its root, the gravest first: whom a message counts as hurt.
+        is_impacted_partial: `impacted` has only the gravest of them.
     """
 
     incident: IncidentRow
@@ -110,3 +111,4 @@ class IncidentDetail(msgspec.Struct, frozen=True):
     steps: list[IncidentStep]
     partial: bool
     partial_reason: str | None
+    is_impacted_partial: bool = False

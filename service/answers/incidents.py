@@ -81,6 +81,11 @@ WHERE i.incident_id = :id AND {{seen}}
 ORDER BY {_OF_TIER}, i.hops, d.namespace, d.name
 LIMIT :most
 """  # noqa: S608 - constants only
+# Of a fault that opened together with hundreds of others, the list has only the gravest.
+_IS_LIST_SHORT = """
+SELECT 1 FROM incident i WHERE i.incident_id = :id AND i.impact_count >
+  (SELECT count(*) FROM incident_impact l WHERE l.incident_id = i.incident_id)
+"""
 _STEPS = """
 SELECT revision, at, what, reason, by FROM incident_event WHERE incident_id = :id
 ORDER BY revision LIMIT :most
@@ -159,8 +164,11 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
     members = reader.rows(_MEMBERS.format(seen=condition), most)
     impacted = reader.rows(_IMPACTED.format(seen=condition), most)
     steps = reader.rows(_STEPS, {"id": number, "most": MOST_STEPS + 1})
+    is_list_short = bool(reader.rows(_IS_LIST_SHORT, {"id": number}))
     is_cut = max(len(members), len(impacted)) > MOST_MEMBERS
     cuts = [f"{MOST_MEMBERS:,} datasets"] if is_cut else []
+    if is_list_short and not is_cut:
+        cuts.append(f"{len(impacted):,} affected datasets")
     cuts += [f"{MOST_STEPS:,} steps"] if len(steps) > MOST_STEPS else []
     reasons = [f"the first {' and '.join(cuts)} are listed"] if cuts else []
     reasons += [UNSEEN] if _hides(reader, number, sight) else []
@@ -169,6 +177,7 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
         evidence=rows[0][18] if roots[number] else "",
         members=[_member(row, sight) for row in members[:MOST_MEMBERS]],
         impacted=[IncidentImpacted(*row) for row in impacted[:MOST_MEMBERS]],
+        is_impacted_partial=is_list_short or len(impacted) > MOST_MEMBERS,
         steps=[IncidentStep(row[0], iso_of(row[1]), *row[2:]) for row in steps[:MOST_STEPS]],
         partial=bool(reasons),
         partial_reason="; ".join(reasons) or None,

@@ -68,7 +68,7 @@ def incident_view(
         diagnosis=diagnosis(asked.reader, incident_id, asked.sight),
         told=told(asked.reader, incident_id, asked.sight),
         affected=_affected(asked, detail.impacted[:MOST_AFFECTED]),
-        is_affected_cut=len(detail.impacted) > MOST_AFFECTED,
+        is_affected_cut=detail.is_impacted_partial or len(detail.impacted) > MOST_AFFECTED,
         runbook=f"{PATH}/{kind}" if kind in page_names() else None,
         deeds=deeds(detail.incident) if asked.sight.is_whole else [],
         outcome=_outcome(did, waits),

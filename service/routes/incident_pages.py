@@ -10,7 +10,7 @@ from service.answers.incidents import incidents
 from service.errors import InvalidQuestionError
 from service.explorer.addresses import incident_at
 from service.explorer.forms import require_own_form
-from service.explorer.incident import LENGTHS, MOST_AFFECTED, MOST_MEMBERS, incident_view
+from service.explorer.incident import LENGTHS, MOST_MEMBERS, incident_view
 from service.routes.asked import AnyRequest, Cursor, asked_by
 from service.routes.incident_actions import Wish, wanted_of
 from service.routes.paged import HEADERS, page, shown
@@ -37,7 +37,7 @@ def get_incident_page(
     """What is wrong, what it hurts, who was told, what happened; and the buttons."""
     with asked_by(request) as asked:
         view = incident_view(asked, incident_id, did=did, waits=waits)
-    bounds = {"most_members": MOST_MEMBERS, "most_affected": MOST_AFFECTED, "lengths": LENGTHS}
+    bounds = {"most_members": MOST_MEMBERS, "lengths": LENGTHS}
     return shown(request, "incident", view=view, **bounds)
 
 

@@ -69,6 +69,7 @@ from lineage.catalog.tables.notified import (
     notification,
     notification_channel,
     notification_count,
+    notification_secret,
 )
 from lineage.catalog.tables.oracles import edge_told, sql_run, sql_text
 from lineage.catalog.tables.patterns import name_pattern
@@ -137,6 +138,7 @@ __all__ = [
     "notification",
     "notification_channel",
     "notification_count",
+    "notification_secret",
     "ownership",
     "pipeline_error",
     "reader_cursor",

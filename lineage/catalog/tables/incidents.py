@@ -48,6 +48,7 @@ incident = Table(
     instant("fault_at"),  # M8's clock runs from it; null: it has not seen this yet
     instant("accepted_at"),  # Slack or PagerDuty took its page
     Column("impact_outcome", Text),  # of M8: good | bad | unknown | left_out; null: it runs
+    Column("impact_count", Integer),  # datasets that its root affects; null: not known
     Index("incident_remembered", "is_remembered"),
     Index("incident_clock", "severity", "impact_outcome", "fault_at"),
     Index("incident_opened", "opened_at"),

@@ -38,6 +38,13 @@ notification_channel = Table(
     Column("alert_id", Text),  # of the incident about this channel; null: it takes what we send
 )
 
+notification_secret = Table(
+    "notification_secret",
+    metadata,
+    text_key("channel"),  # that has, or had, failed notifications
+    Column("mark", Text, nullable=False),  # tells its secrets apart; empty: it had none
+)
+
 notification_count = Table(
     "notification_count",
     metadata,

@@ -203,3 +203,27 @@ def test_alerts_that_alertmanager_left_out_are_said(embedded):
         receive(connection, call, POLICY, SETTINGS, 0)
 
     assert {"event": "alerts_left_out", "log_level": "warning", "count": 3} in said
+
+
+@pytest.mark.parametrize("most", [1, 2, 4])
+def test_a_turn_takes_a_bounded_number_of_incidents_pages_first(embedded, monkeypatch, most):
+    """Seven tickets and two pages are due at once: nobody waits for all of them in one lock."""
+    monkeypatch.setattr(store, "MOST_DUE", most)
+    desk = Desk(embedded, mode="alertmanager", release_seconds=60)
+    faults = [found(name, owner="shop") for name in "abcdefg"]
+    pages = [found(name, **PAGE) for name in "yz"]
+    desk.opened(*faults, *pages)
+    before = set(desk.outbox)
+
+    counts = []
+    for second in range(91, 91 + 20):
+        desk.turn(second)
+        with embedded.connect() as connection:
+            query = select(incident_telling.c.severity).where(incident_telling.c.is_told)
+            counts.append(sorted(connection.scalars(query)))
+    told_a_turn = [len(after) - len(was) for was, after in zip([[], *counts], counts, strict=False)]
+
+    assert not before
+    assert max(told_a_turn) <= most
+    assert len(counts[-1]) == 9
+    assert counts[0] == ["page"] * min(most, 2) + ["ticket"] * max(0, most - 2)

@@ -1,11 +1,13 @@
 """Ten thousand datasets go bad from one source: one page. Or hundreds from as many."""
 
 import itertools
+import tracemalloc
 from collections import Counter
 
 from sqlalchemy import event, insert
 
 from alerts.delivery.message import from_json
+from alerts.watch import impacts
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.upsert import fold_rows
@@ -16,6 +18,7 @@ from tests.alerts.watch.estate import micros, rows_of
 NOON = 12 * 3600
 MANY = 10_000
 FAULTS = 300
+BELOW = 3_000
 _LATE = {"sli": "M2", "state": "bad", "since": micros(NOON), "limit_seconds": NOON + 60.0}
 
 
@@ -69,20 +72,60 @@ def test_a_turn_that_changes_nothing_begins_no_write_transaction(embedded):
     watched.estate.add(*names)
     _say_all(embedded, names, _LATE | {"reason": "late"})
     watched.at(NOON + 120)
-    watched.at(NOON + 150)
+    watched.until(NOON + 420)
     _say_all(embedded, names, {"state": "good"})
-    watched.at(NOON + 160)
-    watched.at(NOON + 205)
+    watched.until(NOON + 800)
     assert Counter(row.state for row in watched.rows()) == {"resolved": len(names)}
-    watched.look(NOON + 206)
 
     begun = Counter()
     event.listen(embedded, "before_cursor_execute", lambda *said: begun.update([said[2]]))
-    for second in range(207, 257):
-        watched.watch(embedded)
+    for second in range(801, 821):
         watched.look(NOON + second)
 
     assert begun["BEGIN IMMEDIATE"] == 0
+
+
+def test_memory_and_rows_do_not_grow_with_the_number_of_faults(embedded, monkeypatch):
+    """300 faults with nothing in common, each upstream of the same 3,000 datasets.
+
+    Kept for each fault, their impacts would be 900,000 rows, and over 100 MiB here.
+    """
+    monkeypatch.setattr(impacts, "_MOST_ROWS", 6_000)
+    monkeypatch.setattr(impacts, "_LEAST_A_LIST", 30)
+    roots = [f"r{number}" for number in range(FAULTS)]
+    below = [f"b{number}" for number in range(BELOW)]
+    watched = Watched(embedded)
+    watched.estate.add("hub", *roots, *below)
+    for end in below:
+        watched.estate.pend_edge("hub", end)
+    for start in roots:
+        watched.estate.pend_edge(start, "hub")
+    watched.estate.flush_edges()
+    _say_all(embedded, roots, _LATE | {"reason": "late"})
+    rows = Counter()
+    event.listen(embedded, "after_cursor_execute", lambda *said: _count_rows(rows, said))
+
+    tracemalloc.start()
+    watched.at(NOON + 120)
+    opened = watched.until(NOON + 240)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert opened == ["opened"] * FAULTS
+    assert peak < 60 * 1024 * 1024, peak
+    assert 0 < max(rows.values()) <= 6_000
+    counts = {row.impact_count for row in watched.rows()}
+    assert counts == {BELOW + 2}
+
+
+def _count_rows(rows, said):
+    """Rows of affected datasets by transaction."""
+    _, _, statement, parameters, _, is_many = said
+    if statement.startswith("BEGIN"):
+        rows["transactions"] += 0
+        rows[len(rows)] = 0
+    if "INTO incident_impact" in statement:
+        rows[len(rows) - 1] += len(parameters) if is_many else len(parameters) // 3
 
 
 def _say_all(engine, names, said):

@@ -3,8 +3,10 @@
 import msgspec
 import pytest
 from litestar.testing import TestClient
+from sqlalchemy import update
 
-from lineage.catalog.engine import catalog_url
+from lineage.catalog import tables
+from lineage.catalog.engine import catalog_url, writing
 from lineage.catalog.reader import open_reader
 from service.access.sight import Sight
 from service.answers import incidents as module
@@ -63,6 +65,18 @@ def test_what_is_cut_is_named(reader, number, monkeypatch):
     found = incident(reader, number)
     assert found.partial_reason == "the first 1 datasets and 0 steps are listed"
     assert [each.dataset for each in found.members] == ["raw"]
+
+
+def test_a_list_that_keeps_only_the_gravest_says_so(watched, reader, number):
+    """The incident opened together with hundreds of others: its whole impact is larger."""
+    assert not incident(reader, number).is_impacted_partial
+    with writing(watched.engine) as connection:
+        connection.execute(update(tables.incident).values(impact_count=3))
+    found = incident(reader, number)
+
+    assert found.is_impacted_partial
+    assert found.partial
+    assert found.partial_reason == "the first 2 affected datasets are listed"
 
 
 def test_who_may_see_none_of_its_datasets_sees_no_incident(reader, number):
