@@ -16,6 +16,7 @@ from service.access.guard import Guard
 from service.described import Json, Yaml
 from service.etags import ETags
 from service.hosts import host_check
+from service.people.pagerduty import PagerDutyDesk
 from service.people.slack import SlackDesk
 from service.problems import HANDLERS, SAFE_HEADERS
 from service.release import release
@@ -34,6 +35,7 @@ from service.routes import (
     lineage,
     login,
     overview,
+    pagerduty,
     run_pages,
     runbooks,
     runs,
@@ -82,6 +84,7 @@ _ROUTES = (
     suppressions.delete_suppression,
     audit.get_audit,
     slack.post_interaction,
+    pagerduty.post_event,
     health.get_livez,
     health.get_readyz,
     runbooks.get_runbooks,
@@ -126,6 +129,9 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
         "clock": clock,
         "guard": guarding,
         "slack": desk,
+        "pagerduty": PagerDutyDesk(
+            settings, delivery.pagerduty_webhook_secret_file if delivery else None
+        ),
         "routing": routing or RoutingSettings(),
         "live": live,
     }

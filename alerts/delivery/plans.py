@@ -10,6 +10,7 @@ from alerts.delivery.pagerduty_payload import action_of
 
 SUPERSEDED: Final = "superseded"
 NEVER_TRIGGERED: Final = "never_triggered"
+WOULD_PAGE_AGAIN: Final = "would_page_again"
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -57,7 +58,9 @@ def _only_the_last(waiting: Sequence[Waiting], _: Kind | None) -> Plan:
 def _triggers_and_resolves(waiting: Sequence[Waiting], last_sent: Kind | None) -> Plan:
     """What is over by now rings nobody; of what is not, triggers in a row are one."""
     is_open = last_sent is not None and action_of(last_sent) != "resolve"
-    pointless: list[tuple[int, str]] = []
+    pages_again = _changes_that_page(waiting, last_sent)
+    pointless = [(each.revision, WOULD_PAGE_AGAIN) for each in pages_again]
+    waiting = [each for each in waiting if each not in pages_again]
     while waiting:
         life = _life(waiting)
         is_over = action_of(life[-1].kind) == "resolve"
@@ -70,6 +73,21 @@ def _triggers_and_resolves(waiting: Sequence[Waiting], last_sent: Kind | None) -
         pointless += [(each.revision, NEVER_TRIGGERED) for each in gone]
         waiting = waiting[len(gone) :]
     return Plan(swallowed=tuple(pointless))
+
+
+def _changes_that_page(waiting: Sequence[Waiting], last_sent: Kind | None) -> list[Waiting]:
+    """Return the changes that are not part of a first page.
+
+    A trigger opens a new alert, and pages, where somebody in PagerDuty or its auto-resolve has
+    resolved the one before. Nobody here can be sure that nobody did.
+    """
+    found, is_known = [], last_sent is not None
+    for each in waiting:
+        if each.kind == "changed" and is_known:
+            found.append(each)
+        elif each.kind != "changed":
+            is_known = action_of(each.kind) != "trigger"
+    return found
 
 
 def _life(waiting: Sequence[Waiting]) -> Sequence[Waiting]:

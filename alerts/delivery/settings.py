@@ -19,6 +19,7 @@ class DeliverySettings(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         slack_token_file: holds a bot's token, scopes chat:write and channels:history.
         slack_signing_secret_file: holds the app's signing secret, by which buttons are believed.
+        pagerduty_webhook_secret_file: holds the secret of PagerDuty's webhook subscription.
         pagerduty_keys: folder that the files of routing keys are relative to.
         pagerduty_ca_file: whom to trust beside nobody else, for a proxy of one's own.
         webhook_url: of the webhook named `tickets`.
@@ -33,6 +34,7 @@ class DeliverySettings(msgspec.Struct, frozen=True, kw_only=True):
     pagerduty_url: str = "https://events.pagerduty.com"
     pagerduty_keys: Path = Path()
     pagerduty_ca_file: Path | None = None
+    pagerduty_webhook_secret_file: Path | None = None
     webhook_url: str | None = None
     webhook_secret_file: Path | None = None
     fallback: str | None = None

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, insert
 
 from lineage.catalog.tables import audit
 
-Via = Literal["api", "cli", "page", "slack", "policy"]
+Via = Literal["api", "cli", "page", "slack", "pagerduty", "policy"]
 
 DONE = "done"
 _MAX_CHARACTERS = 1_000

@@ -12,11 +12,12 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage.clock import Clock, to_micros
 
-# Whole paths: one that merely begins like an open one is not open. What Slack sends bears a
-# signature in the place of a token: `service/people/slack.py` judges it. A browser is given its
+# Whole paths: one that merely begins like an open one is not open. Requests of Slack and PagerDuty
+# bear a signature in the place of a token: `service/people` judges it. A browser is given its
 # token's cookie, or rid of it, before anybody can know whose it is.
 OPEN_PATHS = re.compile(
-    r"(/livez|/readyz|/login|/logout|/api/v1/slack/interactions|/runbooks(/[A-Za-z_-]{0,64})?)/?"
+    r"(/livez|/readyz|/login|/logout|/api/v1/slack/interactions|/api/v1/pagerduty/events"
+    r"|/runbooks(/[A-Za-z_-]{0,64})?)/?"
 )
 _REQUEST_ID = "request_id"
 _MOST_WAITING = 100_000

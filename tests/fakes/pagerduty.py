@@ -1,9 +1,13 @@
-"""PagerDuty's Events API v2 as it is documented, faults included, over HTTPS.
+"""PagerDuty's Events API v2 and webhooks v3 as they are documented, faults included, over HTTPS.
 
 The library speaks to no other than https: the fake has an authority of its own, whom its client is
 told to trust.
 """
 
+import hashlib
+import hmac
+import itertools
+import json
 from typing import Any
 
 import trustme
@@ -37,6 +41,14 @@ class FakePagerDuty(Trusted):
         self.retry_after: int | None = None
         self.lost_answers = 0
 
+    def do(self, key: tuple[str, str], action: str, by: str | None = "Ada Byron") -> bytes:
+        """Change an alert in PagerDuty; the body of the webhook that tells of it.
+
+        `by` none: its auto-resolve or acknowledgement timeout did it, and the event has no agent.
+        """
+        self.alerts[key] = _STATES[action]
+        return webhook(action, key[1], by)
+
     def actions(self) -> list[str]:
         """What was taken, in order."""
         return [event["event_action"] for event in self.events]
@@ -66,6 +78,40 @@ class FakePagerDuty(Trusted):
             self.alerts[key] = _ACTIONS[action]
         elif action != "trigger" and state not in (None, "resolved"):
             self.alerts[key] = _ACTIONS[action]
+
+
+_STATES = {
+    "incident.acknowledged": "acknowledged",
+    "incident.unacknowledged": "triggered",
+    "incident.resolved": "resolved",
+    "incident.reopened": "triggered",
+}
+_numbers = itertools.count(1)
+
+
+def webhook(
+    event_type: str, dedup_key: str, by: str | None = "Ada Byron", *, agent: str = "user_reference"
+) -> bytes:
+    """The body of an event, with an id of its own."""
+    event_id = f"01{next(_numbers):024d}"
+    user = {"id": "PLH1HKV", "type": agent, "summary": by, "html_url": None, "self": None}
+    service = {"id": "PF9KMXH", "type": "service_reference", "summary": "payments"}
+    data = {"id": "PGR0VU2", "type": "incident", "number": 2, "incident_key": dedup_key}
+    event = {
+        "id": event_id,
+        "event_type": event_type,
+        "resource_type": "incident",
+        "occurred_at": "2026-11-25T03:00:00.000Z",
+        "agent": None if by is None else user,
+        "client": None,
+        "data": data | {"service": service, "title": "a fault"},
+    }
+    return json.dumps({"event": event}).encode()
+
+
+def signature(body: bytes, secret: str) -> str:
+    """One of `X-PagerDuty-Signature`."""
+    return f"v1={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
 
 
 def _wrong_with(event: dict[str, Any], request: Request, keys: set[str]) -> list[str]:

@@ -85,6 +85,36 @@ def test_what_came_back_is_rung_again(desk, pagerduty):
     assert len(pagerduty.pages) == 2
 
 
+def _is_resolved_there_and_changes(desk, pagerduty, by):
+    desk.tell(message(1), PAGER)
+    desk.run()
+    [key] = pagerduty.pages
+    pagerduty.do(key, "incident.resolved", by)
+    for revision in (2, 3):
+        desk.tell(message(revision, "changed"), PAGER)
+        desk.run()
+    desk.tell(message(4, "resolved"), PAGER)
+    desk.run()
+
+
+@pytest.mark.parametrize("by", ["Ada Byron", None])
+def test_a_change_does_not_page_again_what_was_resolved_in_pagerduty(desk, pagerduty, by):
+    """On-call resolved it there, or its auto-resolve did; here the incident is still open."""
+    _is_resolved_there_and_changes(desk, pagerduty, by)
+
+    assert len(pagerduty.pages) == 1
+    assert pagerduty.actions() == ["trigger", "resolve"]
+    assert [row[2:] for row in desk.rows()][1:3] == [("superseded", "would_page_again")] * 2
+
+
+def test_without_that_rule_each_change_pages_again(desk, pagerduty, monkeypatch):
+    """Mutant: a change is a trigger of the same key."""
+    monkeypatch.setattr(plans, "_changes_that_page", lambda *_: [])
+    _is_resolved_there_and_changes(desk, pagerduty, "Ada Byron")
+
+    assert len(pagerduty.pages) == 2
+
+
 def test_without_the_order_a_resolve_is_swallowed(desk, pagerduty, monkeypatch):
     """Mutant: PagerDuty is treated as Slack is, and takes the second ring for a change."""
     monkeypatch.setitem(plans._PLANS, "pagerduty", plans._only_the_last)  # noqa: SLF001

@@ -50,7 +50,10 @@ class Answering(Estate):
     def restart(self) -> None:
         """As `Estate`, with Slack set up."""
         self.guard = Guard(self.settings, lambda: self.now)
-        delivery = DeliverySettings(slack_signing_secret_file=self.secret_file)
+        delivery = DeliverySettings(
+            slack_signing_secret_file=self.secret_file,
+            pagerduty_webhook_secret_file=self.secret_file,
+        )
         app = create_app(self.settings, lambda: self.now, guard=self.guard, delivery=delivery)
         client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
         self.client: TestClient[Any] = client

@@ -1,0 +1,93 @@
+"""What people do in PagerDuty: an event is PagerDuty's or nothing, and becomes a command here."""
+
+import hashlib
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import structlog
+from sqlalchemy import Connection, select
+
+from alerts.delivery.pagerduty_webhooks import Done, InvalidEventError, done, verify
+from alerts.delivery.secrets import NoSecretError, secret_of
+from alerts.people.asked import Ask, is_incident_id
+from alerts.people.audit import stored
+from lineage.catalog.tables import incident
+from service.errors import (
+    InvalidQuestionError,
+    NotNowError,
+    RefusedInputError,
+    UnknownIncidentError,
+)
+from service.people.asking import acting, put
+from service.settings import Settings
+
+MAX_BODY_BYTES: Final = 1 << 20
+_MOST_MERGES: Final = 20
+_log = structlog.get_logger(__name__)
+
+
+class PagerDutyDesk:
+    """Takes events of a webhook subscription. For several threads at once."""
+
+    def __init__(self, settings: Settings, secret_file: Path | None) -> None:
+        self._settings = settings
+        self._secret_file = secret_file
+
+    @property
+    def is_set(self) -> bool:
+        """Whether a secret was named."""
+        return self._secret_file is not None
+
+    def take(self, body: bytes, signatures: str | None, now: datetime) -> bool:
+        """Write down the command that an event is; return whether PagerDuty signed it.
+
+        A command that comes to nothing is in the audit log, and is no error of PagerDuty's: it
+        would repeat the event, and end the subscription after enough of these.
+
+        Raises:
+            ServiceError: it is PagerDuty's, and no event.
+        """
+        if not verify(body, signatures, self._secret()):
+            return False
+        try:
+            did = done(body)
+        except InvalidEventError as error:
+            raise InvalidQuestionError(str(error)) from error
+        if did is not None and is_incident_id(did.dedup_key):
+            self._put(did, now)
+        return True
+
+    def _put(self, did: Done, now: datetime) -> None:
+        with acting(self._settings) as connection:
+            number = _standing_for(connection, did.dedup_key)
+        once = hashlib.sha256(did.event_id.encode()).hexdigest()[:32]
+        wanted = Ask(
+            incident_id=number,
+            action=did.action,
+            by=stored(did.by, 100),
+            via="pagerduty",
+            request_id=f"pagerduty {once}",
+        )
+        try:
+            put(self._settings, wanted, now)
+        except (NotNowError, UnknownIncidentError) as error:
+            _log.info("pagerduty_event_refused", incident=number, reason=str(error))
+
+    def _secret(self) -> str:
+        try:
+            return "" if self._secret_file is None else secret_of(self._secret_file)
+        except NoSecretError as error:
+            raise RefusedInputError(str(error)) from error
+
+
+def _standing_for(connection: Connection, dedup_key: str) -> str:
+    """Return the incident of an alert: where that was merged, the one that it merged into."""
+    number = dedup_key
+    for _ in range(_MOST_MERGES):
+        own = select(incident.c.merged_into).where(incident.c.incident_id == number)
+        older = connection.scalar(own)
+        if older is None:
+            break
+        number = str(older)
+    return number

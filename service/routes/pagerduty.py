@@ -1,0 +1,51 @@
+"""Where PagerDuty posts what people do there. A signature stands in for the token."""
+
+import asyncio
+import uuid
+
+from litestar import MediaType, Response, post
+
+from service.access.audit import UnauditedError
+from service.access.gate import OPEN
+from service.errors import NoDataError, NotSetUpError, TooSlowError, UnknownPersonError
+from service.people.pagerduty import MAX_BODY_BYTES, PagerDutyDesk
+from service.people.slack import BAD_SIGNATURE
+from service.routes.asked import AnyRequest
+
+# PagerDuty waits for five seconds, and repeats what was not answered.
+_READ_SECONDS, _WRITE_SECONDS = 1.5, 3.0
+
+
+@post(
+    "/api/v1/pagerduty/events",
+    access=OPEN,
+    status_code=200,
+    request_max_body_size=MAX_BODY_BYTES,
+    include_in_schema=False,
+)
+async def post_event(request: AnyRequest) -> Response[bytes]:
+    """Write down what somebody did in PagerDuty; other events are accepted and dropped."""
+    desk: PagerDutyDesk = request.app.state.pagerduty
+    if not desk.is_set:
+        name = "LINEWARD_DELIVERY_PAGERDUTY_WEBHOOK_SECRET_FILE"
+        raise NotSetUpError(f"PagerDuty's webhooks: set {name}")
+    try:
+        body = await asyncio.wait_for(request.body(), _READ_SECONDS)
+        taking = asyncio.to_thread(
+            desk.take, body, request.headers.get("x-pagerduty-signature"), request.app.state.clock()
+        )
+        is_signed = await asyncio.wait_for(taking, _WRITE_SECONDS)
+    except TimeoutError as error:
+        raise TooSlowError("it may be done all the same; the same event is taken once") from error
+    if not is_signed:
+        await _refuse(request)
+    return Response(b"", media_type=MediaType.TEXT)
+
+
+async def _refuse(request: AnyRequest) -> None:
+    guard = request.app.state.guard
+    try:
+        await guard.record_refusal("pagerduty", "", BAD_SIGNATURE, uuid.uuid4().hex)
+    except UnauditedError as error:
+        raise NoDataError(f"nobody is refused unaudited: {error}") from error
+    raise UnknownPersonError("this is not answered: no signature of PagerDuty's")
