@@ -3,13 +3,14 @@
 import structlog
 from sqlalchemy import Engine
 
+from alerts.delivery.renewed import requeue_renewed
 from alerts.delivery.sender import Sender
 from alerts.delivery.settings import DeliverySettings
 from alerts.delivery.transports import transports_of
 from alerts.routing.settings import RoutingSettings
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
-from lineage.clock import Clock, system_clock
+from lineage.clock import Clock, system_clock, to_micros
 from service.bookkeeping import Work
 from service.diagnosis.diagnose import Diagnostician
 from service.errors import RefusedInputError
@@ -25,16 +26,20 @@ def works(
     delivery: DeliverySettings,
     clock: Clock = system_clock,
 ) -> list[Work]:
-    """What is to be done each second, in this order."""
+    """What is to be done each second, in this order: nothing here waits for anything slow."""
     policy = PolicyInForce(settings.policy)
     once = _OncePolicyIsRight(policy)
     given = (clock, policy.current, routing)
     return [
         once.then(Watch(*given)),
-        Diagnostician(settings.catalog),
         once.then(Desk(*given)),
         Sending(delivery, clock),
     ]
+
+
+def diagnosis(settings: Settings) -> list[Work]:
+    """What may take a minute, in a thread of its own: pages do not wait for it."""
+    return [Diagnostician(settings.catalog)]
 
 
 class Sending:
@@ -49,6 +54,7 @@ class Sending:
         if self._sender is None:
             ways = transports_of(self._settings, clock=self._clock)
             self._sender = Sender(engine, ways, self._settings, clock=self._clock)
+        requeue_renewed(engine, self._settings, to_micros(self._clock()))
         self._sender.begin()
 
 
@@ -70,6 +76,7 @@ class _OncePolicyIsRight:
                 return
             work(engine)
 
+        run.__qualname__ = type(work).__qualname__  # as logs name it
         return run
 
     def _say(self, refused: str) -> None:

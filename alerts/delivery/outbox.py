@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, exists, func, select, update
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, select, update
 
 from alerts.delivery.message import Message, to_json
 from alerts.delivery.outcomes import Channel, channel_of
@@ -100,19 +100,33 @@ def requeue(connection: Connection, channel: str, now: int) -> int:
 
     What a later message of the same incident has overtaken stays as it is.
     """
+    again = {"state": "waiting", "finished_at": None}
+    times = dict.fromkeys(("next_attempt_at", "created_at", "undelivered_since"), now)
+    own = (notification.c.channel == channel, *_failed())
+    return connection.execute(update(notification).where(*own).values(**again, **times)).rowcount
+
+
+def count_failed(connection: Connection, channel: str) -> int:
+    """Return how many notifications `requeue` would take."""
+    own = (notification.c.channel == channel, *_failed())
+    found = connection.scalar(select(func.count()).select_from(notification).where(*own))
+    return int(found or 0)
+
+
+def failed_channels(connection: Connection) -> list[str]:
+    """Return the channels of which `requeue` would take any."""
+    query = select(notification.c.channel).where(*_failed()).distinct()
+    return list(connection.scalars(query.order_by(notification.c.channel)))
+
+
+def _failed() -> tuple[ColumnElement[bool], ...]:
     newer = notification.alias()
     is_overtaken = exists().where(
         newer.c.incident_id == notification.c.incident_id,
         newer.c.channel == notification.c.channel,
         newer.c.revision > notification.c.revision,
     )
-    again = {"state": "waiting", "finished_at": None}
-    times = dict.fromkeys(("next_attempt_at", "created_at", "undelivered_since"), now)
-    return connection.execute(
-        update(notification)
-        .where(notification.c.channel == channel, notification.c.state == "failed", ~is_overtaken)
-        .values(**again, **times)
-    ).rowcount
+    return notification.c.state == "failed", ~is_overtaken
 
 
 def prune(connection: Connection, before: int) -> int:

@@ -7,6 +7,7 @@ from runbooks.actions import (
     open_suppression,
     reinfer,
     replay,
+    requeue_notifications,
     requeue_rejected,
     restart_role,
     resubmit,
@@ -27,6 +28,13 @@ _ALL = (
         arguments=requeue_rejected.RequeueRejected,
         plan=requeue_rejected.plan,
         perform=requeue_rejected.perform,
+    ),
+    Action(
+        name="requeue-notifications",
+        says="Send failed notifications of a channel again, say with a new token.",
+        arguments=requeue_notifications.RequeueNotifications,
+        plan=requeue_notifications.plan,
+        perform=requeue_notifications.perform,
     ),
     Action(
         name="reinfer",

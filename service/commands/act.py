@@ -52,6 +52,19 @@ def requeue_rejected(
 
 
 @app.command()
+def requeue_notifications(
+    channel: Annotated[str, typer.Argument(help="As slack:C0123ABCD or pagerduty:keys/shop.")],
+    *,
+    data_dir: DataDir = None,
+    yes: _Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Send failed notifications of a channel again, say with a new token."""
+    given = {"channel": channel}
+    _act("requeue-notifications", given, data_dir, yes=yes, as_json=as_json)
+
+
+@app.command()
 def reinfer(
     run: Annotated[str, typer.Argument(help="Run id; a root run's is whole.")],
     *,

@@ -1,0 +1,56 @@
+"""Sends notifications again that a channel rejected for good, say with a new token."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from alerts.delivery.outbox import count_failed, failed_channels, requeue
+from lineage.catalog.engine import writing
+from runbooks.actions.action import Done, Plan
+from runbooks.actions.errors import RefusedActionError
+from runbooks.actions.means import Means
+
+
+class RequeueNotifications(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """All failed notifications of one channel, as `slack:C0123ABCD`."""
+
+    channel: Annotated[str, Meta(min_length=3, max_length=500)]
+
+
+def plan(asked: RequeueNotifications, means: Means) -> Plan:
+    """Count the notifications that would be sent again.
+
+    Raises:
+        RefusedActionError: the channel has none; the text names those that have.
+    """
+    with means.engine.connect() as connection:
+        count = count_failed(connection, asked.channel)
+        others = failed_channels(connection)
+    if not count:
+        known = ", ".join(others) or "no channel has one"
+        message = f"{asked.channel}: no failed notification to send again; failed are: {known}"
+        raise RefusedActionError(message)
+    return Plan(
+        does=(f"send {count:,} failed notifications of {asked.channel} again",),
+        figures={"notifications": count},
+        cautions=(
+            "of each incident the newest is sent: it has its present state",
+            "PagerDuty pages for an incident that is still open and was never paged",
+        ),
+    )
+
+
+def perform(asked: RequeueNotifications, means: Means) -> Done:
+    """Make them due now.
+
+    Raises:
+        RefusedActionError: as `plan`.
+    """
+    plan(asked, means)
+    with writing(means.engine) as connection:
+        count = requeue(connection, asked.channel, means.now)
+    return Done(
+        did=(f"{count:,} notifications of {asked.channel} are due now",),
+        figures={"notifications": count},
+    )

@@ -1,0 +1,66 @@
+"""Failed notifications of one channel are sent again."""
+
+import pytest
+
+from alerts.delivery.outbox import enqueue
+from alerts.delivery.outcomes import channel_of
+from lineage.catalog.engine import writing
+from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from tests.alerts.delivery.told import message
+
+_CHANNEL = "slack:C0000001"
+
+
+@pytest.fixture
+def failed(world):
+    """Of one incident two in Slack, and one in PagerDuty."""
+    with writing(world.engine) as connection:
+        for revision, kind in ((1, "opened"), (2, "changed")):
+            enqueue(connection, message(revision, kind), channel_of(_CHANNEL))
+        enqueue(connection, message(1), channel_of("pagerduty:keys/shop"))
+        connection.exec_driver_sql("UPDATE notification SET state = 'failed', finished_at = 1")
+    return world
+
+
+def _states(world):
+    with world.engine.connect() as connection:
+        rows = connection.exec_driver_sql(
+            "SELECT channel, revision, state FROM notification ORDER BY channel, revision"
+        )
+        return [tuple(row) for row in rows]
+
+
+def test_a_plan_counts_them_and_changes_nothing(failed):
+    """The newest of each incident."""
+    before = failed.everything()
+    plan = failed.plan("requeue-notifications", channel=_CHANNEL)
+
+    assert plan.figures == {"notifications": 1}
+    assert plan.does == (f"send 1 failed notifications of {_CHANNEL} again",)
+    assert failed.everything() == before
+
+
+def test_they_are_due_now_and_those_of_other_channels_stay(failed):
+    """What a later message has overtaken stays as it is, too."""
+    failed.act("requeue-notifications", channel=_CHANNEL)
+
+    assert _states(failed) == [
+        ("pagerduty:keys/shop", 1, "failed"),
+        (_CHANNEL, 1, "failed"),
+        (_CHANNEL, 2, "waiting"),
+    ]
+
+
+@pytest.mark.parametrize("channel", ["slack:C9999999", "webhook:tickets", "pagerduty:keys/other"])
+@pytest.mark.parametrize("is_dry", [True, False])
+def test_a_channel_without_any_is_refused_with_those_that_have(failed, channel, is_dry):
+    """Whoever mistypes a channel is told which there are."""
+    said = f"{channel}: .* failed are: pagerduty:keys/shop, {_CHANNEL}"
+    with pytest.raises(RefusedActionError, match=said):
+        failed.act("requeue-notifications", is_dry=is_dry, channel=channel)
+
+
+def test_a_channel_is_needed(failed):
+    """All of them at once is not offered."""
+    with pytest.raises(InvalidActionError, match="channel"):
+        failed.plan("requeue-notifications", channel="")
