@@ -67,6 +67,7 @@ async def _serve(settings: Settings, routing: RoutingSettings, delivery: Deliver
     beside = (
         Bookkeeper(settings.catalog, counting),
         Bookkeeper(settings.catalog, notifying.works(settings, routing, delivery), name="notifier"),
+        Bookkeeper(settings.catalog, notifying.diagnosis(settings), name="diagnosis"),
         Bookkeeper(settings.catalog, [by_policy], name="actor"),
     )
     server = Server(

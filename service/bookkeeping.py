@@ -83,4 +83,6 @@ def is_there(catalog_url: str) -> bool:
 
 
 def _name(work: Work) -> str:
-    return str(getattr(getattr(work, "func", work), "__qualname__", work))
+    """Return a name that tells works apart in a log: of a function, or of an object's class."""
+    target = getattr(work, "func", work)
+    return str(getattr(target, "__qualname__", type(target).__qualname__))

@@ -12,7 +12,8 @@ from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
 from alerts.delivery.message import Message
-from alerts.delivery.slack_answers import ask
+from alerts.delivery.outcomes import Refused
+from alerts.delivery.slack_answers import NotTakenError, ask
 
 EVENT_TYPE: Final = "lineward_incident"
 # Clocks differ by less; it costs a page at most.
@@ -92,6 +93,11 @@ class History:
                     yield str(told["ts"]), payload
 
     def _pages(self, page: Callable[[str], SlackResponse]) -> Iterator[SlackResponse]:
+        """Yield the answers of ten pages.
+
+        Raises:
+            NotTakenError: there are more: what was not found may be there all the same.
+        """
         cursor = ""
         for _ in range(_MAX_PAGES):
             answer = ask(lambda: page(cursor), self._token)  # noqa: B023 - called at once
@@ -99,6 +105,7 @@ class History:
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
             if not cursor:
                 return
+        raise NotTakenError(Refused("history_too_long", f"over {_MAX_PAGES} pages"))
 
     def _id_of(self, name: str) -> str | None:
         """Of a channel that is named `#data`: history is told for an id alone."""

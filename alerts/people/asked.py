@@ -7,10 +7,11 @@ import re
 from typing import Final, Literal, get_args
 
 import msgspec
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from alerts.people.audit import Entry, Via, record, refusal, stored
 from lineage.catalog.tables import incident, incident_command
+from lineage.catalog.upsert import insert_for
 from lineage.clock import from_micros
 
 Action = Literal["acknowledge", "suppress", "unsuppress", "resolve", "escalate", "false_alarm"]
@@ -88,7 +89,11 @@ def ask(connection: Connection, wanted: Ask, at: int) -> int:
         "note": stored(wanted.note),
         "request_id": wanted.request_id,
     }
-    (number,) = connection.execute(insert(incident_command), row).inserted_primary_key or (0,)
+    # Two services may be handed the same request at once: the second finds it written.
+    once = insert_for(connection.dialect)(incident_command).on_conflict_do_nothing()
+    number = connection.scalar(once.values(row).returning(incident_command.c.id))
+    if number is None:
+        return _number_of(connection, wanted.request_id) or 0
     record(connection, entry_of(wanted, at))
     return int(number)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from alerts.delivery.message import MAX_LISTED, Links, Message, Root
 from alerts.delivery.texts import moment
@@ -19,6 +19,7 @@ from alerts.routing.store import send, tellings_where
 from alerts.routing.telling import Telling
 from lineage import keys
 from lineage.catalog.tables import digest, incident_telling
+from lineage.catalog.upsert import insert_for
 from lineage.clock import from_micros, to_micros
 from lineage.policy.model import Policy
 
@@ -30,7 +31,8 @@ def tell_tickets(connection: Connection, scene: Scene, at: int) -> bool:
     local = _local(scene.policy, at)
     if not is_digest_due(connection, scene.policy, scene.settings, at):
         return False
-    _note_told(connection, _ALL, _day(local), at)
+    if not _note_told(connection, _ALL, _day(local), at):
+        return False  # another service was a moment earlier
     table = incident_telling
     tickets = tellings_where(
         connection, table.c.is_bad, table.c.is_told, table.c.severity == "ticket"
@@ -109,5 +111,10 @@ def _is_told(connection: Connection, owner: str, day: str) -> bool:
     return connection.scalar(select(digest.c.told_at).where(*own)) is not None
 
 
-def _note_told(connection: Connection, owner: str, day: str, at: int) -> None:
-    connection.execute(insert(digest).values(owner=owner, day=day, told_at=at))
+def _note_told(connection: Connection, owner: str, day: str, at: int) -> bool:
+    """Return whether nobody else noted the same."""
+    once = insert_for(connection.dialect)(digest).on_conflict_do_nothing()
+    noted = connection.scalar(
+        once.values(owner=owner, day=day, told_at=at).returning(digest.c.owner)
+    )
+    return noted is not None

@@ -10,18 +10,21 @@ from lineage.states import COVERAGE, FRESHNESS, NODE_COMPLETENESS
 
 _CURSOR: Final = "explained"
 _SLIS: Final = (COVERAGE, FRESHNESS, NODE_COMPLETENESS)
-# As the counters do: of a longer pause nothing is known.
-_SECONDS = """
-    SELECT sum(CASE WHEN as_of - previous_as_of < 60000000 THEN as_of - previous_as_of
-        ELSE 60000000 END) / 1e6, max(as_of)
-    FROM evaluation WHERE as_of > :after AND previous_as_of IS NOT NULL
-"""
+_LAST = "SELECT max(as_of) FROM evaluation WHERE as_of > :after AND previous_as_of IS NOT NULL"
+# Of each evaluation what was bad by then, in an incident that was open before it: after a pause of
+# the service nothing is explained that turned bad since. Of a pause of evaluations a minute counts,
+# as in the counters: of the rest nothing is known.
 _BAD = """
-    SELECT s.sli, CASE WHEN s.sli = 'M3a' THEN 'regulated' ELSE p.tier END, count(*)
-    FROM dataset_state s JOIN dataset_policy p ON p.dataset_key = s.dataset_key
-    WHERE s.state = 'bad' AND s.sli IN ('M1', 'M2', 'M3a') AND EXISTS (
+    SELECT s.sli, CASE WHEN s.sli = 'M3a' THEN 'regulated' ELSE p.tier END,
+        sum(CASE WHEN e.as_of - e.previous_as_of < 60000000 THEN e.as_of - e.previous_as_of
+            ELSE 60000000 END) / 1e6
+    FROM evaluation e JOIN dataset_state s ON s.since <= e.as_of
+    JOIN dataset_policy p ON p.dataset_key = s.dataset_key
+    WHERE e.as_of > :after AND e.as_of <= :last AND e.previous_as_of IS NOT NULL
+    AND s.state = 'bad' AND s.sli IN ('M1', 'M2', 'M3a') AND EXISTS (
         SELECT 1 FROM incident_member m JOIN incident i ON i.incident_id = m.incident_id
         WHERE m.dataset_key = s.dataset_key AND m.left_at IS NULL
+        AND m.joined_at < e.as_of AND i.opened_at < e.as_of
         AND i.state IN ('open', 'acknowledged', 'suppressed'))
     GROUP BY 1, 2
 """
@@ -35,12 +38,12 @@ def count_explained(connection: Connection) -> None:
     grown, as Prometheus sees it.
     """
     after = connection.scalar(text(_AFTER), {"name": _CURSOR})
-    seconds, last = connection.execute(text(_SECONDS), {"after": after or 0}).one()
+    last = connection.scalar(text(_LAST), {"after": after or 0})
     if last is None:
         return
     amounts = dict.fromkeys(((sli.id, tier) for sli in _SLIS for tier in sli.tiers), 0.0)
-    for sli, tier, datasets in connection.execute(text(_BAD)):
-        amounts[sli, tier] = datasets * float(seconds)
+    for sli, tier, seconds in connection.execute(text(_BAD), {"after": after or 0, "last": last}):
+        amounts[sli, tier] = float(seconds)
     rows = [{"sli": sli, "tier": tier, "value": value} for (sli, tier), value in amounts.items()]
     fold_rows(connection, tables.sli_explained, rows, {"value": added})
     moved = {"name": _CURSOR, "position": last}

@@ -190,6 +190,18 @@ def test_where_the_history_may_not_be_read_it_is_sent_again_and_counted(desk, sl
     assert counted("repeated") == {(DATA, ""): 1}
 
 
+def test_what_a_long_history_does_not_show_is_sent_again_and_counted(desk, slack, counted):
+    """Over a thousand later messages: nobody can tell whether the first try arrived."""
+    desk.tell(message(1), DATA)
+    assert die(desk, IN_SLACK["between send and mark"])
+    slack.messages["C0000001"] += [{"ts": f"{slack.next_ts()}", "text": "hello"}] * 1_100
+    _recover(desk)
+
+    assert slack.calls("conversations.history") == 10
+    assert slack.calls("chat.postMessage") == 2
+    assert counted("repeated") == {(DATA, ""): 1}
+
+
 def test_a_repeat_to_pagerduty_is_counted(desk, pagerduty, counted):
     """It changes nothing there, and is told all the same."""
     desk.tell(message(1), PAGER)

@@ -1,5 +1,6 @@
 """What of the bad is in an open incident, in the unit and the pace of the counters."""
 
+import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
@@ -9,12 +10,13 @@ from tests.alerts.watch.estate import micros
 NOON = 12 * 3600
 
 
-def _evaluate(watched, previous, at):
-    """As the pipeline does: each evaluation follows one."""
+def _evaluate(watched, previous, at, *, is_seen=True):
+    """As the pipeline does: each evaluation follows one. Not seen: the service is down."""
     row = {"as_of": micros(at), "previous_as_of": micros(previous), "last_seq": 0, "datasets": 0}
     with writing(watched.engine) as connection:
         connection.execute(insert(tables.evaluation).values(**row, policy_hash="", seconds=0.0))
-    watched.look(at)
+    if is_seen:
+        watched.look(at)
 
 
 def _explained(watched):
@@ -69,3 +71,37 @@ def test_an_evaluation_is_counted_once(watched):
     watched.look(NOON + 61)
 
     assert _explained(watched) == before != {}
+
+
+@pytest.mark.parametrize("minutes", [1, 3, 20])
+def test_after_a_pause_only_what_was_bad_by_then_is_explained(watched, minutes):
+    """An hour without the service; the dataset was good, and turned bad again minutes ago."""
+    watched.estate.add("raw")
+    watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0)
+    for at in (NOON + 15, NOON + 45):
+        _evaluate(watched, at - 15, at)
+    again = NOON + 45 + 3600 - minutes * 60
+    watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0, since=again)
+    for at in range(NOON + 60, NOON + 45 + 3600 + 1, 15):
+        _evaluate(watched, at - 15, at, is_seen=False)
+    watched.look(NOON + 45 + 3600)
+
+    assert _explained(watched) == {("M2", "important"): minutes * 60.0 + 15.0}
+
+
+def test_a_member_that_joined_in_a_pause_is_explained_from_then_on(watched):
+    """The incident was open before; the pause was of the service."""
+    watched.estate.add("raw", "core")
+    watched.estate.chain("raw", "core")
+    watched.estate.fail("raw", NOON)
+    watched.estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 1.0)
+    for at in (NOON + 15, NOON + 45):
+        _evaluate(watched, at - 15, at)
+    watched.estate.say("core", "bad", "upstream_late", limit_seconds=NOON + 1.0, since=NOON + 70)
+    for at in (NOON + 60, NOON + 75, NOON + 90):
+        _evaluate(watched, at - 15, at, is_seen=False)
+    watched.look(NOON + 91)
+    assert _explained(watched) == {("M2", "important"): 45.0}
+
+    _evaluate(watched, NOON + 90, NOON + 105)
+    assert _explained(watched) == {("M2", "important"): 75.0}

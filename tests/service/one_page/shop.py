@@ -50,7 +50,8 @@ class Given(msgspec.Struct, frozen=True):
 
     def works(self, clock: Clock) -> list[Work]:
         """As the service has them done each second."""
-        return notifying.works(self.settings, self.routing, self.delivery, clock)
+        watch, *others = notifying.works(self.settings, self.routing, self.delivery, clock)
+        return [watch, *notifying.diagnosis(self.settings), *others]
 
     def client(self, clock: Clock) -> TestClient:
         """Of the service's API."""
