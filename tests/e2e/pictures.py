@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import httpx
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.e2e.demos import shown
+from tests.e2e.demos import staying
 from tests.service.commandline import lineward
 from tests.service.waiting import until
 
@@ -26,12 +26,16 @@ def take() -> None:
     FOLDER.mkdir(exist_ok=True)
     # Names of datasets begin with the folder: a short one, that is nobody's.
     shop = Path(tempfile.gettempdir()) / "shop"
-    with shown("--data-dir", str(shop)) as ports, sync_playwright() as started:
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        staying(Path(temporary), "--data-dir", str(shop)) as demo,
+        sync_playwright() as started,
+    ):
         browser = started.chromium.launch(
             executable_path=shutil.which("chromium") or shutil.which("chromium-browser"),
             args=["--no-sandbox"],
         )
-        at = f"http://127.0.0.1:{ports['pages']}"
+        at = f"http://127.0.0.1:{demo.ports['pages']}"
         until(lambda: _failed_incident(at))
         for name, path in _pages(at).items():
             _picture(browser, at + path, name)

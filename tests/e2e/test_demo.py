@@ -1,78 +1,35 @@
-import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.demos import ANY_PORTS
-from tests.service.commandline import environ, lineward
+from tests.e2e.demos import ANY_PORTS, Demo
+from tests.service.commandline import lineward
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.e2e
 
-Start = Callable[..., subprocess.Popen[str]]
+Start = Callable[..., Demo]
 
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[Start]:
-    """Starts a demo whose processes are known by the name of their temporary folder."""
-    started: list[subprocess.Popen[str]] = []
-    temporary = tmp_path / "t"
-    temporary.mkdir()
+    """Starts a demo; whatever it leaves is ended."""
+    started: list[Demo] = []
 
-    def start(*arguments: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-u", "-m", "service.cli", "demo", *arguments],
-            env=environ(TMPDIR=str(temporary), **ANY_PORTS),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        started.append(process)
-        return process
+    def start(*arguments: str) -> Demo:
+        started.append(Demo(tmp_path / "t", *arguments))
+        return started[-1]
 
     yield start
-    for process in started:
-        process.kill()
-        process.communicate()
-    for pid in _processes(temporary):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    for each in started:
+        each.kill_all()
 
 
-def _processes(temporary: Path) -> list[int]:
-    """Processes that were started with this folder in their environment, save zombies and us."""
-    marked = f"TMPDIR={temporary}".encode()
-    found = []
-    for environment in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if marked in environment.read_bytes().split(b"\0"):
-                found.append(int(environment.parent.name))
-        except (PermissionError, FileNotFoundError, ProcessLookupError):
-            continue
-    return found
-
-
-def _said(process: subprocess.Popen[str], word: str) -> None:
-    assert process.stdout
-    for line in process.stdout:
-        if word in line:
-            return
-    pytest.fail(f"the demo ended before it said {word!r}")
-
-
-def test_once_shows_all_four_states_and_leaves_nothing(demo: Start, tmp_path: Path):
-    """Exit 0, the SLIs, each dataset with its reason and owner; no process and no file is left."""
-    process = demo("--once")
-
-    said, _ = process.communicate(timeout=900)
-
-    assert process.returncode == 0, said
+def assert_all_states_are_shown(said: str) -> None:
+    """The SLIs; each dataset with its reason and owner."""
     for row in (
         ("ref/rates", "bad", "lineage_missing", "platform", "critical"),
         ("mart/churn", "bad", "job_failed", "marketing", "important"),
@@ -82,35 +39,48 @@ def test_once_shows_all_four_states_and_leaves_nothing(demo: Start, tmp_path: Pa
         assert any(all(word in line for word in row) for line in said.splitlines()), said
     for sli in ("coverage", "edge_completeness", "accuracy", "error_rate"):
         assert sli in said
-    until(lambda: _processes(tmp_path / "t") == [])  # the kernel ends them when it comes to it
-    assert list((tmp_path / "t").glob("lineward-demo-*")) == []
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
-def test_a_stop_in_the_middle_leaves_nothing(demo: Start, tmp_path: Path, number, code):
+def assert_nothing_is_left(demo: Demo) -> None:
+    """No process and no file."""
+    until(lambda: demo.processes() == [])  # the kernel ends them when it comes to it
+    assert demo.folders() == []
+
+
+@pytest.mark.nightly(
+    short="tests/e2e/test_demo_dashboards.py::test_the_demo_fills_every_panel_and_leaves_nothing"
+)
+def test_once_shows_all_four_states_and_leaves_nothing(demo: Start):
+    """Exit 0 by itself."""
+    process = demo("--once")
+
+    said, _ = process.communicate(timeout=900)
+
+    assert process.returncode == 0, said
+    assert_all_states_are_shown(said)
+    assert_nothing_is_left(process)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_in_the_middle_leaves_nothing(demo: Start, number: signal.Signals):
     """Ctrl-C while a job runs and the collector stands still: all of it ends."""
     process = demo()
-    _said(process, "falls due at")
+    process.read_until("falls due at")
 
-    process.send_signal(number)
-    # It gives `up` 75 s, which a young pipeline on a busy machine needs.
-    process.communicate(timeout=300)
-
-    assert process.returncode == code
-    until(lambda: _processes(tmp_path / "t") == [])  # the kernel ends them when it comes to it
-    assert list((tmp_path / "t").glob("lineward-demo-*")) == []
+    assert process.stop(number) == 130
+    assert_nothing_is_left(process)
 
 
-def test_a_killed_demo_leaves_no_process(demo: Start, tmp_path: Path):
+def test_a_killed_demo_leaves_no_process(demo: Start):
     """-9 has no time to clean up: `up` and the job end with it by the kernel's word."""
     process = demo()
-    _said(process, "rates")
-    until(lambda: len(_processes(tmp_path / "t")) > 4)
+    process.read_until("rates")
+    until(lambda: len(process.processes()) > 4)
 
     process.kill()
     process.communicate(timeout=60)
 
-    until(lambda: _processes(tmp_path / "t") == [])
+    until(lambda: process.processes() == [])
 
 
 def test_a_port_in_use_is_one_sentence():

@@ -10,7 +10,8 @@ from service.demo.start import POLICY
 from tests.alerts.rules.alertmanagers import scraping
 from tests.alerts.rules.promtool import rules_of
 from tests.dashboards.asked import ALL, Prometheus, filled, targets
-from tests.e2e.demos import shown
+from tests.e2e.demos import staying
+from tests.e2e.test_demo import assert_all_states_are_shown, assert_nothing_is_left
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -62,19 +63,31 @@ _SCRAPED = 2.0  # nothing is new before
 _SETTLED = "sum(sli_tier:lineage_error_budget_left:ratio30d)"
 
 
-def test_every_panel_has_data_over_the_demo_or_is_known_to_have_none(tmp_path: Path):
-    """With all tiers, owners and datasets; a listed reason that holds no more is taken out."""
+def test_the_demo_fills_every_panel_and_leaves_nothing(tmp_path: Path):
+    """One run: what it shows, each panel with all tiers, owners and datasets, and its end.
+
+    A panel has data, or is listed with the reason why it has none; a reason that no longer holds
+    is taken out of the list.
+    """
     rules = rules_of(parse(POLICY.read_text("utf-8"))).replace("interval: 2m", "interval: 2s")
     (tmp_path / "lineward-rules.yml").write_text(rules, encoding="utf-8")
-    with shown() as ports, scraping(tmp_path, _CONFIGURATION.format(**ports)) as url:
-        prometheus = Prometheus(url)
-        until(lambda: prometheus.ask(_SETTLED, is_range=False))
-        # What comes last is the evaluation of the last batch, on a machine that is busy.
-        with suppress(AssertionError):
-            until(lambda: _empty(prometheus) - BY_CHANCE <= set(RIGHTLY_EMPTY), pause=_SCRAPED)
-        empty = _empty(prometheus)
+    with staying(tmp_path / "t") as demo:
+        assert_all_states_are_shown("".join(demo.said))
+        with scraping(tmp_path, _CONFIGURATION.format(**demo.ports)) as url:
+            empty = _settled(Prometheus(url))
+        assert demo.stop() == 0
+        assert_nothing_is_left(demo)
 
     assert sorted((empty - BY_CHANCE) ^ set(RIGHTLY_EMPTY)) == []
+
+
+def _settled(prometheus: Prometheus) -> set[str]:
+    """Return the panels without data once the last batch is evaluated."""
+    until(lambda: prometheus.ask(_SETTLED, is_range=False))
+    # What comes last is the evaluation of the last batch, on a machine that is busy.
+    with suppress(AssertionError):
+        until(lambda: _empty(prometheus) - BY_CHANCE <= set(RIGHTLY_EMPTY), pause=_SCRAPED)
+    return _empty(prometheus)
 
 
 def _empty(prometheus: Prometheus) -> set[str]:
