@@ -15,6 +15,7 @@ ActionName = Literal[
     "reinfer",
     "replay",
     "requeue-rejected",
+    "requeue-notifications",
     "restart-role",
     "resubmit",
 ]

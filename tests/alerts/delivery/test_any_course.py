@@ -103,7 +103,7 @@ def _rings_due(told: list[str]) -> tuple[range, bool]:
     """
     rings, is_open = 0, False
     for kind in told:
-        if kind in ("opened", "changed"):
+        if kind == "opened":  # what only changed pages nobody again
             rings, is_open = rings + (not is_open), True
         elif kind == "resolved":
             is_open = False

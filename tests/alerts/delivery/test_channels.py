@@ -25,12 +25,12 @@ def test_slack_has_one_message_that_is_edited_and_a_thread(desk, slack):
 
 
 def test_pagerduty_has_one_alert_that_ends(desk, pagerduty):
-    """One dedup_key from trigger to resolve rings once."""
+    """One dedup_key from trigger to resolve pages once, and a change is left out."""
     for revision, kind in enumerate(LIFE, start=1):
         desk.tell(message(revision, kind), PAGER)
         desk.run()
 
-    assert pagerduty.actions() == ["trigger", "trigger", "acknowledge", "resolve"]
+    assert pagerduty.actions() == ["trigger", "acknowledge", "resolve"]
     assert pagerduty.pages == [("R" * 32, "inc-1")]
     assert pagerduty.alerts == {("R" * 32, "inc-1"): "resolved"}
 

@@ -144,6 +144,7 @@ def test_every_action_is_called_by_its_own_name():
         "open-suppression",
         "reinfer",
         "replay",
+        "requeue-notifications",
         "requeue-rejected",
         "restart-role",
         "resubmit",
