@@ -10,6 +10,13 @@ from lineage.origins import FROM_MARQUEZ
 _ROWS = 1_000
 _PRESSED_SHARE = 0.8
 _FULL_SHARE = 0.95
+_AHEAD_SECONDS = 300  # of our clock: further, the clock was wrong when the event was received
+# Rows that may go are a beginning of the spool: what is left has no hole.
+_FIRST_KEPT = """
+    SELECT min(seq) FROM (SELECT seq, received_at FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)
+    WHERE received_at BETWEEN ? AND ?
+"""
+_LAST = "SELECT max(seq) FROM (SELECT seq FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)"
 
 
 class Passed:
@@ -50,41 +57,46 @@ class Passed:
         self.room = room(self._connection)
         is_full = self.room.share > _FULL_SHARE
         through = (self._needed_through or 0) if is_full else self._through
-        oldest = self._connection.execute(
-            "SELECT received_at FROM event WHERE seq <= ? ORDER BY seq LIMIT 1", (through,)
-        ).fetchone()
-        before = self._keep_since(self.room.share)
+        kept = self._kept(self.room.share)
         # Looked at first: it alone is asked ten times a second, whatever the spool holds.
-        if oldest is not None and oldest[0] < before:
-            self._delete(through, before)
+        last = None if self._last_old(through, kept, 1) is None else self._last_old(through, kept)
+        if last is not None:
+            self._delete(through, last)
         self._connection.execute(
             "DELETE FROM rejected WHERE id <= (SELECT max(id) FROM rejected) - ?",
             (self._limits.max_rejected_rows,),
         )
 
-    def _delete(self, through: int, before: int) -> None:
+    def _last_old(self, through: int, kept: tuple[int, int], rows: int = _ROWS) -> int | None:
+        """The last of the oldest rows that may go; None where the oldest stays."""
+        first = self._connection.execute(_FIRST_KEPT, (through, rows, *kept)).fetchone()[0]
+        end = through if first is None else first - 1
+        last: int | None = self._connection.execute(_LAST, (end, rows)).fetchone()[0]
+        return last
+
+    def _delete(self, through: int, last: int) -> None:
         if through > self._through:
-            self._count_unforwarded(through)
+            self._count_unforwarded(last)
+        self._connection.execute("DELETE FROM event WHERE seq <= ?", (last,))
         self._connection.execute(
-            "DELETE FROM event WHERE received_at < ? AND seq IN"
-            " (SELECT seq FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)",
-            (before, through, _ROWS),
+            "INSERT INTO pruned VALUES (1, ?)"
+            " ON CONFLICT (id) DO UPDATE SET through_seq = excluded.through_seq",
+            (last,),
         )
 
-    def _count_unforwarded(self, through: int) -> None:
+    def _count_unforwarded(self, last: int) -> None:
         self._connection.execute(
-            "INSERT INTO unforwarded SELECT 1, count(*), coalesce(max(seq), 0) FROM (SELECT seq,"
-            " origin FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)"
-            " WHERE seq > ? AND origin NOT IN (?, ?) HAVING count(*) > 0"
+            "INSERT INTO unforwarded SELECT 1, count(*), coalesce(max(seq), 0) FROM event"
+            " WHERE seq > ? AND seq <= ? AND origin NOT IN (?, ?) HAVING count(*) > 0"
             " ON CONFLICT (id) DO UPDATE SET events = events + excluded.events,"
             " through_seq = excluded.through_seq",
-            (through, _ROWS, self._through, *FROM_MARQUEZ),
+            (self._through, last, *FROM_MARQUEZ),
         )
 
-    def _keep_since(self, share: float) -> int:
-        """Instant from which on events stay, whoever has read them; µs."""
+    def _kept(self, share: float) -> tuple[int, int]:
+        """From when to when an event must have been received to stay, whoever has read it; µs."""
         now = to_micros(self._clock())
         # An event that every reader has passed is worth less than the next one.
         if share > _PRESSED_SHARE:
-            return now + 1
-        return now - int(self._limits.keep_seconds * 1e6)
+            return 1, 0
+        return now - int(self._limits.keep_seconds * 1e6), now + _AHEAD_SECONDS * 1_000_000

@@ -42,6 +42,10 @@ CREATE TABLE IF NOT EXISTS loss (
     saved_events INTEGER NOT NULL,
     lost_events INTEGER NOT NULL
 );
+CREATE TABLE IF NOT EXISTS pruned (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    through_seq INTEGER NOT NULL
+);
 """
 
 

@@ -30,19 +30,30 @@ class Folder(msgspec.Struct, frozen=True):
 
 
 def folders(lake: Path, committed_seq: int) -> list[Folder]:
-    """What readers see: committed batches, each once, in order.
+    """List what readers see: committed batches, each once, in order.
 
     Args:
         lake: root folder of the lake.
         committed_seq: where the catalog ends; a batch behind it is not committed.
     """
     there = [folder for folder in every(lake) if folder.last_seq <= committed_seq]
-    compacted = [folder for folder in there if folder.is_compacted]
-    return [folder for folder in there if not any(_covers(other, folder) for other in compacted)]
+    return uncovered(there)
 
 
-def _covers(one: Folder, other: Folder) -> bool:
-    return one is not other and one.first_seq <= other.first_seq and other.last_seq <= one.last_seq
+def uncovered(found: list[Folder]) -> list[Folder]:
+    """Leave out the folders that a compacted one covers."""
+    kept: list[Folder] = []
+    covered_to = 0
+    # By their first event: whatever may cover a folder comes before it.
+    for folder in sorted(found, key=_widest_first):
+        if folder.last_seq > covered_to:
+            kept.append(folder)
+            covered_to = folder.last_seq if folder.is_compacted else covered_to
+    return kept
+
+
+def _widest_first(folder: Folder) -> tuple[int, int, bool]:
+    return folder.first_seq, -folder.last_seq, not folder.is_compacted
 
 
 def every(lake: Path) -> list[Folder]:

@@ -36,11 +36,19 @@ class Batches:
     def __init__(
         self,
         engine: Engine,
-        lake_dir: Path,
+        lake_dir: Path | None,
         clock: Clock,
         policy: Callable[[], Policy] = lambda: DEFAULT,
     ) -> None:
-        """`policy` is asked once a batch: its folds hold from the next one on."""
+        """Land nothing yet.
+
+        Args:
+            engine: of the catalog.
+            lake_dir: root folder of the lake; None: the events come from the lake. Such events
+                count in no SLI, since the catalog that landed them first counted them.
+            clock: gives `landed_at`.
+            policy: asked once a batch: its folds hold from the next one on.
+        """
         self._engine = engine
         self._policy = policy
         self._lake_dir = lake_dir
@@ -70,11 +78,15 @@ class Batches:
         return merge(self._engine, spool_range, staged, self._clock)
 
     def _stage(self, parsed: DataFrame, events: pa.Table, spool_range: SpoolRange) -> Rows:
+        if self._lake_dir is None:
+            events = _as_history(events)
         # Jobs of another thread are of this one's scheduler pool.
         inherited = inheritable_thread_target(parsed.sparkSession)
 
         def into_lake() -> None:
-            lake.write_batch(parsed, self._lake_dir, spool_range.after_seq, spool_range.last_seq)
+            if self._lake_dir is not None:
+                bounds = spool_range.after_seq, spool_range.last_seq
+                lake.write_batch(parsed, self._lake_dir, *bounds)
 
         written = self._threads.submit(inherited(into_lake))
         frames = {
@@ -85,6 +97,11 @@ class Batches:
         staged = staged_rows(events, tables, folding(self._policy()))
         written.result()
         return staged
+
+
+def _as_history(events: pa.Table) -> pa.Table:
+    place = events.column_names.index("is_history")
+    return events.set_column(place, "is_history", pa.array([True] * events.num_rows))
 
 
 def _range(events: pa.Table, query_id: str, batch_id: int) -> SpoolRange:

@@ -1,19 +1,18 @@
 """The lake: every raw event, as Parquet, by the day of the event.
 
-A batch writes one folder, named by the first event that it may hold, and a replay overwrites it: a
-batch that was killed before
-its commit leaves nothing that its successor does not replace. Once a day, folders are compacted
-into one. A folder is there for
-readers from the moment it has its name, and a folder that a compacted one covers is not: so that
-they never see both or neither.
+A batch writes one folder, named by the range of events that it may hold, and a replay overwrites
+it: a batch that was killed before its commit leaves nothing that its successor does not replace.
+Folders are compacted into one. A folder is there for readers from the moment it has its name, and
+a folder that a compacted one covers is not: so that they never see both or neither.
 """
 
 import shutil
-from collections.abc import Iterator
+from itertools import count as numbers
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import structlog
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -21,6 +20,9 @@ from lineage.lake import BATCH, COMPACTED, Folder, events, every, folders
 
 __all__ = ["Folder", "compact", "count", "events", "folders", "forget", "write_batch"]
 
+log = structlog.get_logger(__name__)
+
+ASIDE = "aside"
 _UNFINISHED = "_unfinished"
 _DIGITS = 20
 _ROWS_A_FILE = 1_000_000
@@ -30,15 +32,19 @@ _ROWS_A_GROUP = 50_000
 def write_batch(parsed: DataFrame, lake: Path, after_seq: int, last_seq: int) -> None:
     """Write the events of a batch to its folder, replacing what an earlier try left there.
 
+    A folder of another range that holds some of these events is put aside, never deleted.
+
     Args:
         parsed: `schemas.PARSED`.
         lake: root folder of the lake.
         after_seq: the batch holds the events behind this one …
         last_seq: … up to and with this one.
     """
-    for orphan in _batches_from(lake, after_seq + 1):
-        shutil.rmtree(orphan.path)
     folder = lake / _name(BATCH, after_seq + 1, last_seq)
+    for other in every(lake):
+        overlaps = other.first_seq <= last_seq and other.last_seq > after_seq
+        if overlaps and other.path != folder:
+            _put_aside(other, lake)
     # An event whose time cannot be read is kept under the day that it came.
     day = F.to_date(F.coalesce("event_time", "received_at")).alias("event_date")
     raw = parsed.select("seq", "received_at", "origin", "kind", "event_time", "body", day)
@@ -47,16 +53,13 @@ def write_batch(parsed: DataFrame, lake: Path, after_seq: int, last_seq: int) ->
     )
 
 
-def _batches_from(lake: Path, first_seq: int) -> Iterator[Folder]:
-    """Folders of batches that were not committed.
-
-    What begins where the next batch begins, or behind.
-    """
-    yield from (
-        folder
-        for folder in every(lake)
-        if not folder.is_compacted and folder.first_seq >= first_seq
-    )
+def _put_aside(folder: Folder, lake: Path) -> None:
+    """Move a folder to where no reader looks; its days are deleted when the lake's are."""
+    (lake / ASIDE).mkdir(exist_ok=True)
+    paths = (lake / ASIDE / f"{folder.path.name}.{number}" for number in numbers(1))
+    target = next(path for path in paths if not path.exists())
+    folder.path.rename(target)
+    log.warning("lake_folder_put_aside", folder=folder.path.name, target=str(target))
 
 
 def _name(kind: str, first_seq: int, last_seq: int) -> str:

@@ -15,6 +15,7 @@ from slis.session import POOL, STREAM_POOL
 from slis.settings import Place
 from slis.stream.batch import Batches
 from slis.stream.merge import Landed, cursor
+from slis.stream.restore import catch_up
 from slis.stream.source import SpoolSource
 
 log = structlog.get_logger(__name__)
@@ -32,7 +33,7 @@ def start(  # noqa: PLR0913 - what one query needs, by name
     name: str = "lineward",
     policy: Callable[[], Policy] = lambda: DEFAULT,
 ) -> StreamingQuery:
-    """Start the query.
+    """Start the query, after what the catalog lacks was landed from the lake.
 
     Args:
         spark: the session.
@@ -46,6 +47,8 @@ def start(  # noqa: PLR0913 - what one query needs, by name
         name: of the query, one of its kind in the session.
         policy: gives the one in force, asked once a batch.
     """
+    with _in_stream_pool(spark):
+        catch_up(spark, engine, place, Batches(engine, None, clock, policy), max_rows)
     batches = Batches(engine, place.lake, clock, policy)
 
     def each(frame: DataFrame, batch_id: int) -> None:

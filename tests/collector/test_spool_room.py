@@ -3,6 +3,8 @@
 import sqlite3
 from contextlib import closing
 
+import pytest
+
 from collector.events import Event
 from collector.settings import Limits
 from collector.spool import Spool
@@ -81,6 +83,56 @@ def test_only_what_every_reader_has_passed_and_is_old_goes(tmp_path, started, cl
 
     spool.passed.through(4)
     until(lambda: rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(4,), (5,)])
+
+
+@pytest.mark.parametrize("jump", [60, 30 * 86_400, 3_650 * 86_400, -3_600, -86_400])
+def test_a_clock_that_jumps_does_not_stop_the_deletion(tmp_path, started, clock, outcomes, jump):
+    """Events received under a wrong clock once blocked every event behind them."""
+    spool = started()
+    clock.forward(jump)
+    spool.submit(events(spool, b"1", b"2", b"3"))
+    wait_for_groups(outcomes, 1)
+    clock.forward(-jump)
+    spool.submit(events(spool, b"4", b"5"))
+    wait_for_groups(outcomes, 2)
+
+    spool.passed.through(5)
+    clock.forward(200)
+
+    until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event") == [(0,)])
+    assert rows_of(tmp_path, "SELECT through_seq FROM pruned") == [(5,)]
+
+
+@pytest.mark.parametrize("jump", [240, 30 * 86_400, -3_600])
+def test_a_full_spool_is_emptied_whatever_the_clock_says(tmp_path, started, clock, outcomes, jump):
+    """Under pressure only the readers decide."""
+    spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
+    clock.forward(jump)
+    taken = _full_of(spool, outcomes)
+    clock.forward(-jump)
+
+    spool.passed.through(taken)
+
+    until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < taken * 4 // 5)
+
+
+def test_deletion_leaves_no_hole(tmp_path, started, clock, outcomes):
+    """Readers of a restored catalog rely on it: a spool lacks a beginning, and nothing else."""
+    spool = started()
+    spool.submit(events(spool, b"1"))
+    wait_for_groups(outcomes, 1)
+    clock.forward(100)
+    spool.submit(events(spool, b"2"))
+    wait_for_groups(outcomes, 2)
+    clock.forward(-100)
+    spool.submit(events(spool, b"3"))
+    wait_for_groups(outcomes, 3)
+
+    spool.passed.through(3)
+    clock.forward(130)
+
+    until(lambda: rows_of(tmp_path, "SELECT seq FROM event") == [(2,), (3,)])
+    assert rows_of(tmp_path, "SELECT through_seq FROM pruned") == [(1,)]
 
 
 def test_a_number_is_never_given_twice(tmp_path, started, clock, outcomes):

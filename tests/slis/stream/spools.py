@@ -12,6 +12,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, text
 
+from collector.passed import Passed
+from collector.settings import Limits
+from collector.spool_file import open_spool
 from lineage.clock import to_micros
 from lineage.policy import DEFAULT, Policy
 from slis.settings import Place
@@ -46,12 +49,15 @@ def spool(
     *,
     received_at: datetime,
     origin: str = "http",
+    skip: int = 0,
 ) -> Path:
-    """Append events to the spool, received at `received_at`."""
+    """Append events to the spool, received at `received_at`, after `skip` unused numbers."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(SPOOL_TABLE)
+        used = "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'event'"
+        connection.execute(used, (skip,))
         for event in events:
             body = event if isinstance(event, bytes) else json.dumps(event).encode()
             kind = "run" if isinstance(event, bytes) else kind_of(event)
@@ -64,6 +70,14 @@ def spool(
                 (digest, to_micros(received_at), origin, kind, body),
             )
     return path
+
+
+def prune_spool(path: Path, through: int, now: datetime) -> None:
+    """Have the collector's own code delete the events up to `through`, as an hour later."""
+    with closing(open_spool(path, 1 << 30)) as connection:
+        passed = Passed(connection, Limits(), lambda: now + timedelta(hours=2))
+        passed.through(through)
+        passed.prune()
 
 
 def work_off(

@@ -4,14 +4,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from pyspark.errors import StreamingQueryException
 from spools import frame, rows, run_event, spool, work_off
 
 from lineage.catalog import upsert
 from lineage.catalog.tables import metadata
 from slis.stream import lake
 from slis.stream.merge import RangeMismatchError
-from slis.stream.running import reason
 
 _WITHOUT_CLOCK = {
     "landed_at",
@@ -130,24 +128,6 @@ def test_a_lost_checkpoint_neither_skips_nor_doubles(spark, catalog, tmp_path, a
     assert rows(catalog, ranges) == [(0, 4, 4, 0), (4, 7, 3, 0), (7, 11, 4, 0), (11, 12, 1, 0)]
     assert rows(catalog, "SELECT count(*) FROM run") == [(4,)]
     assert lake.count(tmp_path / "lake", 12) == 12
-
-
-def test_a_restored_catalog_stops_the_pipeline_with_a_message(spark, catalog, tmp_path, at):
-    """The checkpoint is ahead of it: events would be skipped in silence."""
-    spool(tmp_path / "spool.db", triple(at, 1), received_at=at(12))
-    work_off(spark, catalog, tmp_path, at(12))
-    with catalog.begin() as connection:
-        connection.exec_driver_sql("UPDATE reader_cursor SET seq = 1")
-        connection.exec_driver_sql("DELETE FROM batch")
-    spool(tmp_path / "spool.db", triple(at, 2), received_at=at(12))
-
-    with pytest.raises(StreamingQueryException) as stopped:
-        work_off(spark, catalog, tmp_path, at(12))
-
-    assert reason(stopped.value).startswith(
-        "batch 1 holds the events 4 to 6 of the spool, but the catalog ends at 1"
-    )
-    assert rows(catalog, "SELECT count(*) FROM batch") == [(0,)]
 
 
 def test_a_killed_batch_leaves_nothing_in_the_lake_that_its_successor_does_not_replace(
