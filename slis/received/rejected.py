@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from lineage import origins
 from lineage.clock import Clock, to_micros
 from slis.stream.source import open_spool
 
@@ -18,11 +19,12 @@ HOUR_MICROS = 3_600_000_000
 HISTORY, LIVE = "history", "live"
 
 _LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'rejected'"
-_SINCE = """
-    SELECT received_at / :hour * :hour, reason, CASE origin WHEN 'history' THEN 'history'
-        ELSE 'live' END, count(*)
+_OF_HISTORY = ", ".join(f"'{origin}'" for origin in origins.OF_HISTORY)
+_SINCE = f"""
+    SELECT received_at / :hour * :hour, reason,
+        CASE WHEN origin IN ({_OF_HISTORY}) THEN '{HISTORY}' ELSE '{LIVE}' END, count(*)
     FROM rejected WHERE id > :after AND id <= :last GROUP BY 1, 2, 3
-"""
+"""  # noqa: S608 - words of ours
 
 
 class Refusals(msgspec.Struct, frozen=True):

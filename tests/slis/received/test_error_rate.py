@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Engine, insert, text
 
 from collector.spool_file import SCHEMA
+from lineage import origins
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
@@ -116,6 +117,17 @@ def test_a_spool_that_cannot_be_read_counts_nothing_until_it_can(estate):
     away.rename(estate.spool)
     assert estate.count()
     assert estate.rows(_COUNTER) == [("all", "default", 10.0, 11.0, 0.0)]
+
+
+@pytest.mark.parametrize("origin", origins.OF_HISTORY)
+def test_refused_history_burns_no_budget(estate, origin):
+    """Whatever loads it: a file, or another Marquez."""
+    estate.refuse("depth", "not_json", origin=origin)
+    estate.land(5)
+    estate.count()
+
+    assert estate.rows(_COUNTER) == [("all", "default", 5, 5, 0)]
+    assert {row[2] for row in estate.rows(_CAUSES)} == {"history"}
 
 
 def test_history_loads_are_counted_apart(estate):
