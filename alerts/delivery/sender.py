@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from alerts.delivery import claims
 from alerts.delivery.claims import Claim
+from alerts.delivery.clocks import not_ahead
 from alerts.delivery.fallback import Fallback
 from alerts.delivery.marks import Marks
 from alerts.delivery.outcomes import Later, Outcome, Refused, Sent, Transport, channel_of
@@ -100,6 +101,7 @@ class Sender:
             if not claims.is_any_waiting(connection):
                 return []  # and the catalog is not locked for it
         with writing(self._engine) as connection:
+            not_ahead(connection, now, self._settings)
             self._fallback.overdue(connection, now)
             return claims.due_channels(connection, now)
 

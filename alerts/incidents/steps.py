@@ -121,7 +121,7 @@ class Now(msgspec.Struct, frozen=True):
     """What an instant brings.
 
     Attributes:
-        at: the clock, never before the step before.
+        at: the clock; no time of an incident is ahead of it.
         found: all faults of this evaluation, each root once; an outage among them freezes all else.
         unknown: datasets whose state is unknown.
         commands: of people, in their order.

@@ -7,6 +7,7 @@ import structlog
 from sqlalchemy import Connection, Engine
 
 from alerts.incidents import life
+from alerts.incidents.clocks import not_ahead
 from alerts.incidents.faults import Root
 from alerts.incidents.incident import Found, Incident
 from alerts.incidents.steps import Command, Now, Step
@@ -71,9 +72,12 @@ class Watch:
     def __call__(self, engine: Engine) -> None:
         """One turn."""
         seen = self._look(engine)
-        step = life.step(self._incidents.values(), seen.now)
+        step = self._step(seen.now)
         if seen.asked or not self._is_as_before(step):
             self._write(engine, seen, step)
+
+    def _step(self, now: Now) -> Step:
+        return life.step((not_ahead(each, now.at) for each in self._incidents.values()), now)
 
     def _look(self, engine: Engine) -> _Seen:
         """Read what is new; roots are looked for where there is a new evaluation."""
@@ -116,7 +120,7 @@ class Watch:
         with writing(engine) as connection:
             if position(connection, is_held=True) != self._position:
                 self._recall(connection)
-                step = self._first_of(life.step(self._incidents.values(), seen.now), seen)
+                step = self._first_of(self._step(seen.now), seen)
                 drawn = self._draw(connection, step, seen)
             keep(connection, self._incidents, step, seen.findings(step), drawn.lists)
             numbers = [number for number, _ in seen.asked]

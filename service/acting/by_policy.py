@@ -3,6 +3,7 @@
 An action may wait for a Kubernetes or a collector, and nobody who is to be told waits behind it.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,13 +12,14 @@ from sqlalchemy import Connection, Engine, Row, func, select, true
 
 from lineage.catalog.tables import incident, incident_member
 from lineage.clock import Clock, to_micros
+from lineage.periods import Monotonic, Period
 from lineage.policy.model import Policy
 from runbooks.actions.triggers import Occasion, due, past
 from service.acting.asked import Asker, act
 from service.errors import ServiceError
 from service.settings import Settings
 
-_EVERY_MICROS = 10_000_000
+_EVERY_SECONDS = 10.0
 _FRESH_MICROS = 3_600_000_000  # a rule that is new acts on no incident of yesterday
 _MOST_INCIDENTS = 100
 _log = structlog.get_logger(__name__)
@@ -26,16 +28,23 @@ _log = structlog.get_logger(__name__)
 class ByPolicy:
     """Looks every ten seconds at the incidents that opened within the hour."""
 
-    def __init__(self, settings: Settings, clock: Clock, policy: Callable[[], Policy]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        policy: Callable[[], Policy],
+        monotonic: Monotonic = time.monotonic,
+    ) -> None:
         self._settings, self._clock, self._policy = settings, clock, policy
-        self._looked_at = 0
+        self._looks = Period(_EVERY_SECONDS, monotonic)
 
     def __call__(self, engine: Engine) -> None:
         """Do what is due, one incident after the other: each counts for the next."""
-        now = to_micros(self._clock())
-        if now - self._looked_at < _EVERY_MICROS:
-            return
-        self._looked_at = now
+        if self._looks.is_due():
+            with self._looks.turn():
+                self._act_on_what_is_due(engine, to_micros(self._clock()))
+
+    def _act_on_what_is_due(self, engine: Engine, now: int) -> None:
         try:
             policy = self._policy()
         except ServiceError as error:

@@ -6,12 +6,14 @@ and the last day. What is known already is dropped here or, after a restart, by 
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from lineage.clock import Clock, to_micros
+from lineage.periods import Monotonic, Period
 from service.backfill import Sender
 from service.history import Recorded
 from service.marquez.client import Marquez
@@ -57,7 +59,7 @@ class _Span(msgspec.Struct):
 class Puller:
     """Reads one Marquez; its place in time is in the catalog."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - whom it asks and whom it hands to, by name
         self,
         marquez: Marquez,
         sender: Sender,
@@ -65,6 +67,7 @@ class Puller:
         *,
         seen: Seen,
         clock: Clock,
+        monotonic: Monotonic = time.monotonic,
     ) -> None:
         self._marquez = marquez
         self._spool = sender.settings.spool
@@ -74,7 +77,7 @@ class Puller:
         self._seen = seen
         self._clock = clock
         self._unread: _Span | None = None
-        self._due_at = dict.fromkeys(OVERLAPS, 0)
+        self._periods = {overlap: Period(overlap.every_seconds, monotonic) for overlap in OVERLAPS}
 
     async def round(self) -> int:
         """Read once, as far back as is due; how many events were new.
@@ -93,19 +96,23 @@ class Puller:
             span.after = next_after(page, span.after)
             await self._note(max(span.through, min(span.after, span.now)), took, left)
         await self._note(span.now, 0, 0)
-        self._due_at |= {lap: span.now + int(lap.every_seconds * _SECOND) for lap in span.due}
+        for overlap in span.due:
+            with self._periods[overlap].turn():
+                pass
         self._unread = None
         return taken
 
     async def _next_span(self) -> _Span:
         now = to_micros(self._clock())
         state: PullState = await in_catalog(self._store.pull_state, self._marquez.url, now)
-        due = [overlap for overlap, at in self._due_at.items() if at <= now]
+        due = [overlap for overlap, period in self._periods.items() if period.is_due()]
         back_seconds = max(overlap.back_seconds for overlap in due)
-        after = max(state.started_at, state.through - int(back_seconds * _SECOND))
+        # A clock that was ahead may have noted times that have not come yet.
+        started, through = min(state.started_at, now), min(state.through, now)
+        after = max(started, through - int(back_seconds * _SECOND))
         is_deep = len(due) > 1
         before = FAR_FUTURE if is_deep else now + int(_AHEAD_SECONDS * _SECOND)
-        return _Span(now, state.through, after, before, due)
+        return _Span(now, through, after, before, due)
 
     async def _note(self, through: int, taken: int, refused: int) -> None:
         url = self._marquez.url

@@ -28,7 +28,9 @@ class Watched:
         self.engine, self.folder, self.now = engine, folder, NOW
         self.policy = Policy(actions=(RESTART,))
         settings = Settings(data_dir=folder)
-        self.work = ByPolicy(settings, lambda: self.now, lambda: self.policy)
+        self.seconds = 0.0
+        given = (settings, lambda: self.now, lambda: self.policy)
+        self.work = ByPolicy(*given, monotonic=lambda: self.seconds)
 
     def open(self, name: str, **changes: object) -> None:
         """An incident of the pipeline, that opened just now."""
@@ -41,6 +43,7 @@ class Watched:
     def turn(self, seconds: float = 11) -> None:
         """Time passes, and it is the work's turn."""
         self.now += timedelta(seconds=seconds)
+        self.seconds += seconds
         with holding(self.folder / "run" / "up.lock"):
             self.work(self.engine)
 
@@ -71,6 +74,17 @@ def test_an_incident_that_opens_has_its_action_done_once(watched):
     told = [(who, "act restart-role", None), (who, "act restart-role", "done: a")]
     assert watched.audited() == told
     assert (watched.folder / "run" / "restart-pipeline").exists()
+
+
+@pytest.mark.parametrize("jump", [60, -60, 3_600, -3_600, -30 * 86_400])
+def test_a_clock_that_jumps_delays_no_action(watched, jump):
+    """The next look comes after ten seconds, whatever the clock says."""
+    watched.turn()
+    watched.now += timedelta(seconds=jump)
+    watched.open("inc-1")
+    watched.turn()
+
+    assert [answer for _, _, answer in watched.audited()] == [None, "done: a"]
 
 
 def test_of_a_storm_so_many_are_acted_on_and_the_rest_is_a_persons(watched):

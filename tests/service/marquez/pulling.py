@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Engine
@@ -23,10 +23,15 @@ class Hands:
 
     def __init__(self, now: datetime = NOON) -> None:
         self.now = now
+        self.ahead = timedelta(0)
 
     def __call__(self) -> datetime:
-        """Now."""
-        return self.now
+        """Now, by a clock that may be wrong."""
+        return self.now + self.ahead
+
+    def monotonic(self) -> float:
+        """Seconds that nobody sets."""
+        return self.now.timestamp()
 
 
 class Taking(Sender):
@@ -53,7 +58,9 @@ def pull(
     async def run() -> None:
         client = Marquez(bounds(marquez))
         try:
-            await work(Puller(client, sender, Store(engine), seen=Seen(), clock=clock))
+            given = (client, sender, Store(engine))
+            puller = Puller(*given, seen=Seen(), clock=clock, monotonic=clock.monotonic)
+            await work(puller)
         finally:
             await client.close()
 

@@ -125,6 +125,25 @@ def test_a_clock_far_ahead_hides_nothing(marquez, engine):
     assert _numbers(taking.bodies) == [1]
 
 
+@pytest.mark.parametrize("ahead", [20, 3_600, 30 * 86_400, -3_600], ids=str)
+def test_a_clock_that_jumps_ends_no_round_and_loses_no_event(marquez, engine, ahead):
+    """Set right again, it is behind what was noted: once a round had no window then."""
+    clock, taking = Hands(), Taking()
+    clock.ahead = timedelta(seconds=ahead)
+
+    async def rounds(puller):
+        await puller.round()
+        clock.ahead = timedelta(0)
+        for number in range(3):
+            clock.now += minutes(1)
+            marquez.store([run_event(number, at=clock.now)])
+            await puller.round()
+
+    pull(marquez, engine, taking, clock, rounds)
+
+    assert _numbers(taking.bodies) == [0, 1, 2]
+
+
 def test_a_restart_reads_on_where_the_last_one_ended(marquez, engine):
     """Down for three hours, it brings what happened in them, and the same bytes for what was."""
     clock, taking = Hands(), Taking()
