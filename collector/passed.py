@@ -16,6 +16,10 @@ _FIRST_KEPT = """
     SELECT min(seq) FROM (SELECT seq, received_at FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)
     WHERE received_at BETWEEN ? AND ?
 """
+_DELETE_GAPS = """
+    DELETE FROM gap WHERE started_at <=
+        (SELECT started_at FROM gap ORDER BY started_at DESC LIMIT 1 OFFSET 10000)
+"""
 _LAST = "SELECT max(seq) FROM (SELECT seq FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)"
 
 
@@ -66,6 +70,7 @@ class Passed:
             "DELETE FROM rejected WHERE id <= (SELECT max(id) FROM rejected) - ?",
             (self._limits.max_rejected_rows,),
         )
+        self._connection.execute(_DELETE_GAPS)
 
     def _last_old(self, through: int, kept: tuple[int, int], rows: int = _ROWS) -> int | None:
         """The last of the oldest rows that may go; None where the oldest stays."""

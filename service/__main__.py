@@ -27,6 +27,7 @@ from service.impact.clock import ImpactClock
 from service.memory import settle
 from service.metrics import CatalogCollector
 from service.policies import PolicyInForce
+from service.retention import Retention
 from service.served.keeping import write_down
 from service.served.tallies import Tallies
 from service.settings import Settings, read
@@ -69,6 +70,7 @@ async def _serve(settings: Settings, routing: RoutingSettings, delivery: Deliver
         Bookkeeper(settings.catalog, notifying.works(settings, routing, delivery), name="notifier"),
         Bookkeeper(settings.catalog, notifying.diagnosis(settings), name="diagnosis"),
         Bookkeeper(settings.catalog, [by_policy], name="actor"),
+        Bookkeeper(settings.catalog, [Retention(settings, system_clock)], name="retention"),
     )
     server = Server(
         create_app(

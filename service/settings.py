@@ -26,6 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     collector_token_file: Path | None = None
     reader_secret_file: Path | None = None  # none: that of a collector with the same data folder
     access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
+    history_days: Annotated[int, Meta(ge=1, le=3_650)] = 400  # ended incidents, hours of SLIs
     marquez_url: str | None = None  # none: no Marquez beside us; more of it in service/marquez
     kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
     stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's

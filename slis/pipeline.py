@@ -1,5 +1,6 @@
 """The pipeline role: the stream, and beside it what is periodic."""
 
+import time
 from contextlib import closing, suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -13,13 +14,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
 from lineage.clock import Clock, to_micros
+from lineage.periods import Monotonic, Period
 from lineage.policy.file import PolicyFile
 from slis.backlog import backlog_since, is_ready, next_deadline
 from slis.edge_turns import EdgeTurns
 from slis.periodic import Evaluations, Task
 from slis.session import EVALUATION_POOL, REHEARSAL, in_evaluation_pool
 from slis.settings import Place, Settings
-from slis.stream import query
+from slis.stream import lake, query
 from slis.stream.gaps import copy_gaps
 from slis.stream.merge import Landed, cursor
 from slis.stream.prune import prune
@@ -30,9 +32,9 @@ log = structlog.get_logger(__name__)
 
 _GAP_SECONDS = 5.0
 _RECEIVED_SECONDS = 5.0
-_DAILY_POLL_SECONDS = 60.0
+_RETENTION_POLL_SECONDS = 60.0
+_RETENTION_SECONDS = 3_600.0
 _EVALUATION_POLL_SECONDS = 1.0
-_DAY = timedelta(days=1)
 _FIRST_BATCH = timedelta(seconds=40)
 _STOP_SECONDS = 30.0
 _SPOOL_POLL_SECONDS = 0.5
@@ -41,13 +43,22 @@ _SPOOL_POLL_SECONDS = 0.5
 class Pipeline:
     """One run of the role."""
 
-    def __init__(self, engine: Engine, place: Place, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        place: Place,
+        settings: Settings,
+        clock: Clock,
+        monotonic: Monotonic = time.monotonic,
+    ) -> None:
         self._engine = engine
         self._place = place
         self._settings = settings
         self._clock = clock
-        self._pruned_at: datetime | None = None
-        self._started_at = clock()
+        self._retention = Period(_RETENTION_SECONDS, monotonic)
+        self._compactions = Period(_RETENTION_SECONDS, monotonic)
+        self._monotonic = monotonic
+        self._started_at = monotonic()
         self._stream = Running()
         self._evaluations = Evaluations(
             timedelta(seconds=settings.evaluate_seconds),
@@ -132,7 +143,8 @@ class Pipeline:
             Task("gaps", _GAP_SECONDS, self._copy_gaps, self._clock),
             Task("edges", _EVALUATION_POLL_SECONDS, turns.take, self._clock),
             Task("received", _RECEIVED_SECONDS, self._count_received, self._clock),
-            Task("daily", _DAILY_POLL_SECONDS, partial(self._prune, policy), self._clock),
+            Task("retention", _RETENTION_POLL_SECONDS, partial(self._prune, policy), self._clock),
+            Task("compaction", _RETENTION_POLL_SECONDS, self._compact, self._clock),
         ]
 
     def _rehearse(self, spark: SparkSession, _now: datetime) -> None:
@@ -166,7 +178,8 @@ class Pipeline:
         """
         if self._evaluations.last is not None or waiting is None:
             return False
-        return now - min(waiting, self._started_at) < _FIRST_BATCH
+        waits = max(now - waiting, timedelta(seconds=self._monotonic() - self._started_at))
+        return waits < _FIRST_BATCH
 
     def _copy_gaps(self, now: datetime) -> None:
         if copy_gaps(self._place.spool, self._engine, to_micros(now)):
@@ -178,10 +191,18 @@ class Pipeline:
         count(self._engine, self._place.spool, self._clock)
 
     def _prune(self, policy: PolicyFile, now: datetime) -> None:
-        if self._pruned_at is None or now - self._pruned_at >= _DAY:
-            keep = policy.current().retention_days
-            prune(self._engine, self._place, self._settings, now, lake_days=keep)
-            self._pruned_at = now
+        if self._retention.is_due():
+            with self._retention.turn():
+                keep = policy.current().retention_days
+                prune(self._engine, self._place, self._settings, now, lake_days=keep)
+
+    def _compact(self, _now: datetime) -> None:
+        is_hasty = not self._compactions.has_failed and lake.is_scattered(self._place.lake)
+        if is_hasty or self._compactions.is_due():
+            with self._compactions.turn():
+                with self._engine.connect() as connection:
+                    committed = cursor(connection)
+                lake.compact(self._place.lake, committed)
 
 
 def give_up_evaluation(spark: SparkSession) -> None:

@@ -45,6 +45,11 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         """Compressed event logs, unpacked for the pass that reads them."""
         return self.data_dir / "unpacked"
 
+    @property
+    def scratch(self) -> Path:
+        """Temporary files of Spark, Java and Python, deleted at each start."""
+        return self.data_dir / "scratch"
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """`LINEWARD_PIPELINE_` + field in capitals."""
@@ -59,11 +64,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     event_days: _Days = 7  # identities, against repeats
     write_days: _Days = 180
     audit_days: _Days = 400  # what people wanted, and what became of it
+    history_days: _Days = 400  # hours of SLIs, edges, columns and schemas that are seen no more
     writes_a_dataset: Annotated[int, Meta(ge=10)] = 4_500  # that limits are learned from
     event_logs: str = ""  # folders of Spark event logs, as spark.eventLog.dir names them; by commas
     evidence_seconds: Annotated[float, Meta(ge=1)] = 60.0  # how often they are looked at
     # How long after a Spark execution its events may still come before they are missed.
     evidence_settle_seconds: Annotated[float, Meta(ge=0)] = 300.0
+
+    @property
+    def days(self) -> dict[str, int]:
+        """How long the catalog keeps what."""
+        return {
+            "event_days": self.event_days,
+            "write_days": self.write_days,
+            "audit_days": self.audit_days,
+            "history_days": self.history_days,
+        }
 
     @property
     def event_log_folders(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ BUSY_TIMEOUT_SECONDS = 10
 # A pipeline that vanished in its turn, with its machine, keeps the next one waiting no longer.
 GONE_SECONDS = 60
 _CACHE_KIB = 65_536
+_LOG_BYTES = 64 << 20  # of the WAL once it was copied: otherwise it never shrinks
 # Of PostgreSQL, by which whole transactions wait for each other.
 _LOCK = "SELECT pg_advisory_xact_lock(%s)"
 _MIGRATION, _TURN = 8700, 8701
@@ -41,6 +42,7 @@ def _configure_sqlite(connection, _record) -> None:  # type: ignore[no-untyped-d
         "synchronous=FULL",
         f"busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}",
         f"cache_size=-{_CACHE_KIB}",
+        f"journal_size_limit={_LOG_BYTES}",
     ):
         connection.execute(f"PRAGMA {pragma}")
 

@@ -16,3 +16,4 @@ EVIDENCE_LISTED_AT: Final = "evidence_listed_at"  # the last pass that could lis
 EVIDENCE_READ_AT: Final = "evidence_read_at"  # the last that moreover read all that they held
 EVIDENCE_UNLISTED: Final = "evidence_unlisted_folders"  # how many the last pass could not list
 EVIDENCE_JOINED_TO: Final = "evidence_joined_to"  # the last event when all was joined last
+RETAINED_TO: Final = "retained_to"  # the time that retention went by last, in microseconds

@@ -1,5 +1,6 @@
 """Judges what is new in the audit log, once each; and what was served without standing in it."""
 
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.upsert import fold_rows
 from lineage.clock import Clock, to_micros
+from lineage.periods import Monotonic, Period
 from lineage.states import UNAUTHORIZED_ACCESS
 from service.access.audit import Recorder
 from service.access.judge import Version, fault_of, version_at
@@ -25,6 +27,8 @@ _MOST_ROWS = 5_000
 _MOST_IDS = 500
 _MOST_DENIED = 100_000
 _DAY_MICROS = 86_400_000_000
+_PRUNE_SECONDS = 3_600.0
+_PRUNED_ROWS = 10_000
 _log = structlog.get_logger()
 
 
@@ -32,13 +36,19 @@ class AccessJudge:
     """Called once a second; what it finds is counted in the transaction that says it was judged."""
 
     def __init__(
-        self, recorder: Recorder, served: ServedLog, clock: Clock, *, keep_days: int
+        self,
+        recorder: Recorder,
+        served: ServedLog,
+        clock: Clock,
+        *,
+        keep_days: int,
+        monotonic: Monotonic = time.monotonic,
     ) -> None:
         self._recorder = recorder
         self._served = served
         self._clock = clock
         self._keep_days = keep_days
-        self._pruned_at = 0
+        self._prunings = Period(_PRUNE_SECONDS, monotonic)
 
     def __call__(self, engine: Engine) -> None:
         """Judge what is new."""
@@ -49,7 +59,9 @@ class AccessJudge:
         except BaseException:
             self._served.give_back(answered, lost)
             raise
-        self._prune(engine)
+        if self._prunings.is_due():
+            with self._prunings.turn():
+                self._prune(engine)
 
     def _judge(self, engine: Engine, answered: list[Answered], lost: int) -> None:
         with engine.connect() as connection:
@@ -75,19 +87,21 @@ class AccessJudge:
 
     def _prune(self, engine: Engine) -> None:
         now = to_micros(self._clock())
-        if now - self._pruned_at < _DAY_MICROS:
-            return
-        self._pruned_at = now
         audit = tables.access_audit
         old = audit.c.at < now - self._keep_days * _DAY_MICROS
         denied = select(audit.c.id).where(audit.c.decision == "deny")
         # Who has no token can have a row written by asking: those rows are bounded in number.
         surplus = denied.order_by(audit.c.id.desc()).offset(_MOST_DENIED).limit(1)
-        with writing(engine) as connection:
+        with engine.connect() as connection:
             judged_to = _position(connection)
             beyond = connection.scalar(surplus) or 0
-            is_surplus = (audit.c.decision == "deny") & (audit.c.id <= beyond)
-            connection.execute(delete(audit).where(audit.c.id <= judged_to, old | is_surplus))
+        is_surplus = (audit.c.decision == "deny") & (audit.c.id <= beyond)
+        gone = select(audit.c.id).where(audit.c.id <= judged_to, old | is_surplus)
+        slice_ = delete(audit).where(audit.c.id.in_(gone.limit(_PRUNED_ROWS)))
+        is_more = True
+        while is_more:
+            with writing(engine) as connection:
+                is_more = connection.execute(slice_).rowcount == _PRUNED_ROWS
 
 
 def judged(rows: Iterable[dict[str, Any]], versions: Sequence[Version]) -> Batch:

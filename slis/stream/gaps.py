@@ -15,6 +15,8 @@ from lineage.catalog.upsert import insert_for
 from slis.stream.source import open_spool
 
 SILENT_AFTER_MICROS = 3_000_000
+# Older ones excuse nothing: the catalog has deleted them, or does so within the day.
+_LONGEST_MICROS = 60 * 86_400 * 1_000_000
 
 Gap = tuple[int, int | None]
 
@@ -45,7 +47,8 @@ def read_gaps(spool: Path, now: int) -> list[Gap]:
 
 def copy_gaps(spool: Path, engine: Engine, now: int) -> bool:
     """Bring the catalog's gaps up to the spool's; whether that changed anything."""
-    gaps = dict(read_gaps(spool, now))
+    since = now - _LONGEST_MICROS
+    gaps = {start: end for start, end in read_gaps(spool, now) if end is None or end >= since}
     table = tables.ingestion_gap
     with engine.connect() as connection:
         known = {row.started_at: row.ended_at for row in connection.execute(select(table))}

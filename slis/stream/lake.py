@@ -7,6 +7,7 @@ a folder that a compacted one covers is not: so that they never see both or neit
 """
 
 import shutil
+from datetime import date, timedelta
 from itertools import count as numbers
 from pathlib import Path
 
@@ -24,6 +25,10 @@ log = structlog.get_logger(__name__)
 
 ASIDE = "aside"
 _UNFINISHED = "_unfinished"
+_DAY = "event_date="
+_NO_DAY = "A"  # behind every date, before what Spark calls an event without one
+_MOST_BATCHES = 500
+_MOST_BYTES = 1 << 30  # of a compacted folder that is rewritten once more
 _DIGITS = 20
 _ROWS_A_FILE = 1_000_000
 _ROWS_A_GROUP = 50_000
@@ -66,27 +71,76 @@ def _name(kind: str, first_seq: int, last_seq: int) -> str:
     return f"{kind}-{first_seq:0{_DIGITS}}-{last_seq:0{_DIGITS}}"
 
 
+def is_scattered(lake: Path) -> bool:
+    """Whether the lake has so many folders of batches that a compaction should not wait."""
+    return sum(not folder.is_compacted for folder in every(lake)) > _MOST_BATCHES
+
+
 def compact(lake: Path, committed_seq: int) -> Folder | None:
-    """Make one folder of all committed batches.
+    """Make one folder of all committed batches, and of small compacted ones before them.
 
     The new one takes the place of the others at its renaming.
 
     Returns:
         The new folder; None where there was nothing to gain.
+
+    Raises:
+        OSError: the disk has not twice the room that the new folder takes, or it is full. Nothing
+            is lost, and nothing is left over.
     """
-    for path in lake.glob(f"{_UNFINISHED}-*"):
-        shutil.rmtree(path)
+    _remove_unfinished(lake)
     _sweep(lake, committed_seq)
-    batches = [folder for folder in folders(lake, committed_seq) if not folder.is_compacted]
-    if len(batches) < 2:  # noqa: PLR2004 - one folder is compact
+    found = _worth_compacting(folders(lake, committed_seq))
+    if len(found) < 2:  # noqa: PLR2004 - one folder is compact
         return None
-    first_seq, last_seq = batches[0].first_seq, batches[-1].last_seq
+    _check_room(lake, found)
+    first_seq, last_seq = found[0].first_seq, found[-1].last_seq
     unfinished = lake / _name(_UNFINISHED, first_seq, last_seq)
-    _rewrite(batches, unfinished)
     compacted = Folder(lake / _name(COMPACTED, first_seq, last_seq), first_seq, last_seq)
-    unfinished.rename(compacted.path)
+    try:
+        _rewrite(found, unfinished)
+        unfinished.rename(compacted.path)
+    finally:
+        _remove_unfinished(lake)
     _sweep(lake, committed_seq)
     return compacted
+
+
+def _remove_unfinished(lake: Path) -> None:
+    for path in lake.glob(f"{_UNFINISHED}-*"):
+        shutil.rmtree(path)
+
+
+def _worth_compacting(found: list[Folder]) -> list[Folder]:
+    """The batches, and compacted folders before them that are no larger than all behind them.
+
+    So each event is rewritten a few times at most, and few folders are left.
+    """
+    newest = found[::-1]
+    taken: list[Folder] = []
+    total = 0
+    for folder in newest:
+        size = _bytes(folder)
+        is_small = size <= min(total, _MOST_BYTES)
+        if folder.is_compacted and not is_small:
+            break
+        taken.append(folder)
+        total += size
+    return taken[::-1] if any(not folder.is_compacted for folder in taken) else []
+
+
+def _bytes(folder: Folder) -> int:
+    return sum(path.stat().st_size for path in folder.path.rglob("*.parquet"))
+
+
+def _check_room(lake: Path, found: list[Folder]) -> None:
+    needed, free = 2 * sum(map(_bytes, found)), shutil.disk_usage(lake).free
+    if free < needed:
+        message = (
+            f"compaction of {len(found)} folders of {lake} needs {needed} bytes free on its disk, "
+            f"and {free} are: nothing was compacted"
+        )
+        raise OSError(message)
 
 
 def _rewrite(batches: list[Folder], target: Path) -> None:
@@ -112,22 +166,45 @@ def _rewrite(batches: list[Folder], target: Path) -> None:
 
 def _sweep(lake: Path, committed_seq: int) -> None:
     """Delete what a compacted folder covers: nobody reads it."""
-    kept = folders(lake, committed_seq)
+    kept = {folder.path for folder in folders(lake, committed_seq)}
     for folder in every(lake):
-        if folder.last_seq <= committed_seq and folder not in kept:
+        if folder.last_seq <= committed_seq and folder.path not in kept:
             shutil.rmtree(folder.path)
 
 
 def forget(lake: Path, before: str) -> int:
-    """Delete the days before `before` (YYYY-MM-DD); the number of folders deleted."""
-    days = [
-        path
-        for path in lake.glob("*/event_date=*")
-        if path.name.removeprefix("event_date=") < before
-    ]
+    """Delete the days before `before` (YYYY-MM-DD), and folders left empty; how many days."""
+    days = [path for path in _days(lake) if _day_of(path) < before]
     for path in days:
         shutil.rmtree(path)
+        if not any(path.parent.glob(f"{_DAY}*")):
+            shutil.rmtree(path.parent)
     return len(days)
+
+
+def date_back(lake: Path, today: date) -> int:
+    """Keep events of days that have not come under today: those days would never be deleted.
+
+    Returns:
+        The number of days moved.
+    """
+    latest = (today + timedelta(days=1)).isoformat()
+    days = [path for path in _days(lake) if latest < _day_of(path) < _NO_DAY]
+    for path in days:
+        target = path.with_name(f"{_DAY}{today.isoformat()}")
+        target.mkdir(exist_ok=True)
+        for file in path.glob("*.parquet"):
+            file.rename(target / f"{_day_of(path)}-{file.name}")
+        shutil.rmtree(path)
+    return len(days)
+
+
+def _days(lake: Path) -> list[Path]:
+    return [*lake.glob(f"*/{_DAY}*"), *lake.glob(f"{ASIDE}/*/{_DAY}*")]
+
+
+def _day_of(path: Path) -> str:
+    return path.name.removeprefix(_DAY)
 
 
 def count(lake: Path, committed_seq: int) -> int:

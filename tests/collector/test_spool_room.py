@@ -131,7 +131,7 @@ def test_deletion_leaves_no_hole(tmp_path, started, clock, outcomes):
     spool.passed.through(3)
     clock.forward(130)
 
-    until(lambda: rows_of(tmp_path, "SELECT seq FROM event") == [(2,), (3,)])
+    until(lambda: rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(2,), (3,)])
     assert rows_of(tmp_path, "SELECT through_seq FROM pruned") == [(1,)]
 
 

@@ -3,7 +3,7 @@
 Written by the pipeline; what is found, in one transaction.
 """
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table, Text
 
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
 
@@ -73,6 +73,7 @@ sli_hour = Table(
     Column("good", Float, nullable=False),
     Column("total", Float, nullable=False),
     Column("unknown", Float, nullable=False),
+    Index("sli_hour_hour", "hour"),
 )
 
 sli_now = Table(

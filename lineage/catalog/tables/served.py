@@ -24,6 +24,7 @@ served_hour = Table(
     Column("good", Float, nullable=False),
     Column("total", Float, nullable=False),
     Column("unknown", Float, nullable=False),
+    Index("served_hour_hour", "hour"),
 )
 
 served_bucket = Table(

@@ -17,10 +17,14 @@ def upgrade() -> None:
         sa.Column("mark", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("channel"),
     )
+    for table in ("sli_hour", "served_hour"):
+        op.create_index(f"{table}_hour", table, ["hour"])
 
 
 def downgrade() -> None:
     """Undo `upgrade`, newest change first."""
+    for table in ("served_hour", "sli_hour"):
+        op.drop_index(f"{table}_hour", table)
     op.drop_table("notification_secret")
     with op.batch_alter_table("incident") as incident:
         incident.drop_column("impact_count")

@@ -1,0 +1,96 @@
+"""Deletes what a table keeps no longer: in slices, so that nobody waits long for the catalog."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Connection, Engine, select, text
+
+from lineage.catalog.noted import RETAINED_TO
+from lineage.catalog.retention import RULES, Role
+from lineage.catalog.tables import meta, metadata
+from lineage.catalog.upsert import fold_rows
+from lineage.clock import from_micros, to_micros
+
+Writing = Callable[[Engine], AbstractContextManager[Connection]]
+
+_ROWS: Final = 10_000
+_PAUSE_SECONDS: Final = 0.05
+_DAY: Final = timedelta(days=1)
+
+
+def delete_old(
+    engine: Engine,
+    role: Role,
+    now: datetime,
+    days: Mapping[str, int],
+    writing: Writing,
+) -> dict[str, int]:
+    """Delete what this role's tables keep no longer.
+
+    Args:
+        engine: of the catalog.
+        role: whose tables.
+        now: by `retention_time`.
+        days: of each setting.
+        writing: begins a write transaction of this role.
+
+    Returns:
+        The number of rows deleted, by table; those without any are left out.
+    """
+    deleted = {}
+    for table, rule in RULES.items():
+        if rule.role == role:
+            kept = rule.days if isinstance(rule.days, int) else days[rule.days]
+            before = now - timedelta(days=kept)
+            given = {"before": to_micros(before), "ahead": to_micros(now + _DAY)}
+            deleted[table] = delete_where(engine, table, rule.condition, given, writing)
+    return {table: rows for table, rows in deleted.items() if rows}
+
+
+def delete_where(
+    engine: Engine, table: str, condition: str, given: Mapping[str, int], writing: Writing
+) -> int:
+    """Delete the rows of a table that match, 10,000 a transaction; how many."""
+    return sum(_slices(engine, table, condition, given, writing))
+
+
+def _slices(
+    engine: Engine, table: str, condition: str, given: Mapping[str, int], writing: Writing
+) -> Iterator[int]:
+    keys = ", ".join(column.name for column in metadata.tables[table].primary_key)
+    found = f"SELECT {keys} FROM {table} WHERE {condition} LIMIT {_ROWS}"  # noqa: S608 - our own
+    statement = text(f"DELETE FROM {table} WHERE ({keys}) IN ({found})")  # noqa: S608 - likewise
+    named = {name: given[name] for name in given if f":{name}" in condition}
+    # Where there is nothing to delete, which is usual, nobody waits for the lock of a writer.
+    while _is_any(engine, f"{found.removesuffix(str(_ROWS))}1", named):
+        with writing(engine) as connection:
+            rows = connection.execute(statement, named).rowcount
+        yield rows
+        if rows < _ROWS:
+            return
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _is_any(engine: Engine, query: str, given: Mapping[str, int]) -> bool:
+    with engine.connect() as connection:
+        return connection.execute(text(query), given).first() is not None
+
+
+def retention_time(connection: Connection, now: datetime) -> datetime:
+    """The time that retention goes by: the clock, but a day at most after the last that was noted.
+
+    A clock that is ahead for an hour thus deletes one day too early, not a year.
+    """
+    noted = connection.scalar(select(meta.c.value).where(meta.c.name == RETAINED_TO))
+    if noted is None:
+        return now
+    last = from_micros(int(noted))
+    return max(last, min(now, last + _DAY))
+
+
+def note_retention(connection: Connection, at: datetime) -> None:
+    """Note the time that retention went by."""
+    fold_rows(connection, meta, [{"name": RETAINED_TO, "value": str(to_micros(at))}])

@@ -1,0 +1,216 @@
+"""How long each catalog table keeps its rows: one rule or one bound a table, in this place.
+
+A condition may use two times in µs: `:before`, so many days before now, and `:ahead`, a day after
+now. Rows of a later time were written by a clock that was ahead.
+"""
+
+from typing import Final, Literal
+
+import msgspec
+
+from lineage.names import FOLD
+
+Days = Literal["event_days", "write_days", "audit_days", "history_days", "access_days"]
+Role = Literal["pipeline", "service"]
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """Which rows of a table are deleted, and by which role.
+
+    Attributes:
+        days: how many days before now `:before` is, or the setting that says so.
+        condition: in SQL, of a row that is deleted.
+        role: deletes them, since it writes the table.
+    """
+
+    days: Days | int
+    condition: str
+    role: Role = "pipeline"
+
+
+def _without(parent: str, key: str, table: str) -> str:
+    return f"NOT EXISTS (SELECT 1 FROM {parent} p WHERE p.{key} = {table}.{key})"  # noqa: S608 - our own names
+
+
+def _of_gone(table: str) -> str:
+    return _without("dataset", "dataset_key", table)
+
+
+_SEEN: Final = "last_seen_at < :before"
+_UNDECLARED: Final = """
+    NOT EXISTS (SELECT 1 FROM dataset_policy p
+        WHERE p.dataset_key = {table}.{key} AND p.is_declared)
+"""
+_ENDS_GONE: Final = """
+    NOT EXISTS (SELECT 1 FROM dataset p WHERE p.dataset_key = {table}.upstream_key)
+    OR NOT EXISTS (SELECT 1 FROM dataset p WHERE p.dataset_key = {table}.downstream_key)
+"""
+# A name and all that are known under it; what an open incident or the policy needs stays.
+_UNSEEN_DATASET: Final = """
+    last_seen_at < :before
+    AND NOT EXISTS (SELECT 1 FROM dataset m
+        WHERE m.canonical_key = dataset.canonical_key AND m.last_seen_at >= :before)
+    AND NOT EXISTS (SELECT 1 FROM dataset_policy p
+        WHERE p.dataset_key = dataset.canonical_key AND p.is_declared)
+    AND NOT EXISTS (SELECT 1 FROM incident_member m JOIN incident i
+        ON i.incident_id = m.incident_id AND i.is_remembered
+        WHERE m.dataset_key = dataset.canonical_key)
+    AND NOT EXISTS (SELECT 1 FROM incident_impact m JOIN incident i
+        ON i.incident_id = m.incident_id AND i.is_remembered
+        WHERE m.dataset_key = dataset.canonical_key)
+"""
+# A table that was written once, years ago, is read today: its reads have an origin.
+_LATER_WRITE: Final = """
+    written_at < :before AND (written_at > (SELECT min(w.written_at) FROM dataset_write w
+        WHERE w.dataset_key = dataset_write.dataset_key) OR {gone})
+"""
+_NEWEST_SCHEMA: Final = """
+    last_seen_at < (SELECT max(s.last_seen_at) FROM schema_version s
+        WHERE s.dataset_key = schema_version.dataset_key)
+"""
+_ENDED_INCIDENT: Final = """
+    state = 'resolved' AND NOT is_remembered AND coalesce(resolved_at, seen_at) < :before
+"""
+_LONG_RESOLVED: Final = """
+    NOT EXISTS (SELECT 1 FROM incident i WHERE i.incident_id = incident_impact.incident_id
+        AND (i.resolved_at IS NULL OR i.is_remembered OR i.resolved_at >= :before))
+"""
+
+
+def _long_unseen(table: str, key: str) -> str:
+    declared = _UNDECLARED.format(table=table, key=key)
+    return f"last_seen_at < :before AND {declared}"
+
+
+# In this order: what refers to a row is deleted after it.
+RULES: Final[dict[str, Rule]] = {
+    "event": Rule("event_days", "event_time < :before OR event_time > :ahead"),
+    "pipeline_error": Rule("event_days", "landed_at < :before"),
+    "edge_told": Rule("event_days", "seen_at < :before"),  # of a run that never wrote
+    "sql_run": Rule("event_days", "seen_at < :before"),  # of a run that never ended
+    # A repeat of a batch behind the cursor is known by its row.
+    "batch": Rule(
+        "write_days",
+        "landed_at < :before AND last_seq < (SELECT seq FROM reader_cursor"
+        " WHERE reader = 'pipeline')",
+    ),
+    "dataset": Rule("write_days", _UNSEEN_DATASET),
+    "dataset_write": Rule("write_days", _LATER_WRITE.format(gone=_of_gone("dataset_write"))),
+    "dataset_read": Rule(
+        "write_days",
+        f"read_at < :before AND (counted_at IS NOT NULL OR {_of_gone('dataset_read')})",
+    ),
+    "dataset_activity": Rule("write_days", _of_gone("dataset_activity")),
+    "dataset_limit": Rule("write_days", _of_gone("dataset_limit")),
+    # Names that the policy folds are endless; those that were datasets once are links as well.
+    "dataset_alias": Rule(
+        "write_days", f"last_seen_at < :before AND (rule = '{FOLD}' OR {_of_gone('dataset_alias')})"
+    ),
+    "dataset_version": Rule("write_days", _SEEN),
+    "dataset_checksum": Rule("write_days", _SEEN),
+    "dataset_assertion": Rule(
+        "write_days",
+        "coalesce(last_failed_at, 0) < :before AND coalesce(last_passed_at, 0) < :before",
+    ),
+    "run": Rule("write_days", "last_event_at < :before"),
+    "run_io": Rule("write_days", "last_event_at < :before"),
+    "edge_run": Rule("write_days", "seen_at < :before"),
+    "sql_text": Rule("write_days", "last_seen_at < :before"),
+    # A file that is written to again is read again, and says the same.
+    "execution_io": Rule(
+        "write_days",
+        "execution_key IN (SELECT execution_key FROM execution WHERE started_at < :before"
+        " UNION SELECT stream_key FROM execution WHERE started_at < :before)",
+    ),
+    "execution": Rule("write_days", "started_at < :before"),
+    "evidence_stage": Rule("write_days", "at < :before"),
+    # A streaming application may run for years: its newest runs and executions are kept.
+    "application": Rule(
+        "write_days",
+        "coalesce(ended_at, started_at) < :before"
+        f" AND {_without('run', 'application_id', 'application')}"
+        f" AND {_without('execution', 'application_id', 'application')}",
+    ),
+    "evidence_file": Rule("write_days", "modified_at < :before"),
+    "edge_check": Rule("write_days", "checked_at < :before"),
+    "ingestion_gap": Rule("write_days", "ended_at < :before"),
+    "edge": Rule("history_days", f"last_seen_at < :before OR {_ENDS_GONE.format(table='edge')}"),
+    "column_edge": Rule(
+        "history_days", f"last_seen_at < :before OR {_ENDS_GONE.format(table='column_edge')}"
+    ),
+    "schema_version": Rule(
+        "history_days",
+        f"{_of_gone('schema_version')} OR (last_seen_at < :before AND {_NEWEST_SCHEMA})",
+    ),
+    "ownership": Rule("history_days", _long_unseen("ownership", "subject_key")),
+    "tag": Rule("history_days", _long_unseen("tag", "dataset_key")),
+    # The first says since when SLIs are watched, the last what was counted.
+    "evaluation": Rule(
+        "event_days",
+        "as_of < :before AND as_of > (SELECT min(as_of) FROM evaluation)"
+        " AND as_of < (SELECT max(as_of) FROM evaluation)",
+    ),
+    "sli_hour": Rule("history_days", "hour < :before"),
+    # The newest stays: of an empty table SQLite would give the numbers once more.
+    "audit": Rule("audit_days", "at < :before AND id < (SELECT max(id) FROM audit)"),
+    "served_hour": Rule("history_days", "hour < :before", "service"),
+    "suppression": Rule("history_days", "coalesce(ended_at, until_at) < :before", "service"),
+    # One that names a dataset which is gone, or was seen again, has no effect.
+    "retirement": Rule(
+        "history_days",
+        "requested_at < :before AND NOT EXISTS (SELECT 1 FROM dataset d"
+        " WHERE d.dataset_key = retirement.dataset_key AND d.last_seen_at <= requested_at)",
+        "service",
+    ),
+    "incident_impact": Rule(90, _LONG_RESOLVED, "service"),
+    "incident": Rule("history_days", _ENDED_INCIDENT, "service"),
+    **{
+        table: Rule("history_days", _without("incident", "incident_id", table), "service")
+        for table in ("incident_event", "incident_member", "incident_escalation")
+    },
+    "incident_command": Rule("history_days", "done_at < :before", "service"),
+    # The version that was in force at `:before` judges rows of the audit log that are kept.
+    "access_version": Rule(
+        "access_days",
+        "in_force_from < (SELECT max(v.in_force_from) FROM access_version v"
+        " WHERE v.in_force_from < :before)",
+        "service",
+    ),
+    # An alert that fires is repeated within hours: of a lost one the end never comes.
+    "received_alert": Rule(
+        90, "received_at < :before AND coalesce(ends_at, received_at) < :before", "service"
+    ),
+}
+
+# What bounds the tables that no rule is for.
+BOUNDS: Final[dict[str, str]] = {
+    "access_audit": "service.access.judging: LINEWARD_ACCESS_AUDIT_DAYS, and 100,000 denials",
+    "accuracy_stratum": "replaced by each evaluation of edges",
+    "dataset_policy": "replaced by each evaluation: one row a dataset that is not retired",
+    "dataset_state": "replaced by each evaluation: one row an SLI of such a dataset",
+    "digest": "alerts.routing.forgetting: LINEWARD_ALERTS_KEEP_DAYS",
+    "error_count": "one row a cause, of a fixed set",
+    "incident_telling": "alerts.routing.forgetting: LINEWARD_ALERTS_KEEP_DAYS after the end",
+    "lag_bucket": "one row a bucket",
+    "marquez_comparison": "service.marquez.store: 7 days",
+    "marquez_counter": "one row a counter",
+    "marquez_missing_run": "replaced by each comparison",
+    "marquez_probe": "service.marquez.store: 7 days",
+    "marquez_pull": "one row a Marquez",
+    "marquez_set_aside": "service.marquez.store: the newest 1,000",
+    "meta": "one row a name, of a fixed set",
+    "name_pattern": "replaced by each evaluation",
+    "notification": "alerts.delivery.outbox: LINEWARD_ALERTS_KEEP_DAYS after the end",
+    "notification_channel": "one row a channel of the policy",
+    "notification_secret": "one row a channel of the policy",
+    "notification_count": "one row a channel and kind",
+    "reader_cursor": "one row a reader",
+    "received_cursor": "one row a source",
+    "served_bucket": "one row a bucket",
+    "served_count": "one row a label, of a fixed set",
+    "served_counter": "one row an SLI and tier",
+    "service_cursor": "one row a reader",
+    "sli_counter": "one row an SLI, tier and epoch",
+    "sli_explained": "one row an SLI and tier",
+    "sli_now": "replaced by each evaluation",
+}
