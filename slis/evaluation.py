@@ -15,6 +15,7 @@ from sqlalchemy import Engine
 from lineage.policy import Policy
 from lineage.states import FRESHNESS
 from slis import dataset_policies, horizon
+from slis.ahead import undo_ahead
 from slis.catalog_frames import rows
 from slis.completeness.found import nodes_found
 from slis.dataset_states import Row, held_states
@@ -65,6 +66,7 @@ def evaluate(
         OvertakenError: another evaluation published in between; nothing was written.
     """
     started = time.monotonic()
+    undo_ahead(engine, as_of)
     retire_unused(engine, policy, as_of)
     renew_names(engine, policy, as_of)
     dataset_policies.renew(engine, policy)
