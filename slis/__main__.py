@@ -17,6 +17,7 @@ from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
 from lineage.logs import log_to_stderr
 from slis import settings
+from slis.scratch import sweep
 from slis.session import open_session
 from slis.settings import Place, Settings
 
@@ -41,6 +42,7 @@ def main() -> int:
         master=chosen.master,
         driver_memory=chosen.driver_memory,
         warehouse=place.data_dir / "warehouse",
+        scratch=sweep(place.scratch),
     )
     with ThreadPoolExecutor(max_workers=1) as threads:
         return _run(threads.submit(opened), place, chosen, stopped)

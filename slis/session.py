@@ -68,7 +68,11 @@ _SETTINGS = {
 
 
 def open_session(
-    *, master: str = "local[2]", driver_memory: str = "1536m", warehouse: Path | None = None
+    *,
+    master: str = "local[2]",
+    driver_memory: str = "1536m",
+    warehouse: Path | None = None,
+    scratch: Path | None = None,
 ) -> SparkSession:
     """The session of this process, opened on first call.
 
@@ -77,6 +81,7 @@ def open_session(
         driver_memory: of the JVM, as Spark writes sizes; takes effect in the first call of a
         process only.
         warehouse: folder for what Spark might put into its working folder otherwise.
+        scratch: folder for temporary files of Spark and Java; None: that of the system.
     """
     # Spark starts `python3` from PATH otherwise, which lacks what this interpreter has installed.
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -85,6 +90,10 @@ def open_session(
     builder = SparkSession.Builder().master(master).config("spark.driver.memory", driver_memory)
     for name, value in _SETTINGS.items():
         builder = builder.config(name, value)
+    if scratch is not None:
+        builder = builder.config("spark.local.dir", str(scratch))
+        options = f'{_SETTINGS["spark.driver.extraJavaOptions"]} "-Djava.io.tmpdir={scratch}"'
+        builder = builder.config("spark.driver.extraJavaOptions", options)
     if warehouse is not None:
         builder = builder.config("spark.sql.warehouse.dir", str(warehouse))
     session = builder.getOrCreate()
