@@ -29,6 +29,7 @@ _OTHER_TABLES = {
     "heartbeat": "id, beat_at",
     "unforwarded": "id, events, through_seq",
     "loss": "at, reason, set_aside, saved_events, lost_events",
+    "pruned": "id, through_seq",
 }
 
 
