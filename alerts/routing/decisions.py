@@ -7,6 +7,7 @@ import msgspec
 from alerts.incidents.steps import Event, Step
 from alerts.routing import notices
 from alerts.routing.changes import follow
+from alerts.routing.clocks import not_ahead
 from alerts.routing.drafts import redrafted
 from alerts.routing.escalation import escalate_due
 from alerts.routing.opening import begin, ring_late
@@ -84,7 +85,7 @@ def _end(stand_ins: Iterable[Sheet], sheet: Sheet) -> None:
 
 def by_time(tellings: Iterable[Telling], scene: Scene, at: int) -> Decided:
     """What time brings: releases, late rings, members that joined, notices, escalation."""
-    sheets = [Sheet(telling, at) for telling in tellings]
+    sheets = [Sheet(not_ahead(telling, at), at) for telling in tellings]
     for sheet in sheets:
         if sheet.telling.is_bad:
             _advance(sheet, scene)

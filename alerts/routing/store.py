@@ -24,6 +24,7 @@ from alerts.delivery.message import to_json
 from alerts.delivery.outbox import enqueue
 from alerts.delivery.outcomes import channel_of
 from alerts.incidents.severity import PAGE
+from alerts.routing.clocks import is_ahead
 from alerts.routing.decisions import Decided
 from alerts.routing.scene import Scene, next_at
 from alerts.routing.sheet import Escalated, Letter
@@ -67,7 +68,7 @@ def due(connection: Connection, policy_hash: str, at: int) -> Sequence[Telling]:
 
 def _due(policy_hash: str, at: int) -> ColumnElement[bool]:
     own = incident_telling.c
-    return and_(own.is_bad, or_(own.due_at <= at, own.policy != policy_hash))
+    return and_(own.is_bad, or_(own.due_at <= at, own.policy != policy_hash, is_ahead(at)))
 
 
 def tellings_where(connection: Connection, *clauses: ColumnElement[bool]) -> Sequence[Telling]:
