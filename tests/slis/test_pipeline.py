@@ -133,8 +133,13 @@ def test_the_first_evaluation_compiles_and_makes_nobody_wait_for_that(at):
 
 def test_the_first_evaluation_waits_for_the_first_batch(place, engine, at):
     """It would take a core from what it is to find: not for long, and not for an old backlog."""
-    pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
-    due = pipeline._is_first_batch_due  # noqa: SLF001 - the turn around it needs Spark
+    seconds = [0.0]
+    given = (engine, place, Settings(), lambda: at(12))
+    pipeline = Pipeline(*given, monotonic=lambda: seconds[0])
+
+    def due(waiting, now):
+        seconds[0] = (now - at(12)).total_seconds()
+        return pipeline._is_first_batch_due(waiting, now)  # noqa: SLF001 - else it needs Spark
 
     assert due(at(12), at(12, 0, 39))
     assert due(at(12, 0, 38), at(12, 0, 39))
