@@ -12,13 +12,10 @@ from spools import frame, rows, run_event
 from sqlalchemy import insert, update
 
 from lineage import policy
-<<<<<<< HEAD
 from lineage.catalog.engine import writing
-from lineage.catalog.tables import audit, dataset_write, reader_cursor
-=======
-from lineage.catalog.tables import audit, dataset, reader_cursor
->>>>>>> c43a479 (retention: give every table a rule, free a full disk first)
+from lineage.catalog.tables import audit, dataset, dataset_write, reader_cursor
 from lineage.clock import to_micros
+from slis import cadence
 from slis.settings import Place, Settings
 from slis.stream import lake
 from slis.stream.parse import parse
@@ -261,7 +258,6 @@ def test_a_dataset_that_was_written_once_keeps_that_write(lander, catalog, tmp_p
     assert kept == [("old",), ("once",)]
 
 
-<<<<<<< HEAD
 def test_the_daily_clearing_keeps_half_a_year_of_hourly_writes(embedded, tmp_path, at):
     """Limits are learned from all of them: a tenth of them gave 30 times the false alarms."""
     hours = 180 * 24
@@ -281,8 +277,6 @@ def test_the_daily_clearing_keeps_half_a_year_of_hourly_writes(embedded, tmp_pat
     assert hours <= cadence.MAX_WRITES
 
 
-=======
->>>>>>> c43a479 (retention: give every table a rule, free a full disk first)
 def test_runs_go_with_the_writes_that_name_them(lander, catalog, tmp_path, at):
     """What a run read and wrote goes with it; a run that is younger stays."""
     lander.land(
