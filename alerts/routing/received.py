@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from alerts.delivery.message import Kind, Links, Message, Root, Severity
+from alerts.routing.addresses import PAGERDUTY
 from alerts.routing.calls import Alert
 from alerts.routing.links import runbook
 from alerts.routing.opening import joined_notes
@@ -158,7 +159,11 @@ def _told(
     kind: Kind = "changed" if is_told else "opened"
     note = joined_notes(_ANEW if is_told else "", address.note)
     message = _message(told, scene, at, kind=kind, owner=address.owner, note=note)
-    letters = [Letter(message, channel) for channel in channels]
+    # PagerDuty hears of no change, and its alert may be resolved: what fires anew begins again.
+    begun = msgspec.structs.replace(message, kind="opened")
+    letters = [
+        Letter(begun if channel.startswith(PAGERDUTY) else message, channel) for channel in channels
+    ]
     return told, letters, [address.gap] if address.gap else []
 
 
