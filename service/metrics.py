@@ -36,6 +36,7 @@ from service.event_families import error_families, lag_families
 from service.evidence_families import evidence_families
 from service.incident_families import incident_families
 from service.incident_figures import incident_figures
+from service.limit_failures import limit_failures
 from service.marquez.families import families
 from service.metric_standing import standing_metrics
 from service.name_growth import name_growth
@@ -134,6 +135,7 @@ class CatalogCollector(Collector):
         if not evaluated.stale:
             yield from _now(reader, mostly_unknown(reader, now))
             yield from name_growth(reader)
+            yield limit_failures(reader)
             yield from evidence_families(reader)
             yield from standing_metrics(self._standing(reader, evaluated.as_of))
 

@@ -1,7 +1,9 @@
 """Cadences: what the gaps between a dataset's writes tell of when the next one is due."""
 
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -10,7 +12,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from lineage.clock import to_micros
-from slis.cadence_profile import Cadence, cadence_of
+from slis.cadence_profile import FAILED, Cadence, cadence_of
 from slis.cadence_training import Places
 from slis.working_time import WorkingTime
 from slis.working_week import Floats, Hours, wall_seconds
@@ -21,12 +23,13 @@ MAX_WRITES = 4_500
 
 # What one dataset's gaps tell as of an instant (microseconds): the figures of
 # `cadence_profile.Cadence`, the 168 hours of the week that count, 1 or 0, from when on the next
-# write is owed, and the newest write: the same, unless that is in a planned window.
+# write is owed, and the newest write: the same, unless that is in a planned window. `problem`: why
+# our own code could not learn from the writes.
 PROFILES = """
     as_of bigint, dataset_key bigint, plan string, cadence_class string, gaps int,
     usual_gap double, spread double, level double, scale double, share double, largest double,
     cycles_per_week double, cycle_seconds double, phase double, scores array<double>,
-    hours string, last_micros bigint, newest_micros bigint
+    hours string, last_micros bigint, newest_micros bigint, problem string
 """
 WorkingTimes = Mapping[str | None, WorkingTime]
 
@@ -53,8 +56,9 @@ def profiles(
 
     def profile(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
-            rows = [one for row in batch.itertuples() for one in _profiles(row, micros, times)]
-            yield pd.DataFrame(rows, columns=_COLUMNS)
+            rows = [one for row in batch.itertuples() for one in _contained(row, micros, times)]
+            # Whole numbers that may be null stay whole numbers.
+            yield pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
 
     return sequences.mapInPandas(profile, PROFILES)
 
@@ -122,6 +126,26 @@ def partition_day(partition: Column) -> Column:
     """The date that a partition such as `dt=2026-11-21` names; null where it names none."""
     digits = F.regexp_extract(partition, r"(\d{4})-?(\d{2})-?(\d{2})", 0)
     return F.try_to_timestamp(F.regexp_replace(digits, "-", ""), F.lit("yyyyMMdd"))
+
+
+def _contained(  # type: ignore[no-untyped-def]
+    row,  # noqa: ANN001 - a pandas tuple
+    instants: list[int],
+    times: WorkingTimes,
+) -> list[dict[str, object]]:
+    """Return the profiles of one sequence, or rows with the problem that it met."""
+    try:
+        return list(_profiles(row, instants, times))
+    except Exception as error:  # noqa: BLE001 - a fault of one dataset must not stop the others
+        told = {"dataset_key": row.dataset_key, "cadence_class": FAILED, "gaps": 0, "scores": ()}
+        failed = {**dict.fromkeys(_COLUMNS), **told, "problem": problem_of(error)}
+        return [{**failed, "as_of": at} for at in instants]
+
+
+def problem_of(error: Exception) -> str:
+    """Return the kind of an error and the line that raised it, without any value of the data."""
+    raised = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(raised.filename).name}, line {raised.lineno}"
 
 
 def _profiles(  # type: ignore[no-untyped-def]

@@ -13,10 +13,11 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from slis.cadence import WorkingTimes, hours_of, profiles
+from slis.cadence import WorkingTimes, hours_of, problem_of, profiles
 from slis.cadence_profile import (
     BURSTY,
     EVENT_DRIVEN,
+    FAILED,
     FAST_SECONDS,
     PERIODIC,
     REGULAR,
@@ -40,6 +41,8 @@ _MANY_POOLED = 1_000
 _IRREGULAR = (BURSTY, EVENT_DRIVEN)
 _TAIL = 0.05
 _TOP_SCORES = 1_000
+# A tail that nothing bounds must not overflow a timestamp; the history is of 180 days.
+_LONGEST_SECONDS = 366 * 86_400.0
 _BY = ("as_of", "cadence_class")
 
 # The tail of a class: its scores' upper twentieth from `threshold` on, and the mean excess over it.
@@ -111,9 +114,10 @@ def with_tails(learned: DataFrame, tails: DataFrame) -> DataFrame:
     by_tail = F.col("level") + score * F.col("scale")
     cadence = F.coalesce("cycle_seconds", "usual_gap")
     own_bound = F.col("largest") + _OWN_MARGIN * cadence
-    is_bound = ~F.col("cadence_class").isin(*_IRREGULAR) | (F.col("pooled") < _MANY_POOLED)
-    least = F.when(is_bound, own_bound)
-    limit = F.greatest(F.least(by_tail, _most(cadence)), least).alias("limit")
+    few = F.coalesce(F.col("pooled"), F.lit(0)) < _MANY_POOLED
+    least = F.when(~F.col("cadence_class").isin(*_IRREGULAR) | few, own_bound)
+    limit = F.greatest(F.least(by_tail, _most(cadence)), least)
+    limit = F.least(limit, F.lit(_LONGEST_SECONDS)).alias("limit")
     return scored.select(*own.columns, "pooled", limit)
 
 
@@ -141,14 +145,16 @@ def tail_score() -> Column:
     """
     is_periodic = F.col("cadence_class") == PERIODIC
     alpha = F.when(is_periodic, _ALPHA_PERIODIC).otherwise(_ALPHA_PER_WEEK)
-    rarity = alpha / F.col("cycles_per_week") / F.col("share")
+    rarity = F.try_divide(F.try_divide(alpha, F.col("cycles_per_week")), F.col("share"))
     expected = (F.col("pooled") + 1) * rarity
-    rank = F.greatest(F.floor(expected).cast("int"), F.lit(1))
+    # Beyond the scores that are kept there is none to look up, however large the number is.
+    rank = F.greatest(F.least(F.floor(expected), F.lit(_TOP_SCORES + 1)).cast("int"), F.lit(1))
     shown = F.try_element_at("top", rank)
     largest = F.coalesce(F.try_element_at("top", F.lit(1)), F.col("threshold"))
     beyond = largest + F.col("excess") * F.greatest(-F.log(expected), F.lit(0.0))
     conformal = F.when(expected >= 1, F.coalesce(shown, F.col("threshold"))).otherwise(beyond)
-    smooth = F.col("threshold") + F.col("excess") * F.greatest(F.log(_TAIL / rarity), F.lit(0.0))
+    fall = F.log(F.try_divide(F.lit(_TAIL), rarity))
+    smooth = F.col("threshold") + F.col("excess") * F.greatest(fall, F.lit(0.0))
     return F.when(F.col("cadence_class").isin(*_IRREGULAR), smooth).otherwise(conformal)
 
 
@@ -158,9 +164,33 @@ def limits(learned: DataFrame, times: WorkingTimes) -> DataFrame:
     # From working time back to the wall's is a look-up in the 168 hours of the week.
     def limit(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
-            yield pd.DataFrame([_limit(row, times) for row in batch.itertuples()])
+            rows = [_contained(row, times) for row in batch.itertuples()]
+            yield pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
 
     return learned.mapInPandas(limit, _LIMITS)
+
+
+_COLUMNS = [part.split()[0] for part in _LIMITS.split(",")]
+
+
+def _contained(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
+    """Return the limit of one dataset, or a row with the problem that our own code met."""
+    if isinstance(row.problem, str):
+        return _failed(row.dataset_key, row.problem)
+    try:
+        return _limit(row, times)
+    except Exception as error:  # noqa: BLE001 - a fault of one dataset must not stop the others
+        return _failed(row.dataset_key, problem_of(error))
+
+
+def _failed(dataset_key: int, problem: str) -> dict[str, object]:
+    explanation = f"the limit could not be learned: {problem}"
+    return {
+        "dataset_key": dataset_key,
+        "cadence_class": FAILED,
+        "gaps": 0,
+        "explanation": explanation,
+    }
 
 
 def _limit(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
@@ -168,10 +198,11 @@ def _limit(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-un
         "dataset_key": row.dataset_key,
         "cadence_class": row.cadence_class,
         "gaps": row.gaps,
-        "cadence_seconds": row.usual_gap,
+        "cadence_seconds": None if pd.isna(row.usual_gap) else row.usual_gap,
     }
     if row.gaps < MIN_GAPS:
         return {**told, "limit_seconds": None, "explanation": f"learning: {row.gaps} of 8 gaps"}
+    _check_figures(row)
     time = times.get(row.plan if isinstance(row.plan, str) else None, times[None])
     due = deadlines(row, np.array([row.last_micros]), time)[0]
     return {
@@ -179,6 +210,14 @@ def _limit(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-un
         "limit_seconds": (int(due) - row.newest_micros) / 1e6,
         "explanation": _explanation(row),
     }
+
+
+def _check_figures(row) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
+    """Refuse a profile that lacks a figure: NumPy would make some instant of it."""
+    schedule = ("cycle_seconds", "phase") if row.cadence_class == PERIODIC else ()
+    figures = ("usual_gap", "spread", "largest", "limit", "last_micros", "newest_micros", *schedule)
+    if lacking := [name for name in figures if pd.isna(getattr(row, name))]:
+        raise ValueError(f"a profile without {', '.join(lacking)}")
 
 
 def deadlines(row, at, time: WorkingTime):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - a pandas tuple
@@ -216,11 +255,13 @@ def _explanation(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001 - 
     told = ", ".join(f"{name} {_hours(seconds)}" for name, seconds in figures.items())
     week = f", {paused} hours of the week left out" if paused else ""
     after = " after its hour" if is_periodic else ""
-    is_bound = row.cadence_class not in _IRREGULAR or row.pooled < _MANY_POOLED
+    # A class whose datasets have no score yet has no pool.
+    pooled = 0 if pd.isna(row.pooled) else int(row.pooled)
+    is_bound = row.cadence_class not in _IRREGULAR or pooled < _MANY_POOLED
     bound = f", own largest + {100 * _OWN_MARGIN:.0f} %" if is_bound else ""
     return (
         f"{row.cadence_class}: {row.gaps} gaps, {told}{week}; late beyond {_hours(row.limit)}"
-        f"{after} (tail of {int(row.pooled)} gaps of its class{bound})"
+        f"{after} (tail of {pooled} gaps of its class{bound})"
     )
 
 

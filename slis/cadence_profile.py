@@ -19,6 +19,8 @@ STREAMING, PERIODIC, REGULAR, BURSTY, EVENT_DRIVEN = (
     "bursty",
     "event_driven",
 )
+# The class of a dataset whose writes our own code failed on: no limit, and its state is unknown.
+FAILED = "failed"
 MAX_GAPS = 500
 # What is written more often need not be learned as often.
 FAST_SECONDS = 3_600.0

@@ -5,8 +5,8 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineage.states import BAD, FRESHNESS, GOOD, LEARNING
-from slis.cadence_profile import PERIODIC
+from lineage.states import BAD, FRESHNESS, GOOD, LEARNING, UNKNOWN
+from slis.cadence_profile import FAILED, PERIODIC
 from slis.judgement import NEVER_WRITTEN, OVERDUE, judgement
 from slis.knowledge import plus_seconds, seconds_between
 
@@ -27,7 +27,7 @@ def freshness(known: DataFrame, edges: DataFrame, pauses: DataFrame | None = Non
 
     Returns:
         `sli_schemas.JUDGED` without `excuse`, and with `inputs_written_at`. Datasets without a
-        limit are `learning`.
+        limit are `learning`; those whose limit could not be learned are `unknown`.
     """
     told = with_pauses(with_inputs(known, edges), pauses)
     judgement_ = freshness_judgement(has_pauses=pauses is not None)
@@ -37,6 +37,11 @@ def freshness(known: DataFrame, edges: DataFrame, pauses: DataFrame | None = Non
 def is_stream() -> Column:
     """The policy says that it is a stream, or its newest write was one's."""
     return F.col("is_streaming") | F.coalesce("write.is_streaming", F.lit(False))
+
+
+def limit_failed() -> Column:
+    """Our own code failed on the dataset's writes, so that no limit was learned."""
+    return F.coalesce(F.col("cadence_class") == FAILED, F.lit(False))
 
 
 def with_inputs(known: DataFrame, edges: DataFrame) -> DataFrame:
@@ -83,7 +88,8 @@ def freshness_judgement(*, has_pauses: bool = False) -> Column:
     is_idle = is_stream() & is_over & (F.col("inputs_written_at") <= F.col("write.written_at"))
     is_idle = F.coalesce(is_idle, F.lit(False))
     state = (
-        F.when(limit.isNull(), LEARNING)
+        F.when(limit.isNull() & limit_failed(), UNKNOWN)
+        .when(limit.isNull(), LEARNING)
         .when(is_over & ~is_idle, BAD)
         # Nothing was due yet: neither good nor bad.
         .when(F.col("write").isNull(), LEARNING)

@@ -66,6 +66,12 @@ def ingestion_gap() -> Column:
     return words("due ", due, ", while the collector was not listening; ", _last_write())
 
 
+def limit_failed() -> Column:
+    """Of the reason `limit_failed`."""
+    told = "its limit could not be learned from its writes: an error of Lineward; "
+    return words(told, _last_write())
+
+
 def naming_mismatch() -> Column:
     """Of the reason `naming_mismatch`."""
     written_at = instant_text(F.col("twin.written_at"))

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from lineage.states import BAD, FRESHNESS, UNKNOWN
 from slis import reason_words
+from slis.freshness import limit_failed
 from slis.ingestion_gaps import INGESTION_GAP, PIPELINE_LAG
 from slis.judgement import (
     NEVER_WRITTEN,
@@ -18,6 +19,7 @@ from slis.judgement import (
 from slis.knowledge import is_after_write, is_running, seconds_between
 from slis.wording import near_key
 
+LIMIT_FAILED = "limit_failed"
 _LOST_AFTER_DURATIONS = 3
 _KEYS = ["as_of", "dataset_key"]
 
@@ -127,6 +129,7 @@ def _reasons() -> list[tuple[Column, str, Column]]:
     return [
         (F.col("excuse") == PIPELINE_LAG, PIPELINE_LAG, reason_words.pipeline_lag()),
         (F.col("excuse") == INGESTION_GAP, INGESTION_GAP, reason_words.ingestion_gap()),
+        (_has_no_limit(), LIMIT_FAILED, reason_words.limit_failed()),
         (is_absent & F.col("twin").isNotNull(), "naming_mismatch", reason_words.naming_mismatch()),
         (is_absent & is_after_write("failed.failed_at"), "job_failed", reason_words.job_failed()),
         (is_absent & _is_lost(), "lost_run", reason_words.lost_run()),
@@ -145,6 +148,11 @@ def _reasons() -> list[tuple[Column, str, Column]]:
 
 def _reason(reason: str, told: Column) -> Column:
     return F.struct(F.lit(reason).alias("reason"), told.alias("evidence"))
+
+
+def _has_no_limit() -> Column:
+    is_fresh = F.col("judgement.sli") == FRESHNESS.id
+    return is_fresh & F.col("judgement.limit_seconds").isNull() & limit_failed()
 
 
 def _is_missing_from_logs() -> Column:

@@ -61,6 +61,7 @@ def health(owner: str, jobs: Jobs) -> Iterator[Alert]:
     yield _evaluation_stale(owner)
     yield _evaluation_absent(owner)
     yield _series_absent(owner)
+    yield _limits_failing(owner)
 
 
 def _scrape_down(job: str, owner: str, about: dict[str, str]) -> Alert:
@@ -225,5 +226,22 @@ def _series_absent(owner: str) -> Alert:
         description=(
             f"lineage_sli_total of {own} was there within the last day ({{{{ $value }}}} series)"
             " and has been absent for 10m: its objective is watched by nobody."
+        ),
+    )
+
+
+def _limits_failing(owner: str) -> Alert:
+    return Alert(
+        name="LineageLimitsFailing",
+        expr="max(lineage_limit_failures) > 0",
+        hold="10m",
+        severity=TICKET,
+        owner=owner,
+        about=of_root("limits"),
+        summary="{{ $value | humanize }} datasets have no limit because of an error of Lineward",
+        description=(
+            "Lineward failed to learn the limit of {{ $value | humanize }} datasets, since"
+            f" {since('LineageLimitsFailing')}. Their freshness is unknown; all other datasets are"
+            " evaluated as usual."
         ),
     )

@@ -36,6 +36,17 @@ CASES = [
         ),
     ),
     (
+        {"lineage_limit_failures": "0x60 3x40"},
+        71,
+        Told(
+            "LineageLimitsFailing",
+            {**SERVICE, "root": "limits", "severity": "ticket"},
+            "3 datasets have no limit because of an error of Lineward",
+            "Lineward failed to learn the limit of 3 datasets, since 1970-01-01 01:01:00 +0000 UTC."
+            " Their freshness is unknown; all other datasets are evaluated as usual.",
+        ),
+    ),
+    (
         {"lineage_collector_alive": "1x60 0x30"},
         62,
         Told(
