@@ -21,6 +21,7 @@ from lineage.name_rules import (
     SEPARATOR_SUBSTITUTE,
     RuleGroup,
 )
+from lineage.redaction import CREDENTIALS, clear, clear_name
 
 _CACHED_NAMES = 65_536
 _URI = re.compile(r"(?P<namespace>(?P<scheme>[a-z0-9+.-]+)://[^/]+)/+(?P<name>[\s\S]*)")
@@ -69,9 +70,10 @@ def split_joined(text: str) -> tuple[str, str]:
 @lru_cache(maxsize=_CACHED_NAMES)
 def fold(namespace: str, name: str) -> Folded:
     """The dataset's one name; folding that again changes nothing."""
-    spelling = combined(namespace, name)
+    cleared = clear(namespace), clear_name(name)
+    spelling = combined(*cleared)
     group = _group_of(spelling)
-    applied: list[str] = []
+    applied: list[str] = [] if cleared == (namespace, name) else [CREDENTIALS]
     for rule_id, pattern, replacement in _compiled(group) if group else ():
         spelling, matches = pattern.subn(replacement, spelling, count=1)
         applied += [rule_id] * matches
@@ -84,7 +86,7 @@ def partition_of(namespace: str, name: str) -> str | None:
 
     Of the name as it was sent.
     """
-    found = re.match(PARTITION, combined(namespace, name), re.ASCII)
+    found = re.match(PARTITION, combined(clear(namespace), clear_name(name)), re.ASCII)
     return found[1] if found else None
 
 

@@ -1,4 +1,7 @@
-"""Databases: what drivers and OpenLineage call one server and one table."""
+"""Databases: what drivers and OpenLineage call one server and one table.
+
+Logins, and options that no driver puts behind `?` or `;`, are out before (`lineage.redaction`).
+"""
 
 from lineage.name_rules.rule import Rule, RuleGroup
 
@@ -9,7 +12,8 @@ _DATABASES = (
 )
 # The server's URL holds the database, where OpenLineage puts it in front of the table's name.
 _DATABASE_IN_PATH = (
-    "postgres|mysql|mariadb|oracle|sqlserver|redshift|clickhouse|vertica|db2|oceanbase"
+    "postgres|mysql|mariadb|oracle|sqlserver|redshift|clickhouse|vertica|db2|oceanbase|teradata"
+    "|informix"
 )
 _PORTS = {
     "postgres": 5432,
@@ -38,25 +42,10 @@ _RULES = (
     ),
     Rule("postgres", r"^postgresql:", "postgres:", "OpenLineage names PostgreSQL postgres://"),
     Rule(
-        "oracle_driver",
-        r"^oracle:(?:thin|oci8?):[^@\x00]*@(?://)?",
-        "oracle://",
-        "the driver's kind, user and password are no part of the server's name",
-        keeps_spelling=False,
-    ),
-    Rule(
         "jdbc_mode",
         r"^(mysql|mariadb|oceanbase|databricks):[a-z]+://",
         "$1://",
         "how a driver balances its connections is no part of the server's name",
-    ),
-    Rule(
-        "jdbc_credentials",
-        # Up to the last @ of the authority; a password with a slash in it is told from a port.
-        r"^([a-z0-9+]+://)(?:[^/\x00?;]*@|[^/@:?;\x00]*:(?![0-9]*[/?;\x00])[^?;\x00]*@)",
-        "$1",
-        "user and password are no part of a name, and must not be kept",
-        keeps_spelling=False,
     ),
     Rule(
         "sqlserver_database",

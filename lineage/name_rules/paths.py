@@ -9,23 +9,20 @@ _OBJECT_STORES = "s3|gs|abfss|wasbs"
 _NO_URI = "(?![a-z0-9+.-]+:[/\\x00])"
 
 
-def _credentials(rule: str, before: str) -> tuple[Rule, Rule]:
-    """In front of a host, `user:password@`.
-
-    A secret key of S3 may have slashes in it, where a bucket has no colon.
-    """
-    why = "keys and passwords are no part of a name, and must not be kept"
-    s3 = rf"^({before}s3[an]?://)(?:[^/@:\x00]+:[^@\x00]*@)+"
-    other = rf"^({before}[a-z0-9+.-]+://)[^/@:\x00]*:[^/\x00]*@"
-    return (
-        Rule(f"{rule}_keys", s3, "$1", why, keeps_spelling=False),
-        Rule(f"{rule}_credentials", other, "$1", why, keeps_spelling=False),
+def _keys(rule: str, before: str) -> Rule:
+    """In front of a bucket, `key:secret@`; a secret key of S3 may have slashes in it."""
+    return Rule(
+        f"{rule}_keys",
+        rf"^({before}s3[an]?://)(?:[^/@:\x00]+:[^@\x00]*@)+",
+        "$1",
+        "keys are no part of a name, and must not be kept; other logins are out before",
+        keeps_spelling=False,
     )
 
 
 _RULES = (
-    *_credentials("namespace", ""),
-    *_credentials("name", r"[^\x00]*\x00"),
+    _keys("namespace", ""),
+    _keys("name", r"[^\x00]*\x00"),
     Rule(
         "object_store_in_name",
         r"^[^\x00]*\x00((?:s3[an]?|gs|gcs|abfss?|wasbs?)://[^/\x00]+)/*+" + _NO_URI,

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
+from lineage.redaction import redact
 from slis.stream.arrow import clean
 
 _MOST = 200  # assertions of one facet
@@ -61,7 +62,7 @@ def _result(raw: msgspec.Raw) -> Result | None:
 
 
 def _cut(value: str | None) -> str:
-    return (clean(value) or "")[:_LONGEST]
+    return redact(clean(value) or "")[:_LONGEST]
 
 
 _KEYS = "assertion, column_name, name"

@@ -17,7 +17,7 @@ from slis.stream import declared, facts, lake, sql_texts
 from slis.stream.arrow import rows
 from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge
 from slis.stream.parse import parse
-from slis.stream.run_details import with_details
+from slis.stream.run_details import with_details, with_redacted
 from slis.stream.unfold import Unfolded
 
 _STAGED_OF_EVENTS = (
@@ -147,6 +147,7 @@ def staged_rows(events: pa.Table, tables: dict[str, pa.Table], folds: Folding = 
     direct = {"s_event": events.select(_STAGED_OF_EVENTS)}
     direct |= {name: table for name, table in tables.items() if name.startswith("s_")}
     direct["s_run"] = with_details(direct["s_run"])
+    direct["s_event"] = with_redacted(direct["s_event"], "detail")
     return {
         **{name: (table.column_names, rows(table)) for name, table in direct.items()},
         **unfolded.rows(),

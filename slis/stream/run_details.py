@@ -12,6 +12,8 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from lineage.redaction import redact
+
 Pairs = Iterable[tuple[Any, Any]]
 
 _SPARK_KEY = re.compile(
@@ -40,6 +42,11 @@ _WORDS = re.compile(r"[.\-\s]|(?<=[a-z])(?=[A-Z])")
 _USER_INFO = re.compile(r"(?<=//)[^/@\s]*@")
 _VERSION_TAGS = ("job_version", "version")
 _CODE_TAGS = ("code_version", "git_sha", "git_commit", "commit")
+# What people read of a run, and producers make of whatever they have.
+_TEXTS = (
+    *("error_message", "job_namespace", "job_name", "root_job_namespace", "root_job_name"),
+    "producer",
+)
 _LONGEST_VALUE = 200
 _LONGEST_URL = 1_000
 _LONGEST_TEXT = 4_096
@@ -57,6 +64,7 @@ def with_details(runs: pa.Table) -> pa.Table:
         "code_version": code,
         "code_url": _mapped(runs, "code_url", _cut_url),
         **{name: _mapped(runs, name, _cut) for name in ("code_path", "code_tag", "code_branch")},
+        **{name: _mapped(runs, name, redacted) for name in _TEXTS},
         "job_version": _each(tags, job_version_of),
         "spark_conf": _mapped(runs, "spark_properties", spark_conf_of),
         "parameters": [parameters_of(*texts) for texts in given],
@@ -66,6 +74,19 @@ def with_details(runs: pa.Table) -> pa.Table:
     for name, values in named.items():
         kept = kept.append_column(name, pa.array(values, pa.string()))
     return kept
+
+
+def with_redacted(table: pa.Table, name: str) -> pa.Table:
+    """Return the table with secrets taken out of the texts of one column."""
+    place = table.column_names.index(name)
+    texts = pa.array(_mapped(table, name, redacted), pa.string())
+    return table.set_column(place, name, texts)
+
+
+@lru_cache(_CACHED_TEXTS)
+def redacted(text: str) -> str:
+    """The text without secrets; the same texts come again and again."""
+    return redact(text)
 
 
 def _column(table: pa.Table, name: str) -> list[str | None]:
@@ -89,7 +110,7 @@ def _cut(text: str) -> str | None:
 
 
 def _cut_url(text: str) -> str | None:
-    return _USER_INFO.sub("", text.strip())[:_LONGEST_URL] or None
+    return redact(_USER_INFO.sub("", text.strip()))[:_LONGEST_URL] or None
 
 
 @lru_cache(_CACHED_TEXTS)
@@ -174,4 +195,4 @@ def _shown(value: object) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return _USER_INFO.sub("", text)[:_LONGEST_VALUE]
+    return redact(_USER_INFO.sub("", text))[:_LONGEST_VALUE]

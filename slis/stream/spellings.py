@@ -16,9 +16,10 @@ from lineage.keys import key
 from lineage.name_rules import RULES
 from lineage.names import FOLD, fold, partition_date, partition_of
 from lineage.policy import NO_FOLDS, Folding
+from lineage.redaction import CREDENTIALS
 from slis.stream.arrow import clean
 
-_LOSSY = frozenset(rule.id for rule in RULES if not rule.keeps_spelling)
+_LOSSY = frozenset({CREDENTIALS, *(rule.id for rule in RULES if not rule.keeps_spelling)})
 _MICROS_A_DAY = 86_400_000_000
 _EPOCH_DAY = 719_163  # 1970-01-01 as Python counts days
 _CACHED_SPELLINGS = 65_536

@@ -82,6 +82,55 @@ FOLDED = [
     (("s3n://KEY:SEC/RET@b", "x"), ("s3://b", "x")),
     (("", "s3n://KEY:SEC/RET@b/x"), ("s3://b", "x")),
     (("kafka://u:p@h:9092", "orders"), ("kafka://h:9092", "orders")),
+    (("s3://K:S@b", "x"), ("s3://b", "x")),
+    (('jdbc:oracle:thin:u/p"@x@//h/svc', "s.t"), ("oracle://h:1521", "svc.s.t")),
+    (
+        (
+            "jdbc:oracle:oci8:u/p@(DESCRIPTION=(ADDRESS=(HOST=h)(PORT=2))(CONNECT_DATA=(SID=s)))",
+            "t",
+        ),
+        ("oracle://h:2", "s.t"),
+    ),
+    (("jdbc:oracle:thin:@tcps://h:2484/svc?wallet=x", "s.t"), ("oracle://h:2484", "svc.s.t")),
+    (("oracle://scott/tiger@h/svc", "s.t"), ("oracle://h:1521", "svc.s.t")),
+    (
+        ("jdbc:mysql://(host=h,port=3307,user=u,password=p)/shop", "t"),
+        ("mysql://h:3307", "shop.t"),
+    ),
+    (
+        (
+            "jdbc:mysql://address=(host=a)(port=1)(password=p),address=(host=b)(port=2)/shop?x=y",
+            "t",
+        ),
+        ("mysql://a:1,b:2", "shop.t"),
+    ),
+    (("jdbc:db2://h:50000/DB:user=u;password=p;", "s.t"), ("db2://h:50000", "DB.s.t")),
+    (
+        ("jdbc:informix-sqli://h:9088/db:INFORMIXSERVER=i;user=u;password=p", "o.t"),
+        ("informix://h:9088", "db.o.t"),
+    ),
+    (
+        ("jdbc:teradata://h/DATABASE=sales,DBS_PORT=1026,USER=u,PASSWORD=p", "t"),
+        ("teradata://h:1026", "sales.t"),
+    ),
+    (
+        ("jdbc:sqlserver://;serverName=h;databaseName=d;password=p", "dbo.t"),
+        ("sqlserver://h:1433", "d.dbo.t"),
+    ),
+    (("jdbc:jtds:sqlserver://h/d;password=p", "dbo.t"), ("sqlserver://h:1433", "d.dbo.t")),
+    (
+        ("jdbc:redshift:iam://c.eu-west-1/dev?SecretAccessKey=p", "s.t"),
+        ("redshift://c.eu-west-1:5439", "dev.s.t"),
+    ),
+    (("jdbc:clickhouse:https://u:p@h:8443/db", "t"), ("clickhouse://h:8443", "db.t")),
+    (("jdbc:databricks://h:443/default;UID=token;PWD=p", "t"), ("databricks://h:443/default", "t")),
+    (("jdbc:trino://u:p@h:443/cat/sch", "t"), ("trino://h:443/cat/sch", "t")),
+    (("jdbc:nodb://h/db:user=u;password=p", "t"), ("jdbc:nodb://h/db", "t")),
+    (("jdbc:nodb:db,user=u,password=p", "t"), ("jdbc:nodb:db", "t")),
+    (("postgres://u:p?w@h/shop", "public.t"), ("postgres://h:5432", "shop.public.t")),
+    (("https://u:p@h/x?X-Amz-Signature=SEC", "y"), ("https://h/x", "y")),
+    (("etl", "https://h/x.csv?sv=1&sig=SEC"), ("etl", "https://h/x.csv")),
+    (("https://SEC@github.com/o/r", "x"), ("https://github.com/o/r", "x")),
     (("etl", "https://u:p@h/x"), ("etl", "https://h/x")),
     (("file", "a\x00b"), ("file", "a\ufffdb")),
 ]
@@ -111,6 +160,8 @@ KEPT = [
     ("abfss://c@a.dfs.core.windows.net", "x"),
     ("file.localhost", "file://localhost/in_file1.txt"),
     ("https://api", "v1/search?q=a"),
+    ("https://h:8080/users/@me", "x"),
+    ("abfss://c@a.dfs.core.windows.net", "tokens/key=1/x"),
     ("grandmas.kitchen", "apples"),
     ("", ""),
 ]

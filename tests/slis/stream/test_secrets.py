@@ -1,0 +1,64 @@
+"""Secrets of events are in no table of the catalog; the raw bodies in the lake have them."""
+
+import json
+
+import pytest
+from spools import run_event
+from sqlalchemy import select
+
+from lineage.catalog import tables
+
+_SECRET = "hunter2SECRETCANARY"  # noqa: S105 - none of ours
+_EVENTS = [
+    {"outputs": [{"namespace": "jdbc:mysql://(host=db,user=u,password=%s)/shop", "name": "t"}]},
+    {"outputs": [{"namespace": "jdbc:db2://h:50000/S:user=u;password=%s;", "name": "s.t"}]},
+    {"outputs": [{"namespace": "https://u:p@h/x?X-Amz-Signature=%s", "name": "y"}]},
+    {"inputs": [{"namespace": "etl", "name": "https://h/in.csv?sig=%s"}]},
+    {"message": "login failed: password=%s"},
+    {"message": "GET https://u:%s@h/x: 401, Authorization: Bearer %s"},
+    {"message": "-----BEGIN RSA PRIVATE KEY-----\n%s"},
+    {"job": "sync postgres://u:%s@h/db"},
+    {"facets": {"tags": {"tags": [{"key": "url", "value": "https://h/?token=%s"}]}}},
+    {"facets": {"symlinks": {"identifiers": [{"namespace": "jdbc:x://u:%s@h", "name": "t"}]}}},
+    {
+        "facets": {
+            "columnLineage": {
+                "fields": {
+                    "a": {
+                        "inputFields": [
+                            {"namespace": "jdbc:td://h/PASSWORD=%s", "name": "t", "field": "b"}
+                        ]
+                    }
+                }
+            }
+        }
+    },
+]
+
+
+def _event(at, told):
+    message = told.get("message")
+    facets = {"errorMessage": {"message": message, "programmingLanguage": "X"}} if message else {}
+    event = run_event("FAIL" if message else "COMPLETE", at, outputs=["out"], facets=facets)
+    if "job" in told:
+        event["job"]["name"] = told["job"]
+    if "facets" in told:
+        event["outputs"][0]["facets"] = told["facets"]
+    event |= {side: told[side] for side in ("inputs", "outputs") if side in told}
+    return json.loads(json.dumps(event).replace("%s", _SECRET))
+
+
+def _contents(catalog):
+    with catalog.connect() as connection:
+        for table in tables.metadata.sorted_tables:
+            yield from (repr(tuple(row)) for row in connection.execute(select(table)))
+
+
+@pytest.mark.parametrize("told", _EVENTS, ids=str)
+def test_no_table_of_the_catalog_holds_a_secret_of_an_event(lander, catalog, at, told):
+    lander.land(_event(at(9), told))
+
+    found = list(_contents(catalog))
+
+    assert len(found) > 3
+    assert [row for row in found if _SECRET in row] == []
