@@ -17,6 +17,7 @@ from lineage.clock import Clock, system_clock
 from lineage.walks import Walk
 from service.access.sight import EVERYTHING, Sight
 from service.answers.moments import Evaluated, last_evaluation
+from service.answers.seen import hidden_keys
 from service.errors import NoDataError, UnreachableError
 from service.settings import Settings
 
@@ -24,13 +25,14 @@ from service.settings import Settings
 class Live(Protocol):
     """The graph in memory (`lineage.live`): commands that ask once do not wait for numpy."""
 
-    def walked(
+    def walked(  # noqa: PLR0913, PLR0917 - as `lineage.live` has it
         self,
         way: str,
         starts: Iterable[int],
         depth: int,
         most: int,
         sees: Callable[[str], bool] | None = None,
+        hidden: Iterable[int] = (),
     ) -> Walk:
         """All that is reached from here in one direction."""
         ...
@@ -82,7 +84,8 @@ def question(
         with open_reader(settings.catalog) as reader:
             stale = settings.stale_evaluation_seconds
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
-            yield Question(reader, evaluated, now, sight, live)
+            shown = sight.without(hidden_keys(reader, sight))
+            yield Question(reader, evaluated, now, shown, live)
     except NoCatalogError as error:
         raise NoDataError(advice(settings)) from error
     except UnreachableCatalogError as error:

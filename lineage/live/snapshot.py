@@ -55,8 +55,14 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
     states: States
     policies: Policies
 
-    def walked(
-        self, way: str, starts: Iterable[int], depth: int, most: int, sees: Sees | None = None
+    def walked(  # noqa: PLR0913, PLR0917 - the last two by those who see a part only
+        self,
+        way: str,
+        starts: Iterable[int],
+        depth: int,
+        most: int,
+        sees: Sees | None = None,
+        hidden: Iterable[int] = (),
     ) -> Walk:
         """All that is reached from here in one direction, nearest first.
 
@@ -66,10 +72,11 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
             depth: in steps.
             most: datasets beyond the first start.
             sees: of a namespace, whether it may be seen; none: all may.
+            hidden: keys of datasets that may not be, whatever their namespace.
         """
         given = list(dict.fromkeys(starts))
         room = max(most + 1 - len(given), 0)
-        walk = _Walking(self, way, given, room, sees)
+        walk = _Walking(self, way, given, room, _seen(self, sees, hidden))
         for _ in range(depth):
             if not walk.step():
                 return walk.told(too_many(most) if walk.is_full else None)
@@ -106,7 +113,7 @@ class _Walking:
     """A walk under way. What it found stands level by level, by position in the snapshot."""
 
     def __init__(
-        self, snapshot: Snapshot, way: str, starts: list[int], room: int, sees: Sees | None
+        self, snapshot: Snapshot, way: str, starts: list[int], room: int, is_seen: Flags | None
     ) -> None:
         nodes, is_known = positions_in(snapshot.keys, np.array(starts, np.int64))
         self._of, self._way = snapshot, snapshot.ways[way]
@@ -114,7 +121,7 @@ class _Walking:
         # In the order of finding; what is not found has none.
         self._number = np.full(len(snapshot.keys), NOBODY)
         self._number[nodes] = np.flatnonzero(is_known)
-        self._is_seen = _seen(snapshot, sees)
+        self._is_seen = is_seen
         self._count, self._room = len(starts), room
         self._nodes, self._finders = [nodes[:0]], [nodes[:0]]
         self._origins, self._slots = [nodes[:0]], [nodes[:0]]
@@ -160,7 +167,7 @@ class _Walking:
         ends = self._way.adjacency.targets[slots]
         if self._is_seen is None:
             return origins, slots, ends
-        is_seen = self._is_seen[self._of.namespace_of[ends]]
+        is_seen = self._is_seen[ends]
         self._hide(origins[~is_seen], ends[~is_seen])
         return origins[is_seen], slots[is_seen], ends[is_seen]
 
@@ -174,8 +181,12 @@ class _Walking:
         return numbers
 
 
-def _seen(snapshot: Snapshot, sees: Sees | None) -> Flags | None:
-    """Of each namespace; the last is that of what has no row, which position -1 finds."""
+def _seen(snapshot: Snapshot, sees: Sees | None, hidden: Iterable[int]) -> Flags | None:
+    """Of each dataset; what has no row in the catalog is never seen."""
     if sees is None:
         return None
-    return np.array([*map(sees, snapshot.namespaces), False])
+    namespaces = np.array([*map(sees, snapshot.namespaces), False])
+    is_seen: Flags = namespaces[snapshot.namespace_of]
+    at, _ = positions_in(snapshot.keys, np.array([*hidden], np.int64))
+    is_seen[at] = False
+    return is_seen

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from copy import copy
 from functools import lru_cache
 
 
@@ -13,11 +14,20 @@ class Sight:
         self.is_whole = "*" in given
         self._tests = () if self.is_whole else tuple(map(_compiled, given))
         self._known: dict[str, bool] = {}
+        self.hidden: frozenset[int] = frozenset()
 
-    def sees(self, namespace: str) -> bool:
-        """Whether datasets of this namespace may be shown."""
+    def without(self, hidden: Iterable[int]) -> "Sight":
+        """Return the same, but for these datasets: one of their names is out of sight."""
+        found = copy(self)
+        found.hidden = frozenset(hidden)
+        return found
+
+    def sees(self, namespace: str, key: int | None = None) -> bool:
+        """Whether datasets of this namespace may be shown; `key`: whether this one of them may."""
         if self.is_whole:
             return True
+        if key in self.hidden:
+            return False
         known = self._known.get(namespace)
         if known is None:
             known = any(test.fullmatch(f"{namespace}\0") for test in self._tests)

@@ -52,19 +52,21 @@ _OF_SEEN = """EXISTS (
   WHERE m.incident_id = i.incident_id AND {seen})"""
 _ONE = f"SELECT {_COLUMNS} FROM incident i WHERE i.incident_id = :id"  # noqa: S608 - likewise
 _NAMESPACES = """
-SELECT DISTINCT m.incident_id, d.namespace, m.steps = 0 FROM incident_member m
+SELECT DISTINCT m.incident_id, d.namespace, d.dataset_key, m.steps = 0 FROM incident_member m
 JOIN dataset d ON d.dataset_key = m.dataset_key WHERE m.incident_id IN (:keys)
 """
 _TOUCHED = """
-SELECT d.namespace FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
+SELECT d.namespace, d.dataset_key FROM incident_member m
+JOIN dataset d ON d.dataset_key = m.dataset_key
 WHERE m.incident_id = :id
-UNION SELECT d.namespace FROM incident_impact i JOIN dataset d ON d.dataset_key = i.dataset_key
+UNION SELECT d.namespace, d.dataset_key FROM incident_impact i
+JOIN dataset d ON d.dataset_key = i.dataset_key
 WHERE i.incident_id = :id
 """
 _OF_TIER = rank_of("p.tier", TIERS, NO_TIER)
 _MEMBERS = f"""
 SELECT d.namespace, d.name, {TIER}, p.owner, m.kind, m.steps, m.onset, by.namespace, by.name,
-  m.run_id, m.joined_at, m.left_at
+  m.run_id, m.joined_at, m.left_at, by.dataset_key
 FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
 LEFT JOIN dataset by ON by.dataset_key = m.explained_by
 LEFT JOIN dataset_policy p ON p.dataset_key = m.dataset_key
@@ -198,7 +200,7 @@ def _hides(reader: Reader, number: str, sight: Sight) -> bool:
     """Whether it has datasets that may not be seen."""
     if sight.is_whole:
         return False
-    return not all(sight.sees(row[0]) for row in reader.rows(_TOUCHED, {"id": number}))
+    return not all(sight.sees(*row) for row in reader.rows(_TOUCHED, {"id": number}))
 
 
 def _seen(reader: Reader, rows: Sequence[Row], sight: Sight) -> dict[str, bool]:
@@ -206,8 +208,8 @@ def _seen(reader: Reader, rows: Sequence[Row], sight: Sight) -> dict[str, bool]:
     if sight.is_whole:
         return dict.fromkeys((row[0] for row in rows), True)
     found: dict[str, bool] = {}
-    for number, namespace, is_root in _namespaces(reader, rows):
-        if sight.sees(namespace):
+    for number, namespace, key, is_root in _namespaces(reader, rows):
+        if sight.sees(namespace, key):
             found[number] = found.get(number, False) or bool(is_root)
     return found
 
@@ -241,7 +243,7 @@ def _row(row: Row, *, is_root_seen: bool) -> IncidentRow:
 
 
 def _member(row: Row, sight: Sight) -> IncidentMember:
-    is_cause_seen = row[7] is not None and sight.sees(row[7])
+    is_cause_seen = row[7] is not None and sight.sees(row[7], row[12])
     return IncidentMember(
         dataset_namespace=row[0],
         dataset=row[1],

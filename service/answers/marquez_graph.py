@@ -54,7 +54,7 @@ def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> Marquez
 def _of_job(reader: Reader, job: Job, flows: Flows, sight: Sight) -> dict[str, set[int]]:
     """What the job reads, to go up from, and what it writes, to go down from."""
     rows = rows_for(reader, _TOUCHED, job.runs)
-    seen = [(key, direction) for key, namespace, direction in rows if sight.sees(namespace)]
+    seen = [(key, direction) for key, namespace, direction in rows if sight.sees(namespace, key)]
     if not seen and not sight.is_whole:
         raise unknown("job", job.asked)
     flow = flows.of(job.namespace, job.name)

@@ -50,7 +50,9 @@ _BY_LAST_PART = f"""
   AND substr(d.name, length(d.name) - length(CAST(:wanted AS TEXT)))
     IN ('/' || :wanted, '.' || :wanted)
 """
-_LIKE_IT = "SELECT namespace, name FROM dataset WHERE {alike} ORDER BY name LIMIT :most"
+_LIKE_IT = (
+    "SELECT namespace, name, canonical_key FROM dataset WHERE {alike} ORDER BY name LIMIT :most"
+)
 
 UNCHOSEN: Final = "no dataset is chosen"
 
@@ -76,7 +78,7 @@ def dataset_named(
         return _by_both(reader, namespace, wanted, sight)
     for sql in (_BY_NAME, _BY_ALIAS, _BY_LAST_PART):
         rows = reader.rows(sql, {"wanted": wanted, "suffix": literal(wanted)})
-        found = sorted({(row[0], row[1], row[2]) for row in rows if sight.sees(row[1])})
+        found = sorted({(row[0], row[1], row[2]) for row in rows if sight.sees(row[1], row[0])})
         if len(found) == 1:
             return found[0]
         if found:
@@ -92,7 +94,7 @@ def _by_both(reader: Reader, namespace: str, name: str, sight: Sight) -> Dataset
     wanted = {"key": key(folded.namespace, folded.name)}
     rows = reader.rows(f"{_CANONICAL} WHERE d.dataset_key = :key", wanted)
     rows = rows or reader.rows(_BY_FOLD, wanted)
-    if not rows or not sight.sees(rows[0][1]):
+    if not rows or not sight.sees(rows[0][1], rows[0][0]):
         raise UnknownDatasetError(joined(namespace, name), _candidates(reader, name, sight))
     return rows[0][0], rows[0][1], rows[0][2]
 
@@ -106,7 +108,7 @@ def dataset_among(
     known = {row[0]: row[1:] for row in rows_for(reader, _BY_KEYS, keys)}
     taken = {row[0]: row[1:] for row in rows_for(reader, _BY_FOLDS, keys)}
     found = (known.get(one) or taken.get(one) for one in keys)
-    return next((one for one in found if one is not None and sight.sees(one[1])), None)
+    return next((one for one in found if one is not None and sight.sees(one[1], one[0])), None)
 
 
 def _shown(found: list[Dataset]) -> list[str]:
@@ -119,17 +121,19 @@ def _candidates(reader: Reader, wanted: str, sight: Sight) -> list[str]:
     most = _MOST_CANDIDATES if sight.is_whole else _MOST_COMPARED
     like = {"like": f"%{literal(last_part)}%", "most": most}
     rows = reader.rows(_LIKE_IT.format(alike=reader.alike("name", ":like")), like)
-    seen = [row for row in rows if sight.sees(row[0])][:_MOST_CANDIDATES]
-    return [joined(*row) for row in seen or _spelt_alike(reader, last_part, sight)]
+    seen = [row for row in rows if sight.sees(row[0], row[2])][:_MOST_CANDIDATES]
+    return [joined(*row[:2]) for row in seen or _spelt_alike(reader, last_part, sight)]
 
 
 def _spelt_alike(reader: Reader, last_part: str, sight: Sight) -> list[Row]:
     rows = reader.rows(
-        "SELECT namespace, name FROM dataset ORDER BY last_seen_at DESC LIMIT :most",
+        "SELECT namespace, name, canonical_key FROM dataset ORDER BY last_seen_at DESC LIMIT :most",
         {"most": _MOST_COMPARED},
     )
     by_part = {
-        row[1].rstrip("/").rpartition("/")[2]: row for row in reversed(rows) if sight.sees(row[0])
+        row[1].rstrip("/").rpartition("/")[2]: row
+        for row in reversed(rows)
+        if sight.sees(row[0], row[2])
     }
     close = difflib.get_close_matches(last_part, by_part, n=_MOST_CANDIDATES)
     return [by_part[part] for part in close]

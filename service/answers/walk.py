@@ -42,7 +42,7 @@ def walked(asked: Question, way: str, starts: Iterable[int], depth: int) -> Walk
     if asked.live is None:
         return CatalogWalk(asked.reader, NEXT[way], asked.sight).walked(starts, depth)
     sees = None if asked.sight.is_whole else asked.sight.sees
-    return asked.live.walked(way, starts, depth, MOST_NODES, sees)
+    return asked.live.walked(way, starts, depth, MOST_NODES, sees, asked.sight.hidden)
 
 
 def named(asked: Question, keys: Sequence[int]) -> list[Name | None]:
@@ -164,7 +164,7 @@ class CatalogWalk:
         if self._sight.is_whole:
             return rows
         names = names_of(self._reader, {other for _, other, _ in rows})
-        seen = {key for key, (namespace, _) in names.items() if self._sight.sees(namespace)}
+        seen = {key for key, (namespace, _) in names.items() if self._sight.sees(namespace, key)}
         for here, other, _ in rows:
             if other not in seen:
                 self._walk.hidden.setdefault(self._numbers[here], set()).add(other)
