@@ -26,7 +26,7 @@ def canonical(
         Cycles are fine; canonical keys lead to themselves.
     """
     apart = {key for key, target in overrules.items() if key == target}
-    sets = _Sets()
+    sets = Sets()
     for key in apart:
         sets.find(key)
     for reported, identifier in [*symlinks, *overrules.items()]:
@@ -46,13 +46,14 @@ def _preference(
     return key not in targets, key not in primaries, primaries.get(key, ("", "")), key
 
 
-class _Sets:
+class Sets:
     """Disjoint sets of keys."""
 
     def __init__(self) -> None:
         self._parent: dict[int, int] = {}
 
     def find(self, key: int) -> int:
+        """Return the key that leads the set of this one."""
         root = key
         while (parent := self._parent.setdefault(root, root)) != root:
             root = parent
@@ -61,11 +62,13 @@ class _Sets:
         return root
 
     def join(self, one: int, other: int) -> None:
+        """Make one set of the sets of both."""
         roots = self.find(one), self.find(other)
         # The smaller key leads: the same sets whatever the order of joining.
         self._parent[max(roots)] = min(roots)
 
     def members(self) -> Iterable[list[int]]:
+        """Return the keys of each set."""
         by_root: dict[int, list[int]] = {}
         for key in self._parent:
             by_root.setdefault(self.find(key), []).append(key)

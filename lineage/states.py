@@ -28,12 +28,14 @@ TIERS: tuple[Tier, ...] = get_args(Tier)  # from the highest
 TIER_RANKS: dict[str, int] = {tier: rank for rank, tier in enumerate(TIERS)}
 
 # `default`: nobody declared a tier and nothing that is made of the dataset has one.
-TierOrigin = Literal["declared", "inherited", "default"]
+# `tag`: a tags facet lowers the inherited one.
+TierOrigin = Literal["declared", "inherited", "tag", "default"]
 
 # Why a dataset is bad or unknown: the first of these that holds is the one shown.
 Reason = Literal[
     "pipeline_lag",
     "ingestion_gap",
+    "limit_failed",
     "naming_mismatch",
     "job_failed",
     "lost_run",
@@ -50,6 +52,7 @@ Reason = Literal[
     "schema_mismatch",
     "assertion_failed",
     "metadata_missing",
+    "foreign_claim",
     "late",
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)

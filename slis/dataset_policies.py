@@ -14,7 +14,7 @@ from lineage.catalog.engine import in_turn
 from lineage.catalog.noted import POLICY_FINGERPRINT
 from lineage.catalog.ranks import NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
-from lineage.policy import Decision, Policy, resolve, suppressions_of
+from lineage.policy import Decision, Policy, resolve_names, suppressions_of
 from lineage.policy.declared import declared_edges
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
@@ -28,11 +28,22 @@ _CHANGES = """
         (SELECT max(retired_at) FROM dataset),
         (SELECT count(*) FROM dataset WHERE canonical_key <> dataset_key),
         (SELECT count(*) FROM edge), (SELECT count(*) FROM edge WHERE runs >= 3),
-        (SELECT count(*) FROM tag), (SELECT count(*) FROM ownership)
+        (SELECT count(*) FROM tag), (SELECT count(*) FROM ownership),
+        (SELECT count(*) FROM dataset_alias WHERE rule IN ('symlink', 'policy')),
+        (SELECT sum(canonical_key % 1000003) FROM dataset WHERE canonical_key <> dataset_key)
 """
 _DATASETS = """
     SELECT dataset_key, namespace, name FROM dataset
     WHERE canonical_key = dataset_key AND retired_at IS NULL
+"""
+# What else a dataset is called: reported as one, or said to be another name of it.
+_OTHER_NAMES = """
+    SELECT canonical_key, namespace, name FROM dataset WHERE canonical_key <> dataset_key
+    UNION SELECT d.canonical_key, a.namespace, a.name FROM dataset_alias a
+        JOIN dataset d ON d.dataset_key = a.dataset_key
+        WHERE a.rule IN ('symlink', 'policy') AND NOT EXISTS (
+            SELECT 1 FROM dataset o WHERE o.dataset_key = a.alias_key)
+    ORDER BY 1, 2, 3
 """
 _EDGES = "SELECT upstream_key, downstream_key, job_key, runs FROM edge"
 _TIER_TAGS = "SELECT dataset_key, lower(value) FROM tag WHERE lower(tag) = 'tier'"
@@ -56,6 +67,7 @@ class Described(msgspec.Struct, frozen=True):
     edges: Edges
     tier_tags: dict[int, Tier]
     owners: dict[int, str]
+    other_names: dict[int, list[tuple[str, str]]] = msgspec.field(default_factory=dict)
 
 
 def renew(engine: Engine, policy: Policy) -> bool:
@@ -85,17 +97,16 @@ def _described(engine: Engine) -> Described:
 
         tags = {row[0]: row[1] for row in ask(_TIER_TAGS) if row[1] in TIERS}
         names = {row[0]: (row[1], row[2]) for row in ask(_DATASETS)}
-        return Described(names, ask(_EDGES), tags, dict(ask(_OWNERS)))
+        others: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+        for key, *name in ask(_OTHER_NAMES):
+            others[key].append((name[0], name[1]))
+        return Described(names, ask(_EDGES), tags, dict(ask(_OWNERS)), others)
 
 
 def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]:
-    """Rows of `dataset_policy`, one per dataset."""
-    decisions = {at: resolve(policy, *name) for at, name in described.names.items()}
-    declared = described.tier_tags | {
-        at: decision.tier for at, decision in decisions.items() if decision.tier
-    }
-    seen = [(upstream, downstream, runs) for upstream, downstream, _, runs in described.edges]
-    tiers = inherit(described.names, declared, expected_edges(seen, declared_edges(policy)))
+    """Return the rows of `dataset_policy`, one per dataset."""
+    decisions = {at: _decision(policy, described, at) for at in described.names}
+    tiers = _tiers(policy, described, decisions)
     by_the_way = read_by_the_way(described.edges)
     return [
         {
@@ -103,8 +114,7 @@ def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]
             "tier": tiers[at].tier,
             "tier_origin": tiers[at].origin,
             "tier_reason": _tier_reason(tiers[at], described.names),
-            "owner": decision.owner or described.owners.get(at),
-            "owner_origin": _owner_origin(decision.owner, described.owners.get(at)),
+            **_owner(decision, described.owners.get(at)),
             "is_source": decision.source,
             "is_generated": decision.generated,
             "is_streaming": decision.streaming,
@@ -116,6 +126,29 @@ def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]
         }
         for at, decision in decisions.items()
     ]
+
+
+def _decision(policy: Policy, described: Described, at: int) -> Decision:
+    names = [described.names[at], *described.other_names.get(at, ())]
+    return resolve_names(policy, names)
+
+
+def _tiers(
+    policy: Policy, described: Described, decisions: dict[int, Decision]
+) -> dict[int, Tiering]:
+    """Return the tier of each dataset: by the policy, then by what is made of it.
+
+    Anybody who sends events may send a tag: so a tag lowers the dataset's own inherited tier, and
+    raises none. What the policy names outright no tag touches.
+    """
+    declared = {at: decision.tier for at, decision in decisions.items() if decision.tier}
+    seen = [(upstream, downstream, runs) for upstream, downstream, _, runs in described.edges]
+    tiers = inherit(described.names, declared, expected_edges(seen, declared_edges(policy)))
+    for at, tag in described.tier_tags.items():
+        if at in tiers and tiers[at].origin == "inherited" and not decisions[at].is_declared:
+            lower = max(tag, tiers[at].tier, key=TIERS.index)
+            tiers[at] = tiers[at] if lower == tiers[at].tier else Tiering(lower, "tag")
+    return tiers
 
 
 def _plan(policy: Policy, decision: Decision, name: tuple[str, str]) -> str | None:
@@ -138,8 +171,12 @@ def _tier_reason(tiering: Tiering, names: Names) -> str | None:
     return " ".join(origin) if origin else None
 
 
-def _owner_origin(of_policy: str | None, of_facet: str | None) -> str | None:
-    return "policy" if of_policy else "facet" if of_facet else None
+def _owner(decision: Decision, of_facet: str | None) -> dict[str, object]:
+    """Whose the dataset is; a facet has no say about what the policy names outright."""
+    if decision.owner:
+        return {"owner": decision.owner, "owner_origin": "policy"}
+    told = None if decision.is_declared else of_facet
+    return {"owner": told, "owner_origin": "facet" if told else None}
 
 
 def _replace(connection: Connection, rows: list[dict[str, object]]) -> None:

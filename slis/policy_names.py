@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, delete, select
+from sqlalchemy import Connection, Engine, delete, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
@@ -13,9 +13,15 @@ from lineage.clock import to_micros
 from lineage.keys import key
 from lineage.policy import Policy, folding
 from slis.policy_folds import Pair, declare_folded, folded_datasets
-from slis.stream.canonical import POLICY, Name, in_parts, settle
+from slis.stream.activity import renew_last_write
+from slis.stream.canonical import POLICY, Name, settle
+from slis.stream.parts import in_parts
 
 _KNOWN = "SELECT dataset_key FROM dataset WHERE dataset_key IN :keys"
+_FLAGGED = "SELECT dataset_key FROM dataset WHERE is_declared"
+_FLAG = "UPDATE dataset SET is_declared = :declared WHERE dataset_key = :key"
+_BACK = "UPDATE dataset SET retired_at = NULL WHERE dataset_key = :key AND is_declared"
+_CANONICAL = "SELECT canonical_key FROM dataset WHERE dataset_key = {key}"
 _ALIAS = tables.dataset_alias
 # Datasets that are moved by folds: in one transaction, for which the stream waits, and at once, so
 # that the figures do not wait for all of a long explosion.
@@ -36,16 +42,21 @@ def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
     aliases = {(key(*name), key(*dataset)): name for name, dataset in policy.overrules()}
     with engine.connect() as connection:
         unknown = declared.keys() - _known(connection, declared)
+        flagged = set(connection.scalars(text(_FLAGGED)))
+        turned = (declared.keys() ^ flagged) | unknown
         folded = folded_datasets(connection, folding(policy))
         before = _in_force(connection)
     names = aliases | {pair: one.name for pair, one in folded.items()}
     changes = _changes(before, names.keys())
-    if not unknown and not changes:
+    if not turned and not changes:
         return False
     at = to_micros(as_of)
     with in_turn(engine) as connection:
         _declare(connection, {key: declared[key] for key in unknown}, at)
-        settle(connection, set(unknown))
+        _flag(connection, turned, declared)
+        settle(connection, set(turned))
+        for one in turned:
+            renew_last_write(connection, _CANONICAL.format(key=one))
     ordered = sorted(changes, key=lambda own: (own not in {name for name, _ in aliases}, own))
     for part in _parts(ordered, max(_AT_ONCE, len(aliases))):
         gone = {pair for own in part for pair in changes[own] if pair in before}
@@ -86,6 +97,14 @@ def _declare(connection: Connection, names: dict[int, Name], at: int) -> None:
     ]
     # The stream may have met it in between: then it is as it was.
     fold_rows(connection, tables.dataset, rows, {"first_seen_at": least})
+
+
+def _flag(connection: Connection, turned: AbstractSet[int], declared: Mapping[int, Name]) -> None:
+    """Mark the datasets that the policy declares; a declared one is in every total again."""
+    rows = [{"key": one, "declared": one in declared} for one in turned]
+    if rows:
+        connection.execute(text(_FLAG), rows)
+        connection.execute(text(_BACK), rows)
 
 
 def _put_in_force(

@@ -90,6 +90,7 @@ KINDS: Final = (
     Kind("quality", urgency="ticket", explains=("quality",)),
     # A required field is a ratio to raise, not a page for each dataset (`docs/slis.md`).
     Kind("metadata", urgency="ticket"),
+    Kind("claimed", urgency="ticket"),
     Kind("ingestion", urgency="page"),
     Kind("access", urgency="page"),
 )
@@ -114,6 +115,7 @@ _OF_REASON: Final[dict[Reason, str]] = {
     "unexpected_source": "provenance",
     "assertion_failed": "quality",
     "metadata_missing": "metadata",
+    "foreign_claim": "claimed",
 }
 # Lineage that was never there is no lineage that stopped.
 _STANDING: Final = frozenset({"naming_mismatch", "lineage_missing", "no_inputs"})

@@ -25,6 +25,7 @@ _WORDS: Final = {
     "provenance": "{} is read without a known origin",
     "quality": "a test of the data of {} fails",
     "metadata": "{} lacks metadata that the policy requires",
+    "claimed": "somebody else claims a name of {}, or reports that it was dropped",
     "ingestion": "the {} of Lineward is silent: nobody knows how datasets are",
     "access": "an access was let in that the policy does not allow ({})",
 }

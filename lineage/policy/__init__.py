@@ -5,7 +5,13 @@ from lineage.policy.file import PolicyFile
 from lineage.policy.folding import NO_FOLDS, Folding, folding
 from lineage.policy.model import DEFAULT, Policy
 from lineage.policy.reading import PolicyError, load, parse
-from lineage.policy.resolution import Decision, owner_of_job, resolve, suppressions_of
+from lineage.policy.resolution import (
+    Decision,
+    owner_of_job,
+    resolve,
+    resolve_names,
+    suppressions_of,
+)
 
 __all__ = [
     "DEFAULT",
@@ -21,6 +27,7 @@ __all__ = [
     "owner_of_job",
     "parse",
     "resolve",
+    "resolve_names",
     "suppressions_of",
     "unreachable",
 ]

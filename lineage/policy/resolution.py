@@ -5,7 +5,7 @@ the owner. Specific is what has more literal characters; of two alike, what stan
 file.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -15,7 +15,7 @@ from lineage.names import joined
 from lineage.policy.durations import seconds_of
 from lineage.policy.model import DatasetRule, JobRule, Match, Policy, Suppression
 from lineage.policy.patterns import dataset_of, matcher
-from lineage.states import Tier
+from lineage.states import TIERS, Tier
 
 R = TypeVar("R", DatasetRule, JobRule, Suppression)
 # Whether the pattern is parted, its literal start, the test of the whole text, and the rule.
@@ -53,6 +53,25 @@ def resolve(policy: Policy, namespace: str, name: str) -> Decision:
     if known is None:
         known = index.decisions[key] = _decided(matching)
     return known
+
+
+def resolve_names(policy: Policy, names: Sequence[tuple[str, str]]) -> Decision:
+    """Return the decision for a dataset by all its names; the first one is what it is called.
+
+    Rules that name the dataset outright come before patterns, whichever name they match. Of several
+    tiers that are left the strictest holds.
+    """
+    if len(names) == 1:
+        return resolve(policy, *names[0])
+    index = _index(policy)
+    matched = {id(rule) for name in names for rule in _matching(index.datasets, *name)}
+    rules = [rule for *_, rule in index.datasets if id(rule) in matched]
+    rules.sort(key=lambda rule: dataset_of(rule.match) is None)
+    decisions = [resolve(policy, *name) for name in names]
+    declared = [one for one in decisions if one.is_declared and one.tier]
+    tiers = [one.tier for one in declared or decisions if one.tier]
+    tier = min(tiers, key=TIERS.index, default=None)
+    return msgspec.structs.replace(_decided(tuple(rules)), tier=tier)
 
 
 def _decided(matching: tuple[DatasetRule, ...]) -> Decision:

@@ -9,6 +9,7 @@ from rich.text import Text
 from service.asking import question
 from service.commands.options import AsJson, DataDir
 from service.lint.answer import MOST_FINDINGS, lint
+from service.lint.claims import TIER_TAG
 from service.lint.shapes import Finding, LintAnswer
 from service.settings import read
 from service.terminal import grid, plain, plain_lines, show
@@ -51,10 +52,11 @@ def _names(one: Finding) -> Text:
 def advice(findings: list[Finding]) -> list[str]:
     """What to put into the policy, line by line, as a person copies it."""
     lines = {
-        "aliases": [line for one in findings for line in one.policy],
+        "datasets": [line for one in findings if one.kind == TIER_TAG for line in one.policy],
+        "aliases": [line for one in findings if one.kind != TIER_TAG for line in one.policy],
         "folds": [one.folding_rule for one in findings if one.folding_rule],
     }
-    told = ["", "# into the policy, where they are one:"] if any(lines.values()) else []
+    told = ["", "# into the policy, where they are right:"] if any(lines.values()) else []
     for section, listed in lines.items():
         told += [f"{section}:", *(f"  {line}" for line in listed)] if listed else []
     return told

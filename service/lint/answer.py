@@ -7,6 +7,7 @@ from lineage.name_patterns import NAME_EXPLOSION
 from lineage.names import joined
 from lineage.policy.patterns import dataset_of
 from service.answers.moments import iso
+from service.lint.claims import claims
 from service.lint.estate import MOST_DATASETS, Estate, Named, estate
 from service.lint.families import Family, evidence, families, folding_rule
 from service.lint.lines import alias_line
@@ -54,6 +55,7 @@ def _cuts(found: list[Finding], known: Estate, limit: int) -> list[str]:
 def _findings(reader: Reader, known: Estate) -> Iterator[Finding]:
     of_families = [_of_family(family) for family in families(known)]
     yield from (one for one in of_families if one.kind == NAME_EXPLOSION)
+    yield from claims(reader)
     yield from (_of_twins(found, known) for found in twins(reader, known))
     yield from (one for one in of_families if one.kind != NAME_EXPLOSION)
 

@@ -14,6 +14,17 @@ def alias_line(name: _Name, dataset: _Name) -> str:
     return f"- {{name: {_quoted(joined(*name))}, dataset: {_quoted(joined(*dataset))}}}"
 
 
+def apart_line(name: _Name, dataset: _Name) -> str:
+    """For `aliases:`: two datasets, whatever events say."""
+    both = f"name: {_quoted(joined(*name))}, dataset: {_quoted(joined(*dataset))}"
+    return f"- {{{both}, apart: true}}"
+
+
+def tier_line(dataset: _Name, tier: str) -> str:
+    """For `datasets:`."""
+    return f"- {{match: {_written(pattern_of_both(*dataset))}, tier: {tier}}}"
+
+
 def fold_line(fold: Fold) -> str:
     """For `folds:`."""
     return f"- {{match: {_written(fold.match)}, dataset: {_written(fold.dataset)}}}"

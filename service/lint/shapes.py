@@ -15,7 +15,8 @@ class Finding(msgspec.Struct, frozen=True):
     """Names that look like one dataset, and what would join them.
 
     Attributes:
-        kind: case | scheme | symlink | partitions | name_explosion.
+        kind: case | scheme | symlink | partitions | name_explosion, or of what events cannot
+            decide: claim | tier_tag | owner_facet.
         count: of the names; `names` are the first ones.
         dataset: what they would be called: one of them, or what their names have alike.
         policy: lines for `aliases:` of the policy, for the names that are listed; none where a

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, text
 
 from lineage.keys import key
-from slis.stream.canonical import in_parts
+from slis.stream.parts import in_parts
 
 Check = Mapping[str, Any]
 """A row of `accuracy.schemas.SAID`."""

@@ -17,7 +17,7 @@ from slis.accuracy.reported import REPORTED, whole_writes
 from slis.accuracy.schemas import OWN_TOLD, TOLD
 from slis.stream import staging
 from slis.stream.canonical import settle as settle_names
-from slis.stream.canonical import unsettled
+from slis.stream.claims_catalog import unsettled
 from slis.stream.merge_facts import merge_datasets
 from slis.stream.tell import OF_ALIAS
 

@@ -12,7 +12,8 @@ from slis.evidence.logs import UNREAD, LogFile
 from slis.evidence.plans import TOPIC
 from slis.evidence.rows import Told
 from slis.stream import staging
-from slis.stream.canonical import settle, unsettled
+from slis.stream.canonical import settle
+from slis.stream.claims_catalog import unsettled
 from slis.stream.merge_facts import merge_datasets
 
 _TEXTS_OF_NAMES = "spelling_key dataset_key namespace name partition partition_at is_dataset"

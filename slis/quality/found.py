@@ -9,13 +9,14 @@ from sqlalchemy import Engine
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from lineage.policy.declared import declared_edges
+from lineage.states import OPTIONAL
 from slis import catalog_frames
 from slis.evaluation_input import Position
-from slis.quality import assertions, schema_mismatch, unexpected_source
+from slis.quality import assertions, foreign_claims, schema_mismatch, unexpected_source
 from slis.quality.assertions import failed_assertions
 from slis.quality.defects import defect_states
 from slis.quality.schema_mismatch import schema_mismatches
-from slis.quality.schemas import ASSERTIONS, NEW_SOURCES, VERSIONED_WRITES
+from slis.quality.schemas import ASSERTIONS, NEW_SOURCES, REFUSED_CLAIMS, VERSIONED_WRITES
 from slis.quality.unexpected_source import unexpected_sources
 
 _DAY = timedelta(days=1)
@@ -54,6 +55,18 @@ _SOURCES = f"""
     HAVING min(e.first_seen_at) >= {{since}} AND min(e.runs) > 0
 """  # noqa: S608 - our own words
 
+# Only datasets that the policy holds to something: claims about others are listed by the lint.
+_CLAIMED = f"""
+    SELECT d.canonical_key, c.rule, c.job_namespace, o.namespace, o.name, c.last_landed_at
+    FROM dataset_claim c JOIN dataset n ON n.dataset_key = c.alias_key
+    JOIN dataset d ON d.dataset_key = n.canonical_key AND {_LIVE}
+    JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+        AND (p.is_declared OR p.tier <> '{OPTIONAL}')
+    JOIN dataset o ON o.dataset_key = c.dataset_key
+    WHERE c.is_refused AND c.last_landed_at >= {{since}} AND NOT EXISTS (
+        SELECT 1 FROM dataset_alias a WHERE a.rule = 'policy' AND a.alias_key = c.alias_key)
+"""  # noqa: S608 - our own words
+
 
 def defects_found(
     spark: SparkSession, engine: Engine, policy: Policy, at: Position, instants: DataFrame
@@ -70,12 +83,17 @@ def defects_found(
     declared = ", ".join(f"({up}, {down})" for up, down in {(0, 0), *declared_edges(policy)})
     sources = _SOURCES.format(since=_since(at, unexpected_source.STANDS_DAYS), declared=declared)
     fresh = catalog_frames.read(engine, sources, NEW_SOURCES)
-    if not tested.num_rows and not written.num_rows and not fresh.num_rows:
+    claimed = catalog_frames.read(
+        engine, _CLAIMED.format(since=_since(at, foreign_claims.STANDS_DAYS)), REFUSED_CLAIMS
+    )
+    if not any(table.num_rows for table in (tested, written, fresh, claimed)):
         return ()
     failed = failed_assertions(_few(spark, tested, ASSERTIONS), instants)
     mismatched = schema_mismatches(_few(spark, written, VERSIONED_WRITES), instants)
     unexpected = unexpected_sources(_few(spark, fresh, NEW_SOURCES), instants)
-    return (defect_states(failed.unionByName(mismatched).unionByName(unexpected)).toArrow(),)
+    refused = foreign_claims.foreign_claims(_few(spark, claimed, REFUSED_CLAIMS), instants)
+    defects = failed.unionByName(mismatched).unionByName(unexpected).unionByName(refused)
+    return (defect_states(defects).toArrow(),)
 
 
 def _few(spark: SparkSession, table: pa.Table, columns: str) -> DataFrame:

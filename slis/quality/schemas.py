@@ -20,5 +20,11 @@ NEW_SOURCES = """
     writes_before bigint
 """
 
+# Claims about a dataset that have no effect: `namespace` and `name` are of the other dataset.
+REFUSED_CLAIMS = """
+    dataset_key bigint, rule string, job_namespace string, namespace string, name string,
+    landed_at timestamp
+"""
+
 # What is wrong with a dataset's content: one row per reason.
 DEFECTS = "as_of timestamp, dataset_key bigint, reason string, evidence string"

@@ -12,19 +12,16 @@ _MICROS = 1_000_000
 
 _HAPPENED = """
     SELECT dataset_key, max(last_read_at) AS last_read_at, min(first_read_at) AS first_read_at,
-        max(last_dropped_at) AS last_dropped_at, max(last_started_at) AS last_started_at,
+        max(last_started_at) AS last_started_at,
         sum(writes) AS writes, 0 AS learned_writes
     FROM (
         SELECT dataset_key,
             CASE WHEN direction = 'read' THEN last_event_at END AS last_read_at,
             CASE WHEN direction = 'read' THEN first_event_at END AS first_read_at,
-            CASE WHEN direction = 'write' AND is_dropped = 1 THEN coalesce(completed_at,
-            last_event_at) END
-                AS last_dropped_at,
             CASE WHEN direction = 'write' THEN started_at END AS last_started_at, 0 AS writes
         FROM t_touched
         UNION ALL
-        SELECT dataset_key, NULL, NULL, NULL, NULL, writes FROM t_new_write
+        SELECT dataset_key, NULL, NULL, NULL, writes FROM t_new_write
     ) AS happened GROUP BY dataset_key
 """
 _FAILED = """
@@ -75,6 +72,39 @@ TOUCHED = (
     "SELECT dataset_key FROM t_touched WHERE direction = 'write' UNION SELECT dataset_key FROM "
     "t_new_write"
 )
+# A drop counts if every job namespace that writes the dataset says so; a declared dataset stays.
+_HAS_NO_RIGHT = """
+    EXISTS (SELECT 1 FROM dataset m WHERE m.canonical_key = d.canonical_key AND m.is_declared)
+    OR NOT EXISTS (SELECT 1 FROM dataset m JOIN dataset_producer p
+        ON p.dataset_key = m.dataset_key WHERE m.canonical_key = d.canonical_key)
+    OR EXISTS (SELECT 1 FROM dataset m JOIN dataset_producer p ON p.dataset_key = m.dataset_key
+        WHERE m.canonical_key = d.canonical_key AND p.job_namespace NOT IN (
+            SELECT s.job_namespace FROM dataset n JOIN dataset_claim s
+            ON s.alias_key = n.dataset_key AND s.rule = 'drop'
+            WHERE n.canonical_key = d.canonical_key))
+"""
+_JUDGE_DROPS = f"""
+    UPDATE dataset_claim SET is_refused = (
+        SELECT {_HAS_NO_RIGHT} FROM dataset d WHERE d.dataset_key = dataset_claim.alias_key)
+    WHERE rule = 'drop' AND alias_key IN (
+        SELECT dataset_key FROM dataset WHERE canonical_key IN ({{touched}}))
+"""  # noqa: S608 - our own tables
+_DROPPED = """
+    UPDATE dataset_activity SET last_dropped_at = (
+        SELECT max(c.last_seen_at) FROM dataset d JOIN dataset_claim c
+        ON c.alias_key = d.dataset_key AND c.rule = 'drop' AND NOT c.is_refused
+        WHERE d.canonical_key = dataset_activity.dataset_key)
+    WHERE dataset_key IN ({touched}) AND EXISTS (
+        SELECT 1 FROM dataset d JOIN dataset_claim c ON c.alias_key = d.dataset_key
+        AND c.rule = 'drop' WHERE d.canonical_key = dataset_activity.dataset_key)
+"""
+_BACK = """
+    UPDATE dataset SET retired_at = NULL WHERE canonical_key IN ({touched}) AND EXISTS (
+        SELECT 1 FROM dataset m JOIN dataset_claim c ON c.alias_key = m.dataset_key
+        AND c.rule = 'drop' AND c.is_refused
+        WHERE m.canonical_key = dataset.canonical_key
+        AND dataset.retired_at BETWEEN c.first_seen_at AND c.last_seen_at)
+"""
 _RETIRE = """
     UPDATE dataset SET retired_at = (
         SELECT CASE WHEN a.last_dropped_at > coalesce(a.last_written_at,
@@ -102,7 +132,6 @@ def derive_activity(connection: Connection) -> None:
         {
             "last_read_at": greatest,
             "first_read_at": least,
-            "last_dropped_at": greatest,
             "last_started_at": greatest,
             "writes": added,
         },
@@ -124,5 +153,5 @@ def derive_activity(connection: Connection) -> None:
 
 def renew_last_write(connection: Connection, touched: str) -> None:
     """The newest write of the datasets that `touched` selects, and whether a DROP came after it."""
-    for statement in (_LAST_WRITE, _NEVER_WRITTEN, _RETIRE):
+    for statement in (_LAST_WRITE, _NEVER_WRITTEN, _JUDGE_DROPS, _DROPPED, _BACK, _RETIRE):
         connection.execute(text(statement.format(touched=touched)))

@@ -12,7 +12,8 @@ from lineage.catalog.upsert import newest, upsert
 from lineage.clock import Clock, to_micros
 from slis.stream import staging
 from slis.stream.activity import derive_activity
-from slis.stream.canonical import merge_links, settle, unsettled
+from slis.stream.canonical import settle
+from slis.stream.claims_catalog import merge_claims, merge_drops, unsettled
 from slis.stream.edges import derive_edges
 from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_run_io, merge_runs
 from slis.stream.sql_texts import merge_sql
@@ -108,10 +109,11 @@ def merge(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> 
 def _merge_facts(connection: Connection, landed_at: int) -> None:
     changed = unsettled(connection)
     merge_datasets(connection)
-    merge_links(connection)
+    merge_claims(connection, landed_at)
     settle(connection, changed)
     merge_runs(connection, landed_at)
     merge_run_io(connection, landed_at)
+    merge_drops(connection, landed_at)
     merge_descriptions(connection)
     touch(connection)
     derive_writes(connection, landed_at)

@@ -64,7 +64,11 @@ facets = _table(
     "lifecycle version fields checksum",
     key="spelling_key facets_key",
 )
-link = _table("s_link", "alias_key dataset_key first_seen_at last_seen_at", "rule namespace name")
+link = _table(
+    "s_link",
+    "alias_key dataset_key first_seen_at last_seen_at spelling_key facets_key",
+    "rule namespace name",
+)
 owner = _table("s_owner", "subject_key last_seen_at", "subject owner type")
 assertion = _table(
     "s_assertion",

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from lineage.keys import key
 from lineage.policy import NO_FOLDS, Folding
+from lineage.redaction import redact
 from slis.stream.arrow import clean, records
 from slis.stream.assertions import RESULT, assertions_of
 from slis.stream.spellings import Seen, Spelling, Spellings
@@ -60,7 +61,10 @@ class Unfolded:
                 f"{_OF_FACETS} {span}",
                 [(*told, *seen) for told, seen in self.facets.values()],
             ),
-            "s_link": (f"alias_key dataset_key rule namespace name {span}", self.links),
+            "s_link": (
+                f"alias_key dataset_key rule namespace name {span} spelling_key facets_key",
+                self.links,
+            ),
             "s_owner": ("subject subject_key owner type last_seen_at", self.owners),
             "s_assertion": (
                 f"dataset_key tested_at {' '.join(RESULT)}",
@@ -89,7 +93,7 @@ class Unfolded:
         ]
         # A tag of one column says nothing of its dataset.
         self.tags += [
-            (dataset.dataset_key, clean(tag["key"]), clean(tag["value"] or ""), seen.last)
+            (dataset.dataset_key, clean(tag["key"]), clean(redact(tag["value"] or "")), seen.last)
             for tag in record["tags"] or ()
             if tag and tag["key"] and not tag["field"]
         ]
@@ -116,6 +120,7 @@ class Unfolded:
                 yield (
                     *(alias.dataset_key, dataset.dataset_key, rule),
                     *(alias.dataset_namespace, alias.dataset_name, *seen),
+                    *(record["spelling_key"], record["facets_key"]),
                 )
 
     def _columns(self, record: dict[str, Any], dataset: Spelling, seen: Seen) -> Iterator[Row]:

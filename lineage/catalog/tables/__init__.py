@@ -8,6 +8,7 @@ module names its one writing role.
 
 from lineage.catalog.tables.arrived import batch, event, pipeline_error, reader_cursor
 from lineage.catalog.tables.asked import audit, retirement
+from lineage.catalog.tables.claims import dataset_claim, dataset_producer
 from lineage.catalog.tables.columns import metadata
 from lineage.catalog.tables.described import dataset_assertion, dataset_checksum
 from lineage.catalog.tables.evidence import (
@@ -99,8 +100,10 @@ __all__ = [
     "dataset_alias",
     "dataset_assertion",
     "dataset_checksum",
+    "dataset_claim",
     "dataset_limit",
     "dataset_policy",
+    "dataset_producer",
     "dataset_read",
     "dataset_state",
     "dataset_version",

@@ -3,7 +3,7 @@
 Evaluations write the two ranks of a dataset, with the state or the tier that they are of.
 """
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text, text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text, false, text
 
 from lineage.catalog.ranks import LISTED, NO_TIER, NOT_JUDGED
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
@@ -20,6 +20,8 @@ dataset = Table(
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
     instant("retired_at"),
+    # The policy names it outright: no event moves or retires it. Evaluations write it.
+    Column("is_declared", Boolean, nullable=False, server_default=false()),
     # `lineage.catalog.ranks`: of the gravest of its states, and of its tier.
     Column("state_rank", BigInteger, nullable=False, server_default=str(NOT_JUDGED)),
     Column("tier_rank", BigInteger, nullable=False, server_default=str(NO_TIER)),

@@ -12,7 +12,7 @@ dataset_policy = Table(
     metadata,
     key_column("dataset_key"),
     Column("tier", Text, nullable=False),
-    Column("tier_origin", Text, nullable=False),  # declared | inherited | default
+    Column("tier_origin", Text, nullable=False),  # declared | inherited | tag | default
     Column("tier_reason", Text),
     Column("owner", Text),
     Column("owner_origin", Text),  # policy | facet

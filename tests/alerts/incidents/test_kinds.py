@@ -34,6 +34,7 @@ DOWNSTREAM = {
     "provenance": "",
     "quality": "quality",
     "metadata": "",
+    "claimed": "",
     "ingestion": "",
     "access": "",
 }
@@ -110,6 +111,7 @@ def test_only_waiting_is_never_a_root():
         ("schema_mismatch", "schema_changed", "schema_changed", "schema_changed"),
         ("assertion_failed", "quality", "quality", "quality"),
         ("metadata_missing", "metadata", "metadata", "metadata"),
+        ("foreign_claim", "claimed", "claimed", "claimed"),
         ("late", "slow", "slow", "source_stopped"),
     ],
 )
@@ -122,7 +124,7 @@ def test_the_kind_of_a_reason(reason, kind, standing, of_source):
 
 def test_every_reason_for_bad_has_a_kind():
     """A reason that is added and has no kind here would stop the evaluation of incidents."""
-    for reason in set(REASONS) - {"pipeline_lag", "ingestion_gap"}:
+    for reason in set(REASONS) - {"pipeline_lag", "ingestion_gap", "limit_failed"}:
         assert kind_of(reason, "M1", is_standing=False, is_source=False) in KIND_BY_ID
 
 
@@ -131,7 +133,9 @@ def test_a_read_without_origin_needs_no_reason():
     assert kind_of(None, "M5", is_standing=False, is_source=False) == "provenance"
 
 
-@pytest.mark.parametrize("reason", ["ingestion_gap", "pipeline_lag", None, "moonphase"])
+@pytest.mark.parametrize(
+    "reason", ["ingestion_gap", "pipeline_lag", "limit_failed", None, "moonphase"]
+)
 def test_what_is_no_fault_is_refused(reason):
     """Unknown is not bad; and a word that nobody knows is an error, not a kind by chance."""
     with pytest.raises(ValueError, match="no fault is told by"):

@@ -75,6 +75,7 @@ def test_a_critical_dataset_that_is_bad_pages():
         ("naming_mismatch", False, "page"),
         ("assertion_failed", False, "ticket"),
         ("metadata_missing", False, "ticket"),
+        ("foreign_claim", False, "ticket"),
         ("edge_missing", False, "page"),
         ("schema_mismatch", False, "page"),
         ("silent", False, "page"),

@@ -6,6 +6,24 @@ from alembic import op
 revision = "0002"
 down_revision = "0001"
 
+# Links of the release before hold until their datasets are told of again: each is taken as said
+# by whoever writes the dataset.
+_PRODUCERS = """
+    INSERT INTO dataset_producer (dataset_key, job_namespace, landed_at)
+    SELECT io.dataset_key, substr(r.root_job_namespace, 1, 200), min(io.landed_at)
+    FROM run_io io JOIN run r ON r.run_key = io.run_key
+    WHERE io.direction = 'write' AND coalesce(io.lifecycle, '') NOT IN ('DROP', 'RENAME')
+    GROUP BY io.dataset_key, substr(r.root_job_namespace, 1, 200)
+"""
+_CLAIMS = """
+    INSERT INTO dataset_claim (alias_key, dataset_key, rule, job_namespace, namespace, name,
+        first_seen_at, last_seen_at, landed_at, last_landed_at, is_refused)
+    SELECT a.alias_key, a.dataset_key, a.rule, coalesce(p.job_namespace, ''), a.namespace, a.name,
+        a.first_seen_at, a.last_seen_at, a.first_seen_at, a.last_seen_at, 1 = 0
+    FROM dataset_alias a LEFT JOIN dataset_producer p ON p.dataset_key = a.dataset_key
+    WHERE a.rule IN ('symlink', 'rename')
+"""
+
 
 def upgrade() -> None:
     """Each change works while roles of the release before still run."""
@@ -19,6 +37,37 @@ def upgrade() -> None:
     )
     for table in ("sli_hour", "served_hour"):
         op.create_index(f"{table}_hour", table, ["hour"])
+    op.create_table(
+        "dataset_claim",
+        sa.Column("alias_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("rule", sa.Text(), nullable=False),
+        sa.Column("job_namespace", sa.Text(), nullable=False),
+        sa.Column("namespace", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("first_seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("landed_at", sa.BigInteger(), nullable=False),
+        sa.Column("last_landed_at", sa.BigInteger(), nullable=False),
+        sa.Column("is_refused", sa.Boolean(), nullable=False),
+        sa.PrimaryKeyConstraint("alias_key", "dataset_key", "rule", "job_namespace"),
+    )
+    with op.batch_alter_table("dataset_claim") as batch_op:
+        batch_op.create_index("claim_dataset", ["dataset_key"])
+        batch_op.create_index("claim_refused", ["is_refused", "last_landed_at"])
+    op.create_table(
+        "dataset_producer",
+        sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("job_namespace", sa.Text(), nullable=False),
+        sa.Column("landed_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("dataset_key", "job_namespace"),
+    )
+    with op.batch_alter_table("dataset") as batch_op:
+        batch_op.add_column(
+            sa.Column("is_declared", sa.Boolean(), server_default=sa.false(), nullable=False)
+        )
+    op.execute(_PRODUCERS)
+    op.execute(_CLAIMS)
 
 
 def downgrade() -> None:
@@ -28,3 +77,7 @@ def downgrade() -> None:
     op.drop_table("notification_secret")
     with op.batch_alter_table("incident") as incident:
         incident.drop_column("impact_count")
+    with op.batch_alter_table("dataset") as batch_op:
+        batch_op.drop_column("is_declared")
+    op.drop_table("dataset_producer")
+    op.drop_table("dataset_claim")

@@ -1,0 +1,168 @@
+"""Claims and writers of names, in the catalog."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+
+from sqlalchemy import Connection, text
+
+from lineage.catalog import tables
+from lineage.catalog.upsert import fold_rows, greatest, least, upsert
+from slis.stream.claims import DROP, RENAME, SYMLINK, Claim, Link, Writers
+from slis.stream.parts import in_parts
+
+# The longest prefix of a job namespace that surely fits an index entry of PostgreSQL.
+_BY = "substr(r.root_job_namespace, 1, 200)"
+_NO_DATA = f"('{DROP.upper()}', '{RENAME.upper()}')"
+_LINKS = f"('{SYMLINK}', '{RENAME}')"
+_SAID = f"""
+    SELECT l.alias_key, l.dataset_key, l.rule, coalesce({_BY}, '') AS job_namespace,
+        l.namespace, l.name, l.first_seen_at, l.last_seen_at
+    FROM s_link l
+    LEFT JOIN s_run_io io ON io.spelling_key = l.spelling_key AND io.facets_key = l.facets_key
+    LEFT JOIN s_run r ON r.run_key = io.run_key
+"""  # noqa: S608 - our own columns
+_DROPS = f"""
+    SELECT io.dataset_key AS alias_key, io.dataset_key, '{DROP}' AS rule, {_BY} AS job_namespace,
+        d.namespace, d.name, coalesce(r.completed_at, io.last_event_at) AS first_seen_at,
+        coalesce(r.completed_at, io.last_event_at) AS last_seen_at
+    FROM run_io io JOIN run r ON r.run_key = io.run_key
+    JOIN dataset d ON d.dataset_key = io.dataset_key
+    WHERE io.run_key IN (SELECT run_key FROM s_run_io) AND io.direction = 'write'
+        AND io.lifecycle = '{DROP.upper()}'
+"""  # noqa: S608 - our own columns
+_CLAIMS = """
+    SELECT alias_key, dataset_key, rule, job_namespace, max(namespace) AS namespace,
+        max(name) AS name, min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at,
+        :landed_at AS landed_at, :landed_at AS last_landed_at, 1 = 0 AS is_refused
+    FROM ({said}) AS said GROUP BY alias_key, dataset_key, rule, job_namespace
+"""
+_WRITTEN = f"""
+    SELECT n.dataset_key, {_BY} AS job_namespace, :landed_at AS landed_at
+    FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
+    JOIN s_run r ON r.run_key = io.run_key
+    LEFT JOIN s_facets f ON f.spelling_key = io.spelling_key AND f.facets_key = io.facets_key
+    WHERE io.direction = 'write' AND coalesce(f.lifecycle, '') NOT IN {_NO_DATA}
+    GROUP BY n.dataset_key, {_BY}
+"""  # noqa: S608 - our own columns
+_UNSETTLED = f"""
+    SELECT s.dataset_key FROM ({_SAID}) AS s WHERE NOT EXISTS (
+        SELECT 1 FROM dataset_claim c WHERE c.alias_key = s.alias_key
+        AND c.dataset_key = s.dataset_key AND c.rule = s.rule
+        AND c.job_namespace = s.job_namespace)
+    UNION
+    SELECT n.dataset_key FROM s_name n WHERE n.is_dataset = 1
+    AND NOT EXISTS (SELECT 1 FROM dataset d WHERE d.dataset_key = n.dataset_key)
+    AND {{is_tied}}
+    UNION
+    SELECT n.dataset_key FROM ({_WRITTEN.replace(":landed_at", "0")}) AS n WHERE NOT EXISTS (
+        SELECT 1 FROM dataset_producer p WHERE p.dataset_key = n.dataset_key
+        AND p.job_namespace = n.job_namespace)
+    AND {{is_tied}}
+"""  # noqa: S608 - our own columns
+_IS_TIED = f"""
+    (EXISTS (SELECT 1 FROM dataset_claim c WHERE c.alias_key = n.dataset_key
+        AND c.rule IN {_LINKS})
+    OR EXISTS (SELECT 1 FROM dataset_claim c WHERE c.dataset_key = n.dataset_key
+        AND c.rule IN {_LINKS})
+    OR EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = n.dataset_key
+        AND a.rule = 'policy')
+    OR EXISTS (SELECT 1 FROM dataset_alias a WHERE a.dataset_key = n.dataset_key
+        AND a.rule = 'policy'))
+"""  # noqa: S608 - words of ours
+_SEEN_AGAIN = """
+    SELECT l.alias_key, l.dataset_key, l.rule, min(l.first_seen_at) AS first_seen_at,
+        max(l.last_seen_at) AS last_seen_at, max(a.namespace) AS namespace, max(a.name) AS name
+    FROM s_link l JOIN dataset_alias a ON a.alias_key = l.alias_key
+        AND a.dataset_key = l.dataset_key AND a.rule = l.rule
+    GROUP BY l.alias_key, l.dataset_key, l.rule
+"""
+_SEEN = {"first_seen_at": least, "last_seen_at": greatest}
+
+
+def unsettled(connection: Connection) -> set[int]:
+    """Return the names whose component the batch changes.
+
+    To be asked before `merge_claims` and before datasets are merged.
+    """
+    return set(connection.scalars(text(_UNSETTLED.format(is_tied=_IS_TIED))))
+
+
+def merge_claims(connection: Connection, landed_at: int) -> None:
+    """Merge who writes which name, and what is claimed of names."""
+    given = {"landed_at": landed_at}
+    upsert(connection, tables.dataset_producer, _WRITTEN, {"landed_at": least}, given=given)
+    _merge(connection, _SAID, landed_at)
+    upsert(connection, tables.dataset_alias, _SEEN_AGAIN, _SEEN, keeps="namespace name")
+
+
+def merge_drops(connection: Connection, landed_at: int) -> None:
+    """Merge who said that a dataset was dropped; after runs and what they wrote."""
+    _merge(connection, _DROPS, landed_at)
+
+
+def _merge(connection: Connection, said: str, landed_at: int) -> None:
+    upsert(
+        connection,
+        tables.dataset_claim,
+        _CLAIMS.format(said=said),
+        {**_SEEN, "landed_at": least, "last_landed_at": greatest},
+        keeps="namespace name is_refused",
+        given={"landed_at": landed_at},
+    )
+
+
+def claims_of(connection: Connection, names: Iterable[int]) -> dict[Link, Claim]:
+    """Return the links that are claimed of these names, whether they hold or not."""
+    found: defaultdict[Link, list[tuple[str, int]]] = defaultdict(list)
+    for row in in_parts(connection, _CLAIMED, names):
+        link = Link(row.alias_key, row.dataset_key, row.rule)
+        found[link].append((row.job_namespace, row.landed_at))
+    return {
+        link: Claim(frozenset(by for by, _ in said), min(at for _, at in said))
+        for link, said in found.items()
+    }
+
+
+_CLAIMED = f"""
+    SELECT alias_key, dataset_key, rule, job_namespace, landed_at FROM dataset_claim
+    WHERE rule IN {_LINKS} AND alias_key IN :keys
+"""  # noqa: S608 - words of ours
+
+
+def writers_of(connection: Connection, names: Iterable[int]) -> Writers:
+    """Return who writes these names, and which of them the policy declares."""
+    by_name: defaultdict[int, set[str]] = defaultdict(set)
+    keys = list(names)
+    for row in in_parts(connection, _PRODUCERS, keys):
+        by_name[row.dataset_key].add(row.job_namespace)
+    declared = {row.dataset_key for row in in_parts(connection, _DECLARED, keys)}
+    return Writers(by_name, declared)
+
+
+_PRODUCERS = "SELECT dataset_key, job_namespace FROM dataset_producer WHERE dataset_key IN :keys"
+_DECLARED = "SELECT dataset_key FROM dataset WHERE is_declared AND dataset_key IN :keys"
+
+
+def keep_holding(connection: Connection, claimed: Iterable[Link], holds: AbstractSet[Link]) -> None:
+    """Write which links hold: those are in `dataset_alias`, and answers go by them."""
+    rows = [{**link._asdict(), "refused": link not in holds} for link in claimed]
+    if not rows:
+        return
+    connection.execute(text(_MARK), rows)
+    if refused := [row for row in rows if row["refused"]]:
+        connection.execute(text(_UNLINK), refused)
+    held = in_parts(connection, _HELD, {link.alias_key for link in holds})
+    named = [dict(row._mapping) for row in held]  # noqa: SLF001 - its public name
+    fold_rows(connection, tables.dataset_alias, named, _SEEN)
+
+
+_THIS = "alias_key = :alias_key AND dataset_key = :dataset_key AND rule = :rule"
+_MARK = f"UPDATE dataset_claim SET is_refused = :refused WHERE {_THIS}"  # noqa: S608
+_UNLINK = f"DELETE FROM dataset_alias WHERE {_THIS}"  # noqa: S608
+_HELD = f"""
+    SELECT alias_key, dataset_key, rule, max(namespace) AS namespace, max(name) AS name,
+        min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at
+    FROM dataset_claim WHERE alias_key IN :keys AND rule IN {_LINKS} AND NOT is_refused
+    GROUP BY alias_key, dataset_key, rule
+"""  # noqa: S608 - our own columns

@@ -1,0 +1,228 @@
+"""What others claim of a dataset's names: it moves, retires and hides nothing of the dataset."""
+
+import pytest
+from spools import CANONICAL, WRITES, rows, run_event
+
+from lineage.policy import DEFAULT, parse
+from slis.evaluation import evaluate
+from slis.policy_names import renew_names
+from slis.retirement import retire_unused
+
+_MINE = {"namespace": "s3://lake", "name": "mart/revenue"}
+_DECLARED = parse("datasets: [{match: s3://lake/mart/revenue, tier: critical}]")
+_REFUSED = "SELECT rule, job_namespace, name FROM dataset_claim WHERE is_refused ORDER BY 1, 2"
+
+
+def _symlink(namespace, name):
+    return {"symlinks": {"identifiers": [{"namespace": namespace, "name": name, "type": "TABLE"}]}}
+
+
+def _renamed(namespace, name):
+    before = {"namespace": namespace, "name": name}
+    change = {"lifecycleStateChange": "RENAME", "previousIdentifier": before}
+    return {"lifecycleStateChange": change}
+
+
+_DROP = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
+
+
+def _event(at, by, namespace, name, facets=None, *, side="outputs"):  # noqa: PLR0913
+    event = run_event("COMPLETE", at, run=f"{by}-{at.isoformat()}", job="job")
+    event["job"]["namespace"] = by
+    event[side] = [{"namespace": namespace, "name": name, "facets": facets or {}}]
+    return event
+
+
+def _declare(catalog, policy, at):
+    renew_names(catalog, policy, at)
+
+
+@pytest.fixture(params=["before", "after"])
+def attacked(request, lander, catalog, at):
+    """Lands somebody's claims about a dataset that `shop` writes, before its writes or after."""
+
+    def land(*claims, policy=DEFAULT):  # noqa: ANN002
+        _declare(catalog, policy, at(7))
+        own = [_event(at(8 + hour), "shop", **_MINE) for hour in range(2)]
+        batches = [claims, own] if request.param == "before" else [own, claims]
+        for batch in batches:
+            lander.land(*batch)
+
+    return land
+
+
+@pytest.mark.parametrize("policy", [DEFAULT, _DECLARED])
+@pytest.mark.parametrize(
+    ("namespace", "name", "facets"),
+    [
+        ("s3://evil", "b", _symlink("s3://lake", "mart/revenue")),
+        ("s3://evil", "b", _symlink("s3a://lake/", "/mart/revenue/dt=2026-11-21")),
+        ("s3://lake", "mart/a", _symlink("s3://lake", "mart/revenue")),
+        ("s3://evil", "b", _renamed("s3://lake", "mart/revenue")),
+        ("s3://lake", "mart/zzz", _renamed("s3n://lake", "mart/revenue/")),
+    ],
+)
+def test_a_claim_of_somebody_else_moves_nothing(  # noqa: PLR0913, PLR0917
+    attacked, catalog, at, policy, namespace, name, facets
+):
+    attacked(_event(at(9, 30), "evil", namespace, name, facets), policy=policy)
+
+    assert rows(catalog, CANONICAL) == sorted([(name, name), ("mart/revenue", "mart/revenue")])
+    assert [row for row in rows(catalog, WRITES) if row[0] == "mart/revenue"] == [
+        ("mart/revenue", f"shop-{at(8).isoformat()}"),
+        ("mart/revenue", f"shop-{at(9).isoformat()}"),
+    ]
+    [(_, by, claimed)] = rows(catalog, _REFUSED)
+    assert (by, claimed) == ("evil", "mart/revenue")
+
+
+def test_two_claims_through_a_free_name_join_no_two_datasets(lander, catalog, at):
+    """A third name that both datasets are said to have would join them."""
+    free = _symlink("hive://ms:9083", "mart.revenue")
+    lander.land(_event(at(8), "shop", "s3://lake", "mart/revenue", free))
+    lander.land(_event(at(7), "evil", "s3://evil", "b", free))
+
+    assert rows(catalog, CANONICAL) == [("b", "b"), ("mart/revenue", "mart/revenue")]
+    held = "SELECT d.name FROM dataset_alias a JOIN dataset d ON d.dataset_key = a.dataset_key"
+    assert rows(catalog, held) == [("mart/revenue",)]
+
+
+def test_a_claim_made_by_a_writer_of_one_side_only_is_refused(attacked, catalog, at):
+    """Writing the dataset once gives nobody a right over it."""
+    attacked(
+        _event(at(9, 10), "evil", **_MINE),
+        _event(at(9, 20), "evil", "s3://evil", "b", _symlink("s3://lake", "mart/revenue")),
+        _event(at(9, 30), "evil", **_MINE, facets=_symlink("s3://evil", "b")),
+        _event(at(9, 40), "evil", **_MINE, facets=_DROP),
+    )
+
+    assert rows(catalog, CANONICAL) == [("b", "b"), ("mart/revenue", "mart/revenue")]
+    retired = "SELECT name FROM dataset WHERE retired_at IS NOT NULL AND name <> 'b'"
+    assert rows(catalog, retired) == []
+
+
+def test_both_writers_may_say_that_their_names_are_one(lander, catalog, at):
+    """Trino writes the table's name and Spark its path; each reports the other as a symlink."""
+    lander.land(
+        _event(at(8), "spark", "s3://wh", "t", _symlink("trino://host", "db.t")),
+        _event(at(9), "trino", "trino://host", "db.t", _symlink("s3://wh", "t")),
+    )
+    assert rows(catalog, CANONICAL) == [("db.t", "db.t"), ("t", "t")]
+
+    lander.land(
+        _event(at(10), "trino", "s3://wh", "t", _symlink("trino://host", "db.t"), side="inputs")
+    )
+    assert rows(catalog, CANONICAL) in (
+        [("db.t", "t"), ("t", "t")],
+        [("db.t", "db.t"), ("t", "db.t")],
+    )
+
+
+@pytest.mark.parametrize("reader", ["trino", "spark", "dbt"])
+def test_a_metastore_name_that_nobody_writes_is_another_name_of_the_path(
+    lander, catalog, at, reader
+):
+    """Spark reports its table's name in the metastore; others read the table by that name."""
+    lander.land(_event(at(7), reader, "hive://ms:9083", "db.t", side="inputs"))
+    lander.land(_event(at(8), "spark", "s3://wh", "t", _symlink("hive://ms:9083", "db.t")))
+
+    assert rows(catalog, CANONICAL) == [("db.t", "t"), ("t", "t")]
+
+
+@pytest.mark.parametrize("by", ["evil", "shop"])
+def test_no_event_drops_a_declared_dataset(attacked, catalog, at, by):
+    attacked(_event(at(10), by, **_MINE, facets=_DROP), policy=_DECLARED)
+
+    assert rows(catalog, "SELECT name FROM dataset WHERE retired_at IS NOT NULL") == []
+    assert rows(catalog, _REFUSED) == [("drop", by, "mart/revenue")]
+
+
+@pytest.mark.parametrize(("by", "is_dropped"), [("evil", False), ("shop", True)])
+def test_an_undeclared_dataset_is_dropped_by_its_own_writer_alone(
+    attacked, catalog, at, by, is_dropped
+):
+    attacked(_event(at(10), by, **_MINE, facets=_DROP))
+
+    retired = rows(catalog, "SELECT name FROM dataset WHERE retired_at IS NOT NULL")
+    assert bool(retired) is is_dropped
+    assert bool(rows(catalog, _REFUSED)) is not is_dropped
+
+
+def test_a_dataset_that_the_policy_declares_later_is_its_own_again(lander, catalog, at):
+    """Dropped by its writer, then declared: it is expected from then on."""
+    lander.land(_event(at(8), "shop", **_MINE))
+    lander.land(_event(at(9), "shop", **_MINE, facets=_DROP))
+    assert rows(catalog, "SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL") == [(1,)]
+
+    _declare(catalog, _DECLARED, at(10))
+    retire_unused(catalog, _DECLARED, at(11))
+
+    assert rows(catalog, "SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL") == [(0,)]
+
+
+def test_a_rename_by_the_writer_moves_an_undeclared_dataset_only(lander, catalog, at):
+    lander.land(_event(at(8), "shop", **_MINE))
+    lander.land(
+        _event(at(9), "shop", "s3://lake", "mart/new", _renamed("s3://lake", "mart/revenue"))
+    )
+    assert rows(catalog, CANONICAL) == [("mart/new", "mart/new"), ("mart/revenue", "mart/new")]
+
+    _declare(catalog, _DECLARED, at(10))
+
+    assert rows(catalog, CANONICAL) == [
+        ("mart/new", "mart/new"),
+        ("mart/revenue", "mart/revenue"),
+    ]
+
+
+def test_the_policy_still_joins_what_no_event_may(lander, catalog, at):
+    lander.land(_event(at(8), "shop", **_MINE))
+    lander.land(_event(at(9), "evil", "s3://copy", "b"))
+
+    joined = parse("aliases: [{name: s3://copy/b, dataset: s3://lake/mart/revenue}]")
+    _declare(catalog, joined, at(10))
+
+    assert rows(catalog, CANONICAL) == [("b", "mart/revenue"), ("mart/revenue", "mart/revenue")]
+
+
+@pytest.mark.parametrize(
+    ("facets", "name", "said"),
+    [
+        (_symlink("s3://lake", "mart/revenue"), "b", "is another name of s3://evil b"),
+        (_renamed("s3://lake", "mart/revenue"), "b", "was renamed to s3://evil b"),
+    ],
+)
+def test_a_claim_about_a_declared_dataset_is_a_fact_of_the_dataset(  # noqa: PLR0913, PLR0917
+    spark, lander, catalog, at, facets, name, said
+):
+    """One fact, and so one ticket, however often and by how many jobs it is claimed."""
+    _declare(catalog, _DECLARED, at(7))
+    lander.land(_event(at(8), "shop", **_MINE))
+    lander.land(*(_event(at(9, n), "evil", "s3://evil", name, facets) for n in range(3)))
+
+    evaluate(spark, catalog, _DECLARED, at(12, 1))
+
+    states = """
+        SELECT d.name, s.reason, s.evidence FROM dataset_state s
+        JOIN dataset d ON d.dataset_key = s.dataset_key WHERE s.sli = 'facts'
+    """
+    [(dataset, reason, evidence)] = rows(catalog, states)
+    assert (dataset, reason) == ("mart/revenue", "foreign_claim")
+    assert evidence.startswith(f"job namespace evil reports that the dataset {said}, last ")
+    assert evidence.endswith("; the claim has no effect")
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_claims_about_optional_datasets_are_no_flood_of_tickets(spark, lander, catalog, at, number):
+    lander.land(*(_event(at(8), "shop", "s3://lake", f"x{n}") for n in range(number + 1)))
+    lander.land(
+        *(
+            _event(at(9, n), "evil", "s3://evil", f"y{n}", _symlink("s3://lake", f"x{n}"))
+            for n in range(number + 1)
+        )
+    )
+
+    evaluate(spark, catalog, DEFAULT, at(12, 1))
+
+    assert rows(catalog, "SELECT count(*) FROM dataset_claim WHERE is_refused") == [(number + 1,)]
+    assert rows(catalog, "SELECT * FROM dataset_state WHERE sli = 'facts'") == []
