@@ -17,7 +17,8 @@ _NO_DATA = f"('{DROP.upper()}', '{RENAME.upper()}')"
 _LINKS = f"('{SYMLINK}', '{RENAME}')"
 _SAID = f"""
     SELECT l.alias_key, l.dataset_key, l.rule, coalesce({_BY}, '') AS job_namespace,
-        l.namespace, l.name, l.first_seen_at, l.last_seen_at
+        l.namespace, l.name, coalesce(io.first_event_at, l.first_seen_at) AS first_seen_at,
+        coalesce(io.last_event_at, l.last_seen_at) AS last_seen_at
     FROM s_link l
     LEFT JOIN s_run_io io ON io.spelling_key = l.spelling_key AND io.facets_key = l.facets_key
     LEFT JOIN s_run r ON r.run_key = io.run_key
