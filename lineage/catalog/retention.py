@@ -106,6 +106,9 @@ RULES: Final[dict[str, Rule]] = {
     "dataset_alias": Rule(
         "write_days", f"last_seen_at < :before AND (rule = '{FOLD}' OR {_of_gone('dataset_alias')})"
     ),
+    "dataset_producer": Rule("write_days", _of_gone("dataset_producer")),
+    # A claim holds, or is rejected, for as long as the dataset that it is about is known.
+    "dataset_claim": Rule("write_days", f"last_seen_at < :before AND {_of_gone('dataset_claim')}"),
     "dataset_version": Rule("write_days", _SEEN),
     "dataset_checksum": Rule("write_days", _SEEN),
     "dataset_assertion": Rule(
