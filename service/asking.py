@@ -8,6 +8,7 @@ from typing import Protocol
 import msgspec
 
 from lineage.catalog.reader import (
+    STATEMENT_SECONDS,
     NoCatalogError,
     Reader,
     UnreachableCatalogError,
@@ -72,8 +73,12 @@ def question(
     clock: Clock = system_clock,
     sight: Sight = EVERYTHING,
     live: Live | None = None,
+    *,
+    seconds: float = STATEMENT_SECONDS,
 ) -> Iterator[Question]:
     """A question to the catalog of these settings, by one who may see so much.
+
+    A statement may take `seconds` of a PostgreSQL.
 
     Raises:
         NoDataError: there is none yet; the text says how to come by one.
@@ -81,7 +86,7 @@ def question(
     """
     now = clock()
     try:
-        with open_reader(settings.catalog) as reader:
+        with open_reader(settings.catalog, seconds=seconds) as reader:
             stale = settings.stale_evaluation_seconds
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
             shown = sight.without(hidden_keys(reader, sight))

@@ -13,9 +13,11 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog.engine import open_catalog
-from lineage.catalog.reader import NoCatalogError, open_reader
+from lineage.catalog.reader import NoCatalogError, UnreachableCatalogError, open_reader
 
 EVERY_SECONDS = 1.0
+_STATEMENT_SECONDS = 60.0  # of what looks at a whole estate
+_MOST_CONNECTIONS = 4
 log = structlog.get_logger(__name__)
 
 Work = Callable[[Engine], None]
@@ -61,14 +63,16 @@ class Bookkeeper:
             try:
                 if engine := self._opened():
                     work(engine)
-            except SQLAlchemyError as error:
+            except (SQLAlchemyError, UnreachableCatalogError) as error:
                 log.warning("catalog_unavailable", work=_name(work), error=str(error)[:200])
             except Exception:  # the edge of a thread: logged, and carried on
                 log.exception("bookkeeping_failed", work=_name(work))
 
     def _opened(self) -> Engine | None:
         if self._engine is None and is_there(self._url):
-            self._engine = open_catalog(self._url)
+            self._engine = open_catalog(
+                self._url, seconds=_STATEMENT_SECONDS, most=_MOST_CONNECTIONS
+            )
         return self._engine
 
 

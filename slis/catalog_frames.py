@@ -14,6 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 from sqlalchemy import Engine
 
+from lineage.catalog.engine import STATEMENT_SECONDS
+from lineage.catalog.postgres import PARAMETERS
 from lineage.clock import EARLIEST_MICROS, LAST_EVENT_MICROS, LATEST_MICROS
 
 # As values of Python, all rows of a large catalog at once would take 300 MiB.
@@ -89,7 +91,11 @@ def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
 
 
 def _from_postgresql(engine: Engine, query: str) -> pa.Table:
-    url = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    limits = {name: str(value) for name, value in PARAMETERS.items()}
+    limits["options"] = f"-c statement_timeout={int(STATEMENT_SECONDS * 1000)}"
+    own = engine.url.set(drivername="postgresql")
+    limited = own.update_query_dict({n: v for n, v in limits.items() if n not in own.query})
+    url = limited.render_as_string(hide_password=False)
     with (
         adbc_driver_postgresql.dbapi.connect(url) as connection,
         connection.cursor() as cursor,

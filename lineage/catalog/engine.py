@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 
 BUSY_TIMEOUT_SECONDS = 10
+# A merge of 25,000 events, or the wait for another's turn, takes minutes on a busy machine.
+STATEMENT_SECONDS = 600.0
+MOST_CONNECTIONS = 15
 # A pipeline that vanished in its turn, with its machine, keeps the next one waiting no longer.
 GONE_SECONDS = 60
 _CACHE_KIB = 65_536
@@ -23,15 +28,40 @@ def catalog_url(data_dir: Path) -> str:
     return f"sqlite:///{data_dir / 'catalog.db'}"
 
 
-def open_catalog(url: str) -> Engine:
+def open_catalog(
+    url: str, *, seconds: float = STATEMENT_SECONDS, most: int = MOST_CONNECTIONS
+) -> Engine:
     """An engine whose SQLite transactions take the write lock when `writing` begins them.
 
     Reads of SQLite see the last commit and never wait: the journal is a WAL.
+
+    Args:
+        url: of the catalog.
+        seconds: for which a PostgreSQL may work at one statement, or say nothing.
+        most: connections to it at once.
     """
-    engine = create_engine(url)
-    if engine.dialect.name == "sqlite":
+    if make_url(url).get_backend_name() == "sqlite":
+        engine = create_engine(url)
         event.listen(engine, "connect", _configure_sqlite)
+        return engine
+    kept = min(most, 5)
+    engine = create_engine(
+        url,
+        pool_pre_ping=True,  # after a failover each connection of before is dead
+        pool_size=kept,
+        max_overflow=most - kept,
+        pool_timeout=seconds,
+    )
+    event.listen(engine, "do_connect", partial(_connect_postgres, seconds=seconds))
     return engine
+
+
+def _connect_postgres(
+    _dialect: object, _record: object, _given: object, parameters: dict[str, Any], *, seconds: float
+) -> object:
+    from lineage.catalog.postgres import connect  # noqa: PLC0415 - only where a PostgreSQL is
+
+    return connect("", seconds, **parameters)
 
 
 def _configure_sqlite(connection, _record) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
@@ -84,6 +114,10 @@ def migrate(engine: Engine) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with writing(engine) as connection:
         if engine.dialect.name == "postgresql":
+            # An index over a year of rows takes as long as it takes.
+            connection.connection.dbapi_connection.limit(None)  # type: ignore[union-attr]
             connection.exec_driver_sql(_LOCK, (_MIGRATION,))
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+    if engine.dialect.name == "postgresql":
+        engine.dispose()  # and with it the connection that has no limit

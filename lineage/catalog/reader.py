@@ -7,16 +7,21 @@ may take. So questions are SQL that SQLite and PostgreSQL both understand, with 
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+if TYPE_CHECKING:
+    from lineage.catalog.postgres import Connections
+
 Row = tuple[Any, ...]
 Values = Mapping[str, Any]
+STATEMENT_SECONDS: Final = 15.0
 _SQLITE = "sqlite:///"
 _KEYS = "IN (:keys)"
+_kept: "dict[str, Connections]" = {}  # of this process, by URL
 _PARAMETER = re.compile(r"(?<!:):([a-z_][a-z_0-9]*)")
 
 
@@ -86,12 +91,15 @@ class _PostgresReader:
         self._connection = connection
 
     def rows(self, sql: str, values: Values | None = None) -> list[Row]:
+        from psycopg import OperationalError  # noqa: PLC0415 - as above
         from psycopg.errors import UndefinedTable  # noqa: PLC0415 - as above
 
         try:
             cursor = self._connection.execute(_percent_style(sql), values or {})
         except UndefinedTable as error:
             raise NoCatalogError(str(error)) from error
+        except OperationalError as error:  # gone, silent, or slower than a statement may be
+            raise UnreachableCatalogError(str(error).partition("\n")[0]) from error
         return list(cursor.fetchall())
 
     def columns(self, sql: str, width: int, values: Values | None = None) -> list[list[Any]]:
@@ -112,8 +120,12 @@ def _percent_style(sql: str) -> str:
 
 
 @contextmanager
-def open_reader(url: str) -> Iterator[Reader]:
+def open_reader(url: str, *, seconds: float = STATEMENT_SECONDS) -> Iterator[Reader]:
     """A reader of the catalog at this URL (as `lineage.catalog.engine.open_catalog` takes it).
+
+    Args:
+        url: of the catalog.
+        seconds: for which a PostgreSQL may work at one statement, or say nothing.
 
     Raises:
         NoCatalogError: no file is there; or, at the first read, no tables.
@@ -123,8 +135,19 @@ def open_reader(url: str) -> Iterator[Reader]:
         with _sqlite(Path(url.removeprefix(_SQLITE))) as reader:
             yield reader
     else:
-        with _postgres(url) as reader:
+        with _postgres(url, seconds) as reader:
             yield reader
+
+
+def keep_connections(url: str, most: int) -> None:
+    """Have this process keep its connections to a PostgreSQL catalog, `most` at once.
+
+    A process that asks once has no use for that.
+    """
+    if not url.startswith(_SQLITE):
+        from lineage.catalog.postgres import Connections  # noqa: PLC0415 - as `_postgres`
+
+        _kept[url] = Connections(_libpq(url), most)
 
 
 @contextmanager
@@ -142,17 +165,26 @@ def _sqlite(path: Path) -> Iterator[Reader]:
 
 
 @contextmanager
-def _postgres(url: str) -> Iterator[Reader]:
-    import psycopg  # noqa: PLC0415 - 0.2 s that only a PostgreSQL catalog shall cost
+def _postgres(url: str, seconds: float) -> Iterator[Reader]:
+    # 0.2 s that only a PostgreSQL catalog shall cost.
+    from psycopg import OperationalError  # noqa: PLC0415
 
-    try:
-        opened = psycopg.connect(re.sub(r"^postgresql\+\w+:", "postgresql:", url))
-    except psycopg.OperationalError as error:
-        raise UnreachableCatalogError(str(error).partition("\n")[0]) from error
-    with opened as connection:
-        connection.read_only = True
-        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    from lineage.catalog.postgres import Connections  # noqa: PLC0415
+
+    kept = _kept.get(url)
+    connections = kept or Connections(_libpq(url), 1)
+    with ExitStack() as held:
+        if kept is None:
+            held.callback(connections.close)
+        try:
+            connection = held.enter_context(connections.taken(seconds))
+        except OperationalError as error:
+            raise UnreachableCatalogError(str(error).partition("\n")[0]) from error
         yield _PostgresReader(connection)
+
+
+def _libpq(url: str) -> str:
+    return re.sub(r"^postgresql\+\w+:", "postgresql:", url)
 
 
 def rows_for(

@@ -19,6 +19,7 @@ from lineage.live.snapshot import NOTHING, Snapshot
 OLDEST_SECONDS: Final = 5.0
 EVERY_SECONDS: Final = 1.0
 _SHARE: Final = 0.2  # of the time: an answer takes longer beside it
+_READ_SECONDS: Final = 60.0  # a statement over all edges, on a busy server
 _OLDEST_WITHOUT_NEED: Final = 4.0  # the next may take longer than the last
 log = structlog.get_logger(__name__)
 
@@ -67,7 +68,7 @@ class LiveLineage:
         began, found = self._monotonic(), None
         before = NOTHING if self._held is None else self._held[1]
         try:
-            with open_reader(self._url) as reader:
+            with open_reader(self._url, seconds=_READ_SECONDS) as reader:
                 found = read_snapshot(reader, before)
         except Exception:
             log.warning("lineage_not_read", exc_info=True)

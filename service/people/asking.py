@@ -24,6 +24,7 @@ from service import errors
 from service.settings import Settings
 
 WAIT_SECONDS = 5.0
+_STATEMENT_SECONDS = 10.0
 _POLL_SECONDS = 0.1
 _ANSWER = "SELECT done_at, answer FROM incident_command WHERE id = :number"
 
@@ -41,7 +42,7 @@ class Outcome(msgspec.Struct, frozen=True):
 @contextmanager
 def acting(settings: Settings) -> Iterator[Connection]:
     """One write transaction of a catalog that is there."""
-    engine = open_catalog(settings.catalog)
+    engine = open_catalog(settings.catalog, seconds=_STATEMENT_SECONDS, most=1)
     try:
         with writing(engine) as connection:
             yield connection

@@ -1,0 +1,161 @@
+"""Connections to a PostgreSQL catalog, none of which waits without end.
+
+A server whose machine is gone, or behind a firewall that drops packets, says nothing at all. libpq
+would wait for as long as the kernel does: from two minutes to two hours.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import psycopg
+from psycopg import IsolationLevel
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
+
+CONNECT_SECONDS: Final = 5
+# For libpq: how long a connection is believed in that answers nothing, not even its kernel.
+PARAMETERS: Final[dict[str, int]] = {
+    "connect_timeout": CONNECT_SECONDS,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,  # milliseconds
+}
+_PING_SECONDS: Final = 2.0
+_GRACE_SECONDS: Final = 2.0  # in which the server ends a statement by itself
+
+
+class LimitedConnection(psycopg.Connection[Any]):
+    """A connection that waits for each answer of the server for `seconds` at most.
+
+    Attributes:
+        seconds: None waits without end.
+    """
+
+    seconds: float | None = CONNECT_SECONDS
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:  # noqa: ANN401 - psycopg's generators
+        """Consume one exchange with the server.
+
+        Raises:
+            psycopg.OperationalError: no answer in time; the connection is closed.
+        """
+        if timeout is not None or self.seconds is None:
+            return super().wait(gen, interval, timeout)
+        try:
+            return super().wait(gen, interval, self.seconds + _GRACE_SECONDS)
+        except psycopg.errors._WaitTimeout as error:  # noqa: SLF001 - psycopg has no public name
+            self.pgconn.finish()
+            message = f"the server has not answered for {self.seconds:g} s"
+            raise psycopg.OperationalError(message) from error
+
+    def limit(self, seconds: float | None) -> None:
+        """Have the server end a statement after `seconds`, and wait no longer for its answer."""
+        self.seconds = seconds
+        milliseconds = 0 if seconds is None else int(seconds * 1000)
+        self.execute(f"SET statement_timeout = {milliseconds}")
+
+
+def connect(url: str, seconds: float | None, **given: Any) -> LimitedConnection:  # noqa: ANN401 - psycopg's
+    """Connect; each statement may take so long.
+
+    Args:
+        url: of libpq; what it says of timeouts counts.
+        seconds: None is without a limit.
+        given: more of libpq's parameters.
+
+    Raises:
+        psycopg.OperationalError: nothing answers in `CONNECT_SECONDS`, or not as a PostgreSQL.
+    """
+    own = {**conninfo_to_dict(url), **given}
+    missing: dict[str, Any] = {n: value for n, value in PARAMETERS.items() if n not in own}
+    made = LimitedConnection.connect(url, **missing, **given)
+    try:
+        made.limit(seconds)
+        made.commit()
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+class Connections:
+    """Connections of one process for reading: kept for the next one who asks, at most `most`.
+
+    After a failure to connect nobody tries again for a second: who asks meanwhile hears of it at
+    once, and no thread is held.
+    """
+
+    def __init__(self, url: str, most: int, wait_seconds: float = CONNECT_SECONDS) -> None:
+        self._url = url
+        self._wait_seconds = wait_seconds
+        self._room = threading.BoundedSemaphore(most)
+        self._idle: deque[LimitedConnection] = deque()
+        self._failed: tuple[float, str] = (0.0, "")
+
+    @contextmanager
+    def taken(self, seconds: float) -> Iterator[LimitedConnection]:
+        """A connection that answers, for one transaction.
+
+        Raises:
+            psycopg.OperationalError: there is none.
+        """
+        if not self._room.acquire(timeout=self._wait_seconds):
+            raise psycopg.OperationalError("all connections of this process are in use")
+        try:
+            connection = self._answering() or self._connected(seconds)
+            connection.limit(seconds)
+            try:
+                yield connection
+            finally:
+                self._put_back(connection)
+        finally:
+            self._room.release()
+
+    def close(self) -> None:
+        """Close what nobody uses."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def _answering(self) -> LimitedConnection | None:
+        """One that is idle and whose server still answers: after a failover, none is."""
+        while self._idle:
+            connection = self._idle.pop()
+            try:
+                connection.seconds = _PING_SECONDS
+                connection.execute("SELECT 1")
+                connection.rollback()
+            except psycopg.Error:
+                connection.close()
+                self.close()  # the others were made before it, or with it
+            else:
+                return connection
+        return None
+
+    def _connected(self, seconds: float) -> LimitedConnection:
+        at, reason = self._failed
+        if time.monotonic() < at + 1 and reason:
+            raise psycopg.OperationalError(reason)
+        try:
+            connection = connect(self._url, seconds)
+        except psycopg.OperationalError as error:
+            self._failed = time.monotonic(), str(error)
+            raise
+        connection.read_only = True
+        connection.isolation_level = IsolationLevel.REPEATABLE_READ
+        return connection
+
+    def _put_back(self, connection: LimitedConnection) -> None:
+        try:
+            connection.rollback()
+        except psycopg.Error:
+            connection.close()
+        if connection.info.transaction_status == TransactionStatus.IDLE:
+            self._idle.append(connection)
+        else:
+            connection.close()

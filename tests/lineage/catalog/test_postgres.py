@@ -1,0 +1,146 @@
+"""A PostgreSQL that says nothing, hands over or is slow holds up nobody without end."""
+
+import psycopg
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+
+from lineage.catalog import reader as readers
+from lineage.catalog.engine import open_catalog
+from lineage.catalog.postgres import PARAMETERS, Connections, connect
+from lineage.catalog.reader import UnreachableCatalogError, keep_connections, open_reader
+from tests.lineage.catalog.proxy import proxied
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+def proxy(postgres_server):
+    """Before a server that answers."""
+    with proxied(postgres_server.url) as found:
+        yield found
+
+
+@pytest.fixture
+def kept(proxy, monkeypatch):
+    """The proxy's URL, of which this process keeps two connections."""
+    monkeypatch.setattr(readers, "_kept", {})
+    keep_connections(proxy.url, 2)
+    return proxy.url
+
+
+def one(url, seconds=0.5):
+    """What `SELECT 1` gives."""
+    with open_reader(url, seconds=seconds) as reader:
+        return reader.rows("SELECT 1")
+
+
+def libpq(url):
+    """As libpq reads it."""
+    return url.replace("postgresql+psycopg:", "postgresql:")
+
+
+def test_a_silent_server_is_unreachable_in_the_middle_of_a_question(kept, proxy):
+    """Mutant: without a limit the thread waits for the kernel's two hours."""
+    with open_reader(kept, seconds=0.5) as reader:
+        assert reader.rows("SELECT 1") == [(1,)]
+        proxy.stall()
+        with pytest.raises(UnreachableCatalogError, match=r"not answered for 0\.5 s"):
+            reader.rows("SELECT 2")
+
+
+def test_a_silent_server_is_unreachable_for_who_comes_next(kept, proxy):
+    """The kept connection is found silent, a new one is not made; who comes after hears at once."""
+    assert one(kept) == [(1,)]
+    proxy.stall()
+    for _ in range(3):
+        with pytest.raises(UnreachableCatalogError):
+            one(kept)
+
+    proxy.resume()
+
+    assert _until_reachable(kept) == [(1,)]
+
+
+def test_a_silent_server_is_unreachable_for_a_command(proxy):
+    """A process that keeps no connection; what is connected to takes the connection in."""
+    proxy.stall()
+
+    with pytest.raises(UnreachableCatalogError, match="timeout"):
+        one(proxy.url)
+
+
+def test_after_a_failover_the_next_question_is_answered(kept, proxy):
+    """Every connection of before is dead, and nobody hears of it."""
+    with open_reader(kept) as first, open_reader(kept) as second:
+        assert first.rows("SELECT 1") == second.rows("SELECT 1")
+    proxy.cut()
+
+    assert one(kept) == [(1,)]
+
+
+def test_after_a_failover_the_next_transaction_succeeds(proxy):
+    """Each pooled connection used to fail once."""
+    engine = open_catalog(proxy.url)
+    with engine.connect() as connection:
+        connection.execute(text("SELECT 1"))
+    proxy.cut()
+
+    with engine.connect() as connection:
+        assert connection.scalar(text("SELECT 1")) == 1
+    engine.dispose()
+
+
+def test_a_writer_does_not_wait_for_a_silent_server(proxy):
+    """An error that ends its turn; the next one connects anew."""
+    engine = open_catalog(proxy.url, seconds=0.5)
+    with engine.connect() as connection:
+        connection.execute(text("SELECT 1"))
+        proxy.stall()
+        with pytest.raises(OperationalError, match="not answered"):
+            connection.execute(text("SELECT 2"))
+    proxy.resume()
+    with engine.connect() as connection:
+        assert connection.scalar(text("SELECT 1")) == 1
+    engine.dispose()
+
+
+def test_a_statement_that_takes_too_long_is_ended_by_the_server(proxy):
+    """The server works no longer at what nobody waits for."""
+    with (
+        pytest.raises(UnreachableCatalogError, match="statement timeout"),
+        open_reader(proxy.url, seconds=0.3) as reader,
+    ):
+        reader.rows("SELECT pg_sleep(60)")
+
+
+def test_connections_of_a_process_are_bounded(proxy):
+    """The third waits for one of two, and is told when there is none."""
+    connections = Connections(libpq(proxy.url), 2, wait_seconds=0.1)
+    with connections.taken(5) as first, connections.taken(5) as second:
+        assert first is not second
+        with pytest.raises(psycopg.OperationalError, match="in use"), connections.taken(5):
+            pass
+    with connections.taken(5) as again:
+        assert again in {first, second}
+    connections.close()
+
+
+def test_libpq_is_told_to_give_a_dead_server_up(proxy):
+    """What the URL says itself counts."""
+    own = f"{libpq(proxy.url)}?keepalives_idle=7"
+    with connect(own, 5) as connection:
+        told = connection.info.get_parameters()
+
+    wanted = {name: str(value) for name, value in PARAMETERS.items()} | {"keepalives_idle": "7"}
+    assert {name: told.get(name, "1") for name in wanted} == wanted
+
+
+def _until_reachable(url):
+    """After a failure nobody tries for a second."""
+    for _ in range(200):
+        try:
+            return one(url, seconds=5)
+        except UnreachableCatalogError:
+            continue
+    return None
