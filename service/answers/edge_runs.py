@@ -10,6 +10,7 @@ from service.access.sight import EVERYTHING, Sight
 from service.answers.moments import iso, iso_of
 from service.answers.past_shapes import EdgeRun, Touched
 from service.answers.runs import settings_of
+from service.answers.seen import seen
 
 Edge = tuple[int, int]  # upstream key, downstream key
 
@@ -45,6 +46,11 @@ SELECT r.root_run_id, d.canonical_key, io.direction, MAX(io.dataset_version), MA
 FROM run r JOIN run_io io ON io.run_key = r.run_key JOIN dataset d ON d.dataset_key = io.dataset_key
 WHERE r.root_run_id IN (:keys) AND io.first_event_at <= :at
 GROUP BY r.root_run_id, d.canonical_key, io.direction
+"""
+_HIDDEN = """
+SELECT DISTINCT r.root_run_id FROM run r JOIN run_io io ON io.run_key = r.run_key
+JOIN dataset d ON d.dataset_key = io.dataset_key
+WHERE r.root_run_id IN (:keys) AND NOT ({seen})
 """
 
 
@@ -94,19 +100,29 @@ def _told(
     ends_of = sorted({down for _, down in newest})
     latest: dict[int, int | None] = dict(rows_for(reader, _LATEST, ends_of, {"at": at}))
     touched = {(row[0], row[1], row[2]): Touched(*row[3:]) for row in named}
+    hidden = _hidden_roots(reader, roots, sight)
     runs = {}
     for (up, down), (written_at, root) in newest.items():
         if root in told:
             ends = touched.get((root, up, "read")), touched.get((root, down, "write"))
             again_at = latest.get(down) or 0
             run = _run(told[root], (written_at, again_at), *ends)
-            # Settings may name what is not to be seen.
-            runs[up, down] = run if sight.is_whole else _without_settings(run)
+            runs[up, down] = run if sight.is_whole else _cut(run, is_named=root not in hidden)
     return runs
 
 
-def _without_settings(run: EdgeRun) -> EdgeRun:
-    return msgspec.structs.replace(run, spark_conf={}, parameters={})
+def _cut(run: EdgeRun, *, is_named: bool) -> EdgeRun:
+    """The run without what may name what is not to be seen: its settings, and its own name."""
+    name = run.job_name if is_named else None
+    return msgspec.structs.replace(run, job_name=name, spark_conf={}, parameters={})
+
+
+def _hidden_roots(reader: Reader, roots: list[str], sight: Sight) -> set[str]:
+    """Those of these root runs that touched what may not be seen."""
+    if sight.is_whole:
+        return set()
+    condition, names = seen(reader, sight)
+    return {row[0] for row in rows_for(reader, _HIDDEN.format(seen=condition), roots, names)}
 
 
 def _run(

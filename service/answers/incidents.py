@@ -1,6 +1,6 @@
 """Incidents, and one of them with its members and all that happened to it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from lineage.catalog.ranks import NO_TIER, TIER, rank_of
 from lineage.catalog.reader import Reader, Row, rows_for
@@ -54,6 +54,15 @@ _ONE = f"SELECT {_COLUMNS} FROM incident i WHERE i.incident_id = :id"  # noqa: S
 _NAMESPACES = """
 SELECT DISTINCT m.incident_id, d.namespace, d.dataset_key, m.steps = 0 FROM incident_member m
 JOIN dataset d ON d.dataset_key = m.dataset_key WHERE m.incident_id IN (:keys)
+"""
+# A job is called after what it makes: where its failed run touched what may not be seen, the root
+# may not be seen either.
+_OF_ROOT_JOBS = """
+SELECT DISTINCT m.incident_id, d.namespace, d.dataset_key FROM incident_member m
+JOIN incident i ON i.incident_id = m.incident_id AND i.root_entity = 'job'
+JOIN run r ON r.run_id = m.run_id JOIN run_io io ON io.run_key = r.run_key
+JOIN dataset d ON d.dataset_key = io.dataset_key
+WHERE m.incident_id IN (:keys) AND m.steps = 0
 """
 _TOUCHED = """
 SELECT d.namespace, d.dataset_key FROM incident_member m
@@ -173,14 +182,16 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
         cuts.append(f"{len(impacted):,} affected datasets")
     cuts += [f"{MOST_STEPS:,} steps"] if len(steps) > MOST_STEPS else []
     reasons = [f"the first {' and '.join(cuts)} are listed"] if cuts else []
-    reasons += [UNSEEN] if _hides(reader, number, sight) else []
+    is_whole = not _hides(reader, number, sight)
+    reasons += [] if is_whole else [UNSEEN]
     return IncidentDetail(
         incident=_row(rows[0], is_root_seen=roots[number]),
-        evidence=rows[0][18] if roots[number] else "",
+        # Words that may name any of its datasets.
+        evidence=rows[0][18] if roots[number] and is_whole else "",
         members=[_member(row, sight) for row in members[:MOST_MEMBERS]],
         impacted=[IncidentImpacted(*row) for row in impacted[:MOST_MEMBERS]],
         is_impacted_partial=is_list_short or len(impacted) > MOST_MEMBERS,
-        steps=[IncidentStep(row[0], iso_of(row[1]), *row[2:]) for row in steps[:MOST_STEPS]],
+        steps=[_step(row, is_whole=is_whole) for row in steps[:MOST_STEPS]],
         partial=bool(reasons),
         partial_reason="; ".join(reasons) or None,
     )
@@ -200,22 +211,30 @@ def _hides(reader: Reader, number: str, sight: Sight) -> bool:
     """Whether it has datasets that may not be seen."""
     if sight.is_whole:
         return False
-    return not all(sight.sees(*row) for row in reader.rows(_TOUCHED, {"id": number}))
+    touched = [*reader.rows(_TOUCHED, {"id": number})]
+    touched += [row[1:] for row in rows_for(reader, _OF_ROOT_JOBS, [number])]
+    return not all(sight.sees(*row) for row in touched)
 
 
 def _seen(reader: Reader, rows: Sequence[Row], sight: Sight) -> dict[str, bool]:
     """Incidents of which something may be seen; whether their root is."""
     if sight.is_whole:
         return dict.fromkeys((row[0] for row in rows), True)
-    found: dict[str, bool] = {}
-    for number, namespace, key, is_root in _namespaces(reader, rows):
-        if sight.sees(namespace, key):
-            found[number] = found.get(number, False) or bool(is_root)
-    return found
+    members = _namespaces(reader, rows)
+    found = {number for number, namespace, key, _ in members if sight.sees(namespace, key)}
+    roots = [row[:3] for row in members if row[3]]
+    touched = [*roots, *rows_for(reader, _OF_ROOT_JOBS, found)]
+    hidden = {number for number, namespace, key in touched if not sight.sees(namespace, key)}
+    return {number: number in {one for one, *_ in roots} - hidden for number in found}
 
 
-def _namespaces(reader: Reader, rows: Sequence[Row]) -> Iterable[Row]:
+def _namespaces(reader: Reader, rows: Sequence[Row]) -> list[Row]:
     return rows_for(reader, _NAMESPACES, (row[0] for row in rows))
+
+
+def _step(row: Row, *, is_whole: bool) -> IncidentStep:
+    revision, at, what, reason, by = row
+    return IncidentStep(revision, iso_of(at), what, reason if is_whole else "", by)
 
 
 def _row(row: Row, *, is_root_seen: bool) -> IncidentRow:

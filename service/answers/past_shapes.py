@@ -19,7 +19,7 @@ class EdgeRun(msgspec.Struct, frozen=True):
 
     root_run_id: str
     job_namespace: str
-    job_name: str
+    job_name: str | None  # null: the run touched what the token may not see
     status: str
     started_at: Instant | None
     written_at: Instant

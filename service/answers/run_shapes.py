@@ -10,7 +10,7 @@ class RunSummary(msgspec.Struct, frozen=True):
 
     run_id: str
     job_namespace: str
-    job_name: str
+    job_name: str | None  # null: the run touched what the token may not see
     status: str
     started_at: Instant | None
     finished_at: Instant | None
@@ -35,14 +35,14 @@ class RunDetail(msgspec.Struct, frozen=True):
 
     run_id: str
     job_namespace: str
-    job_name: str
+    job_name: str | None  # null: the run touched what the token may not see
     status: str
     started_at: Instant | None
     finished_at: Instant | None
     duration_seconds: float | None
     root_run_id: str
     root_job_namespace: str
-    root_job_name: str
+    root_job_name: str | None
     parent_run_id: str | None
     processing_type: str | None
     integration: str | None
@@ -87,7 +87,7 @@ class RecentRun(msgspec.Struct, frozen=True):
 
     run_id: str
     job_namespace: str
-    job_name: str
+    job_name: str | None  # null: the run touched what the token may not see
     status: str
     direction: str
     started_at: Instant | None

@@ -33,6 +33,8 @@ _TEXTS = (
     *("adapter_version", "job_version", "code_version", "code_url", "code_path", "code_tag"),
     "code_branch",
 )
+# What is called after what a run makes, as its job is.
+_NAMING = ("root_job_name", "job_version", "code_url", "code_path", "code_tag", "code_branch")
 _DETAIL = f"""
 SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters
 FROM run WHERE run_id = :run_id ORDER BY first_event_at, run_key
@@ -51,7 +53,7 @@ SELECT io.run_key, COUNT(*) {_OF_RUNS} WHERE io.run_key IN (:keys) AND NOT ({{se
 GROUP BY io.run_key
 """
 _LAST = f"""
-SELECT {_SUMMARY} FROM run WHERE run_key = (
+SELECT {_SUMMARY}, run_key FROM run WHERE run_key = (
   SELECT io.run_key FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
   WHERE d.canonical_key = :key AND io.direction = 'write'
   ORDER BY io.last_event_at DESC, io.run_key LIMIT 1)
@@ -77,7 +79,8 @@ def run(reader: Reader, run_id: str, sight: Sight = EVERYTHING) -> RunAnswer:
     """Every run of this id: two jobs that share one are two runs.
 
     Who may not see all sees the runs that touched what they may, under their application's name:
-    Spark names a job after what it writes, and an error message may name anything.
+    Spark names a job after what it writes, and an error message may name anything. A run that
+    touched what they may not see has no name at all: most jobs are called after what they make.
 
     Raises:
         UnknownRunError: none was ever seen.
@@ -94,10 +97,18 @@ def run(reader: Reader, run_id: str, sight: Sight = EVERYTHING) -> RunAnswer:
     shown = [row for row in rows if sight.is_whole or row[9] in by_run]
     if not shown:
         raise UnknownRunError(_unknown(run_id))
-    hidden: dict[int, int] = dict(rows_for(reader, _HIDDEN.format(seen=condition), keys, names))
+    hidden = hidden_of(reader, keys, sight)
     reason = f"only the first {_MOST_IO} datasets are listed" if len(listed) > _MOST_IO else None
     runs = [_detail(row, by_run.get(row[9], []), hidden.get(row[9], 0), sight) for row in shown]
     return RunAnswer(runs, reason is not None, reason)
+
+
+def hidden_of(reader: Reader, keys: list[int], sight: Sight) -> dict[int, int]:
+    """Return how many datasets each of these runs touched that may not be seen; 0 is left out."""
+    if sight.is_whole:
+        return {}
+    condition, names = seen(reader, sight)
+    return dict(rows_for(reader, _HIDDEN.format(seen=condition), keys, names))
 
 
 def _unknown(run_id: str) -> str:
@@ -107,7 +118,10 @@ def _unknown(run_id: str) -> str:
 def last_run(reader: Reader, dataset_key: int, sight: Sight = EVERYTHING) -> RunSummary | None:
     """The newest run that named this dataset as its output, whether or not it succeeded."""
     rows = reader.rows(_LAST, {"key": dataset_key})
-    return RunSummary(**_summary(rows[0], sight)) if rows else None
+    if not rows:
+        return None
+    (row,) = rows
+    return RunSummary(**_summary(row, sight, is_cut=bool(hidden_of(reader, [row[9]], sight))))
 
 
 def recent_runs(
@@ -131,20 +145,21 @@ def recent_runs(
         values |= dict(zip(("seen_at", "run_key"), behind, strict=True))
     rows = reader.rows(_RECENT.format(behind="" if behind is None else _BEHIND), values)
     is_cut = len(rows) > limit
+    hidden = hidden_of(reader, [row[-1] for row in rows[:limit]], sight)
     return RecentRuns(
         dataset_namespace=namespace,
         dataset=name,
-        runs=[_recent(row, sight) for row in rows[:limit]],
+        runs=[_recent(row, sight, is_cut=row[-1] in hidden) for row in rows[:limit]],
         partial=is_cut,
         partial_reason=f"{limit:,} are shown; there are older ones" if is_cut else None,
         next_cursor=cursor_of(question, rows[limit - 1][-2:]) if is_cut else None,
     )
 
 
-def _recent(row: Row, sight: Sight) -> RecentRun:
+def _recent(row: Row, sight: Sight, *, is_cut: bool) -> RecentRun:
     directions, landed_at, inputs, outputs, evidence, producer, adapter_version = row[9:-2]
     return RecentRun(
-        **_summary(row, sight),
+        **_summary(row, sight, is_cut=is_cut),
         direction=directions,
         first_event_at=iso_of(row[3]),
         last_event_at=iso_of(row[7]),
@@ -157,14 +172,15 @@ def _recent(row: Row, sight: Sight) -> RecentRun:
     )
 
 
-def _summary(row: Row, sight: Sight) -> dict[str, Any]:
+def _summary(row: Row, sight: Sight, *, is_cut: bool) -> dict[str, Any]:
+    """Fields of a summary; `is_cut`: the run touched what may not be seen."""
     run_id, job_namespace, job_name, first_event, started, completed, failed, _, root = row[:9]
     finished = completed if failed is None else max(failed, completed or failed)
     start = first_event if started is None else started
     return {
         "run_id": run_id,
         "job_namespace": job_namespace,
-        "job_name": job_name if sight.is_whole else root,
+        "job_name": None if is_cut else job_name if sight.is_whole else root,
         "status": run_state(started_at=started, completed_at=completed, failed_at=failed),
         "started_at": iso(start),
         "finished_at": iso(finished),
@@ -174,10 +190,12 @@ def _summary(row: Row, sight: Sight) -> dict[str, Any]:
 
 def _detail(row: Row, datasets: list[RunIo], hidden: int, sight: Sight) -> RunDetail:
     *texts, nominal_start_at, spark_conf, parameters = row[10:]
-    told = {**_summary(row, sight), **dict(zip(_TEXTS, texts, strict=True))}
+    told = {**_summary(row, sight, is_cut=bool(hidden)), **dict(zip(_TEXTS, texts, strict=True))}
     if not sight.is_whole:
         # Texts that may name what is not to be seen.
         told["error_message"] = spark_conf = parameters = None
+    if hidden:
+        told |= dict.fromkeys(_NAMING)
     return RunDetail(
         **told,
         nominal_start_at=iso(nominal_start_at),

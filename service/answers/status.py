@@ -1,11 +1,19 @@
 """How Lineward itself is: its roles, what waits, what was refused, and how datasets stand."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from lineage.catalog.reader import NoCatalogError, UnreachableCatalogError, open_reader
+from lineage.catalog.noted import POLICY_IN_FORCE
+from lineage.catalog.reader import (
+    NoCatalogError,
+    Reader,
+    UnreachableCatalogError,
+    open_reader,
+)
 from lineage.clock import to_micros
 from service.answers.datasets import counts_by_state
 from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
@@ -15,6 +23,11 @@ from service.occupancy import is_held
 from service.settings import Settings
 from service.spool import LAST_SEQ, first, reading
 
+if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait for
+    from lineage.policy.file import Standing
+
+_SERVICE = "service"
+_POLICIES = f"SELECT name, value FROM meta WHERE name LIKE '{POLICY_IN_FORCE}%'"  # noqa: S608 - a constant
 _ALIVE_MICROS = 5_000_000  # the collector beats each second
 
 
@@ -39,6 +52,19 @@ class SpoolStatus(msgspec.Struct, frozen=True):
     rejected: int
 
 
+class RolePolicy(msgspec.Struct, frozen=True):
+    """By which policy a role goes.
+
+    Attributes:
+        hash: of the policy in force; null: there is none, and the role does nothing that needs one.
+        error: why the policy file as it is now is rejected; null when it is in force.
+    """
+
+    role: str
+    hash: str | None
+    error: str | None
+
+
 class Status(msgspec.Struct, frozen=True):
     """The answer of `lineward status` and `/api/v1/status`."""
 
@@ -54,6 +80,7 @@ class Status(msgspec.Struct, frozen=True):
     stale: bool
     pipeline_errors: int | None
     datasets: dict[str, int] | None  # by state
+    policies: list[RolePolicy]  # of service and pipeline, as far as they said so
     partial: bool
     partial_reason: str | None
 
@@ -64,11 +91,21 @@ class _Catalog(msgspec.Struct, frozen=True):
     last_batch: int | None
     errors: int
     datasets: dict[str, int] | None
+    policies: dict[str, RolePolicy]
 
 
-def status(settings: Settings, now: datetime, *, count_datasets: bool = True) -> Status:
-    """What can be said; what is not there yet is null, and `partial_reason` says so."""
-    spool = _spool(settings.spool, now)
+def status(
+    settings: Settings,
+    now: datetime,
+    *,
+    count_datasets: bool = True,
+    own_policy: "Standing | None" = None,
+) -> Status:
+    """What can be said; what is not there yet is null, and `partial_reason` says so.
+
+    `own_policy`: of the service that asks, which knows better than the catalog.
+    """
+    spool = spool_status(settings.spool, now)
     catalog = _catalog(settings, now, count_datasets=count_datasets)
     up, roles = roles_of(settings.data_dir)
     missing = [name for name, part in (("spool", spool), ("catalog", catalog)) if part is None]
@@ -86,9 +123,31 @@ def status(settings: Settings, now: datetime, *, count_datasets: bool = True) ->
         stale=evaluated.stale,
         pipeline_errors=catalog.errors if catalog else None,
         datasets=catalog.datasets if catalog else None,
+        policies=status_policies(own_policy, catalog.policies if catalog else None),
         partial=bool(missing),
         partial_reason=f"there is no {' and no '.join(missing)} yet" if missing else None,
     )
+
+
+def status_policies(
+    own: "Standing | None", noted: Mapping[str, RolePolicy] | None = None
+) -> list[RolePolicy]:
+    """Return by which policy each role goes: `own` of this service, the others as noted."""
+    found = dict(noted or {})
+    if own is not None:
+        found[_SERVICE] = RolePolicy(_SERVICE, own.hash, own.error)
+    return [found[role] for role in sorted(found)]
+
+
+def policies_noted(reader: Reader) -> dict[str, RolePolicy]:
+    """Return what each role noted of its policy."""
+    rows = reader.rows(_POLICIES)
+    noted = ((name.removeprefix(POLICY_IN_FORCE), value) for name, value in rows)
+    return {role: _role_policy(role, value) for role, value in noted}
+
+
+def _role_policy(role: str, noted: str) -> RolePolicy:
+    return msgspec.convert({"role": role, **msgspec.json.decode(noted)}, RolePolicy)
 
 
 def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Catalog | None:
@@ -103,6 +162,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
                 last_batch=reader.rows("SELECT MAX(landed_at) FROM batch")[0][0],
                 errors=reader.rows("SELECT COUNT(*) FROM pipeline_error")[0][0],
                 datasets=counts_by_state(reader, evaluated) if count_datasets else None,
+                policies=policies_noted(reader),
             )
     except NoCatalogError:
         return None
@@ -110,7 +170,8 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
         raise unreachable(error) from error
 
 
-def _spool(path: Path, now: datetime) -> SpoolStatus | None:
+def spool_status(path: Path, now: datetime) -> SpoolStatus | None:
+    """Return what the spool beside us holds; None without one."""
     with reading(path) as spool:
         if spool is None:
             return None

@@ -135,7 +135,13 @@ def _pipeline(status: Status) -> list[str]:
     """What keeps the figures from being of now."""
     collector = status.collector
     silent = collector is not None and not collector.alive
-    return ["the collector does not beat: events may be lost"] if silent else []
+    said = ["the collector does not beat: events may be lost"] if silent else []
+    rejected = [one for one in status.policies if one.error]
+    return said + [
+        f"the policy file is rejected, {'an older one is' if one.hash else 'none is'} in force"
+        f" ({one.role})"
+        for one in rejected
+    ]
 
 
 def _counted(number: int, one: str, many: str | None = None) -> list[str]:

@@ -1,0 +1,209 @@
+"""Every way that the API has, asked with a token that may see one namespace.
+
+All that belongs to the other namespace is called `zebra` or `vault`: no answer says either word.
+"""
+
+import re
+from typing import Any
+
+import pytest
+from sqlalchemy import Table, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.keys import key
+from tests.service import shop
+from tests.service.access.estate import Estate
+
+VAULT = "s3://vault"
+RUN = "0195f1c2-7f8e-7000-8000-00000000beef"
+_WORD = re.compile(r"zebra|vault", re.IGNORECASE)
+_CORE = "dataset=core/orders&dataset_namespace=s3://shop"
+_RAW = "dataset=raw/orders&dataset_namespace=s3://shop"
+_AROUND = [_CORE, f"{_CORE}&depth=10", _RAW, f"{_RAW}&depth=10", "dataset=mart/daily"]
+_GUESSED = ["dataset=salaries", "dataset=zebra/salaries", f"dataset=x&dataset_namespace={VAULT}"]
+_INCIDENTS = ["inc-hidden-root", "inc-hidden-job", "inc-hidden-member", "inc-nobody"]
+# Every way with a GET; the words behind it are asked one after the other.
+_ASKED: dict[str, list[str]] = {
+    "/": [""],
+    "/datasets": ["", "?find=zeb", "?owner=zebra-team", "?state=bad", "?tier=critical"],
+    "/dataset": [f"?{one}" for one in (_CORE, _RAW, *_GUESSED)],
+    "/incidents": ["", "?all=true"],
+    "/incidents/{incident_id:str}": [f"/incidents/{one}" for one in _INCIDENTS],
+    "/runs/{run_id:str}": [f"/runs/{one}" for one in (RUN, shop.RUN_ID)],
+    "/runs/{first:str}/diff/{second:str}": [f"/runs/{RUN}/diff/{shop.RUN_ID}"],
+    "/login": [""],
+    "/api/v1/datasets": ["", "?contains=zeb", "?owner=zebra-team", "?limit=1", "?state=bad"],
+    "/api/v1/dataset": [f"?{one}" for one in (_CORE, _RAW, *_GUESSED)],
+    "/api/v1/why": [f"?{one}" for one in (_CORE, _RAW, *_GUESSED)],
+    "/api/v1/history": [f"?{_CORE}"],
+    "/api/v1/lineage": [
+        *(f"?{one}" for one in (*_AROUND, *_GUESSED)),
+        *(f"?{one}&at=2026-11-21T00:00:00Z" for one in _AROUND),
+        *("?nodeId=job:jobs:etl", "?nodeId=dataset:s3://shop:core/orders&depth=5"),
+        *("?nodeId=job:jobs:zebra_job", f"?nodeId=dataset:{VAULT}:zebra/salaries"),
+    ],
+    "/api/v1/impact": [f"?{one}" for one in (_CORE, _RAW, *_GUESSED)],
+    "/api/v1/graph/nodes": [f"?{one}" for one in (*_AROUND, *_GUESSED)],
+    "/api/v1/graph/edges": [f"?{one}" for one in (*_AROUND, *_GUESSED)],
+    "/api/v1/runs": [f"?{one}" for one in (_CORE, _RAW, *_GUESSED)],
+    "/api/v1/runs/{run_id:str}": [f"/api/v1/runs/{one}" for one in (RUN, shop.RUN_ID)],
+    "/api/v1/diff": [f"?first={RUN}&second={shop.RUN_ID}", "?job=zebra_job", "?job=etl"],
+    "/api/v1/incidents": ["", "?all=true", "?limit=1"],
+    "/api/v1/incidents/{incident_id:str}": [f"/api/v1/incidents/{one}" for one in _INCIDENTS],
+    "/api/v1/slis": [""],
+    "/api/v1/status": [""],
+    "/api/v1/suppressions": ["", "?ended=true"],
+    "/api/v1/audit": [""],
+    "/api/v1/actions": [""],
+    "/livez": [""],
+    "/readyz": [""],
+    "/runbooks": [""],
+    "/runbooks/{name:str}": ["/runbooks/access"],
+    "/schema": [""],
+    "/schema/openapi.json": [""],
+}
+
+
+@pytest.fixture
+def hidden(estate: Estate) -> Estate:
+    """A job that reads the shop's and writes the vault's, and incidents across both."""
+    _fill(estate)
+    return estate
+
+
+def _fill(estate: Estate) -> None:
+    shop.add_dataset(estate.catalog, VAULT, "zebra/salaries")
+    vault = key(VAULT, "zebra/salaries")
+    raw, core, mart = (shop.dataset_key(name) for name in (shop.RAW, shop.CORE, shop.MART))
+    job = {"job_namespace": "jobs", "job_name": "zebra_job"}
+    seen = {"first_seen_at": shop.at(0), "last_seen_at": shop.at(3), "runs": 3}
+    edges = [(raw, vault), (vault, core)]
+    texts = ("error_message", "code_url", "code_path", "code_tag", "code_branch", "job_version")
+    of_run = {
+        **(shop.run_row() | job | dict.fromkeys(texts, "https://zebra/vault")),
+        "run_key": 99,
+        "run_id": RUN,
+        "root_run_id": RUN,
+        "root_job_name": "zebra_job",
+        "spark_conf": '{"zebra":"vault"}',
+        "parameters": '{"vault":"zebra"}',
+    }
+    ios = [(99, raw, "read"), (99, vault, "write"), (99, core, "write")]
+    with writing(estate.catalog) as connection:
+
+        def add(table: Table, *rows: dict[str, Any]) -> None:
+            connection.execute(insert(table), list(rows))
+
+        ends = [{"upstream_key": up, "downstream_key": down} for up, down in edges]
+        add(tables.edge, *({**one, "job_key": 77, **job, **seen} for one in ends))
+        add(tables.run, of_run)
+        add(tables.run_io, *(shop.io_row(*one) for one in ios))
+        add(tables.incident, *(_incident(*one) for one in _ROOTS))
+        for number, members in {
+            "inc-hidden-root": [(vault, 0, None), (core, 1, vault)],
+            "inc-hidden-job": [(core, 0, None)],
+            "inc-hidden-member": [(raw, 0, None), (vault, 1, raw), (mart, 2, vault)],
+        }.items():
+            add(tables.incident_member, *(_member(number, *one) for one in members))
+            add(tables.incident_event, *(_event(number, revision) for revision in (1, 2)))
+            impact = {"incident_id": number, "hops": 1}
+            add(tables.incident_impact, *(impact | {"dataset_key": one} for one in (vault, mart)))
+
+
+_ROOTS = [
+    ("inc-hidden-root", "dataset", VAULT, "zebra/salaries"),
+    ("inc-hidden-job", "job", "jobs", "zebra_job"),
+    ("inc-hidden-member", "dataset", "s3://shop", shop.RAW),
+]
+
+
+def _incident(number: str, entity: str, namespace: str, name: str) -> dict[str, Any]:
+    texts = dict.fromkeys(("life", "because", "evidence", "correlation_id"), "zebra in the vault")
+    flags = dict.fromkeys(("is_bridged", "is_flapping", "is_frozen"), False)
+    root = {"root_entity": entity, "root_key": 1, "root_kind": "failed"}
+    return {
+        **(texts | flags | root),
+        "incident_id": number,
+        "state": "open",
+        "revision": 1,
+        "is_remembered": True,
+        "what": f"{name} failed",
+        "root_namespace": namespace,
+        "root_name": name,
+        "severity": "page",
+        "score": 1.0,
+        "owner": f"{name.partition('/')[0]}-team",
+        "onset": shop.at(1),
+        "seen_at": shop.at(2),
+        "opened_at": shop.at(1),
+        "diagnosis": '{"zebra":"vault"}',
+    }
+
+
+def _member(number: str, dataset: int, steps: int, by: int | None) -> dict[str, Any]:
+    named = {"incident_id": number, "dataset_key": dataset, "kind": "failed", "steps": steps}
+    at = {"onset": shop.at(1), "joined_at": shop.at(1), "run_id": RUN, "job_key": 77}
+    return {**named, **at, "explained_by": by, "relays": "[]"}
+
+
+def _event(number: str, revision: int) -> dict[str, Any]:
+    told = {"what": "opened", "reason": "the zebra left the vault", "by": None, "detail": "{}"}
+    return {"incident_id": number, "revision": revision, "at": shop.at(revision), **told}
+
+
+def _paths(estate: Estate) -> set[str]:
+    routes = estate.client.app.routes  # type: ignore[attr-defined]
+    found = {route.path for route in routes if "GET" in getattr(route, "methods", ())}
+    return {path for path in found if "schema/" not in path or path == "/schema/openapi.json"}
+
+
+def test_every_way_that_there_is_is_asked(hidden):
+    """A new handler is asked too, or this fails."""
+    assert _paths(hidden) == set(_ASKED)
+
+
+@pytest.mark.parametrize("path", sorted(_ASKED))
+def test_no_answer_and_no_header_names_what_is_hidden(hidden, path):
+    """Nor does the same answer once more, told by its tag; what was asked for is left out."""
+    for words in _ASKED[path]:
+        asked = words if words.startswith("/") else path + words
+        for headers in ({}, {"If-None-Match": '"zzz"'}, {"Accept": "text/html"}):
+            answer = hidden.get(asked, "shop", **headers)
+            assert answer.status_code < 500, asked
+            told = answer.text + str(dict(answer.headers))
+            for echoed in re.findall(r"[=/]([^=&?]+)", asked):
+                told = told.replace(echoed, "").replace(echoed.rpartition("/")[2], "")
+            assert not _WORD.search(told), (asked, told)
+
+
+def test_whoever_may_see_all_is_told_all_of_it(hidden):
+    """Mutant of the test above: the words are there to be found."""
+    found = {
+        path: bool(_WORD.search(hidden.get(path, "boss").text))
+        for path in (
+            *("/api/v1/datasets", f"/api/v1/runs/{RUN}", f"/api/v1/runs?{_RAW}", "/incidents"),
+            *(f"/api/v1/incidents/{one}" for one in _INCIDENTS[:3]),
+        )
+    }
+    assert set(found.values()) == {True}, found
+
+
+def test_what_may_be_seen_of_an_incident_across_both_is_told(hidden):
+    """Its datasets and when it was; neither the words nor the root that name the other side."""
+    cut = hidden.get("/api/v1/incidents/inc-hidden-root", "shop").json()
+
+    assert [member["dataset"] for member in cut["members"]] == [shop.CORE]
+    assert (cut["incident"]["root"], cut["incident"]["owner"], cut["evidence"]) == (None, None, "")
+    assert [(step["what"], step["reason"]) for step in cut["steps"]] == [("opened", "")] * 2
+    seen = hidden.get("/api/v1/incidents/inc-hidden-member", "shop").json()
+    assert seen["incident"]["root"] == shop.RAW
+
+
+def test_a_run_that_touched_what_is_hidden_has_no_name(hidden):
+    """Whoever may see all is told the job's own."""
+    (cut,) = hidden.get(f"/api/v1/runs/{RUN}", "shop").json()["runs"]
+    (whole,) = hidden.get(f"/api/v1/runs/{RUN}").json()["runs"]
+
+    assert (cut["job_name"], cut["root_job_name"], cut["hidden_datasets"]) == (None, None, 1)
+    assert (whole["job_name"], whole["root_job_name"]) == ("zebra_job", "zebra_job")
