@@ -8,14 +8,10 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import structlog
 import uvloop
-from granian._granian import SocketHolder
-from granian.constants import HTTPModes, Interfaces
-from granian.http import HTTP1Settings
-from granian.server.embed import Server
+from granian.constants import Interfaces
 
 from collector import checkpoint, metrics, prune
 from collector.admission import Admission
@@ -23,16 +19,16 @@ from collector.app import App
 from collector.deadlines import Deadlines
 from collector.landing import Landing
 from collector.opening import make_whole
-from collector.parent import BACKLOG, DAMAGED_SPOOL_EXIT, SUSPECT
+from collector.parent import DAMAGED_SPOOL_EXIT, SUSPECT
 from collector.reader_secret import ensure_secret, secret_path
 from collector.settings import Settings, read, read_token
 from collector.spool import Spool
 from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
+from lineage.listening import InheritedServer, http_server
 from lineage.logs import log_to_stderr
 
 BROKEN_SPOOL_EXIT = 75
-_HEADER_BYTES = 16_384
 _LOOK_SECONDS = 0.05
 _REOPEN_SECONDS = 0.5
 _PATIENT_SECONDS = 2.0  # a sender waits 5 s in all
@@ -40,42 +36,9 @@ Words = tuple[str, ...]
 _log = structlog.get_logger()
 
 
-class InheritedServer(Server):
-    """Granian's embedded server on a listening socket that another process opened.
-
-    Granian itself binds a socket in each worker, which dies with it: whoever connects in between
-    is refused.
-    """
-
-    listening_fd: int
-
-    def _init_shared_socket(self) -> None:
-        # Granian's own hook; its types know only sockets that it bound itself.
-        self._ssp: None = None
-        self._shd: Any = SocketHolder(  # type: ignore[call-arg]
-            self.listening_fd,
-            False,  # noqa: FBT003 - no Unix socket
-            BACKLOG,
-        )
-        self._sfd: Any = self.listening_fd
-
-
 def _server(app: App, fd: int, settings: Settings) -> InheritedServer:
-    deadline_ms = int(settings.limits.read_deadline_seconds * 1000)
-    server = InheritedServer(
-        app,
-        interface=Interfaces.RSGI,
-        # To tell HTTP/1 from 2, it would wait without a deadline for a connection's first bytes.
-        http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(
-            header_read_timeout=deadline_ms, max_buffer_size=_HEADER_BYTES
-        ),
-        websockets=False,
-        log_enabled=False,
-        backpressure=4096,
-    )
-    server.listening_fd = fd
-    return server
+    seconds = settings.limits.read_deadline_seconds
+    return http_server(app, fd, Interfaces.RSGI, header_seconds=seconds)
 
 
 def _open(landing: Landing, admission: Admission, settings: Settings, more: Words) -> Spool | None:

@@ -2,20 +2,25 @@
 
 import asyncio
 import signal
+import socket
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import msgspec
 import structlog
 from granian.constants import Interfaces
-from granian.server.embed import Server
-from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector, start_http_server
+from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 
 from alerts.delivery.settings import DeliverySettings
 from alerts.delivery.settings import read as read_delivery
 from alerts.routing import settings as routing_settings
 from alerts.routing.settings import RoutingSettings
+from lineage.catalog.policy_notes import PolicyNotes
+from lineage.catalog.reader import keep_connections
 from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
+from lineage.listening import InheritedServer, http_server
 from lineage.live.held import LiveLineage
 from lineage.logs import log_to_stderr
 from service import notifying
@@ -24,81 +29,119 @@ from service.acting.by_policy import ByPolicy
 from service.app import create_app
 from service.bookkeeping import Bookkeeper, Work
 from service.impact.clock import ImpactClock
+from service.intake import Intake
 from service.memory import settle
 from service.metrics import CatalogCollector
 from service.policies import PolicyInForce
 from service.retention import Retention
+from service.scraping import Scraping
 from service.served.keeping import write_down
 from service.served.tallies import Tallies
 from service.settings import Settings, read
 
+_BACKLOG = 4096
+# Of PostgreSQL, which has a hundred connections for all roles unless told: docs/operations.md.
+_READERS, _WRITERS = 20, 8
+_HEADER_SECONDS = 10.0
 _log = structlog.get_logger()
+
+
+class Given(msgspec.Struct, frozen=True):
+    """What the process was started with."""
+
+    settings: Settings
+    routing: RoutingSettings
+    delivery: DeliverySettings
 
 
 def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
     log_to_stderr()
     try:
-        settings, routing, delivery = read(), routing_settings.read(), read_delivery()
-        _start_metrics(settings)
+        given = Given(read(), routing_settings.read(), read_delivery())
+        ports = (given.settings.service_port, given.settings.metrics_port)
+        listening = [_listen(given.settings.host, port) for port in ports]
     except (InvalidSettingError, OSError) as error:
         _log.error("service_cannot_start", reason=str(error))
         return 2
-    asyncio.run(_serve(settings, routing, delivery))
+    asyncio.run(_serve(given, *listening))
     return 0
 
 
-def _start_metrics(settings: Settings) -> None:
-    """The metrics, on a port of their own: scrapes need none of what guards the API."""
-    registry = CollectorRegistry()
-    registry.register(CatalogCollector(settings))
-    ProcessCollector(registry=registry)
-    GCCollector(registry=registry)
-    start_http_server(settings.metrics_port, addr=settings.host, registry=registry)
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    # Granian's runtime polls, and would hang in a blocking accept.
+    listening.setblocking(False)  # noqa: FBT003 - the socket's own signature
+    return listening
 
 
-async def _serve(settings: Settings, routing: RoutingSettings, delivery: DeliverySettings) -> None:
-    tallies, guard = Tallies(), Guard(settings)
-    counting: list[Work] = [
-        partial(write_down, tallies=tallies),
-        guard.judge,
-        ImpactClock(system_clock),
+async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> None:
+    keep_connections(given.settings.catalog, _READERS)
+    # What is written for those who ask has a connection each.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_WRITERS))
+    tallies, guard = Tallies(), Guard(given.settings)
+    app = create_app(
+        given.settings,
+        tallies=tallies,
+        guard=guard,
+        routing=given.routing,
+        delivery=given.delivery,
+        live=LiveLineage(given.settings.catalog),
+    )
+    metrics = Scraping(_registry(given.settings, guard.policy), given.settings.own_hosts)
+    served = partial(http_server, header_seconds=_HEADER_SECONDS)
+    servers = [
+        served(Intake(app), asked.detach(), Interfaces.ASGI),
+        served(metrics, scraped.detach(), Interfaces.ASGINL),
     ]
-    by_policy = ByPolicy(settings, system_clock, PolicyInForce(settings.policy).current)
-    beside = (
-        Bookkeeper(settings.catalog, counting),
-        Bookkeeper(settings.catalog, notifying.works(settings, routing, delivery), name="notifier"),
-        Bookkeeper(settings.catalog, notifying.diagnosis(settings), name="diagnosis"),
-        Bookkeeper(settings.catalog, [by_policy], name="actor"),
-        Bookkeeper(settings.catalog, [Retention(settings, system_clock)], name="retention"),
-    )
-    server = Server(
-        create_app(
-            settings,
-            tallies=tallies,
-            guard=guard,
-            routing=routing,
-            delivery=delivery,
-            live=LiveLineage(settings.catalog),
-        ),
-        address=settings.host,
-        port=settings.service_port,
-        interface=Interfaces.ASGI,
-        log_access=False,
-    )
     settle()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, server.stop)
-    _log.info("service_listening", host=settings.host, port=settings.service_port)
+        loop.add_signal_handler(number, _stop, servers)
+    _log.info("service_listening", host=given.settings.host, port=given.settings.service_port)
+    beside = _beside(given, tallies, guard)
     for thread in beside:
         thread.start()
     try:
-        await server.serve()
+        await asyncio.gather(*(server.serve() for server in servers))
     finally:
         # What was served is written down last.
         for thread in reversed(beside):
             thread.stop()
+
+
+def _stop(servers: list[InheritedServer]) -> None:
+    for server in servers:
+        server.stop()  # type: ignore[no-untyped-call]
+
+
+def _registry(settings: Settings, policy: PolicyInForce) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    registry.register(CatalogCollector(settings, policy=policy))
+    ProcessCollector(registry=registry)
+    GCCollector(registry=registry)
+    return registry
+
+
+def _beside(given: Given, tallies: Tallies, guard: Guard) -> tuple[Bookkeeper, ...]:
+    """What is done beside answering, in the order of its start."""
+    settings, policy = given.settings, guard.policy
+    counting: list[Work] = [
+        partial(write_down, tallies=tallies),
+        guard.judge,
+        PolicyNotes("service", policy.standing),
+        ImpactClock(system_clock),
+    ]
+    notify = notifying.works(settings, given.routing, given.delivery, policy=policy)
+    by_policy = ByPolicy(settings, system_clock, policy.current)
+    return (
+        Bookkeeper(settings.catalog, counting),
+        Bookkeeper(settings.catalog, notify, name="notifier"),
+        Bookkeeper(settings.catalog, notifying.diagnosis(settings), name="diagnosis"),
+        Bookkeeper(settings.catalog, [by_policy], name="actor"),
+        Bookkeeper(settings.catalog, [Retention(settings, system_clock)], name="retention"),
+    )
 
 
 if __name__ == "__main__":

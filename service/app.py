@@ -48,6 +48,7 @@ from service.served.tallies import Tallies
 from service.settings import Settings
 from service.sound import require_sound
 
+_AnyRequest = Request[Any, Any, Any]
 _PAGES = (
     overview.get_overview,
     dataset_pages.get_dataset_list,
@@ -94,13 +95,12 @@ _ROUTES = (
 )
 
 
-def _checks(host: str) -> Callable[[Request[Any, Any, Any]], None]:
+def _checks(settings: Settings, routing: RoutingSettings) -> Callable[[_AnyRequest], None]:
     """Of every request, once the gate let it through."""
-    of_host = host_check(host)
+    of_host = host_check(settings.own_hosts, routing.public_url)
 
-    def check(request: Request[Any, Any, Any]) -> None:
-        if of_host is not None:
-            of_host(request)
+    def check(request: _AnyRequest) -> None:
+        of_host(request)
         require_sound(request)
 
     return check
@@ -123,16 +123,20 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     """
     served = Tallies() if tallies is None else tallies
     guarding = Guard(settings, clock) if guard is None else guard
-    desk = SlackDesk(settings, delivery.slack_signing_secret_file if delivery else None)
+    desk = SlackDesk(
+        settings, guarding.policy, delivery.slack_signing_secret_file if delivery else None
+    )
+    routed = routing or RoutingSettings()
     held = {
         "settings": settings,
         "clock": clock,
         "guard": guarding,
+        "policy": guarding.policy,
         "slack": desk,
         "pagerduty": PagerDutyDesk(
             settings, delivery.pagerduty_webhook_secret_file if delivery else None
         ),
-        "routing": routing or RoutingSettings(),
+        "routing": routed,
         "live": live,
     }
     timer = DefineMiddleware(QueryTimer, tallies=served, clock=clock)
@@ -142,7 +146,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
         middleware=[timer, ETags, *guarding.middleware()],
         exception_handlers=HANDLERS,
         response_headers=[ResponseHeader(name=n, value=v) for n, v in SAFE_HEADERS.items()],
-        before_request=_checks(settings.host),
+        before_request=_checks(settings, routed),
         openapi_config=OpenAPIConfig(
             title="Lineward",
             version=release(),

@@ -19,6 +19,13 @@ class NoDataError(ServiceError):
     title = "No data yet"
 
 
+class NotReadyError(ServiceError):
+    """The service cannot do its work yet; the text says what to do."""
+
+    status = 503
+    title = "Not ready"
+
+
 class UnreachableError(ServiceError):
     """The catalog's server does not answer."""
 
@@ -165,6 +172,20 @@ class NotJsonError(ServiceError):
 
     status = 415
     title = "Expected JSON"
+
+
+class MalformedBodyError(ServiceError):
+    """A body that cannot be read to its end."""
+
+    status = 400
+    title = "Malformed body"
+
+
+class BodyTooSlowError(ServiceError):
+    """A body that did not come in time."""
+
+    status = 408
+    title = "Too slow"
 
 
 class UnknownPersonError(ServiceError):

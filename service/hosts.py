@@ -1,39 +1,38 @@
-"""Refuses requests for another host's name while we listen on loopback alone.
-
-A web page may make its own name lead to 127.0.0.1 and have a visitor's browser ask us: the browser
-then names that page's host, and must not be given the catalog.
-"""
+"""Rejects requests for another host's name, and those that another site has a browser send."""
 
 from collections.abc import Callable
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 from litestar import Request
-from litestar.exceptions import ClientException
+from litestar.exceptions import ClientException, PermissionDeniedException
+from msgspec.structs import replace
+
+from lineage.http_hosts import OwnHosts, find_cross_site, find_foreign_host
+from service.access.gate import REFUSED_FOR
 
 _AnyRequest = Request[Any, Any, Any]
 
 
-def host_check(host: str) -> Callable[[_AnyRequest], None] | None:
-    """A check of every request; none when other machines may ask, by names unknown here."""
-    return _require_loopback if is_loopback(host) else None
+def host_check(own: OwnHosts, public_url: str) -> Callable[[_AnyRequest], None]:
+    """Build the check of every request; `public_url` is how people know us behind a proxy."""
+    public = urlsplit(public_url).hostname
+    known = replace(own, names=own.names | {public}) if public else own
+
+    def check(request: _AnyRequest) -> None:
+        if (problem := find_foreign_host(request.headers.get("host", ""), known)) is not None:
+            raise ClientException(problem)
+        if _has_own_form(request):
+            return
+        problem = find_cross_site(request.method, request.headers.get, known)
+        if problem is not None:
+            request.scope["state"][REFUSED_FOR] = "cross_site"
+            raise PermissionDeniedException(problem)
+
+    return check
 
 
-def is_loopback(host: str) -> bool:
-    """Whether this name or address leads to the machine itself."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _require_loopback(request: _AnyRequest) -> None:
-    asked = request.headers.get("host", "")
-    try:
-        name = urlsplit(f"//{asked}").hostname or ""
-    except ValueError:
-        name = ""
-    if not is_loopback(name):
-        message = f"host {asked[:80]!r}: only this machine's own names are answered"
-        raise ClientException(message)
+def _has_own_form(request: _AnyRequest) -> bool:
+    """Whether the handler asks more of its sender: `service.explorer.forms`."""
+    is_page = bool(request.scope["route_handler"].opt.get("page"))
+    return is_page and request.method == "POST"

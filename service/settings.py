@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from collector.reader_secret import secret_path
 from lineage import environment
+from lineage.http_hosts import OwnHosts
 
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
 _Seconds = Annotated[float, Meta(gt=0)]
@@ -17,6 +18,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Read from `LINEWARD_` + field in capitals, by the service and by every command."""
 
     host: str = "127.0.0.1"
+    allowed_hosts: str = ""  # further names in `Host`, e.g. of a proxy; separated by commas
     collector_port: _Port = 8700
     service_port: _Port = 8701
     metrics_port: _Port = 8702
@@ -50,6 +52,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def service_url(self) -> str:
         """Address of the API, without a path."""
         return self._url(self.service_port)
+
+    @property
+    def own_hosts(self) -> OwnHosts:
+        """The names by which requests may address this machine."""
+        return OwnHosts.read(self.host, self.allowed_hosts)
 
     def _url(self, port: int) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host

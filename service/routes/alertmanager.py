@@ -1,9 +1,10 @@
 """What Alertmanager says: it has called, so that people may be told; and its own alerts."""
 
+import asyncio
+
 import msgspec
 from litestar import post
 from litestar.datastructures import State
-from litestar.params import RawBody
 
 from alerts.routing import RoutingSettings, receive
 from alerts.routing.calls import Call, InvalidCallError, call_of
@@ -12,7 +13,10 @@ from lineage.clock import to_micros
 from service.asking import question
 from service.errors import InvalidQuestionError
 from service.people.asking import acting
-from service.policies import policy_of
+from service.routes.asked import AnyRequest
+from service.routes.sent import require_json
+
+_MAX_BODY_BYTES = 4 << 20  # a group of some thousand alerts
 
 
 class Received(msgspec.Struct, frozen=True):
@@ -32,20 +36,21 @@ class Received(msgspec.Struct, frozen=True):
     access="alertmanager",
     sends=Call,
     status_code=200,
-    sync_to_thread=True,
+    request_max_body_size=_MAX_BODY_BYTES,
 )
-def post_alertmanager(state: State, body: RawBody) -> Received:
+async def post_alertmanager(request: AnyRequest) -> Received:
     """A call of Alertmanager's webhook, version 4; taken once it is in the catalog."""
+    require_json(request)
     try:
-        call = call_of(body)
+        call = call_of(await request.body())
     except InvalidCallError as error:
         raise InvalidQuestionError(str(error)) from error
-    found = _taken(state, call)
+    found = await asyncio.to_thread(_taken, request.app.state, call)
     return Received(released=len(found.released), told=len(found.letters))
 
 
 def _taken(state: State, call: Call) -> Heard:
-    policy = policy_of(state.settings.policy)
+    policy = state.policy.current()
     with question(state.settings, state.clock):  # that there is a catalog: nobody makes one here
         pass
     routing: RoutingSettings = state.routing

@@ -16,16 +16,25 @@ async def sent(request: AnyRequest, shape: type[_Shape]) -> _Shape:
     """The body; an empty one is an empty object.
 
     Raises:
-        NotJsonError: it is not said to be JSON. A page of another site may have a visitor's browser
-            send any other kind without asking us first.
+        NotJsonError: it is not said to be JSON.
         InvalidQuestionError: it has not this shape; the text names the place.
     """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise NotJsonError(f"send `Content-Type: application/json`, not {kind[:80]!r}")
+    require_json(request)
     body = await request.body()
     require_sound_json(body)
     try:
         return msgspec.json.decode(body or b"{}", type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidQuestionError(f"body: {str(error)[:300]}") from error
+
+
+def require_json(request: AnyRequest) -> None:
+    """Reject what is not said to be JSON.
+
+    Raises:
+        NotJsonError: a page of another site may have a visitor's browser send any other kind
+            without asking us first.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise NotJsonError(f"send `Content-Type: application/json`, not {kind[:80]!r}")

@@ -12,6 +12,8 @@ from typing import Self
 from litestar.types import Message, Receive
 from litestar.types.asgi_types import ReceiveMessage
 
+from service.errors import ServiceError
+
 _GONE = "http.disconnect"
 
 
@@ -46,12 +48,18 @@ class Listening:
 
     async def _listen(self) -> None:
         while True:
-            message = await self._receive()
+            message = await self._next()
             if message["type"] == _GONE:
                 self.left_after_seconds = time.perf_counter() - self._started
             await self._heard.put(message)
             if message["type"] == _GONE:
                 return
+
+    async def _next(self) -> ReceiveMessage:
+        try:
+            return await self._receive()
+        except ServiceError:  # a body that nobody reads here, and that does not come
+            return {"type": "http.disconnect"}
 
 
 def is_last(message: Message) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from lineage.catalog.engine import open_catalog
 from lineage.clock import from_micros
-from tests.service.one_page.shop import ALERTMANAGER, Given, turn
+from tests.service.one_page.shop import ALERTMANAGER, JSON, Given, turn
 
 _DEADLINE_SECONDS: Final = 60
 _context = multiprocessing.get_context("forkserver")
@@ -77,7 +77,7 @@ def _live(given: Given, at: int, failpoint: str, call: bytes | None) -> None:
     if call is None:
         turn(given.works(lambda: from_micros(at)), open_catalog(given.settings.catalog))
     else:
-        given.client(lambda: from_micros(at)).post(ALERTMANAGER, content=call)
+        given.client(lambda: from_micros(at)).post(ALERTMANAGER, content=call, headers=JSON)
 
 
 def _arm(

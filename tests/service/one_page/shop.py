@@ -33,6 +33,7 @@ SALES, FINANCE, PLATFORM = "C0000001", "C0000002", "C0000009"
 KEY, PLATFORM_KEY = "R" * 32, "S" * 32
 STEP = 10
 ALERTMANAGER = "/api/v1/alertmanager"
+JSON = {"Content-Type": "application/json"}
 _POLICY = """
 owners:
   - {name: sales, slack: C0000001, pagerduty_key_file: sales.key}

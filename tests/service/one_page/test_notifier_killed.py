@@ -7,7 +7,7 @@ from alerts.delivery.slack_history import History
 from lineage.catalog import tables
 from tests.alerts.routing.calls import alert, body
 from tests.service.one_page.killed import BY_CALL, BY_TIME, FAILPOINTS, HALVES, killed
-from tests.service.one_page.shop import ALERTMANAGER, FINANCE, KEY, SALES
+from tests.service.one_page.shop import ALERTMANAGER, FINANCE, JSON, KEY, SALES
 
 pytestmark = pytest.mark.faults
 
@@ -91,7 +91,7 @@ def test_a_call_that_kills_the_service_is_taken_once_when_it_is_repeated(
     shop.open()
     call = body(*map(alert, shop.firing()))
     assert killed(shop.given, shop.clock.micros, failpoint, call)
-    again = shop.given.client(shop.clock).post(ALERTMANAGER, content=call)
+    again = shop.given.client(shop.clock).post(ALERTMANAGER, content=call, headers=JSON)
     assert again.status_code == 200
     _recovers(shop)
 

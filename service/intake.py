@@ -1,0 +1,57 @@
+"""Takes request bodies in: each has a deadline, and one that is cut is the sender's fault."""
+
+import asyncio
+from typing import Final
+
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, Receive, Scope, Send
+from litestar.types.asgi_types import ReceiveMessage
+
+from service.errors import BodyTooSlowError, MalformedBodyError
+
+BODY_SECONDS: Final = 10.0
+
+
+class Intake:
+    """ASGI application around another one."""
+
+    def __init__(self, app: ASGIApp, *, body_seconds: float = BODY_SECONDS) -> None:
+        self._app = app
+        self._body_seconds = body_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request."""
+        if scope["type"] == ScopeType.HTTP:
+            receive = _Body(receive, self._body_seconds).receive
+        await self._app(scope, receive, send)
+
+
+class _Body:
+    """One request's messages, up to the end of its body and behind it."""
+
+    def __init__(self, receive: Receive, seconds: float) -> None:
+        self._receive = receive
+        self._seconds = seconds
+        self._deadline = asyncio.get_running_loop().time() + seconds
+        self._is_whole = False
+
+    async def receive(self) -> ReceiveMessage:
+        """Return the next message.
+
+        Raises:
+            BodyTooSlowError: the body is not complete at its deadline.
+            MalformedBodyError: it is cut, or its framing is broken.
+        """
+        if self._is_whole:  # what follows is the end of the connection, whenever that is
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError as error:
+            detail = f"the body was not here after {self._seconds:g} s"
+            raise BodyTooSlowError(detail) from error
+        if message["type"] == "http.disconnect":
+            # Granian says so of a broken chunk too; whoever did go away hears of neither.
+            raise MalformedBodyError("the body ends before its end, or its framing is broken")
+        self._is_whole = not message.get("more_body", False)
+        return message
