@@ -4,10 +4,12 @@ Names and labels are documented in `docs/metrics.md`. A dead pipeline shows no g
 last evaluation is stale, every gauge that rests on it is left out, and alerts see it absent.
 """
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from datetime import datetime
 
+import structlog
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
@@ -16,8 +18,15 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.catalog.reader import (
+    NoCatalogError,
+    Reader,
+    UnreachableCatalogError,
+    open_reader,
+)
 from lineage.clock import Clock, system_clock
+from lineage.policy import Policy
+from lineage.policy.file import Standing
 from lineage.states import (
     ACCURACY,
     COVERAGE,
@@ -30,8 +39,9 @@ from service import metric_rows
 from service.answers.marquez import marquez_status
 from service.answers.moments import Evaluated, last_evaluation
 from service.answers.slis import Objectives, mostly_unknown, sli_name
-from service.answers.status import status
+from service.answers.status import RolePolicy, spool_status, status, status_policies
 from service.delivery_families import delivery_families
+from service.errors import RefusedInputError, UnreachableError
 from service.event_families import error_families, lag_families
 from service.evidence_families import evidence_families
 from service.incident_families import incident_families
@@ -40,7 +50,7 @@ from service.limit_failures import limit_failures
 from service.marquez.families import families
 from service.metric_standing import standing_metrics
 from service.name_growth import name_growth
-from service.objectives import objectives
+from service.objectives import objectives_of
 from service.pii_figures import pii_figures
 from service.policies import PolicyInForce
 from service.recent_figures import recent_figures
@@ -76,17 +86,23 @@ _RATIOS = {
     ),
 }
 _SECOND = 1e6
+_log = structlog.get_logger(__name__)
 
 
 class CatalogCollector(Collector):
     """Reads one catalog. Safe for several scrapes at once."""
 
-    def __init__(self, settings: Settings, clock: Clock = system_clock) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock = system_clock,
+        policy: PolicyInForce | None = None,
+    ) -> None:
         self._settings = settings
         self._clock = clock
         self._lock = threading.Lock()
         self._kept: tuple[int, metric_rows.Standing] | None = None
-        self._policy = PolicyInForce(settings.policy)
+        self._policy = policy or PolicyInForce(settings.policy)
         self._seldom = Seldom(self._of_days)
 
     def describe(self) -> list[Metric]:
@@ -94,22 +110,29 @@ class CatalogCollector(Collector):
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """All of it, of one moment of the catalog."""
+        """All of it, of one moment of the catalog; without one, what needs none."""
         now = self._clock()
         yield InfoMetricFamily("lineage_build", "Release.", {"version": release()})
-        yield from _own(self._settings, now)
+        yield from _collector(self._settings, now)
+        families = self._families(now)
+        yield _gauge(
+            "lineage_catalog_readable", "1 when the catalog can be read.", float(bool(families))
+        )
+        yield from families or _policies(status_policies(self._policy.standing()))
+
+    def _families(self, now: datetime) -> list[Metric]:
+        """What the catalog says: all of it, or nothing where it cannot be read."""
         try:
             with open_reader(self._settings.catalog) as reader:
                 stale = self._settings.stale_evaluation_seconds
                 evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
-                # Read in full before anything is given away: a scrape sees all of it or none.
                 families = list(self._of_catalog(reader, evaluated, now))
+            return [*_own(self._settings, now, self._policy.standing()), *families]
         except NoCatalogError:
-            families = []
-        yield _gauge(
-            "lineage_catalog_readable", "1 when there is a catalog.", float(bool(families))
-        )
-        yield from families
+            return []
+        except (UnreachableCatalogError, UnreachableError, sqlite3.Error) as error:
+            _log.warning("catalog_unreadable", error=str(error)[:200])
+            return []
 
     def _of_catalog(self, reader: Reader, evaluated: Evaluated, now: datetime) -> Iterator[Metric]:
         yield from _counters(reader)
@@ -120,10 +143,9 @@ class CatalogCollector(Collector):
         yield from incident_families(reader)
         yield from incident_figures(reader, now)
         yield from verdict_families(reader)
-        yield _objectives(objectives(self._settings))
+        yield from self._of_policy(reader, now)
         yield from _corrected(reader, now)
         yield from families(marquez_status(reader, self._settings, now))
-        yield from window_figures(reader, self._policy.current(), now)
         yield from stage_figures(reader, self._settings.spool, now)
         yield from self._seldom.current()
         if evaluated.as_of is None:
@@ -139,12 +161,25 @@ class CatalogCollector(Collector):
             yield from evidence_families(reader)
             yield from standing_metrics(self._standing(reader, evaluated.as_of))
 
+    def _of_policy(self, reader: Reader, now: datetime) -> Iterator[Metric]:
+        """What the policy in force says; nothing while there is none."""
+        if (policy := self._known_policy()) is not None:
+            yield _objectives(objectives_of(policy))
+            yield from window_figures(reader, policy, now)
+
+    def _known_policy(self) -> Policy | None:
+        try:
+            return self._policy.current()
+        except RefusedInputError:
+            return None
+
     def _of_days(self) -> list[Metric]:
         """What asks more of the catalog than each scrape may."""
+        policy = self._known_policy()
         with open_reader(self._settings.catalog) as reader:
             return [
                 *recent_figures(reader, self._clock()),
-                *pii_figures(reader, self._policy.current()),
+                *(pii_figures(reader, policy) if policy else ()),
                 *size_figures(reader, self._settings),
             ]
 
@@ -160,18 +195,38 @@ def _gauge(name: str, help_text: str, value: float) -> Metric:
     return GaugeMetricFamily(name, help_text, value=value)
 
 
-def _own(settings: Settings, now: datetime) -> Iterator[Metric]:
-    """How far the pipeline is behind, and whether the collector lives."""
-    answer = status(settings, now, count_datasets=False)
+def _collector(settings: Settings, now: datetime) -> Iterator[Metric]:
+    """Whether the collector lives, by its spool alone."""
+    if (spool := spool_status(settings.spool, now)) is not None:
+        alive = float(spool.alive)
+        yield _gauge("lineage_collector_alive", "1 when it has beaten within 5 s.", alive)
+
+
+def _own(settings: Settings, now: datetime, policy: Standing) -> Iterator[Metric]:
+    """How far the pipeline is behind, and by which policy the roles go."""
+    answer = status(settings, now, count_datasets=False, own_policy=policy)
+    yield from _policies(answer.policies)
     if answer.backlog_events is not None:
         name = "lineage_pipeline_backlog_events"
         yield _gauge(name, "Events spooled and not yet in the catalog.", answer.backlog_events)
     if answer.last_batch_at is not None:
         at = datetime.fromisoformat(answer.last_batch_at).timestamp()
         yield _gauge("lineage_pipeline_batch_timestamp_seconds", "Last batch committed.", at)
-    if answer.collector is not None:
-        alive = float(answer.collector.alive)
-        yield _gauge("lineage_collector_alive", "1 when it has beaten within 5 s.", alive)
+
+
+def _policies(policies: list[RolePolicy]) -> Iterator[Metric]:
+    in_force = GaugeMetricFamily(
+        "lineage_policy_in_force", "1 when the role goes by a valid policy.", labels=("role",)
+    )
+    rejected = GaugeMetricFamily(
+        "lineage_policy_rejected",
+        "1 while the policy file is rejected: the role goes by an older one, or by none.",
+        labels=("role",),
+    )
+    for policy in policies:
+        in_force.add_metric((policy.role,), float(policy.hash is not None))
+        rejected.add_metric((policy.role,), float(policy.error is not None))
+    yield from (in_force, rejected)
 
 
 def _counters(reader: Reader) -> Iterator[Metric]:

@@ -25,9 +25,10 @@ def works(
     routing: RoutingSettings,
     delivery: DeliverySettings,
     clock: Clock = system_clock,
+    policy: PolicyInForce | None = None,
 ) -> list[Work]:
-    """What is to be done each second, in this order: nothing here waits for anything slow."""
-    policy = PolicyInForce(settings.policy)
+    """Return what is done each second, in this order: nothing here waits for anything slow."""
+    policy = policy or PolicyInForce(settings.policy)
     once = _OncePolicyIsRight(policy)
     given = (clock, policy.current, routing)
     return [

@@ -1,30 +1,33 @@
 """The objective of each SLI and tier, as the policy in force declares it."""
 
-from collections.abc import Callable
-from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from lineage.states import SLIS, Sli
+from lineage.states import SLIS
 from service.answers.slis import Objectives
 from service.settings import Settings
 
-_Objective = Callable[[Sli, str], Decimal | None]
+if TYPE_CHECKING:
+    from lineage.policy import Policy
 
 
 def objectives(settings: Settings) -> Objectives:
-    """Ratio 0-1 by SLI and tier; what nobody asks for is left out.
+    """Return the objectives for a command, which asks once and reads the file by itself.
 
     Raises:
         RefusedInputError: the policy file is wrong.
     """
-    objective = _objective(settings)
-    asked = [(sli, tier) for sli in SLIS for tier in sli.tiers]
-    found = {(sli.id, tier): objective(sli, tier) for sli, tier in asked}
-    return {id_: float(ratio) for id_, ratio in found.items() if ratio is not None}
-
-
-def _objective(settings: Settings) -> _Objective:
     if settings.policy is None:
-        return Sli.objective
+        return objectives_of(None)
     from service.policies import policy_of  # noqa: PLC0415 - YAML only where a policy is
 
-    return policy_of(settings.policy).objective
+    return objectives_of(policy_of(settings.policy))
+
+
+def objectives_of(policy: "Policy | None") -> Objectives:
+    """Return the ratio 0-1 by SLI and tier; what nobody asks for is left out."""
+    asked = [(sli, tier) for sli in SLIS for tier in sli.tiers]
+    found = {
+        (sli.id, tier): sli.objective(tier) if policy is None else policy.objective(sli, tier)
+        for sli, tier in asked
+    }
+    return {id_: float(ratio) for id_, ratio in found.items() if ratio is not None}

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
+from lineage.catalog.policy_notes import PolicyNotes
 from lineage.clock import Clock, to_micros
 from lineage.periods import Monotonic, Period
 from lineage.policy.file import PolicyFile
@@ -34,6 +35,7 @@ _GAP_SECONDS = 5.0
 _RECEIVED_SECONDS = 5.0
 _RETENTION_POLL_SECONDS = 60.0
 _RETENTION_SECONDS = 3_600.0
+_POLICY_SECONDS = 1.0
 _EVALUATION_POLL_SECONDS = 1.0
 _FIRST_BATCH = timedelta(seconds=40)
 _STOP_SECONDS = 30.0
@@ -49,12 +51,20 @@ class Pipeline:
         place: Place,
         settings: Settings,
         clock: Clock,
+        policy: PolicyFile | None = None,
         monotonic: Monotonic = time.monotonic,
     ) -> None:
+        """Read the policy.
+
+        Raises:
+            PolicyError: its file is wrong, and there is no older one.
+        """
         self._engine = engine
         self._place = place
         self._settings = settings
         self._clock = clock
+        self._policy = policy or PolicyFile(place.policy)
+        self._policy_notes = PolicyNotes("pipeline", self._policy.standing)
         self._retention = Period(_RETENTION_SECONDS, monotonic)
         self._compactions = Period(_RETENTION_SECONDS, monotonic)
         self._monotonic = monotonic
@@ -105,8 +115,7 @@ class Pipeline:
             clock=self._clock,
             poll_seconds=self._settings.poll_seconds,
             landed=self._landed,
-            # One of its own: a file is read by one thread.
-            policy=PolicyFile(self._place.policy).current,
+            policy=self._policy.current,
         )
 
     def _watch(self, stopped: Event) -> None:
@@ -134,16 +143,16 @@ class Pipeline:
             self._evaluations.changed.set()
 
     def _tasks(self, spark: SparkSession) -> list[Task]:
-        policy = PolicyFile(self._place.policy)
-        evaluate, first = partial(self._evaluate, spark, policy), partial(self._rehearse, spark)
+        evaluate, first = partial(self._evaluate, spark), partial(self._rehearse, spark)
         given = (spark, self._engine, self._place, self._settings)
-        turns = EdgeTurns(*given, policy=policy, evaluations=self._evaluations)
+        turns = EdgeTurns(*given, policy=self._policy, evaluations=self._evaluations)
         return [
             Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock, first=first),
             Task("gaps", _GAP_SECONDS, self._copy_gaps, self._clock),
             Task("edges", _EVALUATION_POLL_SECONDS, turns.take, self._clock),
             Task("received", _RECEIVED_SECONDS, self._count_received, self._clock),
-            Task("retention", _RETENTION_POLL_SECONDS, partial(self._prune, policy), self._clock),
+            Task("policy", _POLICY_SECONDS, self._look_at_policy, self._clock),
+            Task("retention", _RETENTION_POLL_SECONDS, self._prune, self._clock),
             Task("compaction", _RETENTION_POLL_SECONDS, self._compact, self._clock),
         ]
 
@@ -158,7 +167,7 @@ class Pipeline:
         landed = self._evaluations.changed.is_set()
         return landed or backlog_since(self._place.spool, self._engine) is not None
 
-    def _evaluate(self, spark: SparkSession, policy: PolicyFile, now: datetime) -> None:
+    def _evaluate(self, spark: SparkSession, now: datetime) -> None:
         if not self._evaluations.is_due(now):
             return
         waiting = backlog_since(self._place.spool, self._engine)
@@ -167,7 +176,7 @@ class Pipeline:
         self._evaluations.begun(now)
         in_evaluation_pool(spark)
         done = import_module("slis.evaluation").evaluate(
-            spark, self._engine, policy.current(), now, backlog_since=waiting
+            spark, self._engine, self._policy.current(), now, backlog_since=waiting
         )
         self._evaluations.ended(done.seconds, next_deadline(self._engine, now))
 
@@ -190,10 +199,14 @@ class Pipeline:
         count = import_module("slis.received.error_rate").count_received
         count(self._engine, self._place.spool, self._clock)
 
-    def _prune(self, policy: PolicyFile, now: datetime) -> None:
+    def _look_at_policy(self, _now: datetime) -> None:
+        # Each second, so that a changed file is in force soon whoever asks next.
+        self._policy_notes(self._engine)
+
+    def _prune(self, now: datetime) -> None:
         if self._retention.is_due():
             with self._retention.turn():
-                keep = policy.current().retention_days
+                keep = self._policy.current().retention_days
                 prune(self._engine, self._place, self._settings, now, lake_days=keep)
 
     def _compact(self, _now: datetime) -> None:

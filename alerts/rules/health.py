@@ -62,6 +62,8 @@ def health(owner: str, jobs: Jobs) -> Iterator[Alert]:
     yield _evaluation_absent(owner)
     yield _series_absent(owner)
     yield _limits_failing(owner)
+    yield _policy_rejected(owner)
+    yield _policy_not_in_force(owner)
 
 
 def _scrape_down(job: str, owner: str, about: dict[str, str]) -> Alert:
@@ -243,5 +245,40 @@ def _limits_failing(owner: str) -> Alert:
             "Lineward failed to learn the limit of {{ $value | humanize }} datasets, since"
             f" {since('LineageLimitsFailing')}. Their freshness is unknown; all other datasets are"
             " evaluated as usual."
+        ),
+    )
+
+
+def _policy_rejected(owner: str) -> Alert:
+    return Alert(
+        name="PolicyRejected",
+        expr="max by (role) (lineage_policy_rejected) == 1",
+        hold="2m",
+        severity=TICKET,
+        owner=owner,
+        about=of_root("policy"),
+        summary="The {{ $labels.role }} rejects the policy file",
+        description=(
+            "The {{ $labels.role }} has rejected the policy file for 2m, since"
+            f" {since('PolicyRejected')}. An older policy stays in force"
+            " until the file is valid; after a restart there would be none. `lineward status` shows"
+            " the error."
+        ),
+    )
+
+
+def _policy_not_in_force(owner: str) -> Alert:
+    return Alert(
+        name="PolicyNotInForce",
+        expr="max by (role) (lineage_policy_in_force) == 0",
+        hold="2m",
+        severity=PAGE,
+        owner=owner,
+        about=of_root("policy"),
+        summary="The {{ $labels.role }} has no valid policy",
+        description=(
+            "The {{ $labels.role }} started with an invalid policy file and has had no policy for"
+            f" 2m, since {since('PolicyNotInForce')}. Until the file is"
+            " valid, no incident opens, nobody is notified, and the API answers nobody."
         ),
     )

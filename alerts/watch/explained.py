@@ -5,7 +5,7 @@ from typing import Final
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import added, fold_rows
+from lineage.catalog.upsert import added, fold_rows, lock_row
 from lineage.states import COVERAGE, FRESHNESS, NODE_COMPLETENESS
 
 _CURSOR: Final = "explained"
@@ -37,6 +37,7 @@ def count_explained(connection: Connection) -> None:
     Every series is there from the beginning, at 0: one that comes with its first value has not
     grown, as Prometheus sees it.
     """
+    lock_row(connection, tables.service_cursor, {"name": _CURSOR, "position": 0})
     after = connection.scalar(text(_AFTER), {"name": _CURSOR})
     last = connection.scalar(text(_LAST), {"after": after or 0})
     if last is None:

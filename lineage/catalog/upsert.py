@@ -133,6 +133,16 @@ def _folding(insert: Any, keys: list[str], changes: dict[str, Any]) -> Any:  # n
     return insert.on_conflict_do_nothing(index_elements=keys)
 
 
+def lock_row(connection: Connection, table: Table, row: Mapping[str, Any]) -> None:
+    """Keep a row from everybody else until the transaction ends; insert it where it is missing.
+
+    Two services that count the same would otherwise both begin at the same place.
+    """
+    connection.execute(insert_for(connection.dialect)(table).on_conflict_do_nothing(), row)
+    mine = and_(*(column == row[column.name] for column in table.primary_key))
+    connection.execute(select(*table.primary_key).where(mine).with_for_update())
+
+
 def upsert(  # noqa: PLR0913 - the last two by name
     connection: Connection,
     table: Table,

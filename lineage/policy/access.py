@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from lineage.policy.values import Instant, Text
 
-Role = Literal["read", "respond", "admin"]
+Role = Literal["read", "respond", "alerts", "admin"]
 SlackUser = Annotated[str, Meta(pattern="^[UW][A-Z0-9]{2,30}$")]
 
 
@@ -36,6 +36,16 @@ class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Nobody but the bearers of these tokens may ask; where it is empty, nobody at all."""
+    """Nobody but the bearers of these tokens may ask; where it is empty, nobody at all.
+
+    Attributes:
+        off: `access: off` in the file: anybody may ask, and the file says so.
+    """
 
     tokens: tuple[AccessToken, ...] = ()
+    off: bool = False
+
+    def __post_init__(self) -> None:
+        """Reject tokens that would guard nothing."""
+        if self.off and self.tokens:
+            raise ValueError("off goes with no tokens")

@@ -133,7 +133,7 @@ def _wrong_objectives(policy: Policy) -> Iterator[Problem]:
 
 def _unclear_tokens(policy: Policy) -> Iterator[Problem]:
     seen: set[str] = set()
-    tokens = () if policy.access is msgspec.UNSET else policy.access.tokens
+    tokens = policy.guard.tokens if policy.guard else ()
     for position, token in enumerate(tokens):
         path = f"$.access.tokens[{position}]"
         if token.name in seen:

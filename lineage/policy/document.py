@@ -35,7 +35,7 @@ class Document:
     """The text as plain values, and where each of them stands.
 
     Attributes:
-        content: mappings, lists and scalars; an empty text is an empty mapping.
+        content: mappings, lists and scalars; None for a text without any.
     """
 
     def __init__(self, text: str, file: str) -> None:
@@ -49,7 +49,7 @@ class Document:
             loader = _Loader(text)
             self._root = loader.get_single_node()
             self._refuse_repeated_keys()
-            self.content: Any = {}
+            self.content: Any = None
             if self._root is not None:
                 self.content = loader.construct_document(self._root)
         except PolicyError:
@@ -57,7 +57,7 @@ class Document:
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark else 1
             raise PolicyError(self._message(line, "$", str(error.problem))) from error
-        except (yaml.YAMLError, ValueError) as error:
+        except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
             first_line = str(error).partition("\n")[0]
             raise PolicyError(self._message(1, "$", first_line)) from error
 

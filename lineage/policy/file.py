@@ -1,53 +1,144 @@
-"""The policy file as a running process sees it: read again when it changed, never for the worse."""
+"""The policy in force: its file is read again after a change, and never for the worse."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
+
+import msgspec
+import structlog
 
 from lineage.policy.model import DEFAULT, Policy
 from lineage.policy.reading import PolicyError, parse
 
+# An editor, `helm template >` or a checkout writes in steps: a file at rest is whole.
+SETTLE_SECONDS = 1.0
+TO_OPEN = "to let anybody ask, write `access: off`"
+_TO_MEAN_IT = "if that is the whole file, add a comment at its end"
+Stamp = tuple[int, int, int] | None
+_log = structlog.get_logger(__name__)
 
-class PolicyFile:
-    """The policy in force. Not for several threads at once.
+
+class Standing(msgspec.Struct, frozen=True):
+    """How a role stands with its policy file.
 
     Attributes:
-        error: why the file as it is now is not in force; None when it is.
+        hash: of the policy in force; None: there is none yet.
+        error: why the file as it is now is rejected; None when it is in force.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    hash: str | None
+    error: str | None
+
+
+class PolicyFile:
+    """The policy in force, for several threads at once.
+
+    Attributes:
+        error: why the file as it is now is rejected; None when it is in force.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        may_start_wrong: bool = False,
+        settle_seconds: float = SETTLE_SECONDS,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Read the file; without one, the defaults hold.
 
         Raises:
-            PolicyError: the file is wrong, and there is no older one to keep.
+            PolicyError: the file is wrong and must not be.
         """
         self._path = path
-        self._stamp = self._stamp_now()
-        self._policy = DEFAULT if path is None else parse(_text(path), path.name)
+        self._settle_seconds = settle_seconds
+        self._monotonic = monotonic
+        self._lock = Lock()
+        self._text = ""
+        self._policy: Policy | None = DEFAULT if path is None else None
         self.error: str | None = None
+        self._stamp = self._seen = stamp_of(path)
+        self._seen_at = monotonic()
+        if path is not None:
+            self._take(path)
+        if self._policy is None and not may_start_wrong:
+            raise PolicyError(self.error)
 
     def current(self) -> Policy:
-        """The newest policy that was right; one `stat` when nothing changed."""
-        stamp = self._stamp_now()
-        if self._path is not None and stamp != self._stamp:
-            self._stamp = stamp
-            self._reload(self._path)
-        return self._policy
+        """Return the newest valid policy; one `stat` when nothing changed.
 
-    def _reload(self, path: Path) -> None:
+        Raises:
+            PolicyError: the file has been wrong since the process started.
+        """
+        with self._lock:
+            if self._path is not None:
+                self._look(self._path)
+            if self._policy is None:
+                raise PolicyError(self.error)
+            return self._policy
+
+    def standing(self) -> Standing:
+        """Return which policy is in force, and why the file as it is now is not."""
         try:
-            self._policy = parse(_text(path), path.name)
-            self.error = None
+            return Standing(self.current().hash, self.error)
+        except PolicyError as error:
+            return Standing(None, str(error))
+
+    def _look(self, path: Path) -> None:
+        stamp, now = stamp_of(path), self._monotonic()
+        if stamp != self._seen:
+            self._seen, self._seen_at = stamp, now
+        if stamp != self._stamp and now - self._seen_at >= self._settle_seconds:
+            self._stamp = stamp
+            self._take(path)
+
+    def _take(self, path: Path) -> None:
+        try:
+            text = _text(path)
+            policy = parse(text, path.name)
+            if self._policy is not None:
+                _reject_opening(self._policy, policy, path.name, is_cut=_is_cut(self._text, text))
         except PolicyError as error:
             self.error = str(error)
+            _log.error("policy_rejected", error=self.error, is_older_in_force=bool(self._policy))
+            return
+        self._text, self._policy, self.error = text, policy, None
+        _log.info("policy_in_force", file=str(path), hash=policy.hash)
 
-    def _stamp_now(self) -> tuple[int, int, int] | None:
-        if self._path is None:
-            return None
-        try:
-            status = self._path.stat()
-        except OSError:
-            return None
-        # A file renamed into place may have an older time: its inode tells it apart.
-        return status.st_mtime_ns, status.st_size, status.st_ino
+
+def stamp_of(path: Path | None) -> Stamp:
+    """What tells one content of a file from the next; None without a file."""
+    if path is None:
+        return None
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    # A file renamed into place may have an older time: its inode tells it apart.
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _is_cut(whole: str, text: str) -> bool:
+    """Whether a text is the beginning of another, as a half-written file is."""
+    return len(text) < len(whole) and whole.startswith(text)
+
+
+def _reject_opening(old: Policy, new: Policy, file: str, *, is_cut: bool) -> None:
+    """Reject what would let more people in without saying so.
+
+    Raises:
+        PolicyError: the section `access` is gone, or cut.
+    """
+    if old.guard is None:
+        return
+    if new.access is msgspec.UNSET:
+        raise PolicyError(f"{file}: the section access is gone: {TO_OPEN}")
+    tokens = new.guard.tokens if new.guard else ()
+    # A token whose last lines are missing sees every namespace and never expires.
+    if is_cut and not set(tokens) <= set(old.guard.tokens):
+        message = f"{file}: ends within access, as a half-written file does; {_TO_MEAN_IT}"
+        raise PolicyError(message)
 
 
 def _text(path: Path) -> str:

@@ -171,6 +171,11 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     # Never null: an `access:` with nothing below it must not open the API.
     access: Access | msgspec.UnsetType = msgspec.UNSET
 
+    @property
+    def guard(self) -> Access | None:
+        """Who may ask the API; None where anybody may."""
+        return None if self.access is msgspec.UNSET or self.access.off else self.access
+
     @cached_property
     def hash(self) -> str:
         """Sixteen hex digits that tell one version from another, whatever the file's layout."""

@@ -16,6 +16,7 @@ __all__ = ["PolicyError", "load", "parse"]
 
 _AT = re.compile(r"(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<field>.*)`", re.DOTALL)
+_EMPTY = "write `{}` for a policy that says nothing, or name no file"
 _STEP = re.compile(r"\.[^.\[\]]+|\[[^\]]*\]")
 
 
@@ -40,13 +41,24 @@ def parse(text: str, file: str = "lineward.yaml") -> Policy:
         PolicyError: it says something that it may not.
     """
     document = Document(text, file)
+    if document.content is None:
+        # A file is empty for a moment while it is rewritten, and a key of a ConfigMap may be.
+        raise document.refusal("$", f"the file is empty: {_EMPTY}")
     try:
-        policy = msgspec.convert(document.content, Policy)
+        policy = msgspec.convert(_with_access(document.content), Policy)
     except msgspec.ValidationError as error:
         raise _refusal(str(error), document) from error
     for path, what in problems(policy):
         raise document.refusal(path, what)
     return policy
+
+
+def _with_access(content: Any) -> Any:  # noqa: ANN401 - plain values
+    """The content with `access: off`, which YAML reads as `false`, as a section."""
+    access = content.get("access") if isinstance(content, dict) else None
+    if access is False or access == "off":
+        return {**content, "access": {"off": True}}
+    return content
 
 
 def _refusal(message: str, document: Document) -> PolicyError:

@@ -10,7 +10,7 @@ import msgspec
 from service.access.sight import EVERYTHING, Sight
 from service.access.versions import AccessVersion, Holder, fingerprint_of
 
-READ, RESPOND, ADMIN = "read", "respond", "admin"
+READ, RESPOND, ALERTS, ADMIN = "read", "respond", "alerts", "admin"
 OTHER = "other"
 # What each action needs; what is not here needs the most.
 NEEDS = {
@@ -19,6 +19,7 @@ NEEDS = {
     ),
     **dict.fromkeys(("overview", "incidents", "incident", "graph", "suppressions"), READ),
     **dict.fromkeys(("answer", "suppress"), RESPOND),
+    "alertmanager": ALERTS,  # a webhook's secret can do nothing else
 }
 _BEARER = re.compile(rb"[Bb]earer +([!-~]+)")
 _ADVICE = {

@@ -13,6 +13,7 @@ import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.access.audit import Access, Recorder, UnauditedError
+from service.access.budget import Budget, Grouped
 from service.access.cookie import bearers
 from service.access.decision import OTHER, Decision, advice, decide
 from service.access.force import AccessInForce, Standing
@@ -36,16 +37,26 @@ _LARGE_BYTES = 65_536
 _NAMESPACE = re.compile(rb'"dataset_namespace":("(?:[^"\\]|\\.)*")')
 # In a page every dataset that is named is a link; no text of a page has a bare quotation mark.
 _LINKED = re.compile(rb'href="/dataset\?dataset_namespace=([^&"]*)')
-_FORBIDDEN = 403
+_UNKNOWN, _FORBIDDEN = 401, 403
+TOO_MANY = Problem("Too many requests", 429, "too many were rejected: try again in 10 s")
 
 
 class Gate:
     """ASGI middleware, inside the one that counts what was served."""
 
-    def __init__(self, app: ASGIApp, force: AccessInForce, recorder: Recorder) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        force: AccessInForce,
+        recorder: Recorder,
+        budget: Budget,
+        grouped: Grouped,
+    ) -> None:
         self._app = app
         self._force = force
         self._recorder = recorder
+        self._budget = budget
+        self._grouped = grouped
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or answer once the audit row is durable."""
@@ -61,8 +72,22 @@ class Gate:
             await self._app(scope, receive, send)
         else:
             decision = _decided(scope, action, standing.version, standing.at)
+            if await self._is_grouped(scope, send, decision):
+                return
             row = _row(scope, action, standing, decision)
             await self._pass(scope, receive, _Held(self._recorder, row, scope, send), decision)
+
+    async def _is_grouped(self, scope: Scope, send: Send, decision: Decision) -> bool:
+        """Reject who was rejected too often: a row for each would keep the catalog's write lock."""
+        if decision.allowed or decision.status != _UNKNOWN:
+            return False
+        verdict = self._budget.spend(address_of(scope))
+        if verdict == "own_row":
+            return False
+        self._grouped.add(decision.reason)
+        unknown = Problem("Unauthorized", _UNKNOWN, advice(decision.reason))
+        await _refuse(scope, send, TOO_MANY if verdict == "too_many" else unknown)
+        return True
 
     async def _pass(
         self, scope: Scope, receive: Receive, held: "_Held", decision: Decision
@@ -131,6 +156,12 @@ def namespaces_in(body: bytes) -> list[str]:
     return sorted(told | {unquote(text.decode()) for text in linked})
 
 
+def address_of(scope: Scope) -> str:
+    """Who is at the other end: a client, or the proxy before us."""
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
 def sight_of(scope: Scope) -> Sight | None:
     """What the one who asks may see; None where the gate let everybody in."""
     return scope["state"].get(SIGHT)
@@ -184,7 +215,9 @@ def _subject(scope: Scope) -> str:
 async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
     body, told = shown_as(scope, problem)
     headers = [(name.lower().encode(), value.encode()) for name, value in told.items()]
-    if problem.status == 401:  # noqa: PLR2004 - who asks is not known
+    if problem.status == _UNKNOWN:
         headers.append((b"www-authenticate", b"Bearer"))
+    if problem.status == TOO_MANY.status:
+        headers.append((b"retry-after", b"10"))
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,38 +1,69 @@
 """All that guards one API: the policy in force, the audit log, the count of what was served."""
 
+import time
+
 from litestar.middleware import DefineMiddleware
 
 from lineage.clock import Clock, system_clock, to_micros
 from service.access.audit import Access, Recorder
+from service.access.budget import Bounds, Budget, Grouped
 from service.access.force import AccessInForce
 from service.access.gate import Gate
 from service.access.judging import AccessJudge
 from service.access.served import ServedCounter, ServedLog
+from service.policies import PolicyInForce
 from service.settings import Settings
+
+_SIGNED_IN = 60  # in ten seconds, from one address: an office behind one proxy
 
 
 class Guard:
     """One for each process that answers.
 
     Attributes:
+        policy: in force, for all else that this process does.
         judge: to be called once a second, with the catalog.
     """
 
-    def __init__(self, settings: Settings, clock: Clock = system_clock) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock = system_clock,
+        policy: PolicyInForce | None = None,
+    ) -> None:
         self._clock = clock
-        self._force = AccessInForce(settings.policy, clock)
+        self.policy = policy or PolicyInForce(settings.policy)
+        self._force = AccessInForce(self.policy, clock)
         self._recorder = Recorder(settings.catalog, self._force)
         self._served = ServedLog()
+        self._grouped = Grouped()
+        self._budget = Budget(time.monotonic)
+        self._signing_in = Budget(time.monotonic, Bounds(answers=_SIGNED_IN))
         self.judge = AccessJudge(
-            self._recorder, self._served, clock, keep_days=settings.access_audit_days
+            self._recorder,
+            self._served,
+            self._grouped,
+            clock,
+            keep_days=settings.access_audit_days,
         )
 
-    async def record_refusal(self, action: str, who: str, reason: str, request_id: str) -> None:
-        """Audit one who was refused by another than the gate; returns once the row is durable.
+    def may_sign_in(self, address: str) -> bool:
+        """Note that a browser of this address signs in; whether it may try again so soon."""
+        return self._signing_in.spend(address) != "too_many"
+
+    async def record_refusal(
+        self, action: str, who: str, reason: str, request_id: str, address: str = ""
+    ) -> None:
+        """Audit one who was rejected by another than the gate; returns once the row is durable.
+
+        Beyond the budget of `address` it is counted, and has no row of its own.
 
         Raises:
             UnauditedError: it is not.
         """
+        if self._budget.spend(address) != "own_row":
+            self._grouped.add(reason)
+            return
         access = Access(
             at=to_micros(self._clock()),
             request_id=request_id,
@@ -52,5 +83,11 @@ class Guard:
         """The outer one first: it counts what the inner one lets out."""
         return [
             DefineMiddleware(ServedCounter, log=self._served, clock=self._clock),
-            DefineMiddleware(Gate, force=self._force, recorder=self._recorder),
+            DefineMiddleware(
+                Gate,
+                force=self._force,
+                recorder=self._recorder,
+                budget=self._budget,
+                grouped=self._grouped,
+            ),
         ]

@@ -17,6 +17,7 @@ READABLE = (
     *("why", "incident", "incidents", "overview", "suppressions"),
 )
 ANSWERABLE = ("suppress", "answer")
+POSTABLE = ("alertmanager",)
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -83,7 +84,7 @@ def _beyond(token: Token, row: Mapping[str, Any]) -> str | None:
 
 
 def _allows(role: str, action: str) -> bool:
-    allowed = {"read": READABLE, "respond": ANSWERABLE}
+    allowed = {"read": READABLE, "respond": ANSWERABLE, "alerts": POSTABLE}
     return role == "admin" or action in allowed.get(role, ())
 
 

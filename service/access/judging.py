@@ -1,6 +1,7 @@
 """Judges what is new in the audit log, once each; and what was served without standing in it."""
 
 import time
+import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,11 +11,12 @@ from sqlalchemy import Connection, Engine, delete, func, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.catalog.upsert import fold_rows
+from lineage.catalog.upsert import fold_rows, lock_row
 from lineage.clock import Clock, to_micros
 from lineage.periods import Monotonic, Period
 from lineage.states import UNAUTHORIZED_ACCESS
-from service.access.audit import Recorder
+from service.access.audit import Access, Recorder
+from service.access.budget import Grouped
 from service.access.judge import Version, fault_of, version_at
 from service.access.served import Answered, ServedLog
 from service.served.keeping import add
@@ -26,6 +28,8 @@ _CURSOR = "access"
 _MOST_ROWS = 5_000
 _MOST_IDS = 500
 _MOST_DENIED = 100_000
+_LOOK_AFTER = 1_000
+GROUPED = "grouped"  # the action of a row that stands for many
 _DAY_MICROS = 86_400_000_000
 _PRUNE_SECONDS = 3_600.0
 _PRUNED_ROWS = 10_000
@@ -39,6 +43,7 @@ class AccessJudge:
         self,
         recorder: Recorder,
         served: ServedLog,
+        grouped: Grouped,
         clock: Clock,
         *,
         keep_days: int,
@@ -46,6 +51,9 @@ class AccessJudge:
     ) -> None:
         self._recorder = recorder
         self._served = served
+        self._grouped = grouped
+        self._versions: list[Version] = []
+        self._denied = 0  # rows of rejections since the surplus was looked for
         self._clock = clock
         self._keep_days = keep_days
         self._prunings = Period(_PRUNE_SECONDS, monotonic)
@@ -54,38 +62,59 @@ class AccessJudge:
         """Judge what is new."""
         self._recorder.store_versions()
         answered, lost = self._served.take()
+        grouped = self._grouped.take()
         try:
-            self._judge(engine, answered, lost)
+            self._write_grouped(grouped)
+            self._judge(engine, answered, lost, grouped)
         except BaseException:
             self._served.give_back(answered, lost)
+            for reason, count in grouped.items():
+                self._grouped.add(reason, count)
             raise
-        if self._prunings.is_due():
+        if self._prunings.is_due() or self._denied >= _LOOK_AFTER:
             with self._prunings.turn():
                 self._prune(engine)
 
-    def _judge(self, engine: Engine, answered: list[Answered], lost: int) -> None:
+    def _write_grouped(self, grouped: dict[str, int]) -> None:
+        """One row for all of a second that were rejected for the same reason."""
+        at = to_micros(self._clock())
+        self._recorder.write([_grouped_row(at, *each) for each in sorted(grouped.items())])
+
+    def _judge(
+        self, engine: Engine, answered: list[Answered], lost: int, grouped: dict[str, int]
+    ) -> None:
         with engine.connect() as connection:
-            versions = stored_versions(connection)
+            versions = self._versions = stored_versions(connection, self._versions)
             if not versions:
                 lost = 0  # nobody was ever asked for a token: what was served is no access
             after = _position(connection)
             rows = _rows_after(connection, after)
             unaudited = _unaudited(connection, versions, answered)
-        batch = judged(rows, versions)
+        own = Batch()  # of this process; rows may have been judged by another one meanwhile
+        for reason, count in grouped.items():
+            own.counts[DENIED, reason] += count
         for one in unaudited:
-            _bad(batch, UNAUDITED, one.answered_at, {"request_id": one.request_id})
+            _bad(own, UNAUDITED, one.answered_at, {"request_id": one.request_id})
         for _ in range(lost):
-            batch.count(UNAUTHORIZED_ACCESS, to_micros(self._clock()), "unknown")
-        if not rows and not batch:
-            return
-        last = rows[-1]["id"] if rows else after
+            own.count(UNAUTHORIZED_ACCESS, to_micros(self._clock()), "unknown")
+        if rows or own:
+            self._add(engine, own, judged(rows, versions), (after, rows))
+
+    def _add(
+        self, engine: Engine, own: Batch, found: Batch, taken: tuple[int, list[dict[str, Any]]]
+    ) -> None:
+        after, rows = taken
         with writing(engine) as connection:
-            if _position(connection) == after:
-                add(connection, batch)
-                moved = [{"name": _CURSOR, "position": last}]
+            if own:
+                add(connection, own)
+            if rows and _locked_position(connection) == after:
+                add(connection, found)
+                moved = [{"name": _CURSOR, "position": rows[-1]["id"]}]
                 fold_rows(connection, tables.service_cursor, moved)
+                self._denied += sum(row["decision"] != "allow" for row in rows)
 
     def _prune(self, engine: Engine) -> None:
+        """Delete old rows, and rows of rejections beyond the bound, in slices."""
         now = to_micros(self._clock())
         audit = tables.access_audit
         old = audit.c.at < now - self._keep_days * _DAY_MICROS
@@ -102,12 +131,15 @@ class AccessJudge:
         while is_more:
             with writing(engine) as connection:
                 is_more = connection.execute(slice_).rowcount == _PRUNED_ROWS
+        self._denied = 0
 
 
 def judged(rows: Iterable[dict[str, Any]], versions: Sequence[Version]) -> Batch:
     """What these rows of the audit log add: accesses to M10, denials to a counter of their own."""
     batch = Batch()
     for row in rows:
+        if row["action"] == GROUPED:
+            continue  # counted when it was written: it stands for many
         if row["decision"] != "allow":
             batch.counts[DENIED, row["reason"]] += 1
             continue
@@ -119,21 +151,44 @@ def judged(rows: Iterable[dict[str, Any]], versions: Sequence[Version]) -> Batch
     return batch
 
 
-def stored_versions(connection: Connection) -> list[Version]:
-    """All versions, in the order of their beginning."""
+def stored_versions(connection: Connection, known: Sequence[Version] = ()) -> list[Version]:
+    """All versions, in the order of their beginning; `known` are not read again."""
     table = tables.access_version
-    rows = connection.execute(select(table).order_by(table.c.in_force_from)).mappings()
+    last = known[-1].since if known else -1
+    rows = connection.execute(
+        select(table).where(table.c.in_force_from > last).order_by(table.c.in_force_from)
+    ).mappings()
     return [
-        msgspec.convert(
-            {
-                "since": row["in_force_from"],
-                "hash": row["hash"],
-                "tokens": msgspec.json.decode(row["content"]),
-            },
-            Version,
-        )
-        for row in rows
+        *known,
+        *(
+            msgspec.convert(
+                {
+                    "since": row["in_force_from"],
+                    "hash": row["hash"],
+                    "tokens": msgspec.json.decode(row["content"]),
+                },
+                Version,
+            )
+            for row in rows
+        ),
     ]
+
+
+def _grouped_row(at: int, reason: str, count: int) -> Access:
+    """A row for rejections that have none of their own."""
+    return Access(
+        at=at,
+        request_id=uuid.uuid4().hex,
+        who="",
+        fingerprint="",
+        action=GROUPED,
+        subject=f"{count:,} more requests",
+        namespaces="[]",
+        decision="deny",
+        reason=reason,
+        status=401,
+        version="",
+    )
 
 
 def _bad(batch: Batch, fault: str, at: int, facts: dict[str, Any]) -> None:
@@ -168,6 +223,13 @@ def _is_guarded(versions: Sequence[Version], one: Answered) -> bool:
 
 
 def _position(connection: Connection) -> int:
+    """The last row that was judged."""
     table = tables.service_cursor
     found = connection.scalar(select(func.max(table.c.position)).where(table.c.name == _CURSOR))
     return found or 0
+
+
+def _locked_position(connection: Connection) -> int:
+    """The same, which nobody else moves before this transaction ends."""
+    lock_row(connection, tables.service_cursor, {"name": _CURSOR, "position": 0})
+    return _position(connection)

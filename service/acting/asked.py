@@ -7,6 +7,7 @@ import msgspec
 
 from lineage.catalog.engine import open_catalog
 from lineage.clock import Clock, system_clock, to_micros
+from lineage.policy import Policy
 from runbooks.actions.audit import Via
 from runbooks.actions.calling import Answer, Call, call
 from runbooks.actions.errors import (
@@ -58,15 +59,17 @@ def act(  # noqa: PLR0913 - what, by whom, where, when
     *,
     is_dry: bool,
     clock: Clock = system_clock,
+    policy: Policy | None = None,
 ) -> Answer:
-    """Call it, with its rows in the audit log.
+    """Call it, with its rows in the audit log; `policy`: in force, else as its file is now.
 
     Raises:
         ServiceError: it does not take place; by its class the exit code and the status.
     """
     if not is_there(settings.catalog):
         raise NoDataError(advice(settings))
-    means = _means(settings, asker, to_micros(clock()))
+    policy = policy or policy_of(settings.policy)
+    means = _means(settings, policy, asker, to_micros(clock()))
     wanted = Call(name=name, arguments=arguments, is_dry=is_dry, is_allowed=asker.is_allowed)
     try:
         return call(wanted, means)
@@ -76,8 +79,8 @@ def act(  # noqa: PLR0913 - what, by whom, where, when
         means.engine.dispose()
 
 
-def _means(settings: Settings, asker: Asker, now: int) -> Means:
-    kubernetes, policy = read_kubernetes(), policy_of(settings.policy)
+def _means(settings: Settings, policy: Policy, asker: Asker, now: int) -> Means:
+    kubernetes = read_kubernetes()
     return Means(
         engine=open_catalog(settings.catalog),
         data_dir=settings.data_dir,

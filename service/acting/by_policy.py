@@ -14,7 +14,7 @@ from lineage.catalog.tables import incident, incident_member
 from lineage.clock import Clock, to_micros
 from lineage.periods import Monotonic, Period
 from lineage.policy.model import Policy
-from runbooks.actions.triggers import Occasion, due, past
+from runbooks.actions.triggers import Due, Occasion, due, past
 from service.acting.asked import Asker, act
 from service.errors import ServiceError
 from service.settings import Settings
@@ -60,15 +60,21 @@ class ByPolicy:
             with engine.connect() as connection:
                 asked = due(policy, occasion, past(connection, occasion.incident, now))
             for one in asked:
-                self._act(one.do, one.arguments, one.who, is_dry=one.is_dry)
+                self._act(one, policy)
 
-    def _act(self, name: str, arguments: dict[str, object], who: str, *, is_dry: bool) -> None:
-        asker = Asker(who=who, via="policy")
+    def _act(self, due: Due, policy: Policy) -> None:
+        asker = Asker(who=due.who, via="policy")
         try:
-            act(self._settings, name, arguments, asker, is_dry=is_dry, clock=self._clock)
+            act(
+                *(self._settings, due.do, due.arguments, asker),
+                is_dry=due.is_dry,
+                clock=self._clock,
+                policy=policy,
+            )
         except ServiceError as error:
             # The audit log has it; it is not tried again for this incident.
-            _log.warning("policy_action_refused", action=name, who=who, reason=str(error)[:300])
+            said = str(error)[:300]
+            _log.warning("policy_action_refused", action=due.do, who=due.who, reason=said)
 
 
 def occasions(connection: Connection, now: int) -> list[Occasion]:

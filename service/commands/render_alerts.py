@@ -31,6 +31,12 @@ _Engineering = Annotated[
 ]
 
 
+_UNANSWERED = (
+    "the policy asks for tokens: add one with the role alerts, and name its file by --token-file;"
+    " without it Alertmanager's calls are rejected"
+)
+
+
 def rules(  # noqa: PLR0913 - each is an option of the command
     *,
     policy: PolicyFile = None,
@@ -67,7 +73,9 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     url: Url = None,
     token_file: Annotated[
         Path | None,
-        typer.Option(help="File with the API's token, on Alertmanager's machine."),
+        typer.Option(
+            help="File with the policy's token of the role alerts, on Alertmanager's machine."
+        ),
     ] = None,
     outside_url: Annotated[
         str | None, typer.Option(help="Webhook for what Lineward cannot tell when it is down.")
@@ -87,12 +95,25 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
         outside_url=None if outside_url is None else checked("--outside-url", outside_url),
     )
     _warn_of_strangers(found, people)
+    posting = _posting(found)
+    if posting is not None and not (posting and token_file):
+        warn(_UNANSWERED)
     if not outside_ways(people.platform, found, places):
         warn(
             "when Lineward's service is down, nobody can be told: give --outside-url, or the owner"
             f" {clean(people.platform)} a pagerduty_key_file in the policy"
         )
+    if posting and token_file:
+        named = f"{clean(str(token_file))} holds the policy's token {clean(posting)}"
+        sys.stdout.write(f"# {named}.\n")
     sys.stdout.write(rendered(found, people=people, places=places))
+
+
+def _posting(policy: "Policy") -> str | None:
+    """The name of the token that may post alerts; empty: none may, None: none is needed."""
+    if policy.guard is None:
+        return None
+    return next((one.name for one in policy.guard.tokens if "alerts" in one.roles), "")
 
 
 def policy_in(path: Path | None) -> "Policy":

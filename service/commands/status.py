@@ -5,7 +5,7 @@ from rich.console import Group, RenderableType
 
 from lineage.clock import system_clock
 from service.answers.dataset import duration
-from service.answers.status import Status, status
+from service.answers.status import RolePolicy, Status, status
 from service.commands.options import AsJson, DataDir
 from service.errors import NoDataError
 from service.settings import read
@@ -52,9 +52,15 @@ def _lines(answer: Status) -> list[str]:
         f" {errors} events failed"
     )
     lines.append(_evaluation(answer))
+    lines += [_rejected(policy) for policy in answer.policies if policy.error]
     if answer.datasets:
         lines.append("datasets: " + ", ".join(f"{n:,} {s}" for s, n in answer.datasets.items()))
     return lines + ([answer.partial_reason + "."] if answer.partial_reason else [])
+
+
+def _rejected(policy: RolePolicy) -> str:
+    kept = f"policy {policy.hash} stays in force" if policy.hash else "no policy is in force"
+    return f"{policy.role}: the policy file is rejected, {kept}: {policy.error}"
 
 
 def _evaluation(answer: Status) -> str:

@@ -47,10 +47,10 @@ class Stranger(msgspec.Struct, frozen=True):
 class SlackDesk:
     """Takes what is pressed. For several threads at once."""
 
-    def __init__(self, settings: Settings, secret_file: Path | None) -> None:
+    def __init__(self, settings: Settings, policy: PolicyInForce, secret_file: Path | None) -> None:
         self._settings = settings
         self._secret_file = secret_file
-        self._policy = PolicyInForce(settings.policy)
+        self._policy = policy
 
     @property
     def is_set(self) -> bool:

@@ -59,5 +59,12 @@ async def post_action(
     asker = Asker(who=who_asks(request.scope), via="api", is_allowed=is_named)
     state = request.app.state
     return await asyncio.to_thread(
-        act, state.settings, name, arguments, asker, is_dry=is_dry, clock=state.clock
+        act,
+        state.settings,
+        name,
+        arguments,
+        asker,
+        is_dry=is_dry,
+        clock=state.clock,
+        policy=state.policy.current(),
     )

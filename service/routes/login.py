@@ -4,10 +4,11 @@ import re
 from typing import Final
 
 from litestar import post
+from litestar.exceptions import TooManyRequestsException
 from litestar.response import Redirect
 
 from service.access.cookie import cookie_of
-from service.access.gate import OPEN
+from service.access.gate import OPEN, TOO_MANY, address_of
 from service.errors import InvalidQuestionError
 from service.explorer.forms import require_own_form
 from service.routes.asked import AnyRequest
@@ -36,6 +37,8 @@ def get_login(request: AnyRequest) -> str:
 async def post_login(request: AnyRequest) -> Redirect:
     """Keep the token in the browser; the gate judges it at each page."""
     require_own_form(request)
+    if not request.app.state.guard.may_sign_in(address_of(request.scope)):
+        raise TooManyRequestsException(TOO_MANY.detail, headers={"Retry-After": "10"})
     sent = await request.form()
     token = str(sent.get("token", "")).strip()
     if not _TOKEN.fullmatch(token):

@@ -2,7 +2,7 @@
 
 from service.answers.status import status
 from service.explorer.overview import overview
-from service.objectives import objectives
+from service.objectives import objectives_of
 from service.routes.asked import AnyRequest, asked_by
 from service.routes.paged import page, shown
 
@@ -12,7 +12,8 @@ def get_overview(request: AnyRequest) -> str:
     """Are we all right, if not what is wrong, who is on it."""
     state = request.app.state
     with asked_by(request) as asked:
-        lineward = status(state.settings, asked.now, count_datasets=False)
-        return shown(
-            request, "overview", view=overview(asked, objectives(state.settings), lineward)
+        lineward = status(
+            state.settings, asked.now, count_datasets=False, own_policy=state.policy.standing()
         )
+        ratios = objectives_of(state.policy.current())
+        return shown(request, "overview", view=overview(asked, ratios, lineward))

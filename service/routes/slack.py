@@ -6,7 +6,7 @@ import uuid
 from litestar import MediaType, Response, post
 
 from service.access.audit import UnauditedError
-from service.access.gate import OPEN
+from service.access.gate import OPEN, address_of
 from service.errors import NoDataError, NotSetUpError, TooSlowError, UnknownPersonError
 from service.people.slack import MAX_BODY_BYTES, Signed, SlackDesk, Stranger
 from service.routes.asked import AnyRequest
@@ -50,7 +50,9 @@ async def _signed(request: AnyRequest) -> Signed:
 async def _refuse(request: AnyRequest, stranger: Stranger) -> None:
     guard = request.app.state.guard
     try:
-        await guard.record_refusal("slack", stranger.who, stranger.reason, uuid.uuid4().hex)
+        await guard.record_refusal(
+            "slack", stranger.who, stranger.reason, uuid.uuid4().hex, address_of(request.scope)
+        )
     except UnauditedError as error:
         raise NoDataError(f"nobody is refused unaudited: {error}") from error
     raise UnknownPersonError("this is not answered: no signature of Slack's, or nobody we know")

@@ -6,7 +6,7 @@ from litestar.datastructures import State
 from service.answers.shapes import SliAnswer
 from service.answers.slis import slis
 from service.answers.status import Status, status
-from service.objectives import objectives
+from service.objectives import objectives_of
 from service.routes.asked import AnyRequest, asked_by
 
 
@@ -14,11 +14,11 @@ from service.routes.asked import AnyRequest, asked_by
 def get_slis(request: AnyRequest) -> SliAnswer:
     """Every SLI of every tier beside its objective."""
     with asked_by(request) as asked:
-        ratios = objectives(request.app.state.settings)
+        ratios = objectives_of(request.app.state.policy.current())
         return slis(asked.reader, asked.evaluated, ratios, now=asked.now)
 
 
 @get("/api/v1/status", access="status", sync_to_thread=True)
 def get_status(state: State) -> Status:
     """What waits, what was refused, how old the last evaluation is."""
-    return status(state.settings, state.clock())
+    return status(state.settings, state.clock(), own_policy=state.policy.standing())

@@ -14,7 +14,6 @@ from service.answers.moments import instant_of
 from service.answers.suppressions import SuppressionList, suppressions
 from service.people.spans import end_of
 from service.people.windowing import Begun, begin_window, end_window
-from service.policies import policy_of
 from service.routes.asked import AnyRequest, asked_by
 from service.routes.sent import MAX_BODY_BYTES, sent
 
@@ -43,7 +42,7 @@ class Planned(
 def get_suppressions(request: AnyRequest, *, with_ended: _Ended = False) -> SuppressionList:
     """Those that hold or are planned, of the policy too."""
     with asked_by(request) as asked:
-        policy = policy_of(request.app.state.settings.policy)
+        policy = request.app.state.policy.current()
         return suppressions(asked.reader, policy, asked.now, with_ended=with_ended)
 
 

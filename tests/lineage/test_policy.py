@@ -65,9 +65,9 @@ def test_the_documented_example_says_all_the_rest(documented):
 
 
 def test_without_a_file_the_defaults_hold():
-    """An empty file says no more than none."""
-    assert parse("") == DEFAULT
-    assert parse("").hash == DEFAULT.hash
+    """`{}` says no more than no file."""
+    assert parse("{}") == DEFAULT
+    assert parse("{}").hash == DEFAULT.hash
     assert resolve(DEFAULT, "s3://b", "x") == Decision()
 
 

@@ -35,7 +35,7 @@ from lineage.policy import PolicyError, parse
             "access: {tokens: [{name: a, token_file: x, roles: [root]}]}",
             (
                 "lineward.yaml:1: $.access.tokens[0].roles[0]: invalid enum value 'root': 'root'; "
-                "one of admin, read, respond"
+                "one of admin, alerts, read, respond"
             ),
         ),
         (

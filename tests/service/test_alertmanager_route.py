@@ -1,17 +1,22 @@
 """Where Alertmanager posts to: by whom, and what of it is taken."""
 
+import hashlib
+import re
+
 import pytest
 from litestar.testing import TestClient
 from sqlalchemy import select
 
 from alerts.routing import RoutingSettings
 from lineage.catalog.tables import notification, received_alert
+from service.access.served import OPEN_PATHS
 from service.app import create_app
 from service.settings import Settings
 from tests.alerts.routing.calls import BURN, alert, body
 from tests.service.access.estate import TOKENS, Estate
 
 _PATH = "/api/v1/alertmanager"
+JSON = {"Content-Type": "application/json"}
 _OWNERS = 'owners: [{name: platform, slack: "#platform"}]\n'
 
 
@@ -39,7 +44,7 @@ def policy(tmp_path):
 
 def test_an_alert_is_in_the_outbox_before_it_is_answered(embedded, policy):
     """200 once it is durable; what it says is told to its owner."""
-    answer = client_of(embedded, policy).post(_PATH, content=body(alert(BURN)))
+    answer = client_of(embedded, policy).post(_PATH, content=body(alert(BURN)), headers=JSON)
 
     assert (answer.status_code, answer.json()) == (200, {"released": 0, "told": 1})
     assert rows(embedded, received_alert.c.fingerprint) == ["f1"]
@@ -48,7 +53,9 @@ def test_an_alert_is_in_the_outbox_before_it_is_answered(embedded, policy):
 
 def test_what_is_no_call_is_a_400_that_names_the_path(embedded, policy):
     """Alertmanager logs the answer: it has to say what is wrong."""
-    answer = client_of(embedded, policy).post(_PATH, content=body(alert({"alertname": 7})))
+    answer = client_of(embedded, policy).post(
+        _PATH, content=body(alert({"alertname": 7})), headers=JSON
+    )
 
     assert answer.status_code == 400
     assert answer.headers["content-type"] == "application/problem+json"
@@ -60,7 +67,7 @@ def test_a_policy_that_is_wrong_is_answered_so_that_it_is_sent_again(embedded, p
     """Alertmanager repeats what is answered 5xx, and nothing else."""
     policy.write_text("owners: 7\n")
 
-    answer = client_of(embedded, policy).post(_PATH, content=body(alert(BURN)))
+    answer = client_of(embedded, policy).post(_PATH, content=body(alert(BURN)), headers=JSON)
 
     assert answer.status_code == 503
 
@@ -71,21 +78,62 @@ def test_without_a_catalog_it_is_sent_again_and_none_is_made(tmp_path):
 
     client = TestClient(create_app(settings), base_url="http://127.0.0.1")
 
-    assert client.post(_PATH, content=body(alert(BURN))).status_code == 503
+    assert client.post(_PATH, content=body(alert(BURN)), headers=JSON).status_code == 503
     assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize(
     ("who", "status"), [(None, 401), ("wrong-0123456789abcdef", 401), ("clerk", 403), ("boss", 200)]
 )
-def test_only_an_admins_token_is_believed(embedded, tmp_path, who, status):
-    """Whoever may write here may ring people; each call is in the audit log."""
+def test_only_a_token_that_may_post_alerts_is_believed(embedded, tmp_path, who, status):
+    """Whoever may write here may page people; each call is in the audit log."""
     estate = Estate(embedded, tmp_path)
     headers = {} if who is None else {"Authorization": f"Bearer {TOKENS.get(who, who)}"}
 
-    answer = estate.client.post(_PATH, content=body(alert(BURN)), headers=headers)
+    answer = estate.client.post(_PATH, content=body(alert(BURN)), headers={**JSON, **headers})
 
     assert answer.status_code == status
     assert len(rows(embedded, received_alert.c.fingerprint)) == (status == 200)
     audited = estate.rows("SELECT action, status FROM access_audit")
     assert audited == [("alertmanager", status)]
+
+
+def test_alertmanagers_own_token_posts_alerts_and_nothing_else(embedded, tmp_path):
+    """A webhook's secret that leaks reads nothing, answers nothing and does nothing."""
+    estate = Estate(embedded, tmp_path)
+    token = "alertmanager-0123456789"  # noqa: S105 - of this test
+    digest = hashlib.sha256(token.encode()).hexdigest()
+    own = f"    - {{name: alertmanager, sha256: {digest}, roles: [alerts]}}\n"
+    estate.policy.write_text(estate.policy.read_text() + own)
+    headers = {**JSON, "Authorization": f"Bearer {token}"}
+
+    told = estate.client.post(_PATH, content=body(alert(BURN)), headers=headers)
+
+    assert (told.status_code, told.json()["told"]) == (200, 1)
+    asked = {
+        (route.path, method)
+        for route in estate.client.app.routes
+        for method in getattr(route, "methods", ())
+        if method in {"GET", "POST", "DELETE"}
+    } - {(_PATH, "POST")}
+    for path, method in sorted(asked):
+        if OPEN_PATHS.fullmatch(path.replace("{name:str}", "x")):
+            continue
+        spelled = re.sub(r"{\w+:int}", "1", re.sub(r"{\w+:str}", "x", path))
+        answer = estate.client.request(method, spelled, headers=headers)
+        assert answer.status_code == 403, (method, path)
+    estate.judge()
+    assert estate.m10 == (1.0, 1.0, 0.0)
+
+
+def test_a_call_that_another_site_has_a_browser_send_tells_nobody(embedded, policy):
+    """As the text that a form may send, and as JSON; on a service that anybody may ask."""
+    foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+    client = client_of(embedded, policy)
+    for kind in ("text/plain", "application/json", "application/x-www-form-urlencoded"):
+        answer = client.post(
+            _PATH, content=body(alert(BURN)), headers={**foreign, "Content-Type": kind}
+        )
+        assert answer.status_code == 403, kind
+
+    assert rows(embedded, notification.c.channel) == []

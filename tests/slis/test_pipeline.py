@@ -6,13 +6,17 @@ from contextlib import closing
 from datetime import timedelta
 from threading import Event
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 from pyspark import InheritableThread
+from sqlalchemy import select
 from structlog.testing import capture_logs
 
+from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
+from lineage.policy import PolicyError, PolicyFile
 from slis.backlog import backlog_since, is_ready, next_deadline
 from slis.periodic import Evaluations, Task
 from slis.pipeline import Pipeline, give_up_evaluation
@@ -245,12 +249,46 @@ def test_an_evaluation_in_flight_ends_with_the_pipeline(spark):
 def test_the_stream_has_the_policy_as_its_file_is_now(place, engine, at, monkeypatch):
     """Its folds are in force for names from the next batch on."""
     file = place.data_dir / "lineward.yaml"
-    file.write_text("")
+    file.write_text("{}")
     asked = []
     monkeypatch.setattr(query, "start", lambda *_, **given: asked.append(given["policy"]))
     place = replace(place, policy=file)
-    Pipeline(engine, place, Settings(), lambda: at(12))._start(None)  # noqa: SLF001 - without Spark
+    policy = PolicyFile(file, settle_seconds=0)
+    pipeline = Pipeline(engine, place, Settings(), lambda: at(12), policy)
+    pipeline._start(None)  # noqa: SLF001 - without Spark
     before = asked[0]().folds
     file.write_text("folds: [{match: 'n/run_{n}', dataset: n/run}]")
+    taken = asked[0]().folds
+    file.write_text("")
 
-    assert (before, len(asked[0]().folds)) == ((), 1)
+    assert (before, len(taken), len(asked[0]().folds)) == ((), 1, 1)
+
+
+def test_the_pipeline_notes_by_which_policy_it_goes(place, engine, at):
+    """Its hash, and why the file as it is now is rejected: `lineward status` shows both."""
+    file = place.data_dir / "lineward.yaml"
+    file.write_text("retention_days: 30")
+    place = replace(place, policy=file)
+    policy = PolicyFile(file, settle_seconds=0)
+    pipeline = Pipeline(engine, place, Settings(), lambda: at(12), policy)
+    kept = policy.current().hash
+    for text in ("retention_days: x", "retention_days: 31", ""):
+        file.write_text(text)
+        pipeline._look_at_policy(at(12))  # noqa: SLF001 - the task
+
+    with engine.connect() as connection:
+        value = connection.scalar(
+            select(tables.meta.c.value).where(tables.meta.c.name == "policy_in_force.pipeline")
+        )
+    noted = msgspec.json.decode(value)
+    assert noted["hash"] == policy.current().hash != kept
+    assert "the file is empty" in noted["error"]
+
+
+def test_a_pipeline_does_not_start_with_an_empty_policy(place, engine, at):
+    """There is no older one: the role ends with a sentence."""
+    file = place.data_dir / "lineward.yaml"
+    file.write_text("\n")
+
+    with pytest.raises(PolicyError, match="the file is empty"):
+        Pipeline(engine, replace(place, policy=file), Settings(), lambda: at(12))

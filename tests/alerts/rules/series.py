@@ -24,6 +24,8 @@ HEALTH = {
     "lineage_marquez_forward_backlog_events": "3x{n}",
     "lineage_marquez_unforwarded_total": "0x{n}",
     'lineage_marquez_set_aside_total{reason="http_400"}': "7x{n}",
+    'lineage_policy_rejected{role="service"}': "0x{n}",
+    'lineage_policy_in_force{role="service"}': "1x{n}",
     "lineage_notifications_undelivered": "0x{n}",
     "lineage_notification_oldest_undelivered_seconds": "0x{n}",
     "lineage_notification_failed_total": "0x{n}",

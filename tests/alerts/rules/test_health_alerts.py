@@ -140,6 +140,30 @@ CASES = [
         ),
     ),
     (
+        {"lineage_policy_rejected": "0x60 1x30"},
+        63,
+        Told(
+            "PolicyRejected",
+            {**SERVICE, "root": "policy", "severity": "ticket", "role": "service"},
+            "The service rejects the policy file",
+            "The service has rejected the policy file for 2m, since 1970-01-01 01:01:00 +0000 UTC."
+            " An older policy stays in force until the file is valid; after a restart there would"
+            " be none. `lineward status` shows the error.",
+        ),
+    ),
+    (
+        {"lineage_policy_in_force": "1x60 0x30"},
+        63,
+        Told(
+            "PolicyNotInForce",
+            {**SERVICE, "root": "policy", "severity": "page", "role": "service"},
+            "The service has no valid policy",
+            "The service started with an invalid policy file and has had no policy for 2m, since"
+            " 1970-01-01 01:01:00 +0000 UTC. Until the file is valid, no incident opens, nobody is"
+            " notified, and the API answers nobody.",
+        ),
+    ),
+    (
         {"lineage_marquez_forwarded_total": "0+10x60 600x40"},
         80,
         Told(

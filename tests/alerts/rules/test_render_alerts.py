@@ -61,6 +61,22 @@ def test_alertmanager_comes_out_as_a_file(tmp_path: Path, policy: str):
     assert "give --outside-url" in lineward(*options).stderr
 
 
+def test_alertmanagers_token_is_named(tmp_path: Path):
+    """Of a policy that asks for tokens: the file says which one; without one the command warns."""
+    policy = tmp_path / "guarded.yaml"
+    guarded = "access: {tokens: [{name: am, token_file: am.token, roles: [alerts]}]}\n"
+    policy.write_text(guarded)
+    options = ("render", "alertmanager", *WATCHDOG, "--outside-url", "https://o.example")
+    told = lineward(*options, "--token-file", "/etc/am.token", LINEWARD_POLICY=str(policy))
+
+    assert told.stdout.startswith("# /etc/am.token holds the policy's token am.\n")
+    assert "--token-file" not in told.stderr
+    assert "--token-file" in lineward(*options, LINEWARD_POLICY=str(policy)).stderr
+    policy.write_text("access: {}\n")
+    unanswered = lineward(*options, "--token-file", "/etc/t", LINEWARD_POLICY=str(policy))
+    assert "add one with the role alerts" in unanswered.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -14,6 +14,7 @@ from lineage.catalog.engine import writing
 from lineage.keys import key
 from service.access.guard import Guard
 from service.app import create_app
+from service.policies import PolicyInForce
 from service.settings import Settings
 from tests.service import shop
 
@@ -49,7 +50,7 @@ class Estate:
 
     def restart(self) -> None:
         """A new process over the same catalog and policy."""
-        self.guard = Guard(self.settings, lambda: self.now)
+        self.guard = Guard(self.settings, lambda: self.now, settled(self.policy))
         app = create_app(self.settings, clock=lambda: self.now, guard=self.guard)
         client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
         self.client: TestClient[Any] = client
@@ -101,6 +102,11 @@ class Estate:
         with writing(self.catalog) as connection:
             connection.execute(insert(tables.edge), edges)
             connection.execute(insert(tables.run_io), {**reads, **at})
+
+
+def settled(policy: Path) -> PolicyInForce:
+    """A policy in force whose file is taken as soon as it changed."""
+    return PolicyInForce(policy, settle_seconds=0)
 
 
 def _edge(upstream: int, downstream: int) -> dict[str, Any]:

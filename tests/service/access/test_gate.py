@@ -172,17 +172,51 @@ def test_a_token_file_that_holds_no_token_lets_nobody_in(estate, content):
     assert estate.get(_QUERY, "boss").status_code == 200
 
 
-@pytest.mark.parametrize("wrong", ["access: {tokens: [{name: x}]}", "acces: {}", "access:\n", "{"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *("access: {tokens: [{name: x}]}", "acces: {}", "access:\n", "{"),
+        *("", "\n  \n", "# nothing\n", "access: {tok", "access:\n  tokens:\n    - {name: boss"),
+    ],
+)
 def test_a_wrong_policy_opens_nothing(estate, wrong):
-    """The one before it holds; a service that starts with it answers nobody."""
+    """The one before it holds; a service that starts with it answers nobody, and is not ready."""
     assert estate.get(_QUERY).status_code == 200
     estate.policy.write_text(wrong)
 
     assert estate.get(_QUERY, None).status_code == 401
     assert estate.get(_QUERY).status_code == 200
+    assert estate.get("/readyz", None).status_code == 200
     estate.restart()
     assert estate.get(_QUERY).status_code == 503
+    assert estate.get("/readyz", None).status_code == 503
     assert estate.get("/livez", None).status_code == 200
+
+
+def test_no_beginning_of_the_policy_opens_the_api(estate):
+    """Each line's end, and the middle of each line: the one before it holds."""
+    whole = estate.policy.read_text()
+    assert estate.get(_QUERY).status_code == 200
+    for length in range(0, len(whole), 7):
+        estate.policy.write_text(whole[:length])
+        assert estate.get(_QUERY, None).status_code == 401, whole[:length]
+        hidden = estate.get("/api/v1/datasets", "shop")
+        assert PAYROLL not in hidden.text, whole[:length]
+
+
+def test_only_access_off_opens_the_api_again(estate):
+    """A policy that merely lacks the section is rejected; the status says so."""
+    assert estate.get(_QUERY).status_code == 200
+    estate.policy.write_text("retention_days: 30\n")
+    assert estate.get(_QUERY, None).status_code == 401
+    (told,) = estate.get("/api/v1/status").json()["policies"]
+    assert (told["role"], "access: off" in told["error"]) == ("service", True)
+
+    estate.policy.write_text("retention_days: 30\naccess: off\n")
+
+    assert estate.get(_QUERY, None).status_code == 200
+    (told,) = estate.get("/api/v1/status", None).json()["policies"]
+    assert told["error"] is None
 
 
 def test_a_policy_that_goes_away_opens_nothing(estate):

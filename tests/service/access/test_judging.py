@@ -151,7 +151,7 @@ def test_access_that_is_turned_off_and_on_again_has_no_false_alarm(estate):
     estate.get(_QUERY)
     guarded = estate.policy.read_text()
     estate.now += timedelta(seconds=1)
-    estate.policy.write_text("retention_days: 30\n")
+    estate.policy.write_text("access: off\n")
     assert estate.get(_QUERY, None).status_code == 200
     estate.judge()
     estate.policy.write_text(guarded)

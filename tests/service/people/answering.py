@@ -22,7 +22,7 @@ from service.access.guard import Guard
 from service.app import create_app
 from service.people import asking
 from tests.alerts.people.desk import Desk
-from tests.service.access.estate import NOW, TOKENS, Estate
+from tests.service.access.estate import NOW, TOKENS, Estate, settled
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"  # noqa: S105 - of nobody
 PATH = "/api/v1/slack/interactions"
@@ -49,7 +49,7 @@ class Answering(Estate):
 
     def restart(self) -> None:
         """As `Estate`, with Slack set up."""
-        self.guard = Guard(self.settings, lambda: self.now)
+        self.guard = Guard(self.settings, lambda: self.now, settled(self.policy))
         delivery = DeliverySettings(
             slack_signing_secret_file=self.secret_file,
             pagerduty_webhook_secret_file=self.secret_file,

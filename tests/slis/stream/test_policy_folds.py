@@ -215,8 +215,8 @@ def test_a_policy_that_changes_while_the_stream_runs_holds_from_the_next_batch(
 ):
     """Names seen before are folded anew: by the file as it is, in the stream's own memory."""
     path = tmp_path / "lineward.yaml"
-    path.write_text("")
-    file = PolicyFile(path)
+    path.write_text("{}")
+    file = PolicyFile(path, settle_seconds=0)
     lander.batches._policy = file.current  # noqa: SLF001 - as the pipeline gives it
     event = run_event("COMPLETE", at(1), run="w1", outputs=["run_1"])
     lander.land(event)
