@@ -41,7 +41,7 @@ from service.settings import Settings, read
 
 _BACKLOG = 4096
 # Of PostgreSQL, which has a hundred connections for all roles unless told: docs/operations.md.
-_READERS, _WRITERS = 20, 8
+_READERS, _THREADS = 20, 8
 _HEADER_SECONDS = 10.0
 _log = structlog.get_logger()
 
@@ -78,8 +78,8 @@ def _listen(host: str, port: int) -> socket.socket:
 
 async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> None:
     keep_connections(given.settings.catalog, _READERS)
-    # What is written for those who ask has a connection each.
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_WRITERS))
+    # Python works at one answer at a time: more threads cost memory, and wait for each other.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
     tallies, guard = Tallies(), Guard(given.settings)
     app = create_app(
         given.settings,

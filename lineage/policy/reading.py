@@ -40,7 +40,7 @@ def parse(text: str, file: str = "lineward.yaml") -> Policy:
     Raises:
         PolicyError: it says something that it may not.
     """
-    document = Document(text, file)
+    document = Document(text if text.strip() else "", file)
     if document.content is None:
         # A file is empty for a moment while it is rewritten, and a key of a ConfigMap may be.
         raise document.refusal("$", f"the file is empty: {_EMPTY}")

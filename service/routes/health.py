@@ -1,5 +1,9 @@
 """Whether the process lives, and whether it can answer."""
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
 from litestar import MediaType, get
 from litestar.datastructures import State
 
@@ -7,7 +11,9 @@ from service.access.gate import OPEN
 from service.asking import question
 from service.errors import NotReadyError
 
-_READY_SECONDS = 3.0  # a probe waits no longer
+_READY_SECONDS: Final = 3.0  # a probe waits no longer
+# Its own: an answer that takes long is no reason to be taken out of service.
+_PROBING: Final = ThreadPoolExecutor(1, thread_name_prefix="readyz")
 
 
 @get("/livez", access=OPEN, media_type=MediaType.TEXT, sync_to_thread=False)
@@ -16,11 +22,16 @@ def get_livez() -> str:
     return "alive\n"
 
 
-@get("/readyz", access=OPEN, media_type=MediaType.TEXT, sync_to_thread=True)
-def get_readyz(state: State) -> str:
+@get("/readyz", access=OPEN, media_type=MediaType.TEXT)
+async def get_readyz(state: State) -> str:
     """A policy is in force and the catalog can be read; 503 until both hold."""
+    await asyncio.get_running_loop().run_in_executor(_PROBING, _require_ready, state)
+    return "ready\n"
+
+
+def _require_ready(state: State) -> None:
     if state.policy.standing().hash is None:
         # Whoever may open this may not read the file: its error stands in the log.
         raise NotReadyError("the policy file is rejected: see the log, or `lineward policy check`")
     with question(state.settings, state.clock, seconds=_READY_SECONDS):
-        return "ready\n"
+        pass

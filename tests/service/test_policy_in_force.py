@@ -88,8 +88,9 @@ def test_a_rejected_file_is_shown(embedded, policy, invalid):
     error = service.in_force.standing().error
     assert told == {"role": "service", "hash": service.in_force.current().hash, "error": error}
     # The command is another process: it reads what the service noted.
-    with console().capture() as shown:
-        console().print(page(status(service.settings, NOW)))
+    terminal = console()
+    with terminal.capture() as shown:
+        terminal.print(page(status(service.settings, NOW)))
     assert "the policy file is rejected" in " ".join(shown.get().split())
     assert "the policy file is rejected, an older one is in force (service)" in (
         service.client.get("/").text
