@@ -45,13 +45,14 @@ _SPOOL_POLL_SECONDS = 0.5
 class Pipeline:
     """One run of the role."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the clocks are what tests set
         self,
         engine: Engine,
         place: Place,
         settings: Settings,
         clock: Clock,
         policy: PolicyFile | None = None,
+        *,
         monotonic: Monotonic = time.monotonic,
     ) -> None:
         """Read the policy.

@@ -39,7 +39,7 @@ _log = structlog.get_logger()
 class AccessJudge:
     """Called once a second; what it finds is counted in the transaction that says it was judged."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is of another part
         self,
         recorder: Recorder,
         served: ServedLog,
