@@ -14,6 +14,8 @@ from lineage.catalog.reader import (
     UnreachableCatalogError,
     open_reader,
 )
+from lineage.catalog.revision import require_revision
+from lineage.catalog.trouble import CatalogError
 from lineage.clock import Clock, system_clock
 from lineage.walks import Walk
 from service.access.sight import EVERYTHING, Sight
@@ -82,23 +84,26 @@ def question(
 
     Raises:
         NoDataError: there is none yet; the text says how to come by one.
-        UnreachableError: its server does not answer.
+        UnreachableError: its server does not answer, or its file cannot be read.
     """
     now = clock()
     try:
         with open_reader(settings.catalog, seconds=seconds) as reader:
+            require_revision(reader)
             stale = settings.stale_evaluation_seconds
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
             shown = sight.without(hidden_keys(reader, sight))
             yield Question(reader, evaluated, now, shown, live)
     except NoCatalogError as error:
         raise NoDataError(advice(settings)) from error
-    except UnreachableCatalogError as error:
+    except CatalogError as error:
         raise unreachable(error) from error
 
 
-def unreachable(error: UnreachableCatalogError) -> UnreachableError:
+def unreachable(error: CatalogError) -> UnreachableError:
     """The same, for whoever set its address."""
+    if not isinstance(error, UnreachableCatalogError):
+        return UnreachableError(str(error))
     return UnreachableError(f"LINEWARD_CATALOG_URL: the catalog cannot be reached: {error}")
 
 

@@ -13,7 +13,10 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog.engine import open_catalog
-from lineage.catalog.reader import NoCatalogError, UnreachableCatalogError, open_reader
+from lineage.catalog.reader import NoCatalogError, open_reader
+from lineage.catalog.revision import require_revision
+from lineage.catalog.trouble import CatalogError
+from lineage.health import HEALTH
 
 EVERY_SECONDS = 1.0
 _STATEMENT_SECONDS = 60.0  # of what looks at a whole estate
@@ -60,13 +63,18 @@ class Bookkeeper:
     def turn(self) -> None:
         """Each work once; one that fails keeps no other from its turn."""
         for work in self._works:
+            part = f"{self._thread.name}: {_name(work)}"
             try:
                 if engine := self._opened():
                     work(engine)
-            except (SQLAlchemyError, UnreachableCatalogError) as error:
+            except (SQLAlchemyError, CatalogError) as error:
+                HEALTH.fail(part, str(error))
                 log.warning("catalog_unavailable", work=_name(work), error=str(error)[:200])
-            except Exception:  # the edge of a thread: logged, and carried on
+            except Exception as error:  # the edge of a thread: logged, and carried on
+                HEALTH.fail(part, f"{type(error).__name__}: {error}")
                 log.exception("bookkeeping_failed", work=_name(work))
+            else:
+                HEALTH.succeed(part)
 
     def _opened(self) -> Engine | None:
         if self._engine is None and is_there(self._url):
@@ -77,10 +85,14 @@ class Bookkeeper:
 
 
 def is_there(catalog_url: str) -> bool:
-    """Whether the pipeline has made the catalog: the service never makes one by asking."""
+    """Whether there is a catalog: the service never makes one by asking.
+
+    Raises:
+        CatalogError: it is of another release, or cannot be read.
+    """
     try:
         with open_reader(catalog_url) as reader:
-            reader.rows("SELECT COUNT(*) FROM service_cursor")
+            require_revision(reader)
     except NoCatalogError:
         return False
     return True

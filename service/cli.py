@@ -9,15 +9,19 @@ import importlib
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import typer
 import typer.main
 from typer.core import TyperGroup
 
+from lineage.catalog.trouble import CatalogError, DamagedCatalogError, is_damaged, trouble_of
 from lineage.environment import InvalidSettingError
 from service.commands.known import COMMANDS
 from service.errors import ServiceError
+from service.failing_output import OUTPUT, failed_file, sqlite_error
+from service.settings import last_read
 from service.terminal import warn
 
 _EXIT_CODES = (
@@ -82,9 +86,36 @@ def main() -> None:
     except OSError as error:
         if error.errno not in _NOT_WRITTEN:
             raise
-        _close_output()
-        warn(f"standard output: {error.strerror}")
+        _end_unwritten(error)
+    except Exception as error:
+        if (trouble := _catalog_trouble(error)) is None:
+            raise
+        warn(trouble)
         sys.exit(1)
+
+
+def _end_unwritten(error: OSError) -> NoReturn:
+    file = failed_file(error, last_read().data_dir)
+    if file == OUTPUT:
+        _close_output()
+    warn(f"{file}: {error.strerror}" if file else str(error.strerror))
+    sys.exit(1)
+
+
+def _catalog_trouble(error: Exception) -> str | None:
+    """A sentence where the catalog's file is the reason, whatever failed because of it."""
+    if isinstance(error, CatalogError):
+        return str(error)
+    settings = last_read()
+    if settings.catalog_url:
+        return None
+    path = str(settings.data_dir / "catalog.db")
+    found = sqlite_error(error)
+    trouble = trouble_of(found, path) if found else None
+    if trouble is None and Path(path).is_file() and is_damaged(path):
+        # What damaged pages hold may pass for rows, and fail anywhere.
+        trouble = DamagedCatalogError(path)
+    return str(trouble) if trouble else None
 
 
 def _close_output() -> None:

@@ -18,12 +18,8 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from lineage.catalog.reader import (
-    NoCatalogError,
-    Reader,
-    UnreachableCatalogError,
-    open_reader,
-)
+from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.catalog.trouble import CatalogError
 from lineage.clock import Clock, system_clock
 from lineage.policy import Policy
 from lineage.policy.file import Standing
@@ -39,7 +35,7 @@ from service import metric_rows
 from service.answers.marquez import marquez_status
 from service.answers.moments import Evaluated, last_evaluation
 from service.answers.slis import Objectives, mostly_unknown, sli_name
-from service.answers.status import RolePolicy, spool_status, status, status_policies
+from service.answers.status import RolePolicy, roles_of, spool_status, status, status_policies
 from service.delivery_families import delivery_families
 from service.errors import RefusedInputError, UnreachableError
 from service.event_families import error_families, lag_families
@@ -55,6 +51,7 @@ from service.pii_figures import pii_figures
 from service.policies import PolicyInForce
 from service.recent_figures import recent_figures
 from service.release import release
+from service.role_troubles import role_families
 from service.seldom import Seldom
 from service.served.families import served_families
 from service.settings import Settings
@@ -114,6 +111,7 @@ class CatalogCollector(Collector):
         now = self._clock()
         yield InfoMetricFamily("lineage_build", "Release.", {"version": release()})
         yield from _collector(self._settings, now)
+        yield from role_families(roles_of(self._settings.data_dir, now)[1])
         families = self._families(now)
         yield _gauge(
             "lineage_catalog_readable", "1 when the catalog can be read.", float(bool(families))
@@ -130,7 +128,7 @@ class CatalogCollector(Collector):
             return [*_own(self._settings, now, self._policy.standing()), *families]
         except NoCatalogError:
             return []
-        except (UnreachableCatalogError, UnreachableError, sqlite3.Error) as error:
+        except (CatalogError, UnreachableError) as error:
             _log.warning("catalog_unreadable", error=str(error)[:200])
             return []
 

@@ -13,6 +13,8 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from litestar.types import ExceptionHandlersMap, Scope
 
+from lineage.catalog.trouble import CatalogError
+from service.asking import unreachable
 from service.errors import RefusedInputError, ServiceError, UnknownDatasetError, UnknownNodeError
 from service.explorer.drawing import PAGE_HEADERS, drawn
 
@@ -111,8 +113,14 @@ def unforeseen(request: _AnyRequest, error: Exception) -> Response[bytes]:
     return _response(request, Problem("Failed", 500, detail))
 
 
+def catalog_error(request: _AnyRequest, error: CatalogError) -> Response[bytes]:
+    """A catalog that cannot be used now, in the words of its error."""
+    return service_error(request, unreachable(error))
+
+
 HANDLERS: ExceptionHandlersMap = {
     ServiceError: service_error,
     HTTPException: http_error,
+    CatalogError: catalog_error,
     Exception: unforeseen,
 }

@@ -1,5 +1,6 @@
 """What an operator may set of the service, and where its roles meet; every default is safe."""
 
+from collections import deque
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,9 @@ from lineage.http_hosts import OwnHosts
 
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
 _Seconds = Annotated[float, Meta(gt=0)]
+
+
+_read: deque["Settings"] = deque(maxlen=1)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +35,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     history_days: Annotated[int, Meta(ge=1, le=3_650)] = 400  # ended incidents, hours of SLIs
     marquez_url: str | None = None  # none: no Marquez beside us; more of it in service/marquez
     kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
+    hang_seconds: Annotated[float, Meta(ge=10)] = 60.0  # without an answer, `up` restarts a role
+    insecure: bool = False  # listen to other machines without tokens
     stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's
 
     @property
@@ -75,4 +81,12 @@ def read(data_dir: Path | None = None) -> Settings:
         InvalidSettingError: a value out of range.
     """
     settings = environment.read(Settings)
-    return settings if data_dir is None else msgspec.structs.replace(settings, data_dir=data_dir)
+    if data_dir is not None:
+        settings = msgspec.structs.replace(settings, data_dir=data_dir)
+    _read.append(settings)
+    return settings
+
+
+def last_read() -> Settings:
+    """Settings that the command on the command line goes by: its options may have changed them."""
+    return _read[-1] if _read else read()

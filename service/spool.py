@@ -6,20 +6,29 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
+from service.errors import UnreachableError
+
 LAST_SEQ: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"  # the last given out
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """A connection that never writes; none where there is no spool yet."""
+    """A connection that never writes; none where there is no spool yet.
+
+    Raises:
+        UnreachableError: the file is damaged, or cannot be read.
+    """
     if not path.is_file():
         yield None
         return
     uri = f"{path.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(uri, uri=True, timeout=10)) as spool:
-        # Its file is there a moment before its tables.
-        there = spool.execute("SELECT 1 FROM sqlite_master WHERE name = 'unforwarded'").fetchone()
-        yield spool if there else None
+    try:
+        with closing(sqlite3.connect(uri, uri=True, timeout=10)) as spool:
+            # Its file is there a moment before its tables.
+            wanted = "SELECT 1 FROM sqlite_master WHERE name = 'unforwarded'"
+            yield spool if spool.execute(wanted).fetchone() else None
+    except sqlite3.Error as error:
+        raise UnreachableError(f"the spool {path} cannot be read: {error}") from error
 
 
 def first(spool: sqlite3.Connection, sql: str) -> int | None:

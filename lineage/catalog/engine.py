@@ -1,5 +1,6 @@
 """Opens the catalog: SQLite in one folder, or PostgreSQL by URL."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -8,7 +9,12 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.engine import ExceptionContext
+
+from lineage.catalog.revision import KNOWN, NewerCatalogError
+from lineage.catalog.trouble import DamagedCatalogError, trouble_of
 
 BUSY_TIMEOUT_SECONDS = 10
 # A merge of 25,000 events, or the wait for another's turn, takes minutes on a busy machine.
@@ -43,6 +49,7 @@ def open_catalog(
     if make_url(url).get_backend_name() == "sqlite":
         engine = create_engine(url)
         event.listen(engine, "connect", _configure_sqlite)
+        event.listen(engine, "handle_error", _translate)
         return engine
     kept = min(most, 5)
     engine = create_engine(
@@ -64,9 +71,25 @@ def _connect_postgres(
     return connect("", seconds, **parameters)
 
 
+def _translate(context: ExceptionContext) -> None:
+    """Say of a damaged file what to do, in place of what SQLite says of one of its pages."""
+    path = context.engine.url.database if context.engine is not None else None
+    trouble = trouble_of(context.original_exception, path or "")
+    if isinstance(trouble, DamagedCatalogError):
+        raise trouble from context.original_exception
+
+
 def _configure_sqlite(connection, _record) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     # Autocommit in the driver: `writing` begins the transactions, no statement starts one by guess.
     connection.isolation_level = None
+    path = connection.execute("PRAGMA database_list").fetchone()[2]
+    try:
+        _set_pragmas(connection)
+    except sqlite3.DatabaseError as error:
+        raise trouble_of(error, path) or error from error
+
+
+def _set_pragmas(connection: sqlite3.Connection) -> None:
     for pragma in (
         "journal_mode=WAL",
         "synchronous=FULL",
@@ -104,11 +127,14 @@ def in_turn(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-def migrate(engine: Engine) -> None:
-    """Bring the catalog to the newest revision; safe when several roles start at once.
+def migrate(engine: Engine, *, to: str = "head") -> None:
+    """Bring the catalog to the newest revision, or to the one given.
 
-    The roles start together, so the one that comes second finds the work done: SQLite's write lock,
-    or an advisory lock in PostgreSQL, is held from the first statement on.
+    Safe when several do so at once: SQLite's write lock, or an advisory lock in PostgreSQL, is held
+    from the first statement on. Whoever comes second finds the work done.
+
+    Raises:
+        NewerCatalogError: a newer release has upgraded it.
     """
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
@@ -118,6 +144,9 @@ def migrate(engine: Engine) -> None:
             connection.connection.dbapi_connection.limit(None)  # type: ignore[union-attr]
             connection.exec_driver_sql(_LOCK, (_MIGRATION,))
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        found = MigrationContext.configure(connection).get_current_revision()
+        if found is not None and found not in KNOWN:
+            raise NewerCatalogError(found)
+        command.upgrade(config, to)
     if engine.dialect.name == "postgresql":
         engine.dispose()  # and with it the connection that has no limit

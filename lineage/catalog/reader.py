@@ -7,11 +7,13 @@ may take. So questions are SQL that SQLite and PostgreSQL both understand, with 
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
+
+from lineage.catalog.trouble import CatalogError, trouble_of
 
 if TYPE_CHECKING:
     from lineage.catalog.postgres import Connections
@@ -29,7 +31,7 @@ class NoCatalogError(Exception):
     """There is no catalog at that place, or nothing has ever filled it."""
 
 
-class UnreachableCatalogError(Exception):
+class UnreachableCatalogError(CatalogError):
     """The server that has the catalog does not answer."""
 
 
@@ -63,12 +65,7 @@ class _SqliteReader:
         self._connection = connection
 
     def rows(self, sql: str, values: Values | None = None) -> list[Row]:
-        try:
-            return self._connection.execute(sql, values or {}).fetchall()
-        except sqlite3.OperationalError as error:
-            if "no such table" in str(error):
-                raise NoCatalogError(str(error)) from error
-            raise
+        return self._connection.execute(sql, values or {}).fetchall()
 
     def columns(self, sql: str, width: int, values: Values | None = None) -> list[list[Any]]:
         # As texts, which the database writes without Python's lock: a row is fetched with it.
@@ -156,12 +153,26 @@ def _sqlite(path: Path) -> Iterator[Reader]:
         message = f"no catalog at {path}"
         raise NoCatalogError(message)
     uri = f"{path.absolute().as_uri()}?mode=ro"
-    connection = sqlite3.connect(uri, uri=True, timeout=10, isolation_level=None)
-    try:
+    with _translated(path), closing(_connected(uri)) as connection:
         connection.execute("BEGIN")
         yield _SqliteReader(connection)
-    finally:
-        connection.close()
+
+
+def _connected(uri: str) -> sqlite3.Connection:
+    return sqlite3.connect(uri, uri=True, timeout=10, isolation_level=None)
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """Errors of sqlite3 as errors of the catalog, where they are."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if "no such table" in str(error):
+            raise NoCatalogError(str(error)) from error
+        if (trouble := trouble_of(error, str(path))) is not None:
+            raise trouble from error
+        raise
 
 
 @contextmanager

@@ -1,0 +1,57 @@
+"""What may be wrong with the file of an embedded catalog, in a sentence that says what to do."""
+
+import sqlite3
+from typing import Final
+
+_CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_PRIMARY: Final = 0xFF  # of an extended error code
+_DISK: Final = {
+    sqlite3.SQLITE_FULL: "its disk is full: free some space",
+    sqlite3.SQLITE_IOERR: "its disk fails to read or write: look at the kernel's log",
+    sqlite3.SQLITE_READONLY: "it is read-only for this user",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened by this user",
+    sqlite3.SQLITE_PERM: "it cannot be opened by this user",
+}
+
+
+class CatalogError(Exception):
+    """The catalog cannot be used; the text is a sentence for who runs Lineward."""
+
+
+class DamagedCatalogError(CatalogError):
+    """The file is no SQLite database, or one whose pages are damaged."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"the catalog {path} is damaged: stop `lineward up`, then restore the file from a"
+            " backup, or move it and the folder `checkpoint` away to start anew"
+            " (docs/operations.md#a-damaged-catalog)"
+        )
+
+
+class CatalogDiskError(CatalogError):
+    """The file is fine as far as is known, and cannot be read or written now."""
+
+
+def trouble_of(error: BaseException, path: str) -> CatalogError | None:
+    """Return the error to raise in place of one of sqlite3's; None where it says something else."""
+    if not isinstance(error, sqlite3.Error):
+        return None
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & _PRIMARY
+    if code in _CORRUPT:
+        return DamagedCatalogError(path)
+    if code in _DISK:
+        return CatalogDiskError(f"the catalog {path}: {_DISK[code]} ({error})")
+    return None
+
+
+def is_damaged(path: str) -> bool:
+    """Whether a look at every page of the file finds damage. Takes seconds for a large one."""
+    try:
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)
+        try:
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",))
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        return isinstance(trouble_of(error, path), DamagedCatalogError)

@@ -1,0 +1,58 @@
+"""A role waits for a catalog that it can use, reports why, and needs no restart."""
+
+from threading import Event
+
+import pytest
+from structlog.testing import capture_logs
+
+from lineage.catalog import awaiting
+from lineage.catalog.awaiting import await_catalog
+from lineage.catalog.revision import NewerCatalogError, OlderCatalogError
+from lineage.catalog.trouble import DamagedCatalogError
+from lineage.health import Health
+
+
+@pytest.fixture
+def health(monkeypatch):
+    """What this process reports."""
+    health = Health()
+    monkeypatch.setattr(awaiting, "HEALTH", health)
+    monkeypatch.setattr(awaiting, "_EVERY_SECONDS", 0.0)
+    return health
+
+
+@pytest.mark.parametrize(
+    "error",
+    [DamagedCatalogError("catalog.db"), NewerCatalogError("0815"), OlderCatalogError("not yet")],
+)
+def test_a_role_waits_until_the_catalog_can_be_used(health, error):
+    reported = []
+
+    def ready():
+        reported.append([each.error for each in health.failures()])
+        if len(reported) < 3:
+            raise error
+
+    with capture_logs() as logs:
+        assert await_catalog(ready, Event())
+
+    assert reported == [[], [str(error)], [str(error)]]
+    assert health.failures() == []
+    assert {line["error"] for line in logs} == {str(error)}
+
+
+def test_a_role_that_is_stopped_waits_no_longer(health):
+    stopped = Event()
+
+    def ready():
+        stopped.set()
+        raise DamagedCatalogError("catalog.db")
+
+    assert not await_catalog(ready, stopped)
+    assert [each.attempts for each in health.failures()] == [1]
+
+
+def test_any_other_error_ends_the_role(health):
+    with pytest.raises(ZeroDivisionError):
+        await_catalog(lambda: 1 / 0, Event())
+    assert health.failures() == []

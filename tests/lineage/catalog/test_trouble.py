@@ -1,0 +1,122 @@
+"""A catalog whose file is damaged is told in one sentence, by whatever reads or writes it."""
+
+import os
+import random
+import sqlite3
+
+import pytest
+from sqlalchemy import delete
+
+from lineage.catalog.engine import catalog_url, open_catalog, writing
+from lineage.catalog.reader import open_reader
+from lineage.catalog.tables import metadata
+from lineage.catalog.trouble import (
+    CatalogDiskError,
+    DamagedCatalogError,
+    is_damaged,
+    trouble_of,
+)
+from tests.service import shop
+from tests.service.commandline import lineward
+
+_PAGE = 4_096
+
+
+def _rubbish(path):
+    path.write_bytes(os.urandom(64 << 10))
+
+
+def _text(path):
+    path.write_text("this is no database\n" * 500)
+
+
+def _damaged_pages(path):
+    """All but the first two pages, which hold the header and the schema's root."""
+    chosen = random.Random(7)  # noqa: S311 - damage that is the same each time
+    with path.open("r+b") as file:
+        for page in range(2, path.stat().st_size // _PAGE):
+            file.seek(page * _PAGE)
+            file.write(chosen.randbytes(_PAGE))
+
+
+def _cut(path):
+    """As a copy that was interrupted."""
+    os.truncate(path, path.stat().st_size // 3)
+
+
+def _zeroed(path):
+    """As a file system leaves it after a crash."""
+    with path.open("r+b") as file:
+        file.seek(_PAGE)
+        file.write(bytes(path.stat().st_size - _PAGE))
+
+
+@pytest.fixture(params=[_rubbish, _text, _damaged_pages, _cut, _zeroed])
+def damaged(request, embedded, tmp_path):
+    """The folder of a catalog with a shop in it, damaged while nobody held it open."""
+    shop.fill(embedded)
+    embedded.dispose()
+    request.param(tmp_path / "catalog.db")
+    return tmp_path
+
+
+def test_damage_is_found(damaged):
+    assert is_damaged(str(damaged / "catalog.db"))
+
+
+def test_a_reader_says_so(damaged):
+    with pytest.raises(DamagedCatalogError, match=r"catalog.db is damaged: .*restore"):
+        _read_all(catalog_url(damaged))
+
+
+def _read_all(url):
+    with open_reader(url) as reader:
+        for name in metadata.tables:
+            reader.rows(f"SELECT * FROM {name}")  # noqa: S608 - our own tables
+
+
+def test_a_writer_says_so(damaged):
+    engine = open_catalog(catalog_url(damaged))
+    with pytest.raises(DamagedCatalogError, match=r"catalog.db is damaged: .*restore"):
+        _delete_all(engine)
+    engine.dispose()
+
+
+def _delete_all(engine):
+    with writing(engine) as connection:
+        for table in metadata.tables.values():
+            connection.execute(delete(table))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["status", "datasets", "incidents", "slis", "why core/orders", "ack 3f2c9a7d10b45e86", "audit"],
+)
+def test_a_command_ends_with_one_sentence(damaged, command):
+    done = lineward(*command.split(), LINEWARD_DATA_DIR=str(damaged))
+
+    assert done.returncode == 1, done.stdout
+    assert f"the catalog {damaged}/catalog.db is damaged: " in done.stderr
+    assert "docs/operations.md#a-damaged-catalog" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (sqlite3.SQLITE_CORRUPT, DamagedCatalogError),
+        (sqlite3.SQLITE_CORRUPT_INDEX, DamagedCatalogError),
+        (sqlite3.SQLITE_NOTADB, DamagedCatalogError),
+        (sqlite3.SQLITE_FULL, CatalogDiskError),
+        (sqlite3.SQLITE_IOERR_SHORT_READ, CatalogDiskError),
+        (sqlite3.SQLITE_CANTOPEN_ISDIR, CatalogDiskError),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, CatalogDiskError),
+        (sqlite3.SQLITE_BUSY, type(None)),
+        (sqlite3.SQLITE_ERROR, type(None)),
+    ],
+)
+def test_what_sqlite_says_is_sorted_by_its_code(code, kind):
+    error = sqlite3.DatabaseError("as SQLite says it")
+    error.sqlite_errorcode = code
+
+    assert type(trouble_of(error, "/data/catalog.db")) is kind
