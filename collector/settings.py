@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from lineage import environment
-from lineage.http_hosts import OwnHosts
+from lineage.http_hosts import OwnHosts, is_loopback
 
 _TOKEN = re.compile(rb"[!-~]+")
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
@@ -46,6 +46,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     marquez_url: str | None = None  # events wait for their forwarding there
     marquez_forward: bool = True
     reader_secret_file: Path | None = None  # of Lineward's own readers; in the data folder
+    insecure: bool = False  # listen to other machines without a token
 
     @property
     def forwards(self) -> bool:
@@ -75,6 +76,21 @@ def read() -> Settings:
     shared = {"LINEWARD_COLLECTOR_PORT"}
     own = {name: value for name, value in environment.variables().items() if name not in shared}
     return Settings(place=place, limits=environment.read(Limits, section="COLLECTOR_", environ=own))
+
+
+def require_guarded(settings: Settings) -> None:
+    """See that only this machine, or only holders of the token, may send events.
+
+    Raises:
+        InvalidSettingError: anybody could.
+    """
+    place = settings.place
+    if is_loopback(place.host) or place.insecure or settings.limits.token_file:
+        return
+    raise environment.InvalidSettingError(
+        f"LINEWARD_HOST={place.host} lets other machines send events without a token: set"
+        " LINEWARD_COLLECTOR_TOKEN_FILE, or accept that with LINEWARD_INSECURE=true"
+    )
 
 
 def read_token(limits: Limits) -> bytes | None:
