@@ -1,12 +1,14 @@
 """`python -m collector`: the collector role."""
 
+import os
 import sys
 
 import structlog
 
 from collector.parent import Parent, listen
-from collector.settings import read, read_token
+from collector.settings import read, read_token, require_guarded
 from lineage.environment import InvalidSettingError
+from lineage.health import HEALTH
 from lineage.logs import log_to_stderr
 
 _log = structlog.get_logger()
@@ -14,9 +16,12 @@ _log = structlog.get_logger()
 
 def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
+    os.umask(0o077)
     log_to_stderr()
+    HEALTH.connect()
     try:
         settings = read()
+        require_guarded(settings)
         read_token(settings.limits)
         settings.place.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         listening = listen(settings.place)

@@ -15,6 +15,7 @@ from types import FrameType
 import structlog
 
 from collector.settings import Place
+from collector.worker_watch import WorkerWatch
 
 BACKLOG = 4096
 WORKER = ("-m", "collector.worker")
@@ -63,10 +64,11 @@ class Parent:
             pass_fds=[fd],
             stdin=subprocess.PIPE,
         )
+        watch = WorkerWatch(self._worker, self._listening.getsockname()[:2])
         # A stop that came between the two lines found no worker to tell.
         if self._stopping:
             self._worker.terminate()
-        return self._worker.wait()
+        return watch.wait()
 
     def _next_pause(self, pause: float, lived_seconds: float) -> float:
         if lived_seconds > _HEALTHY_SECONDS:

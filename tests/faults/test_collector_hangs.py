@@ -1,0 +1,28 @@
+"""A collector's worker that stands still is replaced, and no sender is refused meanwhile."""
+
+import os
+import signal
+
+import pytest
+
+from tests.collector.bodies import new_body
+from tests.collector.running import Collector
+from tests.service.waiting import lives, until
+
+pytestmark = pytest.mark.faults
+
+
+def test_a_worker_that_stands_still_is_replaced(tmp_path):
+    """SIGSTOP: connections are accepted by the kernel, and answered by the next worker."""
+    collector = Collector(tmp_path / "data").ready()
+    try:
+        until(lambda: collector.log().count("collector_ready") == 1)
+        worker = collector.worker()
+        os.kill(worker, signal.SIGSTOP)
+        until(lambda: not lives(worker), pause=0.5)
+
+        assert collector.post(new_body()).status_code == 201
+        assert collector.worker() not in {0, worker}
+        assert "did not answer for " in collector.log()
+    finally:
+        collector.kill()
