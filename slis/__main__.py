@@ -3,9 +3,11 @@
 One Spark session works off the spool and evaluates what it learned.
 """
 
+import os
 import signal
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
+import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from threading import Event
 from types import FrameType
@@ -13,8 +15,11 @@ from types import FrameType
 import structlog
 from pyspark.sql import SparkSession
 
+from lineage.catalog.awaiting import await_catalog
+from lineage.catalog.revision import require_usable
 from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
+from lineage.health import HEALTH
 from lineage.logs import log_to_stderr
 from slis import settings
 from slis.scratch import sweep
@@ -23,13 +28,18 @@ from slis.settings import Place, Settings
 
 log = structlog.get_logger(__name__)
 
+# The JVM's first start took four minutes at a load of 60 on two cores. Beyond this it hangs.
+_OPEN_SECONDS = 900.0
+
 
 def main() -> int:
     """Run until SIGTERM or SIGINT.
 
     0 after a clean stop, 1 when the stream cannot go on, 2 for a wrong setting.
     """
+    os.umask(0o077)
     log_to_stderr()
+    HEALTH.connect()
     try:
         place, chosen = settings.read_place(), settings.read()
     except InvalidSettingError as error:
@@ -44,6 +54,9 @@ def main() -> int:
         warehouse=place.data_dir / "warehouse",
         scratch=sweep(place.scratch),
     )
+    # Before the JVM: whoever waits for a catalog needs none.
+    if not await_catalog(partial(require_usable, place.catalog), stopped):
+        return 0
     with ThreadPoolExecutor(max_workers=1) as threads:
         return _run(threads.submit(opened), place, chosen, stopped)
 
@@ -51,6 +64,7 @@ def main() -> int:
 def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped: Event) -> int:
     # These take two seconds to import, in which Spark's JVM starts.
     from lineage.catalog.engine import migrate, open_catalog  # noqa: PLC0415
+    from lineage.catalog.trouble import CatalogError  # noqa: PLC0415
     from lineage.policy.reading import PolicyError  # noqa: PLC0415
     from slis.pipeline import Pipeline  # noqa: PLC0415
     from slis.stream.running import PipelineStoppedError  # noqa: PLC0415
@@ -58,16 +72,30 @@ def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped:
     engine = open_catalog(place.catalog)
     try:
         migrate(engine)
-        Pipeline(engine, place, chosen, system_clock).run(opening.result(), stopped)
+        Pipeline(engine, place, chosen, system_clock).run(_opened(opening), stopped)
     except PolicyError as error:
         log.error("policy_refused", error=str(error))  # noqa: TRY400 - the message says all
         return 2
+    except CatalogError as error:
+        HEALTH.fail("catalog", str(error))
+        log.error("catalog_failed", error=str(error))  # noqa: TRY400 - the message says all
+        return 1
     except PipelineStoppedError as error:
+        HEALTH.fail("stream", str(error))
         log.error("pipeline_stopped", error=str(error))  # noqa: TRY400 - the message says all
         return 1
     finally:
         engine.dispose()
     return 0
+
+
+def _opened(opening: Future[SparkSession]) -> SparkSession:
+    """Wait for Spark, and report that as life for as long as a slow start may take."""
+    deadline = time.monotonic() + _OPEN_SECONDS
+    while not wait([opening], timeout=1.0).done:
+        if time.monotonic() < deadline:
+            HEALTH.beat()
+    return opening.result()
 
 
 def _stopped_by_signals() -> Event:

@@ -10,6 +10,7 @@ from pyspark import InheritableThread
 from sqlalchemy.exc import OperationalError
 
 from lineage.clock import Clock
+from lineage.health import HEALTH
 
 log = structlog.get_logger(__name__)
 
@@ -106,10 +107,14 @@ class Task:
             try:
                 work(self._clock())
             except OperationalError as error:
+                HEALTH.fail(self.name, str(error.orig))
                 log.warning("catalog_unavailable", task=self.name, error=str(error.orig))
             except Exception as error:  # the edge of a thread: logged, and carried on
                 if self._stop.is_set():
                     log.info("task_cut_short", task=self.name, error=type(error).__name__)
                 else:
+                    HEALTH.fail(self.name, f"{type(error).__name__}: {error}")
                     log.exception("task_failed", task=self.name)
+            else:
+                HEALTH.succeed(self.name)
             self._stop.wait(self._every_seconds)

@@ -15,6 +15,7 @@ from sqlalchemy import Engine
 
 from lineage.catalog.policy_notes import PolicyNotes
 from lineage.clock import Clock, to_micros
+from lineage.health import HEALTH
 from lineage.periods import Monotonic, Period
 from lineage.policy.file import PolicyFile
 from slis.backlog import backlog_since, is_ready, next_deadline
@@ -85,6 +86,7 @@ class Pipeline:
         """
         tasks = self._tasks(spark)
         while not is_ready(self._place.spool):
+            HEALTH.beat()
             if stopped.wait(_SPOOL_POLL_SECONDS):
                 return
         self._check_spool()
@@ -120,8 +122,9 @@ class Pipeline:
         )
 
     def _watch(self, stopped: Event) -> None:
+        # A look asks the JVM: neither it nor this process hangs.
         while not stopped.wait(_SPOOL_POLL_SECONDS) and self._stream.look(stopped):
-            pass
+            HEALTH.beat()
 
     def _check_spool(self) -> None:
         with self._engine.connect() as connection:

@@ -25,6 +25,8 @@ _JVM = (
 )
 _SETTINGS = {
     "spark.app.name": "lineward",
+    # Hadoop sets modes itself, whatever the process's umask says.
+    "spark.hadoop.fs.permissions.umask-mode": "077",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",

@@ -12,6 +12,7 @@ import structlog
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
+from lineage.health import HEALTH
 from slis.stream.merge import RangeMismatchError
 
 log = structlog.get_logger(__name__)
@@ -19,6 +20,9 @@ log = structlog.get_logger(__name__)
 _MOST_FAILURES = 5  # in a row, without a batch in between
 _PAUSE_SECONDS = 2.0  # before the second try; twice as long before each one after it
 _FINISH_SECONDS = 30.0
+_PART = "stream"  # as health reports name it
+_LOOK_SECONDS = 5.0
+_LONG_BATCH_SECONDS = 600.0
 
 
 class PipelineStoppedError(Exception):
@@ -33,6 +37,8 @@ class Running:
 
     def __init__(self) -> None:
         self._failures = 0
+        self._look_at = 0.0
+        self._active_since: float | None = None
 
     def begin(self, start: Callable[[], StreamingQuery]) -> None:
         """Start the first one; `start` is called again for each of the others."""
@@ -42,6 +48,8 @@ class Running:
     def landed(self) -> None:
         """A batch did: what failed before has passed."""
         self._failures = 0
+        self._active_since = None
+        HEALTH.succeed(_PART)
 
     def look(self, stopped: Event) -> bool:
         """Whether there is a query that runs, or one that was begun again.
@@ -53,17 +61,36 @@ class Running:
             PipelineStoppedError: no repetition can help, or none did.
         """
         if self._query.isActive:
+            self._look_at_batch()
             return True
         error = self._query.exception()
         if error is None:
             return False  # somebody ended it
         self._failures += 1
+        HEALTH.fail(_PART, reason(error))
         if is_final(error) or self._failures > _MOST_FAILURES:
             raise PipelineStoppedError(reason(error)) from error
         log.warning("stream_begins_again", failures=self._failures, error=reason(error))
         if not stopped.wait(_PAUSE_SECONDS * 2 ** (self._failures - 1)):
             self._query = self._start()
         return True
+
+    def _look_at_batch(self) -> None:
+        """Report a batch that does not end, and a query begun again that has nothing to do."""
+        now = time.monotonic()
+        if now < self._look_at:
+            return
+        self._look_at = now + _LOOK_SECONDS
+        if not self._is_at_work():
+            self._active_since = None
+            if self._query.lastProgress is not None:
+                HEALTH.succeed(_PART)
+            return
+        self._active_since = self._active_since or now
+        if now - self._active_since >= _LONG_BATCH_SECONDS:
+            # Not ended: on a starved machine it would be taken anew each time, and never land.
+            minutes = (now - self._active_since) / 60
+            HEALTH.fail(_PART, f"a batch has run for {minutes:.0f} min without an end")
 
     def finish(self) -> None:
         """Stop between two batches: one that is cut off would be repeated, at the cost of time."""

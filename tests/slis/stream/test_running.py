@@ -11,6 +11,7 @@ from pyspark.errors import StreamingQueryException
 from spools import rows, run_event, spool
 
 from lineage.clock import system_clock
+from lineage.health import Health
 from slis.settings import Place
 from slis.stream import query, running
 from slis.stream.running import PipelineStoppedError, Running
@@ -21,8 +22,10 @@ from tests.suite.disks import fill
 class Query:
     """One that has ended, by an error or by somebody; or one that runs."""
 
-    def __init__(self, said=None, *, is_active=False) -> None:
+    def __init__(self, said=None, *, is_active=False, is_at_work=False, progress=None) -> None:
         self.isActive = is_active
+        self.status = {"isTriggerActive": is_at_work}
+        self.lastProgress = progress
         self._error = StreamingQueryException(said) if said else None
 
     def exception(self):
@@ -49,6 +52,52 @@ def test_an_error_that_may_pass_begins_the_stream_again(stopped):
 
     assert stream.look(stopped)
     assert stream.look(stopped)
+
+
+@pytest.fixture
+def failures(monkeypatch):
+    """What this role reports to fail, by part."""
+    health = Health()
+    monkeypatch.setattr(running, "HEALTH", health)
+    monkeypatch.setattr(running, "_LOOK_SECONDS", 0.0)
+    return lambda: {each.part: each.error for each in health.failures()}
+
+
+def test_a_stream_that_begins_again_is_failing_until_a_batch_lands(stopped, failures):
+    """Also where the next query runs: it has shown nothing yet."""
+    said = "Python worker failed to connect back"
+    stream = _running(Query(f"{said}\nat x"), Query(is_active=True, is_at_work=True))
+
+    stream.look(stopped)
+    stream.look(stopped)
+    assert failures() == {"stream": said}
+    stream.landed()
+
+    assert failures() == {}
+
+
+def test_a_stream_that_has_nothing_to_do_is_no_failure_any_more(stopped, failures):
+    """No event comes, and so no batch: an empty trigger that ended is enough."""
+    idle = Query(is_active=True)
+    stream = _running(Query("the disk is full\nat x"), idle)
+
+    stream.look(stopped)
+    stream.look(stopped)
+    assert failures() == {"stream": "the disk is full"}
+    idle.lastProgress = {"batchId": 3}
+    stream.look(stopped)
+
+    assert failures() == {}
+
+
+def test_a_batch_that_does_not_end_is_shown_and_goes_on(stopped, failures, monkeypatch):
+    """A worker of it stands still, or the machine is starved: nobody can tell which."""
+    monkeypatch.setattr(running, "_LONG_BATCH_SECONDS", 0.0)
+    stream = _running(Query(is_active=True, is_at_work=True))
+
+    assert stream.look(stopped)
+
+    assert failures() == {"stream": "a batch has run for 0 min without an end"}
 
 
 def test_one_that_somebody_ended_stays_ended(stopped):
