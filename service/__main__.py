@@ -1,6 +1,7 @@
 """`python -m service`: the service role, API and metrics, in one process."""
 
 import asyncio
+import os
 import signal
 import socket
 import sys
@@ -20,19 +21,23 @@ from lineage.catalog.policy_notes import PolicyNotes
 from lineage.catalog.reader import keep_connections
 from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
+from lineage.health import HEALTH
 from lineage.listening import InheritedServer, http_server
 from lineage.live.held import LiveLineage
 from lineage.logs import log_to_stderr
+from lineage.policy.model import Policy
 from service import notifying
 from service.access.guard import Guard
 from service.acting.by_policy import ByPolicy
 from service.app import create_app
+from service.binding import require_guarded
 from service.bookkeeping import Bookkeeper, Work
+from service.errors import RefusedInputError
 from service.impact.clock import ImpactClock
 from service.intake import Intake
 from service.memory import settle
 from service.metrics import CatalogCollector
-from service.policies import PolicyInForce
+from service.policies import PolicyInForce, policy_of
 from service.retention import Retention
 from service.scraping import Scraping
 from service.served.keeping import write_down
@@ -56,12 +61,15 @@ class Given(msgspec.Struct, frozen=True):
 
 def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
+    os.umask(0o077)
     log_to_stderr()
+    HEALTH.connect()
     try:
         given = Given(read(), routing_settings.read(), read_delivery())
+        require_guarded(given.settings, _policy(given.settings), with_collector=False)
         ports = (given.settings.service_port, given.settings.metrics_port)
         listening = [_listen(given.settings.host, port) for port in ports]
-    except (InvalidSettingError, OSError) as error:
+    except (InvalidSettingError, RefusedInputError, OSError) as error:
         _log.error("service_cannot_start", reason=str(error))
         return 2
     asyncio.run(_serve(given, *listening))
@@ -74,6 +82,14 @@ def _listen(host: str, port: int) -> socket.socket:
     # Granian's runtime polls, and would hang in a blocking accept.
     listening.setblocking(False)  # noqa: FBT003 - the socket's own signature
     return listening
+
+
+def _policy(settings: Settings) -> Policy | None:
+    """The one of the file; None where it is broken: then the API lets nobody in."""
+    try:
+        return policy_of(settings.policy)
+    except RefusedInputError:
+        return None
 
 
 async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> None:

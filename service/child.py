@@ -8,15 +8,16 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 import msgspec
+
+from service.reports import Reports
+from service.role_log import RoleLog
 
 _PR_SET_PDEATHSIG = 1
 _FIRST_DELAY_SECONDS = 0.5
 _LONGEST_DELAY_SECONDS = 30.0
 _SETTLED_SECONDS = 60.0  # a role that ran this long starts its next delays from the first again
-_MAX_LOG_BYTES = 33_554_432
 _AUTOGROUP = Path("/proc/self/autogroup")
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -31,6 +32,10 @@ class RoleCommand(msgspec.Struct, frozen=True, kw_only=True):
         stop_seconds: how long it may take to finish what is in flight.
         death_signal: what the kernel sends it when the supervisor dies.
         nice: how far it gives way to others where all want to compute, 0 to 19.
+        livez: host and port where it answers `/livez`; None where it has no port.
+        beats: whether it reports its health by itself (`lineage.health`).
+        hang_seconds: how long it may leave the supervisor without an answer.
+        needs_disk: whether it is not started while its disk is full.
     """
 
     role: str
@@ -39,6 +44,10 @@ class RoleCommand(msgspec.Struct, frozen=True, kw_only=True):
     stop_seconds: float = 10.0
     death_signal: signal.Signals = signal.SIGKILL
     nice: int = 0
+    livez: tuple[str, int] | None = None
+    beats: bool = False
+    hang_seconds: float = 60.0
+    needs_disk: bool = False
 
 
 class Child:
@@ -47,8 +56,10 @@ class Child:
     def __init__(self, command: RoleCommand, environ: Mapping[str, str], log: Path) -> None:
         self.command = command
         self.restarts = 0
-        self._environ = dict(environ)
-        self._log = log
+        self.was_asked = False  # to end
+        self.log = RoleLog(log)
+        self.reports = Reports()
+        self._environ = {**environ, **self.reports.environment}
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
         self._quick_deaths = 0
@@ -62,7 +73,9 @@ class Child:
 
     def start(self) -> None:
         """Start it, in a session of its own: a Ctrl-C is for the supervisor alone."""
-        with _appending(self._log) as log:
+        self.reports.clear()
+        self.was_asked = False
+        with self.log.open() as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own modules
                 self.command.argv,
                 env=self._environ,
@@ -70,6 +83,7 @@ class Child:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                pass_fds=[self.reports.descriptor],
                 # The only way to a signal at the supervisor's death; it has one thread.
                 preexec_fn=_prepared(os.getpid(), self.command),  # noqa: PLW1509
             )
@@ -87,6 +101,7 @@ class Child:
 
     def ask_for_restart(self) -> None:
         """Have it end as when all is stopped; dead, it is started again as always."""
+        self.was_asked = True
         self.ask_to_stop()
         self._kill_at = time.monotonic() + self.command.stop_seconds
 
@@ -160,11 +175,3 @@ def _kill_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         return  # nobody is left in it
-
-
-def _appending(log: Path) -> IO[bytes]:
-    """The log to append to; one that has grown too large makes way, and one older is kept."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    if log.is_file() and log.stat().st_size > _MAX_LOG_BYTES:
-        log.replace(log.with_suffix(".log.1"))
-    return log.open("ab")

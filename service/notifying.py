@@ -15,6 +15,7 @@ from service.bookkeeping import Work
 from service.diagnosis.diagnose import Diagnostician
 from service.errors import RefusedInputError
 from service.policies import PolicyInForce
+from service.role_troubles import RoleTroubles
 from service.settings import Settings
 
 _log = structlog.get_logger(__name__)
@@ -32,7 +33,7 @@ def works(
     once = _OncePolicyIsRight(policy)
     given = (clock, policy.current, routing)
     return [
-        once.then(Watch(*given)),
+        once.then(Watch(*given, RoleTroubles(settings, clock))),
         once.then(Desk(*given)),
         Sending(delivery, clock),
     ]

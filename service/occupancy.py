@@ -1,12 +1,16 @@
 """Who holds a data folder: a lock that the kernel drops with its holder, however that one ends."""
 
 import fcntl
+import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Final
 
 from service.errors import OccupiedError
+
+UP_LOCK: Final = Path("run") / "up.lock"
 
 
 @contextmanager
@@ -17,21 +21,44 @@ def holding(lock: Path, taken: str = "") -> Iterator[None]:
         OccupiedError: another process holds it.
     """
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a") as file:
+    with lock.open("a+") as file:
         if not _taken(file.fileno()):
-            folder = lock.parent.parent
-            message = (
-                f"`lineward up` already runs on {folder}: stop that one, or give --data-dir another"
-            )
-            raise OccupiedError(taken or message)
+            raise OccupiedError(taken or _already_runs(lock))
+        _note_pid(file)
         yield
+
+
+def require_not_running(data_dir: Path) -> None:
+    """See that no `lineward up` holds this data folder.
+
+    Raises:
+        OccupiedError: one does.
+    """
+    lock = data_dir / UP_LOCK
+    if is_held(lock):
+        raise OccupiedError(_already_runs(lock))
+
+
+def _already_runs(lock: Path) -> str:
+    pid = lock.read_text(encoding="ascii", errors="replace").strip()
+    by = f" (pid {pid})" if pid.isdigit() else ""
+    folder = lock.parent.parent
+    return f"`lineward up` already runs on {folder}{by}: stop that one, or give --data-dir another"
+
+
+def _note_pid(file: IO[str]) -> None:
+    """For whoever is refused; the lock holds without it, on a full disk."""
+    with suppress(OSError):
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
 
 
 def is_held(lock: Path) -> bool:
     """Whether some process holds it now."""
     if not lock.is_file():
         return False
-    with lock.open("a") as file:
+    with lock.open("rb") as file:
         return not _taken(file.fileno())
 
 

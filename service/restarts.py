@@ -1,6 +1,7 @@
 """How somebody asks a supervisor for a restart: a file by the role's name, which it takes away."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 _PREFIX = "restart-"
@@ -14,5 +15,6 @@ def ask(data_dir: Path, role: str) -> None:
 def take(data_dir: Path) -> Iterator[str]:
     """The roles that were asked for since the last time."""
     for path in (data_dir / "run").glob(f"{_PREFIX}*"):
-        path.unlink(missing_ok=True)
-        yield path.name.removeprefix(_PREFIX)
+        with suppress(OSError):  # on a read-only disk it stays, and is taken again
+            path.unlink(missing_ok=True)
+            yield path.name.removeprefix(_PREFIX)

@@ -21,16 +21,44 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
         role="collector",
         argv=_module("collector"),
         address=(settings.host, settings.collector_port),
+        livez=(settings.host, settings.collector_port),
+        beats=True,  # the parent, which `/livez` says nothing about
+        hang_seconds=settings.hang_seconds,
         # It finishes what is in flight, then ends its own worker.
         death_signal=signal.SIGTERM,
     )
     # Spark needs a while to end; killed, it would lose nothing either. Its batches take all cores:
     # senders and people that wait for an answer come first.
-    pipeline = RoleCommand(role="pipeline", argv=_module("slis"), stop_seconds=40.0, nice=5)
-    service = RoleCommand(role="service", argv=_module("service"))
+    pipeline = RoleCommand(
+        role="pipeline",
+        argv=_module("slis"),
+        stop_seconds=40.0,
+        nice=5,
+        beats=True,
+        # A JVM that collects garbage on a machine that swaps answers nobody for a minute.
+        hang_seconds=2 * settings.hang_seconds,
+        needs_disk=True,
+    )
+    service = RoleCommand(
+        role="service",
+        argv=_module("service"),
+        livez=(settings.host, settings.service_port),
+        hang_seconds=settings.hang_seconds,
+    )
     # What it has in flight is answered, and need not be sent again.
-    marquez = RoleCommand(role="marquez", argv=_module("service.marquez"), stop_seconds=20.0)
-    kafka = RoleCommand(role="kafka", argv=_module("service.kafka"))
+    marquez = RoleCommand(
+        role="marquez",
+        argv=_module("service.marquez"),
+        stop_seconds=20.0,
+        beats=True,
+        hang_seconds=settings.hang_seconds,
+    )
+    kafka = RoleCommand(
+        role="kafka",
+        argv=_module("service.kafka"),
+        beats=True,
+        hang_seconds=settings.hang_seconds,
+    )
     beside = [marquez] if settings.marquez_url else []
     beside += [kafka] if settings.kafka_bootstrap else []
     return collector, service, *beside, pipeline
@@ -41,6 +69,7 @@ def environment(settings: Settings) -> dict[str, str]:
     told = {
         "LINEWARD_HOST": settings.host,
         "LINEWARD_DATA_DIR": str(settings.data_dir.absolute()),
+        "LINEWARD_INSECURE": str(settings.insecure).lower(),
         **{f"LINEWARD_{name.upper()}": str(getattr(settings, name)) for name in _PORTS},
     }
     if settings.policy:

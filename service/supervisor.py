@@ -9,19 +9,17 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import msgspec
-
-from service.answers.status import Role
 from service.child import Child, RoleCommand
-from service.occupancy import holding
+from service.occupancy import UP_LOCK, holding
 from service.restarts import take
+from service.status_file import StatusFile
+from service.watched import Watched
 
-LOCK = Path("run") / "up.lock"
-STATUS = Path("run") / "status.json"
 _POLL_SECONDS = 0.1
+_TRIM_SECONDS = 5.0
 _ACCEPTING_SECONDS = 10.0
 
 Say = Callable[[str], None]
@@ -33,25 +31,30 @@ class Supervisor:
     def __init__(
         self, commands: Sequence[RoleCommand], data_dir: Path, environ: Mapping[str, str], say: Say
     ) -> None:
-        logs = data_dir / "logs"
-        self._children = [Child(c, environ, logs / f"{c.role}.log") for c in commands]
+        self._roles = [Watched(command, data_dir, environ) for command in commands]
         self._data_dir = data_dir
-        self._say = say
+        self._print = say
         self._stop = threading.Event()
         self._signals = 0
+        self._status = StatusFile(data_dir)
+        self._next_trim = 0.0
 
-    def run(self, *, on_accepting: Callable[[], None]) -> None:
+    def run(
+        self, *, on_accepting: Callable[[], None], before: Callable[[], None] = lambda: None
+    ) -> None:
         """Until SIGINT or SIGTERM, keep every role alive; then stop them all.
 
         Args:
             on_accepting: called once, when the first role accepts connections.
+            before: called once the data folder is ours, before any role starts.
 
         Raises:
             OccupiedError: the data folder belongs to another supervisor.
         """
-        with holding(self._data_dir / LOCK), self._handling_signals():
+        with holding(self._data_dir / UP_LOCK), self._handling_signals():
             list(take(self._data_dir))  # asked of one that is gone
             try:
+                before()
                 self._start(on_accepting)
                 while not self._stop.wait(_POLL_SECONDS):
                     self._look_after()
@@ -59,56 +62,61 @@ class Supervisor:
                 self._stop_all()
 
     def _start(self, on_accepting: Callable[[], None]) -> None:
-        first, *others = self._children
+        first, *others = self._roles
         first.start()
         self._write_status()
         self._await_accepting(first)
         if self._stop.is_set():
             return
-        on_accepting()
-        for child in others:
-            child.start()
+        with suppress(OSError):
+            on_accepting()
+        for role in others:
+            role.start()
         self._write_status()
 
-    def _await_accepting(self, child: Child) -> None:
+    def _await_accepting(self, first: Watched) -> None:
         """Hold the others back: three starting at once would hold the first from its port."""
         deadline = time.monotonic() + _ACCEPTING_SECONDS
+        address = first.child.command.address
         while time.monotonic() < deadline and not self._stop.is_set():
-            self._look_after_one(child)
-            if child.command.address is None or _accepts(child.command.address):
+            self._look_after_one(first)
+            if address is None or _accepts(address):
                 return
             self._stop.wait(0.02)
 
     def _look_after(self) -> None:
         self._heed(take(self._data_dir))
-        for child in self._children:
-            child.kill_if_overdue()
-            self._look_after_one(child)
+        for role in self._roles:
+            self._look_after_one(role)
+        if time.monotonic() >= self._next_trim:
+            self._next_trim = time.monotonic() + _TRIM_SECONDS
+            for role in self._roles:
+                role.child.log.trim()
+        self._write_status()
 
     def _heed(self, asked: Iterable[str]) -> None:
         """Restart the roles that somebody asked for."""
-        for role in asked:
-            for child in self._children:
-                if child.command.role == role:
-                    self._say(f"a restart of {role} was asked for")
-                    child.ask_for_restart()
+        for name in asked:
+            for role in self._roles:
+                if role.name == name:
+                    self._say(f"a restart of {name} was requested")
+                    role.child.ask_for_restart()
 
-    def _look_after_one(self, child: Child) -> None:
-        code = child.exited()
-        if code is not None:
+    def _look_after_one(self, role: Watched) -> None:
+        if (hung := role.look()) is not None:
+            self._say(f"{hung}, see logs/{role.name}.log")
+        if (how := role.exited()) is not None:
             self._say(
-                f"{child.command.role} died ({_how(code)}); it starts again in"
-                f" {child.delay_seconds:.1f} s, see logs/{child.command.role}.log"
+                f"{role.name} ended ({how}); it starts again in"
+                f" {role.child.delay_seconds:.1f} s, see logs/{role.name}.log"
             )
-            self._write_status()
-        if child.is_due() and not self._stop.is_set():
-            child.restart()
-            self._write_status()
+        if not self._stop.is_set():
+            role.restart()
 
     def _stop_all(self) -> None:
-        first, *others = self._children
-        self._stop_these(others)
-        self._stop_these([first])
+        first, *others = self._roles
+        self._stop_these([role.child for role in others])
+        self._stop_these([first.child])
         self._write_status()
 
     def _stop_these(self, children: Sequence[Child]) -> None:
@@ -138,16 +146,13 @@ class Supervisor:
         self._signals += 1
         self._stop.set()
 
+    def _say(self, text: str) -> None:
+        """Print it; a terminal that is gone, or a full disk behind it, ends no role."""
+        with suppress(OSError):
+            self._print(text)
+
     def _write_status(self) -> None:
-        path = self._data_dir / STATUS
-        scratch = path.with_suffix(".new")
-        scratch.write_bytes(msgspec.json.encode([_role(child) for child in self._children]))
-        scratch.replace(path)
-
-
-def _role(child: Child) -> Role:
-    state = "running" if child.is_running() else "restarting"
-    return Role(child.command.role, state, child.pid, child.restarts)
+        self._status.write([role.shown() for role in self._roles])
 
 
 def _accepts(address: tuple[str, int]) -> bool:
@@ -156,7 +161,3 @@ def _accepts(address: tuple[str, int]) -> bool:
             return True
     except OSError:
         return False
-
-
-def _how(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -34,6 +34,8 @@ _STYLES = {
     "good": "green",
     "running": "green",
     "restarting": "yellow",
+    "waiting": "yellow",
+    "failing": "bold red",
     "stopped": "red",
     "COMPLETE": "green",
     "FAIL": "bold red",

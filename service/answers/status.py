@@ -6,19 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from lineage.catalog.noted import POLICY_IN_FORCE
-from lineage.catalog.reader import (
-    NoCatalogError,
-    Reader,
-    UnreachableCatalogError,
-    open_reader,
-)
-from lineage.clock import to_micros
+from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.catalog.revision import require_revision
+from lineage.catalog.trouble import CatalogError
+from lineage.clock import system_clock, to_micros
+from lineage.disk import disk_problem
+from service.answers.dataset import duration
 from service.answers.datasets import counts_by_state
 from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
 from service.answers.run_shapes import Instant
 from service.asking import unreachable
+from service.data_folder import open_to_others
 from service.occupancy import is_held
 from service.settings import Settings
 from service.spool import LAST_SEQ, first, reading
@@ -28,6 +29,9 @@ if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait
 
 _SERVICE = "service"
 _POLICIES = f"SELECT name, value FROM meta WHERE name LIKE '{POLICY_IN_FORCE}%'"  # noqa: S608 - a constant
+RUNNING, WAITING, UNKNOWN = "running", "waiting", "unknown"
+_STALE_SECONDS = 60.0  # it is written every 5 s
+_NOT_WRITTEN = "`lineward up` has not written run/status.json for a minute"
 _ALIVE_MICROS = 5_000_000  # the collector beats each second
 
 
@@ -35,9 +39,12 @@ class Role(msgspec.Struct, frozen=True):
     """A child of `lineward up`."""
 
     role: str
-    state: str  # running | restarting | stopped
+    state: str  # running | failing | waiting | restarting | stopped | unknown
     pid: int | None
     restarts: int
+    failing_since: Instant | None = None  # null: it works
+    attempts: int = 0  # failed in a row
+    error: str | None = None  # of the newest attempt; what it waits for
 
 
 class SpoolStatus(msgspec.Struct, frozen=True):
@@ -83,6 +90,7 @@ class Status(msgspec.Struct, frozen=True):
     policies: list[RolePolicy]  # of service and pipeline, as far as they said so
     partial: bool
     partial_reason: str | None
+    warnings: list[str] = []  # of the machine: a full disk, a data folder that others may read
 
 
 class _Catalog(msgspec.Struct, frozen=True):
@@ -126,6 +134,25 @@ def status(
         policies=status_policies(own_policy, catalog.policies if catalog else None),
         partial=bool(missing),
         partial_reason=f"there is no {' and no '.join(missing)} yet" if missing else None,
+        warnings=_warnings(settings.data_dir),
+    )
+
+
+def _warnings(data_dir: Path) -> list[str]:
+    return [text for text in (disk_problem(data_dir), open_to_others(data_dir)) if text]
+
+
+def trouble_of(role: Role, now: datetime) -> str | None:
+    """One sentence on a role that does not work; None where it does."""
+    if role.state in {WAITING, UNKNOWN}:
+        return f"{role.role}: {role.state}: {role.error}"
+    if role.failing_since is None:
+        return None
+    lasted = duration(max(0.0, (now - datetime.fromisoformat(role.failing_since)).total_seconds()))
+    tries = f"{role.attempts} attempt{'' if role.attempts == 1 else 's'}"
+    return (
+        f"{role.role}: failing for {lasted}, {tries}, last error: {role.error},"
+        f" see logs/{role.role}.log"
     )
 
 
@@ -153,6 +180,7 @@ def _role_policy(role: str, noted: str) -> RolePolicy:
 def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Catalog | None:
     try:
         with open_reader(settings.catalog) as reader:
+            require_revision(reader)
             stale = settings.stale_evaluation_seconds
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
             cursors = reader.rows("SELECT seq FROM reader_cursor WHERE reader = 'pipeline'")
@@ -166,7 +194,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
             )
     except NoCatalogError:
         return None
-    except UnreachableCatalogError as error:
+    except CatalogError as error:
         raise unreachable(error) from error
 
 
@@ -184,11 +212,19 @@ def spool_status(path: Path, now: datetime) -> SpoolStatus | None:
         )
 
 
-def roles_of(data_dir: Path) -> tuple[bool, list[Role]]:
-    """What the supervisor wrote last; of a supervisor that is gone, every role is stopped."""
+def roles_of(data_dir: Path, now: datetime | None = None) -> tuple[bool, list[Role]]:
+    """What the supervisor wrote last; of a supervisor that is gone, every role is stopped.
+
+    What it has not written for a minute, on a full disk or standing still, is unknown.
+    """
     path = data_dir / "run" / "status.json"
-    if not path.is_file():
-        return False, []
-    roles = msgspec.json.decode(path.read_bytes(), type=list[Role])
-    alive = is_held(path.with_name("up.lock"))
-    return alive, roles if alive else [Role(r.role, "stopped", None, r.restarts) for r in roles]
+    try:
+        roles = msgspec.json.decode(path.read_bytes(), type=list[Role])
+        age = (now or system_clock()).timestamp() - path.stat().st_mtime
+    except (FileNotFoundError, msgspec.DecodeError):
+        return is_held(path.with_name("up.lock")), []
+    if not is_held(path.with_name("up.lock")):
+        return False, [Role(r.role, "stopped", None, r.restarts) for r in roles]
+    if abs(age) > _STALE_SECONDS:
+        return True, [replace(r, state=UNKNOWN, error=_NOT_WRITTEN) for r in roles]
+    return True, roles

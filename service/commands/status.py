@@ -5,7 +5,7 @@ from rich.console import Group, RenderableType
 
 from lineage.clock import system_clock
 from service.answers.dataset import duration
-from service.answers.status import RolePolicy, Status, status
+from service.answers.status import RolePolicy, Status, status, trouble_of
 from service.commands.options import AsJson, DataDir
 from service.errors import NoDataError
 from service.settings import read
@@ -34,7 +34,13 @@ def page(answer: Status) -> RenderableType:
     roles = grid("role", "state", "pid", "restarts", title=answer.data_dir)
     for role in answer.roles:
         roles.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
-    return Group(roles, *(plain(line) for line in _lines(answer)))
+    return Group(roles, *(plain(line) for line in [*_failing(answer), *_lines(answer)]))
+
+
+def _failing(answer: Status) -> list[str]:
+    """What keeps Lineward from working: first, since the other figures follow from it."""
+    now = system_clock()
+    return [*answer.warnings, *(line for role in answer.roles if (line := trouble_of(role, now)))]
 
 
 def _lines(answer: Status) -> list[str]:

@@ -1,15 +1,25 @@
 """`lineward up`: collector, pipeline and service on this machine."""
 
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
+from lineage.catalog.revision import NewerCatalogError, OlderCatalogError, require_current
+from lineage.catalog.trouble import CatalogError
+from lineage.policy.model import Policy
+from service.binding import require_guarded
 from service.commands.options import DataDir
+from service.data_folder import tighten
+from service.errors import RefusedInputError
+from service.java import require_java
 from service.kafka.settings import client_settings
 from service.kafka.settings import read as read_kafka
 from service.marquez.settings import read_marquez
+from service.occupancy import require_not_running
 from service.roles import commands, environment, with_free_ports
 from service.settings import Settings, read
 from service.supervisor import Supervisor
@@ -24,31 +34,84 @@ def main(
     policy: Annotated[
         Path | None, typer.Option(help="Policy file [LINEWARD_POLICY, else the defaults].")
     ] = None,
+    *,
+    insecure: Annotated[
+        bool,
+        typer.Option(
+            "--insecure", help="Listen to other machines without tokens [LINEWARD_INSECURE]."
+        ),
+    ] = False,
 ) -> None:
     """Run collector, pipeline and service until Ctrl-C; what dies is started again."""
+    os.umask(0o077)
     settings = read(data_dir)
+    if insecure:
+        settings = msgspec.structs.replace(settings, insecure=True)
     read_marquez()
     if policy is not None:
         settings = msgspec.structs.replace(settings, policy=policy)
-    _require_policy(settings.policy)
+    require_guarded(settings, _policy(settings.policy))
+    require_java()
     if settings.kafka_bootstrap:
         client_settings(read_kafka())
+    require_not_running(settings.data_dir)
     settings = with_free_ports(settings)
+    for warning in tighten(settings.data_dir):
+        _say(warning)
     supervisor = Supervisor(commands(settings), settings.data_dir, environment(settings), _say)
-    supervisor.run(on_accepting=lambda: _say(_addresses(settings)))
+    supervisor.run(
+        before=lambda: _migrate(settings), on_accepting=lambda: _say(_addresses(settings))
+    )
     _say("stopped")
 
 
-def _require_policy(path: Path | None) -> None:
+def _policy(path: Path | None) -> Policy | None:
     if path is None:
-        return
+        return None
     from service.policies import policy_of  # noqa: PLC0415 - YAML only where a policy is
 
-    policy_of(path)
+    return policy_of(path)
+
+
+def _migrate(settings: Settings) -> None:
+    """Bring the catalog to this release's schema before any role works with it.
+
+    One that cannot be reached or read keeps no event out: the collector needs no catalog, and the
+    other roles wait for it.
+
+    Raises:
+        RefusedInputError: a newer release has upgraded it.
+    """
+    try:
+        require_current(settings.catalog)
+    except OlderCatalogError:
+        _upgrade(settings)
+    except NewerCatalogError as error:
+        raise RefusedInputError(str(error)) from error
+    except CatalogError as error:
+        _say(f"{error}. Events are taken; the other roles wait for the catalog")
+
+
+def _upgrade(settings: Settings) -> None:
+    # Half a second of imports that most starts do without.
+    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+
+    from lineage.catalog.engine import migrate, open_catalog  # noqa: PLC0415
+
+    engine = open_catalog(settings.catalog)
+    try:
+        migrate(engine)
+    except (SQLAlchemyError, CatalogError) as error:
+        reason = str(getattr(error, "orig", error)).partition("\n")[0]
+        _say(f"the catalog cannot be upgraded yet: {reason}. The pipeline tries again")
+    finally:
+        engine.dispose()
 
 
 def _say(text: str) -> None:
-    typer.echo("\n".join(clean(line) for line in text.splitlines()))
+    """Print it; a terminal that is gone, or a full disk behind it, ends no role."""
+    with suppress(OSError):
+        typer.echo("\n".join(clean(line) for line in text.splitlines()))
 
 
 def _marquez(settings: Settings) -> str:
@@ -58,7 +121,8 @@ def _marquez(settings: Settings) -> str:
 
 def _addresses(settings: Settings) -> str:
     at = f"http://{settings.host}"
-    return f"""Lineward is up on {settings.data_dir.absolute()}; Ctrl-C stops it
+    return f"""Open {settings.service_url}/   (ready in about half a minute)
+Lineward is up on {settings.data_dir.absolute()}; Ctrl-C stops it
   events    {at}:{settings.collector_port}/api/v1/lineage   (OpenLineage, as to Marquez)
   API       {at}:{settings.service_port}/schema
   metrics   {at}:{settings.metrics_port}/metrics   (figures follow once Spark has started)

@@ -24,7 +24,7 @@ from service.marquez.spooled import last_seq
 from service.objectives import objectives
 from service.roles import environment
 from service.settings import Settings
-from service.supervisor import STATUS
+from service.status_file import STATUS
 
 _STOP_SECONDS = 75.0
 _MOST_QUOTED = 20

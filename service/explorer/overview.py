@@ -1,6 +1,7 @@
 """Today at a glance: are we all right, if not what is wrong, and who is on it."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 import msgspec
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from service.answers.incidents import MOST_LISTED, incidents
 from service.answers.moments import stale_warning
 from service.answers.shapes import SliAnswer, SliRow
 from service.answers.slis import Objectives, is_met, slis
-from service.answers.status import Status
+from service.answers.status import Status, trouble_of
 from service.asking import Question
 
 _MOST_INCIDENTS = 6
@@ -78,7 +79,7 @@ def overview(asked: Question, objectives: Objectives, status: Status) -> Overvie
     doubt = stale_warning(asked.evaluated) if asked.evaluated.stale else None
     shown = replace(listed, incidents=is_open[:_MOST_INCIDENTS], total=len(is_open))
     return Overview(
-        verdict=verdict(is_open, answer, counts, [doubt, *_pipeline(status)]),
+        verdict=verdict(is_open, answer, counts, [doubt, *_pipeline(status, asked.now)]),
         incidents=shown,
         suppressed=sum(row.state == "suppressed" for row in listed.incidents),
         datasets=counts,
@@ -131,16 +132,21 @@ def _without_fault(answer: SliAnswer, counts: Mapping[str, int]) -> Verdict:
     return Verdict("good" if is_known else "unknown", words, left)
 
 
-def _pipeline(status: Status) -> list[str]:
+def _pipeline(status: Status, now: datetime) -> list[str]:
     """What keeps the figures from being of now."""
     collector = status.collector
     silent = collector is not None and not collector.alive
-    said = ["the collector does not beat: events may be lost"] if silent else []
-    rejected = [one for one in status.policies if one.error]
-    return said + [
+    beat = ["the collector does not beat: events may be lost"] if silent else []
+    failing = [line for role in status.roles if (line := trouble_of(role, now))]
+    return [*status.warnings, *failing, *beat, *_policies(status)]
+
+
+def _policies(status: Status) -> list[str]:
+    return [
         f"the policy file is rejected, {'an older one is' if one.hash else 'none is'} in force"
         f" ({one.role})"
-        for one in rejected
+        for one in status.policies
+        if one.error
     ]
 
 

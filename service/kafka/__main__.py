@@ -1,5 +1,6 @@
 """`python -m service.kafka`: the Kafka source, a process of its own."""
 
+import os
 import signal
 import sys
 from threading import Event
@@ -9,6 +10,7 @@ from confluent_kafka import Consumer, KafkaException
 
 from lineage import origins
 from lineage.environment import InvalidSettingError
+from lineage.health import HEALTH
 from lineage.logs import log_to_stderr
 from service.errors import RefusedInputError
 from service.kafka.feed import Feed
@@ -23,7 +25,10 @@ _log = structlog.get_logger()
 
 def main() -> int:
     """Run the source; the exit status is 2 for a setting that cannot be used."""
+    os.umask(0o077)
     log_to_stderr()
+    HEALTH.connect()
+    HEALTH.beat_beside()
     try:
         settings = read()
         told = client_settings(settings)

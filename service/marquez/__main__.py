@@ -1,12 +1,18 @@
 """`python -m service.marquez`: the marquez role, a process of its own beside the collector."""
 
 import asyncio
+import os
 import signal
 import sys
+from functools import partial
+from threading import Event
 
 import structlog
 
+from lineage.catalog.awaiting import await_catalog
+from lineage.catalog.revision import require_usable
 from lineage.environment import InvalidSettingError
+from lineage.health import HEALTH
 from lineage.logs import log_to_stderr
 from service.marquez.role import serve
 from service.marquez.settings import MarquezSettings, read_marquez
@@ -17,7 +23,10 @@ _log = structlog.get_logger()
 
 def main() -> int:
     """Run the role; the exit status is 2 for a setting that cannot be used."""
+    os.umask(0o077)
     log_to_stderr()
+    HEALTH.connect()
+    HEALTH.beat_beside()
     try:
         settings, bounds = read(), read_marquez()
     except InvalidSettingError as error:
@@ -26,6 +35,8 @@ def main() -> int:
     if bounds.url is None:
         _log.error("marquez_cannot_start", reason="LINEWARD_MARQUEZ_URL: not set")
         return 2
+    # Signals end a role that waits: there is nothing in flight.
+    await_catalog(partial(require_usable, settings.catalog), Event())
     asyncio.run(_run(settings, bounds))
     return 0
 

@@ -21,18 +21,29 @@ _ROLES = ("COLLECTOR", "SERVICE", "METRICS")
 class Up:
     """One `lineward up` on free ports, with its data in `data_dir`."""
 
-    def __init__(self, folder: Path, **settings: str) -> None:
+    def __init__(
+        self, folder: Path, *, log: Path | None = None, output: int | None = None, **settings: str
+    ) -> None:
+        """Start it.
+
+        Args:
+            folder: for the data folder and, unless given, the log.
+            log: file of what it prints.
+            output: a descriptor in place of that file.
+            settings: variables of its environment.
+        """
         self.data_dir = folder / "data"
         self.ports = {role: free_port() for role in _ROLES}
         self._settings = {f"LINEWARD_{role}_PORT": str(port) for role, port in self.ports.items()}
         self._settings["LINEWARD_DATA_DIR"] = str(self.data_dir)
         self._settings |= settings
-        with (folder / "up.log").open("wb") as log:
+        with (log or folder / "up.log").open("wb") as file:
+            said = file if output is None else output
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "service.cli", "up"],
                 env=environ(**self._settings),
-                stdout=log,
-                stderr=log,
+                stdout=said,
+                stderr=said,
             )
 
     @property
@@ -90,9 +101,11 @@ class Up:
 
 
 @contextmanager
-def accepting(folder: Path, **settings: str) -> Iterator[Up]:
+def accepting(
+    folder: Path, *, log: Path | None = None, output: int | None = None, **settings: str
+) -> Iterator[Up]:
     """One that takes events; stopped in the end."""
-    up = Up(folder, **settings)
+    up = Up(folder, log=log, output=output, **settings)
     try:
         until(up.accepts)
         yield up

@@ -1,4 +1,4 @@
-"""Stand-ins for the roles, and a supervisor of them: `stand_in.py FOLDER PORT [stubborn]`.
+"""Stand-ins for the roles, and a supervisor of them: `stand_in.py FOLDER PORT [stubborn|silent]`.
 
 As a role (`stand_in.py FOLDER role NAME [PORT]`) it starts a process of its own, notes both, and on
 SIGTERM notes that it ended.
@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from service import watched
 from service.child import RoleCommand
 from service.supervisor import Supervisor
 
@@ -21,10 +22,13 @@ def main() -> None:
     if what == "role":
         _role(Path(folder), *rest)
     else:
-        _supervise(Path(folder), int(what), stubborn="stubborn" in rest)
+        _supervise(Path(folder), int(what), stubborn="stubborn" in rest, silent="silent" in rest)
 
 
-def _supervise(folder: Path, port: int, *, stubborn: bool) -> None:
+def _supervise(folder: Path, port: int, *, stubborn: bool, silent: bool) -> None:
+    if silent:
+        watched.CHECK_SECONDS = 0.1  # checks are counted: their number is what is allowed
+
     def command(role: str, *more: str) -> tuple[str, ...]:
         return (sys.executable, __file__, str(folder), "role", role, *more)
 
@@ -32,7 +36,14 @@ def _supervise(folder: Path, port: int, *, stubborn: bool) -> None:
         RoleCommand(
             role="collector", argv=command("collector", str(port)), address=("127.0.0.1", port)
         ),
-        RoleCommand(role="service", argv=command("service")),
+        RoleCommand(
+            role="service",
+            argv=command("service"),
+            # Nobody answers there: five times the shortest time that a start may take.
+            livez=("127.0.0.1", port) if silent else None,
+            hang_seconds=10,
+            stop_seconds=0.5,
+        ),
         RoleCommand(
             role="pipeline",
             argv=command("pipeline", "0", "stubborn" if stubborn else ""),

@@ -9,7 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
+from lineage.catalog.engine import writing
 from service import restarts
 from service.child import Child, RoleCommand
 from service.occupancy import holding
@@ -131,7 +133,7 @@ def test_a_second_up_on_the_same_folder_is_refused(tmp_path: Path):
         second = lineward("up", "--data-dir", str(tmp_path), **_free_ports())
 
     assert second.returncode == 7
-    assert f"`lineward up` already runs on {tmp_path}" in second.stderr
+    assert f"`lineward up` already runs on {tmp_path} (pid {os.getpid()})" in second.stderr
     assert second.stderr.count("\n") == 1
 
 
@@ -227,3 +229,31 @@ def test_a_role_gives_way_with_its_session(tmp_path):
     niceness, _, session = (tmp_path / "log").read_text().partition(" ")
     assert int(niceness) == min(os.nice(0) + 3, 19)
     assert "nice 3" in session or not groups
+
+
+def test_a_role_that_stands_still_is_started_again(tmp_path: Path, up: Up):
+    """It listens, and answers no `/livez`: as the service with a hundred idle connections."""
+    up("silent")
+    before = _pids(tmp_path, "service")
+
+    until(lambda: _pids(tmp_path, "service") != before)
+    until(lambda: not lives(before[0]))
+    role = until(lambda: next((r for r in _roles(tmp_path) if r["error"]), None))
+    assert (role["role"], role["error"]) == ("service", "did not answer for 50 s")
+
+
+def test_an_up_of_an_older_release_leaves_a_newer_catalog_alone(tmp_path: Path, embedded):
+    """Refused before any role starts, with what to do."""
+    with writing(embedded) as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0042'"))
+
+    done = lineward("up", "--data-dir", str(tmp_path), **_free_ports())
+
+    assert done.returncode == 6
+    assert "the catalog is at revision 0042, and this release knows revisions up to" in done.stderr
+    assert "Run that release, or restore the catalog" in done.stderr
+    assert not (tmp_path / "logs").exists()
+
+
+def _roles(folder: Path) -> list[dict]:
+    return json.loads((folder / "run" / "status.json").read_text())

@@ -1,0 +1,125 @@
+"""`lineward up` on a disk that is full: it goes on, says so, and recovers by itself."""
+
+import os
+import signal
+import sqlite3
+from contextlib import closing
+
+import httpx
+import pytest
+
+from tests.collector.bodies import body, run_event
+from tests.e2e.running import accepting
+from tests.faults.disks import small_disk
+from tests.service.waiting import until
+
+pytestmark = pytest.mark.faults
+
+_DISK_MEBIBYTES = 96
+
+
+@pytest.fixture
+def disk(tmp_path):
+    with small_disk(tmp_path / "disk", _DISK_MEBIBYTES) as disk:
+        yield disk
+
+
+def _post(up, filling=""):
+    raw = body(run_event(filling=filling))
+    try:
+        return httpx.post(
+            f"{up.collector}/api/v1/lineage", content=raw, timeout=30, trust_env=False
+        )
+    except httpx.TransportError:
+        return None
+
+
+def _is_taken(up):
+    answer = _post(up)
+    return answer is not None and answer.status_code == 201
+
+
+def _is_refused(up):
+    """Whether the collector says to send it again: large, so that no page is left for it."""
+    answer = _post(up, filling=os.urandom(30_000).hex())
+    if answer is None or answer.status_code != 503:
+        return False
+    return int(answer.headers["retry-after"]) >= 1
+
+
+def landed(up):
+    try:
+        with closing(
+            sqlite3.connect(f"file:{up.data_dir}/catalog.db?mode=ro", uri=True)
+        ) as catalog:
+            return catalog.execute("SELECT seq FROM reader_cursor").fetchone()[0]
+    except (sqlite3.Error, TypeError):
+        return 0
+
+
+def _last_seq(up):
+    with closing(sqlite3.connect(f"file:{up.data_dir}/spool.db?mode=ro", uri=True)) as spool:
+        return spool.execute("SELECT max(seq) FROM event").fetchone()[0]
+
+
+def _is_waiting(up):
+    """Whether the pipeline waits for the disk, by the words of `lineward status`."""
+    return f"pipeline: waiting: the disk of {up.data_dir} is full" in up.text("status")
+
+
+def test_up_survives_a_full_disk_and_resumes_by_itself(disk, tmp_path):
+    """Roles end meanwhile; the supervisor, which cannot write a byte, starts them again."""
+    with accepting(disk.path, log=tmp_path / "up.log") as up:
+        until(lambda: _is_taken(up))
+        until(lambda: up.role("service") and up.role("pipeline"))
+        disk.fill()
+        assert disk.is_full()
+
+        until(lambda: _is_refused(up))
+        os.kill(up.role("pipeline"), signal.SIGKILL)
+        os.kill(up.role("service"), signal.SIGKILL)
+        until(lambda: f"the disk of {up.data_dir} is full" in up.text("status"), pause=1)
+        assert up.process.poll() is None
+        assert up.accepts()
+
+        disk.free()
+        until(lambda: _is_taken(up))
+        until(lambda: set(_states(up).values()) <= {"running", "failing"}, pause=1)
+        last = _last_seq(up)
+        until(lambda: landed(up) >= last, pause=0.5, told=lambda: up.text("status"))
+        until(lambda: set(_states(up).values()) == {"running"}, pause=1)
+        assert up.process.poll() is None
+        assert "Traceback" not in (tmp_path / "up.log").read_text()
+
+
+def test_the_pipeline_waits_for_a_disk_that_is_nearly_full(disk, tmp_path):
+    """A little room is left, as on a real disk, so that the status can be written."""
+    with accepting(disk.path, log=tmp_path / "up.log") as up:
+        until(lambda: up.role("service") and up.role("pipeline"))
+        disk.fill(leave=2 << 20)
+        os.kill(up.role("pipeline"), signal.SIGKILL)
+
+        until(lambda: _is_waiting(up), pause=1)
+        assert up.role("pipeline") is None
+        assert _is_taken(up)
+
+        disk.free()
+        until(lambda: up.role("pipeline"))
+
+
+def test_up_does_not_need_its_terminal(tmp_path):
+    """Its output goes to a pipe that nobody reads any more."""
+    read, write = os.pipe()
+    with accepting(tmp_path, output=write) as up:
+        os.close(write)
+        os.close(read)
+        before = up.role("service")
+        os.kill(before, signal.SIGKILL)
+
+        until(lambda: up.role("service") not in {before, None})
+        assert up.process.poll() is None
+
+
+def _states(up):
+    status = up.ask("status")
+    return {role["role"]: role["state"] for role in status["roles"]} if status else {"": ""}

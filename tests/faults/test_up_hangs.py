@@ -1,0 +1,47 @@
+"""A role of `lineward up` that stands still is started again, and shown as failing meanwhile."""
+
+import os
+import signal
+from contextlib import suppress
+
+import httpx
+import pytest
+
+from tests.e2e.running import accepting
+from tests.service.waiting import lives, until
+
+pytestmark = pytest.mark.faults
+
+_ROLES = ("collector", "service", "pipeline")
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory):
+    with accepting(tmp_path_factory.mktemp("up"), LINEWARD_HANG_SECONDS="10") as up:
+        until(lambda: all(up.role(name) for name in _ROLES))
+        until(lambda: _answers(up))
+        yield up
+
+
+def _answers(up):
+    """Whether the service does: while it starts, it has five times as long."""
+    try:
+        url = f"http://127.0.0.1:{up.ports['SERVICE']}/livez"
+        return httpx.get(url, trust_env=False, timeout=30).is_success
+    except httpx.TransportError:
+        return False
+
+
+@pytest.mark.parametrize("role", _ROLES)
+def test_a_role_that_stands_still_is_started_again(up, role):
+    """SIGSTOP: its process lives, and answers neither a request nor SIGTERM."""
+    before = up.role(role)
+    os.kill(before, signal.SIGSTOP)
+    try:
+        until(lambda: up.role(role) not in {before, None}, told=lambda: up.text("status"))
+        until(lambda: not lives(before))
+        shown = next(each for each in up.ask("status")["roles"] if each["role"] == role)
+        assert shown["error"].startswith("did not answer for ")
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(before, signal.SIGCONT)

@@ -1,0 +1,89 @@
+"""A role that fails is shown as failing, wherever somebody looks first."""
+
+import json
+import os
+from datetime import timedelta
+
+import pytest
+from litestar.testing import TestClient
+from prometheus_client import CollectorRegistry, generate_latest
+
+from lineage.clock import system_clock, to_micros
+from service.answers.moments import iso
+from service.answers.status import roles_of
+from service.app import create_app
+from service.metrics import CatalogCollector
+from service.occupancy import UP_LOCK, holding
+from service.settings import Settings
+from service.status_file import STATUS
+from tests.service import shop
+from tests.service.commandline import lineward
+
+_ERROR = "stream: Python worker failed to connect back"
+_SAID = f"5 attempts, last error: {_ERROR}, see logs/pipeline.log"
+
+
+@pytest.fixture
+def settings(tmp_path, embedded):
+    """Of a folder on which an `up` runs whose pipeline fails since two minutes ago."""
+    shop.fill(embedded)
+    since = iso(to_micros(system_clock() - timedelta(seconds=125)))
+    with holding(tmp_path / UP_LOCK):
+        _write(tmp_path, "failing", failing_since=since, attempts=5, error=_ERROR)
+        yield Settings(data_dir=tmp_path)
+
+
+def _write(folder, state, **more):  # noqa: ANN003 - fields of a role
+    roles = [
+        {"role": "collector", "state": "running", "pid": 6, "restarts": 0},
+        {"role": "pipeline", "state": state, "pid": 7, "restarts": 2, **more},
+    ]
+    (folder / STATUS).write_text(json.dumps(roles))
+
+
+@pytest.mark.usefixtures("settings")
+def test_the_terminal_tells_it(tmp_path):
+    said = lineward("status", "--data-dir", str(tmp_path)).stdout
+
+    assert "pipeline: failing for 2 min" in said
+    assert _SAID in said
+    assert "│ pipeline  │ failing" in said
+
+
+def test_the_first_page_tells_it(settings):
+    with TestClient(create_app(settings, system_clock), base_url="http://127.0.0.1") as client:
+        page = client.get("/").text
+
+    assert "pipeline: failing for 2 min" in page
+    assert _SAID in page
+
+
+def test_the_metrics_tell_it(settings):
+    registry = CollectorRegistry()
+    registry.register(CatalogCollector(settings))
+    shown = generate_latest(registry).decode()
+
+    assert 'lineage_role_working{role="collector"} 1.0' in shown
+    assert 'lineage_role_working{role="pipeline"} 0.0' in shown
+    assert 'lineage_role_restarts_total{role="pipeline"} 2.0' in shown
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("minutes", [2, 90, -90])
+def test_a_status_that_is_not_of_now_is_unknown(tmp_path, minutes):
+    """The disk is full, or the supervisor stands still: "running" would be a guess."""
+    _write(tmp_path, "running")
+    then = (system_clock() - timedelta(minutes=minutes)).timestamp()
+    os.utime(tmp_path / STATUS, (then, then))
+
+    assert {role.state for role in roles_of(tmp_path)[1]} == {"unknown"}
+    said = lineward("status", "--data-dir", str(tmp_path)).stdout
+    assert "pipeline: unknown: `lineward up` has not written run/status.json" in said
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("content", ["", "[", '[{"role": "pipeline"}]', "null"])
+def test_half_a_status_is_none(tmp_path, content):
+    (tmp_path / STATUS).write_text(content)
+
+    assert roles_of(tmp_path) == (True, [])
