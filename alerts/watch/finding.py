@@ -35,6 +35,7 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
     namespace: str = ""  # of what is to be mended
     name: str = ""
     common: Common | None = None  # of a cause: what its jobs have in common
+    words: str | None = None  # of a part of the service itself: what fails there
 
     @property
     def members(self) -> Mapping[int, Member]:

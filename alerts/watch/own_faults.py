@@ -1,7 +1,10 @@
 """What is wrong with Lineward itself, as faults beside those of datasets."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
 
+import msgspec
 from sqlalchemy import Connection, text
 
 from alerts.incidents.estate import MICROS
@@ -11,6 +14,8 @@ from lineage.states import UNAUTHORIZED_ACCESS
 COLLECTOR, PIPELINE = "collector", "pipeline"
 # Evaluations come every 15 s while events do, and every 60 s else.
 STALE_SECONDS = 120
+# A role that fails for as long does not recover by itself soon.
+FAILING_SECONDS = 120
 _HOUR = 3600 * MICROS
 _SILENT = "SELECT min(started_at) FROM ingestion_gap WHERE ended_at IS NULL"
 _LET_IN = """
@@ -18,8 +23,22 @@ _LET_IN = """
 """
 
 
+class Trouble(msgspec.Struct, frozen=True):
+    """A role of Lineward that fails: since when (µs), and the sentence that tells it."""
+
+    since: int
+    words: str
+
+
+NO_TROUBLES: Final[Mapping[str, Trouble]] = MappingProxyType({})
+
+
 def own_faults(
-    connection: Connection, evaluated_at: int | None, now: int, owner: str | None
+    connection: Connection,
+    evaluated_at: int | None,
+    now: int,
+    owner: str | None,
+    troubles: Mapping[str, Trouble] = NO_TROUBLES,
 ) -> Iterator[Found]:
     """A silent collector, a pipeline that stands still, an access that should not have been.
 
@@ -29,12 +48,24 @@ def own_faults(
             One that is further ahead was made by a clock that was wrong, and hides what came since.
         now: µs.
         owner: of Lineward itself.
+        troubles: by role of `lineward up`.
     """
-    if evaluated_at is not None and abs(now - evaluated_at) > STALE_SECONDS * MICROS:
-        yield service_fault("ingestion", PIPELINE, evaluated_at, owner)
-    elif (silent_at := connection.scalar(text(_SILENT))) is not None:
-        yield service_fault("ingestion", COLLECTOR, silent_at, owner)
+    found = list(_silent(connection, evaluated_at, now, owner))
+    yield from found
+    named = {each.root.name for each in found}
+    for role, trouble in troubles.items():
+        if role not in named and now - trouble.since > FAILING_SECONDS * MICROS:
+            yield service_fault("ingestion", role, trouble.since, owner)
     # It stands for an hour or two: what happened once does not become good by being over.
     asked = {"sli": UNAUTHORIZED_ACCESS.id, "since": (now // _HOUR - 1) * _HOUR}
     if (let_in_at := connection.scalar(text(_LET_IN), asked)) is not None:
         yield service_fault("access", UNAUTHORIZED_ACCESS.name, let_in_at, owner)
+
+
+def _silent(
+    connection: Connection, evaluated_at: int | None, now: int, owner: str | None
+) -> Iterator[Found]:
+    if evaluated_at is not None and abs(now - evaluated_at) > STALE_SECONDS * MICROS:
+        yield service_fault("ingestion", PIPELINE, evaluated_at, owner)
+    elif (silent_at := connection.scalar(text(_SILENT))) is not None:
+        yield service_fault("ingestion", COLLECTOR, silent_at, owner)

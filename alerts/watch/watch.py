@@ -20,7 +20,7 @@ from alerts.watch.explained import count_explained
 from alerts.watch.finding import Finding, Findings, find
 from alerts.watch.instants import evaluated_at
 from alerts.watch.keeping import keep, position, remembered
-from alerts.watch.own_faults import own_faults
+from alerts.watch.own_faults import NO_TROUBLES, Trouble, own_faults
 from alerts.watch.slices import first_of
 from alerts.watch.words import root_name
 from lineage.catalog.engine import writing
@@ -54,7 +54,11 @@ class Watch:
     """
 
     def __init__(
-        self, clock: Clock, policy: Callable[[], Policy], settings: RoutingSettings
+        self,
+        clock: Clock,
+        policy: Callable[[], Policy],
+        settings: RoutingSettings,
+        troubles: Callable[[], Mapping[str, Trouble]] = lambda: NO_TROUBLES,
     ) -> None:
         """Nothing is read before the first turn.
 
@@ -62,7 +66,9 @@ class Watch:
             clock: of this process.
             policy: gives the one in force.
             settings: of those who are told.
+            troubles: gives the roles of Lineward that fail.
         """
+        self._troubles = troubles
         self._clock, self._policy, self._settings = clock, policy, settings
         self._findings = Findings(0)
         self._incidents: dict[str, Incident] = {}
@@ -82,13 +88,17 @@ class Watch:
     def _look(self, engine: Engine) -> _Seen:
         """Read what is new; roots are looked for where there is a new evaluation."""
         at, policy = to_micros(self._clock()), self._policy()
+        troubles = self._troubles()
         with engine.connect() as connection:
             as_of = evaluated_at(connection)
             if as_of is not None and as_of != self._findings.as_of:
                 windows, previous = windows_at(connection, at), self._findings.walks
                 self._findings = find(connection, as_of, policy, windows, previous)
-            own = own_faults(connection, as_of, at, self._settings.platform)
-            by_root = {**self._findings.by_root, **{each.root: _of_service(each) for each in own}}
+            own = own_faults(connection, as_of, at, self._settings.platform, troubles)
+            by_root = {
+                **self._findings.by_root,
+                **{each.root: _of_service(each, troubles) for each in own},
+            }
             if position(connection) != self._position:
                 self._recall(connection)
             asked = waiting(connection)
@@ -137,9 +147,11 @@ class Watch:
         return draw(connection, self._incidents, step, seen.findings(step), self._findings.owners)
 
 
-def _of_service(fault: Found) -> Finding:
+def _of_service(fault: Found, troubles: Mapping[str, Trouble]) -> Finding:
     namespace, name = root_name(fault.root, {}, {})
-    return Finding(fault, namespace=namespace, name=name)
+    trouble = troubles.get(name)
+    words = trouble.words if trouble else None
+    return Finding(fault, namespace=namespace, name=name, words=words)
 
 
 def _tell_log(step: Step) -> None:

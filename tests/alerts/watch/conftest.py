@@ -23,6 +23,7 @@ class Watched:
     def __init__(self, engine) -> None:
         self.engine, self.estate = engine, Estate(engine)
         self.policy = DEFAULT
+        self.troubles = {}
         self._now = 0.0
         self._seen = set()
         self.restart()
@@ -30,7 +31,7 @@ class Watched:
     def restart(self):
         """A new process: it remembers what stands in the catalog."""
         given = (self._clock, lambda: self.policy, RoutingSettings())
-        self.watch, self.desk = Watch(*given), Desk(*given)
+        self.watch, self.desk = Watch(*given, lambda: self.troubles), Desk(*given)
 
     def at(self, seconds, *, evaluated=True):
         """One turn, with a new evaluation unless told; what happened, in words."""

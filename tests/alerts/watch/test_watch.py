@@ -1,9 +1,11 @@
 """From states in the catalog to incidents in the catalog."""
 
 import msgspec
+import pytest
 from sqlalchemy import event, update
 
 from alerts.delivery.message import from_json
+from alerts.watch.own_faults import Trouble
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.policy.model import Owner, Policy
@@ -177,6 +179,27 @@ def test_a_pipeline_that_stands_still_is_one_page_and_freezes_the_rest(failed):
     assert sorted(events) == ["frozen", "opened"]
     own = next(row for row in failed.rows() if row.root_entity == "service")
     assert (own.severity, own.owner, own.root_name) == ("page", "platform", "pipeline")
+
+
+@pytest.mark.parametrize("role", ["pipeline", "collector", "kafka"])
+def test_a_role_that_fails_for_two_minutes_is_an_incident_with_its_error(failed, role):
+    """Evaluations go on: nothing else would tell that its work stands still."""
+    words = f"{role}: failing for 2 min, 5 attempts, last error: no memory"
+    failed.at(NOON + 120)
+    failed.troubles = {role: Trouble(micros(NOON + 60), words)}
+    failed.until(NOON + 180)
+    assert not _own(failed)
+    failed.until(NOON + 400)
+
+    [own] = _own(failed)
+    assert (own.root_name, own.onset, own.evidence) == (role, micros(NOON + 60), words)
+    assert own.state in {"open", "acknowledged"}
+    failed.troubles = {}
+    assert "resolved" in failed.until(NOON + 700)
+
+
+def _own(failed):
+    return [row for row in failed.rows() if row.root_entity == "service"]
 
 
 def test_a_pipeline_whose_clock_was_ahead_is_one_page_too(failed):
