@@ -4,7 +4,6 @@ Names and labels are documented in `docs/metrics.md`. A dead pipeline shows no g
 last evaluation is stale, every gauge that rests on it is left out, and alerts see it absent.
 """
 
-import sqlite3
 import threading
 from collections.abc import Iterator
 from datetime import datetime

@@ -8,7 +8,7 @@ from contextlib import closing
 import httpx
 import pytest
 
-from tests.collector.bodies import body, run_event
+from tests.collector.bodies import body, new_body, run_event
 from tests.e2e.running import accepting
 from tests.faults.disks import small_disk
 from tests.service.waiting import until
@@ -24,8 +24,7 @@ def disk(tmp_path):
         yield disk
 
 
-def _post(up, filling=""):
-    raw = body(run_event(filling=filling))
+def _post(up, raw):
     try:
         return httpx.post(
             f"{up.collector}/api/v1/lineage", content=raw, timeout=30, trust_env=False
@@ -35,13 +34,13 @@ def _post(up, filling=""):
 
 
 def _is_taken(up):
-    answer = _post(up)
+    answer = _post(up, new_body())
     return answer is not None and answer.status_code == 201
 
 
 def _is_refused(up):
     """Whether the collector says to send it again: large, so that no page is left for it."""
-    answer = _post(up, filling=os.urandom(30_000).hex())
+    answer = _post(up, body(run_event(filling=os.urandom(30_000).hex())))
     if answer is None or answer.status_code != 503:
         return False
     return int(answer.headers["retry-after"]) >= 1
