@@ -3,10 +3,20 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 
 from lineage.catalog.reader import Reader
 from service import metric_rows
+
+_SET_ASIDE = """
+    SELECT count(*) FROM event_set_aside
+    WHERE spool_seq NOT IN (SELECT spool_seq FROM event_requeue)
+"""
 
 
 def lag_families(reader: Reader) -> Iterator[Metric]:
@@ -31,6 +41,13 @@ def lag_families(reader: Reader) -> Iterator[Metric]:
         for name, family in asides.items():
             family.add_metric((processing,), found.asides[name])
     yield from (lag, *asides.values())
+
+
+def set_aside_family(reader: Reader) -> GaugeMetricFamily:
+    """Return how many events are set aside and were not posted again."""
+    text = "Events that failed alone, and were not posted again."
+    [[count]] = reader.rows(_SET_ASIDE)
+    return GaugeMetricFamily("lineage_events_set_aside", text, count)
 
 
 def error_families(reader: Reader) -> Iterator[Metric]:

@@ -37,7 +37,7 @@ from service.answers.slis import Objectives, mostly_unknown, sli_name
 from service.answers.status import RolePolicy, roles_of, spool_status, status, status_policies
 from service.delivery_families import delivery_families
 from service.errors import RefusedInputError, UnreachableError
-from service.event_families import error_families, lag_families
+from service.event_families import error_families, lag_families, set_aside_family
 from service.evidence_families import evidence_families
 from service.incident_families import incident_families
 from service.incident_figures import incident_figures
@@ -135,6 +135,7 @@ class CatalogCollector(Collector):
         yield from _counters(reader)
         yield from lag_families(reader)
         yield from error_families(reader)
+        yield set_aside_family(reader)
         yield from served_families(reader)
         yield from delivery_families(reader, now)
         yield from incident_families(reader)

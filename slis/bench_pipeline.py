@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,13 +20,15 @@ from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.clock import system_clock
+from slis.backlog import backlog_since
 from slis.footprint import CpuMeter, memory_bytes
 from slis.session import open_session
 from slis.settings import Place, Settings
 from slis.spool_events import events, fill_spool
-from slis.stream import query
+from slis.stream.landing import Landing
 from slis.stream.merge import Landed
-from slis.stream.source import open_spool
+from slis.stream.running import Running
+from slis.stream.source import Bounds, open_spool
 
 SIZES = (10_000, 100_000, 1_000_000)
 WARM_UP_EVENTS = 200_000
@@ -35,6 +37,8 @@ _START = datetime(2026, 11, 1, tzinfo=UTC)
 _APART = timedelta(milliseconds=1)
 _MICROS = 1_000_000
 _GIB = 1 << 30
+_LOOK_SECONDS = 0.05
+_FINISH_SECONDS = 30.0
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -107,6 +111,16 @@ def _place(folder: Path) -> tuple[Place, Engine]:
     return place, engine
 
 
+def _landing(
+    spark: SparkSession,
+    engine: Engine,
+    place: Place,
+    landed: Callable[[Landed], None] = lambda _: None,
+) -> Landing:
+    bounds = Bounds(Settings().max_rows, Settings().max_bytes)
+    return Landing(spark, engine, place, bounds=bounds, clock=system_clock, landed=landed)
+
+
 def _work_off(spark: SparkSession, folder: Path, count: int, *, seed: int) -> Size:
     place, engine = _place(folder)
     fill_spool(place.spool, events(count, seed=seed, start=_START, apart=_APART))
@@ -116,9 +130,8 @@ def _work_off(spark: SparkSession, folder: Path, count: int, *, seed: int) -> Si
         marks.append((time.perf_counter(), result.events))
 
     cpu, began = CpuMeter(), time.perf_counter()
-    query.start(
-        spark, engine, place, max_rows=Settings().max_rows, clock=system_clock, landed=landed
-    ).awaitTermination()
+    with closing(_landing(spark, engine, place, landed)) as landing:
+        landing.work_off()
     seconds, cpu_seconds = marks[-1][0] - began, cpu.seconds()
     engine.dispose()
     tail = marks[-max(1, len(marks) // 10) - 1 :] if len(marks) > 1 else [(began, 0), *marks]
@@ -138,26 +151,22 @@ def _live(spark: SparkSession, folder: Path, live_seconds: int, idle_seconds: in
         return []
     place, engine = _place(folder)
     fill_spool(place.spool, events(0, seed=0, start=_START, apart=_APART))
-    running = query.start(
-        spark,
-        engine,
-        place,
-        max_rows=Settings().max_rows,
-        clock=system_clock,
-        poll_seconds=Settings().poll_seconds,
-    )
+    running = Running(spark, _landing(spark, engine, place), Settings().poll_seconds)
+    running.begin()
     cpu = CpuMeter()
     rate = str(LIVE_EVENTS_PER_SECOND)
     sender = [sys.executable, "-m", "slis.spool_events", str(place.spool), rate, str(live_seconds)]
     with subprocess.Popen(sender) as sending:  # noqa: S603 - ourselves
         sending.wait()
         live_cpu = cpu.seconds()
-    running.processAllAvailable()
+    while backlog_since(place.spool, engine) is not None:
+        running.look()
+        time.sleep(_LOOK_SECONDS)
     lags = _lags(place, engine)
     cpu = CpuMeter()
     time.sleep(idle_seconds)
     idle = cpu.seconds() / max(idle_seconds, 1)
-    running.stop()
+    running.finish(_FINISH_SECONDS)
     engine.dispose()
     p50, p95, p99 = np.percentile(lags, [50, 95, 99])
     return [

@@ -10,7 +10,6 @@ from threading import Event
 import structlog
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
 from lineage.catalog.policy_notes import PolicyNotes
@@ -21,14 +20,15 @@ from lineage.policy.file import PolicyFile
 from slis.backlog import backlog_since, is_ready, next_deadline
 from slis.edge_turns import EdgeTurns
 from slis.periodic import Evaluations, Task
-from slis.session import EVALUATION_POOL, REHEARSAL, in_evaluation_pool
+from slis.session import EVALUATION_POOL, in_evaluation_pool
 from slis.settings import Place, Settings
-from slis.stream import lake, query
+from slis.stream import lake
 from slis.stream.gaps import copy_gaps
+from slis.stream.landing import Landing
 from slis.stream.merge import Landed, cursor
 from slis.stream.prune import prune
 from slis.stream.running import PipelineStoppedError, Running
-from slis.stream.source import last_seq_of, open_spool
+from slis.stream.source import Bounds, last_seq_of, open_spool
 
 log = structlog.get_logger(__name__)
 
@@ -71,7 +71,6 @@ class Pipeline:
         self._compactions = Period(_RETENTION_SECONDS, monotonic)
         self._monotonic = monotonic
         self._started_at = monotonic()
-        self._stream = Running()
         self._evaluations = Evaluations(
             timedelta(seconds=settings.evaluate_seconds),
             timedelta(seconds=settings.evaluate_at_least_seconds),
@@ -90,41 +89,37 @@ class Pipeline:
             if stopped.wait(_SPOOL_POLL_SECONDS):
                 return
         self._check_spool()
-        self._stream.begin(partial(self._start, spark))
-        log.info("stream_started", checkpoint=str(self._place.checkpoint))
+        stream = Running(spark, self._landing(spark), self._settings.poll_seconds)
+        stream.begin()
+        log.info("stream_started", spool=str(self._place.spool))
         try:
             # The stream first: a first evaluation compiles for seconds what batches need as well.
             for task in tasks:
                 task.start()
-            self._watch(stopped)
+            while not stopped.wait(_SPOOL_POLL_SECONDS):
+                stream.look()
         finally:
             for task in tasks:
                 task.end()
             # A signal to the whole process group ends the JVM before us: there is nothing to stop.
             with suppress(Py4JError, ConnectionError):
                 give_up_evaluation(spark)
-                self._stream.finish()
+                stream.finish(_STOP_SECONDS)
             for task in tasks:
                 task.join(_STOP_SECONDS)
             with suppress(Py4JError, ConnectionError):
                 spark.stop()
 
-    def _start(self, spark: SparkSession) -> StreamingQuery:
-        return query.start(
+    def _landing(self, spark: SparkSession) -> Landing:
+        return Landing(
             spark,
             self._engine,
             self._place,
-            max_rows=self._settings.max_rows,
+            bounds=Bounds(self._settings.max_rows, self._settings.max_bytes),
             clock=self._clock,
-            poll_seconds=self._settings.poll_seconds,
             landed=self._landed,
             policy=self._policy.current,
         )
-
-    def _watch(self, stopped: Event) -> None:
-        # A look asks the JVM: neither it nor this process hangs.
-        while not stopped.wait(_SPOOL_POLL_SECONDS) and self._stream.look(stopped):
-            HEALTH.beat()
 
     def _check_spool(self) -> None:
         with self._engine.connect() as connection:
@@ -137,12 +132,11 @@ class Pipeline:
                 f"out {last} only: it is another spool, "
                 "or an older copy. New events would be taken for old ones. Bring the spool "
                 "back that belongs to this catalog, or "
-                "start with an empty catalog and an empty folder `checkpoint`."
+                "start with an empty catalog."
             )
             raise PipelineStoppedError(message)
 
     def _landed(self, landed: Landed) -> None:
-        self._stream.landed()
         if not landed.is_repeat:
             self._evaluations.changed.set()
 
@@ -226,6 +220,3 @@ def give_up_evaluation(spark: SparkSession) -> None:
     """Have the one in flight fail at its next job: it has published nothing, the next one will."""
     context = spark.sparkContext._jsc.sc()  # noqa: SLF001 - Python's own spares later jobs
     context.cancelJobGroupAndFutureJobs(EVALUATION_POOL)
-    for running in spark.streams.active:
-        if running.name == REHEARSAL:
-            running.stop()

@@ -6,22 +6,23 @@ that has just started, and its first evaluation as long. What is compiled here s
 
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from sqlalchemy import Engine
 
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.clock import Clock
 from lineage.policy import DEFAULT
 from slis.evaluation import evaluate
-from slis.session import REHEARSAL
-from slis.settings import Place
+from slis.settings import Place, Settings
 from slis.spool_events import events, fill_spool
-from slis.stream import query
+from slis.stream.landing import Landing
+from slis.stream.source import Bounds
 
 _EVENTS = 12
-_LOOK_SECONDS = 1
 
 
 def rehearse(
@@ -41,11 +42,16 @@ def rehearse(
         made_up = events(_EVENTS, seed=1, start=clock(), apart=timedelta(milliseconds=1))
         fill_spool(place.spool, made_up)
         try:
-            batch = query.start(spark, engine, place, max_rows=_EVENTS, clock=clock, name=REHEARSAL)
-            while not (batch.awaitTermination(_LOOK_SECONDS) or is_over()):
-                pass
-            batch.stop()
+            _land(spark, engine, place, clock, is_over)
             if not is_over():
                 evaluate(spark, engine, DEFAULT, clock())
         finally:
             engine.dispose()
+
+
+def _land(
+    spark: SparkSession, engine: Engine, place: Place, clock: Clock, is_over: Callable[[], bool]
+) -> None:
+    bounds = Bounds(_EVENTS, Settings().max_bytes)
+    with closing(Landing(spark, engine, place, bounds=bounds, clock=clock)) as landing:
+        landing.work_off(is_over)

@@ -9,7 +9,6 @@ from pyspark.sql import SparkSession
 POOL = "spark.scheduler.pool"  # name of the local property
 STREAM_POOL = "stream"
 EVALUATION_POOL = "evaluation"
-REHEARSAL = "rehearsal"  # name of its query
 _POOLS = Path(__file__).with_name("fair_pools.xml")
 
 _JVM = (
@@ -46,8 +45,6 @@ _SETTINGS = {
     "spark.ui.retainedJobs": "20",
     "spark.ui.retainedStages": "20",
     "spark.sql.ui.retainedExecutions": "5",
-    "spark.sql.streaming.numRecentProgressUpdates": "20",
-    "spark.sql.streaming.minBatchesToRetain": "20",
     # A batch holds few days: without this, its rows are sorted to write one day after the other.
     "spark.sql.maxConcurrentOutputFileWriters": "16",
     # An evaluation has more generated classes than the 100 that are kept unless told: each would

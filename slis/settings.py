@@ -31,14 +31,19 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         return self.data_dir / "spool.db"
 
     @property
-    def checkpoint(self) -> Path:
-        """Spark's own record of the batches."""
-        return self.data_dir / "checkpoint"
+    def attempts(self) -> Path:
+        """How often the range of events that is tried now has failed."""
+        return self.data_dir / "attempts.json"
 
     @property
     def lake(self) -> Path:
         """The raw events, as Parquet."""
         return self.data_dir / "lake"
+
+    @property
+    def control_lake(self) -> Path:
+        """The lake of a control event, for as long as it is tried."""
+        return self.data_dir / "lake-control"
 
     @property
     def unpacked(self) -> Path:
@@ -57,6 +62,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     master: str = "local[2]"
     driver_memory: Annotated[str, Meta(pattern=r"^[0-9]+[mg]$")] = "1536m"
     max_rows: Annotated[int, Meta(ge=1, le=200_000)] = 25_000  # events a batch
+    # Of the bodies of a batch; a single event always fits.
+    max_bytes: Annotated[int, Meta(ge=1, le=1 << 30)] = 128 << 20
     poll_seconds: _Seconds = 0.25  # how often the spool is asked for news
     evaluate_seconds: Annotated[float, Meta(ge=1)] = 15.0  # a long one at most that often
     # The service shows no figure older than 60 s: the next evaluation must land before that.

@@ -11,7 +11,7 @@ import numpy as np
 from alerts.incidents.estate import NO_KEY, Estate
 from alerts.incidents.faults import Cluster, Root, Why
 from alerts.incidents.kinds import KIND_BY_ID
-from alerts.incidents.severity import BY_KIND, Severity
+from alerts.incidents.severity import BY_KIND, TICKET, TICKET_BY_KIND, Severity
 from lineage import keys
 
 # pending: found, and not held for long enough to be told of.
@@ -80,11 +80,15 @@ def found_of(
 
 
 def service_fault(
-    kind: Literal["ingestion", "access"], part: str, since: int, owner: str | None = None
+    kind: Literal["ingestion", "access", "set_aside"],
+    part: str,
+    since: int,
+    owner: str | None = None,
 ) -> Found:
-    """A fault of the service itself: collector, pipeline, Marquez, or an access let in wrongly."""
+    """Return a fault of Lineward itself: of a role, of an access, or of events set aside."""
     root = Root("service", NO_KEY, kind, part)
-    return Found(root, since, faults=frozenset({root}), owner=owner)
+    severity = TICKET_BY_KIND if KIND_BY_ID[kind].urgency == TICKET else BY_KIND
+    return Found(root, since, faults=frozenset({root}), owner=owner, severity=severity)
 
 
 class Incident(msgspec.Struct, frozen=True):

@@ -93,6 +93,7 @@ KINDS: Final = (
     Kind("claimed", urgency="ticket"),
     Kind("ingestion", urgency="page"),
     Kind("access", urgency="page"),
+    Kind("set_aside", urgency="ticket"),
 )
 KIND_BY_ID: Final = {kind.id: kind for kind in KINDS}
 CODE: Final = {kind.id: code for code, kind in enumerate(KINDS)}

@@ -94,6 +94,7 @@ class Severity(msgspec.Struct, frozen=True):
 
 
 BY_KIND: Final = Severity(PAGE, "kind")  # of a part of the service itself
+TICKET_BY_KIND: Final = Severity(TICKET, "kind")
 
 
 def impact(cluster: Cluster, graph: Graph, given: Estate, rules: SeverityRules) -> Impact:

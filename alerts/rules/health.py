@@ -58,6 +58,7 @@ def health(owner: str, jobs: Jobs) -> Iterator[Alert]:
     yield _spool_damaged(owner)
     yield _spool_growing(owner)
     yield _ingestion_stopped(owner)
+    yield _events_set_aside(owner)
     yield _evaluation_stale(owner)
     yield _evaluation_absent(owner)
     yield _series_absent(owner)
@@ -130,6 +131,22 @@ def _spool_damaged(owner: str) -> Alert:
             "The spool was damaged, or acknowledged events were missing from it,"
             " {{ $value | humanizeDuration }} ago. The collector repaired it and goes on. At most"
             f" {lost} events that the pipeline had not read were lost in all."
+        ),
+    )
+
+
+def _events_set_aside(owner: str) -> Alert:
+    return Alert(
+        name="LineageEventsSetAside",
+        expr="max(lineage_events_set_aside) > 0",
+        severity=TICKET,
+        owner=owner,
+        about=of_root("events"),
+        summary="{{ $value | humanize }} events are set aside: the pipeline cannot land them",
+        description=(
+            "{{ $value | humanize }} events failed alone while others landed, and were not posted"
+            f" again, since {since('LineageEventsSetAside')}. Their runs are missing in the"
+            " catalog; `lineward act requeue-set-aside` lists them by error."
         ),
     )
 

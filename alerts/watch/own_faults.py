@@ -11,13 +11,17 @@ from alerts.incidents.estate import MICROS
 from alerts.incidents.incident import Found, service_fault
 from lineage.states import UNAUTHORIZED_ACCESS
 
-COLLECTOR, PIPELINE = "collector", "pipeline"
+COLLECTOR, PIPELINE, EVENTS = "collector", "pipeline", "events"
 # Evaluations come every 15 s while events do, and every 60 s else.
 STALE_SECONDS = 120
 # A role that fails for as long does not recover by itself soon.
 FAILING_SECONDS = 120
 _HOUR = 3600 * MICROS
 _SILENT = "SELECT min(started_at) FROM ingestion_gap WHERE ended_at IS NULL"
+_SET_ASIDE = """
+    SELECT min(failed_at) FROM event_set_aside
+    WHERE spool_seq NOT IN (SELECT spool_seq FROM event_requeue)
+"""
 _LET_IN = """
     SELECT min(hour) FROM served_hour WHERE sli = :sli AND good < total AND hour >= :since
 """
@@ -40,7 +44,7 @@ def own_faults(
     owner: str | None,
     troubles: Mapping[str, Trouble] = NO_TROUBLES,
 ) -> Iterator[Found]:
-    """A silent collector, a pipeline that stands still, an access that should not have been.
+    """A silent collector, a pipeline that stands still, events set aside, an access let in wrongly.
 
     Args:
         connection: of the catalog.
@@ -56,6 +60,8 @@ def own_faults(
     for role, trouble in troubles.items():
         if role not in named and now - trouble.since > FAILING_SECONDS * MICROS:
             yield service_fault("ingestion", role, trouble.since, owner)
+    if (set_aside_at := connection.scalar(text(_SET_ASIDE))) is not None:
+        yield service_fault("set_aside", EVENTS, set_aside_at, owner)
     # It stands for an hour or two: what happened once does not become good by being over.
     asked = {"sli": UNAUTHORIZED_ACCESS.id, "since": (now // _HOUR - 1) * _HOUR}
     if (let_in_at := connection.scalar(text(_LET_IN), asked)) is not None:

@@ -27,6 +27,7 @@ _WORDS: Final = {
     "metadata": "{} lacks metadata that the policy requires",
     "claimed": "somebody else claims a name of {}, or reports that it was dropped",
     "ingestion": "the {} of Lineward is silent: nobody knows how datasets are",
+    "set_aside": "the pipeline set {} aside that it cannot land",
     "access": "an access was let in that the policy does not allow ({})",
 }
 _UNKNOWN: Final = {

@@ -86,6 +86,9 @@ def _long_unseen(table: str, key: str) -> str:
 RULES: Final[dict[str, Rule]] = {
     "event": Rule("event_days", "event_time < :before OR event_time > :ahead"),
     "pipeline_error": Rule("event_days", "landed_at < :before"),
+    # The lake has their bodies for as long by default.
+    "event_set_aside": Rule(90, "failed_at < :before"),
+    "event_requeue": Rule(90, "requested_at < :before"),
     "edge_told": Rule("event_days", "seen_at < :before"),  # of a run that never wrote
     "sql_run": Rule("event_days", "seen_at < :before"),  # of a run that never ended
     # A repeat of a batch behind the cursor is known by its row.

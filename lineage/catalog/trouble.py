@@ -24,7 +24,7 @@ class DamagedCatalogError(CatalogError):
     def __init__(self, path: str) -> None:
         super().__init__(
             f"the catalog {path} is damaged: stop `lineward up`, then restore the file from a"
-            " backup, or move it and the folder `checkpoint` away to start anew"
+            " backup, or move it away to start anew"
             " (docs/operations.md#a-damaged-catalog)"
         )
 

@@ -16,6 +16,7 @@ ActionName = Literal[
     "replay",
     "requeue-rejected",
     "requeue-notifications",
+    "requeue-set-aside",
     "restart-role",
     "resubmit",
 ]
@@ -31,6 +32,7 @@ KindName = Literal[
     "quality",
     "renamed",
     "schema_changed",
+    "set_aside",
     "silent",
     "slow",
     "source_stopped",

@@ -4,7 +4,7 @@ Arrow comes with the first of them (`lineage.lake.events` says why).
 """
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -69,6 +69,23 @@ def events_of_run(means: Means, run_id: str) -> Iterator[Event]:
     span = _span_of(means.engine, run_id)
     found = _events(means, about if span is None else about & _within(span))
     yield from (event for event in found if _is_of(event.body, run_id))
+
+
+def body_of(means: Means, seq: int, day: date) -> bytes | None:
+    """Return the body of one event, by its number in the spool; None where the lake has it no more.
+
+    Args:
+        means: with the lake.
+        seq: of the event.
+        day: in whose folder the event is.
+
+    Raises:
+        FailedActionError: the lake was compacted meanwhile.
+    """
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
+    is_it = (ds.field("event_date") == day.isoformat()) & (ds.field("seq") == seq)
+    return next((event.body for event in _events(means, is_it)), None)
 
 
 def _events(means: Means, wanted: Any) -> Iterator[Event]:  # noqa: ANN401 - pyarrow has no types

@@ -9,6 +9,7 @@ from runbooks.actions import (
     replay,
     requeue_notifications,
     requeue_rejected,
+    requeue_set_aside,
     restart_role,
     resubmit,
 )
@@ -35,6 +36,13 @@ _ALL = (
         arguments=requeue_notifications.RequeueNotifications,
         plan=requeue_notifications.plan,
         perform=requeue_notifications.perform,
+    ),
+    Action(
+        name="requeue-set-aside",
+        says="Post events again that the pipeline set aside because they failed alone.",
+        arguments=requeue_set_aside.RequeueSetAside,
+        plan=requeue_set_aside.plan,
+        perform=requeue_set_aside.perform,
     ),
     Action(
         name="reinfer",

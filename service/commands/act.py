@@ -65,6 +65,19 @@ def requeue_notifications(
 
 
 @app.command()
+def requeue_set_aside(
+    numbers: Annotated[list[int] | None, typer.Argument(help="Of the plan; else all.")] = None,
+    *,
+    data_dir: DataDir = None,
+    yes: _Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Post events again that the pipeline set aside because they failed alone."""
+    given = {"numbers": numbers or None}
+    _act("requeue-set-aside", given, data_dir, yes=yes, as_json=as_json)
+
+
+@app.command()
 def reinfer(
     run: Annotated[str, typer.Argument(help="Run id; a root run's is whole.")],
     *,

@@ -67,6 +67,7 @@ COMMANDS: Final = {
         "act replay --from 2026-11-20T12:00:00Z",
         "act requeue-rejected --reason too_deep",
         "act requeue-notifications slack:C0123ABCD",
+        "act requeue-set-aside",
         "act reinfer 019503f2-6c1f-7000-8000-000000000001",
         "act resubmit shop/clean-20261120",
         "act restart-role pipeline --yes",

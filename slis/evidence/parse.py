@@ -18,6 +18,7 @@ from slis.evidence.plans import (
     streamed_topics,
     touched,
 )
+from slis.stream.shortened import shortened
 
 _STREAM_RUN = r"\nrunId = ([0-9a-f-]{36})"
 _STREAM_BATCH = r"\nbatch = ([0-9]+)"
@@ -32,8 +33,8 @@ def applications(logged: DataFrame) -> DataFrame:
     at = instant_of("Timestamp")
     has_listener = F.coalesce(conf["spark.extraListeners"], F.lit("")).contains(_LISTENER)
     found = {
-        "application_id": F.coalesce("`App ID`", conf["spark.app.id"]),
-        "app_name": F.col("`App Name`"),
+        "application_id": shortened(F.coalesce("`App ID`", conf["spark.app.id"])),
+        "app_name": shortened("`App Name`"),
         "started_at": F.when(_is(lines.APPLICATION_START), at),
         "ended_at": F.when(_is(lines.APPLICATION_END), at),
         "spark_version": F.col("`Spark Version`"),

@@ -1,6 +1,7 @@
 """Brings `name_pattern` up to an instant."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, delete, select
@@ -8,6 +9,7 @@ from sqlalchemy import Engine, delete, select
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
 from lineage.clock import to_micros
+from lineage.keys import shorten
 from slis import catalog_frames
 from slis.explosion.growth import NEW_NAMES, growth
 
@@ -32,7 +34,12 @@ def renew(spark: SparkSession, engine: Engine, as_of: datetime) -> None:
     with in_turn(engine) as connection:
         connection.execute(delete(tables.name_pattern))
         if rows:
-            connection.execute(tables.name_pattern.insert(), rows)
+            connection.execute(tables.name_pattern.insert(), [_bounded(row) for row in rows])
+
+
+def _bounded(row: dict[str, Any]) -> dict[str, Any]:
+    # A pattern may be three times as long as its names: `{n}` stands for a digit.
+    return row | {part: shorten(row[part]) for part in ("namespace", "name")}
 
 
 def _has_patterns(engine: Engine) -> bool:

@@ -1,6 +1,7 @@
 """One slab after the other: merged by the stream's own code, judged, learned from."""
 
 import time
+from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -20,10 +21,11 @@ from slis.quality.found import defects_found
 from slis.replay import grid
 from slis.replay.arrivals import MAY_BE_TOLD, Arrivals, Slab, arrived, stood
 from slis.retirement import retire_unused
-from slis.settings import Place
+from slis.settings import Place, Settings
 from slis.sli_schemas import ACTIVITY, EDGES
-from slis.stream import query
 from slis.stream.gaps import copy_gaps
+from slis.stream.landing import Landing
+from slis.stream.source import Bounds
 
 MAX_ROWS: Final = 50_000  # events a batch
 _DAY, _AHEAD = timedelta(days=1), timedelta(days=15)
@@ -131,14 +133,16 @@ class Replay:
         self._now = from_micros(ends_at)
         if not self._place.spool.exists():
             return
-        query.start(
+        landing = Landing(
             self._spark,
             self._engine,
             self._place,
-            max_rows=MAX_ROWS,
+            bounds=Bounds(MAX_ROWS, Settings().max_bytes),
             clock=lambda: self._now,
             policy=lambda: self._policy,
-        ).awaitTermination()
+        )
+        with closing(landing):
+            landing.work_off()
 
     def _changes(self, activity: pa.Table, starts_at: int, ends_at: int) -> pa.Table:
         now = from_micros(ends_at)

@@ -6,7 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lineage.keys import KEY_BYTES, shorten
+
 # PostgreSQL has no NUL in texts; what stands in for it is what `lineage.names` puts into names.
+# As values of Python, rows take ten times the memory of their columns.
+_PIECE_BYTES = 4 << 20
 _NUL, _SUBSTITUTE = "\x00", "\ufffd"
 
 
@@ -36,9 +40,17 @@ def rows(table: pa.Table) -> list[tuple[Any, ...]]:
 
 def records(table: pa.Table) -> Iterator[dict[str, Any]]:
     """One dict per row; nested values as Arrow gives them (a map is a list of pairs)."""
-    yield from plain(table).to_pylist()
+    given = plain(table)
+    size = given.nbytes // max(given.num_rows, 1)
+    for piece in given.to_batches(max_chunksize=max(1, _PIECE_BYTES // max(size, 1))):
+        yield from piece.to_pylist()
 
 
 def clean(text: str | None) -> str | None:
     """The text as every database can hold it."""
     return text.replace(_NUL, _SUBSTITUTE) if text else text
+
+
+def key_text(text: str, most_bytes: int = KEY_BYTES) -> str:
+    """Return the text as an index of every database can hold it."""
+    return shorten(text.replace(_NUL, _SUBSTITUTE), most_bytes)

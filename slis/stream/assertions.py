@@ -8,10 +8,11 @@ from sqlalchemy import Connection, text
 from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from lineage.redaction import redact
-from slis.stream.arrow import clean
+from slis.stream.arrow import clean, key_text
 
 _MOST = 200  # assertions of one facet
 _LONGEST = 200
+_KEY_BYTES = 800  # three of these are one key
 _CACHED = 4_096
 
 # Texts are empty where it is not told.
@@ -57,7 +58,8 @@ def _result(raw: msgspec.Raw) -> Result | None:
         return None
     names = (told.assertion, told.column, told.name)
     values = (told.severity, told.expected, told.actual)
-    assertion, column, name, severity, expected, actual = (_cut(one) for one in names + values)
+    assertion, column, name = (key_text(one or "", _KEY_BYTES) for one in names)
+    severity, expected, actual = (_cut(one) for one in values)
     return assertion, column, name, int(told.success), severity.lower(), expected, actual
 
 

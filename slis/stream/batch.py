@@ -1,7 +1,8 @@
 """One batch: from the rows of the spool to the lake and the catalog."""
 
+import shutil
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from lineage.clock import Clock
 from lineage.policy import DEFAULT, NO_FOLDS, Folding, Policy, folding
 from slis.stream import declared, facts, lake, sql_texts
 from slis.stream.arrow import rows
-from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge
+from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge, rehearse
 from slis.stream.parse import parse
 from slis.stream.run_details import with_details, with_redacted
 from slis.stream.unfold import Unfolded
@@ -25,6 +26,7 @@ _STAGED_OF_EVENTS = (
     *("problem", "detail"),
 )
 _JOBS_AT_ONCE = 3
+_CONTROL = "control"
 
 
 class Batches:
@@ -56,6 +58,10 @@ class Batches:
         # Most of a small batch is Spark's planning, in one thread a job.
         self._threads = ThreadPoolExecutor(_JOBS_AT_ONCE, thread_name_prefix="facts")
 
+    def close(self) -> None:
+        """Free the threads; no batch can be landed any more."""
+        self._threads.shutdown()
+
     def land(self, spooled: DataFrame, query_id: str, batch_id: int) -> Landed | None:
         """Land a batch of `source.SPOOL_EVENT`; None where it holds no row.
 
@@ -72,30 +78,51 @@ class Batches:
             with self._engine.connect() as connection:
                 if is_landed(connection, spool_range):
                     return Landed(is_repeat=True)
-            staged = self._stage(parsed, events, spool_range)
+            staged = self._stage(parsed, events, spool_range, self._lake_dir)
         finally:
             parsed.unpersist()
         return merge(self._engine, spool_range, staged, self._clock)
 
-    def _stage(self, parsed: DataFrame, events: pa.Table, spool_range: SpoolRange) -> Rows:
-        if self._lake_dir is None:
+    def rehearse(self, spooled: DataFrame, lake_dir: Path) -> None:
+        """Do all that `land` does, in a lake of its own, and leave nothing of it.
+
+        Raises:
+            Exception: what `land` would have failed by.
+        """
+        parsed = parse(spooled)
+        events = facts.events(parsed).toArrow()
+        spool_range = _range(events, _CONTROL, 0)
+        try:
+            staged = self._stage(parsed, events, spool_range, lake_dir)
+        finally:
+            shutil.rmtree(lake_dir, ignore_errors=True)
+        rehearse(self._engine, spool_range, staged, self._clock)
+
+    def _stage(
+        self, parsed: DataFrame, events: pa.Table, spool_range: SpoolRange, lake_dir: Path | None
+    ) -> Rows:
+        if lake_dir is None:
             events = _as_history(events)
         # Jobs of another thread are of this one's scheduler pool.
         inherited = inheritable_thread_target(parsed.sparkSession)
 
         def into_lake() -> None:
-            if self._lake_dir is not None:
+            if lake_dir is not None:
                 bounds = spool_range.after_seq, spool_range.last_seq
-                lake.write_batch(parsed, self._lake_dir, *bounds)
+                lake.write_batch(parsed, lake_dir, *bounds)
 
         written = self._threads.submit(inherited(into_lake))
         frames = {
             name: self._threads.submit(inherited(frame.toArrow))
             for name, frame in _frames(parsed, events).items()
         }
-        tables = {name: future.result() for name, future in frames.items()}
-        staged = staged_rows(events, tables, folding(self._policy()))
-        written.result()
+        try:
+            tables = {name: future.result() for name, future in frames.items()}
+            staged = staged_rows(events, tables, folding(self._policy()))
+            written.result()
+        finally:
+            # The next try must not meet a job of this one, which writes the same folder.
+            wait([written, *frames.values()])
         return staged
 
 

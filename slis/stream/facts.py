@@ -13,6 +13,9 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineage.keys import NAME_BYTES
+from slis.stream.shortened import shortened
+
 _FAILED = ("FAIL", "ABORT")
 _ATTRIBUTES_OF_RUNS = (
     *("run_key", "run_id", "job_namespace", "job_name", "root_run_id", "root_job_namespace"),
@@ -114,15 +117,16 @@ def _mention_plan() -> tuple[list[Column], Column, list[Column]]:
     )
     statistics = "dataset.outputFacets.outputStatistics"
     facets = F.coalesce("dataset.facets", F.lit("{}"))
+    namespace, name = (shortened(f"dataset.{part}", NAME_BYTES) for part in ("namespace", "name"))
     return (
         exploded,
         F.col("dataset.namespace").isNotNull() & F.col("dataset.name").isNotNull(),
         [
             *(F.col(name) for name in _OF_EVENT),
             direction.alias("direction"),
-            F.xxhash64("dataset.namespace", "dataset.name").alias("spelling_key"),
-            F.col("dataset.namespace").alias("namespace"),
-            F.col("dataset.name").alias("name"),
+            F.xxhash64(namespace, name).alias("spelling_key"),
+            namespace.alias("namespace"),
+            name.alias("name"),
             F.xxhash64(facets).alias("facets_key"),
             facets.alias("facets"),
             F.col("dataset.inputFacets.dataQualityAssertions.assertions").alias("assertions"),
@@ -186,8 +190,8 @@ def _description_plan() -> tuple[list[Column], list[Column], Column, list[Column
         [
             F.upper("facet.lifecycleStateChange.lifecycleStateChange").alias("lifecycle"),
             F.col("facet.lifecycleStateChange.previousIdentifier").alias("previous"),
-            F.col("facet.version.datasetVersion").alias("version"),
-            _checksum().alias("checksum"),
+            shortened("facet.version.datasetVersion").alias("version"),
+            shortened(_checksum()).alias("checksum"),
             F.coalesce("assertions", "facet.dataQualityAssertions.assertions").alias("assertions"),
             F.when(has_fields, F.xxhash64("facet.schema.fields")).alias("schema_key"),
             F.when(has_fields, F.to_json("facet.schema.fields")).alias("fields"),
@@ -224,7 +228,7 @@ def job_owners(parsed: DataFrame) -> DataFrame:
         )
         .select(
             "job_key",
-            F.col("owner.name").alias("owner"),
+            shortened("owner.name").alias("owner"),
             F.col("owner.type").alias("type"),
             "last_seen_at",
         )

@@ -12,6 +12,7 @@ from itertools import count as numbers
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import structlog
 from pyspark.sql import DataFrame
@@ -32,6 +33,16 @@ _MOST_BYTES = 1 << 30  # of a compacted folder that is rewritten once more
 _DIGITS = 20
 _ROWS_A_FILE = 1_000_000
 _ROWS_A_GROUP = 50_000
+# Rows may have 10 MiB: sizes are looked at after each row, and a few of them are a row group. By
+# its defaults Parquet holds 100 rows before it looks.
+_PARQUET: dict[str, int | str] = {
+    "compression": "zstd",
+    "parquet.block.size": 32 << 20,
+    "parquet.page.size.row.check.min": 1,
+    "parquet.page.size.row.check.max": 1_000,
+    "parquet.block.size.row.check.min": 1,
+    "parquet.block.size.row.check.max": 1_000,
+}
 
 
 def write_batch(parsed: DataFrame, lake: Path, after_seq: int, last_seq: int) -> None:
@@ -53,8 +64,38 @@ def write_batch(parsed: DataFrame, lake: Path, after_seq: int, last_seq: int) ->
     # An event whose time cannot be read is kept under the day that it came.
     day = F.to_date(F.coalesce("event_time", "received_at")).alias("event_date")
     raw = parsed.select("seq", "received_at", "origin", "kind", "event_time", "body", day)
-    raw.write.mode("overwrite").partitionBy("event_date").option("compression", "zstd").parquet(
-        str(folder)
+    writer = raw.write.mode("overwrite").partitionBy("event_date").options(**_PARQUET)
+    writer.parquet(str(folder))
+
+
+def write_raw(events: pa.Table, lake: Path, after_seq: int, last_seq: int) -> None:
+    """Write events to the folder of their batch without Spark, under the day that they came.
+
+    Args:
+        events: as `source.read` gives them.
+        lake: root folder of the lake.
+        after_seq: the batch holds the events behind this one ...
+        last_seq: ... up to and with this one.
+    """
+    for orphan in _batches_from(lake, after_seq + 1):
+        shutil.rmtree(orphan.path)
+    # As Spark writes instants: folders of one lake are read together, by one schema.
+    instant = pa.timestamp("ns")
+    received_at = events["received_at"].cast(pa.timestamp("us")).cast(instant)
+    parquet = ds.ParquetFileFormat()
+    options = parquet.make_write_options(compression="zstd", use_deprecated_int96_timestamps=True)
+    columns = {
+        **{name: events[name] for name in ("seq", "origin", "kind", "body")},
+        "received_at": received_at,
+        "event_time": pa.nulls(events.num_rows, instant),
+        "event_date": pc.strftime(received_at, "%Y-%m-%d"),
+    }
+    ds.write_dataset(
+        pa.table(columns),
+        lake / _name(BATCH, after_seq + 1, last_seq),
+        format=parquet,
+        partitioning=ds.partitioning(pa.schema([("event_date", pa.string())]), flavor="hive"),
+        file_options=options,
     )
 
 

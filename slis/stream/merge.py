@@ -1,6 +1,7 @@
 """One batch into the catalog: all of it in one transaction, exactly once."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -26,10 +27,7 @@ Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
 
 
 class SpoolRange(msgspec.Struct, frozen=True):
-    """The events (after_seq.
-
-    Last_seq] of the spool, as batch `batch_id` of the checkpoint `query_id`.
-    """
+    """The events (after_seq, last_seq] of the spool, as batch `batch_id` of `query_id`."""
 
     query_id: str
     batch_id: int
@@ -43,6 +41,10 @@ class Landed(msgspec.Struct, frozen=True):
     events: int = 0
     duplicates: int = 0
     is_repeat: bool = False
+
+
+class _UndoneError(Exception):
+    """Ends a transaction that is to leave nothing."""
 
 
 class RangeMismatchError(Exception):
@@ -79,10 +81,9 @@ def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
     message = (
         f"batch {spool_range.batch_id} holds the events {spool_range.after_seq + 1} to "
         f"{spool_range.last_seq} of the spool, "
-        f"but the catalog ends at {at} and has no such batch: one of them was restored from a "
-        f"copy. Going on would skip or "
-        "double events. To work on from where the catalog ends, stop the pipeline, delete "
-        "the folder `checkpoint` and start it again."
+        f"but the catalog ends at {at} and has no such batch: another pipeline landed events, or "
+        "the catalog was restored meanwhile. Going on would skip or double events. Make sure that "
+        "one pipeline runs, and start it again: it works on from where the catalog ends."
     )
     raise RangeMismatchError(message)
 
@@ -104,6 +105,20 @@ def merge(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> 
         _merge_facts(connection, to_micros(clock()))
         # The last statements, so that what they call the commit is close to it.
         return _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
+
+
+def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> None:
+    """Do all that `merge` does, and undo it.
+
+    Raises:
+        Exception: what `merge` would have failed by.
+    """
+    with suppress(_UndoneError), in_turn(engine) as connection:
+        staging.create(connection)
+        staging.fill(connection, rows)
+        _merge_facts(connection, to_micros(clock()))
+        _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
+        raise _UndoneError
 
 
 def _merge_facts(connection: Connection, landed_at: int) -> None:
@@ -154,18 +169,31 @@ def _record(connection: Connection, spool_range: SpoolRange, events: int, landed
     )
     history = connection.scalar(text("SELECT count(*) FROM s_event WHERE is_history = 1"))
     landed = Landed(events=events, duplicates=events - fresh - (unreadable or 0))
-    connection.execute(
-        tables.batch.insert(),
-        {
-            **msgspec.structs.asdict(spool_range),
-            "events": landed.events,
-            "duplicates": landed.duplicates,
-            "history": history or 0,
-            "landed_at": landed_at,
-        },
+    record_batch(
+        connection,
+        spool_range,
+        events=landed.events,
+        duplicates=landed.duplicates,
+        history=history or 0,
+        landed_at=landed_at,
     )
     advance(connection, spool_range.last_seq)
     return landed
+
+
+def record_batch(  # noqa: PLR0913 - the columns, by name
+    connection: Connection,
+    spool_range: SpoolRange,
+    *,
+    events: int,
+    landed_at: int,
+    duplicates: int = 0,
+    history: int = 0,
+) -> None:
+    """Write the row by which a repeat of the range is known."""
+    counts = {"events": events, "duplicates": duplicates, "history": history}
+    row = {**msgspec.structs.asdict(spool_range), **counts, "landed_at": landed_at}
+    connection.execute(tables.batch.insert(), row)
 
 
 def advance(connection: Connection, seq: int) -> None:

@@ -10,6 +10,8 @@ from pyspark.sql import functions as F
 
 from lineage import origins
 from lineage.clock import LAST_EVENT_MICROS
+from lineage.keys import NAME_BYTES
+from slis.stream.shortened import shortened
 from slis.stream.unreadable import NOMINAL_TIME, detail, problem
 
 SKEW_TOLERANCE = "5 minutes"
@@ -175,7 +177,8 @@ def _application() -> Column:
     own = F.when(_integration() == "SPARK", F.split_part(name, F.lit("."), F.lit(1))).otherwise(
         name
     )
-    return F.coalesce(f"{parent}.root.job.name", f"{parent}.job.name", own)
+    root = F.coalesce(f"{parent}.root.job.name", f"{parent}.job.name", own)
+    return shortened(root, NAME_BYTES)
 
 
 def _run_columns() -> list[Column]:
@@ -188,26 +191,29 @@ def _run_columns() -> list[Column]:
     false = F.lit(False)
     return [
         F.when(F.col("kind") == "run", run_key).alias("run_key"),
-        F.col(f"{run}.runId").alias("run_id"),
+        shortened(f"{run}.runId").alias("run_id"),
         F.col(f"{job}.namespace").alias("job_namespace"),
         F.col(f"{job}.name").alias("job_name"),
-        F.coalesce(f"{parent}.root.run.runId", f"{parent}.run.runId", f"{run}.runId").alias(
-            "root_run_id"
-        ),
-        F.coalesce(
-            f"{parent}.root.job.namespace", f"{parent}.job.namespace", f"{job}.namespace"
+        shortened(
+            F.coalesce(f"{parent}.root.run.runId", f"{parent}.run.runId", f"{run}.runId")
+        ).alias("root_run_id"),
+        shortened(
+            F.coalesce(
+                f"{parent}.root.job.namespace", f"{parent}.job.namespace", f"{job}.namespace"
+            ),
+            NAME_BYTES,
         ).alias("root_job_namespace"),
         F.col("application").alias("root_job_name"),
-        F.col(f"{parent}.run.runId").alias("parent_run_id"),
+        shortened(f"{parent}.run.runId").alias("parent_run_id"),
         F.col("nominal_start_at"),
         F.upper(f"{job}.facets.jobType.jobType").alias("job_type"),
         processing_type.alias("processing_type"),
         F.col("integration"),
         F.col(f"{facets}.processing_engine.name").alias("engine"),
         F.col(f"{facets}.processing_engine.version").alias("engine_version"),
-        F.col(f"{facets}.processing_engine.openlineageAdapterVersion").alias("adapter_version"),
-        F.col("event.producer").alias("producer"),
-        F.col(f"{facets}.spark_applicationDetails.applicationId").alias("application_id"),
+        shortened(f"{facets}.processing_engine.openlineageAdapterVersion").alias("adapter_version"),
+        shortened("event.producer").alias("producer"),
+        shortened(f"{facets}.spark_applicationDetails.applicationId").alias("application_id"),
         F.col(f"{facets}.spark_jobDetails.jobId").alias("spark_job_id"),
         F.substring(error, 1, _ERROR_CHARACTERS).alias("error_message"),
         F.col(f"{facets}.checkpoints").isNotNull().alias("has_checkpoint"),

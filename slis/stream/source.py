@@ -1,30 +1,23 @@
-"""Spark reads the collector's spool: a Python Data Source over SQLite, in ranges of `seq`.
+"""Reads the collector's spool in ranges of `seq`, as Arrow tables that the driver gives to Spark.
 
 The order of `seq` is the order of commits, since the spool has one writer: a range once seen never
 gets a row more.
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import (
-    ReadAllAvailable,
-    ReadLimit,
-    ReadMaxRows,
-    SupportsTriggerAvailableNow,
-)
-from pyspark.sql.types import StructType
 
 SPOOL_EVENT = (
     "seq bigint, received_at bigint, origin string, kind string, body binary, after_seq bigint, "
     "last_seq bigint"
 )
-_ARROW = pa.schema(
+SPOOL_COLUMNS = pa.schema(
     [
         ("seq", pa.int64()),
         ("received_at", pa.int64()),
@@ -35,28 +28,33 @@ _ARROW = pa.schema(
         ("last_seq", pa.int64()),
     ]
 )
+_SIZES = "SELECT seq, length(body) FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
 _READ = (
     "SELECT seq, received_at, origin, kind, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq"
 )
-_ROWS_A_RECORD_BATCH = 2_000
+# A record batch is what one task of Spark works on, and what its memory holds at once.
+_RECORD_BATCH_BYTES = 32 << 20
+_RECORD_BATCH_ROWS = 10_000
+_END = (1 << 63) - 1
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """How much one batch may hold; a single event always fits.
+
+    Attributes:
+        rows: events, at most.
+        size: bytes of their bodies, at most.
+        until: the last `seq`, at most.
+    """
+
+    rows: int
+    size: int
+    until: int = _END
 
 
 def open_spool(path: Path | str) -> sqlite3.Connection:
     """A connection that can only read; the collector is the one writer."""
     return sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=10)
-
-
-def last_seq_after(path: str, after_seq: int, max_rows: int | None) -> int:
-    """The last `seq` of the next `max_rows` events behind `after_seq`.
-
-    `after_seq` itself when there is none.
-    """
-    with closing(open_spool(path)) as spool:
-        row = spool.execute(
-            "SELECT max(seq) FROM (SELECT seq FROM event WHERE seq > ? ORDER BY seq LIMIT ?)",
-            (after_seq, -1 if max_rows is None else max_rows),
-        ).fetchone()
-    return after_seq if row[0] is None else int(row[0])
 
 
 def last_seq_of(spool: sqlite3.Connection) -> int:
@@ -65,99 +63,49 @@ def last_seq_of(spool: sqlite3.Connection) -> int:
     return 0 if row is None else int(row[0])
 
 
-class SpoolRange(InputPartition):
-    """The part (start, end] of a batch (after_seq, last_seq] that one task reads."""
+def last_seq_within(spool: sqlite3.Connection, after_seq: int, bounds: Bounds) -> int:
+    """Return the last `seq` of the next batch; `after_seq` itself where no event waits."""
+    last_seq, size = after_seq, 0
+    for seq, length in spool.execute(_SIZES, (after_seq, bounds.until, bounds.rows)):
+        size += length
+        if size > bounds.size and last_seq != after_seq:
+            break
+        last_seq = seq
+    return last_seq
 
-    def __init__(self, start: int, end: int, after_seq: int, last_seq: int) -> None:
-        super().__init__(None)
-        self.start = start
-        self.end = end
-        self.after_seq = after_seq
-        self.last_seq = last_seq
 
+def read(path: Path, after_seq: int, bounds: Bounds) -> pa.Table:
+    """Return the events of the next batch, in record batches of bounded size.
 
-class SpoolSource(DataSource):
-    """`spark.readStream.format("spool")`.
-
-    Options: `path` of the spool; `after_seq`, where a query without a checkpoint begins (the
-    catalog's cursor, so that a lost
-    checkpoint neither skips nor doubles); `max_rows` a batch; `partitions` a batch.
+    Args:
+        path: of the spool.
+        after_seq: the batch begins behind this event.
+        bounds: of the batch.
     """
-
-    @classmethod
-    def name(cls) -> str:
-        """What `format` calls it."""
-        return "spool"
-
-    def schema(self) -> str:
-        """The spool's event, and the range of the batch that it is read in."""
-        return SPOOL_EVENT
-
-    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's signature
-        """The reader that Spark drives."""
-        return SpoolReader(self.options)
+    with closing(open_spool(path)) as spool:
+        last_seq = last_seq_within(spool, after_seq, bounds)
+        rows = spool.execute(_READ, (after_seq, last_seq))
+        pieces = [_record_batch(piece, after_seq, last_seq) for piece in _pieces(rows)]
+    return pa.Table.from_batches(pieces, SPOOL_COLUMNS)
 
 
-class SpoolReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Offsets are `{"seq": n}`: everything up to and with n was read."""
+def _pieces(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    piece: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        length = len(row[-1])
+        if piece and (size + length > _RECORD_BATCH_BYTES or len(piece) == _RECORD_BATCH_ROWS):
+            yield piece
+            piece, size = [], 0
+        piece.append(row)
+        size += length
+    if piece:
+        yield piece
 
-    def __init__(self, options: Any) -> None:  # noqa: ANN401 - Spark's case-insensitive map
-        self.path = str(options["path"])
-        self.after_seq = int(options["after_seq"])
-        self.max_rows = int(options["max_rows"])
-        self.partition_count = int(options.get("partitions", "2"))
-        self.target: int | None = None
 
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        """Where the catalog stands; never 0 when it says otherwise."""
-        return {"seq": self.after_seq}
-
-    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """Bounds what a batch brings to the driver."""
-        return ReadMaxRows(self.max_rows)
-
-    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Fix the end of this run: what comes later is left for the next."""
-        self.target = last_seq_after(self.path, 0, None)
-
-    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """The end of the next batch."""
-        rows = (
-            None
-            if isinstance(limit, ReadAllAvailable)
-            else getattr(limit, "max_rows", self.max_rows)
-        )
-        last_seq = last_seq_after(self.path, start["seq"], rows)
-        return {
-            "seq": last_seq
-            if self.target is None
-            else max(start["seq"], min(last_seq, self.target))
-        }
-
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """Equal ranges of `seq`; few events are one: a second worker costs more than it reads."""
-        after_seq, last_seq = start["seq"], end["seq"]
-        step = max(-(-(last_seq - after_seq) // self.partition_count), _ROWS_A_RECORD_BATCH)
-        return [
-            SpoolRange(low, min(low + step, last_seq), after_seq, last_seq)
-            for low in range(after_seq, last_seq, step)
-        ]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The events of the range, as Arrow batches of 2,000."""
-        if not isinstance(partition, SpoolRange):
-            message = f"expected a SpoolRange, got {type(partition).__name__}"
-            raise TypeError(message)
-        with closing(open_spool(self.path)) as spool:
-            cursor = spool.execute(_READ, (partition.start, partition.end))
-            while rows := cursor.fetchmany(_ROWS_A_RECORD_BATCH):
-                columns = [*zip(*rows, strict=True)]
-                count = len(rows)
-                columns += [(partition.after_seq,) * count, (partition.last_seq,) * count]
-                yield pa.record_batch(
-                    [
-                        pa.array(column, field.type)
-                        for column, field in zip(columns, _ARROW, strict=True)
-                    ],
-                    schema=_ARROW,
-                )
+def _record_batch(rows: list[tuple[Any, ...]], after_seq: int, last_seq: int) -> pa.RecordBatch:
+    columns = [*zip(*rows, strict=True), (after_seq,) * len(rows), (last_seq,) * len(rows)]
+    arrays = [
+        pa.array(values, field.type) for values, field in zip(columns, SPOOL_COLUMNS, strict=True)
+    ]
+    return pa.record_batch(arrays, schema=SPOOL_COLUMNS)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lineage.keys import key
+from lineage.keys import NAME_BYTES, key, shorten
 from lineage.name_rules import RULES
 from lineage.names import FOLD, fold, partition_date, partition_of
 from lineage.policy import NO_FOLDS, Folding
@@ -54,7 +54,7 @@ def spelled(namespace: str, name: str, folding: Folding) -> Spelling:
     """What this spelling names; remembered for these folds of the policy, and no others."""
     folded = fold(namespace, name)
     taken = folding.dataset(folded.namespace, folded.name)
-    dataset = taken or (folded.namespace, folded.name)
+    dataset = _bounded(*(taken or (folded.namespace, folded.name)))
     partition = partition_of(namespace, name) if "partition" in folded.rules else None
     day = partition_date(partition) if partition else None
     return Spelling(
@@ -67,6 +67,16 @@ def spelled(namespace: str, name: str, folding: Folding) -> Spelling:
         partition=partition,
         partition_at=None if day is None else (day.toordinal() - _EPOCH_DAY) * _MICROS_A_DAY,
     )
+
+
+def spelling_key(namespace: str, name: str) -> int:
+    """Return the key of a spelling, as Spark computes it for the datasets of events."""
+    return key(*_bounded(namespace, name))
+
+
+def _bounded(namespace: str, name: str) -> tuple[str, str]:
+    # The collector bounds names of datasets; facets may name longer ones.
+    return shorten(namespace, NAME_BYTES), shorten(name, NAME_BYTES)
 
 
 class Spellings:
@@ -89,7 +99,7 @@ class Spellings:
 
     def spelled(self, namespace: str, name: str) -> Spelling:
         """What this spelling names, without noting it."""
-        return spelled(namespace, name, self._folding)
+        return spelled(*_bounded(namespace, name), self._folding)
 
     def __iter__(self) -> Iterator[Spelling]:
         """Every spelling that was noted."""

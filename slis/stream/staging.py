@@ -117,7 +117,8 @@ job = _table(
     "t_job",
     "dataset_key job_key",
     "job_namespace job_name",
-    key="job_namespace job_name dataset_key",
+    # Not by its names: two of them are longer than PostgreSQL's index entries may be.
+    key="dataset_key job_key",
 )
 new_edge = _table(
     "t_new_edge",

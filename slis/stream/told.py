@@ -12,7 +12,7 @@ from lineage.keys import key
 from slis.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
 from slis.stream.arrow import records
 from slis.stream.lineage_facets import Name, sources_by_target, sources_of
-from slis.stream.spellings import Seen, Spelling, Spellings
+from slis.stream.spellings import Seen, Spelling, Spellings, spelling_key
 
 Row = tuple[Any, ...]
 _DECLARED = "upstream_spelling_key downstream_spelling_key job_namespace job_name"
@@ -67,7 +67,7 @@ class ToldEdges:
     ) -> None:
         spelled = self._spellings.spelled
         others = (n for n in sources if spelled(*n).dataset_key != dataset.dataset_key)
-        self._of_facets.update((*keys, key(*name), oracle) for name in others)
+        self._of_facets.update((*keys, spelling_key(*name), oracle) for name in others)
 
     def note_jobs(self, lineages: pa.Table) -> None:
         """The `lineage` facets of jobs, from `schemas.JOB_LINEAGES`."""
@@ -77,14 +77,16 @@ class ToldEdges:
                 if record["run_key"] is None:
                     self._spellings.note(*target, seen, is_dataset=True)
                     job = record["job_namespace"], record["job_name"]
-                    self._declare(key(*target), sources, job, seen)
+                    self._declare(spelling_key(*target), sources, job, seen)
                 else:
                     self._observe(record["run_key"], target, sources, seen)
 
     def _observe(self, run_key: int, target: Name, sources: Iterable[Name], seen: Seen) -> None:
         for name in (target, *sources):
             self._spellings.note(*name, seen, is_dataset=False)
-        self._of_runs.update((run_key, key(*target), key(*name)) for name in sources)
+        self._of_runs.update(
+            (run_key, spelling_key(*target), spelling_key(*name)) for name in sources
+        )
 
     def note_declared(self, declared: pa.Table) -> None:
         """What JobEvents list, from `schemas.DECLARED_EDGES`; after all facets were noted.
@@ -107,7 +109,7 @@ class ToldEdges:
     def _declare(self, output: int, sources: Iterable[Name], job: Name, seen: Seen) -> None:
         for name in sources:
             self._spellings.note(*name, seen, is_dataset=True)
-            self._note((key(*name), output, *job), seen)
+            self._note((spelling_key(*name), output, *job), seen)
 
     def _note(self, edge: Row, seen: Seen) -> None:
         self._declared[edge] = seen | self._declared.get(edge, seen)

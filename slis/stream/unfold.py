@@ -13,7 +13,7 @@ import pyarrow as pa
 from lineage.keys import key
 from lineage.policy import NO_FOLDS, Folding
 from lineage.redaction import redact
-from slis.stream.arrow import clean, records
+from slis.stream.arrow import clean, key_text, records
 from slis.stream.assertions import RESULT, assertions_of
 from slis.stream.spellings import Seen, Spelling, Spellings
 from slis.stream.told import ToldEdges
@@ -87,13 +87,24 @@ class Unfolded:
         self.assertions.update((dataset.dataset_key, seen.last, *result) for result in told)
         self.links += self._links(record, dataset, seen)
         self.owners += [
-            ("dataset", dataset.dataset_key, clean(owner["name"]), clean(owner["type"]), seen.last)
+            (
+                "dataset",
+                dataset.dataset_key,
+                key_text(owner["name"]),
+                clean(owner["type"]),
+                seen.last,
+            )
             for owner in record["owners"] or ()
             if owner and owner["name"]
         ]
         # A tag of one column says nothing of its dataset.
         self.tags += [
-            (dataset.dataset_key, clean(tag["key"]), clean(redact(tag["value"] or "")), seen.last)
+            (
+                dataset.dataset_key,
+                key_text(tag["key"]),
+                key_text(redact(tag["value"] or "")),
+                seen.last,
+            )
             for tag in record["tags"] or ()
             if tag and tag["key"] and not tag["field"]
         ]
@@ -130,7 +141,7 @@ class Unfolded:
                     upstream = self.spellings.note(
                         source["namespace"], source["name"], seen, is_dataset=False
                     )
-                    fields = clean(source["field"]), clean(field)
+                    fields = key_text(source["field"]), key_text(field)
                     yield (upstream.dataset_key, fields[0], dataset.dataset_key, fields[1], *seen)
 
 

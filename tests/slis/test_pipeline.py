@@ -24,7 +24,6 @@ from slis.rehearsal import rehearse
 from slis.session import EVALUATION_POOL, POOL
 from slis.settings import Place, Settings
 from slis.spool_events import SPOOL_TABLE
-from slis.stream import query
 from slis.stream.merge import advance
 from slis.stream.running import PipelineStoppedError
 from tests.service.waiting import until
@@ -203,7 +202,6 @@ def test_a_rehearsal_leaves_nothing_behind(spark, tmp_path, monkeypatch, at):
     rehearse(spark, lambda: at(12))
 
     assert list(tmp_path.glob("lineward-rehearsal-*")) == []
-    assert spark.streams.active == []
     assert spark.sparkContext.getLocalProperty(POOL) == EVALUATION_POOL
 
 
@@ -216,7 +214,6 @@ def test_a_rehearsal_gives_way_to_real_events(spark, tmp_path, monkeypatch, at):
     rehearse(spark, lambda: at(12), lambda: True)
 
     assert evaluated == []
-    assert spark.streams.active == []
     assert list(tmp_path.glob("lineward-rehearsal-*")) == []
 
 
@@ -246,22 +243,20 @@ def test_an_evaluation_in_flight_ends_with_the_pipeline(spark):
     assert spark.range(3).count() == 3
 
 
-def test_the_stream_has_the_policy_as_its_file_is_now(place, engine, at, monkeypatch):
+def test_the_stream_has_the_policy_as_its_file_is_now(place, engine, at):
     """Its folds are in force for names from the next batch on."""
     file = place.data_dir / "lineward.yaml"
     file.write_text("{}")
-    asked = []
-    monkeypatch.setattr(query, "start", lambda *_, **given: asked.append(given["policy"]))
     place = replace(place, policy=file)
     policy = PolicyFile(file, settle_seconds=0)
     pipeline = Pipeline(engine, place, Settings(), lambda: at(12), policy)
-    pipeline._start(None)  # noqa: SLF001 - without Spark
-    before = asked[0]().folds
+    asked = pipeline._landing(None)._policy  # noqa: SLF001 - without Spark
+    before = asked().folds
     file.write_text("folds: [{match: 'n/run_{n}', dataset: n/run}]")
-    taken = asked[0]().folds
+    taken = asked().folds
     file.write_text("")
 
-    assert (before, len(taken), len(asked[0]().folds)) == ((), 1, 1)
+    assert (before, len(taken), len(asked().folds)) == ((), 1, 1)
 
 
 def test_the_pipeline_notes_by_which_policy_it_goes(place, engine, at):

@@ -6,8 +6,14 @@ hash that Spark and Python compute alike (`lineage.keys`), so that a batch needs
 module names its one writing role.
 """
 
-from lineage.catalog.tables.arrived import batch, event, pipeline_error, reader_cursor
-from lineage.catalog.tables.asked import audit, retirement
+from lineage.catalog.tables.arrived import (
+    batch,
+    event,
+    event_set_aside,
+    pipeline_error,
+    reader_cursor,
+)
+from lineage.catalog.tables.asked import audit, event_requeue, retirement
 from lineage.catalog.tables.claims import dataset_claim, dataset_producer
 from lineage.catalog.tables.columns import metadata
 from lineage.catalog.tables.described import dataset_assertion, dataset_checksum
@@ -116,6 +122,8 @@ __all__ = [
     "error_count",
     "evaluation",
     "event",
+    "event_requeue",
+    "event_set_aside",
     "evidence_file",
     "evidence_stage",
     "execution",

@@ -7,7 +7,7 @@ from lineage.catalog.tables.columns import flag, instant, key_column, metadata, 
 batch = Table(
     "batch",
     metadata,
-    text_key("query_id"),  # of the streaming checkpoint: a new checkpoint is a new query
+    text_key("query_id"),  # of the checkpoint of releases that had one; since then `spool`
     key_column("batch_id"),
     Column("after_seq", BigInteger, nullable=False),  # spool range (after_seq, last_seq]
     Column("last_seq", BigInteger, nullable=False),
@@ -47,4 +47,17 @@ pipeline_error = Table(
     Column("detail", Text, nullable=False),
     flag("is_history"),
     instant("landed_at", nullable=False),
+)
+
+event_set_aside = Table(
+    "event_set_aside",
+    metadata,
+    key_column("spool_seq"),  # the lake has the body under this number, and the day of received_at
+    instant("received_at", nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("bytes", BigInteger, nullable=False),  # of its body
+    Column("error", Text, nullable=False),  # by which it failed, alone
+    instant("failed_at", nullable=False),
+    Index("event_set_aside_failed", "failed_at"),
 )

@@ -12,6 +12,13 @@ retirement = Table(
     Column("note", Text, nullable=False),
 )
 
+event_requeue = Table(
+    "event_requeue",
+    metadata,
+    key_column("spool_seq"),  # of an event that was set aside: the collector has it again
+    instant("requested_at", nullable=False),
+)
+
 audit = Table(
     "audit",
     metadata,

@@ -37,6 +37,7 @@ DOWNSTREAM = {
     "claimed": "",
     "ingestion": "",
     "access": "",
+    "set_aside": "",
 }
 OWN = {
     "failed": f"lost unreported mapping {ABSENT}",

@@ -81,6 +81,18 @@ CASES = [
         ),
     ),
     (
+        {"lineage_events_set_aside": "0x60 3x30"},
+        61,
+        Told(
+            "LineageEventsSetAside",
+            {**SERVICE, "root": "events", "severity": "ticket"},
+            "3 events are set aside: the pipeline cannot land them",
+            "3 events failed alone while others landed, and were not posted again, since now."
+            " Their runs are missing in the catalog; `lineward act requeue-set-aside` lists them"
+            " by error.",
+        ),
+    ),
+    (
         {"lineage_pipeline_backlog_events": "5x30 0+600x100"},
         63,
         Told(

@@ -215,6 +215,23 @@ def test_a_pipeline_whose_clock_was_ahead_is_one_page_too(failed):
     assert failed.until(NOON + 500)[-2:] == ["thawed", "resolved"]
 
 
+def test_events_that_were_set_aside_are_a_ticket_until_they_are_posted_again(failed):
+    """It freezes no other incident: all other events land."""
+    times = {"received_at": micros(NOON), "failed_at": micros(NOON)}
+    event = {"spool_seq": 7, "origin": "http", "kind": "run", "bytes": 9, "error": "odd", **times}
+    with writing(failed.engine) as connection:
+        connection.execute(tables.event_set_aside.insert(), event)
+    failed.until(NOON + 180)
+
+    own = next(row for row in failed.rows() if row.root_entity == "service")
+    assert (own.severity, own.root_kind, own.root_name) == ("ticket", "set_aside", "events")
+    assert not any(row.is_frozen for row in failed.rows())
+    with writing(failed.engine) as connection:
+        row = {"spool_seq": 7, "requested_at": micros(NOON + 180)}
+        connection.execute(tables.event_requeue.insert(), row)
+    assert failed.until(NOON + 400)[-1] == "resolved"
+
+
 def test_what_is_unknown_freezes_it(failed):
     """A gap of ours hides how its root is."""
     failed.at(NOON + 120)

@@ -19,10 +19,10 @@ from lineage.clock import to_micros
 from lineage.policy import DEFAULT, Policy
 from slis.settings import Place
 from slis.spool_events import SPOOL_TABLE
-from slis.stream import query
 from slis.stream.batch import Batches
+from slis.stream.landing import Landing
 from slis.stream.merge import Landed
-from slis.stream.source import SPOOL_EVENT
+from slis.stream.source import SPOOL_EVENT, Bounds
 from tests.suite.landings import LANDINGS
 
 Event = dict[str, Any]
@@ -80,19 +80,20 @@ def prune_spool(path: Path, through: int, now: datetime) -> None:
         passed.prune()
 
 
-def work_off(
-    spark: SparkSession, catalog: Engine, folder: Path, now: datetime, *, max_rows: int = 25_000
+def work_off(  # noqa: PLR0913 - the bounds by name
+    spark: SparkSession,
+    catalog: Engine,
+    folder: Path,
+    now: datetime,
+    *,
+    max_rows: int = 25_000,
+    max_bytes: int = 128 << 20,
 ) -> None:
     """Run the stream until the spool of this data folder is worked off."""
-    started = query.start(
-        spark,
-        catalog,
-        Place(data_dir=folder),
-        max_rows=max_rows,
-        clock=lambda: now,
-        poll_seconds=None,
-    )
-    started.awaitTermination()
+    bounds = Bounds(max_rows, max_bytes)
+    place = Place(data_dir=folder)
+    with closing(Landing(spark, catalog, place, bounds=bounds, clock=lambda: now)) as landing:
+        landing.work_off()
 
 
 def rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:

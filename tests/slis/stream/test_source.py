@@ -1,25 +1,63 @@
-"""How a batch of the spool is divided among workers."""
+"""What a batch of the spool holds, and in which pieces Spark gets it."""
+
+from contextlib import closing
 
 import pytest
+from spools import run_event, spool
 
-from slis.stream.source import SpoolReader
+from slis.stream import source
+from slis.stream.source import Bounds, last_seq_within, open_spool, read
 
-OPTIONS = {"path": "/nowhere", "after_seq": "0", "max_rows": "100000"}
+
+@pytest.fixture
+def path(tmp_path, at):
+    """A spool of eight events, of which the fifth is large; the third is pruned."""
+    facets = [{"x": {"y": "a" * (5_000 if number == 5 else 50)}} for number in range(1, 9)]
+    events = [run_event("START", at(1, number), facets=one) for number, one in enumerate(facets)]
+    path = spool(tmp_path / "spool.db", events, received_at=at(12))
+    import sqlite3  # noqa: PLC0415 - the collector alone writes a spool otherwise
+
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM event WHERE seq = 3")
+    return path
 
 
 @pytest.mark.parametrize(
-    ("after_seq", "last_seq", "ranges"),
+    ("after_seq", "bounds", "last_seq"),
     [
-        (0, 1, [(0, 1)]),
-        (7, 2_007, [(7, 2_007)]),
-        (7, 2_008, [(7, 2_007), (2_007, 2_008)]),
-        (0, 10_001, [(0, 5_001), (5_001, 10_001)]),
-        (5, 5, []),
+        (0, Bounds(100, 1 << 20), 8),
+        (0, Bounds(3, 1 << 20), 4),
+        (2, Bounds(1, 1 << 20), 4),
+        (0, Bounds(100, 3_000), 4),
+        (4, Bounds(100, 3_000), 5),  # one event always fits
+        (4, Bounds(100, 1), 5),
+        (5, Bounds(100, 1), 6),
+        (0, Bounds(100, 1 << 20, until=6), 6),
+        (8, Bounds(100, 1 << 20), 8),
     ],
 )
-def test_a_batch_is_read_in_equal_ranges_and_a_small_one_in_one(after_seq, last_seq, ranges):
-    """Each event is in one of them; a second worker for a few would cost more than it reads."""
-    partitions = SpoolReader(OPTIONS).partitions({"seq": after_seq}, {"seq": last_seq})
+def test_a_batch_ends_where_the_first_of_its_bounds_is_reached(path, after_seq, bounds, last_seq):
+    """By events, by bytes, or by the last event that it may hold."""
+    with closing(open_spool(path)) as opened:
+        assert last_seq_within(opened, after_seq, bounds) == last_seq
 
-    assert [(part.start, part.end) for part in partitions] == ranges
-    assert {(part.after_seq, part.last_seq) for part in partitions} <= {(after_seq, last_seq)}
+
+def test_a_batch_is_read_in_pieces_of_bounded_size(path, monkeypatch):
+    """Each is what one task of Spark holds; an event is never parted."""
+    monkeypatch.setattr(source, "_RECORD_BATCH_BYTES", 1_500)
+
+    table = read(path, 1, Bounds(100, 1 << 20))
+
+    assert table["seq"].to_pylist() == [2, 4, 5, 6, 7, 8]
+    assert set(table["after_seq"].to_pylist()) == {1}
+    assert set(table["last_seq"].to_pylist()) == {8}
+    sizes = [sum(map(len, piece["body"].to_pylist())) for piece in table.to_batches()]
+    assert len(sizes) > 2
+    assert all(size <= 1_500 for size in sizes if size < 5_000)
+
+
+def test_no_event_is_an_empty_table_of_the_same_columns(path):
+    """The stream looks four times a second, most of the time at nothing."""
+    table = read(path, 8, Bounds(100, 1 << 20))
+
+    assert (table.num_rows, table.num_columns) == (0, 7)

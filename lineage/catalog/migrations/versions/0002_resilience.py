@@ -68,10 +68,31 @@ def upgrade() -> None:
         )
     op.execute(_PRODUCERS)
     op.execute(_CLAIMS)
+    op.create_table(
+        "event_set_aside",
+        sa.Column("spool_seq", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("received_at", sa.BigInteger(), nullable=False),
+        sa.Column("origin", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("bytes", sa.BigInteger(), nullable=False),
+        sa.Column("error", sa.Text(), nullable=False),
+        sa.Column("failed_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("spool_seq"),
+    )
+    op.create_index("event_set_aside_failed", "event_set_aside", ["failed_at"])
+    op.create_table(
+        "event_requeue",
+        sa.Column("spool_seq", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("requested_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("spool_seq"),
+    )
 
 
 def downgrade() -> None:
     """Undo `upgrade`, newest change first."""
+    op.drop_table("event_requeue")
+    op.drop_index("event_set_aside_failed", "event_set_aside")
+    op.drop_table("event_set_aside")
     for table in ("served_hour", "sli_hour"):
         op.drop_index(f"{table}_hour", table)
     op.drop_table("notification_secret")

@@ -1,0 +1,118 @@
+"""Posts events again that the pipeline set aside, once what they failed by is fixed."""
+
+from collections import Counter
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+from sqlalchemy import select
+
+from lineage.catalog.engine import writing
+from lineage.catalog.tables import event_requeue, event_set_aside
+from lineage.catalog.upsert import fold_rows
+from lineage.clock import from_micros, instant_text
+from runbooks.actions.action import Done, Plan
+from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.lake_events import body_of
+from runbooks.actions.means import Means
+
+_MOST_TOLD: Final = 5
+
+
+class RequeueSetAside(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All that were not posted again yet; or those of these numbers."""
+
+    numbers: Annotated[tuple[int, ...], Meta(max_length=1_000)] = ()
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """An event that was set aside; `number`: its place in the spool."""
+
+    number: int
+    origin: str
+    error: str
+    received_at: int
+    failed_at: int
+
+
+def plan(asked: RequeueSetAside, means: Means) -> Plan:
+    """Say which events would be posted, by the error that they failed by.
+
+    Raises:
+        InvalidActionError: an event of this number was not set aside, or was posted again.
+        RefusedActionError: no event is set aside.
+    """
+    found = _kept(asked, means)
+    counts = Counter(one.error for one in found)
+    newest = {one.error: one for one in found}
+    told = [
+        f"{count:,}: {error[:200]}; the newest is #{newest[error].number} of "
+        f"{instant_text(newest[error].failed_at)}"
+        for error, count in counts.most_common()
+    ]
+    return Plan(
+        does=(f"post {len(found):,} events again that were set aside", *told),
+        figures={"events": len(found)},
+        cautions=("an event that fails again is set aside again, under a new number",),
+    )
+
+
+def perform(asked: RequeueSetAside, means: Means) -> Done:
+    """Post the events, in the order in which they came.
+
+    Raises:
+        FailedActionError: the collector went away; the same call again goes on.
+    """
+    posted, failed = 0, list[str]()
+    for one in _kept(asked, means):
+        reason = _posted(one, means)
+        if reason is None:
+            posted += 1
+            _note(one.number, means)
+        else:
+            failed.append(f"#{one.number}: {reason}")
+    did = (f"{posted:,} were accepted, {len(failed):,} were not", *failed[:_MOST_TOLD])
+    figures = {"accepted": posted, "failed": len(failed)}
+    return Done(did=did, figures=figures, is_whole=not failed)
+
+
+def _posted(one: Kept, means: Means) -> str | None:
+    """Return why the event was not accepted; None: it was."""
+    body = body_of(means, one.number, from_micros(one.received_at).date())
+    if body is None:
+        return "its body is no longer in the lake"
+    refused = means.collector.post([_as_another(body)], one.origin)
+    return refused[0] if refused else None
+
+
+def _as_another(body: bytes) -> bytes:
+    """Return the same event in other bytes: the spool takes a body once while it holds it."""
+    return body.replace(b"{", b"{ ", 1)
+
+
+def _note(number: int, means: Means) -> None:
+    with writing(means.engine) as connection:
+        row = {"spool_seq": number, "requested_at": means.now}
+        fold_rows(connection, event_requeue, [row])
+
+
+def _kept(asked: RequeueSetAside, means: Means) -> list[Kept]:
+    found = _waiting(means)
+    if unknown := sorted(set(asked.numbers) - {one.number for one in found}):
+        raise InvalidActionError(f"#{unknown[0]}: not set aside, or posted again already")
+    wanted = [one for one in found if not asked.numbers or one.number in asked.numbers]
+    if not wanted:
+        raise RefusedActionError("no event is set aside")
+    return wanted
+
+
+def _waiting(means: Means) -> list[Kept]:
+    names = ("spool_seq", "origin", "error", "received_at", "failed_at")
+    is_posted = select(event_requeue.c.spool_seq)
+    waiting = (
+        select(*(event_set_aside.c[name] for name in names))
+        .where(event_set_aside.c.spool_seq.not_in(is_posted))
+        .order_by(event_set_aside.c.spool_seq)
+    )
+    with means.engine.connect() as connection:
+        return [Kept(*row) for row in connection.execute(waiting)]

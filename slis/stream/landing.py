@@ -1,0 +1,189 @@
+"""Lands the spool's events batch by batch: the driver reads, Spark works, the catalog commits.
+
+The catalog's cursor says where the next batch begins. Beside it only the tries of a range that
+failed are kept: a killed driver repeats at most one batch, which catalog and lake take once.
+"""
+
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from typing import TypeVar
+
+import pyarrow as pa
+import structlog
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
+
+from lineage.clock import Clock
+from lineage.policy import DEFAULT, Policy
+from slis.settings import Place
+from slis.stream.attempts import Attempts
+from slis.stream.batch import Batches
+from slis.stream.control import control_event
+from slis.stream.failures import is_of_machine, jvm_exit, reason, was_stopped
+from slis.stream.merge import Landed, RangeMismatchError, SpoolRange, cursor
+from slis.stream.restore import catch_up
+from slis.stream.set_aside import set_aside
+from slis.stream.source import Bounds, read
+
+log = structlog.get_logger(__name__)
+
+Result = TypeVar("Result")
+_QUERY = "spool"
+_VANISHED = "the process of the pipeline ended each time that it landed this event"
+
+
+class WaitError(Exception):
+    """A batch failed, and not by its events: it is tried again until it lands."""
+
+
+class SparkGoneError(Exception):
+    """Spark's JVM ended: only a new process of the pipeline has another."""
+
+
+class Landing:
+    """Lands batches of one spool in one catalog."""
+
+    def __init__(  # noqa: PLR0913 - what one stream needs, by name
+        self,
+        spark: SparkSession,
+        engine: Engine,
+        place: Place,
+        *,
+        bounds: Bounds,
+        clock: Clock,
+        landed: Callable[[Landed], None] = lambda _: None,
+        policy: Callable[[], Policy] = lambda: DEFAULT,
+    ) -> None:
+        """Land nothing yet.
+
+        Args:
+            spark: the session.
+            engine: of the catalog, migrated.
+            place: folders of spool and lake.
+            bounds: of a batch.
+            clock: gives `landed_at`.
+            landed: called after each batch.
+            policy: gives the one in force, asked once a batch.
+        """
+        self._spark = spark
+        self._engine = engine
+        self._place = place
+        self._bounds = bounds
+        self._clock = clock
+        self._landed = landed
+        self._policy = policy
+        self._batches = Batches(engine, place.lake, clock, policy)
+        self._is_restored = False
+        self._attempts = Attempts(place.attempts)
+
+    def interrupted(self) -> None:
+        """Note that the batch in flight is cut short: its events did not fail."""
+        self._attempts.interrupted()
+
+    def close(self) -> None:
+        """Free the threads; no batch can be landed any more."""
+        self._batches.close()
+
+    def work_off(self, is_over: Callable[[], bool] = lambda: False) -> None:
+        """Land batches until no event waits, or `is_over`."""
+        while not is_over() and self.step():
+            pass
+
+    def step(self) -> bool:
+        """Land the next batch, or set aside the one event that fails; False where none waits.
+
+        Raises:
+            RangeMismatchError: another pipeline landed events of this batch meanwhile.
+            WaitError: the disk, the catalog or the machine failed; try again later.
+            SparkGoneError: the JVM ended.
+            Exception: the events of the batch failed; fewer of them are tried next.
+        """
+        _waiting(self._restore)
+        events = self._next()
+        if not events.num_rows:
+            return False
+        spool_range = _range(events)
+        tried = spool_range.after_seq, spool_range.last_seq, events.num_rows
+        attempt = _waiting(partial(self._attempts.begin, *tried))
+        if attempt.is_alone:
+            self._set_aside(events, attempt.error or _VANISHED)
+        else:
+            self._try(events)
+        return True
+
+    def _restore(self) -> None:
+        """Land from the lake, once, what the catalog lacks and the spool has deleted."""
+        if self._is_restored:
+            return
+        batches = Batches(self._engine, None, self._clock, self._policy)
+        with closing(batches):
+            catch_up(self._spark, self._engine, self._place, batches, self._bounds.rows)
+        self._is_restored = True
+
+    def _next(self) -> pa.Table:
+        def read_next() -> pa.Table:
+            with self._engine.connect() as connection:
+                at = cursor(connection)
+            return read(self._place.spool, at, self._attempts.bounds(at, self._bounds))
+
+        return _waiting(read_next)
+
+    def _try(self, events: pa.Table) -> None:
+        try:
+            spooled = self._spark.createDataFrame(events)
+            result = self._batches.land(spooled, _QUERY, _range(events).last_seq)
+        except RangeMismatchError:
+            raise
+        except Exception as error:
+            self._failed(error, events)
+            raise
+        self._attempts.landed()
+        if result is not None:
+            log.debug("batch_landed", events=result.events, repeat=result.is_repeat)
+            self._landed(result)
+
+    def _failed(self, error: Exception, events: pa.Table) -> None:
+        """Judge whose fault it is, and note it; the event that fails alone is set aside."""
+        code = jvm_exit(self._spark, error)
+        if (is_of_machine(error) and code is None) or (code is not None and was_stopped(code)):
+            _waiting(self._attempts.interrupted)
+            if code is None:
+                raise WaitError(reason(error)) from error
+        else:
+            told = reason(error) if code is None else f"Spark ended with exit code {code}"
+            attempt = _waiting(partial(self._attempts.failed, told))
+            if code is None and attempt.is_alone:
+                self._set_aside(events, told)
+        if code is not None:
+            raise SparkGoneError(f"Spark's JVM ended with exit code {code}") from error
+
+    def _set_aside(self, events: pa.Table, error: str) -> None:
+        """Set the event aside, unless one that is known to be good fails as well."""
+        spool_range = _range(events)
+        control = control_event(spool_range.after_seq, self._clock())
+        try:
+            self._batches.rehearse(self._spark.createDataFrame(control), self._place.control_lake)
+        except Exception as failure:
+            _waiting(self._attempts.forgiven)
+            raise WaitError(f"a control event fails as well: {reason(failure)}") from failure
+        given = self._engine, self._place.lake, spool_range, events, error, self._clock
+        _waiting(partial(set_aside, *given))
+        self._attempts.landed()
+        log.error("event_set_aside", seq=spool_range.last_seq, error=error)
+        self._landed(Landed())
+
+
+def _waiting(call: Callable[[], Result]) -> Result:
+    """Call what looks into no event: whatever fails there is no event's fault."""
+    try:
+        return call()
+    except RangeMismatchError:
+        raise
+    except Exception as error:
+        raise WaitError(reason(error)) from error
+
+
+def _range(events: pa.Table) -> SpoolRange:
+    after_seq, last_seq = (events[name][0].as_py() for name in ("after_seq", "last_seq"))
+    return SpoolRange(_QUERY, last_seq, after_seq, last_seq)

@@ -1,0 +1,59 @@
+"""Sets one event aside that fails by itself, so that those behind it land.
+
+Its body is in the lake, as that of any event; what it says reaches no other table.
+"""
+
+from pathlib import Path
+
+import pyarrow as pa
+from sqlalchemy import Connection, Engine
+
+from lineage.catalog import tables
+from lineage.catalog.engine import in_turn
+from lineage.clock import Clock, to_micros
+from lineage.origins import OF_HISTORY
+from slis.stream import lake
+from slis.stream.merge import SpoolRange, advance, is_landed, record_batch
+
+SET_ASIDE = "set_aside"
+
+
+def set_aside(  # noqa: PLR0913, PLR0917 - what one event needs
+    engine: Engine,
+    lake_dir: Path,
+    spool_range: SpoolRange,
+    events: pa.Table,
+    error: str,
+    clock: Clock,
+) -> None:
+    """Record the one event of the range with its error, and go on behind it.
+
+    Args:
+        engine: of the catalog.
+        lake_dir: of the lake, which gets the raw event.
+        spool_range: holds this event alone.
+        events: the event, as `source.read` gives it.
+        error: by which it failed.
+        clock: gives `failed_at`.
+    """
+    lake.write_raw(events, lake_dir, spool_range.after_seq, spool_range.last_seq)
+    [event] = events.to_pylist()
+    with in_turn(engine) as connection:
+        if not is_landed(connection, spool_range):
+            _record(connection, spool_range, event, error, to_micros(clock()))
+
+
+def _record(
+    connection: Connection, spool_range: SpoolRange, event: dict[str, object], error: str, at: int
+) -> None:
+    body = bytes(event["body"])  # type: ignore[call-overload]
+    is_history = event["origin"] in OF_HISTORY
+    row = {name: event[name] for name in ("received_at", "origin", "kind")}
+    connection.execute(
+        tables.event_set_aside.insert(),
+        {**row, "spool_seq": event["seq"], "bytes": len(body), "error": error, "failed_at": at},
+    )
+    failed = {"reason": SET_ASIDE, "detail": error, "is_history": is_history, "landed_at": at}
+    connection.execute(tables.pipeline_error.insert(), {"spool_seq": event["seq"], **failed})
+    record_batch(connection, spool_range, events=1, history=int(is_history), landed_at=at)
+    advance(connection, spool_range.last_seq)

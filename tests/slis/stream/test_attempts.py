@@ -1,0 +1,108 @@
+"""Tries of a range outlive the process, and lead to the event that fails."""
+
+import msgspec
+import pytest
+
+from slis.stream import attempts
+from slis.stream.attempts import Attempt, Attempts
+from slis.stream.source import Bounds
+
+GIVEN = Bounds(rows=100, size=1_000)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Where tries are noted."""
+    return tmp_path / "attempts.json"
+
+
+def _batch(tries, at, events):
+    """The range that the bounds leave of `events` that wait behind `at`."""
+    bounds = tries.bounds(at, GIVEN)
+    last_seq = min(at + min(bounds.rows, events - at), bounds.until)
+    return at, last_seq, last_seq - at
+
+
+def _search(path, events, odd, fail):
+    """Land all events but the odd ones; return those, and how many tries there were."""
+    tries, at, alone, count = Attempts(path), 0, [], 0
+    while at < events:
+        given = _batch(tries, at, events)
+        attempt = tries.begin(*given)
+        count += 1
+        if attempt.is_alone:
+            alone.append(given[1])
+            tries.landed()
+            at = given[1]
+        elif any(given[0] < one <= given[1] for one in odd):
+            tries = fail(tries)
+        else:
+            tries.landed()
+            at = given[1]
+    return alone, count
+
+
+def _raise(tries):
+    tries.failed("odd")
+    return tries
+
+
+@pytest.mark.parametrize("odd", [[1], [64], [37, 38], [100], [1, 50, 100], list(range(20, 31))])
+def test_exactly_the_events_that_fail_are_found(path, odd):
+    """By halves: each event costs two tries a halving, and the others land."""
+    alone, count = _search(path, 100, odd, _raise)
+
+    assert alone == odd
+    assert count <= len(odd) * 2 * 9 + 20
+
+
+@pytest.mark.parametrize("odd", [[1], [37], [100]])
+def test_an_event_that_ends_the_process_is_found_too(path, odd):
+    """Each try begins in a new process, which knows the last one by the file alone."""
+    alone, _ = _search(path, 100, odd, lambda _: Attempts(path))
+
+    assert alone == odd
+
+
+def test_a_range_stays_the_same_while_more_events_come(path):
+    """Else its second failure would be the first one of a longer range, for ever."""
+    tries = Attempts(path)
+    tries.begin(*_batch(tries, 0, 10))
+    tries.failed("odd")
+
+    assert _batch(tries, 0, 90) == (0, 10, 10)
+
+
+def test_what_is_interrupted_counts_as_no_failure(path):
+    """A disk that is full for a day leaves the range as it is."""
+    tries = Attempts(path)
+    for _ in range(50):
+        tries.begin(0, 100, 100)
+        tries.interrupted()
+
+    assert tries.bounds(0, GIVEN) == GIVEN
+
+
+def test_a_process_that_ended_for_want_of_memory_on_the_machine_counts_as_none(path, monkeypatch):
+    """The kernel counts whom it ends; a graceful end counts as none either."""
+    for kills in range(20):
+        monkeypatch.setattr(attempts, "_kills", lambda kills=kills: kills)
+        Attempts(path).begin(0, 1, 1)
+
+    monkeypatch.setattr(attempts, "_kills", lambda: 20)
+    assert not Attempts(path).begin(0, 1, 1).is_alone
+
+
+def test_a_file_that_cannot_be_read_is_begun_anew(path):
+    """Half a file, or another's: no reason to land nothing."""
+    path.write_bytes(b'{"after_seq": 7')
+
+    assert Attempts(path).bounds(7, GIVEN) == GIVEN
+
+
+def test_a_try_is_noted_before_it_is_made(path):
+    """The mutant: noted behind the try, a killed process would leave nothing."""
+    Attempts(path).begin(3, 9, 6)
+
+    noted = msgspec.json.decode(path.read_bytes(), type=Attempt)
+    assert (noted.after_seq, noted.last_seq, noted.is_running) == (3, 9, True)

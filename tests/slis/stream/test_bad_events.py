@@ -1,0 +1,222 @@
+"""One event that fails is set aside; all others land, once each."""
+
+from contextlib import closing
+from unittest.mock import Mock
+
+import pyarrow as pa
+import pytest
+from spools import rows, run_event, spool
+
+from lineage.policy import Folding
+from slis.settings import Place
+from slis.stream import batch, lake
+from slis.stream import landing as landings
+from slis.stream import set_aside as set_asides
+from slis.stream.attempts import Attempts
+from slis.stream.landing import Landing, WaitError
+from slis.stream.merge import Landed, Rows
+from slis.stream.source import Bounds
+
+EVENTS = 20
+_SET_ASIDE = "SELECT spool_seq, error FROM event_set_aside ORDER BY 1"
+
+
+class Odd(Exception):  # noqa: N818 - read as a word
+    """What an odd event fails by."""
+
+
+class Killed(BaseException):
+    """The end of a process, as far as a test can have it."""
+
+
+class Failing:
+    """In place of `staged_rows`: batches that hold one of these runs fail by this error."""
+
+    def __init__(self) -> None:
+        self.runs: set[str] = set()
+        self.error: type[BaseException] = Odd
+        self._works = batch.staged_rows
+
+    def __call__(self, events: pa.Table, frames: dict[str, pa.Table], folds: Folding) -> Rows:
+        """Fail, or work."""
+        found = self._works(events, frames, folds)
+        columns, values = found["s_run"]
+        at = list(columns).index("run_id")
+        if bad := self.runs & {row[at] for row in values}:
+            raise self.error(f"{min(bad)} fails")
+        return found
+
+
+@pytest.fixture
+def odd(monkeypatch):
+    """Makes events of the given runs fail."""
+    failing = Failing()
+    monkeypatch.setattr(batch, "staged_rows", failing)
+    return failing
+
+
+@pytest.fixture
+def landing(spark, catalog, tmp_path, at):
+    """A spool of twenty events of a run each, and what lands them."""
+    place = Place(data_dir=tmp_path)
+    events = [
+        run_event("COMPLETE", at(1, number), run=f"r{number:02}", outputs=[f"t{number:02}"])
+        for number in range(1, EVENTS + 1)
+    ]
+    spool(place.spool, events, received_at=at(12))
+    bounds = Bounds(100, 1 << 20)
+    with closing(Landing(spark, catalog, place, bounds=bounds, clock=lambda: at(12))) as landing:
+        yield landing
+
+
+def _work_off(landing):
+    """As the thread does: a failure is tried again; return how many there were."""
+    failures = 0
+    while True:
+        try:
+            if not landing.step():
+                return failures
+        except Odd:
+            failures += 1
+        assert failures < 200
+
+
+@pytest.mark.parametrize("bad", [[1], [7, 8], [20], [3, 11, 19]])
+def test_the_events_that_fail_are_set_aside_and_the_others_land(
+    landing, catalog, tmp_path, odd, bad
+):
+    """The cursor is at the end, every range follows the one before, the lake has every event."""
+    odd.runs.update(f"r{number:02}" for number in bad)
+
+    _work_off(landing)
+
+    assert rows(catalog, _SET_ASIDE) == [(n, f"Odd: r{n:02} fails") for n in bad]
+    landed = [f"r{n:02}" for n in range(1, EVENTS + 1) if n not in bad]
+    assert rows(catalog, "SELECT run_id FROM run ORDER BY 1") == [(one,) for one in landed]
+    assert rows(catalog, "SELECT seq FROM reader_cursor") == [(EVENTS,)]
+    ranges = rows(catalog, "SELECT after_seq, last_seq FROM batch ORDER BY 1")
+    assert [start for start, _ in ranges] == [0, *(end for _, end in ranges)][:-1]
+    assert rows(catalog, "SELECT sum(events) FROM batch") == [(EVENTS,)]
+    found = lake.events(lake.folders(tmp_path / "lake", EVENTS)).to_table(columns=["seq", "body"])
+    assert sorted(found["seq"].to_pylist()) == list(range(1, EVENTS + 1))
+    errors = "SELECT spool_seq, reason FROM pipeline_error ORDER BY 1"
+    assert rows(catalog, errors) == [(n, "set_aside") for n in bad]
+
+
+def test_where_every_event_fails_none_is_set_aside(landing, catalog, odd):
+    """A control event fails as well: it is our own fault, or the machine's, and is waited for."""
+    odd.__class__ = Always
+
+    told = [_told(landing) for _ in range(40)]
+
+    assert told.count("a control event fails as well: Odd: always") >= 2
+    assert rows(catalog, "SELECT count(*) FROM event_set_aside") == [(0,)]
+    assert rows(catalog, "SELECT count(*) FROM batch") == [(0,)]
+
+
+class Always(Failing):
+    """Every batch fails."""
+
+    def __call__(self, *_: object) -> Rows:
+        """Fail."""
+        raise Odd("always")
+
+
+def _told(landing):
+    try:
+        landing.step()
+    except (Odd, WaitError) as error:
+        return str(error)
+    return "landed"
+
+
+def test_a_control_event_leaves_nothing(landing, catalog, tmp_path, odd):
+    """Neither rows nor folders; the events that wait land behind it as ever."""
+    odd.runs.add("r20")
+    _work_off(landing)
+
+    assert rows(catalog, "SELECT count(*) FROM run WHERE run_id NOT LIKE 'r%'") == [(0,)]
+    assert rows(catalog, "SELECT count(*) FROM dataset WHERE namespace <> 'n'") == [(0,)]
+    assert not (tmp_path / "lake-control").exists()
+
+
+@pytest.mark.parametrize("place", ["merge", "write_batch", "read"])
+def test_a_full_disk_or_an_absent_catalog_sets_nothing_aside(landing, catalog, monkeypatch, place):
+    """However often it fails; once there is space all events land as one batch."""
+    owner = {"merge": batch, "write_batch": lake, "read": landings}[place]
+    works = getattr(owner, place)
+
+    full = Mock(side_effect=OSError(28, "No space left on device"))
+    monkeypatch.setattr(owner, place, full)
+    for _ in range(10):
+        with pytest.raises(WaitError, match="No space left"):
+            landing.step()
+    monkeypatch.setattr(owner, place, works)
+
+    assert _work_off(landing) == 0
+    assert rows(catalog, "SELECT count(*), sum(events) FROM batch") == [(1, EVENTS)]
+    assert rows(catalog, "SELECT count(*) FROM event_set_aside") == [(0,)]
+
+
+def test_an_event_that_ends_the_process_is_set_aside_by_a_later_one(
+    landing, catalog, tmp_path, odd
+):
+    """Each process tries once and vanishes; what it tried is known by the file alone."""
+    odd.runs, odd.error = {"r13"}, Killed
+    attempts = Place(data_dir=tmp_path).attempts
+    lives = 0
+    while lives < 60:
+        lives += 1
+        landing._attempts = Attempts(attempts)  # noqa: SLF001 - as a new process reads it
+        try:
+            landing.work_off()
+        except Killed:
+            continue
+        break
+
+    assert rows(catalog, _SET_ASIDE) == [
+        (13, "the process of the pipeline ended each time that it landed this event")
+    ]
+    assert rows(catalog, "SELECT count(*) FROM run") == [(EVENTS - 1,)]
+    assert 2 * 4 < lives < 60
+
+
+def test_what_was_set_aside_and_not_committed_is_tried_anew(landing, catalog, odd, monkeypatch):
+    """Killed between the lake and the catalog: the same event is set aside, once."""
+    odd.runs.add("r01")
+    works = set_asides.record_batch
+    failures = [OSError(5, "Input/output error")]
+
+    def dying(connection, spool_range, **counts: int):
+        if failures:
+            raise failures.pop()
+        works(connection, spool_range, **counts)
+
+    monkeypatch.setattr(set_asides, "record_batch", dying)
+    waits = 0
+    while True:
+        try:
+            if not landing.step():
+                break
+        except WaitError:
+            waits += 1
+        except Odd:
+            pass
+
+    assert waits == 1
+    assert [seq for seq, _ in rows(catalog, _SET_ASIDE)] == [1]
+    assert rows(catalog, "SELECT count(*) FROM run") == [(EVENTS - 1,)]
+
+
+def test_batches_bounded_by_bytes_land_each_event_once(spark, catalog, tmp_path, at):
+    """Five of 200 kB with a bound of 300 kB: one each, of which none is held with another."""
+    place, landed = Place(data_dir=tmp_path), []
+    facets = {"x": {"y": "a" * 200_000}}
+    events = [run_event("START", at(1, n), run=f"r{n}", facets=facets) for n in range(5)]
+    spool(place.spool, events, received_at=at(12))
+    given = {"bounds": Bounds(100, 300_000), "clock": lambda: at(12), "landed": landed.append}
+    with closing(Landing(spark, catalog, place, **given)) as landing:
+        landing.work_off()
+
+    assert landed == [Landed(events=1)] * 5
+    assert rows(catalog, "SELECT count(*) FROM event") == [(5,)]

@@ -1,0 +1,255 @@
+"""Texts of 50 kB in every field of an event land: whatever an index holds is cut and hashed."""
+
+import random
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pyspark.sql import functions as F
+from spools import rows, run_event
+from sqlalchemy import Column, Index, Table, Text, select
+
+from lineage.catalog.tables import metadata
+from lineage.keys import KEY_BYTES, NAME_BYTES, shorten
+from lineage.policy import DEFAULT
+from slis.evaluation import evaluate
+from slis.stream.shortened import shortened
+
+_ENTRY_BYTES = 2_704  # of PostgreSQL's B-tree
+_OTHER_BYTES = 150  # numbers and headers of the widest entry
+_ALPHABETS = {
+    "one byte": "".join(map(chr, range(0x21, 0x7F))),
+    "three bytes": "".join(map(chr, range(0x4E00, 0x8E00))),
+    "four bytes": "".join(map(chr, range(0x20000, 0x24000))),
+}
+# Indexed texts that an event can fill.
+_OF_EVENTS = {
+    "accuracy_stratum": {"producer", "adapter_version"},
+    "column_edge": {"upstream_field", "downstream_field"},
+    "dataset": {"name"},
+    "dataset_assertion": {"assertion", "column_name", "name"},
+    "dataset_checksum": {"checksum"},
+    "dataset_read": {"root_run_id"},
+    "dataset_version": {"version"},
+    "dataset_write": {"root_run_id"},
+    "digest": {"owner"},
+    "edge_run": {"root_run_id"},
+    "edge_told": {"root_run_id"},
+    "incident_escalation": {"owner"},
+    "name_pattern": {"namespace", "name"},
+    "ownership": {"owner"},
+    "run": {"run_id", "root_job_name", "application_id", "root_run_id"},
+    "tag": {"tag", "value"},
+}
+# These are filled when an incident notifies an owner, from the bounded `ownership.owner`; or from
+# runs that were checked against an oracle, by `run.producer` and `run.adapter_version`.
+_LATER = {"accuracy_stratum", "digest", "incident_escalation", "name_pattern"}
+# Words, ids and hashes of ours, settings of the operator, and what event logs on disk are called.
+_OF_OTHERS = {
+    *("access_audit", "application", "batch", "dataset_alias", "dataset_state", "edge_check"),
+    *("error_count", "evidence_file", "execution", "execution_io", "incident", "incident_command"),
+    *("incident_event", "incident_impact", "incident_member", "incident_telling", "lag_bucket"),
+    *("marquez_counter", "marquez_missing_run", "marquez_pull", "meta", "notification"),
+    *("notification_channel", "notification_count", "reader_cursor", "received_alert"),
+    *("received_cursor", "run_io", "served_bucket", "served_count", "served_counter"),
+    *("served_hour", "service_cursor", "sli_counter", "sli_explained", "sli_hour", "sli_now"),
+}
+
+
+def _indexed(table: Table) -> Iterator[list[Column[Any]]]:
+    yield list(table.primary_key.columns)
+    yield from (list(index.columns) for index in table.indexes if isinstance(index, Index))
+    yield from ([column] for column in table.columns if column.unique)
+
+
+def _texts(table: Table) -> set[str]:
+    return {
+        column.name
+        for index in _indexed(table)
+        for column in index
+        if isinstance(column.type, Text)
+    }
+
+
+def _fresh(alphabet: str, seed: int = 7) -> Callable[[int], str]:
+    """Make texts of so many bytes that no compression makes shorter."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    width = len(alphabet[0].encode())
+    return lambda size: "".join(chance.choices(alphabet, k=size // width))
+
+
+def _facets(text: Callable[[], str], source: dict[str, str]) -> dict[str, Any]:
+    entity = {"type": "DATASET", "namespace": text(), "name": text()}
+    return {
+        "version": {"datasetVersion": text()},
+        "checksum": {"algorithm": text(), "value": text()},
+        "ownership": {"owners": [{"name": text(), "type": text()}]},
+        "tags": {"tags": [{"key": text(), "value": text()}]},
+        "schema": {"fields": [{"name": text(), "type": text()}]},
+        "symlinks": {"identifiers": [{"namespace": text(), "name": text(), "type": text()}]},
+        "lifecycleStateChange": {
+            "lifecycleStateChange": "OVERWRITE",
+            "previousIdentifier": {"namespace": text(), "name": text()},
+        },
+        "columnLineage": {
+            "fields": {
+                text(): {
+                    "inputFields": [
+                        source | {"field": text()},
+                        {"namespace": text(), "name": text(), "field": text()},
+                    ]
+                }
+            }
+        },
+        "lineage": {"inputs": [entity], "fields": {text(): {"inputs": [entity]}}},
+        "dataQualityAssertions": {"assertions": _assertions(text)},
+    }
+
+
+def _assertions(text: Callable[[], str]) -> list[dict[str, Any]]:
+    texts = {name: text() for name in ("assertion", "column", "name", "severity", "expected")}
+    return [{**texts, "actual": text(), "success": passed} for passed in (True, False)]
+
+
+def _run_facets(text: Callable[[], str]) -> dict[str, Any]:
+    return {
+        "processing_engine": {
+            "name": text(),
+            "version": text(),
+            "openlineageAdapterVersion": text(),
+        },
+        "spark_applicationDetails": {"applicationId": text()},
+        "spark_properties": {"properties": {"spark.master": text(), text(): text()}},
+        "environment-properties": {"environment-properties": {text(): text()}},
+        "executionParameters": {"parameters": [{"key": text(), "value": text()}]},
+        "errorMessage": {"message": text()},
+        "nominalTime": {"nominalStartTime": text()},
+    }
+
+
+def _job_facets(text: Callable[[], str], output: dict[str, str]) -> dict[str, Any]:
+    source = {"type": "DATASET", "namespace": text(), "name": text()}
+    target = {"type": "DATASET", **output}
+    return {
+        "jobType": {"processingType": "BATCH", "integration": text(), "jobType": text()},
+        "ownership": {"owners": [{"name": text(), "type": text()}]},
+        "tags": {"tags": [{"key": "version", "value": text()}, {"key": text(), "value": text()}]},
+        "sql": {"query": f"SELECT '{text()}'", "dialect": text()},
+        "sourceCodeLocation": {
+            name: text() for name in ("version", "url", "path", "tag", "branch")
+        },
+        "lineage": {"entries": [{**target, "inputs": [source]}]},
+    }
+
+
+def _events(at, alphabet: str) -> Iterator[dict[str, Any]]:
+    """Texts of 50 kB in every facet, and of 2,048 bytes in the names that the collector bounds."""
+    fresh = _fresh(alphabet)
+    long, name = (lambda: fresh(50_000)), (lambda: fresh(NAME_BYTES))
+    bounded = [{"namespace": name(), "name": name()} for _ in range(3)]
+    run_id = long()
+    parent = {"run": {"runId": long()}, "job": {"namespace": long(), "name": long()}}
+    for number, kind in enumerate(("START", "COMPLETE")):
+        event = run_event(kind, at(9, number), run=run_id)
+        event["producer"] = long()
+        event["run"]["facets"] = _run_facets(long) | {"parent": {**parent, "root": parent}}
+        event["job"] = bounded[0] | {"facets": _job_facets(long, bounded[1])}
+        event["inputs"] = [bounded[2] | {"facets": _facets(long, bounded[1])}]
+        event["outputs"] = [bounded[1] | {"facets": _facets(long, bounded[2])}]
+        yield event
+    declared = {key: event[key] for key in ("eventTime", "producer", "schemaURL", "outputs")}
+    yield declared | {"job": bounded[0] | {"facets": _job_facets(long, bounded[1])}, "inputs": []}
+    yield {key: declared[key] for key in ("eventTime", "producer")} | {
+        "dataset": event["outputs"][0]
+    }
+
+
+def _longest(catalog, table: str, column: str) -> int:
+    """The most bytes that a row has in the column."""
+    given = metadata.tables[table].c[column]
+    with catalog.connect() as connection:
+        return max(
+            (len((row[0] or "").encode()) for row in connection.execute(select(given))), default=0
+        )
+
+
+def test_every_indexed_text_is_known_to_be_of_events_or_of_others():
+    """Whoever adds an index says here whether an event can fill it."""
+    indexed = {table.name: found for table in metadata.tables.values() if (found := _texts(table))}
+    unbounded = {name: found for name, found in indexed.items() if name not in _OF_OTHERS}
+    words = {
+        "run": {"evidence"},
+        "ownership": {"subject"},
+        "edge_told": {"oracle"},
+        "digest": {"day"},
+    }
+    words["incident_escalation"] = {"incident_id"}
+
+    assert {name: found - words.get(name, set()) for name, found in unbounded.items()} == _OF_EVENTS
+
+
+@pytest.mark.parametrize("alphabet", _ALPHABETS.values(), ids=_ALPHABETS)
+def test_an_event_of_long_texts_lands_with_each_text_cut(spark, lander, catalog, at, alphabet):
+    """No index entry is longer than PostgreSQL takes, and no text is left out instead."""
+    now = at(9, 2)
+    lander.batches._clock = lambda: now  # noqa: SLF001 - so that its datasets are new
+    landed = lander.land(*_events(at, alphabet))
+    evaluate(spark, catalog, DEFAULT, now + timedelta(minutes=1))
+
+    assert landed.events == 4
+    for name, columns in _OF_EVENTS.items():
+        sizes = {column: _longest(catalog, name, column) for column in columns}
+        found = {column for column, size in sizes.items() if size > KEY_BYTES // 4}
+        assert name in _LATER or found == columns, sizes
+        for index in _indexed(metadata.tables[name]):
+            texts = [column.name for column in index if isinstance(column.type, Text)]
+            assert sum(_longest(catalog, name, one) for one in texts) < _ENTRY_BYTES - _OTHER_BYTES
+
+
+def test_patterns_of_names_that_grow_when_generalised_are_cut(spark, catalog, lander, at):
+    """`{n}` is three times as long as a digit: both names of 2,048 bytes would be 8 kB."""
+    digits = "".join(f"{letter}1" for letter in _fresh("abcdefghijklmnopqrstuvwxyz")(1_000))
+    namespace = digits[:1_000].replace("1", "7")
+    events = [run_event("COMPLETE", at(9, 0, number), run=f"r{number}") for number in range(30)]
+    for number, event in enumerate(events):
+        event["outputs"] = [{"namespace": namespace, "name": f"{digits[:1_900]}_{number}"}]
+    lander.land(*events)
+
+    evaluate(spark, catalog, DEFAULT, at(9, 1))
+
+    assert rows(catalog, "SELECT new_datasets FROM name_pattern") == [(30,)]
+    assert _longest(catalog, "name_pattern", "name") <= KEY_BYTES
+    assert _longest(catalog, "name_pattern", "namespace") <= KEY_BYTES
+
+
+@pytest.mark.parametrize("most", [40, KEY_BYTES, NAME_BYTES])
+def test_python_and_spark_cut_alike(spark, most):
+    """Keys are of the cut names: an edge of a facet and the dataset of an event meet."""
+    texts = ["", "short", "x" * most, "x" * (most + 1), "é" * most, "\ufffd" * most]
+    texts += [_fresh(alphabet)(3 * most) for alphabet in _ALPHABETS.values()]
+    texts += [f"{'x' * (most - 19 - before)}\U0001f600{'y' * most}" for before in range(5)]
+    frame = spark.createDataFrame([(one,) for one in texts], "text string")
+
+    found = [row[0] for row in frame.select(shortened(F.col("text"), most)).collect()]
+
+    assert found == [shorten(one, most) for one in texts]
+    assert max(len(one.encode()) for one in found) <= most
+    assert found[:3] == texts[:3]
+    assert len(set(found)) == len(set(texts))
+
+
+def test_a_facet_and_an_event_that_give_one_long_name_mean_one_dataset(lander, catalog, at):
+    """The name of the facet is cut as that of the event is, in another place."""
+    long = _fresh(_ALPHABETS["three bytes"])(9_000)
+    lander.land(
+        run_event("COMPLETE", at(8), run="r1", outputs=[long]),
+        run_event(
+            "COMPLETE",
+            at(9),
+            run="r2",
+            outputs=[("other", {"symlinks": {"identifiers": [{"namespace": "n", "name": long}]}})],
+        ),
+    )
+
+    assert rows(catalog, "SELECT count(DISTINCT canonical_key), count(*) FROM dataset") == [(1, 2)]
