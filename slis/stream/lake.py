@@ -56,11 +56,7 @@ def write_batch(parsed: DataFrame, lake: Path, after_seq: int, last_seq: int) ->
         after_seq: the batch holds the events behind this one …
         last_seq: … up to and with this one.
     """
-    folder = lake / _name(BATCH, after_seq + 1, last_seq)
-    for other in every(lake):
-        overlaps = other.first_seq <= last_seq and other.last_seq > after_seq
-        if overlaps and other.path != folder:
-            _put_aside(other, lake)
+    folder = _make_room(lake, after_seq, last_seq)
     # An event whose time cannot be read is kept under the day that it came.
     day = F.to_date(F.coalesce("event_time", "received_at")).alias("event_date")
     raw = parsed.select("seq", "received_at", "origin", "kind", "event_time", "body", day)
@@ -77,8 +73,8 @@ def write_raw(events: pa.Table, lake: Path, after_seq: int, last_seq: int) -> No
         after_seq: the batch holds the events behind this one ...
         last_seq: ... up to and with this one.
     """
-    for orphan in _batches_from(lake, after_seq + 1):
-        shutil.rmtree(orphan.path)
+    folder = _make_room(lake, after_seq, last_seq)
+    shutil.rmtree(folder, ignore_errors=True)
     # As Spark writes instants: folders of one lake are read together, by one schema.
     instant = pa.timestamp("ns")
     received_at = events["received_at"].cast(pa.timestamp("us")).cast(instant)
@@ -92,11 +88,21 @@ def write_raw(events: pa.Table, lake: Path, after_seq: int, last_seq: int) -> No
     }
     ds.write_dataset(
         pa.table(columns),
-        lake / _name(BATCH, after_seq + 1, last_seq),
+        folder,
         format=parquet,
         partitioning=ds.partitioning(pa.schema([("event_date", pa.string())]), flavor="hive"),
         file_options=options,
     )
+
+
+def _make_room(lake: Path, after_seq: int, last_seq: int) -> Path:
+    """Put aside what overlaps the batch, and return the batch's own folder."""
+    folder = lake / _name(BATCH, after_seq + 1, last_seq)
+    for other in every(lake):
+        overlaps = other.first_seq <= last_seq and other.last_seq > after_seq
+        if overlaps and other.path != folder:
+            _put_aside(other, lake)
+    return folder
 
 
 def _put_aside(folder: Folder, lake: Path) -> None:
