@@ -92,7 +92,8 @@ def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
 
 def _from_postgresql(engine: Engine, query: str) -> pa.Table:
     limits = {name: str(value) for name, value in PARAMETERS.items()}
-    limits["options"] = f"-c statement_timeout={int(STATEMENT_SECONDS * 1000)}"
+    # No space: SQLAlchemy writes it as `+`, which libpq takes for a part of the name.
+    limits["options"] = f"-cstatement_timeout={int(STATEMENT_SECONDS * 1000)}"
     own = engine.url.set(drivername="postgresql")
     limited = own.update_query_dict({n: v for n, v in limits.items() if n not in own.query})
     url = limited.render_as_string(hide_password=False)
