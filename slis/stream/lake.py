@@ -6,6 +6,7 @@ Folders are compacted into one. A folder is there for readers from the moment it
 a folder that a compacted one covers is not: so that they never see both or neither.
 """
 
+import os
 import shutil
 from datetime import date, timedelta
 from itertools import count as numbers
@@ -155,6 +156,9 @@ def compact(lake: Path, committed_seq: int) -> Folder | None:
 
 def _remove_unfinished(lake: Path) -> None:
     for path in lake.glob(f"{_UNFINISHED}-*"):
+        # A writer that failed may still hold its files open: an empty file frees the disk at once.
+        for file in path.rglob("*.parquet"):
+            os.truncate(file, 0)
         shutil.rmtree(path)
 
 

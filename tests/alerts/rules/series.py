@@ -13,6 +13,7 @@ HEALTH = {
     "lineage_pipeline_backlog_events": "5x{n}",
     "lineage_collector_alive": "1x{n}",
     "lineage_limit_failures": "0x{n}",
+    "lineage_events_set_aside": "0x{n}",
     "lineage_collector_commit_failures_total": "0x{n}",
     "lineage_collector_spool_damaged_timestamp_seconds": "-90000x{n}",
     "lineage_collector_spool_lost_events_total": "4x{n}",
