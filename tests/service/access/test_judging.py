@@ -96,7 +96,7 @@ def test_what_a_reader_may_ask_is_written_twice_and_alike(estate):
 
 def test_an_answer_that_shows_too_much_is_found(estate, monkeypatch):
     """A filter that lets names through: what the answer named is held against the token."""
-    monkeypatch.setattr(Sight, "sees", lambda _sight, _namespace: True)
+    monkeypatch.setattr(Sight, "sees", lambda _sight, _namespace, _key=None: True)
     estate.get(f"/api/v1/dataset?dataset=payroll/salaries&dataset_namespace={HIDDEN}", "shop")
     estate.judge()
 
@@ -188,6 +188,7 @@ def test_old_rows_and_a_flood_of_refusals_go_once_they_are_judged(estate, monkey
         ("deny", 2),
     ]
 
+    monkeypatch.setattr(judging, "_LOOK_AFTER", 0)  # as after a flood: not only once an hour
     estate.judge(after=timedelta(days=401))
 
     assert estate.rows("SELECT * FROM access_audit") == []
