@@ -33,7 +33,7 @@ def _dataset(key, name):
     seen = {"first_seen_at": START - 100 * HOUR, "last_seen_at": START}
     named = {"namespace": "s3://lake", "name": name, "canonical_key": key}
     ranks = {"state_rank": NOT_JUDGED, "tier_rank": NO_TIER}
-    return row(tables.dataset, dataset_key=key, **named, **seen, **ranks)
+    return row(tables.dataset, dataset_key=key, is_declared=False, **named, **seen, **ranks)
 
 
 def _limit(key):
