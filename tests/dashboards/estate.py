@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, insert, text
+from sqlalchemy import Engine, insert, text, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
@@ -67,16 +67,18 @@ def fill(engine: Engine, folder: Path) -> None:
     (lake / "a.parquet").write_bytes(b"x" * 100)
 
 
-def land(engine: Engine, last_seq: int) -> None:
-    """What the spool holds so far is a batch, and was evaluated."""
+def land(engine: Engine, last_seq: int, events: int) -> None:
+    """Commit the last events of the spool as a batch that was evaluated."""
     at = to_micros(datetime.now(UTC))
     flags = dict.fromkeys(("is_streaming", "is_history", "is_skewed"), False)
     event = {"event_time": at - 5_000_000, "event_key": 1, "landed_at": at, "last_seq": last_seq}
-    batch = {"query_id": "q", "batch_id": 7, "after_seq": 0, "last_seq": last_seq}
-    counts = {"events": last_seq, "duplicates": 0, "landed_at": at}
+    batch = {"query_id": "q", "batch_id": 7, "after_seq": last_seq - events, "last_seq": last_seq}
+    counts = {"events": events, "duplicates": 0, "landed_at": at}
     with writing(engine) as connection:
         connection.execute(insert(tables.event), {**event, **flags})
         connection.execute(insert(tables.batch), {**batch, **counts})
+        # A reader that is beyond the spool's last event says that the spool has lost some.
+        connection.execute(update(tables.reader_cursor).values(seq=last_seq))
 
 
 def go_on(engine: Engine) -> None:

@@ -146,6 +146,7 @@ def test_every_action_is_called_by_its_own_name():
         "replay",
         "requeue-notifications",
         "requeue-rejected",
+        "requeue-set-aside",
         "restart-role",
         "resubmit",
     ]
