@@ -5,6 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 from sqlalchemy import ColumnElement, and_, or_
 
+from alerts.routing.settings import RoutingSettings
 from alerts.routing.telling import MICROS, Telling
 from lineage.catalog.tables import incident_telling
 
@@ -22,10 +23,14 @@ def is_ahead(at: int) -> ColumnElement[bool]:
     )
 
 
-def not_ahead(telling: Telling, at: int) -> Telling:
+def not_ahead(telling: Telling, at: int, settings: RoutingSettings) -> Telling:
     """Return it with the times that are ahead of `at` set to `at`: escalation counts from now."""
     limits = {"told_at": at, "said_at": at}
-    limits |= dict.fromkeys(("waits_until", "ring_at"), at + _LONGEST_WAIT)
+    for name, seconds in (
+        ("waits_until", settings.release_seconds),
+        ("ring_at", settings.again_seconds),
+    ):
+        limits[name] = at + max(_LONGEST_WAIT, int(seconds * MICROS))
     changes = {
         name: at
         for name, limit in limits.items()

@@ -85,7 +85,7 @@ def _end(stand_ins: Iterable[Sheet], sheet: Sheet) -> None:
 
 def by_time(tellings: Iterable[Telling], scene: Scene, at: int) -> Decided:
     """What time brings: releases, late rings, members that joined, notices, escalation."""
-    sheets = [Sheet(not_ahead(telling, at), at) for telling in tellings]
+    sheets = [Sheet(not_ahead(telling, at, scene.settings), at) for telling in tellings]
     for sheet in sheets:
         if sheet.telling.is_bad:
             _advance(sheet, scene)
