@@ -93,12 +93,11 @@ def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypat
     seconds = [0.0]
     given = (embedded, Place(data_dir=tmp_path), Settings())
     pipeline = Pipeline(*given, lambda: day(1), monotonic=lambda: seconds[0])
-    policy = pipeline_module.PolicyFile(None)
 
     for passed in (0, 60, 3_599, 3_600, 3_660, 7_200):
         seconds[0] = passed
         now = day(1) + timedelta(seconds=passed) + (jump if passed else timedelta())
-        pipeline._prune(policy, now)  # noqa: SLF001 - turns of its tasks
+        pipeline._prune(now)  # noqa: SLF001 - turns of its tasks
         pipeline._compact(now)  # noqa: SLF001
 
     assert ran == ["retention", "compaction"] * 3
@@ -114,12 +113,11 @@ def test_retention_that_fails_is_tried_less_and_less_often(embedded, tmp_path, m
     seconds = [0.0]
     given = (embedded, Place(data_dir=tmp_path), Settings())
     pipeline = Pipeline(*given, lambda: day(1), monotonic=lambda: seconds[0])
-    policy = pipeline_module.PolicyFile(None)
     tried = []
     for minute in range(61):
         seconds[0] = minute * 60.0
         try:
-            pipeline._prune(policy, day(1))  # noqa: SLF001 - turns of its tasks
+            pipeline._prune(day(1))  # noqa: SLF001 - turns of its tasks
         except OSError:
             tried.append(minute)
 
