@@ -18,14 +18,14 @@ def failed_file(error: OSError, data_dir: Path) -> str | None:
     """
     if error.filename is not None:
         return str(error.filename)
-    if not _takes_output():
-        return OUTPUT
-    return disk_problem(data_dir, Path(tempfile.gettempdir()))
+    problem = disk_problem(data_dir, Path(tempfile.gettempdir()))
+    return problem or (None if _takes_output() else OUTPUT)
 
 
 def _takes_output() -> bool:
-    """Whether standard output takes what is still to be written to it."""
+    """Whether standard output takes another line; the one that failed may be forgotten by now."""
     try:
+        sys.stdout.write("\n")
         sys.stdout.flush()
     except OSError:
         return False

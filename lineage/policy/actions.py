@@ -22,6 +22,7 @@ ActionName = Literal[
 ]
 KindName = Literal[
     "access",
+    "claimed",
     "failed",
     "ingestion",
     "lost",

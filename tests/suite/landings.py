@@ -82,7 +82,9 @@ class Landings:
         with batches._engine.connect() as connection:  # noqa: SLF001 - as above
             if is_landed(connection, spool_range):
                 return Landed(is_repeat=True)
-        shutil.copytree(kept, _lake_folder(batches, events), dirs_exist_ok=True)
+        bounds = spool_range.after_seq, spool_range.last_seq
+        folder = lake._make_room(batches._lake_dir, *bounds)  # noqa: SLF001 - as write_batch does
+        shutil.copytree(kept, folder, dirs_exist_ok=True)
         staged = batch.staged_rows(events, tables, folding(batches._policy()))  # noqa: SLF001
         return merge(batches._engine, spool_range, staged, batches._clock)  # noqa: SLF001
 

@@ -44,5 +44,8 @@ def _find_wrong(items: Sequence[pytest.Item], files: set[Path], names: set[str])
 
 
 def _names(item: pytest.Item) -> tuple[str, str]:
-    """Return its id with and without parameters."""
-    return item.nodeid, item.nodeid.partition("[")[0]
+    """Return its id with and without parameters, as short forms name it."""
+    group = item.get_closest_marker("xdist_group")
+    # xdist appends the group to the id of each test that it spreads.
+    name = item.nodeid.removesuffix(f"@{group.args[0]}") if group else item.nodeid
+    return name, name.partition("[")[0]

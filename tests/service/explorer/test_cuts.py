@@ -52,9 +52,7 @@ def _cuts(page, heading):
         ),
         (
             (_INCIDENT, "affected"),
-            dict.fromkeys(
-                ("explorer.incident.MOST_AFFECTED", "routes.incident_pages.MOST_AFFECTED"), 4
-            ),
+            {"explorer.incident.MOST_AFFECTED": 4},
             "there are more than 4",
         ),
         (
