@@ -98,6 +98,7 @@ class Pipeline:
                 task.start()
             while not stopped.wait(_SPOOL_POLL_SECONDS):
                 stream.look()
+                HEALTH.beat()
         finally:
             for task in tasks:
                 task.end()
