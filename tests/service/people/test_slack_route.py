@@ -150,6 +150,7 @@ def test_slack_needs_no_token_and_is_no_unauthorized_access(answering):
 def test_refusals_are_counted_and_pruned_where_nobody_needs_a_token(answering, monkeypatch):
     """Without an access section too: whoever floods the route fills no disk."""
     monkeypatch.setattr("service.access.judging._MOST_DENIED", 2)
+    monkeypatch.setattr("service.access.judging._LOOK_AFTER", 5)
     answering.write_policy("retention_days: 30\n")
     answering.judge()
     for _ in range(5):

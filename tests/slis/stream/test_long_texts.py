@@ -54,6 +54,8 @@ _OF_OTHERS = {
     *("notification_channel", "notification_count", "reader_cursor", "received_alert"),
     *("received_cursor", "run_io", "served_bucket", "served_count", "served_counter"),
     *("served_hour", "service_cursor", "sli_counter", "sli_explained", "sli_hour", "sli_now"),
+    "notification_secret",
+    *("dataset_claim", "dataset_producer"),  # namespaces of jobs, cut at 200 characters
 }
 
 
