@@ -50,6 +50,7 @@ _STOPPED_BY_SIGNAL = {
     143,
 }
 _EXIT_SECONDS = 10
+_PY4J = "An error occurred while calling "
 
 
 def is_of_machine(error: BaseException) -> bool:
@@ -99,6 +100,9 @@ def was_stopped(code: int) -> bool:
 
 
 def reason(error: BaseException) -> str:
-    """Return the first line of the message: Spark's stack traces are behind it."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    """Return the line that says what failed: Spark's stack traces are around it."""
+    lines = [line.strip(": \t") for line in str(error).strip().splitlines()]
+    lines = [line for line in lines if line and not line.startswith(_PY4J)]
+    of_machine = next((line for line in lines if _OF_MACHINE.search(line)), None)
+    said = of_machine or next(iter(lines), "")
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

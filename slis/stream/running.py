@@ -87,7 +87,8 @@ class Running:
         if self._stopped.is_set():
             log.info("batch_cut_short", error=type(error).__name__)
             return 0.0
-        HEALTH.fail(_PART, reason(error))
+        is_own = isinstance(error, (RangeMismatchError, SparkGoneError, WaitError))
+        HEALTH.fail(_PART, str(error).splitlines()[0] if is_own else reason(error))
         if isinstance(error, (RangeMismatchError, SparkGoneError)):
             self._error = PipelineStoppedError(str(error).splitlines()[0])
             return 0.0

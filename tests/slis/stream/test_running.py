@@ -160,18 +160,18 @@ def failures(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "said"),
     [
-        WaitError("No space left on device"),
-        WaitError("the catalog does not answer"),
-        ValueError("an odd event"),
+        (WaitError("No space left on device"), "No space left on device"),
+        (WaitError("the catalog does not answer"), "the catalog does not answer"),
+        (ValueError("an odd event\nat x"), "ValueError: an odd event"),
     ],
 )
-def test_a_stream_that_fails_is_shown_as_failing_until_a_step_succeeds(run, failures, error):
+def test_a_stream_that_fails_is_shown_as_failing_until_a_step_succeeds(run, failures, error, said):
     """Whether the machine failed or an event: the role reports its last error."""
     gate = Event()
     run([error, gate.wait])
-    until(lambda: failures() == {"stream": str(error)})
+    until(lambda: failures() == {"stream": said})
 
     gate.set()
 
