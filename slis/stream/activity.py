@@ -72,11 +72,10 @@ TOUCHED = (
     "SELECT dataset_key FROM t_touched WHERE direction = 'write' UNION SELECT dataset_key FROM "
     "t_new_write"
 )
-# A drop counts if every job namespace that writes the dataset says so; a declared dataset stays.
+# A drop counts if every job namespace that is known to write the dataset says so; a declared
+# dataset stays. Where no event of a writer came, there is nobody to ask.
 _HAS_NO_RIGHT = """
     EXISTS (SELECT 1 FROM dataset m WHERE m.canonical_key = d.canonical_key AND m.is_declared)
-    OR NOT EXISTS (SELECT 1 FROM dataset m JOIN dataset_producer p
-        ON p.dataset_key = m.dataset_key WHERE m.canonical_key = d.canonical_key)
     OR EXISTS (SELECT 1 FROM dataset m JOIN dataset_producer p ON p.dataset_key = m.dataset_key
         WHERE m.canonical_key = d.canonical_key AND p.job_namespace NOT IN (
             SELECT s.job_namespace FROM dataset n JOIN dataset_claim s
