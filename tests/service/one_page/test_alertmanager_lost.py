@@ -36,7 +36,8 @@ class Service(Listening):
 
     def answer(self, request: Request) -> Answer:
         """As the route does."""
-        answer = self._client.post(request.path, content=request.body)
+        headers = {"Content-Type": request.headers.get("content-type", "")}
+        answer = self._client.post(request.path, content=request.body, headers=headers)
         self.taken += 1
         return Answer(answer.status_code, answer.text)
 
