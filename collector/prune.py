@@ -17,6 +17,7 @@ from collector.high_water import NOT_READ, Cursors
 from collector.settings import Place, Settings
 from collector.spool import Spool
 from collector.spool_file import last_seq
+from lineage.catalog.trouble import CatalogError
 
 INTERVAL_SECONDS = 30.0
 _LOOKED_AT_BYTES = 134_217_728  # more than one batch of the pipeline
@@ -36,7 +37,7 @@ def read_or_nothing(place: Place) -> Cursors:
 
     try:
         return read_cursors(place) or NOT_READ
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, CatalogError, sqlite3.Error) as error:
         metrics.PRUNE_FAILURES.inc()
         _log.warning("cursors_unreadable", error=str(error)[:200])
         return NOT_READ

@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
+from lineage.disk import disk_problem
 from service.errors import UnreachableError
 
 LAST_SEQ: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"  # the last given out
@@ -28,7 +29,8 @@ def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
             wanted = "SELECT 1 FROM sqlite_master WHERE name = 'unforwarded'"
             yield spool if spool.execute(wanted).fetchone() else None
     except sqlite3.Error as error:
-        raise UnreachableError(f"the spool {path} cannot be read: {error}") from error
+        reason = disk_problem(path.parent) or error
+        raise UnreachableError(f"the spool {path} cannot be read: {reason}") from error
 
 
 def first(spool: sqlite3.Connection, sql: str) -> int | None:

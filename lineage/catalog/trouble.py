@@ -1,7 +1,10 @@
 """What may be wrong with the file of an embedded catalog, in a sentence that says what to do."""
 
 import sqlite3
+from pathlib import Path
 from typing import Final
+
+from lineage.disk import disk_problem
 
 _CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _PRIMARY: Final = 0xFF  # of an extended error code
@@ -41,7 +44,9 @@ def trouble_of(error: BaseException, path: str) -> CatalogError | None:
     if code in _CORRUPT:
         return DamagedCatalogError(path)
     if code in _DISK:
-        return CatalogDiskError(f"the catalog {path}: {_DISK[code]} ({error})")
+        # SQLite cannot make the file beside it that it reads through, and calls that an I/O error.
+        problem = disk_problem(Path(path).parent)
+        return CatalogDiskError(f"the catalog {path}: {problem or f'{_DISK[code]} ({error})'}")
     return None
 
 

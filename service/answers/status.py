@@ -134,11 +134,12 @@ def status(
         policies=status_policies(own_policy, catalog.policies if catalog else None),
         partial=bool(missing),
         partial_reason=f"there is no {' and no '.join(missing)} yet" if missing else None,
-        warnings=_warnings(settings.data_dir),
+        warnings=warnings_of(settings.data_dir),
     )
 
 
-def _warnings(data_dir: Path) -> list[str]:
+def warnings_of(data_dir: Path) -> list[str]:
+    """Sentences on the machine: a full disk, a data folder that others may read."""
     return [text for text in (disk_problem(data_dir), open_to_others(data_dir)) if text]
 
 

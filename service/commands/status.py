@@ -5,10 +5,18 @@ from rich.console import Group, RenderableType
 
 from lineage.clock import system_clock
 from service.answers.dataset import duration
-from service.answers.status import RolePolicy, Status, status, trouble_of
+from service.answers.status import (
+    Role,
+    RolePolicy,
+    Status,
+    roles_of,
+    status,
+    trouble_of,
+    warnings_of,
+)
 from service.commands.options import AsJson, DataDir
-from service.errors import NoDataError
-from service.settings import read
+from service.errors import NoDataError, UnreachableError
+from service.settings import Settings, read
 from service.terminal import console, grid, local, plain, print_json, state
 
 app = typer.Typer(add_completion=False)
@@ -18,7 +26,12 @@ app = typer.Typer(add_completion=False)
 def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     """Show the roles, what waits to be taken in, and how the datasets stand."""
     settings = read(data_dir)
-    answer = status(settings, system_clock())
+    try:
+        answer = status(settings, system_clock())
+    except UnreachableError:
+        if not as_json:
+            _show_roles(settings)
+        raise
     if answer.collector is None and answer.datasets is None and not answer.up:
         folder = settings.data_dir
         message = f"no data in {folder} yet: run `lineward up --data-dir {folder}`"
@@ -31,16 +44,25 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
 
 def page(answer: Status) -> RenderableType:
     """The status as people read it."""
-    roles = grid("role", "state", "pid", "restarts", title=answer.data_dir)
-    for role in answer.roles:
-        roles.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
-    return Group(roles, *(plain(line) for line in [*_failing(answer), *_lines(answer)]))
+    shown = _roles(answer.data_dir, answer.roles, answer.warnings)
+    return Group(*shown, *(plain(line) for line in _lines(answer)))
 
 
-def _failing(answer: Status) -> list[str]:
-    """What keeps Lineward from working: first, since the other figures follow from it."""
+def _show_roles(settings: Settings) -> None:
+    """Print what needs neither catalog nor spool; JSON has its documented shape or is not there."""
+    folder = settings.data_dir
+    shown = _roles(str(folder.absolute()), roles_of(folder)[1], warnings_of(folder))
+    console().print(Group(*shown))
+
+
+def _roles(data_dir: str, roles: list[Role], warnings: list[str]) -> list[RenderableType]:
+    """The roles, and what keeps them from working: first, since other figures follow from it."""
+    table = grid("role", "state", "pid", "restarts", title=data_dir)
+    for role in roles:
+        table.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
     now = system_clock()
-    return [*answer.warnings, *(line for role in answer.roles if (line := trouble_of(role, now)))]
+    failing = (line for role in roles if (line := trouble_of(role, now)))
+    return [table, *(plain(line) for line in (*warnings, *failing))]
 
 
 def _lines(answer: Status) -> list[str]:

@@ -50,6 +50,21 @@ def test_the_terminal_tells_it(tmp_path):
     assert "│ pipeline  │ failing" in said
 
 
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("file", ["catalog.db", "spool.db"])
+def test_the_terminal_tells_it_where_nothing_else_can_be_read(tmp_path, embedded, file):
+    """A full disk and a damaged file are when somebody asks."""
+    embedded.dispose()
+    (tmp_path / file).write_bytes(b"no database" * 1_000)
+
+    done = lineward("status", "--data-dir", str(tmp_path))
+
+    assert done.returncode == 1
+    assert "pipeline: failing for 2 min" in done.stdout
+    assert f"{tmp_path / file}" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_the_first_page_tells_it(settings):
     with TestClient(create_app(settings, system_clock), base_url="http://127.0.0.1") as client:
         page = client.get("/").text

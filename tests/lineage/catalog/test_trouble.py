@@ -3,10 +3,12 @@
 import os
 import random
 import sqlite3
+from pathlib import Path
 
 import pytest
 from sqlalchemy import delete
 
+from lineage.catalog import trouble
 from lineage.catalog.engine import catalog_url, open_catalog, writing
 from lineage.catalog.reader import open_reader
 from lineage.catalog.tables import metadata
@@ -99,6 +101,19 @@ def test_a_command_ends_with_one_sentence(damaged, command):
     assert f"the catalog {damaged}/catalog.db is damaged: " in done.stderr
     assert "docs/operations.md#a-damaged-catalog" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "code", [sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL]
+)
+def test_a_full_disk_is_named_whatever_sqlite_calls_it(monkeypatch, code):
+    """The file beside the catalog that it needs to read cannot be made: a "disk I/O error"."""
+    said = "the disk of /data is full (0.0 MiB free)"
+    monkeypatch.setattr(trouble, "disk_problem", {Path("/data"): said}.get)
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = code
+
+    assert str(trouble_of(error, "/data/catalog.db")) == f"the catalog /data/catalog.db: {said}"
 
 
 @pytest.mark.parametrize(
