@@ -51,18 +51,19 @@ def page(answer: Status) -> RenderableType:
 def _show_roles(settings: Settings) -> None:
     """Print what needs neither catalog nor spool; JSON has its documented shape or is not there."""
     folder = settings.data_dir
-    shown = _roles(str(folder.absolute()), roles_of(folder)[1], warnings_of(folder))
-    console().print(Group(*shown))
+    roles = roles_of(folder)[1]
+    if roles:
+        console().print(Group(*_roles(str(folder.absolute()), roles, warnings_of(folder))))
 
 
 def _roles(data_dir: str, roles: list[Role], warnings: list[str]) -> list[RenderableType]:
     """The roles, and what keeps them from working: first, since other figures follow from it."""
-    table = grid("role", "state", "pid", "restarts", title=data_dir)
+    table = grid("role", "state", "pid", "restarts")
     for role in roles:
         table.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
     now = system_clock()
     failing = (line for role in roles if (line := trouble_of(role, now)))
-    return [table, *(plain(line) for line in (*warnings, *failing))]
+    return [plain(data_dir), table, *(plain(line) for line in (*warnings, *failing))]
 
 
 def _lines(answer: Status) -> list[str]:
