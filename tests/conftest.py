@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import tempfile
 import weakref
 from collections.abc import Callable, Generator, Iterator
@@ -46,7 +47,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Record durations in the process that has all reports."""
+    """Record durations in the process that has all reports; let what tests start take Ctrl-C."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a script's `&` leaves it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     path = config.getoption("--durations-to")
     if path and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Recorder(path))

@@ -3,7 +3,7 @@
 import os
 import signal
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 
 import httpx
 import pytest
@@ -66,6 +66,15 @@ def _is_waiting(up):
     return f"pipeline: waiting: the disk of {up.data_dir} is full" in up.text("status")
 
 
+def _is_waiting_once_full(up, disk):
+    """Fill the disk, and end the pipeline; its end gives back room, in which it may start anew."""
+    disk.fill(leave=2 << 20)
+    if pipeline := up.role("pipeline"):
+        with suppress(ProcessLookupError):
+            os.kill(pipeline, signal.SIGKILL)
+    return _is_waiting(up)
+
+
 def test_up_survives_a_full_disk_and_resumes_by_itself(disk, tmp_path):
     """Roles end meanwhile; the supervisor, which cannot write a byte, starts them again."""
     with accepting(disk.path, log=tmp_path / "up.log") as up:
@@ -95,10 +104,7 @@ def test_the_pipeline_waits_for_a_disk_that_is_nearly_full(disk, tmp_path):
     """A little room is left, as on a real disk, so that the status can be written."""
     with accepting(disk.path, log=tmp_path / "up.log") as up:
         until(lambda: up.role("service") and up.role("pipeline"))
-        disk.fill(leave=2 << 20)
-        os.kill(up.role("pipeline"), signal.SIGKILL)
-
-        until(lambda: _is_waiting(up), pause=1)
+        until(lambda: _is_waiting_once_full(up, disk), pause=1, told=lambda: up.text("status"))
         assert up.role("pipeline") is None
         assert _is_taken(up)
 
