@@ -10,6 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import structlog
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
@@ -22,6 +23,7 @@ from slis.stream.batch import Batches
 from slis.stream.control import control_event
 from slis.stream.failures import is_of_machine, jvm_exit, reason, was_stopped
 from slis.stream.merge import Landed, RangeMismatchError, SpoolRange, cursor
+from slis.stream.pace import Pace
 from slis.stream.restore import catch_up
 from slis.stream.set_aside import set_aside
 from slis.stream.source import Bounds, read
@@ -70,6 +72,7 @@ class Landing:
         self._engine = engine
         self._place = place
         self._bounds = bounds
+        self._pace = Pace(bounds)
         self._clock = clock
         self._landed = landed
         self._policy = policy
@@ -125,7 +128,7 @@ class Landing:
         def read_next() -> pa.Table:
             with self._engine.connect() as connection:
                 at = cursor(connection)
-            return read(self._place.spool, at, self._attempts.bounds(at, self._bounds))
+            return read(self._place.spool, at, self._attempts.bounds(at, self._pace.bounds()))
 
         return _waiting(read_next)
 
@@ -141,6 +144,9 @@ class Landing:
         self._attempts.landed()
         if result is not None:
             log.debug("batch_landed", events=result.events, repeat=result.is_repeat)
+            self._pace.landed(
+                pc.sum(pc.binary_length(events["body"])).as_py(), result.merge_seconds
+            )
             self._landed(result)
 
     def _failed(self, error: Exception, events: pa.Table) -> None:
@@ -148,6 +154,7 @@ class Landing:
         code = jvm_exit(self._spark, error)
         if (is_of_machine(error) and code is None) or (code is not None and was_stopped(code)):
             _waiting(self._attempts.interrupted)
+            self._pace.gave_up()
             if code is None:
                 raise WaitError(reason(error)) from error
         else:
@@ -182,6 +189,10 @@ def _waiting(call: Callable[[], Result]) -> Result:
         raise
     except Exception as error:
         raise WaitError(reason(error)) from error
+
+
+def _size(events: pa.Table) -> int:
+    return int(pc.sum(pc.binary_length(events["body"])).as_py())
 
 
 def _range(events: pa.Table) -> SpoolRange:

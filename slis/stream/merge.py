@@ -1,10 +1,12 @@
 """One batch into the catalog: all of it in one transaction, exactly once."""
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
@@ -36,11 +38,19 @@ class SpoolRange(msgspec.Struct, frozen=True):
 
 
 class Landed(msgspec.Struct, frozen=True):
-    """What a merge did; `is_repeat`: the catalog had the batch, nothing was done."""
+    """What a merge did.
+
+    Attributes:
+        events: that the batch held.
+        duplicates: of them, known before.
+        is_repeat: the catalog had the batch, nothing was done.
+        merge_seconds: for which nothing else could write to the catalog.
+    """
 
     events: int = 0
     duplicates: int = 0
     is_repeat: bool = False
+    merge_seconds: float = 0.0
 
 
 class _UndoneError(Exception):
@@ -98,13 +108,15 @@ def merge(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> 
         clock: gives `landed_at`.
     """
     with in_turn(engine) as connection:
+        began = time.monotonic()
         if is_landed(connection, spool_range):
             return Landed(is_repeat=True)
         staging.create(connection)
         staging.fill(connection, rows)
         _merge_facts(connection, to_micros(clock()))
         # The last statements, so that what they call the commit is close to it.
-        return _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
+        landed = _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
+        return replace(landed, merge_seconds=time.monotonic() - began)
 
 
 def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> None:

@@ -1,0 +1,100 @@
+"""The size of a batch follows how long others wait for the catalog meanwhile."""
+
+import errno
+from contextlib import closing
+from unittest.mock import Mock
+
+import pytest
+from spools import rows, run_event, spool
+
+from slis.settings import Place
+from slis.stream import batch, pace
+from slis.stream import landing as landings
+from slis.stream.landing import Landing, WaitError
+from slis.stream.pace import Pace
+from slis.stream.source import Bounds
+
+MIB = 1 << 20
+GIVEN = Bounds(1_000, 128 * MIB)
+
+
+def test_it_grows_to_the_setting_while_merges_are_short():
+    """From eight MiB on, by two each time."""
+    paced = Pace(GIVEN)
+    sizes = []
+    for _ in range(6):
+        sizes.append(paced.bounds().size // MIB)
+        paced.landed(paced.bounds().size, 1.0)
+
+    assert sizes == [8, 16, 32, 64, 128, 128]
+    assert paced.bounds() == GIVEN
+
+
+def test_a_small_batch_says_nothing_of_a_large_one():
+    """What is merged at once because little waits."""
+    paced = Pace(GIVEN)
+    paced.landed(4_000, 0.1)
+    assert paced.bounds().size == 8 * MIB
+
+
+@pytest.mark.parametrize(
+    ("seconds", "size"), [(10.0, 4 * MIB), (50.0, 8 * MIB // 10), (1e6, 1 << 18)]
+)
+def test_a_long_merge_makes_the_next_one_shorter(seconds, size):
+    """By as much as it was too long, down to what is worth a merge."""
+    paced = Pace(GIVEN)
+    paced.landed(8 * MIB, seconds)
+    assert paced.bounds().size == size
+
+
+def test_a_batch_that_the_catalog_had_no_time_for_is_tried_smaller():
+    """As one that PostgreSQL cancels by its timeout."""
+    paced = Pace(GIVEN)
+    paced.gave_up()
+    assert paced.bounds().size == 4 * MIB
+
+
+def test_it_never_exceeds_a_small_setting():
+    """Not by its own smallest size either."""
+    paced = Pace(Bounds(10, 1_000))
+    paced.landed(1_000, 60.0)
+    assert paced.bounds().size == 1_000
+
+
+@pytest.fixture
+def landing(spark, catalog, tmp_path, at, monkeypatch):
+    """A spool of eight events, of which four are the first batch."""
+    events = [run_event("COMPLETE", at(1, number), run=f"r{number}") for number in range(8)]
+    place = Place(data_dir=tmp_path)
+    spool(place.spool, events, received_at=at(12))
+    size = landings.read(place.spool, 0, Bounds(1, MIB))["body"][0].as_py()
+    monkeypatch.setattr(pace, "_FIRST_BYTES", 4 * len(size))
+    monkeypatch.setattr(pace, "_LEAST_BYTES", len(size))
+    with closing(Landing(spark, catalog, place, bounds=GIVEN, clock=lambda: at(12))) as landing:
+        yield landing
+
+
+def test_after_a_long_merge_fewer_events_are_landed_at_once(landing, catalog, monkeypatch):
+    """All of them land."""
+    monkeypatch.setattr(pace, "_LONGEST_SECONDS", 1e-9)
+
+    landing.work_off()
+
+    assert rows(catalog, "SELECT events FROM batch ORDER BY last_seq") == [
+        (4,),
+        (1,),
+        (1,),
+        (1,),
+        (1,),
+    ]
+
+
+def test_after_a_wait_for_the_catalog_fewer_events_are_tried(landing, catalog, monkeypatch):
+    """A batch that is too large for a timeout is not tried without an end."""
+    with monkeypatch.context() as failing:
+        failing.setattr(batch, "staged_rows", Mock(side_effect=OSError(errno.EIO, "broken")))
+        with pytest.raises(WaitError):
+            landing.step()
+    landing.step()
+
+    assert rows(catalog, "SELECT events FROM batch") == [(2,)]
