@@ -9,6 +9,7 @@ import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
+from pathlib import Path
 from threading import Event
 from types import FrameType
 
@@ -18,6 +19,7 @@ from pyspark.sql import SparkSession
 from lineage.catalog.awaiting import await_catalog
 from lineage.catalog.revision import require_usable
 from lineage.clock import system_clock
+from lineage.disk import disk_problem
 from lineage.environment import InvalidSettingError
 from lineage.health import HEALTH
 from lineage.logs import log_to_stderr
@@ -30,6 +32,7 @@ log = structlog.get_logger(__name__)
 
 # The JVM's first start took four minutes at a load of 60 on two cores. Beyond this it hangs.
 _OPEN_SECONDS = 900.0
+_LOOK_SECONDS = 0.5
 
 
 def main() -> int:
@@ -72,7 +75,8 @@ def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped:
     engine = open_catalog(place.catalog)
     try:
         migrate(engine)
-        Pipeline(engine, place, chosen, system_clock).run(_opened(opening), stopped)
+        spark = _opened(opening, place.data_dir)
+        Pipeline(engine, place, chosen, system_clock).run(spark, stopped)
     except PolicyError as error:
         log.error("policy_refused", error=str(error))  # noqa: TRY400 - the message says all
         return 2
@@ -89,10 +93,18 @@ def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped:
     return 0
 
 
-def _opened(opening: Future[SparkSession]) -> SparkSession:
-    """Wait for Spark, and report that as life for as long as a slow start may take."""
+def _opened(opening: Future[SparkSession], data_dir: Path) -> SparkSession:
+    """Wait for Spark, and report that as life for as long as a slow start may take.
+
+    Ends the process where the disk is full meanwhile: Java could not write the file that tells
+    Python its port, which Python waits for without end.
+    """
     deadline = time.monotonic() + _OPEN_SECONDS
-    while not wait([opening], timeout=1.0).done:
+    while not wait([opening], timeout=_LOOK_SECONDS).done:
+        if problem := disk_problem(data_dir):
+            HEALTH.fail("spark", problem)
+            log.error("spark_not_started", error=problem)
+            os._exit(1)  # the thread that waits would outlive any other end
         if time.monotonic() < deadline:
             HEALTH.beat()
     return opening.result()

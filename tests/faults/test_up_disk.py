@@ -4,6 +4,7 @@ import os
 import signal
 import sqlite3
 from contextlib import closing, suppress
+from pathlib import Path
 
 import httpx
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from tests.collector.bodies import body, new_body, run_event
 from tests.e2e.running import accepting
 from tests.faults.disks import small_disk
-from tests.service.waiting import until
+from tests.service.waiting import lives, until
 
 pytestmark = pytest.mark.faults
 
@@ -112,6 +113,21 @@ def test_the_pipeline_waits_for_a_disk_that_is_nearly_full(disk, tmp_path):
         until(lambda: up.role("pipeline"))
 
 
+def test_a_disk_that_fills_while_spark_starts_is_waited_for(disk, tmp_path):
+    """Java and Python would wait for one another without end, with room or without."""
+    with accepting(disk.path, log=tmp_path / "up.log") as up:
+        until(lambda: _is_taken(up))
+        starting = until(lambda: up.role("pipeline"))
+        until(lambda: _has_child(starting))  # Java
+        disk.fill()
+        until(lambda: not lives(starting))
+
+        disk.free()
+        until(lambda: _is_taken(up))
+        last = _last_seq(up)
+        until(lambda: landed(up) >= last, pause=0.5, told=lambda: up.text("status"))
+
+
 def test_up_does_not_need_its_terminal(tmp_path):
     """Its output goes to a pipe that nobody reads any more."""
     read, write = os.pipe()
@@ -123,6 +139,11 @@ def test_up_does_not_need_its_terminal(tmp_path):
 
         until(lambda: up.role("service") not in {before, None})
         assert up.process.poll() is None
+
+
+def _has_child(pid):
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return any(task.read_text(encoding="ascii").strip() for task in tasks)
 
 
 def _states(up):
