@@ -70,6 +70,7 @@ def _policy_not_in_force(owner: str) -> Alert:
         description=(
             "The {{ $labels.role }} started with an invalid policy file and has had no policy for"
             f" 2m, since {since('PolicyNotInForce')}. Until the file is"
-            " valid, no incident opens, nobody is notified, and the API answers nobody."
+            " valid, the API answers nobody. Incidents and notifications go by the last valid"
+            " policy; without one, to the fallback channel."
         ),
     )

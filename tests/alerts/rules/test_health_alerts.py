@@ -193,8 +193,9 @@ CASES = [
             {**SERVICE, "root": "policy", "severity": "page", "role": "service"},
             "The service has no valid policy",
             "The service started with an invalid policy file and has had no policy for 2m, since"
-            " 1970-01-01 01:01:00 +0000 UTC. Until the file is valid, no incident opens, nobody is"
-            " notified, and the API answers nobody.",
+            " 1970-01-01 01:01:00 +0000 UTC. Until the file is valid, the API answers nobody."
+            " Incidents and notifications go by the last valid policy; without one, to the"
+            " fallback channel.",
         ),
     ),
     (
