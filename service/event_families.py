@@ -12,11 +12,7 @@ from prometheus_client.core import (
 
 from lineage.catalog.reader import Reader
 from service import metric_rows
-
-_SET_ASIDE = """
-    SELECT count(*) FROM event_set_aside
-    WHERE spool_seq NOT IN (SELECT spool_seq FROM event_requeue)
-"""
+from service.answers.set_aside import count_set_aside
 
 
 def lag_families(reader: Reader) -> Iterator[Metric]:
@@ -46,8 +42,7 @@ def lag_families(reader: Reader) -> Iterator[Metric]:
 def set_aside_family(reader: Reader) -> GaugeMetricFamily:
     """Return how many events are set aside and were not posted again."""
     text = "Events that failed alone, and were not posted again."
-    [[count]] = reader.rows(_SET_ASIDE)
-    return GaugeMetricFamily("lineage_events_set_aside", text, count)
+    return GaugeMetricFamily("lineage_events_set_aside", text, count_set_aside(reader))
 
 
 def error_families(reader: Reader) -> Iterator[Metric]:

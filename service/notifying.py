@@ -1,6 +1,5 @@
 """Incidents and messages: the works of the service that find faults and tell people of them."""
 
-import structlog
 from sqlalchemy import Engine
 
 from alerts.delivery.renewed import requeue_renewed
@@ -13,12 +12,10 @@ from alerts.watch.watch import Watch
 from lineage.clock import Clock, system_clock, to_micros
 from service.bookkeeping import Work
 from service.diagnosis.diagnose import Diagnostician
-from service.errors import RefusedInputError
+from service.notifier_policy import NotifierPolicy
 from service.policies import PolicyInForce
 from service.role_troubles import RoleTroubles
 from service.settings import Settings
-
-_log = structlog.get_logger(__name__)
 
 
 def works(
@@ -29,12 +26,12 @@ def works(
     policy: PolicyInForce | None = None,
 ) -> list[Work]:
     """Return what is done each second, in this order: nothing here waits for anything slow."""
-    policy = policy or PolicyInForce(settings.policy)
-    once = _OncePolicyIsRight(policy)
-    given = (clock, policy.current, routing)
+    by_policy = NotifierPolicy(policy or PolicyInForce(settings.policy))
+    given = (clock, by_policy.current, routing)
     return [
-        once.then(Watch(*given, RoleTroubles(settings, clock))),
-        once.then(Desk(*given)),
+        by_policy,
+        Watch(*given, RoleTroubles(settings, clock)),
+        Desk(*given),
         Sending(delivery, clock),
     ]
 
@@ -58,30 +55,3 @@ class Sending:
             self._sender = Sender(engine, ways, self._settings, clock=self._clock)
         requeue_renewed(engine, self._settings, to_micros(self._clock()))
         self._sender.begin()
-
-
-class _OncePolicyIsRight:
-    """Has work done once there is a policy: a default one would tell nobody."""
-
-    def __init__(self, policy: PolicyInForce) -> None:
-        self._policy = policy
-        self._refused = ""
-
-    def then(self, work: Work) -> Work:
-        """The work, left out while nobody knows whom to tell."""
-
-        def run(engine: Engine) -> None:
-            try:
-                self._policy.current()
-            except RefusedInputError as error:
-                self._say(str(error))
-                return
-            work(engine)
-
-        run.__qualname__ = type(work).__qualname__  # as logs name it
-        return run
-
-    def _say(self, refused: str) -> None:
-        if refused != self._refused:
-            _log.error("notifier_without_policy", error=refused)
-            self._refused = refused

@@ -130,9 +130,10 @@ def estate(datasets: Rows, edges: Edges, failed_run_ids: Mapping[int, str] | Non
 def _with_strangers(datasets: Rows, in_edges: Keys) -> Rows:
     ordered = datasets[np.argsort(datasets["key"])]
     keys = np.ascontiguousarray(ordered["key"])
-    if not np.all(np.diff(keys) > 0):
-        twice = keys[1:][np.diff(keys) == 0][0]
-        raise ValueError(f"datasets: key {twice} comes twice; give each once")
+    # Not by their difference: between two keys it may exceed 64 bits.
+    repeated = keys[1:][keys[1:] == keys[:-1]]
+    if len(repeated):
+        raise ValueError(f"datasets: key {repeated[0]} comes twice; give each once")
     fresh = np.unique(in_edges[~are_among(keys, in_edges)])
     if not len(fresh):
         return ordered

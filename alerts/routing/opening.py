@@ -29,6 +29,8 @@ def _waits_until(sheet: Sheet, scene: Scene) -> int:
     until = own.waits_until
     if until is None and settings.mode == "alertmanager":
         until = sheet.at + settings.release_seconds * MICROS
+    if own.addressee and scene.address(own.owner, own.draft.severity).channels:
+        until = sheet.at  # nobody could be notified before: the policy is another one
     if (until or 0) <= sheet.at and scene.is_muted(own):
         return sheet.at + AGAIN_SECONDS * MICROS
     return until or sheet.at

@@ -16,8 +16,9 @@ from alerts.routing.opening import joined_notes
 from alerts.routing.scene import Scene
 from alerts.routing.sheet import Letter, Sheet
 from alerts.routing.telling import Place, Telling
-from alerts.rules.health import OUTAGE, WATCHDOG
+from alerts.rules.health import WATCHDOG
 from alerts.rules.incidents import NAMES, OUTAGE_ROOTS
+from alerts.rules.roots import OUTAGE
 from alerts.rules.strict import UNAUTHORIZED
 from alerts.rules.windows import ESCALATION, PAGE
 from lineage.clock import from_micros

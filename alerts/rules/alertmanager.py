@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from alerts.rules.health import OUTSIDE, WATCHDOG
+from alerts.rules.health import WATCHDOG
 from alerts.rules.inhibition import DATASET_ALERTS, inhibitions
 from alerts.rules.matchers import equal
 from alerts.rules.model import as_yaml
@@ -16,6 +16,7 @@ from alerts.rules.receivers import (
     receiver,
     receivers,
 )
+from alerts.rules.roots import OUTSIDE
 from alerts.rules.rulefile import People
 from alerts.rules.windows import ESCALATION, PAGE, TICKET
 from lineage.policy.model import Policy

@@ -2,9 +2,11 @@
 
 from typing import Any, Final
 
-from alerts.rules.health import OUTAGE, OUTSIDE, SCRAPE_DOWN
+from alerts.rules.health import SCRAPE_DOWN
 from alerts.rules.incidents import NAMES, OUTAGE_ROOTS, OWN_ROOTS
 from alerts.rules.matchers import equal, none_of, one_of, unequal
+from alerts.rules.roles import INGESTING, ROLE_FAILING
+from alerts.rules.roots import OUTAGE, OUTSIDE
 from alerts.rules.strict import UNAUTHORIZED
 from alerts.rules.windows import PAGE, TICKET
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
@@ -33,6 +35,14 @@ def inhibitions() -> list[dict[str, Any]]:
         *outages,
         # The incident has its owner and its list; what the service cannot tell itself stays.
         _rule([_INCIDENT, one_of("root_kind", OUTAGE_ROOTS)], [roots, equal("reach", "")]),
+        # What pages already is a failure of one of these, seen from its effect.
+        _rule([roots], [_named(ROLE_FAILING), one_of("role", INGESTING)]),
+        *(
+            _rule(
+                [_INCIDENT, equal("root_kind", role)], [_named(ROLE_FAILING), equal("role", role)]
+            )
+            for role in OWN_ROOTS
+        ),
         _rule([_INCIDENT, equal("root_kind", UNAUTHORIZED_ACCESS.name)], [_named(UNAUTHORIZED)]),
         _rule(
             [_named(SCRAPE_DOWN), equal("reach", OUTSIDE["reach"])], [one_of("alertname", _BLIND)]

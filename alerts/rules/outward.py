@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from alerts.rules.health import OUTSIDE, of_root
 from alerts.rules.model import Alert, since
 from alerts.rules.promql import asked
+from alerts.rules.roots import OUTSIDE, of_root
 from alerts.rules.windows import PAGE, TICKET
 
 _WAITING: Final = asked("max(lineage_notifications_undelivered)", "humanize", "unknown many")

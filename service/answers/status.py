@@ -18,6 +18,7 @@ from service.answers.dataset import duration
 from service.answers.datasets import counts_by_state
 from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
 from service.answers.run_shapes import Instant
+from service.answers.set_aside import count_set_aside
 from service.asking import unreachable
 from service.data_folder import open_to_others
 from service.occupancy import is_held
@@ -91,6 +92,7 @@ class Status(msgspec.Struct, frozen=True):
     partial: bool
     partial_reason: str | None
     warnings: list[str] = []  # of the machine: a full disk, a data folder that others may read
+    set_aside_events: int | None = None  # failed alone, and not posted again
 
 
 class _Catalog(msgspec.Struct, frozen=True):
@@ -98,6 +100,7 @@ class _Catalog(msgspec.Struct, frozen=True):
     cursor: int
     last_batch: int | None
     errors: int
+    set_aside: int
     datasets: dict[str, int] | None
     policies: dict[str, RolePolicy]
 
@@ -135,6 +138,7 @@ def status(
         partial=bool(missing),
         partial_reason=f"there is no {' and no '.join(missing)} yet" if missing else None,
         warnings=warnings_of(settings.data_dir),
+        set_aside_events=catalog.set_aside if catalog else None,
     )
 
 
@@ -190,6 +194,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
                 cursor=cursors[0][0] if cursors else 0,
                 last_batch=reader.rows("SELECT MAX(landed_at) FROM batch")[0][0],
                 errors=reader.rows("SELECT COUNT(*) FROM pipeline_error")[0][0],
+                set_aside=count_set_aside(reader),
                 datasets=counts_by_state(reader, evaluated) if count_datasets else None,
                 policies=policies_noted(reader),
             )

@@ -80,11 +80,18 @@ def _lines(answer: Status) -> list[str]:
         f"pipeline: {waiting} events wait, last batch {local(answer.last_batch_at)},"
         f" {errors} events failed"
     )
+    if answer.set_aside_events:
+        lines.append(_set_aside(answer.set_aside_events))
     lines.append(_evaluation(answer))
     lines += [_rejected(policy) for policy in answer.policies if policy.error]
     if answer.datasets:
         lines.append("datasets: " + ", ".join(f"{n:,} {s}" for s, n in answer.datasets.items()))
     return lines + ([answer.partial_reason + "."] if answer.partial_reason else [])
+
+
+def _set_aside(number: int) -> str:
+    events = f"{number:,} event{'' if number == 1 else 's'}"
+    return f"pipeline: {events} set aside: `lineward set-aside` lists them"
 
 
 def _rejected(policy: RolePolicy) -> str:

@@ -5,7 +5,15 @@ from urllib.parse import quote
 
 from alerts.routing.links import dataset_at, incident_at, query
 
-__all__ = ["dataset_at", "datasets_at", "diff_at", "incident_at", "incidents_at", "run_at"]
+__all__ = [
+    "dataset_at",
+    "datasets_at",
+    "diff_at",
+    "incident_at",
+    "incidents_at",
+    "run_at",
+    "set_aside_at",
+]
 
 
 def datasets_at(**filters: str | int | None) -> str:
@@ -16,6 +24,11 @@ def datasets_at(**filters: str | int | None) -> str:
 def incidents_at(*, is_over_too: bool, cursor: str | None = None) -> str:
     """The list of incidents, or the part of it behind a cursor."""
     return _asked("/incidents", {"all": "true" if is_over_too else None, "cursor": cursor})
+
+
+def set_aside_at(*, with_requeued: bool = False, cursor: str | None = None) -> str:
+    """Return the address of the list of set-aside events, or of the part behind a cursor."""
+    return _asked("/set-aside-events", {"all": "true" if with_requeued else None, "cursor": cursor})
 
 
 def run_at(run_id: str) -> str:

@@ -16,6 +16,7 @@ from service.answers.shapes import SliAnswer, SliRow
 from service.answers.slis import Objectives, is_met, slis
 from service.answers.status import Status, trouble_of
 from service.asking import Question
+from service.explorer.addresses import set_aside_at
 
 _MOST_INCIDENTS = 6
 _OPEN = ("open", "acknowledged")
@@ -65,6 +66,7 @@ class Overview(msgspec.Struct, frozen=True):
     by_tier: list[Line]
     overall: list[Line]
     status: Status
+    links: dict[str, str]  # address by reason of the verdict, where a page has more of it
 
 
 def overview(asked: Question, objectives: Objectives, status: Status) -> Overview:
@@ -78,8 +80,10 @@ def overview(asked: Question, objectives: Objectives, status: Status) -> Overvie
     rows = [replace(row, total=None) for row in answer.slis] if answer.stale else answer.slis
     doubt = stale_warning(asked.evaluated) if asked.evaluated.stale else None
     shown = replace(listed, incidents=is_open[:_MOST_INCIDENTS], total=len(is_open))
+    set_aside = _set_aside(status)
+    doubts = [doubt, *_pipeline(status, asked.now), *set_aside]
     return Overview(
-        verdict=verdict(is_open, answer, counts, [doubt, *_pipeline(status, asked.now)]),
+        verdict=verdict(is_open, answer, counts, doubts),
         incidents=shown,
         suppressed=sum(row.state == "suppressed" for row in listed.incidents),
         datasets=counts,
@@ -87,6 +91,7 @@ def overview(asked: Question, objectives: Objectives, status: Status) -> Overvie
         by_tier=_lines((row for row in rows if row.tier != ALL_TIERS), columns, left),
         overall=_lines((row for row in rows if row.tier == ALL_TIERS), (ALL_TIERS,), left),
         status=status,
+        links=dict.fromkeys(set_aside, set_aside_at()),
     )
 
 
@@ -139,6 +144,10 @@ def _pipeline(status: Status, now: datetime) -> list[str]:
     beat = ["the collector does not beat: events may be lost"] if silent else []
     failing = [line for role in status.roles if (line := trouble_of(role, now))]
     return [*status.warnings, *failing, *beat, *_policies(status)]
+
+
+def _set_aside(status: Status) -> list[str]:
+    return _counted(status.set_aside_events or 0, "event is set aside", "events are set aside")
 
 
 def _policies(status: Status) -> list[str]:

@@ -4,18 +4,28 @@ Its body is in the lake, as that of any event; what it says reaches no other tab
 """
 
 from pathlib import Path
+from typing import Final
 
+import msgspec
 import pyarrow as pa
 from sqlalchemy import Connection, Engine
 
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
 from lineage.clock import Clock, to_micros
+from lineage.keys import NAME_BYTES, shorten
 from lineage.origins import OF_HISTORY
+from lineage.redaction import redact
 from slis.stream import lake
 from slis.stream.merge import SpoolRange, advance, is_landed, record_batch
 
 SET_ASIDE = "set_aside"
+_NAMES: Final = {
+    "producer": ("producer",),
+    "job_namespace": ("job", "namespace"),
+    "job_name": ("job", "name"),
+    "run_id": ("run", "runId"),
+}
 
 
 def set_aside(  # noqa: PLR0913, PLR0917 - what one event needs
@@ -43,12 +53,36 @@ def set_aside(  # noqa: PLR0913, PLR0917 - what one event needs
             _record(connection, spool_range, event, error, to_micros(clock()))
 
 
+def names_in(body: bytes) -> dict[str, str | None]:
+    """Return the producer, job and run of an event, as far as its body has them."""
+    try:
+        event = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        event = None
+    return {column: _name_at(event, path) for column, path in _NAMES.items()}
+
+
+def _name_at(value: object, path: tuple[str, ...]) -> str | None:
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(value, str):
+        return None
+    return shorten(_storable(value), NAME_BYTES) or None
+
+
+def _storable(text: str) -> str:
+    """Return the text without secrets, and without what PostgreSQL does not store."""
+    # A NUL or half a surrogate pair may be what the event failed by.
+    return redact(text.replace("\0", "").encode(errors="replace").decode())
+
+
 def _record(
     connection: Connection, spool_range: SpoolRange, event: dict[str, object], error: str, at: int
 ) -> None:
     body = bytes(event["body"])  # type: ignore[call-overload]
     is_history = event["origin"] in OF_HISTORY
-    row = {name: event[name] for name in ("received_at", "origin", "kind")}
+    error = _storable(error)
+    row = {name: event[name] for name in ("received_at", "origin", "kind")} | names_in(body)
     connection.execute(
         tables.event_set_aside.insert(),
         {**row, "spool_seq": event["seq"], "bytes": len(body), "error": error, "failed_at": at},

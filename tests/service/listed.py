@@ -67,6 +67,30 @@ def audit_row(number: int, who: str = "ann") -> dict[str, Any]:
     return {"at": shop.at(number), "answer": "done", **told}
 
 
+def add_set_aside(engine: Engine, numbers: Iterable[int]) -> None:
+    """Insert one for each number."""
+    rows = [set_aside_row(number) for number in numbers]
+    with writing(engine) as connection:
+        connection.execute(insert(tables.event_set_aside), rows)
+
+
+def set_aside_row(number: int, **given: str | int | None) -> dict[str, Any]:
+    """Return a row of `event_set_aside`."""
+    return {
+        "spool_seq": number,
+        "received_at": shop.at(0),
+        "origin": "http",
+        "kind": "run",
+        "bytes": 1_234,
+        "error": "ValueError: odd",
+        "failed_at": shop.at(1),
+        "producer": "https://example.com/spark",
+        "job_namespace": "jobs",
+        "job_name": f"etl.{number}",
+        "run_id": shop.RUN_ID,
+    } | given
+
+
 _MEMBER = {"kind": "late", "steps": 0, "relays": "[]", "job_key": 0} | dict.fromkeys(
     ("onset", "joined_at"), 0
 )
@@ -114,4 +138,5 @@ LISTS = (
         "run-{}".format,
     ),
     Listed("/api/v1/audit", "rows", lambda row: row["id"], add_audit, str),
+    Listed("/api/v1/set-aside-events", "events", lambda row: row["spool_seq"], add_set_aside, str),
 )

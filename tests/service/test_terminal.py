@@ -46,6 +46,7 @@ def test_a_table_cuts_nothing_on_a_narrow_screen():
         (("datasets", "--owner", "nobody at all"), "no dataset is like that\n"),
         (("impact", shop.MART), "0 datasets are made of it\n"),
         (("suppressions",), "no window is planned\n"),
+        (("set-aside",), "no event is set aside\n"),
         (("audit", "--who", "nobody at all"), "nobody wanted anything like that\n"),
         (("history", shop.REF), "writes: none is kept\n"),
     ],

@@ -59,5 +59,9 @@ event_set_aside = Table(
     Column("bytes", BigInteger, nullable=False),  # of its body
     Column("error", Text, nullable=False),  # by which it failed, alone
     instant("failed_at", nullable=False),
+    Column("producer", Text),  # these as far as the body has them
+    Column("job_namespace", Text),
+    Column("job_name", Text),
+    Column("run_id", Text),
     Index("event_set_aside_failed", "failed_at"),
 )

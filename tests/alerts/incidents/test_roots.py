@@ -4,9 +4,18 @@ import pytest
 from alerts.incidents import kinds, links
 from alerts.incidents.faults import Root, Shared
 from alerts.incidents.roots import clusters
-from tests.alerts.incidents.estates import HOUR, bad, found, job, key, late, made, told
+from tests.alerts.incidents.estates import HOUR, bad, found, job, key, late, made, row, told
 
 DIAMOND = ("A>B>D", "A>C>D", "D>E")
+
+
+def test_keys_at_both_ends_of_their_range_make_an_estate():
+    """Their difference exceeds 64 bits, as that of two of a few random keys often does."""
+    first, last = -(2**63), 2**63 - 2_000_000
+
+    assert list(made(rows=[row(last), row(first)]).keys) == [first, last]
+    with pytest.raises(ValueError, match=f"key {first} comes twice"):
+        made(rows=[row(first), row(last), row(first)])
 
 
 def test_one_job_and_all_that_waits_for_it_are_one_fault():

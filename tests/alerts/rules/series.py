@@ -25,6 +25,10 @@ HEALTH = {
     "lineage_marquez_forward_backlog_events": "3x{n}",
     "lineage_marquez_unforwarded_total": "0x{n}",
     'lineage_marquez_set_aside_total{reason="http_400"}': "7x{n}",
+    'lineage_role_working{role="collector"}': "1x{n}",
+    'lineage_role_working{role="marquez"}': "1x{n}",
+    'lineage_role_working{role="pipeline"}': "1x{n}",
+    'lineage_role_working{role="service"}': "1x{n}",
     'lineage_policy_rejected{role="service"}': "0x{n}",
     'lineage_policy_in_force{role="service"}': "1x{n}",
     "lineage_notifications_undelivered": "0x{n}",
@@ -34,13 +38,13 @@ HEALTH = {
 
 
 def healthy(minutes: int, **faults: str) -> dict[str, str]:
-    """All series; `faults` are values of metrics that differ, by their bare names."""
+    """All series; `faults` are values of metrics that differ, by bare names or with labels."""
     series = {name: values.format(n=minutes) for name, values in HEALTH.items()}
     for one in budgets(DEFAULT):
         for counter in ("total", "good"):
             series[counted(counter, one.sli.name, one.tier)] = f"0+{_STEP}x{minutes}"
     for metric, values in faults.items():
-        name = next(name for name in series if name.split("{")[0] == metric)
+        name = next(name for name in series if metric in {name, name.split("{")[0]})
         series[name] = values
     return series
 

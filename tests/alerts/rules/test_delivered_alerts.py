@@ -20,6 +20,7 @@ LAG = {**PAGED_BURN, "alertname": "IngestionLagBurn", "sli": "ingestion_lag", "a
 DOWN = {**OUTAGE, "alertname": "LinewardScrapeDown", "reach": "outside"}
 STALE = {**OUTAGE, "alertname": "LineageEvaluationStale"}
 ABSENT = {**OUTAGE, "alertname": "LineageEvaluationAbsent"}
+ROLE = {**OUTAGE, "alertname": "LineageRoleFailing", "root": "role"}
 ACCESS = {"alertname": "UnauthorizedAccess", "area": "access", "sli": "unauthorized_access"}
 PAGED_ACCESS = {**ACCESS, "severity": "page", "owner": "platform"}
 
@@ -66,6 +67,8 @@ def configured(
         (incident("collector", "i-2"), STALE),
         (incident("unauthorized_access", "i-2"), PAGED_ACCESS),
         (DOWN, ABSENT),
+        (STALE, ROLE | {"role": "pipeline"}),
+        (incident("service", "i-2"), ROLE | {"role": "service"}),
         (PAGED_BURN, TICKET_BURN | {"alertname": "ErrorBudgetExhausted"}),
     ],
     ids=lambda labels: "-".join(labels.get(one, "") for one in ("alertname", "root_kind")),
@@ -107,6 +110,9 @@ def test_without_inhibitions_all_would_be_told(tmp_path: Path):
         (STALE, incident("unauthorized_access")),
         (incident("marquez", "i-2"), incident("job_failed")),
         (incident("job_failed", "i-2"), incident("job_failed")),
+        (ROLE | {"role": "pipeline"}, PAGED_BURN),
+        (incident("pipeline", "i-2"), ROLE | {"role": "service"}),
+        (STALE, ROLE | {"role": "service"}),
         (incident("pipeline"), DOWN),
         (PAGED_BURN, TICKET_BURN | {"tier": "important"}),
         (PAGED_ACCESS, STALE),

@@ -11,6 +11,24 @@ FEW = only(budget("freshness", "critical"), budget("unauthorized_access", "all")
 SERVICE = {"area": "service", "owner": "platform"}
 OUTAGE = {**SERVICE, "root": "ingestion", "severity": "page"}
 MARQUEZ = {**SERVICE, "root": "marquez", "severity": "ticket"}
+
+
+def _failing(role: str, severity: str, **labels: str) -> tuple[dict[str, str], int, Told]:
+    """Return the case of a role that fails from minute 61 on."""
+    return (
+        {f'lineage_role_working{{role="{role}"}}': "1x60 0x40"},
+        66,
+        Told(
+            "LineageRoleFailing",
+            {**SERVICE, "root": "role", "severity": severity, "role": role, **labels},
+            f"The role {role} of Lineward fails",
+            f"The role {role} has failed for 5m, since 1970-01-01 01:01:00 +0000 UTC: it does not"
+            " run, or it reports a failure. `lineward status` shows the error, the number of"
+            " attempts and the log file.",
+        ),
+    )
+
+
 # What differs from a healthy service, the minute in which it is told, and what is told.
 CASES = [
     (
@@ -151,6 +169,10 @@ CASES = [
             " read (readable: 1).",
         ),
     ),
+    _failing("service", "page", reach="outside"),
+    _failing("collector", "page"),
+    _failing("pipeline", "page"),
+    _failing("marquez", "ticket"),
     (
         {"lineage_policy_rejected": "0x60 1x30"},
         63,
@@ -171,8 +193,9 @@ CASES = [
             {**SERVICE, "root": "policy", "severity": "page", "role": "service"},
             "The service has no valid policy",
             "The service started with an invalid policy file and has had no policy for 2m, since"
-            " 1970-01-01 01:01:00 +0000 UTC. Until the file is valid, no incident opens, nobody is"
-            " notified, and the API answers nobody.",
+            " 1970-01-01 01:01:00 +0000 UTC. Until the file is valid, the API answers nobody."
+            " Incidents and notifications go by the last valid policy; without one, to the"
+            " fallback channel.",
         ),
     ),
     (

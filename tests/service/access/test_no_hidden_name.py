@@ -14,6 +14,7 @@ from lineage.catalog.engine import writing
 from lineage.keys import key
 from tests.service import shop
 from tests.service.access.estate import Estate
+from tests.service.listed import set_aside_row
 
 VAULT = "s3://vault"
 RUN = "0195f1c2-7f8e-7000-8000-00000000beef"
@@ -32,6 +33,7 @@ _ASKED: dict[str, list[str]] = {
     "/incidents/{incident_id:str}": [f"/incidents/{one}" for one in _INCIDENTS],
     "/runs/{run_id:str}": [f"/runs/{one}" for one in (RUN, shop.RUN_ID)],
     "/runs/{first:str}/diff/{second:str}": [f"/runs/{RUN}/diff/{shop.RUN_ID}"],
+    "/set-aside-events": ["", "?all=true"],
     "/login": [""],
     "/api/v1/datasets": ["", "?contains=zeb", "?owner=zebra-team", "?limit=1", "?state=bad"],
     "/api/v1/dataset": [f"?{one}" for one in (_CORE, _RAW, *_GUESSED)],
@@ -55,6 +57,7 @@ _ASKED: dict[str, list[str]] = {
     "/api/v1/status": [""],
     "/api/v1/suppressions": ["", "?ended=true"],
     "/api/v1/audit": [""],
+    "/api/v1/set-aside-events": ["", "?all=true"],
     "/api/v1/actions": [""],
     "/livez": [""],
     "/readyz": [""],
@@ -99,6 +102,7 @@ def _fill(estate: Estate) -> None:
         add(tables.edge, *({**one, "job_key": 77, **job, **seen} for one in ends))
         add(tables.run, of_run)
         add(tables.run_io, *(shop.io_row(*one) for one in ios))
+        add(tables.event_set_aside, _SET_ASIDE)
         add(tables.incident, *(_incident(*one) for one in _ROOTS))
         for number, members in {
             "inc-hidden-root": [(vault, 0, None), (core, 1, vault)],
@@ -111,6 +115,7 @@ def _fill(estate: Estate) -> None:
             add(tables.incident_impact, *(impact | {"dataset_key": one} for one in (vault, mart)))
 
 
+_SET_ASIDE = set_aside_row(7, error="no column zebra in the vault", job_name="zebra_job")
 _ROOTS = [
     ("inc-hidden-root", "dataset", VAULT, "zebra/salaries"),
     ("inc-hidden-job", "job", "jobs", "zebra_job"),

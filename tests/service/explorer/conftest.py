@@ -53,6 +53,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     engine = open_catalog(catalog_url(folder))
     migrate(engine)
     estate.fill(engine)
+    estate.set_events_aside(engine)
     engine.dispose()
     with serving(folder) as port:
         yield f"http://127.0.0.1:{port}"

@@ -15,6 +15,7 @@ from slis.dataset_policies import rank_tiers
 from slis.dataset_states import mark_worst
 from tests.lineage.policies import policy_row
 from tests.service import shop
+from tests.service.listed import set_aside_row
 
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 MARKUP = "<img src=x onerror=alert(1)>"
@@ -37,6 +38,20 @@ def fill(engine: Engine, *, now: datetime = NOW) -> None:
         connection.execute(update(tables.run_io).where(mine).values(partition=MARKUP))
         mark_worst(connection)
         rank_tiers(connection)
+
+
+def set_events_aside(engine: Engine) -> None:
+    """Set two events aside, of which one was requeued; releases before have no table for them."""
+    error = f"PythonException: {MARKUP} " + "x" * 200
+    names = {"job_name": HOSTILE[3], "producer": RIGHT_TO_LEFT}
+    rows = [
+        set_aside_row(7_000_001, error=error, **names),
+        set_aside_row(7_000_002, error="Spark ended with exit code 52", bytes=1_048_000),
+    ]
+    requeued = {"spool_seq": 7_000_001, "requested_at": to_micros(NOW)}
+    with writing(engine) as connection:
+        connection.execute(insert(tables.event_set_aside), rows)
+        connection.execute(insert(tables.event_requeue), requeued)
 
 
 def _rows(now: int) -> dict[str, _Rows]:

@@ -40,6 +40,7 @@ PAGES = {
     "incident": f"/incidents/{estate.INCIDENT}",
     "run": f"/runs/{shop.RUN_ID}",
     "diff": f"/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}",
+    "set-aside": "/set-aside-events?all=true",
     "login": "/login",
     "unknown": _dataset(estate.MARKUP + "!"),
 }

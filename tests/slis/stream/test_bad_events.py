@@ -103,6 +103,34 @@ def test_the_events_that_fail_are_set_aside_and_the_others_land(
     assert rows(catalog, errors) == [(n, "set_aside") for n in bad]
 
 
+def test_a_set_aside_event_is_stored_with_what_its_body_says(landing, catalog, odd):
+    """So that people find its sender without the lake."""
+    odd.runs.add("r03")
+
+    _work_off(landing)
+
+    names = "SELECT producer, job_namespace, job_name, run_id FROM event_set_aside"
+    assert rows(catalog, names) == [("https://example.test/producer", "j", "app", "r03")]
+
+
+@pytest.mark.parametrize(
+    ("body", "producer", "run_id"),
+    [
+        (b'{"producer": "p", "run": {"runId": "r"}, "job": null}', "p", "r"),
+        (b'{"producer": 7, "run": "r"}', None, None),
+        (b'{"producer": "https://me:secret@host/"}', "https://[redacted]@host/", None),
+        (b'{"producer": "a\\u0000\\ud800b"}', None, None),
+        (b"[" * 100_000, None, None),
+        (b"\xff", None, None),
+    ],
+)
+def test_names_are_read_from_any_body(body, producer, run_id):
+    """The body is of an event that failed: nothing of it is taken for granted."""
+    found = set_asides.names_in(body)
+
+    assert (found["producer"], found["run_id"]) == (producer, run_id)
+
+
 def test_where_every_event_fails_none_is_set_aside(landing, catalog, odd):
     """A control event fails as well: it is our own fault, or the machine's, and is waited for."""
     odd.__class__ = Always

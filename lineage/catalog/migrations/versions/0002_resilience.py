@@ -77,6 +77,10 @@ def upgrade() -> None:
         sa.Column("bytes", sa.BigInteger(), nullable=False),
         sa.Column("error", sa.Text(), nullable=False),
         sa.Column("failed_at", sa.BigInteger(), nullable=False),
+        sa.Column("producer", sa.Text(), nullable=True),
+        sa.Column("job_namespace", sa.Text(), nullable=True),
+        sa.Column("job_name", sa.Text(), nullable=True),
+        sa.Column("run_id", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("spool_seq"),
     )
     op.create_index("event_set_aside_failed", "event_set_aside", ["failed_at"])
