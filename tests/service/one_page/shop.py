@@ -51,8 +51,9 @@ class Given(msgspec.Struct, frozen=True):
 
     def works(self, clock: Clock) -> list[Work]:
         """As the service has them done each second."""
-        watch, *others = notifying.works(self.settings, self.routing, self.delivery, clock)
-        return [watch, *notifying.diagnosis(self.settings), *others]
+        given = notifying.works(self.settings, self.routing, self.delivery, clock)
+        policy, watch, *others = given
+        return [policy, watch, *notifying.diagnosis(self.settings), *others]
 
     def client(self, clock: Clock) -> TestClient:
         """Of the service's API."""
