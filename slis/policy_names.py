@@ -15,12 +15,18 @@ from lineage.policy import Policy, folding
 from slis.policy_folds import Pair, declare_folded, folded_datasets
 from slis.stream.activity import renew_last_write
 from slis.stream.canonical import POLICY, Name, settle
+from slis.stream.claims import DROP
 from slis.stream.parts import in_parts
 
 _KNOWN = "SELECT dataset_key FROM dataset WHERE dataset_key IN :keys"
 _FLAGGED = "SELECT dataset_key FROM dataset WHERE is_declared"
 _FLAG = "UPDATE dataset SET is_declared = :declared WHERE dataset_key = :key"
 _BACK = "UPDATE dataset SET retired_at = NULL WHERE dataset_key = :key AND is_declared"
+# Dropped before the policy declared it: expected from now on, until it is dropped again.
+_DROP_IS_PAST = (
+    f"DELETE FROM dataset_claim WHERE alias_key = :key AND rule = '{DROP}' AND NOT is_refused"  # noqa: S608 - a word of ours
+)
+_NOT_DROPPED = "UPDATE dataset_activity SET last_dropped_at = NULL WHERE dataset_key = :key"
 _CANONICAL = "SELECT canonical_key FROM dataset WHERE dataset_key = {key}"
 _ALIAS = tables.dataset_alias
 # Datasets that are moved by folds: in one transaction, for which the stream waits, and at once, so
@@ -105,6 +111,10 @@ def _flag(connection: Connection, turned: AbstractSet[int], declared: Mapping[in
     if rows:
         connection.execute(text(_FLAG), rows)
         connection.execute(text(_BACK), rows)
+    fresh = [{"key": row["key"]} for row in rows if row["declared"]]
+    if fresh:
+        connection.execute(text(_DROP_IS_PAST), fresh)
+        connection.execute(text(_NOT_DROPPED), fresh)
 
 
 def _put_in_force(

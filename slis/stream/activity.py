@@ -72,10 +72,17 @@ TOUCHED = (
     "SELECT dataset_key FROM t_touched WHERE direction = 'write' UNION SELECT dataset_key FROM "
     "t_new_write"
 )
-# A drop counts if every job namespace that is known to write the dataset says so; a declared
-# dataset stays. Where no event of a writer came, there is nobody to ask.
+# A drop counts if every job namespace that is known to write the dataset says so. Where no event of
+# a writer came, there is nobody to ask. A declared dataset is dropped by a job that wrote it alone.
 _HAS_NO_RIGHT = """
     EXISTS (SELECT 1 FROM dataset m WHERE m.canonical_key = d.canonical_key AND m.is_declared)
+        AND NOT EXISTS (SELECT 1 FROM dataset m
+            JOIN run_io io ON io.dataset_key = m.dataset_key AND io.direction = 'write'
+                AND io.lifecycle = 'DROP'
+            JOIN run r ON r.run_key = io.run_key
+            JOIN dataset_write w ON w.dataset_key = d.canonical_key
+                AND w.job_namespace = r.root_job_namespace AND w.job_name = r.root_job_name
+            WHERE m.canonical_key = d.canonical_key)
     OR EXISTS (SELECT 1 FROM dataset m JOIN dataset_producer p ON p.dataset_key = m.dataset_key
         WHERE m.canonical_key = d.canonical_key AND p.job_namespace NOT IN (
             SELECT s.job_namespace FROM dataset n JOIN dataset_claim s

@@ -14,7 +14,7 @@ from slis.stream import landing as landings
 from slis.stream import set_aside as set_asides
 from slis.stream.attempts import Attempts
 from slis.stream.landing import Landing, WaitError
-from slis.stream.merge import Landed, Rows
+from slis.stream.merge import Rows
 from slis.stream.source import Bounds
 
 EVENTS = 20
@@ -246,5 +246,5 @@ def test_batches_bounded_by_bytes_land_each_event_once(spark, catalog, tmp_path,
     with closing(Landing(spark, catalog, place, **given)) as landing:
         landing.work_off()
 
-    assert landed == [Landed(events=1)] * 5
+    assert [each.events for each in landed] == [1] * 5
     assert rows(catalog, "SELECT count(*) FROM event") == [(5,)]

@@ -26,8 +26,10 @@ def _renamed(namespace, name):
 _DROP = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
 
 
-def _event(at, by, namespace, name, facets=None, *, side="outputs"):  # noqa: PLR0913
-    event = run_event("COMPLETE", at, run=f"{by}-{at.isoformat()}", job="job")
+def _event(  # noqa: PLR0913
+    at, by, namespace, name, facets=None, *, side="outputs", job="job"
+):
+    event = run_event("COMPLETE", at, run=f"{by}-{at.isoformat()}", job=job)
     event["job"]["namespace"] = by
     event[side] = [{"namespace": namespace, "name": name, "facets": facets or {}}]
     return event
@@ -127,12 +129,22 @@ def test_a_metastore_name_that_nobody_writes_is_another_name_of_the_path(lander,
     assert rows(catalog, CANONICAL) == [("db.t", "t"), ("t", "t")]
 
 
-@pytest.mark.parametrize("by", ["evil", "shop"])
-def test_no_event_drops_a_declared_dataset(attacked, catalog, at, by):
-    attacked(_event(at(10), by, **_MINE, facets=_DROP), policy=_DECLARED)
+@pytest.mark.parametrize(("by", "job"), [("evil", "job"), ("shop", "other"), ("evil", "other")])
+def test_no_other_job_drops_a_declared_dataset(attacked, catalog, at, by, job):
+    """Not one of the writer's own namespace either: many jobs share one."""
+    attacked(_event(at(10), by, **_MINE, facets=_DROP, job=job), policy=_DECLARED)
 
     assert rows(catalog, "SELECT name FROM dataset WHERE retired_at IS NOT NULL") == []
     assert rows(catalog, _REFUSED) == [("drop", by, "mart/revenue")]
+
+
+def test_the_job_that_writes_a_declared_dataset_drops_it(attacked, catalog, at):
+    """As a job does that is retired."""
+    attacked(_event(at(10), "shop", **_MINE, facets=_DROP), policy=_DECLARED)
+
+    retired = "SELECT name FROM dataset WHERE retired_at IS NOT NULL"
+    assert rows(catalog, retired) == [("mart/revenue",)]
+    assert rows(catalog, _REFUSED) == []
 
 
 @pytest.mark.parametrize(("by", "is_dropped"), [("evil", False), ("shop", True)])
