@@ -63,8 +63,10 @@ def main() -> int:
 
 def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped: Event) -> int:
     # These take two seconds to import, in which Spark's JVM starts.
+    from lineage.catalog.access_versions import StoredAccess  # noqa: PLC0415
     from lineage.catalog.engine import migrate, open_catalog  # noqa: PLC0415
     from lineage.catalog.trouble import CatalogError  # noqa: PLC0415
+    from lineage.policy.file import PolicyFile  # noqa: PLC0415
     from lineage.policy.reading import PolicyError  # noqa: PLC0415
     from slis.pipeline import Pipeline  # noqa: PLC0415
     from slis.stream.running import PipelineStoppedError  # noqa: PLC0415
@@ -72,7 +74,11 @@ def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped:
     engine = open_catalog(place.catalog)
     try:
         migrate(engine)
-        Pipeline(engine, place, chosen, system_clock).run(_opened(opening), stopped)
+        stored = StoredAccess(place.catalog)
+        stored.look()
+        policy = PolicyFile(place.policy, access_before=stored)
+        pipeline = Pipeline(engine, place, chosen, system_clock, policy=policy)
+        pipeline.run(_opened(opening), stopped)
     except PolicyError as error:
         log.error("policy_refused", error=str(error))  # noqa: TRY400 - the message says all
         return 2
