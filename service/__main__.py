@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 
 import msgspec
@@ -17,8 +18,10 @@ from alerts.delivery.settings import DeliverySettings
 from alerts.delivery.settings import read as read_delivery
 from alerts.routing import settings as routing_settings
 from alerts.routing.settings import RoutingSettings
+from lineage.catalog.access_versions import StoredAccess
 from lineage.catalog.policy_notes import PolicyNotes
 from lineage.catalog.reader import keep_connections
+from lineage.catalog.trouble import CatalogError
 from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
 from lineage.health import HEALTH
@@ -96,7 +99,11 @@ async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> 
     keep_connections(given.settings.catalog, _READERS)
     # Python works at one answer at a time: more threads cost memory, and wait for each other.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
-    tallies, guard = Tallies(), Guard(given.settings)
+    stored = StoredAccess(given.settings.catalog)
+    with suppress(CatalogError):  # read again by the periodic work; nobody may ask until then
+        stored.look()
+    policy = PolicyInForce(given.settings.policy, access_before=stored)
+    tallies, guard = Tallies(), Guard(given.settings, policy=policy)
     app = create_app(
         given.settings,
         tallies=tallies,
@@ -116,7 +123,7 @@ async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _stop, servers)
     _log.info("service_listening", host=given.settings.host, port=given.settings.service_port)
-    beside = _beside(given, tallies, guard)
+    beside = _beside(given, tallies, guard, stored)
     for thread in beside:
         thread.start()
     try:
@@ -140,10 +147,13 @@ def _registry(settings: Settings, policy: PolicyInForce) -> CollectorRegistry:
     return registry
 
 
-def _beside(given: Given, tallies: Tallies, guard: Guard) -> tuple[Bookkeeper, ...]:
+def _beside(
+    given: Given, tallies: Tallies, guard: Guard, stored: StoredAccess
+) -> tuple[Bookkeeper, ...]:
     """What is done beside answering, in the order of its start."""
     settings, policy = given.settings, guard.policy
     counting: list[Work] = [
+        stored.look,
         partial(write_down, tallies=tallies),
         guard.judge,
         PolicyNotes("service", policy.standing),

@@ -18,9 +18,9 @@ def objectives(settings: Settings) -> Objectives:
     """
     if settings.policy is None:
         return objectives_of(None)
-    from service.policies import policy_of  # noqa: PLC0415 - YAML only where a policy is
+    from service.policies import policy_for  # noqa: PLC0415 - YAML only where a policy is
 
-    return objectives_of(policy_of(settings.policy))
+    return objectives_of(policy_for(settings))
 
 
 def objectives_of(policy: "Policy | None") -> Objectives:

@@ -1,11 +1,15 @@
 """The policy that a process of the service goes by: one for all that it does."""
 
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
+from lineage.catalog.access_versions import was_access_in_force
+from lineage.catalog.trouble import CatalogError
 from lineage.policy import DEFAULT, Policy, PolicyError, PolicyFile, load
-from lineage.policy.file import SETTLE_SECONDS, Standing
+from lineage.policy.file import SETTLE_SECONDS, AccessBefore, Standing, reject_lost_access
 from service.errors import RefusedInputError
+from service.settings import Settings
 
 
 def policy_of(file: Path | None) -> Policy:
@@ -22,20 +26,54 @@ def policy_of(file: Path | None) -> Policy:
         raise RefusedInputError(str(error)) from error
 
 
+def policy_for(settings: Settings) -> Policy:
+    """Return what the file says now, for a command that works on this catalog.
+
+    A catalog that cannot be read is reported by the command itself.
+
+    Raises:
+        RefusedInputError: the file is wrong, or it lost the section `access` of the catalog.
+    """
+    policy = policy_of(settings.policy)
+    with suppress(CatalogError):
+        before = was_access_in_force(settings.catalog)
+        try:
+            reject_lost_access(policy, settings.policy, was_in_force=before)
+        except PolicyError as error:
+            raise RefusedInputError(str(error)) from error
+    return policy
+
+
 class PolicyInForce:
     """The newest valid policy, for several threads at once.
 
     A process has one, so that its API, pages, metrics, incidents and actions agree.
     """
 
-    def __init__(self, file: Path | None, *, settle_seconds: float = SETTLE_SECONDS) -> None:
+    def __init__(
+        self,
+        file: Path | None,
+        *,
+        settle_seconds: float = SETTLE_SECONDS,
+        access_before: AccessBefore = lambda: False,
+    ) -> None:
         self.path = file
         self._settle_seconds = settle_seconds
+        self._access_before = access_before
 
     @cached_property
     def _file(self) -> PolicyFile:
         # At its first use: it is wanted by name before the file is there.
-        return PolicyFile(self.path, may_start_wrong=True, settle_seconds=self._settle_seconds)
+        return PolicyFile(
+            self.path,
+            may_start_wrong=True,
+            settle_seconds=self._settle_seconds,
+            access_before=self._access_before,
+        )
+
+    def can_be_open(self) -> bool:
+        """Whether it is known that a policy without the section `access` lost none."""
+        return self._access_before() is not None
 
     def current(self) -> Policy:
         """Return the policy in force.

@@ -66,8 +66,10 @@ def main() -> int:
 
 def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped: Event) -> int:
     # These take two seconds to import, in which Spark's JVM starts.
+    from lineage.catalog.access_versions import StoredAccess  # noqa: PLC0415
     from lineage.catalog.engine import migrate, open_catalog  # noqa: PLC0415
     from lineage.catalog.trouble import CatalogError  # noqa: PLC0415
+    from lineage.policy.file import PolicyFile  # noqa: PLC0415
     from lineage.policy.reading import PolicyError  # noqa: PLC0415
     from slis.pipeline import Pipeline  # noqa: PLC0415
     from slis.stream.running import PipelineStoppedError  # noqa: PLC0415
@@ -75,8 +77,11 @@ def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped:
     engine = open_catalog(place.catalog)
     try:
         migrate(engine)
-        spark = _opened(opening, place.data_dir)
-        Pipeline(engine, place, chosen, system_clock).run(spark, stopped)
+        stored = StoredAccess(place.catalog)
+        stored.look()
+        policy = PolicyFile(place.policy, access_before=stored)
+        pipeline = Pipeline(engine, place, chosen, system_clock, policy=policy)
+        pipeline.run(_opened(opening, place.data_dir), stopped)
     except PolicyError as error:
         log.error("policy_refused", error=str(error))  # noqa: TRY400 - the message says all
         return 2

@@ -14,8 +14,11 @@ from lineage.policy.reading import PolicyError, parse
 # An editor, `helm template >` or a checkout writes in steps: a file at rest is whole.
 SETTLE_SECONDS = 1.0
 TO_OPEN = "to let anybody ask, write `access: off`"
+_IS_GONE = f"the section access is gone: {TO_OPEN}"
 _TO_MEAN_IT = "if that is the whole file, add a comment at its end"
 Stamp = tuple[int, int, int] | None
+# Whether access was in force before this process; None: not known yet.
+AccessBefore = Callable[[], bool | None]
 _log = structlog.get_logger(__name__)
 
 
@@ -45,6 +48,7 @@ class PolicyFile:
         may_start_wrong: bool = False,
         settle_seconds: float = SETTLE_SECONDS,
         monotonic: Callable[[], float] = time.monotonic,
+        access_before: AccessBefore = lambda: False,
     ) -> None:
         """Read the file; without one, the defaults hold.
 
@@ -52,6 +56,8 @@ class PolicyFile:
             PolicyError: the file is wrong and must not be.
         """
         self._path = path
+        self._access_before = access_before
+        self._has_read_access = False
         self._settle_seconds = settle_seconds
         self._monotonic = monotonic
         self._lock = Lock()
@@ -62,8 +68,8 @@ class PolicyFile:
         self._seen_at = monotonic()
         if path is not None:
             self._take(path)
-        if self._policy is None and not may_start_wrong:
-            raise PolicyError(self.error)
+        if not may_start_wrong:
+            self.current()
 
     def current(self) -> Policy:
         """Return the newest valid policy; one `stat` when nothing changed.
@@ -76,7 +82,15 @@ class PolicyFile:
                 self._look(self._path)
             if self._policy is None:
                 raise PolicyError(self.error)
+            self._require_access(self._policy)
             return self._policy
+
+    def _require_access(self, policy: Policy) -> None:
+        """Reject a first policy without `access` where access was in force before the process."""
+        if policy.access is not msgspec.UNSET:
+            self._has_read_access = True
+        elif not self._has_read_access:
+            reject_lost_access(policy, self._path, was_in_force=self._access_before())
 
     def standing(self) -> Standing:
         """Return which policy is in force, and why the file as it is now is not."""
@@ -119,6 +133,17 @@ def stamp_of(path: Path | None) -> Stamp:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
+def reject_lost_access(policy: Policy, path: Path | None, *, was_in_force: bool | None) -> None:
+    """Reject a policy without the section `access` where access was in force before.
+
+    Raises:
+        PolicyError: the section is gone.
+    """
+    if was_in_force and policy.access is msgspec.UNSET:
+        file = path.name if path else "LINEWARD_POLICY names no policy file"
+        raise PolicyError(f"{file}: {_IS_GONE}")
+
+
 def _is_cut(whole: str, text: str) -> bool:
     """Whether a text is the beginning of another, as a half-written file is."""
     return len(text) < len(whole) and whole.startswith(text)
@@ -133,7 +158,7 @@ def _reject_opening(old: Policy, new: Policy, file: str, *, is_cut: bool) -> Non
     if old.guard is None:
         return
     if new.access is msgspec.UNSET:
-        raise PolicyError(f"{file}: the section access is gone: {TO_OPEN}")
+        raise PolicyError(f"{file}: {_IS_GONE}")
     tokens = new.guard.tokens if new.guard else ()
     # A token whose last lines are missing sees every namespace and never expires.
     if is_cut and not set(tokens) <= set(old.guard.tokens):

@@ -73,7 +73,8 @@ class Recorder:
         await waiter
 
     def store_versions(self) -> None:
-        """Store versions that no access was decided by yet, as the one that ends all of them."""
+        """Store the version in force, even where nobody has asked yet: a restart looks for it."""
+        self._force.current()
         self.write([])
 
     def write(self, rows: list[Access]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import UNSET
 
 from lineage.clock import Clock, to_micros
 from lineage.policy.file import Stamp, stamp_of
@@ -14,6 +15,11 @@ from service.policies import PolicyInForce
 
 if TYPE_CHECKING:
     from lineage.policy import Policy
+
+CATALOG_UNREAD = (
+    "the policy has no section access, and the catalog cannot be read, which says whether access"
+    " was in force: nobody may ask until the catalog can be read"
+)
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -67,16 +73,22 @@ class AccessInForce:
         try:
             policy = self._policy.current()
         except RefusedInputError as error:
+            # There is no policy. An open one may have been in force before the catalog was there.
+            self._taken = self._version = None
             return str(error)
+        if self._version is None and policy.access is UNSET and not self._policy.can_be_open():
+            return CATALOG_UNREAD
         # What the files were before they were read: a later change is seen next time.
         found = (policy, [stamp_of(path) for path in token_files(policy, self._folder)])
         if found != self._taken:
             self._taken = found
-            self._take(version_of(policy, self._folder))
+            self._take(version_of(policy, self._folder), is_said=policy.access is not UNSET)
         return None
 
-    def _take(self, version: AccessVersion) -> None:
+    def _take(self, version: AccessVersion, *, is_said: bool) -> None:
         if version != self._version:
             self._version = version
             self._last_at = max(self._last_at + 1, to_micros(self._clock()))
-            self._unrecorded.append((self._last_at, version))
+            # Only a policy that says so ends a version that is stored.
+            if is_said:
+                self._unrecorded.append((self._last_at, version))

@@ -12,13 +12,14 @@ from urllib.parse import parse_qsl, unquote
 import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
+from lineage.catalog.access_versions import ACCESS_OFF
 from service.access.audit import Access, Recorder, UnauditedError
 from service.access.budget import Budget, Grouped
 from service.access.cookie import bearers
 from service.access.decision import OTHER, Decision, advice, decide
-from service.access.force import AccessInForce, Standing
+from service.access.force import CATALOG_UNREAD, AccessInForce, Standing
 from service.access.sight import Sight
-from service.access.versions import OFF, AccessVersion
+from service.access.versions import AccessVersion
 from service.problems import Problem, is_page, shown_as
 
 OPEN = "open"
@@ -66,9 +67,8 @@ class Gate:
             return
         standing = self._force.current()
         if standing.version is None:
-            detail = "the policy is refused, and nobody may ask before it is mended: see the log"
-            await _refuse(scope, send, Problem("Policy refused", 503, detail))
-        elif standing.version.hash == OFF:
+            await _refuse(scope, send, _without_policy(standing))
+        elif standing.version.hash == ACCESS_OFF:
             await self._app(scope, receive, send)
         else:
             decision = _decided(scope, action, standing.version, standing.at)
@@ -160,6 +160,14 @@ def address_of(scope: Scope) -> str:
     """Who is at the other end: a client, or the proxy before us."""
     client = scope.get("client")
     return client[0] if client else ""
+
+
+def _without_policy(standing: Standing) -> Problem:
+    """Return what to answer while no version is in force; the error of a file stays in the log."""
+    if standing.error == CATALOG_UNREAD:
+        return Problem("Catalog not read", 503, CATALOG_UNREAD)
+    detail = "the policy is refused, and nobody may ask before it is mended: see the log"
+    return Problem("Policy refused", 503, detail)
 
 
 def sight_of(scope: Scope) -> Sight | None:

@@ -9,11 +9,11 @@ import structlog
 from sqlalchemy import Connection, select
 
 from lineage.catalog import tables
+from lineage.catalog.access_versions import ACCESS_OFF
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from lineage.policy.access import AccessToken
 
-OFF = "off"
 _LEAST_TOKEN_BYTES = 16
 _log = structlog.get_logger()
 
@@ -64,7 +64,7 @@ class AccessVersion(msgspec.Struct, frozen=True):
     def hash(self) -> str:
         """Sixteen hex digits that tell one version from another; `off` for none."""
         if self.holders is None:
-            return OFF
+            return ACCESS_OFF
         return hashlib.sha256(self.content.encode()).hexdigest()[:16]
 
 
@@ -111,7 +111,7 @@ def store(connection: Connection, versions: Iterable[tuple[int, AccessVersion]])
     """Keep (in force from, version) of those that differ from the one before."""
     table = tables.access_version
     newest = select(table.c.hash).order_by(table.c.in_force_from.desc()).limit(1)
-    last = connection.scalar(newest) or OFF
+    last = connection.scalar(newest) or ACCESS_OFF
     for since, version in versions:
         if version.hash != last:
             last = version.hash

@@ -33,7 +33,7 @@ from service.errors import (
     NoDataError,
     ServiceError,
 )
-from service.policies import policy_of
+from service.policies import policy_for
 from service.settings import Settings
 
 _ERRORS: Final[tuple[tuple[type[ActionError], type[ServiceError]], ...]] = (
@@ -68,7 +68,7 @@ def act(  # noqa: PLR0913 - what, by whom, where, when
     """
     if not is_there(settings.catalog):
         raise NoDataError(advice(settings))
-    policy = policy or policy_of(settings.policy)
+    policy = policy or policy_for(settings)
     means = _means(settings, policy, asker, to_micros(clock()))
     wanted = Call(name=name, arguments=arguments, is_dry=is_dry, is_allowed=asker.is_allowed)
     try:

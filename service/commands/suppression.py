@@ -99,10 +99,10 @@ def suppressions(
 ) -> None:
     """List planned windows: of the policy, and those that somebody asked for."""
     settings = read(data_dir)
-    from service.policies import policy_of  # noqa: PLC0415 - YAML only here
+    from service.policies import policy_for  # noqa: PLC0415 - YAML only here
 
     with question(settings) as asked:
-        answer = listed(asked.reader, policy_of(settings.policy), asked.now, with_ended=ended)
+        answer = listed(asked.reader, policy_for(settings), asked.now, with_ended=ended)
     show(answer, table, as_json=as_json, rows=answer.suppressions)
 
 

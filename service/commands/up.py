@@ -50,7 +50,7 @@ def main(
     read_marquez()
     if policy is not None:
         settings = msgspec.structs.replace(settings, policy=policy)
-    require_guarded(settings, _policy(settings.policy))
+    require_guarded(settings, _policy(settings))
     require_java()
     if settings.kafka_bootstrap:
         client_settings(read_kafka())
@@ -65,12 +65,10 @@ def main(
     _say("stopped")
 
 
-def _policy(path: Path | None) -> Policy | None:
-    if path is None:
-        return None
-    from service.policies import policy_of  # noqa: PLC0415 - YAML only where a policy is
+def _policy(settings: Settings) -> Policy:
+    from service.policies import policy_for  # noqa: PLC0415 - YAML only where a policy is
 
-    return policy_of(path)
+    return policy_for(settings)
 
 
 def _migrate(settings: Settings) -> None:
