@@ -28,7 +28,7 @@ _EXIT_CODES = (
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not known, 4 no data yet, 5 no collector,"
     " 6 refused, 7 in use (docs/cli.md)."
 )
-_NOT_WRITTEN = (errno.ENOSPC, errno.EIO)
+_NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 class LazyGroup(TyperGroup):
