@@ -3,6 +3,7 @@ from pathlib import Path
 
 from lineage.policy import parse
 from service.commands.bench import table, tables
+from service.commands.known import COMMANDS
 from service.terminal import console
 from tests.service import shop
 from tests.service.commandline import answer, lineward
@@ -14,7 +15,7 @@ def test_help_names_every_command_with_one_line():
     shown = lineward("--help", COLUMNS="120").stdout
 
     rows = [line for line in shown.splitlines() if line.startswith("│ ")]
-    assert len([row for row in rows if "│ --" not in row]) == 36
+    assert len([row for row in rows if "│ --" not in row]) == len(COMMANDS)
     assert "Run collector, pipeline and service until Ctrl-C" in shown
 
 
