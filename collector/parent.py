@@ -16,6 +16,7 @@ import structlog
 
 from collector.settings import Place
 from collector.worker_watch import WorkerWatch
+from lineage.write_deadline import set_write_deadline
 
 BACKLOG = 4096
 WORKER = ("-m", "collector.worker")
@@ -89,4 +90,5 @@ def listen(place: Place) -> socket.socket:
     """
     listening = socket.create_server((place.host, place.collector_port), backlog=BACKLOG)
     listening.setblocking(False)  # noqa: FBT003 - Granian's runtime polls, and would hang in a blocking accept
+    set_write_deadline(listening)
     return listening

@@ -29,6 +29,7 @@ from lineage.listening import InheritedServer, http_server
 from lineage.live.held import LiveLineage
 from lineage.logs import log_to_stderr
 from lineage.policy.model import Policy
+from lineage.write_deadline import set_write_deadline
 from service import notifying
 from service.access.guard import Guard
 from service.acting.by_policy import ByPolicy
@@ -84,6 +85,7 @@ def _listen(host: str, port: int) -> socket.socket:
     listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     # Granian's runtime polls, and would hang in a blocking accept.
     listening.setblocking(False)  # noqa: FBT003 - the socket's own signature
+    set_write_deadline(listening)
     return listening
 
 

@@ -9,15 +9,17 @@ from contextlib import closing, contextmanager
 from granian.constants import Interfaces
 
 from lineage.listening import http_server
+from lineage.write_deadline import set_write_deadline
 
 DEADLINE_SECONDS = 0.5
 
 
 @contextmanager
 def served(app: object, interface: Interfaces = Interfaces.ASGI) -> Iterator[int]:
-    """The port of an application; headers have `DEADLINE_SECONDS` to arrive."""
+    """The port of an application; headers and reads of answers have `DEADLINE_SECONDS`."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
     listening.setblocking(False)  # noqa: FBT003 - the socket's own signature
+    set_write_deadline(listening, DEADLINE_SECONDS)
     port = listening.getsockname()[1]
     loop = asyncio.new_event_loop()
     # The server closes it.
