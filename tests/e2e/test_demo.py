@@ -61,7 +61,19 @@ def test_once_shows_all_four_states_and_leaves_nothing(demo: Start):
     assert_nothing_is_left(process)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGINT, id="SIGINT"),
+        pytest.param(
+            signal.SIGTERM,
+            id="SIGTERM",
+            marks=pytest.mark.nightly(
+                short="tests/e2e/test_demo.py::test_a_stop_in_the_middle_leaves_nothing[SIGINT]"
+            ),
+        ),
+    ],
+)
 def test_a_stop_in_the_middle_leaves_nothing(demo: Start, number: signal.Signals):
     """Ctrl-C while a job runs and the collector stands still: all of it ends."""
     process = demo()

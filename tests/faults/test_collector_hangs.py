@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +12,12 @@ from tests.service.waiting import lives, until
 
 pytestmark = pytest.mark.faults
 
+_PROMPT_PARENT = Path(__file__).with_name("prompt_parent.py")
+
 
 def test_a_worker_that_stands_still_is_replaced(tmp_path):
     """SIGSTOP: connections are accepted by the kernel, and answered by the next worker."""
-    collector = Collector(tmp_path / "data").ready()
+    collector = Collector(tmp_path / "data", program=(str(_PROMPT_PARENT),)).ready()
     try:
         until(lambda: collector.log().count("collector_ready") == 1)
         worker = collector.worker()

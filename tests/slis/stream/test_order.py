@@ -3,6 +3,7 @@
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spools import Lander, run_event
@@ -72,6 +73,7 @@ _NOT_COMPARED = ("batch", "reader_cursor", "meta", "sli_counter", "evaluation")
 _expected = {}
 
 
+@pytest.mark.postgres_nightly("a batch is merged by the SQL of test_runs.py")
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_order_repeats_and_batches_do_not_matter(spark, catalogs, at, data):

@@ -1,0 +1,10 @@
+"""The collector, whose parent ends a worker after 15 s without an answer, from its start on."""
+
+import sys
+
+from collector import worker_watch
+from collector.__main__ import main
+
+if __name__ == "__main__":
+    worker_watch._MISSES = worker_watch._START_MISSES = 3  # noqa: SLF001 - a test waits less
+    sys.exit(main())
