@@ -33,14 +33,16 @@ def ensure_secret(path: Path) -> bytes:
         return read_secret(path)
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     fresh.unlink(missing_ok=True)
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(secrets.token_urlsafe(32).encode())
-        file.flush()
-        os.fsync(file.fileno())
-    # Whole or not at all, and never over the file of another process.
-    with contextlib.suppress(FileExistsError):
-        os.link(fresh, path)
-    fresh.unlink()
+    try:
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secrets.token_urlsafe(32).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        # Whole or not at all, and never over the file of another process.
+        with contextlib.suppress(FileExistsError):
+            os.link(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
     return read_secret(path)
 
 

@@ -23,6 +23,7 @@ from collector.settings import Limits
 from collector.spool_file import last_seq, losses, open_spool
 from collector.writes import Observer, Rejected, Row, Write
 from lineage.clock import Clock, to_micros
+from lineage.disk import is_out_of_room
 
 _T = TypeVar("_T")
 BEAT_SECONDS = 1.0
@@ -45,6 +46,7 @@ class Spool:
     """The one writer of the spool's file."""
 
     def __init__(self, path: Path, limits: Limits, clock: Clock, observer: Observer) -> None:
+        self._folder = path.parent
         self._limits = limits
         self._clock = clock
         self._observer = observer
@@ -141,10 +143,10 @@ class Spool:
 
     def _fail(self, group: list[Write], error: sqlite3.Error) -> None:
         # After a failed fsync the kernel may call the page clean: only a new process knows what is
-        # on disk. A full disk or spool leaves the connection as it was.
+        # on disk. A full disk, quota or spool leaves the connection as it was.
         if is_damage(error):
             self.damaged.set()
-        if error.sqlite_errorname != "SQLITE_FULL":
+        if not is_out_of_room(error, self._folder):
             self.broken.set()
         self._observer.failed(group, error)
 

@@ -24,6 +24,7 @@ from collector.reader_secret import ensure_secret, secret_path
 from collector.settings import Settings, read, read_token
 from collector.spool import Spool
 from lineage.clock import system_clock
+from lineage.disk import disk_problem
 from lineage.environment import InvalidSettingError
 from lineage.listening import InheritedServer, http_server
 from lineage.logs import log_to_stderr
@@ -53,8 +54,9 @@ def _open(landing: Landing, admission: Admission, settings: Settings, more: Word
         spool = Spool(path, limits, system_clock, landing)
         spool.start()
     except (sqlite3.Error, OSError, InvalidSettingError) as error:
-        landing.explain(f"the spool cannot be opened: {error}")
-        _log.error("spool_cannot_open", path=str(path), error=str(error))
+        reason = disk_problem(place.data_dir) or str(error)
+        landing.explain(f"the spool cannot be opened: {reason}")
+        _log.error("spool_cannot_open", path=str(path), error=reason)
         return None
     return spool
 

@@ -4,7 +4,6 @@ A command that asks answers in half a second, of which Python and typer take a t
 that Spark, SQLAlchemy or the web server needs is imported before its command is known.
 """
 
-import errno
 import importlib
 import os
 import sys
@@ -17,6 +16,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from lineage.catalog.trouble import CatalogError, DamagedCatalogError, is_damaged, trouble_of
+from lineage.disk import is_failed_write
 from lineage.environment import InvalidSettingError
 from service.commands.known import COMMANDS
 from service.errors import ServiceError
@@ -28,7 +28,6 @@ _EXIT_CODES = (
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not known, 4 no data yet, 5 no collector,"
     " 6 refused, 7 in use (docs/cli.md)."
 )
-_NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 class LazyGroup(TyperGroup):
@@ -84,7 +83,7 @@ def main() -> None:
         _close_output()
         sys.exit(0)
     except OSError as error:
-        if error.errno not in _NOT_WRITTEN:
+        if not is_failed_write(error):
             raise
         _end_unwritten(error)
     except Exception as error:

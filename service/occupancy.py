@@ -48,10 +48,10 @@ def _already_runs(lock: Path) -> str:
 
 def _note_pid(file: IO[str]) -> None:
     """For whoever is refused; the lock holds without it, on a full disk."""
+    # Without a buffer, which would be written again, and fail, when the file is closed.
     with suppress(OSError):
         file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        os.write(file.fileno(), str(os.getpid()).encode())
 
 
 def is_held(lock: Path) -> bool:

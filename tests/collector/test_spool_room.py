@@ -1,5 +1,6 @@
 """What the spool lets go, and what it does when it is full."""
 
+import resource
 import sqlite3
 from contextlib import closing
 
@@ -10,6 +11,7 @@ from collector.settings import Limits
 from collector.spool import Spool
 from collector.spool_file import SCHEMA
 from collector.writes import Rejected, Write
+from lineage import disk
 from lineage.clock import to_micros
 from tests.collector.spools import OLD, events, rows_of, wait_for_groups
 from tests.service.waiting import until
@@ -37,6 +39,29 @@ def test_a_full_spool_refuses_and_takes_again_once_its_readers_have_read(
     stored = outcomes.stored
     spool.submit(events(spool, b"z" * 60_000))
     until(lambda: outcomes.stored == stored + 1)
+
+
+def test_a_quota_that_is_used_up_breaks_no_spool(tmp_path, started, outcomes, monkeypatch):
+    """SQLite calls it an I/O error; the same connection takes events once there is room."""
+    spool = started()
+    spool.submit(events(spool, b"1"))
+    wait_for_groups(outcomes, 1)
+    monkeypatch.setattr(disk, "disk_problem", lambda _: "the disk is full")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # As a quota, a limit on the size of files fails a write with another error than ENOSPC.
+    log = (tmp_path / "spool.db-wal").stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (log + 8_192, before[1]))
+    try:
+        spool.submit(events(spool, b"2" * 60_000))
+        until(lambda: outcomes.errors)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert outcomes.errors[0][1].sqlite_errorname == "SQLITE_IOERR_WRITE"
+    assert not spool.broken.is_set()
+    spool.submit(events(spool, b"3"))
+    until(lambda: outcomes.stored == 2)
+    assert rows_of(tmp_path, "SELECT body FROM event") == [(b"1",), (b"3",)]
 
 
 def test_a_full_spool_keeps_no_event_that_all_have_read(tmp_path, started, outcomes):

@@ -128,6 +128,33 @@ def test_a_disk_that_fills_while_spark_starts_is_waited_for(disk, tmp_path):
         until(lambda: landed(up) >= last, pause=0.5, told=lambda: up.text("status"))
 
 
+def test_the_first_up_on_a_full_disk_waits_and_stops_cleanly(disk, tmp_path):
+    """Nothing was ever written: not the spool, not the catalog, not the lock's text."""
+    disk.fill()
+    log = tmp_path / "up.log"
+    with accepting(disk.path, log=log) as up:
+        until(lambda: _is_refused(up))
+        until(lambda: f"the disk of {up.data_dir} is full" in up.text("status"), pause=1)
+        up.process.send_signal(signal.SIGINT)
+        assert up.process.wait(60) == 0
+
+    said = log.read_text()
+    assert f"the disk of {up.data_dir} is full" in said
+    assert "Traceback" not in said
+
+
+def test_the_first_up_goes_on_once_the_full_disk_has_room(disk, tmp_path):
+    """Nobody starts it again."""
+    disk.fill()
+    with accepting(disk.path, log=tmp_path / "up.log") as up:
+        until(lambda: _is_refused(up))
+
+        disk.free()
+
+        until(lambda: _is_taken(up))
+        until(lambda: set(_states(up).values()) == {"running"}, pause=1)
+
+
 def test_up_does_not_need_its_terminal(tmp_path):
     """Its output goes to a pipe that nobody reads any more."""
     read, write = os.pipe()

@@ -1,9 +1,12 @@
+import errno
 import os
+import sqlite3
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from lineage.disk import disk_problem
+from lineage.disk import disk_problem, is_failed_write, is_out_of_room
 
 
 @pytest.fixture
@@ -30,6 +33,73 @@ def test_the_disk_that_takes_nothing_is_named(tmp_path, stats, changed, problem)
     stats |= changed
 
     assert disk_problem(tmp_path) == (problem and f"the disk of {tmp_path} {problem}")
+
+
+@pytest.mark.parametrize("call", ["open", "posix_fallocate"])
+@pytest.mark.parametrize("code", [errno.EDQUOT, errno.ENOSPC])
+def test_a_quota_that_is_used_up_is_a_full_disk(tmp_path, monkeypatch, call, code):
+    """The file system has free blocks, and gives none of them to this user."""
+    monkeypatch.setattr(os, call, _failing(code))
+
+    assert disk_problem(tmp_path) == f"the disk of {tmp_path} is full ({os.strerror(code)})"
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EOPNOTSUPP, errno.EISDIR])
+def test_a_folder_where_no_room_can_be_requested_is_no_problem(tmp_path, monkeypatch, code):
+    """Of another user, or of a file system without unnamed files."""
+    monkeypatch.setattr(os, "open", _failing(code))
+
+    assert disk_problem(tmp_path) is None
+
+
+def _descriptors():
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_looking_leaves_nothing_behind(tmp_path):
+    """Neither a file nor an open descriptor."""
+    before = _descriptors()
+
+    assert disk_problem(tmp_path) is None
+
+    assert (list(tmp_path.iterdir()), _descriptors()) == ([], before)
+
+
+@pytest.mark.parametrize(
+    ("code", "failed"),
+    [(errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EIO, True), (errno.EACCES, False)],
+)
+def test_a_write_that_the_disk_failed(code, failed):
+    assert is_failed_write(OSError(code, os.strerror(code))) is failed
+
+
+@pytest.mark.parametrize(
+    ("code", "quota", "expected"),
+    [
+        (sqlite3.SQLITE_FULL, False, True),
+        (sqlite3.SQLITE_IOERR_WRITE, True, True),
+        (sqlite3.SQLITE_IOERR_SHMSIZE, True, True),
+        (sqlite3.SQLITE_IOERR_WRITE, False, False),
+        (sqlite3.SQLITE_IOERR_FSYNC, True, False),
+    ],
+)
+def test_what_sqlite_calls_an_error_of_the_disk(tmp_path, monkeypatch, code, quota, expected):
+    """Of a quota it says "disk I/O error", as of a disk that is broken."""
+    if quota:
+        monkeypatch.setattr(os, "posix_fallocate", _failing(errno.EDQUOT))
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = code
+
+    assert is_out_of_room(error, tmp_path) is expected
+
+
+def _failing(code):
+    """A call of the operating system that fails with this error."""
+
+    def fail(*_given: object):
+        raise OSError(code, os.strerror(code))
+
+    return fail
 
 
 def test_a_folder_that_is_not_there_yet_is_on_the_disk_of_its_parent(tmp_path):

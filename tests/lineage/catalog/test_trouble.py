@@ -104,7 +104,13 @@ def test_a_command_ends_with_one_sentence(damaged, command):
 
 
 @pytest.mark.parametrize(
-    "code", [sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL]
+    "code",
+    [
+        sqlite3.SQLITE_IOERR_SHMSIZE,
+        sqlite3.SQLITE_IOERR_WRITE,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+    ],
 )
 def test_a_full_disk_is_named_whatever_sqlite_calls_it(monkeypatch, code):
     """The file beside the catalog that it needs to read cannot be made: a "disk I/O error"."""
