@@ -161,7 +161,7 @@ def test_up_does_not_need_its_terminal(tmp_path):
     with accepting(tmp_path, output=write) as up:
         os.close(write)
         os.close(read)
-        before = up.role("service")
+        before = until(lambda: up.role("service"))
         os.kill(before, signal.SIGKILL)
 
         until(lambda: up.role("service") not in {before, None})
