@@ -144,9 +144,7 @@ class Landing:
         self._attempts.landed()
         if result is not None:
             log.debug("batch_landed", events=result.events, repeat=result.is_repeat)
-            self._pace.landed(
-                pc.sum(pc.binary_length(events["body"])).as_py(), result.merge_seconds
-            )
+            self._pace.landed(_size(events), result.merge_seconds)
             self._landed(result)
 
     def _failed(self, error: Exception, events: pa.Table) -> None:
