@@ -22,12 +22,16 @@ _KNOWN = "SELECT dataset_key FROM dataset WHERE dataset_key IN :keys"
 _FLAGGED = "SELECT dataset_key FROM dataset WHERE is_declared"
 _FLAG = "UPDATE dataset SET is_declared = :declared WHERE dataset_key = :key"
 _BACK = "UPDATE dataset SET retired_at = NULL WHERE dataset_key = :key AND is_declared"
-# Dropped before the policy declared it: expected from now on, until it is dropped again.
-_DROP_IS_PAST = (
-    f"DELETE FROM dataset_claim WHERE alias_key = :key AND rule = '{DROP}' AND NOT is_refused"  # noqa: S608 - a word of ours
-)
-_NOT_DROPPED = "UPDATE dataset_activity SET last_dropped_at = NULL WHERE dataset_key = :key"
 _CANONICAL = "SELECT canonical_key FROM dataset WHERE dataset_key = {key}"
+# Dropped before the policy declared it, under any name: expected until it is dropped again.
+_DROP_IS_PAST = f"""
+    DELETE FROM dataset_claim WHERE rule = '{DROP}' AND NOT is_refused AND alias_key IN (
+        SELECT dataset_key FROM dataset WHERE canonical_key IN ({_CANONICAL.format(key=":key")}))
+"""  # noqa: S608 - words of ours
+_NOT_DROPPED = f"""
+    UPDATE dataset_activity SET last_dropped_at = NULL
+    WHERE dataset_key IN ({_CANONICAL.format(key=":key")})
+"""  # noqa: S608 - as above
 _ALIAS = tables.dataset_alias
 # Datasets that are moved by folds: in one transaction, for which the stream waits, and at once, so
 # that the figures do not wait for all of a long explosion.

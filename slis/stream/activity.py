@@ -72,38 +72,50 @@ TOUCHED = (
     "SELECT dataset_key FROM t_touched WHERE direction = 'write' UNION SELECT dataset_key FROM "
     "t_new_write"
 )
-# A drop counts if every job namespace that is known to write the dataset says so. Where no event of
-# a writer came, there is nobody to ask. A declared dataset is dropped by a job that wrote it alone.
-_HAS_NO_RIGHT = """
-    EXISTS (SELECT 1 FROM dataset m WHERE m.canonical_key = d.canonical_key AND m.is_declared)
-        AND NOT EXISTS (SELECT 1 FROM dataset m
-            JOIN run_io io ON io.dataset_key = m.dataset_key AND io.direction = 'write'
-                AND io.lifecycle = 'DROP'
-            JOIN run r ON r.run_key = io.run_key
-            JOIN dataset_write w ON w.dataset_key = d.canonical_key
-                AND w.job_namespace = r.root_job_namespace AND w.job_name = r.root_job_name
-            WHERE m.canonical_key = d.canonical_key)
-    OR EXISTS (SELECT 1 FROM dataset m JOIN dataset_producer p ON p.dataset_key = m.dataset_key
-        WHERE m.canonical_key = d.canonical_key AND p.job_namespace NOT IN (
-            SELECT s.job_namespace FROM dataset n JOIN dataset_claim s
-            ON s.alias_key = n.dataset_key AND s.rule = 'drop'
-            WHERE n.canonical_key = d.canonical_key))
+_PRODUCERS = """
+    SELECT p.job_namespace FROM dataset m JOIN dataset_producer p ON p.dataset_key = m.dataset_key
+    WHERE m.canonical_key = d.canonical_key
 """
+_IS_DECLARED = """
+    EXISTS (SELECT 1 FROM dataset m WHERE m.canonical_key = d.canonical_key AND m.is_declared)
+"""
+# Drops by the root jobs that have written the dataset.
+_OWN_DROPS = """
+    FROM dataset m
+    JOIN run_io io ON io.dataset_key = m.dataset_key AND io.direction = 'write'
+        AND io.lifecycle = 'DROP'
+    JOIN run r ON r.run_key = io.run_key
+    JOIN dataset_write w ON w.dataset_key = m.canonical_key
+        AND w.job_namespace = r.root_job_namespace AND w.job_name = r.root_job_name
+    WHERE m.canonical_key = d.canonical_key
+"""
+# A drop counts if a job namespace that is known to write the dataset says so, and all others that
+# write it have said so too. Where no event of a writer came, there is nobody to ask. A declared
+# dataset is dropped by a job that wrote it alone.
 _JUDGE_DROPS = f"""
     UPDATE dataset_claim SET is_refused = (
-        SELECT {_HAS_NO_RIGHT} FROM dataset d WHERE d.dataset_key = dataset_claim.alias_key)
+        SELECT {_IS_DECLARED} AND NOT EXISTS (SELECT 1 {_OWN_DROPS})
+            OR EXISTS ({_PRODUCERS} AND p.job_namespace NOT IN (
+                SELECT s.job_namespace FROM dataset n JOIN dataset_claim s
+                ON s.alias_key = n.dataset_key AND s.rule = 'drop'
+                WHERE n.canonical_key = d.canonical_key))
+            OR EXISTS ({_PRODUCERS}) AND dataset_claim.job_namespace NOT IN ({_PRODUCERS})
+        FROM dataset d WHERE d.dataset_key = dataset_claim.alias_key)
     WHERE rule = 'drop' AND alias_key IN (
         SELECT dataset_key FROM dataset WHERE canonical_key IN ({{touched}}))
 """  # noqa: S608 - our own tables
-_DROPPED = """
+_DROPPED = f"""
     UPDATE dataset_activity SET last_dropped_at = (
-        SELECT max(c.last_seen_at) FROM dataset d JOIN dataset_claim c
+        SELECT max(CASE WHEN {_IS_DECLARED}
+            THEN (SELECT max(coalesce(r.completed_at, io.last_event_at)) {_OWN_DROPS})
+            ELSE c.last_seen_at END)
+        FROM dataset d JOIN dataset_claim c
         ON c.alias_key = d.dataset_key AND c.rule = 'drop' AND NOT c.is_refused
         WHERE d.canonical_key = dataset_activity.dataset_key)
-    WHERE dataset_key IN ({touched}) AND EXISTS (
+    WHERE dataset_key IN ({{touched}}) AND EXISTS (
         SELECT 1 FROM dataset d JOIN dataset_claim c ON c.alias_key = d.dataset_key
         AND c.rule = 'drop' WHERE d.canonical_key = dataset_activity.dataset_key)
-"""
+"""  # noqa: S608 - our own tables
 _BACK = """
     UPDATE dataset SET retired_at = NULL WHERE canonical_key IN ({touched}) AND EXISTS (
         SELECT 1 FROM dataset m JOIN dataset_claim c ON c.alias_key = m.dataset_key

@@ -158,6 +158,37 @@ def test_an_undeclared_dataset_is_dropped_by_its_own_writer_alone(
     assert bool(rows(catalog, _REFUSED)) is not is_dropped
 
 
+@pytest.mark.parametrize(
+    ("policy", "by", "job"),
+    [(DEFAULT, "evil", "job"), (_DECLARED, "evil", "job"), (_DECLARED, "shop", "other")],
+    ids=["undeclared", "declared", "declared, own namespace"],
+)
+def test_a_drop_by_the_writer_gives_nobody_else_the_right(lander, catalog, at, policy, by, job):  # noqa: PLR0913, PLR0917
+    """A job that drops and writes its table each night, and somebody else in between."""
+    _declare(catalog, policy, at(7))
+    lander.land(_event(at(8), "shop", **_MINE))
+    lander.land(_event(at(9), "shop", **_MINE, facets=_DROP), _event(at(10), "shop", **_MINE))
+
+    lander.land(_event(at(11), by, **_MINE, facets=_DROP, job=job))
+
+    assert rows(catalog, "SELECT name FROM dataset WHERE retired_at IS NOT NULL") == []
+
+
+def test_a_dataset_that_was_dropped_by_another_name_and_is_declared_is_expected(
+    lander, catalog, at
+):
+    """Dropped as the table, declared as the path."""
+    other = {"namespace": "hive://ms:9083", "name": "mart.revenue"}
+    lander.land(_event(at(8), "shop", **_MINE, facets=_symlink(*other.values())))
+    lander.land(_event(at(9), "shop", **other, facets=_DROP))
+    assert rows(catalog, "SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL") != [(0,)]
+
+    _declare(catalog, _DECLARED, at(10))
+
+    retired = "SELECT name FROM dataset WHERE retired_at IS NOT NULL AND is_declared"
+    assert rows(catalog, retired) == []
+
+
 def test_a_dataset_that_the_policy_declares_later_is_its_own_again(lander, catalog, at):
     """Dropped by its writer, then declared: it is expected from then on."""
     lander.land(_event(at(8), "shop", **_MINE))
