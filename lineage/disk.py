@@ -26,12 +26,12 @@ def disk_problem(*folders: Path) -> str | None:
 
 
 def is_failed_write(error: OSError) -> bool:
-    """Whether a write failed by its disk: without room, over quota, or broken."""
+    """Return whether a write failed by its disk: without room, over quota, or broken."""
     return error.errno in _NO_ROOM or error.errno == errno.EIO
 
 
 def is_out_of_room(error: sqlite3.Error, folder: Path) -> bool:
-    """Whether SQLite failed for want of room on the disk of this folder, or by its own bound."""
+    """Return whether SQLite failed for want of room on the folder's disk, or by its own bound."""
     code = getattr(error, "sqlite_errorcode", None) or 0
     if code & _PRIMARY == sqlite3.SQLITE_FULL:
         return True

@@ -1,4 +1,4 @@
-"""The deadline for clients that do not read their answers."""
+"""Sets a deadline for clients that do not read their answers."""
 
 import socket
 from typing import Final

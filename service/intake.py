@@ -40,7 +40,7 @@ class Intake:
 
 
 def _is_read(scope: Scope) -> bool:
-    """Whether a request may wait for others: a body that is slow to arrive holds up nobody."""
+    """Return whether a request may wait: a body that is slow to arrive holds up nobody."""
     return (
         scope["type"] == ScopeType.HTTP
         and scope["method"] in {"GET", "HEAD"}

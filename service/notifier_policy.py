@@ -1,4 +1,4 @@
-"""The policy that incidents and notifications go by, also while none is in force.
+"""Chooses the policy for incidents and notifications, also while none is in force.
 
 A service that starts with an invalid file answers nobody, since it does not know who may ask. It
 knows from the catalog whom to notify: the last valid policy is stored there.

@@ -4,7 +4,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from lineage.catalog.access_versions import was_access_in_force
+from lineage.catalog.access_versions import StoredAccess
 from lineage.catalog.trouble import CatalogError
 from lineage.policy import DEFAULT, Policy, PolicyError, PolicyFile, load
 from lineage.policy.file import SETTLE_SECONDS, AccessBefore, Standing, reject_lost_access
@@ -34,13 +34,13 @@ def policy_for(settings: Settings) -> Policy:
     Raises:
         RefusedInputError: the file is wrong, or it lost the section `access` of the catalog.
     """
-    policy = policy_of(settings.policy)
+    policy, stored = policy_of(settings.policy), StoredAccess(settings.catalog)
     with suppress(CatalogError):
-        before = was_access_in_force(settings.catalog)
-        try:
-            reject_lost_access(policy, settings.policy, was_in_force=before)
-        except PolicyError as error:
-            raise RefusedInputError(str(error)) from error
+        stored.look()
+    try:
+        reject_lost_access(policy, settings.policy, was_in_force=stored())
+    except PolicyError as error:
+        raise RefusedInputError(str(error)) from error
     return policy
 
 
@@ -72,7 +72,7 @@ class PolicyInForce:
         )
 
     def can_be_open(self) -> bool:
-        """Whether it is known that a policy without the section `access` lost none."""
+        """Return whether a policy without the section `access` is known to have lost none."""
         return self._access_before() is not None
 
     def current(self) -> Policy:

@@ -1,4 +1,4 @@
-"""What of Lineward itself is at fault: labels by which one cause is one message."""
+"""Labels of faults of Lineward itself, by which one cause is one message."""
 
 from typing import Final
 

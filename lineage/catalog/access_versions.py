@@ -1,4 +1,4 @@
-"""The newest access version in the catalog: whether the API asked for tokens before a restart."""
+"""Reads from the catalog whether the API asked for tokens before a restart."""
 
 from typing import Final
 
@@ -29,32 +29,14 @@ class StoredAccess:
         if self._is_read:
             return
         try:
-            self._was_in_force = read_access(self._url)
+            self._was_in_force = _read(self._url)
             self._is_read = True
         except NoCatalogError:
             # A database that is being restored has no tables yet: the next call reads again.
             self._was_in_force = False
 
 
-def was_access_in_force(catalog_url: str) -> bool:
-    """Return whether the newest access version asks for tokens; False without a catalog.
-
-    Raises:
-        CatalogError: the catalog cannot be read.
-    """
-    try:
-        return read_access(catalog_url)
-    except NoCatalogError:
-        return False
-
-
-def read_access(catalog_url: str) -> bool:
-    """Return whether the newest access version asks for tokens; False where none is stored.
-
-    Raises:
-        CatalogError: the catalog cannot be read.
-        NoCatalogError: there is no catalog, or it has no tables.
-    """
+def _read(catalog_url: str) -> bool:
     with open_reader(catalog_url) as reader:
         rows = reader.rows(_NEWEST)
     return bool(rows) and rows[0][0] != ACCESS_OFF

@@ -1,4 +1,4 @@
-"""The last valid policy as the catalog stores it: who may do what is left out."""
+"""Encodes the last valid policy for the catalog, without permissions."""
 
 import msgspec
 

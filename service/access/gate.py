@@ -166,8 +166,8 @@ def _without_policy(standing: Standing) -> Problem:
     """Return what to answer while no version is in force; the error of a file stays in the log."""
     if standing.error == CATALOG_UNREAD:
         return Problem("Catalog not read", 503, CATALOG_UNREAD)
-    detail = "the policy is refused, and nobody may ask before it is mended: see the log"
-    return Problem("Policy refused", 503, detail)
+    detail = "the policy file is rejected. Nobody may ask until the file is valid: see the log"
+    return Problem("Policy rejected", 503, detail)
 
 
 def sight_of(scope: Scope) -> Sight | None:

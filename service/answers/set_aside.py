@@ -21,7 +21,6 @@ SELECT e.spool_seq, e.failed_at, e.received_at, e.origin, e.kind, e.bytes, e.err
   AND (CAST(:before AS BIGINT) IS NULL OR e.spool_seq < CAST(:before AS BIGINT))
 ORDER BY e.spool_seq DESC LIMIT :most
 """
-_WAITING = f"SELECT count(*) {_FROM} WHERE q.spool_seq IS NULL"
 
 
 class SetAsideEvent(msgspec.Struct, frozen=True):
@@ -92,7 +91,7 @@ def set_aside_events(
 
 def count_set_aside(reader: Reader) -> int:
     """Return how many events are set aside and were not posted again."""
-    [[count]] = reader.rows(_WAITING)
+    [[count]] = reader.rows(_COUNTED, {"every": 0})
     return int(count)
 
 

@@ -38,7 +38,7 @@ class SpoolRange(msgspec.Struct, frozen=True):
 
 
 class Landed(msgspec.Struct, frozen=True):
-    """What a merge did.
+    """Result of a merge.
 
     Attributes:
         events: that the batch held.

@@ -19,7 +19,7 @@ GIVEN = Bounds(1_000, 128 * MIB)
 
 
 def test_it_grows_to_the_setting_while_merges_are_short():
-    """From eight MiB on, by two each time."""
+    """Double the size each time, from eight MiB on."""
     paced = Pace(GIVEN)
     sizes = []
     for _ in range(6):
@@ -31,7 +31,7 @@ def test_it_grows_to_the_setting_while_merges_are_short():
 
 
 def test_a_small_batch_says_nothing_of_a_large_one():
-    """What is merged at once because little waits."""
+    """Land a few kB, because nothing else waits."""
     paced = Pace(GIVEN)
     paced.landed(4_000, 0.1)
     assert paced.bounds().size == 8 * MIB
@@ -41,21 +41,21 @@ def test_a_small_batch_says_nothing_of_a_large_one():
     ("seconds", "size"), [(10.0, 4 * MIB), (50.0, 8 * MIB // 10), (1e6, 1 << 18)]
 )
 def test_a_long_merge_makes_the_next_one_shorter(seconds, size):
-    """By as much as it was too long, down to what is worth a merge."""
+    """Shrink the size in proportion, down to what is worth a merge."""
     paced = Pace(GIVEN)
     paced.landed(8 * MIB, seconds)
     assert paced.bounds().size == size
 
 
 def test_a_batch_that_the_catalog_had_no_time_for_is_tried_smaller():
-    """As one that PostgreSQL cancels by its timeout."""
+    """Halve the size, as after a timeout of PostgreSQL."""
     paced = Pace(GIVEN)
     paced.gave_up()
     assert paced.bounds().size == 4 * MIB
 
 
 def test_it_never_exceeds_a_small_setting():
-    """Not by its own smallest size either."""
+    """Keep a setting below the smallest size."""
     paced = Pace(Bounds(10, 1_000))
     paced.landed(1_000, 60.0)
     assert paced.bounds().size == 1_000
@@ -63,7 +63,7 @@ def test_it_never_exceeds_a_small_setting():
 
 @pytest.fixture
 def landing(spark, catalog, tmp_path, at, monkeypatch):
-    """A spool of eight events, of which four are the first batch."""
+    """Fill a spool with eight events, of which four are the first batch."""
     events = [run_event("COMPLETE", at(1, number), run=f"r{number}") for number in range(8)]
     place = Place(data_dir=tmp_path)
     spool(place.spool, events, received_at=at(12))
@@ -75,7 +75,7 @@ def landing(spark, catalog, tmp_path, at, monkeypatch):
 
 
 def test_after_a_long_merge_fewer_events_are_landed_at_once(landing, catalog, monkeypatch):
-    """All of them land."""
+    """Land one event at a time after the first batch."""
     monkeypatch.setattr(pace, "_LONGEST_SECONDS", 1e-9)
 
     landing.work_off()
@@ -90,7 +90,7 @@ def test_after_a_long_merge_fewer_events_are_landed_at_once(landing, catalog, mo
 
 
 def test_after_a_wait_for_the_catalog_fewer_events_are_tried(landing, catalog, monkeypatch):
-    """A batch that is too large for a timeout is not tried without an end."""
+    """Try half of a batch that was too large for a timeout."""
     with monkeypatch.context() as failing:
         failing.setattr(batch, "staged_rows", Mock(side_effect=OSError(errno.EIO, "broken")))
         with pytest.raises(WaitError):
