@@ -85,9 +85,9 @@ _OWN_DROPS = """
     JOIN run_io io ON io.dataset_key = m.dataset_key AND io.direction = 'write'
         AND io.lifecycle = 'DROP'
     JOIN run r ON r.run_key = io.run_key
-    JOIN dataset_write w ON w.dataset_key = m.canonical_key
-        AND w.job_namespace = r.root_job_namespace AND w.job_name = r.root_job_name
-    WHERE m.canonical_key = d.canonical_key
+    WHERE m.canonical_key = d.canonical_key AND EXISTS (
+        SELECT 1 FROM dataset_write w WHERE w.dataset_key = m.canonical_key
+        AND w.job_namespace = r.root_job_namespace AND w.job_name = r.root_job_name)
 """
 # A drop counts if a job namespace that is known to write the dataset says so, and all others that
 # write it have said so too. Where no event of a writer came, there is nobody to ask. A declared
