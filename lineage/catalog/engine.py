@@ -13,6 +13,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import ExceptionContext
 
+from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.revision import KNOWN, NewerCatalogError
 from lineage.catalog.trouble import DamagedCatalogError, trouble_of
 
@@ -120,11 +121,14 @@ def in_turn(engine: Engine) -> Iterator[Connection]:
     Its tasks write the same rows, each in an order of its own: two at once would deadlock.
     """
     with writing(engine) as connection:
-        if engine.dialect.name == "postgresql":
-            idle = f"SET LOCAL idle_in_transaction_session_timeout = '{GONE_SECONDS}s'"
-            connection.exec_driver_sql(idle)
-            connection.exec_driver_sql(_LOCK, (_TURN,))
+        if engine.dialect.name == "sqlite":
+            yield connection
+            return
+        idle = f"SET LOCAL idle_in_transaction_session_timeout = '{GONE_SECONDS}s'"
+        connection.exec_driver_sql(idle)
+        connection.exec_driver_sql(_LOCK, (_TURN,))
         yield connection
+        analyze_grown(connection)
 
 
 def migrate(engine: Engine, *, to: str = "head") -> None:

@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import in_turn, writing
 from lineage.keys import key
 from service.metrics import CatalogCollector
 from service.settings import Settings
@@ -216,7 +216,7 @@ def test_a_hundred_thousand_datasets_are_at_most_ten_thousand_series(catalog):
 def _crowd(catalog: Engine, count: int) -> None:
     names = [f"crowd/{n}" for n in range(count)]
     keys = [key(shop.NAMESPACE, name) for name in names]
-    with writing(catalog) as connection:
+    with in_turn(catalog) as connection:
         connection.execute(insert(tables.dataset), [shop.dataset_row(name) for name in names])
         connection.execute(insert(tables.dataset_policy), [policy_row(k) for k in keys])
         for sli in ("M1", "M2"):

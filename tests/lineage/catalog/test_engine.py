@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Engine, insert, select
+from sqlalchemy import Connection, Engine, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
 from lineage.catalog import engine as engines
 from lineage.catalog.engine import catalog_url, in_turn, migrate, open_catalog, writing
+from lineage.catalog.grown_tables import ROWS
 from lineage.catalog.tables import meta, metadata
 
 
@@ -95,3 +96,42 @@ def _wait_in_a_turn(catalog: Engine, other: Engine) -> None:
         with in_turn(other) as following:
             assert following.scalar(select(1)) == 1
         vanished.execute(select(1))
+
+
+@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("count", [ROWS, 3 * ROWS])
+def test_the_planner_knows_how_many_rows_a_turn_has_written(catalog, count):
+    """Autovacuum looked while they were written, and counted none of them."""
+    with in_turn(catalog) as connection:
+        _fill_meta(connection, count)
+        _analyze(catalog)
+        assert _known_rows(catalog) == 0
+
+    assert _known_rows(catalog) == count
+
+
+@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+def test_a_turn_that_writes_little_costs_no_look_at_the_whole_table(catalog):
+    """A table of millions would be sampled once for each batch."""
+    with in_turn(catalog) as connection:
+        _fill_meta(connection, 3 * ROWS)
+    catalog.dispose()  # a connection reports what it wrote once a second: until then it counts
+    with in_turn(catalog) as connection:
+        _fill_meta(connection, ROWS, start=3 * ROWS)
+
+    assert _known_rows(catalog) == 3 * ROWS
+
+
+def _fill_meta(connection: Connection, count: int, start: int = 0) -> None:
+    rows = [{"name": f"row {n}", "value": "x"} for n in range(start, start + count)]
+    connection.execute(insert(meta), rows)
+
+
+def _analyze(catalog: Engine) -> None:
+    with catalog.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("ANALYZE meta"))
+
+
+def _known_rows(catalog: Engine) -> int:
+    with catalog.connect() as connection:
+        return connection.scalar(text("SELECT reltuples FROM pg_class WHERE relname = 'meta'"))
