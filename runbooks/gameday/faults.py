@@ -49,6 +49,10 @@ _GRAVE: Final = 0.6
 _TOGETHER: Final = (1, 1, 1, 1, 2, 1, 1, 3)  # how many begin at once, again and again
 
 
+class _NoJobFreeError(ValueError):
+    """Of a kind that was asked for, none is left that nothing else hurts."""
+
+
 class Day(msgspec.Struct, frozen=True):
     """A game day that is planned: what is done, what is true, and what the policy announces."""
 
@@ -63,9 +67,7 @@ def plan(estate: Estate, count: int, kinds: Sequence[Kind] = KINDS) -> Day:
     Raises:
         ValueError: the estate is too small, or its time too short, for a kind that was asked for.
     """
-    planning = _Planning(estate)
-    for kind in _in_turn(planning.chance, count, kinds):
-        planning.add(kind)
+    planning = _planned(estate, count, kinds)
     faults = tuple(truth_of(estate, each) for each in planning.found)
     begins = begins_at(estate)
     truth = Truth(
@@ -122,7 +124,7 @@ class _Planning:
             f"{kind}: no job of the {len(self.estate.datasets)} datasets in {self.estate.days} days"
             " is free for it; ask for fewer faults, more datasets or more days"
         )
-        raise ValueError(message)
+        raise _NoJobFreeError(message)
 
     def _companion(self) -> int | None:
         """The day of the one before, for those that are to come two and three at once."""
@@ -220,6 +222,22 @@ class _Planning:
         return Injected(
             "holiday", tuple(jobs), wall(region.zone, day, 0), wall(region.zone, day, 86_400)
         )
+
+
+def _planned(
+    estate: Estate, count: int, kinds: Sequence[Kind], first: tuple[Kind, ...] = ()
+) -> _Planning:
+    """All of them; of a kind whose few jobs others have taken, all come first in another try."""
+    planning = _Planning(estate)
+    in_turn = _in_turn(planning.chance, count, kinds)
+    for kind in sorted(in_turn, key=lambda kind: kind not in (*_RARE, *first)):
+        try:
+            planning.add(kind)
+        except _NoJobFreeError:
+            if kind in first:
+                raise
+            return _planned(estate, count, kinds, (*first, kind))
+    return planning
 
 
 def _touches(one: Injected, other: Injected) -> bool:

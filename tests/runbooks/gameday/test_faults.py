@@ -35,6 +35,20 @@ def test_the_seed_is_the_plan(estate, day):
     assert encode(plan(make(Shape(seed=2)), 60)) != encode(day)
 
 
+@pytest.mark.parametrize("seed", [1905149407, 1390851128, 1390882804, 1390914480])
+def test_kinds_of_few_jobs_find_theirs_before_others_take_them(seed):
+    """Two or three jobs of a thousand run each quarter of an hour, and they alone can flap."""
+    planned = plan(make(Shape(seed=seed, datasets=1000, days=20)), 40)
+
+    assert {each.kind for each in planned.truth.faults} == set(KINDS)
+
+
+def test_more_faults_than_an_estate_has_jobs_for_are_refused():
+    """One kind after another is tried first, and then it is said which has no job left."""
+    with pytest.raises(ValueError, match="no job of the 100 datasets in 6 days is free"):
+        plan(make(Shape(seed=3, datasets=100, days=6)), 200, ["killed_job", "backfill"])
+
+
 def test_every_kind_is_there(day):
     """Sixty, of all kinds, each of three expectations among them."""
     assert len(day.truth.faults) == 60
