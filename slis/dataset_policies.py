@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, text, upda
 
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
+from lineage.catalog.foreign_owners import FOREIGN_OWNERS
 from lineage.catalog.noted import POLICY_FINGERPRINT
 from lineage.catalog.ranks import NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
@@ -29,6 +30,7 @@ _CHANGES = """
         (SELECT count(*) FROM dataset WHERE canonical_key <> dataset_key),
         (SELECT count(*) FROM edge), (SELECT count(*) FROM edge WHERE runs >= 3),
         (SELECT count(*) FROM tag), (SELECT count(*) FROM ownership),
+        (SELECT count(*) FROM attribute_claim), (SELECT count(*) FROM dataset_producer),
         (SELECT count(*) FROM dataset_alias WHERE rule IN ('symlink', 'policy')),
         (SELECT sum(canonical_key % 1000003) FROM dataset WHERE canonical_key <> dataset_key)
 """
@@ -48,7 +50,7 @@ _OTHER_NAMES = """
 _EDGES = "SELECT upstream_key, downstream_key, job_key, runs FROM edge"
 _TIER_TAGS = "SELECT dataset_key, lower(value) FROM tag WHERE lower(tag) = 'tier'"
 _OWNERS = """
-    SELECT subject_key, min(owner) FROM ownership WHERE subject = 'dataset' GROUP BY subject_key
+    SELECT subject_key, owner FROM ownership WHERE subject = 'dataset' ORDER BY 1, 2
 """
 _RANKED = f"""
     UPDATE dataset SET tier_rank = p.rank FROM (
@@ -100,7 +102,13 @@ def _described(engine: Engine) -> Described:
         others: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
         for key, *name in ask(_OTHER_NAMES):
             others[key].append((name[0], name[1]))
-        return Described(names, ask(_EDGES), tags, dict(ask(_OWNERS)), others)
+        # What others say of a dataset makes nobody its owner, while its own writers can say so.
+        foreign = set(ask(FOREIGN_OWNERS))
+        owners: dict[int, str] = {}
+        for row in ask(_OWNERS):
+            if row not in foreign:
+                owners.setdefault(*row)
+        return Described(names, ask(_EDGES), tags, owners, others)
 
 
 def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]:

@@ -25,7 +25,7 @@ _WORDS: Final = {
     "provenance": "{} is read without a known origin",
     "quality": "a test of the data of {} fails",
     "metadata": "{} lacks metadata that the policy requires",
-    "claimed": "somebody else claims a name of {}, or reports that it was dropped",
+    "claimed": "an event without the right to claims a name, tier, owner or drop of {}",
     "ingestion": "the {} of Lineward is silent: nobody knows how datasets are",
     "set_aside": "the pipeline set {} aside that it cannot land",
     "access": "an access was let in that the policy does not allow ({})",

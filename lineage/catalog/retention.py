@@ -112,6 +112,7 @@ RULES: Final[dict[str, Rule]] = {
     "dataset_producer": Rule("write_days", _of_gone("dataset_producer")),
     # A claim holds, or is rejected, for as long as the dataset that it is about is known.
     "dataset_claim": Rule("write_days", f"last_seen_at < :before AND {_of_gone('dataset_claim')}"),
+    "attribute_claim": Rule("write_days", "last_landed_at < :before"),
     "dataset_version": Rule("write_days", _SEEN),
     "dataset_checksum": Rule("write_days", _SEEN),
     "dataset_assertion": Rule(

@@ -6,6 +6,7 @@ The line keeps names apart: nobody is to accept a claim by copying all lines.
 from collections.abc import Iterator
 from typing import Final
 
+from lineage.catalog.foreign_owners import FOREIGN_OWNERS
 from lineage.catalog.reader import Reader
 from lineage.clock import from_micros
 from lineage.names import joined
@@ -32,14 +33,14 @@ JOIN dataset_policy p ON p.dataset_key = t.dataset_key
 WHERE lower(t.tag) = 'tier' AND d.retired_at IS NULL
 ORDER BY d.namespace, d.name LIMIT :most
 """
-_OWNERS = """
+_OWNERS = f"""
 SELECT d.namespace, d.name, o.owner, p.owner FROM ownership o
 JOIN dataset d ON d.dataset_key = o.subject_key
 JOIN dataset_policy p ON p.dataset_key = o.subject_key
-WHERE o.subject = 'dataset' AND p.is_declared AND d.retired_at IS NULL
-  AND o.owner <> coalesce(p.owner, '')
+WHERE o.subject = 'dataset' AND d.retired_at IS NULL AND o.owner <> coalesce(p.owner, '')
+  AND (p.is_declared OR (d.dataset_key, o.owner) IN ({FOREIGN_OWNERS}))
 ORDER BY d.namespace, d.name, o.owner LIMIT :most
-"""
+"""  # noqa: S608 - our own tables
 
 
 def claims(reader: Reader) -> Iterator[Finding]:
@@ -52,7 +53,7 @@ def claims(reader: Reader) -> Iterator[Finding]:
             line = [tier_line((namespace, name), tag)]
             yield _finding(TIER_TAG, (namespace, name), told, policy=line)
     for namespace, name, owner, known in reader.rows(_OWNERS, {"most": _MOST}):
-        told = f"an ownership facet names {owner[:80]!r}; the policy decides: {known or 'nobody'}"
+        told = f"an ownership facet names {owner[:80]!r}; the owner in force: {known or 'nobody'}"
         yield _finding(OWNER_FACET, (namespace, name), told)
 
 

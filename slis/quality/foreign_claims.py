@@ -1,4 +1,4 @@
-"""Names of a dataset that others claimed, or drops that they reported, and that had no effect."""
+"""Names, tiers and owners of a dataset that events claimed, and drops, that had no effect."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -27,10 +27,13 @@ def foreign_claims(refused: DataFrame, instants: DataFrame) -> DataFrame:
     said = (
         F.when(F.col("rule") == "symlink", words("is another name of ", other))
         .when(F.col("rule") == "rename", words("was renamed to ", other))
+        .when(F.col("rule").isin("tier", "owner"), _attribute())
         .otherwise(F.lit("was dropped"))
     )
     by = F.when(F.col("job_namespace") == "", F.lit("an event without a run"))
-    by = by.otherwise(words("job namespace ", _cut("job_namespace")))
+    job = F.when(F.col("job_name").isNotNull(), words("job ", _cut("job_name"), " of "))
+    of = F.coalesce(job, F.lit(""))
+    by = by.otherwise(words(of, "job namespace ", _cut("job_namespace")))
     one = words(by, " reports that the dataset ", said, ", last ", instant_text(seen_at))
     listed = F.array_sort(F.collect_list(one))
     more = F.size("claims") - _MOST_NAMED
@@ -45,6 +48,10 @@ def foreign_claims(refused: DataFrame, instants: DataFrame) -> DataFrame:
             F.concat(named, others, F.lit("; the claim has no effect")).alias("evidence"),
         )
     )
+
+
+def _attribute() -> Column:
+    return words("has the ", F.col("rule"), " ", _cut("name"), " and not ", _cut("namespace"))
 
 
 def _cut(column: str) -> Column:

@@ -6,10 +6,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine
 
+from lineage.catalog.foreign_owners import FOREIGN_OWNERS
+from lineage.catalog.ranks import NO_TIER, rank_of
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from lineage.policy.declared import declared_edges
-from lineage.states import OPTIONAL
+from lineage.states import OPTIONAL, TIERS
 from slis import catalog_frames
 from slis.evaluation_input import Position
 from slis.quality import assertions, foreign_claims, schema_mismatch, unexpected_source
@@ -55,9 +57,14 @@ _SOURCES = f"""
     HAVING min(e.first_seen_at) >= {{since}} AND min(e.runs) > 0
 """  # noqa: S608 - our own words
 
+
+def _rank(tier: str) -> str:
+    return rank_of(tier, TIERS, NO_TIER)
+
+
 # Only datasets that the policy holds to something: claims about others are listed by the lint.
 _CLAIMED = f"""
-    SELECT d.canonical_key, c.rule, c.job_namespace, o.namespace, o.name, c.last_landed_at
+    SELECT d.canonical_key, c.rule, c.job_namespace, NULL, o.namespace, o.name, c.last_landed_at
     FROM dataset_claim c JOIN dataset n ON n.dataset_key = c.alias_key
     JOIN dataset d ON d.dataset_key = n.canonical_key AND {_LIVE}
     JOIN dataset_policy p ON p.dataset_key = d.dataset_key
@@ -65,6 +72,19 @@ _CLAIMED = f"""
     JOIN dataset o ON o.dataset_key = c.dataset_key
     WHERE c.is_refused AND c.last_landed_at >= {{since}} AND NOT EXISTS (
         SELECT 1 FROM dataset_alias a WHERE a.rule = 'policy' AND a.alias_key = c.alias_key)
+    UNION ALL
+    SELECT d.canonical_key, c.kind, c.job_namespace, c.job_name,
+        CASE c.kind WHEN 'tier' THEN p.tier ELSE coalesce(p.owner, 'nobody') END, c.value,
+        c.last_landed_at
+    FROM attribute_claim c JOIN dataset n ON n.dataset_key = c.dataset_key
+    JOIN dataset d ON d.dataset_key = n.canonical_key AND {_LIVE}
+    JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+        AND (p.is_declared OR p.tier <> '{OPTIONAL}')
+    WHERE c.last_landed_at >= {{since}} AND (
+        c.kind = 'tier' AND (p.is_declared AND c.value <> p.tier
+            OR {_rank("c.value")} < {_rank("p.tier")})
+        OR c.kind = 'owner' AND c.value <> coalesce(p.owner, '')
+            AND (d.dataset_key, c.value) IN ({FOREIGN_OWNERS}))
 """  # noqa: S608 - our own words
 
 

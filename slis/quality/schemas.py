@@ -20,10 +20,11 @@ NEW_SOURCES = """
     writes_before bigint
 """
 
-# Claims about a dataset that have no effect: `namespace` and `name` are of the other dataset.
+# Claims about a dataset that have no effect: `namespace` and `name` are of the other dataset. Of
+# the rules `tier` and `owner`, `name` is what is claimed and `namespace` what is in force.
 REFUSED_CLAIMS = """
-    dataset_key bigint, rule string, job_namespace string, namespace string, name string,
-    landed_at timestamp
+    dataset_key bigint, rule string, job_namespace string, job_name string, namespace string,
+    name string, landed_at timestamp
 """
 
 # What is wrong with a dataset's content: one row per reason.

@@ -7,13 +7,15 @@ from collections.abc import Set as AbstractSet
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import fold_rows, greatest, least, upsert
+from lineage.catalog.upsert import at_the_later, fold_rows, greatest, least, upsert
+from lineage.states import TIERS
 from slis.stream.claims import DROP, RENAME, SYMLINK, Claim, Link, Writers
 from slis.stream.parts import in_parts
 
 # The longest prefix of a job namespace that surely fits an index entry of PostgreSQL.
 _BY = "substr(r.root_job_namespace, 1, 200)"
 _NO_DATA = f"('{DROP.upper()}', '{RENAME.upper()}')"
+TIER, OWNER = "tier", "owner"
 _LINKS = f"('{SYMLINK}', '{RENAME}')"
 _SAID = f"""
     SELECT l.alias_key, l.dataset_key, l.rule, coalesce({_BY}, '') AS job_namespace,
@@ -38,6 +40,19 @@ _CLAIMS = """
         :landed_at AS landed_at, :landed_at AS last_landed_at, 1 = 0 AS is_refused
     FROM ({said}) AS said GROUP BY alias_key, dataset_key, rule, job_namespace
 """
+_ATTRIBUTES = f"""
+    SELECT s.dataset_key, s.kind, s.value, coalesce({_BY}, '') AS job_namespace,
+        max(r.root_job_name) AS job_name, :landed_at AS last_landed_at
+    FROM (
+        SELECT dataset_key, '{TIER}' AS kind, lower(value) AS value, spelling_key, facets_key
+        FROM s_tag WHERE lower(tag) = 'tier' AND lower(value) IN {TIERS}
+        UNION
+        SELECT subject_key, '{OWNER}', owner, spelling_key, facets_key
+        FROM s_owner WHERE subject = 'dataset') AS s
+    LEFT JOIN s_run_io io ON io.spelling_key = s.spelling_key AND io.facets_key = s.facets_key
+    LEFT JOIN s_run r ON r.run_key = io.run_key
+    GROUP BY s.dataset_key, s.kind, s.value, coalesce({_BY}, '')
+"""  # noqa: S608 - our own columns and words
 _WRITTEN = f"""
     SELECT n.dataset_key, {_BY} AS job_namespace, :landed_at AS landed_at
     FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
@@ -95,6 +110,17 @@ def merge_claims(connection: Connection, landed_at: int) -> None:
     upsert(connection, tables.dataset_producer, _WRITTEN, {"landed_at": least}, given=given)
     _merge(connection, _SAID, landed_at)
     upsert(connection, tables.dataset_alias, _SEEN_AGAIN, _SEEN, keeps="namespace name")
+
+
+def merge_attributes(connection: Connection, landed_at: int) -> None:
+    """Merge which tiers and owners facets give to datasets, and whose jobs report them."""
+    upsert(
+        connection,
+        tables.attribute_claim,
+        _ATTRIBUTES,
+        {"job_name": at_the_later("last_landed_at"), "last_landed_at": greatest},
+        given={"landed_at": landed_at},
+    )
 
 
 def merge_drops(connection: Connection, landed_at: int) -> None:

@@ -16,7 +16,12 @@ from lineage.clock import Clock, to_micros
 from slis.stream import staging
 from slis.stream.activity import derive_activity
 from slis.stream.canonical import settle
-from slis.stream.claims_catalog import merge_claims, merge_drops, unsettled
+from slis.stream.claims_catalog import (
+    merge_attributes,
+    merge_claims,
+    merge_drops,
+    unsettled,
+)
 from slis.stream.edges import derive_edges
 from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_run_io, merge_runs
 from slis.stream.sql_texts import merge_sql
@@ -142,6 +147,7 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     merge_run_io(connection, landed_at)
     merge_drops(connection, landed_at)
     merge_descriptions(connection)
+    merge_attributes(connection, landed_at)
     touch(connection)
     derive_writes(connection, landed_at)
     derive_reads(connection, landed_at)

@@ -69,14 +69,14 @@ link = _table(
     "alias_key dataset_key first_seen_at last_seen_at spelling_key facets_key",
     "rule namespace name",
 )
-owner = _table("s_owner", "subject_key last_seen_at", "subject owner type")
+owner = _table("s_owner", "subject_key last_seen_at spelling_key facets_key", "subject owner type")
 assertion = _table(
     "s_assertion",
     "dataset_key tested_at",
     "assertion column_name name severity expected actual",
     "is_success",
 )
-tag = _table("s_tag", "dataset_key last_seen_at", "tag value")
+tag = _table("s_tag", "dataset_key last_seen_at spelling_key facets_key", "tag value")
 column_edge = _table(
     "s_column_edge",
     "upstream_key downstream_key first_seen_at last_seen_at",

@@ -41,7 +41,10 @@ class Unfolded:
     def own_jobs(self, owners: pa.Table) -> None:
         """Add the owners of jobs, from `schemas.JOB_OWNERS`."""
         self.owners += [
-            ("job", record["job_key"], record["owner"], record["type"], record["last_seen_at"])
+            (
+                *("job", record["job_key"], record["owner"], record["type"]),
+                *(record["last_seen_at"], None, None),
+            )
             for record in records(owners)
         ]
 
@@ -65,12 +68,15 @@ class Unfolded:
                 f"alias_key dataset_key rule namespace name {span} spelling_key facets_key",
                 self.links,
             ),
-            "s_owner": ("subject subject_key owner type last_seen_at", self.owners),
+            "s_owner": (
+                "subject subject_key owner type last_seen_at spelling_key facets_key",
+                self.owners,
+            ),
             "s_assertion": (
                 f"dataset_key tested_at {' '.join(RESULT)}",
                 list(self.assertions),
             ),
-            "s_tag": ("dataset_key tag value last_seen_at", self.tags),
+            "s_tag": ("dataset_key tag value last_seen_at spelling_key facets_key", self.tags),
             "s_column_edge": (
                 f"upstream_key upstream_field downstream_key downstream_field {span}",
                 list(self.columns),
@@ -86,6 +92,7 @@ class Unfolded:
         told = assertions_of(record["assertions"]) if record["assertions"] else ()
         self.assertions.update((dataset.dataset_key, seen.last, *result) for result in told)
         self.links += self._links(record, dataset, seen)
+        said = record["spelling_key"], record["facets_key"]
         self.owners += [
             (
                 "dataset",
@@ -93,6 +100,7 @@ class Unfolded:
                 key_text(owner["name"]),
                 clean(owner["type"]),
                 seen.last,
+                *said,
             )
             for owner in record["owners"] or ()
             if owner and owner["name"]
@@ -104,6 +112,7 @@ class Unfolded:
                 key_text(tag["key"]),
                 key_text(redact(tag["value"] or "")),
                 seen.last,
+                *said,
             )
             for tag in record["tags"] or ()
             if tag and tag["key"] and not tag["field"]

@@ -93,4 +93,21 @@ def test_an_owner_that_a_facet_gives_a_declared_dataset_is_listed(catalog):
     [found] = linted(catalog).findings
 
     assert (found.kind, found.dataset) == ("owner_facet", "mart/revenue")
-    assert found.evidence == "an ownership facet names '0evil'; the policy decides: shop"
+    assert found.evidence == "an ownership facet names '0evil'; the owner in force: shop"
+
+
+def test_an_owner_that_only_others_give_is_listed_of_any_dataset(catalog):
+    """It is not the dataset's owner, although the policy names none."""
+    add(catalog, *_MINE)
+    _policy(catalog, "optional", "default", owner=None)
+    at = {"landed_at": 1, "dataset_key": key(*_MINE)}
+    _insert(catalog, tables.dataset_producer, job_namespace="shop", **at)
+    for owner, by in (("mallory", "evil"), ("team-b", "shop"), ("team-c", "")):
+        row = {"subject": "dataset", "subject_key": key(*_MINE), "owner": owner}
+        _insert(catalog, tables.ownership, **row, last_seen_at=1)
+        said = {"kind": "owner", "value": owner, "job_namespace": by, "last_landed_at": 1}
+        _insert(catalog, tables.attribute_claim, dataset_key=key(*_MINE), **said)
+
+    [found] = linted(catalog).findings
+
+    assert found.evidence == "an ownership facet names 'mallory'; the owner in force: nobody"

@@ -14,7 +14,7 @@ from lineage.catalog.tables.arrived import (
     reader_cursor,
 )
 from lineage.catalog.tables.asked import audit, event_requeue, retirement
-from lineage.catalog.tables.claims import dataset_claim, dataset_producer
+from lineage.catalog.tables.claims import attribute_claim, dataset_claim, dataset_producer
 from lineage.catalog.tables.columns import metadata
 from lineage.catalog.tables.described import dataset_assertion, dataset_checksum
 from lineage.catalog.tables.evidence import (
@@ -98,6 +98,7 @@ __all__ = [
     "access_version",
     "accuracy_stratum",
     "application",
+    "attribute_claim",
     "audit",
     "batch",
     "column_edge",

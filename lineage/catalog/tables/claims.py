@@ -1,6 +1,7 @@
-"""What producers say of names, and who writes them: written by the pipeline, with the batch.
+"""What producers say of names, tiers and owners, and who writes the names: with the batch.
 
-A claim is only what somebody said. `slis.stream.claims` decides which ones hold.
+A claim is only what somebody said. `slis.stream.claims` decides which names hold, the policy which
+tiers and owners do.
 """
 
 from sqlalchemy import Column, Index, Table, Text
@@ -23,6 +24,18 @@ dataset_claim = Table(
     flag("is_refused"),  # it has no effect
     Index("claim_dataset", "dataset_key"),
     Index("claim_refused", "is_refused", "last_landed_at"),
+)
+
+attribute_claim = Table(
+    "attribute_claim",
+    metadata,
+    key_column("dataset_key"),  # the name that the facet is of, after folding, before symlinks
+    text_key("kind"),  # tier or owner
+    text_key("value"),
+    text_key("job_namespace"),  # of the root job that said so; empty: no run did
+    Column("job_name", Text),  # of the root job, one of several; null: no run did
+    instant("last_landed_at", nullable=False),
+    Index("attribute_claim_landed", "last_landed_at"),
 )
 
 dataset_producer = Table(

@@ -1,5 +1,7 @@
 """What others claim of a dataset's names: it moves, retires and hides nothing of the dataset."""
 
+from datetime import timedelta
+
 import pytest
 from spools import CANONICAL, WRITES, rows, run_event
 
@@ -257,3 +259,140 @@ def test_claims_about_optional_datasets_are_no_flood_of_tickets(spark, lander, c
 
     assert rows(catalog, "SELECT count(*) FROM dataset_claim WHERE is_refused") == [(3,)]
     assert rows(catalog, "SELECT * FROM dataset_state WHERE sli = 'facts'") == []
+
+
+def _tagged(tier):
+    return {"tags": {"tags": [{"key": "Tier", "value": tier}]}}
+
+
+def _owned(owner):
+    return {"ownership": {"owners": [{"name": owner, "type": "MAINTAINER"}]}}
+
+
+_OWNED = parse(
+    """
+    owners: [{name: shop, slack: "#shop"}, {name: mallory, slack: "#m"}]
+    datasets: [{match: s3://lake/mart/revenue, tier: important, owner: shop}]
+    """
+)
+_UNOWNED = parse("datasets: [{match: s3://lake/mart/revenue, tier: important}]")
+_FACTS = "SELECT evidence FROM dataset_state WHERE sli = 'facts' AND reason = 'foreign_claim'"
+
+
+@pytest.fixture
+def evidence(spark, lander, catalog, at):
+    """Return what the ticket of the dataset says, once these events came; None without one."""
+
+    def land(policy, *events, days=0):  # noqa: ANN002
+        _declare(catalog, policy, at(7))
+        lander.land(_event(at(8), "shop", **_MINE), *events)
+        evaluate(spark, catalog, policy, at(12, 1) + timedelta(days=days))
+        found = rows(catalog, _FACTS)
+        assert len(found) <= 1
+        return found[0][0] if found else None
+
+    return land
+
+
+def _end(text):
+    """Evidence without the instant at which the test ran."""
+    return text.split(", last ")[0]
+
+
+@pytest.mark.parametrize(("tier", "by"), [("critical", "evil"), ("optional", "shop")])
+def test_a_tier_tag_on_a_declared_dataset_is_a_ticket(evidence, at, tier, by):
+    """Whoever says so, and upwards or downwards: the policy has named the tier."""
+    said = evidence(_OWNED, _event(at(9), by, **_MINE, facets=_tagged(tier), job="etl"))
+
+    claim = f"has the tier {tier} and not important"
+    assert _end(said) == f"job etl of job namespace {by} reports that the dataset {claim}"
+    assert said.endswith("; the claim has no effect")
+
+
+def test_an_owner_of_anothers_facet_is_a_ticket(evidence, at):
+    said = evidence(_OWNED, _event(at(9), "evil", **_MINE, facets=_owned("mallory"), side="inputs"))
+
+    claim = "has the owner mallory and not shop"
+    assert _end(said) == f"job job of job namespace evil reports that the dataset {claim}"
+
+
+def test_a_declared_dataset_without_an_owner_gets_none_by_others(evidence, at):
+    said = evidence(
+        _UNOWNED, _event(at(9), "evil", **_MINE, facets=_owned("mallory"), side="inputs")
+    )
+
+    assert "has the owner mallory and not nobody" in said
+
+
+_QUIET = {
+    "agrees": (
+        _OWNED,
+        [
+            ("evil", _tagged("important")),
+            ("evil", _tagged("silver")),
+            ("evil", _owned("shop")),
+        ],
+    ),
+    # Readers repeat the technical owner that their metastore has.
+    "writer": (_OWNED, [("shop", _owned("hive")), ("evil", _owned("hive"))]),
+    "no owner": (_UNOWNED, [("shop", _owned("mallory"))]),
+    # The lint lists these.
+    "optional": (DEFAULT, [("evil", {**_tagged("critical"), **_owned("mallory")})]),
+}
+
+
+@pytest.mark.parametrize("case", _QUIET)
+def test_what_agrees_or_is_a_writers_own_to_say_is_no_ticket(evidence, at, case):
+    policy, said = _QUIET[case]
+    events = [
+        _event(at(9, minute), by, **_MINE, facets=facets, side="inputs")
+        for minute, (by, facets) in enumerate(said)
+    ]
+
+    assert evidence(policy, *events) is None
+
+
+def test_tier_and_owner_are_one_ticket_and_end_seven_days_after_the_last_claim(evidence, at):
+    facets = {**_tagged("critical"), **_owned("mallory")}
+    claim = _event(at(9), "evil", **_MINE, facets=facets, side="inputs")
+
+    said = evidence(_OWNED, claim)
+
+    assert "has the owner mallory and not shop" in said
+    assert "has the tier critical and not important" in said
+    assert evidence(_OWNED, days=8) is None
+
+
+def test_the_policy_settles_a_tier_and_an_owner(evidence, at):
+    claim = {**_tagged("critical"), **_owned("mallory")}
+    event = _event(at(9), "evil", **_MINE, facets=claim, side="inputs")
+    assert evidence(_OWNED, event) is not None
+
+    settled = parse(
+        """
+        owners: [{name: mallory, slack: "#m"}]
+        datasets: [{match: s3://lake/mart/revenue, tier: critical, owner: mallory}]
+        """
+    )
+
+    assert evidence(settled) is None
+
+
+@pytest.mark.parametrize(
+    ("by", "owner"), [("shop", "aaa"), ("evil", "team-b"), ("", "aaa")], ids=["own", "other", "no"]
+)
+def test_an_owner_of_an_undeclared_dataset_is_its_own_writers_to_name(
+    evidence, catalog, at, by, owner
+):
+    """`aaa` would come first; an event without a run is that of a catalog of tables."""
+    own = _event(at(8, 30), "shop", **_MINE, facets=_owned("team-b"))
+    said = _event(at(9), by, **_MINE, facets=_owned("aaa"), side="inputs")
+    if not by:
+        said = {
+            **{key: said[key] for key in ("eventTime", "producer", "schemaURL")},
+            "dataset": said["inputs"][0],
+        }
+
+    assert evidence(DEFAULT, own, said) is None
+
+    assert rows(catalog, "SELECT owner, owner_origin FROM dataset_policy") == [(owner, "facet")]

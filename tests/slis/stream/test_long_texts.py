@@ -56,6 +56,7 @@ _OF_OTHERS = {
     *("served_hour", "service_cursor", "sli_counter", "sli_explained", "sli_hour", "sli_now"),
     "notification_secret",
     *("dataset_claim", "dataset_producer"),  # namespaces of jobs, cut at 200 characters
+    "attribute_claim",  # likewise, beside values of `tag` and `ownership`
 }
 
 

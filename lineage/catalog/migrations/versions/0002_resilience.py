@@ -85,6 +85,17 @@ def upgrade() -> None:
     )
     op.create_index("event_set_aside_failed", "event_set_aside", ["failed_at"])
     op.create_table(
+        "attribute_claim",
+        sa.Column("dataset_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("value", sa.Text(), nullable=False),
+        sa.Column("job_namespace", sa.Text(), nullable=False),
+        sa.Column("job_name", sa.Text(), nullable=True),
+        sa.Column("last_landed_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("dataset_key", "kind", "value", "job_namespace"),
+    )
+    op.create_index("attribute_claim_landed", "attribute_claim", ["last_landed_at"])
+    op.create_table(
         "event_requeue",
         sa.Column("spool_seq", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("requested_at", sa.BigInteger(), nullable=False),
@@ -95,6 +106,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Undo `upgrade`, newest change first."""
     op.drop_table("event_requeue")
+    op.drop_index("attribute_claim_landed", "attribute_claim")
+    op.drop_table("attribute_claim")
     op.drop_index("event_set_aside_failed", "event_set_aside")
     op.drop_table("event_set_aside")
     for table in ("served_hour", "sli_hour"):
