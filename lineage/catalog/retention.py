@@ -75,6 +75,11 @@ _LONG_RESOLVED: Final = """
     NOT EXISTS (SELECT 1 FROM incident i WHERE i.incident_id = incident_impact.incident_id
         AND (i.resolved_at IS NULL OR i.is_remembered OR i.resolved_at >= :before))
 """
+# While an owner is stored, so is who reported it: else what only others report would take effect.
+_CLAIMS_NO_OWNER: Final = """
+    last_landed_at < :before AND NOT EXISTS (SELECT 1 FROM ownership o
+        WHERE o.subject_key = attribute_claim.dataset_key AND o.owner = attribute_claim.value)
+"""
 
 
 def _long_unseen(table: str, key: str) -> str:
@@ -112,7 +117,6 @@ RULES: Final[dict[str, Rule]] = {
     "dataset_producer": Rule("write_days", _of_gone("dataset_producer")),
     # A claim holds, or is rejected, for as long as the dataset that it is about is known.
     "dataset_claim": Rule("write_days", f"last_seen_at < :before AND {_of_gone('dataset_claim')}"),
-    "attribute_claim": Rule("write_days", "last_landed_at < :before"),
     "dataset_version": Rule("write_days", _SEEN),
     "dataset_checksum": Rule("write_days", _SEEN),
     "dataset_assertion": Rule(
@@ -151,6 +155,7 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "ownership": Rule("history_days", _long_unseen("ownership", "subject_key")),
     "tag": Rule("history_days", _long_unseen("tag", "dataset_key")),
+    "attribute_claim": Rule("history_days", _CLAIMS_NO_OWNER),
     # The first says since when SLIs are watched, the last what was counted.
     "evaluation": Rule(
         "event_days",

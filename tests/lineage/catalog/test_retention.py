@@ -118,6 +118,22 @@ def test_edges_and_schemas_of_living_datasets_go_after_400_days(catalog):
     assert keys(catalog, tables.schema_version.c.schema_key) == [3]
 
 
+def test_who_reported_an_owner_is_stored_as_long_as_the_owner(catalog):
+    """Without the claim, an owner that only others report would take effect."""
+    put_dataset(catalog, 1, 0)
+    put(catalog, tables.dataset_policy, dataset_key=2, is_declared=True)
+    for key, owner, days in ((1, "seen", 399), (1, "gone", 401), (2, "declared", 500)):
+        told = {"subject": "dataset", "subject_key": key, "owner": owner}
+        put(catalog, tables.ownership, **told, last_seen_at=ago(days))
+        claim = {"dataset_key": key, "kind": "owner", "value": owner, "last_landed_at": ago(500)}
+        put(catalog, tables.attribute_claim, **claim)
+
+    delete(catalog)
+
+    assert keys(catalog, tables.ownership.c.owner) == ["declared", "seen"]
+    assert keys(catalog, tables.attribute_claim.c.value) == ["declared", "seen"]
+
+
 def test_evaluations_keep_the_first_the_last_and_a_week(catalog):
     """There are thousands a day."""
     for days in (90, 60, 8, 7, 1):
