@@ -141,7 +141,7 @@ def never_reported() -> Column:
 
 def no_inputs() -> Column:
     """Of the reason `no_inputs`."""
-    return words(_last_write(), ", which names no input")
+    return words(_last_write(), ", which names no input, or too many to make edges of")
 
 
 def late() -> Column:

@@ -19,7 +19,7 @@ _EDGES = """
     FROM t_touched o JOIN t_touched i ON i.run_key = o.run_key AND i.direction = 'read'
     JOIN t_job j ON j.job_namespace = o.job_namespace AND j.job_name = o.job_name
         AND j.dataset_key = o.dataset_key
-    WHERE o.direction = 'write' AND o.is_schema_change = 0
+    WHERE o.direction = 'write' AND o.is_schema_change = 0 AND o.is_wide = 0
     GROUP BY i.dataset_key, o.dataset_key, j.job_key, o.root_run_id, o.job_namespace, o.job_name
 """
 _EDGE_FOLDS: dict[str, Fold] = {

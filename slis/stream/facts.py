@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from lineage.keys import NAME_BYTES
 from slis.stream.shortened import shortened
+from slis.stream.wide import is_wide
 
 _FAILED = ("FAIL", "ABORT")
 _ATTRIBUTES_OF_RUNS = (
@@ -110,8 +111,10 @@ def _mention_plan() -> tuple[list[Column], Column, list[Column]]:
         *(F.col(name) for name in (*_OF_EVENT, "inputs", "outputs")),
         F.posexplode("datasets").alias("position", "dataset"),
     ]
+    makes_no_edges = (F.col("kind") == "job") & is_wide(F.col("inputs"), F.col("outputs"))
     direction = (
-        F.when(F.col("position") < F.col("inputs"), "read")
+        F.when(makes_no_edges, "declared")
+        .when(F.col("position") < F.col("inputs"), "read")
         .when(F.col("position") < F.col("inputs") + F.col("outputs"), "write")
         .otherwise("declared")
     )

@@ -9,10 +9,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage import origins
-from lineage.clock import LAST_EVENT_MICROS
 from lineage.keys import NAME_BYTES
+from slis.stream.event_times import instant
 from slis.stream.shortened import shortened
-from slis.stream.unreadable import NOMINAL_TIME, detail, problem
+from slis.stream.unreadable import NOMINAL_START, detail, problem
 
 SKEW_TOLERANCE = "5 minutes"
 
@@ -29,7 +29,7 @@ _EVENT = f"""
     eventTime string, eventType string, producer string,
     run struct<runId: string, facets: struct<
         parent: struct<{_RUN_REFERENCE}, root: struct<{_RUN_REFERENCE}>>,
-        nominalTime: struct<nominalStartTime: string>,
+        nominalTime: struct<nominalStartTime: string, nominalEndTime: string>,
         processing_engine: struct<name: string, version: string, openlineageAdapterVersion: string>,
         spark_applicationDetails: struct<applicationId: string>,
         spark_jobDetails: struct<jobId: bigint>,
@@ -51,38 +51,6 @@ _EVENT = f"""
     _corrupt_record string
 """
 _ERROR_CHARACTERS = 2_000
-
-
-def instant(text: Column) -> Column:
-    """Return the time that a text gives, as a UTC timestamp.
-
-    Null where the text is no time, or one outside the years that an event may give.
-    """
-    at = _timestamp(text)
-    return F.when(is_event_time(at), at)
-
-
-def is_event_time(at: Column) -> Column:
-    """Whether an event may give this time, as `lineage.clock.is_event_time` has it."""
-    return at.between(F.timestamp_micros(F.lit(0)), F.timestamp_micros(F.lit(LAST_EVENT_MICROS)))
-
-
-def _timestamp(text: Column) -> Column:
-    """Return the timestamp that a text gives; null where it is no date with a time.
-
-    1 to 9 fraction digits (cut to microseconds), `Z`, `z` and offsets; without a zone it is UTC,
-    as Marquez reads it too; seconds
-    may be missing. Never compared as text: the listener drops trailing zeros.
-    """
-    upper = F.upper(text)
-    # A bare time of day would be read as today's, and a bare year as its first second.
-    is_instant = upper.like("____-__-__%")
-    without_seconds = F.regexp_replace(
-        upper, r"^([0-9-]{10}[T ][0-9]{2}:[0-9]{2})(Z|[+-].*)?$", "$1:00$2"
-    )
-    return F.when(
-        is_instant, F.coalesce(upper.try_cast("timestamp"), without_seconds.try_cast("timestamp"))
-    )
 
 
 def parse(spooled: DataFrame) -> DataFrame:
@@ -109,8 +77,7 @@ def _plan() -> tuple[list[Column], list[Column]]:
     opening = [
         event.alias("event"),
         instant(F.col("event.eventTime")).alias("reported_time"),
-        _timestamp(F.col(f"event.{NOMINAL_TIME}")).alias("nominal_time"),
-        instant(F.col(f"event.{NOMINAL_TIME}")).alias("nominal_start_at"),
+        instant(F.col(f"event.{NOMINAL_START}")).alias("nominal_start_at"),
         F.timestamp_micros("received_at").alias("received"),
         _application().alias("application"),
         _integration().alias("integration"),

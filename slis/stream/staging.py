@@ -104,7 +104,7 @@ touched = _table(  # what the runs of the batch read and wrote, as the catalog k
     "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at "
     "nominal_start_at rows schema_key",
     "root_run_id run_id job_namespace job_name direction partition code_version failure",
-    "is_streaming is_history is_reported is_write is_schema_change is_dropped names_input",
+    "is_streaming is_history is_reported is_write is_schema_change is_dropped names_input is_wide",
 )
 Index("t_touched_run", touched.c.run_key)
 streamed = _table(  # a stream's hours

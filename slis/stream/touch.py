@@ -3,6 +3,7 @@
 from sqlalchemy import Connection, text
 
 from slis.stream.unfold import job_key
+from slis.stream.wide import MOST_EDGES
 
 _SCHEMA_CHANGES = "('ALTER', 'TRUNCATE', 'DROP', 'RENAME')"
 
@@ -17,7 +18,9 @@ CONTRIBUTIONS = f"""
         is_history, is_reported, failure,
         CASE WHEN direction = 'write' AND completed_at IS NOT NULL AND failed_at IS NULL
             AND is_schema_change = 0 THEN 1 ELSE 0 END AS is_write, is_schema_change,
-        CASE WHEN lifecycle = 'DROP' THEN 1 ELSE 0 END AS is_dropped, names_input
+        CASE WHEN lifecycle = 'DROP' THEN 1 ELSE 0 END AS is_dropped,
+        CASE WHEN edges > {MOST_EDGES} THEN 0 ELSE names_input END AS names_input,
+        CASE WHEN edges > {MOST_EDGES} THEN 1 ELSE 0 END AS is_wide
     FROM (
         SELECT *, CASE WHEN lifecycle IN {_SCHEMA_CHANGES} THEN 1
             WHEN lifecycle = 'CREATE' AND names_input = 0
@@ -37,7 +40,10 @@ CONTRIBUTIONS = f"""
                     THEN 1 ELSE 0 END AS is_reported,
                 CASE WHEN r.evidence IS NOT NULL THEN r.error_message END AS failure,
                 max(CASE WHEN io.direction = 'read' AND io.is_reported THEN 1 ELSE 0 END)
-                    OVER (PARTITION BY r.run_key) AS names_input
+                    OVER (PARTITION BY r.run_key) AS names_input,
+                sum(CASE io.direction WHEN 'read' THEN 1 ELSE 0 END) OVER (PARTITION BY r.run_key)
+                    * sum(CASE io.direction WHEN 'write' THEN 1 ELSE 0 END)
+                    OVER (PARTITION BY r.run_key) AS edges
             FROM {{chosen}} JOIN run_io io ON io.run_key = r.run_key
             JOIN dataset d ON d.dataset_key = io.dataset_key
         ) AS touched_io
@@ -49,7 +55,7 @@ _COLUMNS = (
     "rows, schema_key, code_version, "
     "root_run_id, run_id, job_namespace, job_name, direction, partition, is_streaming, "
     "is_history, is_reported, failure, is_write, "
-    "is_schema_change, is_dropped, names_input"
+    "is_schema_change, is_dropped, names_input, is_wide"
 )
 
 

@@ -7,10 +7,13 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lineage.clock import EVENT_TIMES
+from slis.stream.event_times import instant
+from slis.stream.wide import MOST_EDGES, is_wide, sizes
 
 CORE_UNREADABLE = "core_unreadable"
 PARTLY_UNREADABLE = "partly_unreadable"
-NOMINAL_TIME = "run.facets.nominalTime.nominalStartTime"
+_NOMINAL_TIME = "run.facets.nominalTime"
+NOMINAL_START, NOMINAL_END = (f"{_NOMINAL_TIME}.nominal{end}Time" for end in ("Start", "End"))
 _SHOWN_CHARACTERS = 80
 
 
@@ -29,10 +32,24 @@ def _faults() -> dict[str, Column]:
 
 def _ignored() -> dict[str, Column]:
     """Parts of an event that are left out, by their path, and why; null where they are not."""
-    nominal = F.col(f"event.{NOMINAL_TIME}")
-    is_ignored = F.col("nominal_time").isNotNull() & F.col("nominal_start_at").isNull()
-    outside = F.concat(F.lit(f"{NOMINAL_TIME}: {EVENT_TIMES}, got "), _shown(nominal))
-    return {NOMINAL_TIME: F.when(is_ignored, outside)}
+    return {
+        **{path: _no_instant(path) for path in (NOMINAL_START, NOMINAL_END)},
+        "outputs": F.when(is_wide(*sizes()), _too_wide()),
+    }
+
+
+def _no_instant(path: str) -> Column:
+    given = F.col(f"event.{path}")
+    is_ignored = (F.trim(given) != "") & instant(given).isNull()
+    return F.when(is_ignored, F.concat(F.lit(f"{path}: {EVENT_TIMES}, got "), _shown(given)))
+
+
+def _too_wide() -> Column:
+    inputs, outputs = sizes()
+    return F.concat(
+        *(F.lit("outputs: "), outputs, F.lit(" of "), inputs, F.lit(" inputs would be more than ")),
+        F.lit(f"{MOST_EDGES} edges: reads and writes were taken, no edge was"),
+    )
 
 
 def _shown(text: Column) -> Column:

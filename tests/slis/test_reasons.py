@@ -72,7 +72,7 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(spark):
             "never_reported",
             "no write was ever reported, last read 2026-11-10 00:00:00 UTC" + limits,
         ),
-        (7, "M1"): ("no_inputs", f"{written}, which names no input"),
+        (7, "M1"): ("no_inputs", f"{written}, which names no input, or too many to make edges of"),
         (7, "M2"): ("silent", f"{written}; nothing was heard of its job since{limits}"),
         (8, "M2"): (
             "late",

@@ -10,7 +10,8 @@ from spools import frame, run_event
 
 from lineage.keys import key
 from slis.stream import facts
-from slis.stream.parse import instant, parse
+from slis.stream.event_times import instant
+from slis.stream.parse import parse
 
 
 def cells(found):

@@ -4,9 +4,10 @@ import pytest
 from spools import rows, run_event
 
 from lineage.catalog import tables
+from lineage.clock import to_micros
 from slis.catalog_frames import frame, read
 from slis.catalog_frames import rows as python_rows
-from slis.stream.unreadable import NOMINAL_TIME
+from slis.stream.unreadable import NOMINAL_END, NOMINAL_START
 
 OUTSIDE = (
     "0001-01-01T00:00:00+01:00",
@@ -14,6 +15,17 @@ OUTSIDE = (
     "1969-12-31T23:59:59Z",
     "2200-01-01T00:00:00Z",
     "9999-12-31T23:59:59-05:00",
+)
+# No calendar of Spark's has them.
+NO_INSTANT = (
+    "10000-01-01T00:00:00Z",
+    "+12026-11-21T00:00:00Z",
+    "-0001-11-21T00:00:00Z",
+    "292278994-08-17T07:12:55.807Z",
+    "9999-12-31T24:00:00Z",
+    "2026-11-21T09:00:00+23:59",
+    "09:00:00",
+    "tomorrow",
 )
 STORED = (-(2**63), -62_135_600_400_000_000, -1, 7_258_118_400_000_000, 2**63 - 1)
 
@@ -41,7 +53,7 @@ def test_an_event_of_such_a_time_is_a_problem_and_its_neighbour_lands(lander, ca
     assert rows(catalog, "SELECT name FROM dataset") == [("fine",)]
 
 
-@pytest.mark.parametrize("time", OUTSIDE)
+@pytest.mark.parametrize("time", OUTSIDE + NO_INSTANT)
 def test_such_a_nominal_time_is_left_out_and_recorded(lander, catalog, at, time):
     """The run lands without it."""
     event = run_event("COMPLETE", at(9), outputs=["t"])
@@ -51,9 +63,31 @@ def test_such_a_nominal_time_is_left_out_and_recorded(lander, catalog, at, time)
     assert rows(catalog, "SELECT reason, detail FROM pipeline_error") == [
         (
             "partly_unreadable",
-            f"{NOMINAL_TIME}: expected a time of the years 1970 to 2199, got {time}",
+            f"{NOMINAL_START}: expected a time of the years 1970 to 2199, got {time}",
         )
     ]
+
+
+@pytest.mark.parametrize("time", [OUTSIDE[0], OUTSIDE[3], *NO_INSTANT])
+def test_such_an_end_of_the_nominal_time_is_recorded(lander, catalog, at, time):
+    """The start is taken."""
+    event = _at(run_event("COMPLETE", at(9)), at(9).isoformat(), nominal=at(8).isoformat())
+    event["run"]["facets"]["nominalTime"]["nominalEndTime"] = time
+    lander.land(event)
+
+    assert rows(catalog, "SELECT nominal_start_at FROM run") == [(to_micros(at(8)),)]
+    assert rows(catalog, "SELECT detail FROM pipeline_error") == [
+        (f"{NOMINAL_END}: expected a time of the years 1970 to 2199, got {time}",)
+    ]
+
+
+def test_a_nominal_time_without_a_text_is_no_problem(lander, catalog, at):
+    """Airflow sends an empty end for a run that has none."""
+    event = _at(run_event("COMPLETE", at(9)), at(9).isoformat(), nominal=" ")
+    event["run"]["facets"]["nominalTime"]["nominalEndTime"] = None
+    lander.land(event)
+
+    assert rows(catalog, "SELECT detail FROM pipeline_error") == []
 
 
 def test_the_last_instant_of_the_range_is_no_problem(lander, catalog, at):

@@ -1,0 +1,74 @@
+"""Runs and jobs with thousands of inputs and outputs: no edge is made of them, and it is said."""
+
+import pytest
+from spools import rows, run_event
+
+from lineage.policy import DEFAULT
+from slis.evaluation import evaluate
+
+PROBLEMS = "SELECT spool_seq, reason, detail FROM pipeline_error"
+EDGES = "SELECT count(*) FROM edge"
+IO = "SELECT direction, count(*) FROM run_io GROUP BY direction ORDER BY direction"
+
+
+def _named(side, count):
+    return [f"{side}{number}" for number in range(count)]
+
+
+def _wide(at, inputs, outputs, **given):  # noqa: ANN003
+    names = {"inputs": _named("i", inputs), "outputs": _named("o", outputs)}
+    return run_event("COMPLETE", at, **names, **given)
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(101, 100), (10_001, 1), (3_000, 3_000)])
+def test_a_wide_run_lands_without_edges_and_is_a_problem(lander, catalog, at, inputs, outputs):
+    """What it read and wrote is known, so its outputs are as fresh as they are."""
+    lander.land(
+        _wide(at(9), inputs, outputs), run_event("COMPLETE", at(9), run="r2", outputs=["t"])
+    )
+
+    assert rows(catalog, EDGES) == [(0,)]
+    assert rows(catalog, IO) == [("read", inputs), ("write", outputs + 1)]
+    [(seq, reason, detail)] = rows(catalog, PROBLEMS)
+    assert (seq, reason) == (1, "partly_unreadable")
+    assert detail == (
+        f"outputs: {outputs} of {inputs} inputs would be more than 10000 edges: reads and"
+        " writes were taken, no edge was"
+    )
+
+
+def test_as_many_edges_as_a_run_may_have_are_made(lander, catalog, at):
+    """A job that copies 100 tables into 100 others."""
+    lander.land(_wide(at(9), 100, 100))
+
+    assert rows(catalog, EDGES) == [(10_000,)]
+    assert rows(catalog, "SELECT * FROM pipeline_error") == []
+
+
+def test_a_run_whose_events_make_it_wide_together_has_no_edges(lander, catalog, at):
+    """Each event is narrow: none of them is a problem."""
+    lander.land(run_event("START", at(8), inputs=_named("i", 101)))
+    lander.land(run_event("COMPLETE", at(9), outputs=_named("o", 100)))
+
+    assert rows(catalog, EDGES) == [(0,)]
+
+
+def test_what_a_wide_run_wrote_has_no_lineage(spark, lander, catalog, at):
+    """Missing edges are not shown as healthy."""
+    lander.land(_wide(at(9), 101, 100))
+    evaluate(spark, catalog, DEFAULT, at(10))
+
+    states = "SELECT DISTINCT state, reason FROM dataset_state s JOIN dataset d ON"
+    of_outputs = " d.dataset_key = s.dataset_key WHERE s.sli = 'M1' AND d.name LIKE 'o%'"
+    assert rows(catalog, states + of_outputs) == [("bad", "no_inputs")]
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(101, 100), (2_000, 2_000)])
+def test_a_job_that_declares_too_much_has_no_edges(lander, catalog, at, inputs, outputs):
+    """Its datasets are known."""
+    run = _wide(at(9), inputs, outputs)
+    lander.land({name: value for name, value in run.items() if name not in {"run", "eventType"}})
+
+    assert rows(catalog, EDGES) == [(0,)]
+    assert rows(catalog, "SELECT count(*) FROM dataset") == [(inputs + outputs,)]
+    assert rows(catalog, "SELECT reason FROM pipeline_error") == [("partly_unreadable",)]
