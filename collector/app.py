@@ -117,8 +117,8 @@ class App:
     ) -> None:
         body = await self._read(scope, protocol, told, held, self._limits.max_inflated_bytes)
         try:
-            bodies = batch.split(body, self._limits)
-        except TooManyError as error:
+            bodies = await batch.split(body, self._parser)
+        except RefusedError as error:
             head, size = body[: self._limits.max_rejected_bytes], len(body)
             del body  # what waits for the commit is the head alone
             held.give_back()

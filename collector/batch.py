@@ -1,6 +1,7 @@
 """A batch of events: taken apart, and judged one by one within bounds of work and memory."""
 
 import asyncio
+from collections.abc import Sequence
 
 import msgspec
 
@@ -8,11 +9,12 @@ from collector import events, json_text, metrics
 from collector.errors import ClientGoneError, RefusedError, TooManyError
 from collector.parser import Parser
 from collector.rsgi import Http
-from collector.settings import Limits
 from collector.writes import Rejected
 
 _BYTES_A_TURN = 131_072
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+
+Parts = Sequence[msgspec.Raw | bytes]
 
 
 class Failure(msgspec.Struct):
@@ -45,27 +47,34 @@ class Judged(msgspec.Struct):
         return msgspec.json.encode(told)
 
 
-def split(body: bytes, limits: Limits) -> list[msgspec.Raw]:
-    """Take a batch apart.
+async def split(body: bytes, parser: Parser) -> Parts:
+    """Take a batch apart; an event that is no JSON is a part like the others.
 
     Raises:
         RefusedError: not a JSON array.
         TooManyError: more values or events than a batch may have.
     """
     # Before the decoder, which would make an object of each element: 5,000,000 fit in a batch.
-    json_text.check_values(body, limits.max_values)
-    try:
-        found = _raw_list.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        detail = f"$: expected a JSON array of events: {error}"
-        raise RefusedError(detail, path="$", reason="not_json") from error
-    if len(found) > limits.max_batch_events:
-        detail = f"$: {len(found)} events; a batch may have {limits.max_batch_events}: split it"
-        raise TooManyError(detail, path="$")
+    json_text.check_values(body, parser.limits.max_values)
+    found = await _parts(body, parser)
+    most = parser.limits.max_batch_events
+    if len(found) > most:
+        raise TooManyError(f"$: {len(found)} events; a batch may have {most}: split it", path="$")
     return found
 
 
-async def judge(bodies: list[msgspec.Raw], parser: Parser, origin: str, protocol: Http) -> Judged:
+async def _parts(body: bytes, parser: Parser) -> Parts:
+    try:
+        return _raw_list.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        found = await parser.elements(body)
+        if found is None:
+            detail = f"$: expected a JSON array of events: {error}"
+            raise RefusedError(detail, path="$", reason="not_json") from error
+        return found
+
+
+async def judge(bodies: Parts, parser: Parser, origin: str, protocol: Http) -> Judged:
     """Judge each event; after `max_batch_rejected` rejected ones none is looked at any more.
 
     Raises:
@@ -81,7 +90,7 @@ async def judge(bodies: list[msgspec.Raw], parser: Parser, origin: str, protocol
 
 
 async def _judge_each(
-    bodies: list[msgspec.Raw],
+    bodies: Parts,
     parser: Parser,
     origin: str,
     judged: Judged,

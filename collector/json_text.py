@@ -13,8 +13,8 @@ _encoder = msgspec.json.Encoder()
 _OFFSET = re.compile(r"\(byte (\d+)\)")
 # The closing quote is optional, or each escaped quote of an endless string would be tried as an
 # opening one: quadratic in the body.
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
-_NUMBER = re.compile(_STRING.pattern + rb"|-?[0-9][0-9.eE+-]*", re.DOTALL)
+STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_NUMBER = re.compile(STRING.pattern + rb"|-?[0-9][0-9.eE+-]*", re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 
 
@@ -28,7 +28,7 @@ def check_depth(body: bytes, max_depth: int) -> None:
     """
     if body.count(b"{") + body.count(b"[") <= max_depth:
         return
-    brackets = _STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
+    brackets = STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
     depth = 0
     for bracket in brackets:
         depth += 1 if bracket in b"{[" else -1

@@ -26,9 +26,18 @@ class SchemaChange(msgspec.Struct, frozen=True):
     retyped: list[Retyped]
 
 
+class _Stored(msgspec.Struct):
+    name: str | None = None
+    type: str | None = None
+
+
 def fields_of(text: str | None) -> list[Field]:
-    """The columns of a `schema_version`; nothing where it is not known."""
-    return msgspec.json.decode(text, type=list[Field]) if text else []
+    """The columns of a `schema_version`; nothing where it is not known.
+
+    Columns without a name are left out: earlier releases stored those that producers sent.
+    """
+    stored = msgspec.json.decode(text, type=list[_Stored | None]) if text else []
+    return [Field(one.name, one.type) for one in stored if one and one.name is not None]
 
 
 def schema_change(before: list[Field], after: list[Field]) -> SchemaChange:

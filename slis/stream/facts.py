@@ -184,7 +184,8 @@ _SEEN = ("first_seen_at", "last_seen_at", "is_declared")
 @cache
 def _description_plan() -> tuple[list[Column], list[Column], Column, list[Column]]:
     # A schema is its fields' names and types: the texts of facets differ in more than these.
-    has_fields = F.size("facet.schema.fields") > 0
+    fields = F.filter("facet.schema.fields", lambda field: field["name"].isNotNull())
+    has_fields = F.size(fields) > 0
     return (
         [F.col(name) for name in ("spelling_key", "namespace", "name", "facets_key")],
         # What a DatasetEvent says is said of no run.
@@ -196,8 +197,8 @@ def _description_plan() -> tuple[list[Column], list[Column], Column, list[Column
             shortened("facet.version.datasetVersion").alias("version"),
             shortened(_checksum()).alias("checksum"),
             F.coalesce("assertions", "facet.dataQualityAssertions.assertions").alias("assertions"),
-            F.when(has_fields, F.xxhash64("facet.schema.fields")).alias("schema_key"),
-            F.when(has_fields, F.to_json("facet.schema.fields")).alias("fields"),
+            F.when(has_fields, F.xxhash64(fields)).alias("schema_key"),
+            F.when(has_fields, F.to_json(fields)).alias("fields"),
             F.col("facet.symlinks.identifiers").alias("identifiers"),
             F.col("facet.ownership.owners").alias("owners"),
             F.col("facet.tags.tags").alias("tags"),

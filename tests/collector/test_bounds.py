@@ -178,7 +178,7 @@ class _Sender:
 
 
 async def _judge(parser, raw, sender):
-    return await batch.judge(batch.split(raw, parser.limits), parser, "http", sender)
+    return await batch.judge(await batch.split(raw, parser), parser, "http", sender)
 
 
 def test_the_work_on_a_batch_ends_with_its_client():

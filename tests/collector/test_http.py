@@ -6,6 +6,7 @@ import zlib
 
 import pytest
 
+from collector.settings import Limits
 from tests.collector.bodies import body, dataset_event, job_event, new_body, run_event
 from tests.collector.running import CLIENT
 from tests.service.waiting import until
@@ -127,6 +128,44 @@ def test_a_batch_that_is_good_has_nothing_to_say(collector):
     kept = [json.loads(row[0]) for row in collector.rows("SELECT body FROM event ORDER BY seq")]
     assert (answer.status_code, answer.content) == (204, b"")
     assert [event for event in kept if event in sent] == sent
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b'{"eventTime": "\\ud800"}',
+        b'["\\udc00\\ud800"]',
+        b"NaN",
+        b'{"eventTime": "a\nb"}',
+        b'{"eventTime": "\\x"}',
+        b'{"a":' * 1_500 + b"1" + b"}" * 1_500,
+        b'{"a": }',
+        b'{"a": "\xff"}',
+        b"x" * 300_000,
+    ],
+    ids=["surrogate", "two", "NaN", "line break", "escape", "deep", "empty", "latin", "long"],
+)
+def test_an_event_of_a_batch_that_is_no_json_does_not_reject_its_neighbours(collector, odd):
+    """It is kept with its reason, as an event that is sent alone is."""
+    good = [new_body() for _ in range(2)]
+
+    answer = collector.post(b"[" + good[0] + b", " + odd + b"," + good[1] + b"]", BATCH)
+
+    said = answer.json()
+    assert (answer.status_code, said["status"]) == (200, "partial_success")
+    assert [one["index"] for one in said["failed_events"]] == [1]
+    assert [_stored(collector, one) for one in good] == [[("http", "run")]] * 2
+    head = (odd[: Limits().max_rejected_bytes],)
+    assert head in collector.rows("SELECT body FROM rejected")
+
+
+@pytest.mark.parametrize("cut", [b'[{"a": 1}, {"b', b'{"a": 1}', b"[1] x"])
+def test_a_batch_that_is_no_array_is_kept_with_its_reason(collector, cut):
+    """Nobody reads the log of its sender."""
+    answer = collector.post(cut, BATCH)
+
+    assert (answer.status_code, answer.json()["path"]) == (400, "$")
+    assert (cut, "not_json") in collector.rows("SELECT body, reason FROM rejected")
 
 
 def test_a_bad_event_of_a_batch_does_not_reject_its_neighbours(collector):

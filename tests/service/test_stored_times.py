@@ -15,7 +15,7 @@ from tests.service.explorer import estate
 STORED = (-(2**63), -62_135_600_400_000_000, 253_402_336_799_000_000, 2**63 - 1)
 _OF_EVENTS = ("run", "run_io", "dataset", "dataset_alias", "dataset_activity", "dataset_write")
 _OF_EDGES = ("edge", "edge_run", "schema_version", "dataset_version", "dataset_checksum")
-_PATHS = (
+PATHS = (
     *("/", "/datasets", "/dataset?dataset=core/orders", "/incidents?all=true"),
     *(f"/incidents/{estate.INCIDENT}", f"/runs/{shop.RUN_ID}"),
     f"/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}",
@@ -56,9 +56,9 @@ def test_every_answer_and_page_is_given(stored):
     settings = Settings(catalog_url=stored.url.render_as_string(hide_password=False))
     app = create_app(settings, lambda: estate.NOW)
     with TestClient(app, base_url="http://127.0.0.1") as client:
-        found = {path: client.get(path).status_code for path in _PATHS}
+        found = {path: client.get(path).status_code for path in PATHS}
 
-    assert found == dict.fromkeys(_PATHS, 200)
+    assert found == dict.fromkeys(PATHS, 200)
 
 
 @pytest.mark.parametrize(

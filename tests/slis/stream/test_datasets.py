@@ -1,5 +1,6 @@
 """Datasets, their other names, and what their facets say."""
 
+import pytest
 from spools import CANONICAL, WRITES, rows, run_event, symlink
 
 _SYMLINK = symlink("db.t")
@@ -117,6 +118,22 @@ def test_facets_give_schema_version_owner_tag_and_column_edges(lander, catalog, 
     assert rows(catalog, "SELECT upstream_field, downstream_field FROM column_edge") == [
         ("key", "id")
     ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "stored"),
+    [
+        ([{"name": "id", "type": "int"}, {"type": "struct"}], [('[{"name":"id","type":"int"}]',)]),
+        ([None, {"name": "id"}, {"name": None, "type": "x"}], [('[{"name":"id"}]',)]),
+        ([None], []),
+        ([{"name": None, "type": "x"}, {}], []),
+    ],
+)
+def test_a_column_without_a_name_is_no_column(lander, catalog, at, fields, stored):
+    """The others are stored."""
+    lander.land(run_event("COMPLETE", at(8), outputs=[("t", {"schema": {"fields": fields}})]))
+
+    assert rows(catalog, "SELECT fields FROM schema_version") == stored
 
 
 def test_job_and_dataset_events_give_facts_without_runs(lander, catalog, at):
