@@ -7,7 +7,7 @@ event is lost to every reader.
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
@@ -77,6 +77,7 @@ class Event(msgspec.Struct, frozen=True):
     duplicate_keys: int
 
 
+_MOST_OFFSET = timedelta(hours=18)  # of ISO 8601 in Java, by which Spark reads it
 _PATH = re.compile(r" - at `(.*)`$")
 _MISSING = re.compile(r"missing required field `(.*)`")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
@@ -164,10 +165,13 @@ def _named(event: _Base) -> Iterable[tuple[str, _Dataset | _Job]]:
 
 
 def _check_time(event: _Base, value: object) -> None:
-    if not is_event_time(event.eventTime):
-        path = "$.eventTime"
-        detail = f"{path}: {EVENT_TIMES}, got {_text_at(value, path)!r}"
-        raise InvalidEventError(detail, path=path)
+    path = "$.eventTime"
+    expected = None if is_event_time(event.eventTime) else EVENT_TIMES
+    if abs(event.eventTime.utcoffset() or timedelta()) > _MOST_OFFSET:
+        expected = "expected an offset of at most 18 hours"
+    if expected:
+        got = _text_at(value, path)
+        raise InvalidEventError(f"{path}: {expected}, got {got!r}", path=path)
 
 
 def _check_names(event: _Base, max_bytes: int) -> None:

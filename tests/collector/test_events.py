@@ -112,6 +112,23 @@ def test_a_run_event_that_lost_its_run_does_not_pass_for_a_job_event():
     assert _refusal(body(run_event(run=None))).path == "$.run"
 
 
+@pytest.mark.parametrize("offset", ["+18:01", "-18:01", "+23:59", "-23:59"])
+def test_an_offset_that_spark_does_not_read_is_rejected(offset):
+    """The run would be lost: the pipeline finds no time in it."""
+    refusal = _refusal(body(run_event(eventTime=f"2026-11-21T09:00:00{offset}")))
+
+    assert refusal.path == "$.eventTime"
+    assert "an offset of at most 18 hours" in refusal.detail
+
+
+@pytest.mark.parametrize("offset", ["+18:00", "-18:00"])
+def test_the_largest_offset_is_taken(offset):
+    """Spark reads it."""
+    raw = body(run_event(eventTime=f"2026-11-21T09:00:00{offset}"))
+
+    assert parse(raw, LIMITS).kind == "run"
+
+
 def test_a_time_that_no_event_has_is_shown_with_the_years_that_are_accepted():
     """The owner of the producer sees the value and the range at once."""
     refusal = _refusal(body(run_event(eventTime="0001-01-01T00:00:00+01:00")))
