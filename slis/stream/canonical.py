@@ -71,7 +71,7 @@ def settle(connection: Connection, changed: set[int]) -> None:
         members, links = _component(connection, changed.pop())
         changed -= members
         claims, writers = claims_of(connection, members), writers_of(connection, members)
-        holds = holding(claims, writers)
+        holds = holding(claims, writers, links)
         keep_holding(connection, claims.keys(), holds)
         found = {row.dataset_key: row for row in in_parts(connection, _DATASETS, members)}
         if not found:

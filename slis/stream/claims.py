@@ -1,10 +1,13 @@
 """Which claims about names hold: what others say never moves a dataset that somebody writes.
 
-Anybody who may send events may name a symlink, a former name or a drop. So a claim holds only if
-every job namespace that writes one of the names says so, or nobody writes the name that is claimed.
+Anybody who may send events may name a symlink, a former name or a drop. So a claim of a name that
+is written holds only if every job namespace that writes one of the names says so, and a claim of a
+free name, which nobody writes or declares, only if a job namespace that writes the dataset says so.
 What the policy declares is claimed by nobody. `docs/naming.md` explains the rules to people.
 """
 
+import heapq
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
@@ -47,16 +50,59 @@ class Writers(NamedTuple):
         """Whether somebody writes the name, or the policy declares it."""
         return bool(self.of(name)) or name in self.declared
 
+    def of_joined(self, joined: Iterable[Iterable[int]]) -> "Writers":
+        """Return the same, where the names of each of these sets are one dataset by the policy."""
+        by_name, declared = dict(self.by_name), set(self.declared)
+        for names in map(frozenset, joined):
+            by_name |= dict.fromkeys(names, self.of(*names))
+            if names & self.declared:
+                declared |= names
+        return Writers(by_name, declared)
 
-def holding(claims: Mapping[Link, Claim], writers: Writers) -> set[Link]:
+
+class _Step(NamedTuple):
+    """A dataset takes a free name by a link; of several the smallest comes first."""
+
+    is_undeclared: bool
+    landed_at: int
+    dataset_key: int
+    name: int
+    link: Link
+
+
+def holding(
+    claims: Mapping[Link, Claim], writers: Writers, policy_links: Iterable[Link] = ()
+) -> set[Link]:
     """Return the links that hold, of one component; the same for every order of arrival.
 
-    Only a free name that several datasets claim goes to the declared one, else to whoever
-    claimed it first, by Lineward's own clock.
+    A free name that several datasets claim goes to the declared one, else to whoever claimed it
+    first, by Lineward's own clock.
+
+    Args:
+        claims: the links that events report.
+        writers: of all names of the component.
+        policy_links: what the policy joins, and keeps apart; a claim changes none of it.
     """
-    agreed = {link for link, claim in claims.items() if _is_agreed(link, claim, writers)}
-    free = [link for link in claims if link.rule == SYMLINK and not writers.is_anchored(link[0])]
-    return agreed | _uncontested(free, agreed, claims, writers)
+    by_policy = set(policy_links)
+    apart = {link.alias_key for link in by_policy if link.alias_key == link.dataset_key}
+    open_claims = {
+        link: claim
+        for link, claim in claims.items()
+        if not apart & {link.alias_key, link.dataset_key}
+    }
+    joined = Sets()
+    for link in by_policy:
+        joined.join(link.alias_key, link.dataset_key)
+    writers = writers.of_joined(joined.members())
+    repeated = {
+        link for link in open_claims if joined.find(link.alias_key) == joined.find(link.dataset_key)
+    }
+    others = {link: claim for link, claim in open_claims.items() if link not in repeated}
+    agreed = {link for link, claim in others.items() if _is_agreed(link, claim, writers)}
+    for link in agreed:
+        if writers.is_anchored(link.dataset_key):
+            joined.join(link.alias_key, link.dataset_key)
+    return repeated | _with_free_names(agreed, joined, others, writers)
 
 
 def _is_agreed(link: Link, claim: Claim, writers: Writers) -> bool:
@@ -71,38 +117,82 @@ def _is_agreed(link: Link, claim: Claim, writers: Writers) -> bool:
     return link.dataset_key not in writers.declared or bool(writers.of(link.dataset_key))
 
 
-def _uncontested(
-    free: Iterable[Link], agreed: Iterable[Link], claims: Mapping[Link, Claim], writers: Writers
+def _with_free_names(
+    agreed: AbstractSet[Link], joined: Sets, claims: Mapping[Link, Claim], writers: Writers
 ) -> set[Link]:
-    """Links to names that nobody writes: all of a group's, unless its datasets do not agree."""
-    same, groups = Sets(), Sets()
-    for link in agreed:
-        same.join(link.alias_key, link.dataset_key)
-    links = list(free)
-    for link in links:
-        groups.find(link.alias_key)
-        if not writers.is_anchored(link.dataset_key):
-            groups.join(link.alias_key, link.dataset_key)
-    by_group: dict[int, list[Link]] = {}
-    for link in links:
-        by_group.setdefault(groups.find(link.alias_key), []).append(link)
-    return {link for group in by_group.values() for link in _kept(group, same, claims, writers)}
+    """Return the links that are agreed, and those by which datasets have their free names."""
+    free = [link for link in claims if link.rule == SYMLINK and not writers.is_anchored(link[0])]
+    between = [link for link in free if not writers.is_anchored(link.dataset_key)]
+    near: defaultdict[int, list[tuple[int, Link]]] = defaultdict(list)
+    for link in between:
+        one, other = joined.find(link.alias_key), joined.find(link.dataset_key)
+        near[one].append((other, link))
+        near[other].append((one, link))
+    holds = {link for link in agreed if writers.is_anchored(link.dataset_key)}
+    taken: defaultdict[int, list[_Step]] = defaultdict(list)
+    steps = _first_steps(agreed - holds, set(free) - set(between), claims, writers)
+    heapq.heapify(steps)
+    while steps:
+        step = heapq.heappop(steps)
+        name = joined.find(step.name)
+        holders = taken[name]
+        if holders and not _may_share(step, holders, joined, claims, writers):
+            continue
+        if not holders:
+            for further in _further_steps(step, near[name], claims, writers):
+                heapq.heappush(steps, further)
+        holders.append(step)
+        joined.join(step.dataset_key, holders[0].dataset_key)
+        holds.add(step.link)
+    # Between names that belong to no dataset there is nobody to ask.
+    names = taken.keys()
+    return holds | {
+        link
+        for link in between
+        if not names & {joined.find(link.alias_key), joined.find(link.dataset_key)}
+    }
 
 
-def _kept(
-    links: list[Link], same: Sets, claims: Mapping[Link, Claim], writers: Writers
-) -> Iterator[Link]:
-    to_datasets = [link for link in links if writers.is_anchored(link.dataset_key)]
-    datasets = {same.find(link.dataset_key) for link in to_datasets}
-    everybody = writers.of(*(link.dataset_key for link in to_datasets))
-    if len(datasets) <= 1 or all(everybody <= claims[link].by for link in to_datasets):
-        yield from links
-        return
+def _first_steps(
+    agreed: Iterable[Link], free: Iterable[Link], claims: Mapping[Link, Claim], writers: Writers
+) -> list[_Step]:
+    """Return the free names that datasets claim themselves, by job namespaces that write them."""
+    by_name = [(link.alias_key, link.dataset_key, link) for link in agreed]
+    by_name += [
+        (link.dataset_key, link.alias_key, link)
+        for link in free
+        if claims[link].by & writers.of(link.dataset_key)
+    ]
+    return [
+        _Step(dataset not in writers.declared, claims[link].landed_at, dataset, name, link)
+        for dataset, name, link in by_name
+    ]
 
-    def place(link: Link) -> tuple[bool, int, int]:
-        return link.dataset_key not in writers.declared, claims[link].landed_at, link.dataset_key
 
-    first = same.find(min(to_datasets, key=place).dataset_key)
-    for link in links:
-        if not writers.is_anchored(link.dataset_key) or same.find(link.dataset_key) == first:
-            yield link
+def _further_steps(
+    step: _Step,
+    near: Iterable[tuple[int, Link]],
+    claims: Mapping[Link, Claim],
+    writers: Writers,
+) -> Iterator[_Step]:
+    """Return the free names that the dataset's writers report as names of the name it took."""
+    ours = writers.of(step.dataset_key)
+    for name, link in near:
+        if claims[link].by & ours:
+            landed_at = max(step.landed_at, claims[link].landed_at)
+            yield step._replace(landed_at=landed_at, name=name, link=link)
+
+
+def _may_share(
+    step: _Step,
+    holders: list[_Step],
+    joined: Sets,
+    claims: Mapping[Link, Claim],
+    writers: Writers,
+) -> bool:
+    """Whether the name is of the same dataset already, or all who write the datasets agree."""
+    if joined.find(step.dataset_key) == joined.find(holders[0].dataset_key):
+        return True
+    both = [step, *holders]
+    everybody = writers.of(*(one.dataset_key for one in both))
+    return all(everybody <= claims[one.link].by for one in both)

@@ -396,3 +396,98 @@ def test_an_owner_of_an_undeclared_dataset_is_its_own_writers_to_name(
     assert evidence(DEFAULT, own, said) is None
 
     assert rows(catalog, "SELECT owner, owner_origin FROM dataset_policy") == [(owner, "facet")]
+
+
+def _without_run(at, namespace, name, facets, *, by=None):
+    """Return a DatasetEvent, or the JobEvent of a job of the namespace `by`."""
+    event = {"eventTime": at.isoformat(), "producer": "p", "schemaURL": "https://x/DatasetEvent"}
+    dataset = {"namespace": namespace, "name": name, "facets": facets}
+    if by is None:
+        return {**event, "dataset": dataset}
+    job = {"namespace": by, "name": "job", "facets": {}}
+    return {**event, "schemaURL": "https://x/JobEvent", "job": job, "outputs": [dataset]}
+
+
+_FREE, _OTHER_FREE = ("hive://m", "db.r"), ("trino://t", "db.r")
+_STOLEN = ("s3://evil", "a")
+# How `s3://evil/a` and the declared dataset come to have a name in common.
+_PATHS = {
+    "direct": [(_STOLEN, "outputs", _MINE.values())],
+    "direct, the other way": [(_STOLEN, "outputs", ()), (_MINE.values(), "inputs", _STOLEN)],
+    "one free name": [(_STOLEN, "outputs", _FREE), (_MINE.values(), "inputs", _FREE)],
+    "one free name, declared first": [
+        (_MINE.values(), "inputs", _FREE),
+        (_STOLEN, "outputs", _FREE),
+    ],
+    "two free names": [
+        (_STOLEN, "outputs", _FREE),
+        (_OTHER_FREE, "inputs", _FREE),
+        (_MINE.values(), "inputs", _OTHER_FREE),
+    ],
+    "two free names, another way": [
+        (_STOLEN, "outputs", _FREE),
+        (_FREE, "inputs", _OTHER_FREE),
+        (_OTHER_FREE, "inputs", _MINE.values()),
+    ],
+}
+
+
+@pytest.mark.parametrize("path", _PATHS)
+def test_a_declared_dataset_that_nobody_writes_joins_nothing(spark, lander, catalog, at, path):
+    """Its owner, tier and states are its own, and a drop of the other dataset is not its drop."""
+    _declare(catalog, _DECLARED, at(7))
+    for minute, (name, side, symlink) in enumerate(_PATHS[path]):
+        facets = _symlink(*symlink) if symlink else None
+        lander.land(_event(at(9, minute), "evil", *name, facets, side=side))
+    for name in (_STOLEN, _FREE):
+        lander.land(_event(at(11), "evil", *name), _event(at(11, 5), "evil", *name, facets=_DROP))
+    evaluate(spark, catalog, _DECLARED, at(12, 1))
+
+    joined = "SELECT name, retired_at FROM dataset WHERE canonical_key = {key}"
+    mine = "(SELECT dataset_key FROM dataset WHERE name = 'mart/revenue')"
+    assert rows(catalog, joined.format(key=mine)) == [("mart/revenue", None)]
+    declared = "SELECT d.name FROM dataset_policy p JOIN dataset d ON d.dataset_key = p.dataset_key"
+    assert rows(catalog, f"{declared} WHERE p.is_declared") == [("mart/revenue",)]
+
+
+_FOREIGN = {
+    "a reader": lambda at, symlink: _event(at, "evil", **_MINE, facets=symlink, side="inputs"),
+    "a DatasetEvent": lambda at, symlink: _without_run(at, **_MINE, facets=symlink),
+    "a JobEvent": lambda at, symlink: _without_run(at, **_MINE, facets=symlink, by="evil"),
+}
+
+
+@pytest.mark.parametrize("free", [("s3://maint", "x"), ("kafka://k", "t"), _FREE])
+@pytest.mark.parametrize("claim", _FOREIGN)
+def test_only_a_writer_gives_a_dataset_a_free_name(attacked, catalog, at, claim, free):
+    attacked(_FOREIGN[claim](at(9, 30), _symlink(*free)))
+
+    assert rows(catalog, "SELECT name FROM dataset_alias WHERE rule = 'symlink'") == []
+    assert [(rule, name) for rule, _, name in rows(catalog, _REFUSED)] == [("symlink", free[1])]
+
+
+@pytest.mark.parametrize("name", [("s3://secret", "ghost"), ("kafka://k", "t"), ("file", "/x")])
+def test_a_free_name_of_a_dataset_gets_no_further_name_by_others(attacked, catalog, at, name):
+    """The further name was read under its own name, and nobody writes it."""
+    own = _event(at(7, 30), "shop", **_MINE, facets=_symlink(*_FREE))
+    attacked(own, _event(at(9, 30), "evil", *name, facets=_symlink(*_FREE), side="inputs"))
+
+    assert (name[1], name[1]) in rows(catalog, CANONICAL)
+    assert rows(catalog, _REFUSED) == [("symlink", "evil", "db.r")]
+
+
+@pytest.mark.parametrize("by", ["shop", "evil"])
+def test_a_name_that_the_policy_joins_to_a_dataset_is_the_datasets_own(attacked, catalog, at, by):
+    """Nobody writes the name itself."""
+    policy = parse("aliases: [{name: hive://m/db.r, dataset: s3://lake/mart/revenue}]")
+    attacked(_event(at(9), by, *_STOLEN, facets=_symlink(*_FREE)), policy=policy)
+
+    assert (("a", "mart/revenue") in rows(catalog, CANONICAL)) is (by == "shop")
+
+
+@pytest.mark.parametrize("side", ["inputs", "outputs"])
+def test_a_name_that_the_policy_keeps_apart_is_no_name_of_a_dataset(attacked, catalog, at, side):
+    policy = parse("aliases: [{name: hive://m/db.r, dataset: s3://lake/mart/revenue, apart: true}]")
+    attacked(_event(at(9), "shop", **_MINE, facets=_symlink(*_FREE), side=side), policy=policy)
+
+    assert rows(catalog, "SELECT name FROM dataset_alias WHERE rule = 'symlink'") == []
