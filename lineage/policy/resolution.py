@@ -13,6 +13,8 @@ import msgspec
 from lineage.name_rules import SEPARATOR
 from lineage.names import joined
 from lineage.policy.durations import seconds_of
+from lineage.policy.folding import folding
+from lineage.policy.folds import Name
 from lineage.policy.model import DatasetRule, JobRule, Match, Policy, Suppression
 from lineage.policy.patterns import dataset_of, matcher
 from lineage.states import TIERS, Tier
@@ -55,12 +57,15 @@ def resolve(policy: Policy, namespace: str, name: str) -> Decision:
     return known
 
 
-def resolve_names(policy: Policy, names: Sequence[tuple[str, str]]) -> Decision:
+def resolve_names(policy: Policy, names: Sequence[Name]) -> Decision:
     """Return the decision for a dataset by all its names; the first one is what it is called.
 
-    Rules that name the dataset outright come before patterns, whichever name they match. Of several
-    tiers that are left the strictest holds.
+    If rules name the dataset outright, only that name counts and the names that the policy joins to
+    it: names that events give to the dataset change nothing. Rules that name the dataset outright
+    come before patterns, whichever name they match. Of several tiers that are left the strictest
+    holds.
     """
+    names = _deciding_names(policy, names)
     if len(names) == 1:
         return resolve(policy, *names[0])
     index = _index(policy)
@@ -72,6 +77,27 @@ def resolve_names(policy: Policy, names: Sequence[tuple[str, str]]) -> Decision:
     tiers = [one.tier for one in declared or decisions if one.tier]
     tier = min(tiers, key=TIERS.index, default=None)
     return msgspec.structs.replace(_decided(tuple(rules)), tier=tier)
+
+
+def _deciding_names(policy: Policy, names: Sequence[Name]) -> Sequence[Name]:
+    """Return the names of a dataset that decide: all, or those that are declared or joined to one.
+
+    Anybody who writes a dataset may give it names that nobody writes.
+    """
+    if len(names) == 1:
+        return names
+    datasets = {name: _dataset_by_policy(policy, name) for name in names}
+    declared = {datasets[name] for name in names if resolve(policy, *name).is_declared}
+    return [name for name in names if datasets[name] in declared] or names
+
+
+def _dataset_by_policy(policy: Policy, name: Name) -> Name:
+    """Return the dataset that the policy's aliases and folds take this name for."""
+    aliases, passed = _index(policy).aliases, set[Name]()
+    while name not in passed:
+        passed.add(name)
+        name = aliases.get(name) or folding(policy).dataset(*name) or name
+    return name
 
 
 def _decided(matching: tuple[DatasetRule, ...]) -> Decision:
@@ -121,6 +147,7 @@ class _Index(msgspec.Struct, frozen=True):
     datasets: _Ready[DatasetRule]
     jobs: _Ready[JobRule]
     suppressions: _Ready[Suppression]
+    aliases: dict[Name, Name]
     decisions: dict[tuple[int, ...], Decision]
 
 
@@ -134,6 +161,7 @@ def _index(policy: Policy) -> _Index:
         datasets=_ordered(policy.datasets + sources),
         jobs=_ordered(policy.jobs),
         suppressions=_ordered(policy.suppressions),
+        aliases=dict(policy.overrules()),
         decisions={},
     )
     policy.__dict__["_index"] = index

@@ -101,3 +101,63 @@ def test_a_facet_owns_no_declared_dataset(owner):
 
     assert (declared["owner"], declared["owner_origin"]) == (None, None)
     assert (other["owner"], other["owner_origin"]) == (owner, "facet")
+
+
+_MAINTENANCE = """
+owners: [{name: shop}, {name: mallory}]
+datasets:
+  - {match: s3://lake/mart/revenue}
+  - {match: "s3://maint/*", owner: mallory, tier: critical, limit: 300d, generated: true,
+      streaming: true, regulated: true}
+  - {match: "hive://*", tier: important, owner: mallory}
+sources: ["kafka://*"]
+"""
+_GIVEN = [("s3://maint", "x"), ("kafka://k", "t"), _HIVE]
+
+
+@pytest.mark.parametrize("given", _GIVEN)
+@pytest.mark.parametrize("is_canonical", [True, False])
+def test_a_name_by_events_gives_a_declared_dataset_nothing(given, is_canonical):
+    """Whichever of its names the dataset is called by."""
+    policy = parse(_MAINTENANCE)
+    called, other = (given, _REVENUE) if is_canonical else (_REVENUE, given)
+
+    row = _row([called], others={0: [other]}, policy=policy)
+
+    own = _row([called], policy=parse("datasets: [{match: s3://lake/mart/revenue}]"))
+    alone = _row([_REVENUE], policy=policy)
+    assert row == {**alone, "dataset_key": own["dataset_key"]}
+
+
+@pytest.mark.parametrize("given", _GIVEN)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "aliases: [{name: %s, dataset: s3://lake/mart/revenue}]",
+        "aliases: [{name: s3://lake/mart/revenue, dataset: %s}]",
+        "aliases: [{name: %s, dataset: s3://y/y}, {name: s3://y/y, dataset: s3://lake/mart/revenue}]",
+    ],
+)
+def test_a_name_that_the_policy_joins_decides_too(given, line):
+    name = f"{given[0]}/{given[1]}"
+    policy = parse(_MAINTENANCE + line % name)
+
+    row = _row([_REVENUE], others={0: [("s3://maint", "by_event"), given]}, policy=policy)
+
+    alone = _row([given], policy=policy)
+    decided = ("owner", "is_source", "is_generated", "is_streaming", "declared_limit_seconds")
+    assert [row[field] for field in decided] == [alone[field] for field in decided]
+
+
+@pytest.mark.parametrize("called", [("s3://wh", "t"), ("s3://a", "0"), ("file", "/wh/t")])
+def test_a_declaration_of_the_metastores_name_holds_for_the_path(called):
+    """And a pattern for the path gives way."""
+    policy = parse("""
+datasets:
+  - {match: hive://ms:9083/mart.revenue, tier: critical}
+  - {match: "*", tier: optional, generated: true}
+  - {match: "s3://*", tier: optional, streaming: true}
+""")
+    row = _row([called], others={0: [_HIVE]}, policy=policy)
+
+    assert (row["tier"], row["is_declared"], row["is_streaming"]) == ("critical", True, False)
