@@ -8,6 +8,7 @@ from threading import Lock
 import msgspec
 import structlog
 
+from lineage.policy.half_written import Version, reject_half_written
 from lineage.policy.model import DEFAULT, Policy
 from lineage.policy.reading import PolicyError, parse
 
@@ -15,7 +16,6 @@ from lineage.policy.reading import PolicyError, parse
 SETTLE_SECONDS = 1.0
 TO_OPEN = "to let anybody ask, write `access: off`"
 _IS_GONE = f"the section access is gone: {TO_OPEN}"
-_TO_MEAN_IT = "if that is the whole file, add a comment at its end"
 Stamp = tuple[int, int, int] | None
 # Whether access was in force before this process; None: not known yet.
 AccessBefore = Callable[[], bool | None]
@@ -111,14 +111,21 @@ class PolicyFile:
         try:
             text = _text(path)
             policy = parse(text, path.name)
-            if self._policy is not None:
-                _reject_opening(self._policy, policy, path.name, is_cut=_is_cut(self._text, text))
+            self._reject_worse(Version(text, policy), path)
         except PolicyError as error:
             self.error = str(error)
             _log.error("policy_rejected", error=self.error, is_older_in_force=bool(self._policy))
             return
         self._text, self._policy, self.error = text, policy, None
         _log.info("policy_in_force", file=str(path), hash=policy.hash)
+
+    def _reject_worse(self, new: Version, path: Path) -> None:
+        """Reject a version that opens the API or may be half-written; a start has none before."""
+        if self._policy is None:
+            return
+        was_in_force = self._policy.guard is not None
+        reject_lost_access(new.policy, path, was_in_force=was_in_force)
+        reject_half_written(Version(self._text, self._policy), new, path.name)
 
 
 def stamp_of(path: Path | None) -> Stamp:
@@ -142,28 +149,6 @@ def reject_lost_access(policy: Policy, path: Path | None, *, was_in_force: bool 
     if was_in_force and policy.access is msgspec.UNSET:
         file = path.name if path else "LINEWARD_POLICY names no policy file"
         raise PolicyError(f"{file}: {_IS_GONE}")
-
-
-def _is_cut(whole: str, text: str) -> bool:
-    """Whether a text is the beginning of another, as a half-written file is."""
-    return len(text) < len(whole) and whole.startswith(text)
-
-
-def _reject_opening(old: Policy, new: Policy, file: str, *, is_cut: bool) -> None:
-    """Reject what would let more people in without saying so.
-
-    Raises:
-        PolicyError: the section `access` is gone, or cut.
-    """
-    if old.guard is None:
-        return
-    if new.access is msgspec.UNSET:
-        raise PolicyError(f"{file}: {_IS_GONE}")
-    tokens = new.guard.tokens if new.guard else ()
-    # A token whose last lines are missing sees every namespace and never expires.
-    if is_cut and not set(tokens) <= set(old.guard.tokens):
-        message = f"{file}: ends within access, as a half-written file does; {_TO_MEAN_IT}"
-        raise PolicyError(message)
 
 
 def _text(path: Path) -> str:

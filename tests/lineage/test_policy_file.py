@@ -67,12 +67,12 @@ def test_an_invalid_file_never_replaces_a_valid_one(tmp_path):
     path.write_text("retention_days: 7")
     file = settled(path)
 
-    path.write_text("retention_days: never")
+    path.write_text("retention_days: never\n")
     assert (file.current().retention_days, file.error) == (
         7,
         "lineward.yaml:1: $.retention_days: expected int, got str: 'never'",
     )
-    path.write_text("retention_days: 30")
+    path.write_text("retention_days: 30\n")
     assert (file.current().retention_days, file.error) == (30, None)
     path.unlink()
     assert file.current().retention_days == 30
@@ -154,7 +154,7 @@ def test_a_role_that_may_start_without_a_policy_takes_the_first_valid_one(tmp_pa
     with pytest.raises(PolicyError, match="unknown key"):
         file.current()
     assert file.standing().hash is None
-    path.write_text("retention_days: 30")
+    path.write_text("retention_days: 30\n")
     assert file.current().retention_days == 30
     assert file.standing().error is None
 
@@ -165,10 +165,10 @@ def test_a_file_is_taken_once_it_has_not_changed_for_a_second(tmp_path):
     path.write_text("retention_days: 7")
     file = PolicyFile(path, monotonic=clock)
 
-    path.write_text("retention_days: 30")
+    path.write_text("retention_days: 30\n")
     assert file.current().retention_days == 7
     clock.now = 0.9
-    path.write_text("retention_days: 300")
+    path.write_text("retention_days: 300\n")
     assert file.current().retention_days == 7
     clock.now = 1.8
     assert file.current().retention_days == 7
@@ -204,7 +204,7 @@ def test_no_beginning_of_another_policy_takes_the_guard_away(tmp_path_factory, w
     assert file.current().guard is not None
 
 
-@pytest.mark.parametrize("text", ["retention_days: 30", "owners: []", "{}"])
+@pytest.mark.parametrize("text", ["retention_days: 30\n", "owners: []\n", "{}\n"])
 def test_a_lost_access_section_is_rejected_by_name(tmp_path, text):
     """Mutant: a policy that takes it opens the API to everybody."""
     path = tmp_path / "lineward.yaml"
@@ -236,12 +236,233 @@ def test_what_is_not_off_does_not_open(on):
         parse(f"access: {on}\n")
 
 
+# Written since: a comment above, a tier or days changed, a checkout with other line breaks.
+EDITS = [
+    lambda text: text,
+    lambda text: "# edited by ann\n" + text,
+    lambda text: "time_zone: Europe/Berlin\n" + text,
+    lambda text: text.replace("#shop", "#shop-data"),
+    lambda text: text.replace("\n", "\r\n"),
+]
+FULL = """\
+owners:
+  - name: shop
+datasets:
+  - match: s3://lake/mart/*
+    owner: shop
+  - match: s3://lake/mart/revenue
+    tier: critical
+    owner: shop
+"""
+TEAM = f"""\
+access:
+  tokens:
+    - name: team
+      sha256: {SHA}
+      roles: [read, respond]
+      namespaces: ["s3://lake", "s3://mart"]
+      expires: 2027-01-01T00:00:00Z
+"""
+NEW = """\
+    - name: new
+      token_file: new.token
+      namespaces: ["s3://x"]
+"""
+IS_NEW = "$.access.tokens[1]: the token 'new' is new"
+MIDDLE = (
+    "ends in the middle of a line, as a half-written file does: if the file is complete,"
+    " end it with a line break"
+)
+ENDED = "if the file is complete, end it with the line `...`"
+
+
+def after(path, old, new):
+    """The policy file with a version in force, after another was written."""
+    path.write_text(old)
+    file = settled(path)
+    path.write_text(new)
+    file.current()
+    return file
+
+
+def is_within(token, known):
+    """Whether a token may do no more than one of the tokens that were in force."""
+    return any(
+        token.sha256 == one.sha256
+        and ("admin" in one.roles or set(token.roles) <= set(one.roles))
+        and set(token.namespaces) <= set(one.namespaces)
+        and (one.expires is None or (token.expires is not None and token.expires <= one.expires))
+        for one in known
+    )
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("whole", [*GUARDED, FULL + TEAM, FULL + TEAM + NEW])
+def test_no_edited_version_that_is_cut_gives_a_token_more(tmp_path, edit, whole):
+    """At each byte of the new version: no token sees more, may do more or lives longer."""
+    path, edited = tmp_path / "lineward.yaml", edit(whole)
+    known = parse(whole).guard.tokens
+    for length in range(len(edited)):
+        guard = after(path, whole, edited[:length]).current().guard
+        assert guard is not None, edited[:length]
+        assert all(is_within(token, known) for token in guard.tokens), edited[:length]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_no_new_token_is_taken_from_a_cut_version(tmp_path, edit):
+    """Its last lines restrict it, and may be missing."""
+    path, edited = tmp_path / "lineward.yaml", edit(FULL + TEAM + NEW)
+    for length in range(len(edited)):
+        guard = after(path, FULL + TEAM, edited[:length]).current().guard
+        assert {token.name for token in guard.tokens} <= {"team"}, edited[:length]
+
+
+@pytest.mark.parametrize(
+    ("version", "problem"),
+    [
+        (TEAM + NEW, IS_NEW),
+        (TEAM.replace(SHA, OTHER), "$.access.tokens[0]: the token 'team' is new"),
+        (
+            TEAM.replace('"s3://mart"', '"s3://mart", "s3://x"'),
+            "$.access.tokens[0]: the token 'team' sees more namespaces than before",
+        ),
+        (
+            TEAM.replace('      namespaces: ["s3://lake", "s3://mart"]\n', ""),
+            "$.access.tokens[0]: the token 'team' sees more namespaces than before",
+        ),
+        (
+            TEAM.replace("respond]", "admin]"),
+            "$.access.tokens[0]: the token 'team' has more roles than before",
+        ),
+        (
+            TEAM.replace("2027", "2028"),
+            "$.access.tokens[0]: the token 'team' expires later than before, or never",
+        ),
+        (
+            TEAM.replace("      expires: 2027-01-01T00:00:00Z\n", "people: []\n"),
+            "$.access.tokens[0]: the token 'team' expires later than before, or never",
+        ),
+    ],
+)
+def test_more_rights_count_in_a_file_with_an_end(tmp_path, version, problem):
+    """A cut file cannot have the last line `...`; the error says so, with the token's place."""
+    path = tmp_path / "lineward.yaml"
+    old = f"{FULL}{TEAM}"
+    line = 16 if "'new'" in problem else 11
+
+    file = after(path, old, FULL + version)
+
+    assert file.current().access == parse(old).access
+    assert file.error == f"lineward.yaml:{line}: {problem}: {ENDED}"
+    path.write_text(f"{FULL}{version}...\n")
+    assert (file.current().access, file.error) == (parse(FULL + version).access, None)
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        TEAM.replace(', "s3://mart"', ""),
+        TEAM.replace("read, respond", "read"),
+        TEAM.replace("2027", "2026"),
+        TEAM.replace("team", "renamed"),
+        "access: {}\n",
+        "access: off\n",
+    ],
+)
+def test_fewer_rights_need_no_end(tmp_path, version):
+    """What was taken out is rejected at once."""
+    file = after(tmp_path / "lineward.yaml", FULL + TEAM, FULL + version)
+
+    assert (file.current().access, file.error) == (parse(version).access, None)
+
+
+@pytest.mark.parametrize(
+    "whole", [FULL, FULL + TEAM, TEAM + FULL, "retention_days: 30\nowners: []"]
+)
+def test_no_beginning_of_the_file_in_force_is_taken(tmp_path, whole):
+    """Owners, tiers and datasets stay, whatever line the half-written file ends with."""
+    path = tmp_path / "lineward.yaml"
+    for length in range(len(whole)):
+        for cut in (whole[:length], whole[:length] + " \n\n" * whole[:length].endswith("\n")):
+            file = after(path, whole, cut)
+            assert file.current() == parse(whole), cut
+
+
+@pytest.mark.parametrize("edit", EDITS[:4])
+def test_a_file_with_an_end_is_safe_whatever_was_edited(tmp_path, edit):
+    """At each byte: the policy in force, or all of the new one."""
+    path, whole = tmp_path / "lineward.yaml", f"{FULL}...\n"
+    edited = edit(whole)
+    for length in range(len(edited)):
+        policy = after(path, whole, edited[:length]).current()
+        assert policy in (parse(whole), parse(edited)), edited[:length]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        (
+            FULL,
+            FULL.removesuffix("    owner: shop\n") + "    generated: true",
+            MIDDLE,
+        ),
+        (
+            FULL,
+            FULL[: FULL.index("datasets:")],
+            f"is the beginning of the file in force, as a half-written file is: {ENDED}",
+        ),
+        (
+            f"{FULL}...\n",
+            "owners: []\n",
+            f"lacks the line `...`, with which the file in force ends: {ENDED}",
+        ),
+    ],
+)
+def test_the_error_says_what_is_missing_and_what_to_do(tmp_path, old, new, error):
+    """The file that does it is in force."""
+    path = tmp_path / "lineward.yaml"
+    file = after(path, old, new)
+
+    assert file.error == f"lineward.yaml: {error}"
+    assert file.current() == parse(old)
+    path.write_text(f"{FULL[: FULL.index('datasets:')]}...\n")
+    assert (file.current().datasets, file.error) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("retention_days: 300\n", "retention_days: 30\n"),
+        (FULL, FULL.replace("  - match: s3://lake/mart/*\n    owner: shop\n", "")),
+        (FULL + "sources: []\n# end\n", FULL),  # the same policy
+        (FULL.rstrip(), FULL.rstrip() + "\n"),
+        (f"{FULL}...\n", FULL),
+    ],
+)
+def test_a_usual_edit_needs_no_end(tmp_path, old, new):
+    """Nothing is lost by it, or it is not the beginning of the file in force."""
+    file = after(tmp_path / "lineward.yaml", old, new)
+
+    assert (file.current(), file.error) == (parse(new), None)
+
+
+def test_a_file_in_force_is_taken_back_as_it_was(tmp_path):
+    """A start takes a file without a last line break, and so does whoever reverts an edit."""
+    path = tmp_path / "lineward.yaml"
+    path.write_text("retention_days: 7")
+    file = settled(path)
+    for text, error in (("retention_days: x\n", True), ("retention_days: 7", False)):
+        path.write_text(text)
+        assert file.current().retention_days == 7
+        assert (file.error is not None) is error
+
+
 def test_a_token_is_taken_out_by_its_last_lines(tmp_path):
-    """The file is then the beginning of the one in force, and the token no longer counts."""
+    """The file is then the beginning of the one in force, and says that it is complete."""
     path = tmp_path / "lineward.yaml"
     path.write_text(GUARDED[2] + f"  - {{name: other, sha256: {OTHER}}}\n")
     file = settled(path)
-    path.write_text(GUARDED[2])
+    path.write_text(f"{GUARDED[2]}...\n")
 
     assert [token.name for token in file.current().guard.tokens] == ["shop"]
     assert file.error is None

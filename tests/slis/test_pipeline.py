@@ -252,7 +252,7 @@ def test_the_stream_has_the_policy_as_its_file_is_now(place, engine, at):
     pipeline = Pipeline(engine, place, Settings(), lambda: at(12), policy)
     asked = pipeline._landing(None)._policy  # noqa: SLF001 - without Spark
     before = asked().folds
-    file.write_text("folds: [{match: 'n/run_{n}', dataset: n/run}]")
+    file.write_text("folds: [{match: 'n/run_{n}', dataset: n/run}]\n")
     taken = asked().folds
     file.write_text("")
 
@@ -267,7 +267,7 @@ def test_the_pipeline_notes_by_which_policy_it_goes(place, engine, at):
     policy = PolicyFile(file, settle_seconds=0)
     pipeline = Pipeline(engine, place, Settings(), lambda: at(12), policy)
     kept = policy.current().hash
-    for text in ("retention_days: x", "retention_days: 31", ""):
+    for text in ("retention_days: x\n", "retention_days: 31\n", ""):
         file.write_text(text)
         pipeline._look_at_policy(at(12))  # noqa: SLF001 - the task
 

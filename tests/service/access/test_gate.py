@@ -145,7 +145,7 @@ def test_a_token_that_is_taken_out_of_the_policy_is_none_at_once(estate):
     """Read again at the next request; the others stay."""
     assert estate.get(_QUERY, "shop").status_code == 200
     kept = [line for line in _lines(estate) if "name: shop" not in line]
-    estate.write_policy("\n".join(kept))
+    estate.write_policy("\n".join([*kept, ""]))
 
     assert estate.get(_QUERY, "shop").status_code == 401
     assert estate.get(_QUERY, "boss").status_code == 200
@@ -243,7 +243,7 @@ def test_what_cannot_be_audited_on_a_full_disk_is_not_answered(on_disk, disk, tm
     estate = Estate(on_disk, tmp_path)
     assert estate.get(_QUERY).status_code == 200
     before = _accesses(estate), _versions(estate)
-    estate.write_policy(POLICY.replace("T12:30:00Z", "T12:31:00Z"))
+    estate.write_policy(POLICY.replace("T12:30:00Z", "T12:29:00Z"))
     ballast = fill(disk, on_disk)
 
     rejected = estate.get(_QUERY)
@@ -260,7 +260,7 @@ def test_what_postgresql_cannot_audit_is_not_answered(estate):
     """As above, with the error of a server whose disk is full."""
     assert estate.get(_QUERY).status_code == 200
     before = _accesses(estate), _versions(estate)
-    estate.write_policy(POLICY.replace("T12:30:00Z", "T12:31:00Z"))
+    estate.write_policy(POLICY.replace("T12:30:00Z", "T12:29:00Z"))
     with writing(estate.catalog) as connection:
         connection.execute(text(_FULL))
         connection.execute(text(_RAISES))

@@ -220,9 +220,9 @@ def test_a_policy_that_changes_while_the_stream_runs_holds_from_the_next_batch(
     lander.batches._policy = file.current  # noqa: SLF001 - as the pipeline gives it
     event = run_event("COMPLETE", at(1), run="w1", outputs=["run_1"])
     lander.land(event)
-    path.write_text("folds: [{match: 'n/run_{n}', dataset: n/first}]")
+    path.write_text("folds: [{match: 'n/run_{n}', dataset: n/first}]\n")
     lander.land(event | {"eventTime": at(2).isoformat()})
-    path.write_text("folds: [{match: 'n/run_{n}', dataset: n/second}]")
+    path.write_text("folds: [{match: 'n/run_{n}', dataset: n/second}]\n")
     lander.land(event | {"eventTime": at(3).isoformat()})
 
     assert rows(catalog, CANONICAL) == [(n, n) for n in ("first", "run_1", "second")]

@@ -1,0 +1,90 @@
+"""Rejects a new version of the policy file that may be half-written.
+
+A half-written file is valid YAML where it ends between two lines, so the text alone shows nothing.
+The line `...`, which ends a YAML document, cannot be in a file that ends before it.
+"""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from lineage.policy.access import AccessToken
+from lineage.policy.document import Document, PolicyError
+from lineage.policy.model import Policy
+
+_END = re.compile(r"^\.\.\.[ \t]*\Z", re.MULTILINE)
+_IF_COMPLETE = "if the file is complete, end it with"
+_ADD_BREAK = f"{_IF_COMPLETE} a line break"
+_ADD_END = f"{_IF_COMPLETE} the line `...`"
+
+
+class Version(msgspec.Struct, frozen=True):
+    """One version of the policy file."""
+
+    text: str
+    policy: Policy
+
+
+def reject_half_written(old: Version, new: Version, file: str) -> None:
+    """Reject a version that is half-written, or may be and gives a token more rights.
+
+    Raises:
+        PolicyError: the version lacks the end that it needs.
+    """
+    if new.policy == old.policy or _has_end(new.text):
+        return
+    if problem := _missing_end(old.text, new.text):
+        raise PolicyError(f"{file}: {problem}")
+    for path, problem in _wider_tokens(old.policy, new.policy):
+        raise Document(new.text, file).refusal(path, f"{problem}: {_ADD_END}")
+
+
+def _has_end(text: str) -> bool:
+    return _END.search(text.rstrip()) is not None
+
+
+def _missing_end(old: str, new: str) -> str | None:
+    """Return why a text looks like a file whose last lines are missing; None for any other."""
+    if not new.endswith("\n"):
+        return f"ends in the middle of a line, as a half-written file does: {_ADD_BREAK}"
+    if _is_beginning(_lines(new), _lines(old)):
+        return f"is the beginning of the file in force, as a half-written file is: {_ADD_END}"
+    if _has_end(old):
+        return f"lacks the line `...`, with which the file in force ends: {_ADD_END}"
+    return None
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.rstrip().splitlines()]
+
+
+def _is_beginning(beginning: list[str], whole: list[str]) -> bool:
+    return len(beginning) < len(whole) and whole[: len(beginning)] == beginning
+
+
+def _wider_tokens(old: Policy, new: Policy) -> Iterator[tuple[str, str]]:
+    """Yield the tokens that let in more than before: path and problem."""
+    if old.guard is None or new.guard is None:
+        return
+    known = {_secret(token): token for token in old.guard.tokens}
+    for number, token in enumerate(new.guard.tokens):
+        if problem := _more_rights(known.get(_secret(token)), token):
+            yield f"$.access.tokens[{number}]", f"the token {token.name!r} {problem}"
+
+
+def _secret(token: AccessToken) -> tuple[str | None, str | None]:
+    return token.sha256, token.token_file
+
+
+def _more_rights(old: AccessToken | None, new: AccessToken) -> str | None:
+    """Return how a token may do more than before; None where it may not."""
+    if old is None:
+        return "is new"  # its last lines, which restrict it, may be missing
+    if "*" not in old.namespaces and not set(new.namespaces) <= set(old.namespaces):
+        return "sees more namespaces than before"
+    if "admin" not in old.roles and not set(new.roles) <= set(old.roles):
+        return "has more roles than before"
+    if old.expires is not None and (new.expires is None or new.expires > old.expires):
+        return "expires later than before, or never"
+    return None
