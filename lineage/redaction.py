@@ -10,6 +10,10 @@ from collections.abc import Callable
 from lineage.name_rules.databases import DATABASES
 
 REDACTED = "[redacted]"
+MESSAGE_CHARACTERS = 2_000
+READ_CHARACTERS = (
+    8_000  # of a message: a secret that ends behind its 2,000th character is found too
+)
 CREDENTIALS = "credentials"  # in place of a rule: a name held a secret
 
 # A word that names a secret wherever it stands in a key; a short one by itself alone: `&sig=`.
@@ -72,6 +76,18 @@ def redact(text: str) -> str:
     for pattern, replacement in _MESSAGES:
         text = pattern.sub(replacement, text)
     return text
+
+
+def redact_message(text: str) -> str:
+    """Return the first 2,000 characters of an error message, without secrets.
+
+    Args:
+        text: the message, or its first `READ_CHARACTERS` characters.
+    """
+    if len(text) >= READ_CHARACTERS:
+        # The last word may be the beginning of a secret, which no pattern recognizes.
+        text = "".join(text.rsplit(maxsplit=1)[:1])
+    return redact(text)[:MESSAGE_CHARACTERS]
 
 
 _CONNECTION = re.compile(DATABASES.when + r"|^(?:jtds|ch|informix-sqli|ids|as400|spark|redshift):")

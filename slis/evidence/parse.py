@@ -7,6 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.clock import LAST_EVENT_MICROS
+from lineage.redaction import READ_CHARACTERS
 from slis.evidence import lines
 from slis.evidence.plans import (
     FILE,
@@ -23,7 +24,6 @@ from slis.stream.shortened import shortened
 _STREAM_RUN = r"\nrunId = ([0-9a-f-]{36})"
 _STREAM_BATCH = r"\nbatch = ([0-9]+)"
 _LISTENER = "OpenLineageSparkListener"
-_MOST_ERROR_CHARACTERS = 2_000
 _WRITTEN = "internal.metrics.output."
 
 
@@ -56,7 +56,7 @@ def executions(logged: DataFrame) -> DataFrame:
         "started_at": F.when(is_start, at),
         "ended_at": F.when(~is_start, at),
         "error_message": F.substring(
-            F.nullif(F.col("errorMessage"), F.lit("")), 1, _MOST_ERROR_CHARACTERS
+            F.nullif(F.col("errorMessage"), F.lit("")), 1, READ_CHARACTERS
         ),
         "reads_unnamed": reads_unnamed("physicalPlanDescription"),
     }

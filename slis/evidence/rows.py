@@ -13,7 +13,7 @@ import msgspec
 from lineage.keys import key
 from lineage.names import split_joined
 from lineage.policy import NO_FOLDS, Folding
-from lineage.redaction import redact
+from lineage.redaction import redact_message
 from slis.evidence.plans import FILE, WRITE
 from slis.stream.spellings import Seen, Spellings
 
@@ -142,7 +142,7 @@ def _execution(
         "outputs": outputs.get(own),
         "is_whole": own not in opaque and not row["reads_unnamed"],
         **{field: row[field] for field in ("started_at", "ended_at")},
-        "error_message": redact(row["error_message"]) if row["error_message"] else None,
+        "error_message": redact_message(row["error_message"]) if row["error_message"] else None,
     }
 
 

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from lineage import origins
 from lineage.keys import NAME_BYTES
+from lineage.redaction import READ_CHARACTERS
 from slis.stream.event_times import instant
 from slis.stream.shortened import shortened
 from slis.stream.unreadable import NOMINAL_START, detail, problem
@@ -50,7 +51,6 @@ _EVENT = f"""
     inputs array<{_DATASET}>, outputs array<{_DATASET}>, dataset {_DATASET},
     _corrupt_record string
 """
-_ERROR_CHARACTERS = 2_000
 
 
 def parse(spooled: DataFrame) -> DataFrame:
@@ -182,7 +182,7 @@ def _run_columns() -> list[Column]:
         shortened("event.producer").alias("producer"),
         shortened(f"{facets}.spark_applicationDetails.applicationId").alias("application_id"),
         F.col(f"{facets}.spark_jobDetails.jobId").alias("spark_job_id"),
-        F.substring(error, 1, _ERROR_CHARACTERS).alias("error_message"),
+        F.substring(error, 1, READ_CHARACTERS).alias("error_message"),
         F.col(f"{facets}.checkpoints").isNotNull().alias("has_checkpoint"),
         *_detail_columns(),
         F.coalesce(processing_type == "STREAMING", false).alias("is_streaming"),

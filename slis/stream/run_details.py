@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from lineage.redaction import redact
+from lineage.redaction import redact, redact_message
 
 Pairs = Iterable[tuple[Any, Any]]
 
@@ -43,10 +43,7 @@ _USER_INFO = re.compile(r"(?<=//)[^/@\s]*@")
 _VERSION_TAGS = ("job_version", "version")
 _CODE_TAGS = ("code_version", "git_sha", "git_commit", "commit")
 # What people read of a run, and producers make of whatever they have.
-_TEXTS = (
-    *("error_message", "job_namespace", "job_name", "root_job_namespace", "root_job_name"),
-    "producer",
-)
+_TEXTS = (*("job_namespace", "job_name", "root_job_namespace", "root_job_name", "producer"),)
 _LONGEST_VALUE = 200
 _LONGEST_URL = 1_000
 _LONGEST_TEXT = 4_096
@@ -64,6 +61,7 @@ def with_details(runs: pa.Table) -> pa.Table:
         "code_version": code,
         "code_url": _mapped(runs, "code_url", _cut_url),
         **{name: _mapped(runs, name, _cut) for name in ("code_path", "code_tag", "code_branch")},
+        "error_message": _mapped(runs, "error_message", redact_message),
         **{name: _mapped(runs, name, redacted) for name in _TEXTS},
         "job_version": _each(tags, job_version_of),
         "spark_conf": _mapped(runs, "spark_properties", spark_conf_of),

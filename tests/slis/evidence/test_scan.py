@@ -170,3 +170,16 @@ def test_the_scratch_folder_is_gone_after_an_error_too(logged, monkeypatch):
     with pytest.raises(RuntimeError):
         logged.scan()
     assert not logged.scratch.exists()
+
+
+def test_an_error_message_is_cut_after_its_secrets_are_taken_out(logged):
+    """The 2,000th character is one of the password."""
+    path = log(logged.logs / "app-1", "orders")
+    error = "x " * 977 + "cannot connect to jdbc:mysql://etl:hunter2CANARY@h/db"
+    path.write_text(path.read_text().replace('"errorMessage":""', f'"errorMessage":"{error}"'))
+
+    logged.scan()
+
+    ((message,),) = rows(logged.catalog, "SELECT error_message FROM execution")
+    assert message.endswith("cannot connect to jdbc:mysql://[redacted]@h/db")
+    assert len(message) == 2_000

@@ -16,6 +16,7 @@ _EVENTS = [
     {"message": "login failed: password=%s"},
     {"message": "GET https://u:%s@h/x: 401, Authorization: Bearer %s"},
     {"message": "-----BEGIN RSA PRIVATE KEY-----\n%s"},
+    {"message": "x " * 977 + "cannot connect to jdbc:mysql://etl:%s@h/db"},
     {"job": "sync postgres://u:%s@h/db"},
     {"facets": {"tags": {"tags": [{"key": "url", "value": "https://h/?token=%s"}]}}},
     {"facets": {"symlinks": {"identifiers": [{"namespace": "jdbc:x://u:%s@h", "name": "t"}]}}},
