@@ -46,9 +46,10 @@ def _has_end(text: str) -> bool:
 
 def _missing_end(old: str, new: str) -> str | None:
     """Return why a text looks like a file whose last lines are missing; None for any other."""
-    if not new.endswith("\n"):
+    # Templates of Kubernetes and some editors end no file with a line break.
+    if old.endswith("\n") and not new.endswith("\n"):
         return f"ends in the middle of a line, as a half-written file does: {_ADD_BREAK}"
-    if _is_beginning(_lines(new), _lines(old)):
+    if _is_beginning(new, old):
         return f"is the beginning of the file in force, as a half-written file is: {_ADD_END}"
     if _has_end(old):
         return f"lacks the line `...`, with which the file in force ends: {_ADD_END}"
@@ -59,8 +60,12 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
-def _is_beginning(beginning: list[str], whole: list[str]) -> bool:
-    return len(beginning) < len(whole) and whole[: len(beginning)] == beginning
+def _is_beginning(text: str, whole: str) -> bool:
+    """Whether a text is the beginning of another, cut between two lines or in one."""
+    lines, all_lines = _lines(text), _lines(whole)
+    if not text.endswith("\n") and whole.startswith(text):
+        return len(text) < len(whole.rstrip())
+    return len(lines) < len(all_lines) and all_lines[: len(lines)] == lines
 
 
 def _wider_tokens(old: Policy, new: Policy) -> Iterator[tuple[str, str]]:

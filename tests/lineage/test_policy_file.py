@@ -466,3 +466,22 @@ def test_a_token_is_taken_out_by_its_last_lines(tmp_path):
 
     assert [token.name for token in file.current().guard.tokens] == ["shop"]
     assert file.error is None
+
+
+def test_files_without_a_line_break_at_their_end_are_policies(tmp_path):
+    """Some editors and templates of Kubernetes write none."""
+    old = (
+        "owners: [{name: shop, slack: '#shop'}]\ndatasets: [{match: s3://lake/*, tier: important}]"
+    )
+    new = old.replace("important", "critical")
+    file = after(tmp_path / "lineward.yaml", old, new)
+
+    assert (file.current(), file.error) == (parse(new), None)
+
+
+def test_no_beginning_of_a_file_without_a_line_break_at_its_end_is_taken(tmp_path):
+    """At each byte."""
+    old = "owners: [{name: shop, slack: S}]\ndatasets:\n- match: s3://lake/mart\n  tier: critical"
+    for length in range(1, len(old)):
+        file = after(tmp_path / "lineward.yaml", old, old[:length])
+        assert (file.current(), bool(file.error)) == (parse(old), True), old[:length]
