@@ -63,6 +63,7 @@ def _rank(tier: str) -> str:
 
 
 # Only datasets that the policy holds to something: claims about others are listed by the lint.
+# A name that nobody writes and the policy does not declare is claimed of the dataset, not from it.
 _CLAIMED = f"""
     SELECT d.canonical_key, c.rule, c.job_namespace, NULL, o.namespace, o.name, c.last_landed_at
     FROM dataset_claim c JOIN dataset n ON n.dataset_key = c.alias_key
@@ -72,6 +73,18 @@ _CLAIMED = f"""
     JOIN dataset o ON o.dataset_key = c.dataset_key
     WHERE c.is_refused AND c.last_landed_at >= {{since}} AND NOT EXISTS (
         SELECT 1 FROM dataset_alias a WHERE a.rule = 'policy' AND a.alias_key = c.alias_key)
+    UNION ALL
+    SELECT d.canonical_key, c.rule, c.job_namespace, NULL, c.namespace, c.name, c.last_landed_at
+    FROM dataset_claim c JOIN dataset n ON n.dataset_key = c.dataset_key
+    JOIN dataset d ON d.dataset_key = n.canonical_key AND {_LIVE}
+    JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+        AND (p.is_declared OR p.tier <> '{OPTIONAL}')
+    WHERE c.is_refused AND c.rule = 'symlink' AND c.last_landed_at >= {{since}}
+    AND NOT EXISTS (
+        SELECT 1 FROM dataset_alias a WHERE a.rule = 'policy' AND a.alias_key = c.alias_key)
+    AND NOT EXISTS (SELECT 1 FROM dataset o WHERE o.dataset_key = c.alias_key AND o.is_declared)
+    AND NOT EXISTS (SELECT 1 FROM dataset_producer w WHERE w.dataset_key = c.alias_key
+        OR w.dataset_key = c.dataset_key AND w.job_namespace = c.job_namespace)
     UNION ALL
     SELECT d.canonical_key, c.kind, c.job_namespace, c.job_name,
         CASE c.kind WHEN 'tier' THEN p.tier ELSE coalesce(p.owner, 'nobody') END, c.value,

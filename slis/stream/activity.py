@@ -91,7 +91,7 @@ _OWN_DROPS = """
 """
 # A drop counts if a job namespace that is known to write the dataset says so, and all others that
 # write it have said so too. Where no event of a writer came, there is nobody to ask. A declared
-# dataset is dropped by a job that wrote it alone.
+# dataset is dropped by a job that wrote it alone. An event without a run drops nothing.
 _JUDGE_DROPS = f"""
     UPDATE dataset_claim SET is_refused = (
         SELECT {_IS_DECLARED} AND NOT EXISTS (SELECT 1 {_OWN_DROPS})
@@ -100,6 +100,7 @@ _JUDGE_DROPS = f"""
                 ON s.alias_key = n.dataset_key AND s.rule = 'drop'
                 WHERE n.canonical_key = d.canonical_key))
             OR EXISTS ({_PRODUCERS}) AND dataset_claim.job_namespace NOT IN ({_PRODUCERS})
+            OR dataset_claim.job_namespace = ''
         FROM dataset d WHERE d.dataset_key = dataset_claim.alias_key)
     WHERE rule = 'drop' AND alias_key IN (
         SELECT dataset_key FROM dataset WHERE canonical_key IN ({{touched}}))

@@ -33,13 +33,22 @@ _DROPS = f"""
     JOIN dataset d ON d.dataset_key = io.dataset_key
     WHERE io.run_key IN (SELECT run_key FROM s_run_io) AND io.direction = 'write'
         AND io.lifecycle = '{DROP.upper()}'
+    UNION ALL
+    SELECT f.dataset_key, f.dataset_key, '{DROP}', '', d.namespace, d.name, f.first_seen_at,
+        f.last_seen_at
+    FROM s_facets f JOIN dataset d ON d.dataset_key = f.dataset_key
+    WHERE f.lifecycle = '{DROP.upper()}' AND NOT EXISTS (
+        SELECT 1 FROM s_run_io io
+        WHERE io.spelling_key = f.spelling_key AND io.facets_key = f.facets_key)
 """  # noqa: S608 - our own columns
-_CLAIMS = """
+# An event without a run drops nothing.
+_CLAIMS = f"""
     SELECT alias_key, dataset_key, rule, job_namespace, max(namespace) AS namespace,
         max(name) AS name, min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at,
-        :landed_at AS landed_at, :landed_at AS last_landed_at, 1 = 0 AS is_refused
-    FROM ({said}) AS said GROUP BY alias_key, dataset_key, rule, job_namespace
-"""
+        :landed_at AS landed_at, :landed_at AS last_landed_at,
+        rule = '{DROP}' AND job_namespace = '' AS is_refused
+    FROM ({{said}}) AS said GROUP BY alias_key, dataset_key, rule, job_namespace
+"""  # noqa: S608 - our own columns
 _ATTRIBUTES = f"""
     SELECT s.dataset_key, s.kind, s.value, coalesce({_BY}, '') AS job_namespace,
         max(r.root_job_name) AS job_name, :landed_at AS last_landed_at

@@ -491,3 +491,74 @@ def test_a_name_that_the_policy_keeps_apart_is_no_name_of_a_dataset(attacked, ca
     attacked(_event(at(9), "shop", **_MINE, facets=_symlink(*_FREE), side=side), policy=policy)
 
     assert rows(catalog, "SELECT name FROM dataset_alias WHERE rule = 'symlink'") == []
+
+
+_DROPS = {
+    "a DatasetEvent": lambda at: _without_run(at, **_MINE, facets=_DROP),
+    "a JobEvent": lambda at: _without_run(at, **_MINE, facets=_DROP, by="evil"),
+    "another spelling": lambda at: _without_run(
+        at, "s3a://lake/", "/mart/revenue/dt=2026-11-21", _DROP
+    ),
+    "a JobEvent of the writer": lambda at: _without_run(at, **_MINE, facets=_DROP, by="shop"),
+}
+
+
+@pytest.mark.parametrize("policy", [DEFAULT, _DECLARED], ids=["undeclared", "declared"])
+@pytest.mark.parametrize("drop", _DROPS)
+def test_a_drop_without_a_run_retires_nothing_and_is_listed(attacked, catalog, at, drop, policy):
+    attacked(_DROPS[drop](at(10)), policy=policy)
+
+    assert rows(catalog, "SELECT name FROM dataset WHERE retired_at IS NOT NULL") == []
+    assert rows(catalog, _REFUSED) == [("drop", "", "mart/revenue")]
+
+
+@pytest.mark.parametrize("policy", [DEFAULT, _DECLARED], ids=["undeclared", "declared"])
+def test_a_drop_without_a_run_of_a_dataset_that_nobody_writes(lander, catalog, at, policy):
+    """Before and after somebody has written it."""
+    _declare(catalog, policy, at(7))
+    lander.land(_event(at(8), "shop", **_MINE, side="inputs"))
+    for hour in (9, 10):
+        lander.land(_without_run(at(hour), **_MINE, facets=_DROP))
+        assert rows(catalog, "SELECT name FROM dataset WHERE retired_at IS NOT NULL") == []
+        assert rows(catalog, _REFUSED) == [("drop", "", "mart/revenue")]
+        lander.land(_event(at(8, 30), "shop", **_MINE))
+
+
+_TOLD = {
+    "free name, by a reader": (
+        lambda at: _event(at, "evil", **_MINE, facets=_symlink("s3://maint", "x"), side="inputs"),
+        "job namespace evil reports that the dataset is another name of s3://maint x",
+    ),
+    "free name, by a DatasetEvent": (
+        lambda at: _without_run(at, **_MINE, facets=_symlink("kafka://k", "t")),
+        "an event without a run reports that the dataset is another name of kafka://k t",
+    ),
+    "drop": (
+        lambda at: _without_run(at, **_MINE, facets=_DROP),
+        "an event without a run reports that the dataset was dropped",
+    ),
+    "drop by a JobEvent": (
+        lambda at: _without_run(at, **_MINE, facets=_DROP, by="evil"),
+        "an event without a run reports that the dataset was dropped",
+    ),
+}
+
+
+@pytest.mark.parametrize("claim", _TOLD)
+def test_a_claim_by_those_who_do_not_write_is_a_ticket(evidence, at, claim):
+    event, expected = _TOLD[claim]
+
+    said = evidence(_OWNED, event(at(9)))
+
+    assert _end(said) == expected
+
+
+@pytest.mark.parametrize("free", [("hive://m", "db.r"), ("s3://maint", "x"), ("trino://t", "r")])
+def test_a_free_name_by_a_writer_is_no_ticket(evidence, at, free):
+    """Readers repeat it."""
+    symlink = _symlink(*free)
+    own = _event(at(9), "shop", **_MINE, facets=symlink)
+
+    assert (
+        evidence(_OWNED, own, _event(at(9), "bi", **_MINE, facets=symlink, side="inputs")) is None
+    )
