@@ -8,21 +8,7 @@ _OBJECT_STORES = "s3|gs|abfss|wasbs"
 # What stays of a name must not be a URI again: a second folding would go on.
 _NO_URI = "(?![a-z0-9+.-]+:[/\\x00])"
 
-
-def _keys(rule: str, before: str) -> Rule:
-    """In front of a bucket, `key:secret@`; a secret key of S3 may have slashes in it."""
-    return Rule(
-        f"{rule}_keys",
-        rf"^({before}s3[an]?://)(?:[^/@:\x00]+:[^@\x00]*@)+",
-        "$1",
-        "keys are no part of a name, and must not be kept; other logins are out before",
-        keeps_spelling=False,
-    )
-
-
 _RULES = (
-    _keys("namespace", ""),
-    _keys("name", r"[^\x00]*\x00"),
     Rule(
         "object_store_in_name",
         r"^[^\x00]*\x00((?:s3[an]?|gs|gcs|abfss?|wasbs?)://[^/\x00]+)/*+" + _NO_URI,
