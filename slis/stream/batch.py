@@ -16,9 +16,10 @@ from lineage.clock import Clock
 from lineage.policy import DEFAULT, NO_FOLDS, Folding, Policy, folding
 from slis.stream import declared, facts, lake, sql_texts
 from slis.stream.arrow import rows
+from slis.stream.cleared import without_secrets
 from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge, rehearse
 from slis.stream.parse import parse
-from slis.stream.run_details import with_details, with_redacted
+from slis.stream.run_details import with_details
 from slis.stream.unfold import Unfolded
 
 _STAGED_OF_EVENTS = (
@@ -174,9 +175,9 @@ def staged_rows(events: pa.Table, tables: dict[str, pa.Table], folds: Folding = 
     direct = {"s_event": events.select(_STAGED_OF_EVENTS)}
     direct |= {name: table for name, table in tables.items() if name.startswith("s_")}
     direct["s_run"] = with_details(direct["s_run"])
-    direct["s_event"] = with_redacted(direct["s_event"], "detail")
-    return {
+    staged = {
         **{name: (table.column_names, rows(table)) for name, table in direct.items()},
         **unfolded.rows(),
         **(sql_texts.staged(tables["sql_texts"]) if "sql_texts" in tables else {}),
     }
+    return without_secrets(staged)

@@ -42,8 +42,6 @@ _WORDS = re.compile(r"[.\-\s]|(?<=[a-z])(?=[A-Z])")
 _USER_INFO = re.compile(r"(?<=//)[^/@\s]*@")
 _VERSION_TAGS = ("job_version", "version")
 _CODE_TAGS = ("code_version", "git_sha", "git_commit", "commit")
-# What people read of a run, and producers make of whatever they have.
-_TEXTS = (*("job_namespace", "job_name", "root_job_namespace", "root_job_name", "producer"),)
 _LONGEST_VALUE = 200
 _LONGEST_URL = 1_000
 _LONGEST_TEXT = 4_096
@@ -62,7 +60,6 @@ def with_details(runs: pa.Table) -> pa.Table:
         "code_url": _mapped(runs, "code_url", _cut_url),
         **{name: _mapped(runs, name, _cut) for name in ("code_path", "code_tag", "code_branch")},
         "error_message": _mapped(runs, "error_message", redact_message),
-        **{name: _mapped(runs, name, redacted) for name in _TEXTS},
         "job_version": _each(tags, job_version_of),
         "spark_conf": _mapped(runs, "spark_properties", spark_conf_of),
         "parameters": [parameters_of(*texts) for texts in given],
@@ -72,19 +69,6 @@ def with_details(runs: pa.Table) -> pa.Table:
     for name, values in named.items():
         kept = kept.append_column(name, pa.array(values, pa.string()))
     return kept
-
-
-def with_redacted(table: pa.Table, name: str) -> pa.Table:
-    """Return the table with secrets taken out of the texts of one column."""
-    place = table.column_names.index(name)
-    texts = pa.array(_mapped(table, name, redacted), pa.string())
-    return table.set_column(place, name, texts)
-
-
-@lru_cache(_CACHED_TEXTS)
-def redacted(text: str) -> str:
-    """The text without secrets; the same texts come again and again."""
-    return redact(text)
 
 
 def _column(table: pa.Table, name: str) -> list[str | None]:
@@ -104,7 +88,7 @@ def _first_of(one: list[str | None], other: list[str | None]) -> list[str | None
 
 
 def _cut(text: str) -> str | None:
-    return text.strip()[:_LONGEST_VALUE] or None
+    return redact(text.strip())[:_LONGEST_VALUE] or None
 
 
 def _cut_url(text: str) -> str | None:

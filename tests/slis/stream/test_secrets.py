@@ -36,6 +36,63 @@ _EVENTS = [
 ]
 
 
+# A login in each text of an event that the catalog stores.
+_LOGIN = "https://u:%s@h/x"
+_TWICE = ["https://u:%s@h/x", "https://u:%sb@h/x"]  # the same text, once both are redacted
+_SQL = "CREATE TABLE t USING jdbc OPTIONS (url 'jdbc:mysql://u:%s@h/db', password '%s')"
+_RUN_FACETS = {
+    "parent": {
+        "run": {"runId": "https://u:%s@h/parent"},
+        "job": {"namespace": _LOGIN, "name": _LOGIN},
+        "root": {"run": {"runId": "https://u:%s@h/root"}, "job": {"namespace": "n", "name": "r"}},
+    },
+    "processing_engine": {
+        "name": _LOGIN,
+        "version": _LOGIN,
+        "openlineageAdapterVersion": _LOGIN,
+    },
+    "spark_applicationDetails": {"applicationId": _LOGIN},
+}
+_JOB_FACETS = {
+    "sourceCodeLocation": dict.fromkeys(
+        ("type", "url", "path", "tag", "branch", "version", "repoUrl"), _LOGIN
+    ),
+    "sql": {"query": _SQL, "dialect": _LOGIN},
+    "jobType": {"processingType": "BATCH", "integration": _LOGIN, "jobType": _LOGIN},
+    "ownership": {"owners": [{"name": one, "type": _LOGIN} for one in _TWICE]},
+    "tags": {"tags": [{"key": "version", "value": _LOGIN}]},
+}
+_OUTPUT_FACETS = {
+    "ownership": {"owners": [{"name": one, "type": _LOGIN} for one in _TWICE]},
+    "tags": {"tags": [{"key": one, "value": _LOGIN} for one in _TWICE]},
+    "version": {"datasetVersion": _LOGIN},
+    "schema": {"fields": [{"name": one, "type": _LOGIN} for one in _TWICE]},
+    "lifecycleStateChange": {"lifecycleStateChange": _LOGIN},
+    "checksum": {"type": _LOGIN, "value": _LOGIN},
+    "dataQualityAssertions": {
+        "assertions": [
+            {"assertion": one, "success": True, "column": _LOGIN, "name": _LOGIN} for one in _TWICE
+        ]
+    },
+    "columnLineage": {
+        "fields": {
+            _LOGIN: {
+                "inputFields": [{"namespace": "n", "name": "in", "field": one} for one in _TWICE]
+            }
+        }
+    },
+}
+
+
+def _full_event(at):
+    event = run_event("COMPLETE", at, run="https://u:%s@h/run", job="full", outputs=["full"])
+    event["producer"] = _LOGIN
+    event["run"]["facets"] |= _RUN_FACETS
+    event["job"]["facets"] = _JOB_FACETS
+    event["outputs"][0]["facets"] = _OUTPUT_FACETS
+    return json.loads(json.dumps(event).replace("%s", _SECRET))
+
+
 def _event(at, number, told):
     message = told.get("message")
     facets = {"errorMessage": {"message": message, "programmingLanguage": "X"}} if message else {}
@@ -64,3 +121,37 @@ def test_no_table_of_the_catalog_holds_a_secret_of_an_event(lander, catalog, at)
     with catalog.connect() as connection:
         assert len(connection.execute(select(tables.run)).all()) == len(_EVENTS)
     assert [row for row in found if _SECRET in row] == []
+
+
+def test_no_column_of_the_catalog_holds_a_login_of_an_event(lander, catalog, at):
+    """Mutant: a list of columns forgets the next one."""
+    lander.land(_full_event(at(9)))
+
+    found = list(_contents(catalog))
+
+    assert [row for row in found if _SECRET in row] == []
+    with catalog.connect() as connection:
+        (run,) = connection.execute(select(tables.run)).all()
+        (sql,) = connection.execute(select(tables.sql_text)).all()
+    assert (run.run_id, run.job_name) == ("https://[redacted]@h/run", "full")
+    assert sql.text == (
+        "CREATE TABLE t USING jdbc OPTIONS (url 'jdbc:mysql://[redacted]@h/db',"
+        " password '[redacted]')"
+    )
+
+
+def test_rows_that_name_each_other_still_do(lander, catalog, at):
+    """A run id with a login is the same text in the run and in its child; a UUID stays."""
+    parent = "https://u:%s@h/parent".replace("%s", _SECRET)
+    uuid = "0191f3b4-5a7c-7d3e-8f10-aabbccddeeff"
+    child = run_event("COMPLETE", at(9), run=uuid, job="child", outputs=["out"])
+    child["run"]["facets"] |= {
+        "parent": {"run": {"runId": parent}, "job": {"namespace": "jobs", "name": "parent"}}
+    }
+    lander.land(run_event("COMPLETE", at(9), run=parent, job="parent", outputs=["mart"]), child)
+
+    with catalog.connect() as connection:
+        runs = {run.job_name: run for run in connection.execute(select(tables.run))}
+
+    assert runs["child"].run_id == uuid
+    assert runs["child"].parent_run_id == runs["parent"].run_id

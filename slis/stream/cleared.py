@@ -1,0 +1,72 @@
+"""Takes secrets out of every text of a batch before it is staged.
+
+This is the one place for rows: a column that is new is covered without a list that names it. The
+same text always becomes the same text, so rows that name each other still do.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Text
+
+from lineage.keys import KEY_BYTES, NAME_BYTES, shorten
+from lineage.redaction import redact, redact_json, redact_sql
+from slis.stream.staging import metadata
+
+Row = tuple[Any, ...]
+Rows = dict[str, tuple[Sequence[str], list[Row]]]
+Redact = Callable[[str], str]
+
+_DIGITS = re.compile(r"[0-9a-fA-F-]*")  # of UUIDs, hashes and dates, which are most texts
+# Names of datasets are cleared as they are folded (`lineage.names`): a changed name is another one.
+_FOLDED = {
+    "s_name": {"namespace", "name", "partition"},
+    "s_alias": {"namespace", "name"},
+    "s_link": {"namespace", "name"},
+}
+_FORMATS: Mapping[tuple[str, str], Redact] = {
+    ("s_facets", "fields"): redact_json,
+    ("s_run", "spark_conf"): redact_json,
+    ("s_run", "parameters"): redact_json,
+    ("s_sql_text", "text"): redact_sql,
+}
+
+
+def without_secrets(rows: Rows) -> Rows:
+    """Return the rows of staging tables without secrets in their texts."""
+    return {table: (columns, _cleared(table, columns, of)) for table, (columns, of) in rows.items()}
+
+
+def _cleared(table: str, columns: Sequence[str], rows: list[Row]) -> list[Row]:
+    for place, column in enumerate(columns):
+        if column in _texts(table):
+            rows = _replaced(rows, place, _FORMATS.get((table, column), _redact_key))
+    return rows
+
+
+@cache
+def _texts(table: str) -> frozenset[str]:
+    columns = metadata.tables[table].columns
+    names = {column.name for column in columns if isinstance(column.type, Text)}
+    return frozenset(names - _FOLDED.get(table, set()))
+
+
+def _replaced(rows: list[Row], place: int, redacted: Redact) -> list[Row]:
+    texts = {row[place] for row in rows}
+    changed = {
+        text: found
+        for text in texts
+        if text and not _DIGITS.fullmatch(text) and (found := redacted(text)) != text
+    }
+    if not changed:
+        return rows
+    return [(*row[:place], changed.get(row[place], row[place]), *row[place + 1 :]) for row in rows]
+
+
+def _redact_key(text: str) -> str:
+    """Return the redacted text, as an index can hold it where it could hold the text."""
+    redacted, size = redact(text), len(text.encode())
+    most = next((most for most in (KEY_BYTES, NAME_BYTES) if size <= most), None)
+    return shorten(redacted, most) if most else redacted
