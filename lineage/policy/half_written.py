@@ -36,7 +36,7 @@ def reject_half_written(old: Version, new: Version, file: str) -> None:
         return
     if problem := _missing_end(old.text, new.text):
         raise PolicyError(f"{file}: {problem}")
-    for path, problem in _wider_tokens(old.policy, new.policy):
+    for path, problem in _more(old.policy, new.policy):
         raise Document(new.text, file).refusal(path, f"{problem}: {_ADD_END}")
 
 
@@ -68,8 +68,14 @@ def _is_beginning(text: str, whole: str) -> bool:
     return len(lines) < len(all_lines) and all_lines[: len(lines)] == lines
 
 
+def _more(old: Policy, new: Policy) -> Iterator[tuple[str, str]]:
+    """Yield what lets in more people than before: path and problem."""
+    if old.people and not new.people:
+        yield "$", "the section people is gone, and anybody may answer in Slack"
+    yield from _wider_tokens(old, new)
+
+
 def _wider_tokens(old: Policy, new: Policy) -> Iterator[tuple[str, str]]:
-    """Yield the tokens that let in more than before: path and problem."""
     if old.guard is None or new.guard is None:
         return
     known = {_secret(token): token for token in old.guard.tokens}

@@ -358,6 +358,18 @@ def test_more_rights_count_in_a_file_with_an_end(tmp_path, version, problem):
     assert (file.current().access, file.error) == (parse(FULL + version).access, None)
 
 
+def test_a_cut_version_does_not_let_anybody_answer_in_slack(tmp_path):
+    """Without the section `people` everybody in Slack may answer."""
+    people = "people:\n  - {name: ann, slack: U012AB3CD}\n"
+    file = after(tmp_path / "lineward.yaml", FULL + people, f"# edited\n{FULL}")
+
+    assert len(file.current().people) == 1
+    problem = "the section people is gone, and anybody may answer in Slack"
+    assert file.error == f"lineward.yaml:2: $: {problem}: {ENDED}"
+    (tmp_path / "lineward.yaml").write_text(f"{FULL}...\n")
+    assert (file.current().people, file.error) == ((), None)
+
+
 @pytest.mark.parametrize(
     "version",
     [
