@@ -25,8 +25,10 @@ _BY_NAME = f"""
 {_CANONICAL} WHERE d.name = :wanted OR d.namespace || '/' || d.name = :wanted
   OR d.namespace || d.name = :wanted OR d.namespace || ':' || d.name = :wanted
 """
-_BY_ALIAS = f"""
-{_CANONICAL} JOIN dataset_alias a ON a.dataset_key = d.dataset_key
+_BY_ALIAS = """
+SELECT c.dataset_key, c.namespace, c.name, a.namespace, a.name FROM dataset d
+JOIN dataset c ON c.dataset_key = d.canonical_key
+JOIN dataset_alias a ON a.dataset_key = d.dataset_key
 WHERE a.name = :wanted OR a.namespace || '/' || a.name = :wanted OR a.namespace || a.name = :wanted
 """
 # What a fold of the policy took was never a dataset, or is one no more.
@@ -78,12 +80,18 @@ def dataset_named(
         return _by_both(reader, namespace, wanted, sight)
     for sql in (_BY_NAME, _BY_ALIAS, _BY_LAST_PART):
         rows = reader.rows(sql, {"wanted": wanted, "suffix": literal(wanted)})
-        found = sorted({(row[0], row[1], row[2]) for row in rows if sight.sees(row[1], row[0])})
+        found = sorted({(row[0], row[1], row[2]) for row in rows if _is_seen(row, sight)})
         if len(found) == 1:
             return found[0]
         if found:
             raise AmbiguousDatasetError(wanted, _shown(found))
     raise UnknownDatasetError(wanted, _candidates(reader, wanted, sight))
+
+
+def _is_seen(row: Row, sight: Sight) -> bool:
+    """Whether the dataset may be seen, and the alias that led to it, where one did."""
+    key, namespace, _, *alias = row
+    return sight.sees(namespace, key) and (not alias or sight.sees(fold(*alias).namespace))
 
 
 def _by_both(reader: Reader, namespace: str, name: str, sight: Sight) -> Dataset:
@@ -104,7 +112,7 @@ def dataset_among(
 ) -> Dataset | None:
     """The dataset of the first of these namespaces and names that is one, and may be seen."""
     folds = (fold(*spelling) for spelling in spellings)
-    keys = [key(folded.namespace, folded.name) for folded in folds]
+    keys = [key(one.namespace, one.name) for one in folds if sight.sees(one.namespace)]
     known = {row[0]: row[1:] for row in rows_for(reader, _BY_KEYS, keys)}
     taken = {row[0]: row[1:] for row in rows_for(reader, _BY_FOLDS, keys)}
     found = (known.get(one) or taken.get(one) for one in keys)

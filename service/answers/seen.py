@@ -3,20 +3,37 @@
 from typing import Final
 
 from lineage.catalog.reader import Reader
+from lineage.catalog.tables.facts import IS_LINK
 from service.access.sight import Sight
 
 UNSEEN: Final = "some of it may not be seen with this token"
 
 # What several names are known as is shown to those who may see each of them: whoever joins two
-# names by an event shows nothing to anybody.
-_EVERY_NAME = """
+# names by an event shows nothing to anybody. A symlink is such a name, though nobody reports by it.
+# Names that the policy folds are none: they are endless, and the policy itself calls them so.
+_EVERY_NAME = f"""
   AND NOT EXISTS (SELECT 1 FROM dataset m WHERE m.canonical_key = d.canonical_key
-    AND m.namespace NOT IN ({listed}))"""
-_JOINED = """
-SELECT canonical_key, namespace FROM dataset WHERE canonical_key <> dataset_key
-UNION SELECT m.canonical_key, c.namespace FROM dataset m
+    AND m.namespace NOT IN ({{listed}}))
+  AND NOT EXISTS (SELECT 1 FROM dataset m JOIN dataset_alias a ON a.dataset_key = m.dataset_key
+    WHERE m.canonical_key = d.canonical_key AND a.{IS_LINK}
+    AND a.namespace NOT IN ({{listed}}))"""  # noqa: S608 - words of ours
+_HIDDEN = f"""
+SELECT canonical_key FROM dataset WHERE canonical_key <> dataset_key
+  AND namespace NOT IN ({{listed}})
+UNION SELECT m.canonical_key FROM dataset m
   JOIN dataset c ON c.dataset_key = m.canonical_key WHERE m.canonical_key <> m.dataset_key
-"""
+  AND c.namespace NOT IN ({{listed}})
+UNION SELECT m.canonical_key FROM dataset_alias a JOIN dataset m ON m.dataset_key = a.dataset_key
+  WHERE a.{IS_LINK} AND a.namespace NOT IN ({{listed}})
+ORDER BY 1
+"""  # noqa: S608 - words of ours
+_NAMESPACES = {
+    "dataset": f"""
+SELECT DISTINCT namespace FROM dataset
+UNION SELECT namespace FROM dataset_alias WHERE {IS_LINK}
+""",  # noqa: S608 - words of ours
+    "dataset_alias": "SELECT DISTINCT namespace FROM dataset_alias",
+}
 
 
 def seen(reader: Reader, sight: Sight, *, table: str = "dataset") -> tuple[str, dict[str, str]]:
@@ -25,16 +42,13 @@ def seen(reader: Reader, sight: Sight, *, table: str = "dataset") -> tuple[str, 
     Args:
         reader: of the catalog.
         sight: of the one who asks.
-        table: `d` in the question; a `dataset`, or another with names.
+        table: `d` in the question: `dataset` or `dataset_alias`.
     """
     if sight.is_whole:
         return "1 = 1", {}
     every_name = _EVERY_NAME if table == "dataset" else ""
-    rows = reader.rows(f"SELECT DISTINCT namespace FROM {table}")  # noqa: S608 - a constant
-    names = [row[0] for row in rows if sight.sees(row[0])]
-    values = {f"seen_{n}": name for n, name in enumerate(names)}
-    listed = ", ".join(f":{name}" for name in values)
-    if not names:
+    listed, values = _listed(reader, sight, table)
+    if not values:
         return "1 = 0", values
     return f"(d.namespace IN ({listed}){every_name.format(listed=listed)})", values
 
@@ -43,4 +57,13 @@ def hidden_keys(reader: Reader, sight: Sight) -> list[int]:
     """Return the datasets that have some name out of sight, whatever they are called."""
     if sight.is_whole:
         return []
-    return sorted({key for key, namespace in reader.rows(_JOINED) if not sight.sees(namespace)})
+    listed, values = _listed(reader, sight, "dataset")
+    # A null is none of the names: whoever sees no namespace sees no dataset anyway.
+    return [key for (key,) in reader.rows(_HIDDEN.format(listed=listed or "NULL"), values)]
+
+
+def _listed(reader: Reader, sight: Sight, table: str) -> tuple[str, dict[str, str]]:
+    """Return the namespaces that may be seen: as a list of parameters, and their values."""
+    names = [row[0] for row in reader.rows(_NAMESPACES[table]) if sight.sees(row[0])]
+    values = {f"seen_{n}": name for n, name in enumerate(names)}
+    return ", ".join(f":{name}" for name in values), values

@@ -71,7 +71,7 @@ def test_only_an_admin_who_may_see_everything_gets_the_list(estate, path):
     estate.write_policy(
         "access: {tokens: ["
         "{name: boss, sha256: %(boss)s, roles: [admin]},"
-        "{name: shop, sha256: %(shop)s, roles: [admin], namespaces: ['s3://shop']},"
+        "{name: shop, sha256: %(shop)s, roles: [admin], namespaces: ['s3://shop', 'hive://shop']},"
         "{name: late, sha256: %(late)s, roles: [read, respond]}]}\n"
     )
     estate.now = NOW

@@ -37,6 +37,9 @@ dataset = Table(
     sqlite_with_rowid=False,
 )
 
+# Aliases that join two names into one dataset; all others are spellings of one name.
+IS_LINK = "rule IN ('symlink', 'rename', 'policy')"
+
 dataset_alias = Table(
     "dataset_alias",
     metadata,
@@ -49,6 +52,13 @@ dataset_alias = Table(
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
     Index("alias_dataset", "dataset_key"),
+    Index(
+        "alias_link",
+        # With the namespace it answers without a look at the rows.
+        *("dataset_key", "namespace", "rule"),
+        sqlite_where=text(IS_LINK),
+        postgresql_where=text(IS_LINK),
+    ),
 )
 
 dataset_write = Table(

@@ -26,7 +26,7 @@ POLICY = """\
 access:
   tokens:
     - {name: boss, sha256: %(boss)s, roles: [admin]}
-    - {name: shop, sha256: %(shop)s, roles: [read], namespaces: ["s3://shop"]}
+    - {name: shop, sha256: %(shop)s, roles: [read], namespaces: ["s3://shop", "hive://shop"]}
     - {name: clerk, token_file: clerk.token, roles: [read]}
     - {name: late, sha256: %(late)s, roles: [read], expires: 2026-11-21T12:30:00Z}
 """

@@ -109,14 +109,13 @@ def test_a_run_that_touched_what_is_hidden_is_shown_without_its_name(estate):
 
 
 def test_evidence_that_may_name_others_is_withheld(estate):
-    """The reason stays; its words do not, nor where a tier came from or a hidden alias."""
+    """The reason stays; its words do not, nor where a tier came from."""
     whole = estate.get("/api/v1/dataset?dataset=core/orders", "boss").json()
     cut = estate.get("/api/v1/dataset?dataset=core/orders", "shop").json()
 
     assert whole["states"][1]["evidence"] == "run failed: division by zero"
     assert cut["states"][1]["reason"] == "job_failed"
     assert cut["states"][1]["evidence"].startswith("not shown")
-    assert (len(whole["aliases"]), cut["aliases"]) == (1, [])
     raw = estate.get("/api/v1/dataset?dataset=raw/orders", "shop").json()
     assert (raw["tier"], raw["tier_reason"]) == ("critical", None)
 

@@ -1,7 +1,7 @@
 """A dataset with several names is shown to those who may see each of them."""
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
@@ -51,3 +51,85 @@ def test_lists_and_walks_leave_a_joined_dataset_out(estate):
     assert shop.CORE not in [one["dataset"] for one in listed["datasets"]]
     assert f'"{shop.CORE}"' not in walked
     assert estate.get(_PATHS[0], "boss").status_code == 200
+
+
+_GHOST = "ghost/orders"
+_BY_GHOST = [
+    f"/api/v1/dataset?dataset={HIDDEN}/{_GHOST}",
+    f"/api/v1/runs?dataset={_GHOST}",
+    f"/api/v1/lineage?dataset={HIDDEN}/{_GHOST}",
+    f"/api/v1/why?dataset={_GHOST}",
+    f"/dataset?dataset={_GHOST}",
+]
+_LINKS = ["symlink", "rename", "policy"]
+
+
+def _alias(catalog, rule, *, namespace=HIDDEN, name=_GHOST):
+    """Give `core/orders` a name that nobody reports by."""
+    row = {"alias_key": key(namespace, name), "dataset_key": shop.dataset_key(shop.CORE)}
+    named = {"rule": rule, "namespace": namespace, "name": name}
+    seen = {"first_seen_at": 1, "last_seen_at": 1}
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.dataset_alias), {**row, **named, **seen})
+
+
+@pytest.mark.parametrize("path", [*_PATHS, *_BY_GHOST])
+@pytest.mark.parametrize("rule", _LINKS)
+def test_a_dataset_with_a_hidden_free_name_is_hidden(estate, path, rule):
+    """By all its names, so that nobody learns of a hidden name by guessing it."""
+    unknown = estate.get(path, "shop").status_code if path in _BY_GHOST else 404
+    _alias(estate.catalog, rule)
+
+    answer = estate.get(path, "shop")
+
+    assert answer.status_code == unknown == 404
+    assert HIDDEN not in answer.text.replace(f"{HIDDEN}/{_GHOST}", "")
+    assert estate.get(path, "boss").status_code == 200
+
+
+@pytest.mark.parametrize("rule", _LINKS)
+def test_lists_runs_and_walks_leave_a_dataset_with_a_hidden_free_name_out(estate, rule):
+    before = estate.get("/api/v1/datasets", "shop").json()
+    _alias(estate.catalog, rule)
+
+    listed = estate.get("/api/v1/datasets", "shop").json()
+    walked = estate.get("/api/v1/lineage?dataset=raw/orders", "shop").text
+
+    assert listed["total"] == before["total"] - 1
+    assert shop.CORE not in [one["dataset"] for one in listed["datasets"]]
+    assert f'"{shop.CORE}"' not in walked
+    assert "ghost" not in walked + estate.get("/api/v1/incidents", "shop").text
+
+
+@pytest.mark.parametrize("path", _BY_GHOST)
+@pytest.mark.parametrize("rule", ["fold", "partition", "symlink"])
+def test_no_alias_out_of_sight_leads_to_a_dataset(estate, path, rule):
+    _alias(estate.catalog, rule)
+
+    assert estate.get(path, "shop").status_code == 404
+
+
+@pytest.mark.parametrize("rule", ["fold", "partition"])
+@pytest.mark.parametrize("path", _PATHS)
+def test_a_spelling_hides_no_dataset(estate, path, rule):
+    """The policy or Lineward itself calls the dataset so, and such names are endless."""
+    _alias(estate.catalog, rule)
+
+    answer = estate.get(path, "shop")
+
+    assert answer.status_code == 200
+    assert "ghost" not in answer.text
+
+
+@pytest.mark.parametrize("rule", [*_LINKS, "scheme"])
+@pytest.mark.parametrize("namespace", ["s3://shop", "s3a://shop"])
+def test_an_alias_in_sight_leads_to_its_dataset(estate, rule, namespace):
+    """A namespace that no dataset has is seen by what the token says of it."""
+    if rule in _LINKS and namespace != "s3://shop":
+        return
+    _alias(estate.catalog, rule, namespace=namespace, name="mart.orders")
+
+    answer = estate.get("/api/v1/dataset?dataset=mart.orders", "shop")
+
+    assert answer.status_code == 200
+    assert answer.json()["dataset"] == shop.CORE

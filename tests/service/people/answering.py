@@ -33,7 +33,7 @@ access:
     - {name: boss, sha256: %(boss)s, roles: [admin]}
     - {name: shop, sha256: %(shop)s, roles: [respond]}
     - {name: clerk, token_file: clerk.token, roles: [read]}
-    - {name: late, sha256: %(late)s, roles: [respond], namespaces: ["s3://shop"]}
+    - {name: late, sha256: %(late)s, roles: [respond], namespaces: ["s3://shop", "hive://shop"]}
 """
 
 

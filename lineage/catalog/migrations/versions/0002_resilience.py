@@ -23,6 +23,7 @@ _CLAIMS = """
     FROM dataset_alias a LEFT JOIN dataset_producer p ON p.dataset_key = a.dataset_key
     WHERE a.rule IN ('symlink', 'rename')
 """
+_IS_LINK = "rule IN ('symlink', 'rename', 'policy')"
 
 
 def upgrade() -> None:
@@ -61,6 +62,13 @@ def upgrade() -> None:
         sa.Column("job_namespace", sa.Text(), nullable=False),
         sa.Column("landed_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("dataset_key", "job_namespace"),
+    )
+    op.create_index(
+        "alias_link",
+        "dataset_alias",
+        ["dataset_key", "namespace", "rule"],
+        sqlite_where=sa.text(_IS_LINK),
+        postgresql_where=sa.text(_IS_LINK),
     )
     with op.batch_alter_table("dataset") as batch_op:
         batch_op.add_column(
@@ -115,6 +123,7 @@ def downgrade() -> None:
     op.drop_table("notification_secret")
     with op.batch_alter_table("incident") as incident:
         incident.drop_column("impact_count")
+    op.drop_index("alias_link", "dataset_alias")
     with op.batch_alter_table("dataset") as batch_op:
         batch_op.drop_column("is_declared")
     op.drop_table("dataset_producer")
