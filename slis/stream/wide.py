@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 # Of one run or job: a job that copies 100 tables into 100 others is just within it.
 MOST_EDGES: Final = 10_000
+_SIDES: Final = ("inputs", "outputs")
 
 
 def is_wide(inputs: Column, outputs: Column) -> Column:
@@ -21,6 +22,3 @@ def sizes() -> tuple[Column, Column]:
     """Return how many inputs and outputs `event` names."""
     inputs, outputs = (F.size(F.coalesce(f"event.{side}", F.array())) for side in _SIDES)
     return inputs, outputs
-
-
-_SIDES: Final = ("inputs", "outputs")
