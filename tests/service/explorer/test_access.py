@@ -78,7 +78,7 @@ def test_an_audit_row_holds_the_namespaces_that_a_page_named(guarded):
 
     rows = guarded.rows("SELECT who, action, namespaces FROM access_audit ORDER BY id")
     assert rows == [
-        ("shop", "dataset", '["s3://shop"]'),
+        ("shop", "dataset", '["hive://shop","s3://shop"]'),
         ("boss", "datasets", '["s3://shop","s3://shop-secret"]'),
     ]
     assert guarded.m10 == (2.0, 2.0, 0.0)
