@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Row, and_, exists, func, or_, select, update
 
 from alerts.delivery.message import Kind, Message, from_json
 from alerts.delivery.outcomes import Task, channel_of
-from alerts.delivery.plans import SUPERSEDED, Plan, Waiting, plan_of
+from alerts.delivery.pagerduty_payload import RESOLVING
+from alerts.delivery.plans import NEVER_TRIGGERED, SUPERSEDED, Plan, Waiting, plan_of
 from alerts.delivery.rows import of_incident, one, waiting
 from lineage.catalog.tables import notification, notification_channel
 
@@ -121,9 +122,14 @@ class _Before(msgspec.Struct, frozen=True):
 
 
 def _before(connection: Connection, channel: str, incident_id: str) -> _Before:
+    # What was over before the channel was told of it is over: a later change opens nothing.
+    is_over = and_(notification.c.reason == NEVER_TRIGGERED, notification.c.kind.in_(RESOLVING))
     rows = connection.execute(
         select(notification)
-        .where(of_incident(incident_id, channel), notification.c.state.in_(("sent", "failed")))
+        .where(
+            of_incident(incident_id, channel),
+            or_(notification.c.state.in_(("sent", "failed")), is_over),
+        )
         .order_by(notification.c.revision.desc())
     ).all()
     sent = next((row for row in rows if row.state == "sent"), None)
@@ -132,7 +138,8 @@ def _before(connection: Connection, channel: str, incident_id: str) -> _Before:
         for row in rows
         if row.doubt_since is not None and (sent is None or row.revision > sent.revision)
     ]
-    last = doubtful[0] if doubtful else sent
+    known = (row for row in rows if row.state != "failed" or row in doubtful)
+    last = next(known, None)
     return _Before(
         None if last is None else last.kind,
         None if sent is None else sent.handle,

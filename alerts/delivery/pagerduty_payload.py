@@ -24,6 +24,8 @@ _ACTIONS: Final[dict[Kind, Action]] = {
     "handed_over": "resolve",  # the next owner's service is triggered apart
 }
 
+RESOLVING: Final = tuple(kind for kind, action in _ACTIONS.items() if action == "resolve")
+
 
 def action_of(kind: Kind) -> Action:
     """What this kind of message does to the alert.

@@ -3,7 +3,7 @@
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.alerts.delivery.conftest import DATA, PAGER, TICKETS, Desk, Fakes
@@ -110,8 +110,14 @@ def _rings_due(told: list[str]) -> tuple[range, bool]:
     return range(int(is_open), rings + 1), is_open
 
 
+# What was over before it was sent stays over, whatever changes then.
+_OVER = [("tell", "resolved"), ("die", "after posting"), ("tell", "changed")]
+
+
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
+@example(steps=[("tell", "opened"), *_OVER])
+@example(steps=[*_OVER, ("run", None), ("tell", "opened")])
 def test_any_course_ends_with_everybody_told_once(desk, fakes, steps):
     """One message in its last state, no reply twice, no ring twice, each ticket in order."""
     course = Course(desk, fakes)
