@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from lineage.catalog.links import IS_LINK
 from lineage.catalog.reader import Reader
-from lineage.catalog.tables.facts import IS_LINK
 from service.access.sight import Sight
 
 UNSEEN: Final = "some of it may not be seen with this token"

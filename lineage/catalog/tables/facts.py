@@ -5,6 +5,7 @@ Evaluations write the two ranks of a dataset, with the state or the tier that th
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text, false, text
 
+from lineage.catalog.links import IS_LINK
 from lineage.catalog.ranks import LISTED, NO_TIER, NOT_JUDGED
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
 
@@ -36,9 +37,6 @@ dataset = Table(
     ),
     sqlite_with_rowid=False,
 )
-
-# Aliases that join two names into one dataset; all others are spellings of one name.
-IS_LINK = "rule IN ('symlink', 'rename', 'policy')"
 
 dataset_alias = Table(
     "dataset_alias",

@@ -86,7 +86,7 @@ def test_a_token_that_is_taken_out_of_the_policy_ends_the_session_at_once(guarde
     """The cookie holds the token, and the policy is looked at with each page."""
     _sign_in(guarded, TOKENS["boss"])
     assert guarded.client.get("/").status_code == 200
-    guarded.write_policy("access: {tokens: [{name: late, sha256: %(late)s}]}\n")
+    guarded.write_policy("access: {tokens: [{name: late, sha256: %(late)s}]}\n...\n")
 
     assert guarded.client.get("/").status_code == 401
 
