@@ -122,7 +122,7 @@ class _Before(msgspec.Struct, frozen=True):
 
 
 def _before(connection: Connection, channel: str, incident_id: str) -> _Before:
-    # What was over before the channel was told of it is over: a later change opens nothing.
+    # An incident that resolved before the channel received it: a later change opens no alert.
     is_over = and_(notification.c.reason == NEVER_TRIGGERED, notification.c.kind.in_(RESOLVING))
     rows = connection.execute(
         select(notification)

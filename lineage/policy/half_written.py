@@ -71,7 +71,7 @@ def _is_beginning(text: str, whole: str) -> bool:
 def _more(old: Policy, new: Policy) -> Iterator[tuple[str, str]]:
     """Yield what lets in more people than before: path and problem."""
     if old.people and not new.people:
-        yield "$", "the section people is gone, and anybody may answer in Slack"
+        yield "$", "the section people is gone, and every user of Slack may answer"
     yield from _wider_tokens(old, new)
 
 

@@ -50,7 +50,7 @@ _TOGETHER: Final = (1, 1, 1, 1, 2, 1, 1, 3)  # how many begin at once, again and
 
 
 class _NoJobFreeError(ValueError):
-    """Of a kind that was asked for, none is left that nothing else hurts."""
+    """No job is left for a kind that was asked for."""
 
 
 class Day(msgspec.Struct, frozen=True):
@@ -227,7 +227,7 @@ class _Planning:
 def _planned(
     estate: Estate, count: int, kinds: Sequence[Kind], first: tuple[Kind, ...] = ()
 ) -> _Planning:
-    """All of them; of a kind whose few jobs others have taken, all come first in another try."""
+    """Plan all kinds; try again with a kind first if others have taken its few jobs."""
     planning = _Planning(estate)
     in_turn = _in_turn(planning.chance, count, kinds)
     for kind in sorted(in_turn, key=lambda kind: kind not in (*_RARE, *first)):

@@ -32,7 +32,7 @@ class _Stored(msgspec.Struct):
 
 
 def fields_of(text: str | None) -> list[Field]:
-    """The columns of a `schema_version`; nothing where it is not known.
+    """Return the columns of a `schema_version`; none where it is not known.
 
     Columns without a name are left out: earlier releases stored those that producers sent.
     """

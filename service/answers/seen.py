@@ -8,8 +8,8 @@ from service.access.sight import Sight
 
 UNSEEN: Final = "some of it may not be seen with this token"
 
-# What several names are known as is shown to those who may see each of them: whoever joins two
-# names by an event shows nothing to anybody. A symlink is such a name, though nobody reports by it.
+# A dataset of several names is shown to a token that may see each of them: an event that joins
+# two names shows no dataset to another token. A symlink is such a name, also if no event uses it.
 # Names that the policy folds are none: they are endless, and the policy itself calls them so.
 _EVERY_NAME = f"""
   AND NOT EXISTS (SELECT 1 FROM dataset m WHERE m.canonical_key = d.canonical_key
@@ -58,7 +58,7 @@ def hidden_keys(reader: Reader, sight: Sight) -> list[int]:
     if sight.is_whole:
         return []
     listed, values = _listed(reader, sight, "dataset")
-    # A null is none of the names: whoever sees no namespace sees no dataset anyway.
+    # NULL equals no name: a token without a namespace sees no dataset.
     return [key for (key,) in reader.rows(_HIDDEN.format(listed=listed or "NULL"), values)]
 
 

@@ -61,7 +61,7 @@ class Writers(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A dataset takes a free name by a link; of several the smallest comes first."""
+    """Step in which a dataset takes a free name by a link; the smallest comes first."""
 
     is_undeclared: bool
     landed_at: int
@@ -75,8 +75,8 @@ def holding(
 ) -> set[Link]:
     """Return the links that hold, of one component; the same for every order of arrival.
 
-    A free name that several datasets claim goes to the declared one, else to whoever claimed it
-    first, by Lineward's own clock.
+    A free name that several datasets claim goes to the declared one, else to the first
+    that claimed it, by Lineward's own clock.
 
     Args:
         claims: the links that events report.

@@ -358,13 +358,13 @@ def test_more_rights_count_in_a_file_with_an_end(tmp_path, version, problem):
     assert (file.current().access, file.error) == (parse(FULL + version).access, None)
 
 
-def test_a_cut_version_does_not_let_anybody_answer_in_slack(tmp_path):
+def test_a_cut_version_does_not_let_every_user_answer_in_slack(tmp_path):
     """Without the section `people` everybody in Slack may answer."""
     people = "people:\n  - {name: ann, slack: U012AB3CD}\n"
     file = after(tmp_path / "lineward.yaml", FULL + people, f"# edited\n{FULL}")
 
     assert len(file.current().people) == 1
-    problem = "the section people is gone, and anybody may answer in Slack"
+    problem = "the section people is gone, and every user of Slack may answer"
     assert file.error == f"lineward.yaml:2: $: {problem}: {ENDED}"
     (tmp_path / "lineward.yaml").write_text(f"{FULL}...\n")
     assert (file.current().people, file.error) == ((), None)
@@ -459,7 +459,7 @@ def test_a_usual_edit_needs_no_end(tmp_path, old, new):
 
 
 def test_a_file_in_force_is_taken_back_as_it_was(tmp_path):
-    """A start takes a file without a last line break, and so does whoever reverts an edit."""
+    """Take a file without a last line break at the start, and when an edit is reverted."""
     path = tmp_path / "lineward.yaml"
     path.write_text("retention_days: 7")
     file = settled(path)

@@ -301,7 +301,7 @@ def _end(text):
 
 @pytest.mark.parametrize(("tier", "by"), [("critical", "evil"), ("optional", "shop")])
 def test_a_tier_tag_on_a_declared_dataset_is_a_ticket(evidence, at, tier, by):
-    """Whoever says so, and upwards or downwards: the policy has named the tier."""
+    """Reject any sender and either direction: the policy has named the tier."""
     said = evidence(_OWNED, _event(at(9), by, **_MINE, facets=_tagged(tier), job="etl"))
 
     claim = f"has the tier {tier} and not important"
