@@ -99,7 +99,19 @@ _MESSAGES = _compiled(_KEYS, *_CONNECTIONS, *_WORDS[:2], *_LITERALS, *_WORDS[2:]
 _SQL = _compiled(_KEYS, *_CONNECTIONS, *_LITERALS, *_OPTIONS)
 # A text without these holds nothing that a pattern finds: looked for in small letters.
 _SIGNS = (
-    *("@", "?", "%", "oracle:", "://", "private key", "bearer", "basic", "digest", "negotiate"),
+    *(
+        "@",
+        "?",
+        "&",
+        "%",
+        "oracle:",
+        "://",
+        "private key",
+        "bearer",
+        "basic",
+        "digest",
+        "negotiate",
+    ),
     *("pass", "pwd", "secret", "token", "key", "credential", "creds", "auth", "signature", "sig"),
     *("sas", "jwt", "logdata", "identified", "x-amz-", "x-goog-", "x-ms-", "xox", "xapp-", "akia"),
     *("asia", "aroa", "aida", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"),

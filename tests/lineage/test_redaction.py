@@ -318,3 +318,10 @@ def test_a_long_text_of_beginnings_is_redacted(beginning):
     text = beginning * (1_000_000 // len(beginning)) + " password=Qhunter2Z"
 
     assert "hunter2" not in redact(text)
+
+
+@pytest.mark.parametrize("word", ["key", "auth", "code", "jwt", "session", "pat", "otp", "pin"])
+@pytest.mark.parametrize("sign", ["?", "&"])
+def test_a_query_without_an_address_is_searched_too(sign, word):
+    """Find the key of a secret behind either sign: no other sign is in the text."""
+    assert redact(f"failed at a{sign}{word}=P4ss") == f"failed at a{sign}{word}=[redacted]"
