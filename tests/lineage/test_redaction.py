@@ -1,7 +1,9 @@
 """No secret of a connection or a message is left, whoever the user and whatever the password."""
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineage.names import fold
@@ -12,7 +14,9 @@ from lineage.redaction import (
     clear_name,
     redact,
     redact_message,
+    redact_sql,
 )
+from lineage.redaction.patterns import MESSAGES, SQL
 
 # As they may stand in a URL without being encoded; none that is a word of the URL itself.
 _PASSWORDS = st.text("abcXYZ019!$*+-._~^%|'", min_size=6, max_size=24).map(lambda text: f"Q{text}Z")
@@ -325,3 +329,22 @@ def test_a_long_text_of_beginnings_is_redacted(beginning):
 def test_a_query_without_an_address_is_searched_too(sign, word):
     """Find the key of a secret behind either sign: no other sign is in the text."""
     assert redact(f"failed at a{sign}{word}=P4ss") == f"failed at a{sign}{word}=[redacted]"
+
+
+_PATTERNS = [pattern for pattern, _ in (*MESSAGES, *SQL)]
+
+
+@pytest.mark.parametrize("pattern", _PATTERNS, ids=range(len(_PATTERNS)))
+@given(data=st.data())
+@settings(max_examples=10)
+def test_a_text_in_which_a_pattern_finds_a_secret_has_a_sign(
+    pattern: re.Pattern[str], data: st.DataObject
+) -> None:
+    """A text without a sign is stored as it is: no pattern is asked."""
+    secret = data.draw(st.from_regex(pattern))
+    assert "[redacted]" in redact(secret) or "[redacted]" in redact_sql(secret)
+
+
+def test_the_long_s_is_an_s() -> None:
+    """A pattern that ignores capitals takes it for one."""
+    assert redact("pa\u017f\u017fword=hunter2") == "pa\u017f\u017fword=[redacted]"

@@ -1,0 +1,85 @@
+"""Texts that people read, as error messages and SQL: secrets in them are replaced."""
+
+import re
+from typing import Any
+
+import msgspec
+
+from lineage.redaction.encoding import decoded
+from lineage.redaction.patterns import MESSAGES, REDACTED, SIGNS, SQL
+
+MESSAGE_CHARACTERS = 2_000
+# Of a message, before redaction: a secret that ends behind the 2,000th character is found too.
+READ_CHARACTERS = 8_000
+
+
+def redact(text: str) -> str:
+    """Return the text with passwords, tokens and keys replaced by `[redacted]`."""
+    if not _may_hold(text):
+        return text
+    text = _redact_plain(text)
+    if "%" in text:
+        text = re.sub(r"\S+", lambda word: _redact_encoded(word[0]), text)
+    return text
+
+
+def redact_sql(text: str) -> str:
+    """Return SQL in which secrets of literals are replaced, so that it can still be parsed."""
+    if not _may_hold(text):
+        return text
+    for pattern, replacement in SQL:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def redact_json(text: str) -> str:
+    """Return JSON in which each text is redacted by itself, so that it stays JSON."""
+    if redact(text) == text:
+        return text
+    try:
+        content = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return redact(text)
+    return msgspec.json.encode(_redact_content(content)).decode()
+
+
+def _redact_content(content: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(content, str):
+        return redact(content)
+    if isinstance(content, list):
+        return [_redact_content(item) for item in content]
+    if isinstance(content, dict):
+        return {redact(key): _redact_content(value) for key, value in content.items()}
+    return content
+
+
+def _may_hold(text: str) -> bool:
+    small = text.casefold()  # as patterns that ignore capitals: the long s is an s
+    return any(sign in small for sign in SIGNS)
+
+
+def _redact_plain(text: str) -> str:
+    for pattern, replacement in MESSAGES:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _redact_encoded(word: str) -> str:
+    """Return the word; one that holds a secret when it is decoded ends at the secret."""
+    plain = decoded(word)
+    if plain == word or (redacted := _redact_plain(plain)) == plain:
+        return word
+    # An encoded blank or comma may be one of the secret, so nothing behind its start is kept.
+    return redacted.partition(REDACTED)[0] + REDACTED
+
+
+def redact_message(text: str) -> str:
+    """Return the first 2,000 characters of an error message, without secrets.
+
+    Args:
+        text: the message, or its first `READ_CHARACTERS` characters.
+    """
+    if len(text) >= READ_CHARACTERS:
+        # The last word may be the beginning of a secret, which no pattern recognizes.
+        text = "".join(text.rsplit(maxsplit=1)[:1])
+    return redact(text)[:MESSAGE_CHARACTERS]
