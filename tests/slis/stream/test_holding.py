@@ -1,0 +1,95 @@
+"""Properties of which claims hold, of small components that Hypothesis makes up."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lineage.aliases import Sets
+from slis.stream.claims import RENAME, SYMLINK, Claim, Link, Writers, holding
+
+_OURS, _THEIRS, _FREE = range(3), range(3, 5), range(5, 8)
+_ANY = [*_OURS, *_THEIRS, *_FREE]
+_WRITERS = {name: {"shop"} for name in _OURS} | {name: {"evil"} for name in _THEIRS}
+
+
+def _links(names):
+    pairs = st.tuples(st.sampled_from(names), st.sampled_from(names))
+    pairs = pairs.filter(lambda pair: pair[0] != pair[1])
+    rules = st.sampled_from([SYMLINK, SYMLINK, RENAME])
+    return st.builds(lambda pair, rule: Link(*pair, rule), pairs, rules)
+
+
+def _claims(names, by):
+    """As events make them: none is by nobody, some landed in one batch."""
+    claim = st.builds(
+        Claim, st.sets(st.sampled_from(by), min_size=1).map(frozenset), st.integers(0, 5)
+    )
+    return st.dictionaries(_links(names), claim, max_size=8)
+
+
+_DECLARED = st.sets(st.sampled_from(_ANY), max_size=2)
+
+
+def _joined(claims, writers):
+    """Return the pairs of names that are one dataset."""
+    datasets = Sets()
+    for link in holding(claims, writers):
+        datasets.join(link.alias_key, link.dataset_key)
+    return {
+        (one, other)
+        for one in _ANY
+        for other in _ANY
+        if one < other and datasets.find(one) == datasets.find(other)
+    }
+
+
+@given(_claims(_ANY, ["shop", "evil", "third"]), _DECLARED, st.randoms())
+def test_the_order_in_which_claims_are_read_does_not_matter(claims, declared, random):
+    """Rows come from the catalog in any order."""
+    writers = Writers(_WRITERS, declared)
+    shuffled = list(claims.items())
+    random.shuffle(shuffled)
+
+    assert holding(dict(shuffled), writers) == holding(claims, writers)
+
+
+@given(_claims([*_OURS, *_FREE], ["shop"]), _claims(_ANY, ["evil", "third"]), _DECLARED)
+def test_what_others_claim_joins_nothing_of_ours(ours, theirs, declared):
+    """Neither two of our datasets, nor one of ours and a name of theirs or of nobody."""
+    writers = Writers(_WRITERS, declared)
+    both = theirs | {
+        link: Claim(claim.by | theirs[link].by, min(claim.landed_at, theirs[link].landed_at))
+        if link in theirs
+        else claim
+        for link, claim in ours.items()
+    }
+
+    joined = _joined(both, writers)
+    assert {pair for pair in joined if pair[0] in _OURS} <= _joined(ours, writers)
+
+
+@given(_claims(_ANY, ["shop", "evil", "third"]), _DECLARED)
+def test_datasets_of_two_owners_are_joined_by_what_both_claim(claims, declared):
+    """Claims of one of them, and of third parties, are not enough."""
+    allowed = Sets()
+    for link, claim in claims.items():
+        if {"shop", "evil"} <= claim.by:
+            allowed.join(link.alias_key, link.dataset_key)
+    for own in (_OURS, _THEIRS):
+        for name in own:
+            allowed.join(own[0], name)
+
+    for one, other in _joined(claims, Writers(_WRITERS, declared)):
+        if one in _OURS and other in _THEIRS:
+            assert allowed.find(one) == allowed.find(other)
+
+
+@given(st.permutations(range(4)), st.integers(0, 3))
+def test_a_free_name_goes_to_the_first_that_claimed_it(landed, declared):
+    """A declared dataset comes before all others."""
+    claims = {
+        Link(5, name, SYMLINK): Claim(frozenset(by), landed_at)
+        for (name, by), landed_at in zip(_WRITERS.items(), landed, strict=False)
+    }
+
+    assert (landed.index(0), 5) in _joined(claims, Writers(_WRITERS, set()))
+    assert (declared, 5) in _joined(claims, Writers(_WRITERS, {declared}))
