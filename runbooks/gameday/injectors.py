@@ -7,10 +7,12 @@ from typing import Final, Protocol
 
 from runbooks.gameday.injected import Injected
 from runbooks.gameday.model import DAY, HOUR, Estate, Job
-from runbooks.gameday.slots import EPOCH, begins_at
+from runbooks.gameday.slots import EPOCH, begins_at, next_slot
 from runbooks.gameday.truth import Kind
 
 _AHEAD, _BEHIND = 2 * 3_600, -3 * 3_600
+# A limit takes 8 gaps; a collector's outage makes one that does not count.
+_WRITES_THAT_TEACH: Final = 10
 
 
 class Planning(Protocol):
@@ -52,6 +54,19 @@ def works_through(estate: Estate, job: Job, starts_at: int, ends_at: int) -> boo
     first, last = _date_of(starts_at), _date_of(ends_at + 12 * HOUR)
     days = [first + timedelta(days=each) for each in range((last - first).days + 1)]
     return all(day.weekday() < 5 and day not in holidays for day in days)  # noqa: PLR2004
+
+
+def has_taught(estate: Estate, job: Job, starts_at: int) -> bool:
+    """Return whether a job of working days has written often enough for a limit.
+
+    Holidays count: a weekday job that began two weeks ago may have written eight times only.
+    """
+    if job.cadence not in {"daily", "weekday"}:
+        return True
+    at = begins_at(estate) - 1
+    for _ in range(_WRITES_THAT_TEACH):
+        at = next_slot(estate, job, at)
+    return at < starts_at
 
 
 def _date_of(at: int) -> date:

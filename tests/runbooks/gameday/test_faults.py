@@ -7,6 +7,7 @@ from runbooks.gameday.estate import Shape, make
 from runbooks.gameday.faults import plan
 from runbooks.gameday.model import DAY, HOUR
 from runbooks.gameday.policy import PLATFORM, policy_of
+from runbooks.gameday.slots import begins_at, next_slot
 from runbooks.gameday.truth import KINDS, SILENT_KINDS, Name
 
 
@@ -63,6 +64,24 @@ def test_nothing_is_done_while_limits_are_learned(day):
     for each in truth.faults:
         assert each.starts_at >= truth.judged_from - 9 * HOUR  # a day begins in Tokyo before it
         assert each.kind == "retired_job" or each.over_at <= truth.ends_at
+
+
+def test_no_job_is_hurt_that_is_still_learned(estate, day):
+    """Its limit takes eight gaps, and a holiday or an outage may lie in one of those before."""
+    short = make(Shape(seed=3334195001, datasets=1000, days=20))
+    for planned, of in ((day, estate), (plan(short, 40), short)):
+        for each in planned.injected:
+            jobs = [of.jobs[number] for number in each.jobs[:1] if each.kind != "holiday"]
+            for job in jobs:
+                if job.cadence in {"daily", "weekday"}:
+                    assert len(_slots(of, job, each.starts_at)) >= 10, (each.kind, job.name)
+
+
+def _slots(estate, job, until):
+    found = [begins_at(estate) - 1]
+    while found[-1] < until:
+        found.append(next_slot(estate, job, found[-1]))
+    return found[1:-1]
 
 
 def test_several_come_at_once(day):
