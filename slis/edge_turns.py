@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 from lineage.policy.file import PolicyFile
+from slis import jvm_memory
 from slis.periodic import Evaluations
 from slis.session import in_evaluation_pool
 from slis.settings import Place, Settings
@@ -59,6 +60,7 @@ class EdgeTurns:
             self._read_evidence(now)
         finally:
             self._judge(now)
+            jvm_memory.free()
 
     def _judge(self, now: datetime) -> None:
         try:

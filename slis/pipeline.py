@@ -17,6 +17,7 @@ from lineage.clock import Clock, to_micros
 from lineage.health import HEALTH
 from lineage.periods import Monotonic, Period
 from lineage.policy.file import PolicyFile
+from slis import jvm_memory
 from slis.backlog import backlog_since, is_ready, next_deadline
 from slis.edge_turns import EdgeTurns
 from slis.periodic import Evaluations, Task
@@ -90,6 +91,7 @@ class Pipeline:
                 return
         self._check_spool()
         stream = Running(spark, self._landing(spark), self._settings.poll_seconds)
+        jvm_memory.settle()
         stream.begin()
         log.info("stream_started", spool=str(self._place.spool))
         try:
@@ -174,9 +176,12 @@ class Pipeline:
             return
         self._evaluations.begun(now)
         in_evaluation_pool(spark)
-        done = import_module("slis.evaluation").evaluate(
-            spark, self._engine, self._policy.current(), now, backlog_since=waiting
-        )
+        try:
+            done = import_module("slis.evaluation").evaluate(
+                spark, self._engine, self._policy.current(), now, backlog_since=waiting
+            )
+        finally:
+            jvm_memory.free()
         self._evaluations.ended(done.seconds, next_deadline(self._engine, now))
 
     def _is_first_batch_due(self, waiting: datetime | None, now: datetime) -> bool:

@@ -17,6 +17,7 @@ from sqlalchemy import Engine
 
 from lineage.clock import Clock
 from lineage.policy import DEFAULT, Policy
+from slis import jvm_memory
 from slis.settings import Place
 from slis.stream.attempts import Attempts
 from slis.stream.batch import Batches
@@ -134,18 +135,23 @@ class Landing:
 
     def _try(self, events: pa.Table) -> None:
         try:
-            spooled = self._spark.createDataFrame(events)
-            result = self._batches.land(spooled, _QUERY, _range(events).last_seq)
+            result = self._landed_of(events)
         except RangeMismatchError:
             raise
         except Exception as error:
             self._failed(error, events)
             raise
+        finally:
+            jvm_memory.free()
         self._attempts.landed()
         if result is not None:
             log.debug("batch_landed", events=result.events, repeat=result.is_repeat)
             self._pace.landed(_size(events), result.merge_seconds)
             self._landed(result)
+
+    def _landed_of(self, events: pa.Table) -> Landed | None:
+        spooled = self._spark.createDataFrame(events)
+        return self._batches.land(spooled, _QUERY, _range(events).last_seq)
 
     def _failed(self, error: Exception, events: pa.Table) -> None:
         """Judge whose fault it is, and note it; the event that fails alone is set aside."""

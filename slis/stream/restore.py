@@ -18,6 +18,7 @@ from sqlalchemy import Engine
 
 from lineage.catalog.engine import in_turn
 from lineage.lake import Folder, every, uncovered
+from slis import jvm_memory
 from slis.settings import Place
 from slis.stream.batch import Batches
 from slis.stream.merge import advance, cursor
@@ -49,6 +50,7 @@ def catch_up(
         _note_hole(engine, place, at, min(folder.first_seq - 1, pruned))
         for low, high in _pieces(folder, at, max_rows):
             batches.land(_events(spark, folder, low, high), QUERY, high)
+            jvm_memory.free()
         at = max(at, folder.last_seq)
         with in_turn(engine) as connection:
             advance(connection, at)
