@@ -348,3 +348,24 @@ def test_a_text_in_which_a_pattern_finds_a_secret_has_a_sign(
 def test_the_long_s_is_an_s() -> None:
     """A pattern that ignores capitals takes it for one."""
     assert redact("pa\u017f\u017fword=hunter2") == "pa\u017f\u017fword=[redacted]"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select 'hunter2' as password, a as b from t",
+        "select 'hunter''2', 'hunter2''x' AS \"db_password\" from t",
+        "select a, 'hunter2' as\n`api_token` from t",
+        "select 'hunter2' as [x.secret_key]",
+    ],
+)
+def test_a_literal_that_is_named_like_a_secret_is_one(sql: str) -> None:
+    """Also in SQL, which stays as it is around it."""
+    assert redact_sql(sql).count("hunter2") == sql.count("hunter2") - 1
+    assert "'[redacted]'" in redact_sql(sql)
+
+
+def test_a_literal_with_another_name_stays() -> None:
+    """As the key of a partition."""
+    sql = "select 'x' as partition_key, 'it''s' as title, max('y') as keyword from t"
+    assert redact_sql(sql) == sql
