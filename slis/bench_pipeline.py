@@ -20,6 +20,7 @@ from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.clock import system_clock
+from slis import jvm_memory
 from slis.backlog import backlog_since
 from slis.footprint import CpuMeter, memory_bytes
 from slis.session import open_session
@@ -129,6 +130,7 @@ def _work_off(spark: SparkSession, folder: Path, count: int, *, seed: int) -> Si
     def landed(result: Landed) -> None:
         marks.append((time.perf_counter(), result.events))
 
+    jvm_memory.settle()  # as the pipeline does before its first batch
     cpu, began = CpuMeter(), time.perf_counter()
     with closing(_landing(spark, engine, place, landed)) as landing:
         landing.work_off()

@@ -59,8 +59,10 @@ class EdgeTurns:
             # The event log first: where it is whole, nobody else is asked.
             self._read_evidence(now)
         finally:
-            self._judge(now)
-            jvm_memory.free()
+            try:
+                self._judge(now)
+            finally:
+                jvm_memory.free()
 
     def _judge(self, now: datetime) -> None:
         try:

@@ -9,7 +9,7 @@ import gc
 
 
 def settle() -> None:
-    """Leave out what is there by now of each later search: it stays, and is most of all objects."""
+    """Exclude what exists now from each later search: it stays, and is most of all objects."""
     gc.collect()
     gc.freeze()
 

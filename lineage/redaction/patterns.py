@@ -45,6 +45,9 @@ _BEFORE_QUOTE = (
     rf"(?:(?:{KEY}){_IS}|\(\s*[\"'](?:{KEY})[\"']\s*,\s*|{_IDENTIFIED}"
     r"|(?:password|passwd|pwd|passphrase)\s+)"
 )
+_LITERAL = 8_000
+# Behind a literal: a cast, and the name that the column gets.
+_NAMED = r"(?:::\w{1,40})?(?:\s++as\s++\w{1,40})?[\s)]*+as\s++(?:[\"`\[][\w .-]{0,40}|[\w.]{0,40})"
 _KEYS = (r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|\Z)", "")
 _CONNECTIONS = (
     (r"(?i)\b(oracle:(?:thin|oci8?):|weblogic:oracle:)(?!\[redacted)[^\s@]{1,300}(?=@)", r"\1"),
@@ -55,9 +58,9 @@ _CONNECTIONS = (
 )
 _LITERALS = (
     (rf"(?i)({_BEFORE_QUOTE})([\"'])(?!\[redacted)(?:(?!\2)[^\\]|\\.)*(?=\2)", r"\1\2"),
-    # SQL: 'P' AS password
+    # SQL: 'P' AS password, CAST('P' AS string) AS password
     (
-        rf"(?i)(?:(?<!')(?=')|(?<!\")(?=\"))([\"'])(?!\[redacted)(?:(?!\1)[^\\]|\\.|\1\1){{0,300}}+(?=\1\s+as\s+[\"'`\[]?[\w.]{{0,40}}(?:{KEY}))",
+        rf"(?i)(?<![^\s(,=|ne])(')(?!\[redacted)(?:[^'\\]|\\.|''){{0,{_LITERAL}}}+(?='{_NAMED}(?:{KEY}))",
         r"\1",
     ),
     (rf"(?i)([?&](?:{QUERY_KEY})=){NOT_YET}{_WORD}", r"\1"),

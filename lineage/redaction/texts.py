@@ -54,7 +54,8 @@ def _redact_content(content: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _may_hold(text: str) -> bool:
-    small = text.casefold()  # as patterns that ignore capitals: the long s is an s
+    # As patterns that ignore capitals: a long s is an s, and Turkish has two more letters for i.
+    small = text.casefold().replace("\u0131", "i").replace("i\u0307", "i")
     return any(sign in small for sign in SIGNS)
 
 

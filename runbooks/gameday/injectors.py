@@ -15,7 +15,7 @@ _AHEAD, _BEHIND = 2 * 3_600, -3 * 3_600
 _WRITES_THAT_TEACH: Final = 10
 
 
-class Planning(Protocol):
+class Planned(Protocol):
     """The estate, and what it has been given so far."""
 
     estate: Estate
@@ -24,7 +24,7 @@ class Planning(Protocol):
 
 
 def inject(
-    planning: Planning, kind: Kind, job: Job, starts_at: int, ends_at: int
+    planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int
 ) -> Injected | None:
     """A fault of this kind in this job; none: it cannot be then."""
     return _INJECT.get(kind, _plain)(planning, kind, job, starts_at, ends_at)
@@ -57,9 +57,9 @@ def works_through(estate: Estate, job: Job, starts_at: int, ends_at: int) -> boo
 
 
 def has_taught(estate: Estate, job: Job, starts_at: int) -> bool:
-    """Return whether a job of working days has written often enough for a limit.
+    """Return whether a daily or weekday job has written often enough for a limit.
 
-    Holidays count: a weekday job that began two weeks ago may have written eight times only.
+    A holiday takes a write away: a weekday job that began two weeks ago may have written 8 times.
     """
     if job.cadence not in {"daily", "weekday"}:
         return True
@@ -73,12 +73,12 @@ def _date_of(at: int) -> date:
     return (EPOCH + timedelta(microseconds=at)).date()
 
 
-def _plain(planning: Planning, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
+def _plain(planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
     variant = planning.chance.choice(("fail", "lost")) if kind == "killed_job" else ""
     return Injected(kind, (job.number,), starts_at, ends_at, variant)
 
 
-def _drift(planning: Planning, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
+def _drift(planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
     """Of two readers, one needs the column that is gone."""
     readers = [
         reader.number
@@ -91,7 +91,7 @@ def _drift(planning: Planning, kind: Kind, job: Job, starts_at: int, ends_at: in
 
 
 def _upgrade(
-    planning: Planning, kind: Kind, job: Job, starts_at: int, ends_at: int
+    planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int
 ) -> Injected | None:
     """Every third scheduled job of the pool fails by it."""
     pool = [
@@ -109,18 +109,18 @@ def _upgrade(
     return Injected(kind, jobs, starts_at, ends_at, f"4.4.{number}", broken)
 
 
-def _skew(planning: Planning, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
+def _skew(planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
     ahead = planning.chance.random() < 1 / 3
     shift, variant = (_AHEAD, "ahead") if ahead else (_BEHIND, "behind")
     return Injected(kind, (job.number,), starts_at, ends_at, variant, shift_seconds=shift)
 
 
-def _retire(planning: Planning, kind: Kind, job: Job, starts_at: int, _ends_at: int) -> Injected:
+def _retire(planning: Planned, kind: Kind, job: Job, starts_at: int, _ends_at: int) -> Injected:
     ends_at = begins_at(planning.estate) + planning.estate.days * DAY
     return Injected(kind, (job.number,), starts_at, ends_at)
 
 
-Maker = Callable[[Planning, Kind, Job, int, int], Injected | None]
+Maker = Callable[[Planned, Kind, Job, int, int], Injected | None]
 _INJECT: Final[dict[Kind, Maker]] = {
     "schema_drift": _drift,
     "spark_upgrade": _upgrade,

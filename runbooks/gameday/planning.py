@@ -40,7 +40,7 @@ _CADENCES_OF: Final[dict[Kind, tuple[Cadence, ...]]] = {
 }
 # Before it a limit has too few gaps to be learned from.
 _READY_DAYS: Final[dict[Cadence, int]] = {"daily": 11, "weekday": 14, "hourly": 10, "quarter": 10}
-# A shorter estate is one of hourly jobs: daily ones have too few gaps in it.
+# In a shorter estate, kinds that may hurt hourly jobs hurt only these: others have too few gaps.
 _SHORT_DAYS: Final = 12
 _GRAVE: Final = 0.6
 _TOGETHER: Final = (1, 1, 1, 1, 2, 1, 1, 3)  # how many begin at once, again and again

@@ -10,6 +10,7 @@ from runbooks.gameday.truth import KINDS, Kind
 from service.errors import RefusedInputError
 from service.gameday.kept import Kept
 from service.gameday.replayed import OnDays, replay
+from slis import jvm_memory
 from slis.session import open_session
 
 _MEMORY = "2g"  # a month of runs is in the catalog, on disk; a day at a minute is what Spark holds
@@ -45,6 +46,7 @@ def replayed(
     kept = Kept(place)
     kept.begin(shape, day, policy_of(estate, day.suppressions))
     spark = open_session(driver_memory=_MEMORY, warehouse=place / "warehouse")
+    jvm_memory.settle()
     try:
         replay(spark, kept, estate, day.injected, on_days)
     finally:

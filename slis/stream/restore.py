@@ -49,8 +49,10 @@ def catch_up(
     for folder in _needed(place.lake, at, pruned):
         _note_hole(engine, place, at, min(folder.first_seq - 1, pruned))
         for low, high in _pieces(folder, at, max_rows):
-            batches.land(_events(spark, folder, low, high), QUERY, high)
-            jvm_memory.free()
+            try:
+                batches.land(_events(spark, folder, low, high), QUERY, high)
+            finally:
+                jvm_memory.free()
         at = max(at, folder.last_seq)
         with in_turn(engine) as connection:
             advance(connection, at)

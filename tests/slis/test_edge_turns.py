@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from structlog.testing import capture_logs
@@ -84,3 +85,15 @@ def test_what_logs_name_is_folded_by_the_policy(turns, tmp_path, judged):
 
     assert rows(turns.engine, "SELECT namespace, name FROM dataset") == [("s3://lake", "run")]
     assert judged == [NOON + MINUTE]
+
+
+def test_what_a_turn_held_in_the_jvm_is_freed_though_it_fails(turns, monkeypatch):
+    """The next turn needs the room."""
+    freed, failing = Mock(), Mock(side_effect=ValueError("edges"))
+    monkeypatch.setattr(edge_evaluation, "evaluate_edges", failing)
+    monkeypatch.setattr(edge_turns.jvm_memory, "free", freed)
+
+    with pytest.raises(ValueError, match="edges"):
+        turns("").take(NOON + MINUTE)
+
+    freed.assert_called_once()

@@ -5,6 +5,7 @@ import tempfile
 from contextlib import closing
 from datetime import timedelta
 from threading import Event
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -17,6 +18,8 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.policy import PolicyError, PolicyFile
+from slis import evaluation
+from slis import pipeline as pipelines
 from slis.backlog import backlog_since, is_ready, next_deadline
 from slis.periodic import Evaluations, Task
 from slis.pipeline import Pipeline, give_up_evaluation
@@ -287,3 +290,21 @@ def test_a_pipeline_does_not_start_with_an_empty_policy(place, engine, at):
 
     with pytest.raises(PolicyError, match="the file is empty"):
         Pipeline(engine, replace(place, policy=file), Settings(), lambda: at(12))
+
+
+def test_what_an_evaluation_held_in_the_jvm_is_freed_though_it_fails(
+    spark, place, engine, at, monkeypatch
+):
+    """The next one needs the room."""
+    freed, failing = Mock(), Mock(side_effect=ValueError("judged"))
+    monkeypatch.setattr(pipelines.jvm_memory, "free", freed)
+    monkeypatch.setattr(pipelines, "in_evaluation_pool", lambda _spark: None)
+    monkeypatch.setattr(evaluation, "evaluate", failing)
+    with writing(engine) as connection:
+        advance(connection, 2)
+    pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
+
+    with pytest.raises(ValueError, match="judged"):
+        pipeline._evaluate(spark, at(12))  # noqa: SLF001 - the whole run starts Spark
+
+    freed.assert_called_once()

@@ -85,11 +85,13 @@ def test_datasets_of_two_owners_are_joined_by_what_both_claim(claims, declared):
 
 @given(st.permutations(range(4)), st.integers(0, 3))
 def test_a_free_name_goes_to_the_first_that_claimed_it(landed, declared):
-    """A declared dataset comes before all others."""
+    """A declared dataset comes before all others; nobody else gets the name."""
+    by_name = {name: {f"writer {name}"} for name in range(4)}
     claims = {
-        Link(5, name, SYMLINK): Claim(frozenset(by), landed_at)
-        for (name, by), landed_at in zip(_WRITERS.items(), landed, strict=False)
+        Link(_FREE[0], name, SYMLINK): Claim(frozenset(by), landed[name])
+        for name, by in by_name.items()
     }
 
-    assert (landed.index(0), 5) in _joined(claims, Writers(_WRITERS, set()))
-    assert (declared, 5) in _joined(claims, Writers(_WRITERS, {declared}))
+    first = landed.index(0)
+    assert _joined(claims, Writers(by_name, set())) == {(first, _FREE[0])}
+    assert _joined(claims, Writers(by_name, {declared})) == {(declared, _FREE[0])}

@@ -38,4 +38,4 @@ def test_no_object_of_the_jvm_outlives_its_batch(spark, catalog, tmp_path, at):
 
 
 def _objects_of_jvm():
-    return sum(isinstance(each, JavaObject) for each in gc.get_objects())
+    return sum(issubclass(type(each), JavaObject) for each in gc.get_objects())
