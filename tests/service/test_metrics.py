@@ -222,5 +222,7 @@ def _crowd(catalog: Engine, count: int) -> None:
         for sli in ("M1", "M2"):
             rows = [shop.state_row(k, sli, "bad", "late") for k in keys]
             connection.execute(insert(tables.dataset_state), rows)
+    # A turn of its own, as of the product: behind each turn its grown tables are analysed.
+    with in_turn(catalog) as connection:
         mark_worst(connection)
         rank_tiers(connection)
