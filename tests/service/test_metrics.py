@@ -219,10 +219,10 @@ def _crowd(catalog: Engine, count: int) -> None:
     with in_turn(catalog) as connection:
         connection.execute(insert(tables.dataset), [shop.dataset_row(name) for name in names])
         connection.execute(insert(tables.dataset_policy), [policy_row(k) for k in keys])
+    # A turn of its own, as of the product: behind each turn its grown tables are analysed.
+    with in_turn(catalog) as connection:
         for sli in ("M1", "M2"):
             rows = [shop.state_row(k, sli, "bad", "late") for k in keys]
             connection.execute(insert(tables.dataset_state), rows)
-    # A turn of its own, as of the product: behind each turn its grown tables are analysed.
-    with in_turn(catalog) as connection:
         mark_worst(connection)
         rank_tiers(connection)
