@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, text, upda
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
 from lineage.catalog.foreign_owners import FOREIGN_OWNERS
+from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.noted import POLICY_FINGERPRINT
 from lineage.catalog.ranks import NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
@@ -213,4 +214,5 @@ def _replace(connection: Connection, rows: list[dict[str, object]]) -> None:
 
 def rank_tiers(connection: Connection) -> None:
     """Rank each dataset by the tier that it has."""
+    analyze_grown(connection)  # a first policy is of all datasets
     connection.execute(text(_RANKED))

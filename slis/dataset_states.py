@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from sqlalchemy import Connection, Engine, bindparam, delete, text
 
 from lineage.catalog import tables
+from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.ranks import NOT_JUDGED, WORST_FIRST, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.clock import to_micros
@@ -129,5 +130,6 @@ def renew_ages(connection: Connection, as_of: datetime) -> None:
 
 def mark_worst(connection: Connection) -> None:
     """Mark the gravest state of each dataset that has one with no mark, and rank it by that."""
+    analyze_grown(connection)  # a first evaluation is of all datasets
     connection.execute(text(_RANKED))
     connection.execute(text(_WORST))

@@ -23,7 +23,10 @@ _GROWN = """
 def analyze_grown(connection: Connection) -> None:
     """Count the rows of each table that grew by half, and by `ROWS`, in this transaction.
 
-    To be called at its end: later rows are not counted. Nobody else counts until it commits.
+    To be called at its end, and before a statement that joins what it wrote: later rows are not
+    counted. Nobody else counts until it commits. Other engines than PostgreSQL need none of it.
     """
+    if connection.dialect.name != "postgresql":
+        return
     for name in connection.exec_driver_sql(_GROWN, (ROWS,)).scalars().all():
         connection.exec_driver_sql(f"ANALYZE {name}")

@@ -37,7 +37,7 @@ _ORACLE = re.compile(
 
 
 def _oracle(text: str) -> str:
-    """`user/password@` comes first; then `//host:port/service`, or a descriptor in parentheses."""
+    """Cut `user/password@`, and read `//host:port/service` or a descriptor behind it."""
     found = _ORACLE.match(text)
     if not found:
         return text
@@ -75,7 +75,7 @@ _DATABASE_BEHIND = re.compile(r"[)\]]\s*/([^?;/()\[\]]*)(?:[?;][\s\S]*)?$")
 
 
 def _key_value_hosts(text: str) -> str:
-    """MySQL's `(host=…,port=…,password=…)` and `address=(host=…)(port=…)`."""
+    """Read MySQL's `(host=…,port=…,password=…)` and `address=(host=…)(port=…)`."""
     found = _IN_PARENTHESES.match(text)
     if not found:
         return text
@@ -94,7 +94,7 @@ _ODD_PASSWORD = re.compile(r"[^/?;@:]*:(?![0-9]*[?;])[^/?;]*[?;]")
 
 
 def _without_login(text: str) -> str:
-    """`user:password@` in front of the host; an `@` behind the options' mark is none of it."""
+    """Cut `user:password@` in front of the host; an `@` behind the options' mark is none of it."""
     found = _AUTHORITY.match(text)
     if not found or "@" not in found[2]:
         return text
@@ -114,7 +114,7 @@ _NO_SERVER = re.compile(r"(?i)^((?:jdbc:)*sqlserver:)//;")
 
 
 def _server_in_options(text: str) -> str:
-    """SQL Server's `//;serverName=host;…`."""
+    """Read SQL Server's `//;serverName=host;…`."""
     if not _NO_SERVER.match(text):
         return text
     host = re.search(r"(?i);server(?:Name)?=([^;,]+)", text)
@@ -127,7 +127,7 @@ _TERADATA = re.compile(r"(?i)^(?:jdbc:)*teradata://([^/?;,]+)/(?=[^/]*=)([\s\S]*
 
 
 def _comma_options(text: str) -> str:
-    """Teradata's `//host/DATABASE=…,USER=…,PASSWORD=…`."""
+    """Read Teradata's `//host/DATABASE=…,USER=…,PASSWORD=…`."""
     found = _TERADATA.match(text)
     if not found:
         return text

@@ -45,7 +45,7 @@ _BEFORE_QUOTE = (
     rf"(?:(?:{KEY}){_IS}|\(\s*[\"'](?:{KEY})[\"']\s*,\s*|{_IDENTIFIED}"
     r"|(?:password|passwd|pwd|passphrase)\s+)"
 )
-_LITERAL = 8_000
+_LITERAL = 8_000  # characters of a literal, at most
 # Behind a literal: a cast, and the name that the column gets.
 _NAMED = r"(?:::\w{1,40})?(?:\s++as\s++\w{1,40})?[\s)]*+as\s++(?:[\"`\[][\w .-]{0,40}|[\w.]{0,40})"
 _KEYS = (r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|\Z)", "")

@@ -17,7 +17,7 @@ from runbooks.gameday.truths import REST, hurt_by, is_outage
 TEACHING_DAYS: Final = 10
 _TRIES: Final = 400
 _BEFORE: Final = 20 * MINUTE  # of the slot that is the first to be hurt
-# How long each lasts, by the cadence of its job: past two deadlines, and mended between slots.
+# How long each lasts, by the cadence of its job: past two deadlines, and over between two slots.
 _LASTS: Final[dict[Cadence, int]] = {
     "daily": 34 * HOUR,
     "weekday": 34 * HOUR,
@@ -90,7 +90,7 @@ class Planning:
         raise NoJobFreeError(message)
 
     def _companion(self) -> int | None:
-        """The day of the one before, for those that are to come two and three at once."""
+        """Return the day of the fault before, where two or three are to begin at once."""
         place = len(self.found)
         run = 0
         for size in _TOGETHER * (place // len(_TOGETHER) + 1):
@@ -140,7 +140,7 @@ class Planning:
         return 4 * HOUR if kind == "backfill" else _LASTS[job.cadence]
 
     def _slot(self, job: Job, day: int) -> int:
-        """Of a daily job on that day, in its own zone; of others, some time of the day."""
+        """Return the slot of a daily job on that day, in its zone; of others, some time of it."""
         begins = begins_at(self.estate) + day * DAY
         if job.cadence not in {"daily", "weekday"}:
             return begins + self.chance.randint(2, 14) * HOUR + job.at_seconds * 1_000_000
@@ -156,7 +156,7 @@ class Planning:
         return True
 
     def _outage(self) -> Injected:
-        """On a day on which little else is done: nothing else is known while it lasts."""
+        """Plan it on a day with little else: nothing else is known while it lasts."""
         first, last = self.teaching + 1, self.estate.days - 2
         days = [day for day in range(first, last + 1) if self._weekday(day) == 5]  # noqa: PLR2004
         day = self.chance.choice(days or [max(self.teaching, min(first, last))])
@@ -168,7 +168,7 @@ class Planning:
         return (self.estate.first_day + timedelta(days=day)).weekday()
 
     def _holiday(self) -> Injected:
-        """The first that is judged: all weekday jobs of a region stay at home."""
+        """Plan the first one that is judged: no weekday job of a region runs."""
         estate = self.estate
         first = estate.first_day + timedelta(days=self.teaching)
         last = estate.first_day + timedelta(days=estate.days - 2)
@@ -190,13 +190,13 @@ class Planning:
 
 
 def _touches(one: Injected, other: Injected) -> bool:
-    """Whether one could be told while the rest of the other is."""
+    """Return whether one could be told while the rest of the other is."""
     room = max(_room_after(one), _room_after(other))
     return one.starts_at < other.ends_at + room and other.starts_at < one.ends_at + room
 
 
 def _room_after(each: Injected) -> int:
-    """What fell due while nobody listened is unknown for a cycle."""
+    """Return the time after it: what fell due in an outage is unknown for a cycle."""
     if is_outage(each):
         return 40 * HOUR
     is_daily = each.ends_at - each.starts_at > _LASTS["hourly"] or each.kind in SILENT_KINDS

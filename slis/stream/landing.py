@@ -135,7 +135,7 @@ class Landing:
 
     def _try(self, events: pa.Table) -> None:
         try:
-            result = self._landed_of(events)
+            result = self._land(events)
         except RangeMismatchError:
             raise
         except Exception as error:
@@ -149,7 +149,7 @@ class Landing:
             self._pace.landed(_size(events), result.merge_seconds)
             self._landed(result)
 
-    def _landed_of(self, events: pa.Table) -> Landed | None:
+    def _land(self, events: pa.Table) -> Landed | None:
         spooled = self._spark.createDataFrame(events)
         return self._batches.land(spooled, _QUERY, _range(events).last_seq)
 

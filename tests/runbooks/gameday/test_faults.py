@@ -71,10 +71,11 @@ def test_no_job_is_hurt_that_is_still_learned(estate, day):
     short = make(Shape(seed=3334195001, datasets=1000, days=20))
     for planned, of in ((day, estate), (plan(short, 40), short)):
         for each in planned.injected:
-            jobs = [of.jobs[number] for number in each.jobs[:1] if each.kind != "holiday"]
-            for job in jobs:
-                if job.cadence in {"daily", "weekday"}:
-                    assert len(_slots(of, job, each.starts_at)) >= 10, (each.kind, job.name)
+            if not each.jobs or each.kind in {"holiday", "spark_upgrade"}:  # of many jobs at once
+                continue
+            job = of.jobs[each.jobs[0]]
+            if job.cadence in {"daily", "weekday"}:
+                assert len(_slots(of, job, each.starts_at)) >= 10, (each.kind, job.name)
 
 
 def _slots(estate, job, until):

@@ -23,7 +23,7 @@ def _rare_search():
 
 @pytest.mark.usefixtures("_rare_search")
 def test_no_object_of_the_jvm_outlives_its_batch(spark, catalog, tmp_path, at):
-    """Three batches of 10 MB events kept 30 MB of their bodies in the heap."""
+    """Each that stays keeps the bodies of its events in the heap."""
     events = [run_event("COMPLETE", at(8, minute), run=f"r{minute}") for minute in range(3)]
     spool(tmp_path / "spool.db", events, received_at=at(9))
     bounds = Bounds(1, 1 << 20)
