@@ -18,7 +18,6 @@ from slis.cadence_profile import (
     BURSTY,
     EVENT_DRIVEN,
     FAILED,
-    FAST_SECONDS,
     PERIODIC,
     REGULAR,
     Cadence,
@@ -129,7 +128,7 @@ def _most(cadence: Column) -> Column:
     """
     is_known = F.col("gaps") >= _MANY_GAPS
     own = F.col("largest") + _MOST_MARGIN * cadence
-    young = F.greatest(own, cadence, F.lit(FAST_SECONDS))
+    young = F.greatest(own, cadence)
     alike = F.col("largest") + _MOST_MARGIN_ALIKE * cadence
     return F.when(F.col("cadence_class") == PERIODIC, F.when(is_known, own).otherwise(young)).when(
         (F.col("cadence_class") == REGULAR) & ~is_known, alike

@@ -95,6 +95,24 @@ def test_one_late_write_of_few_does_not_make_a_limit_of_days(spark, monkeypatch,
     assert 1.4 < limits[2] < 3
 
 
+@pytest.mark.parametrize(("minutes", "late"), [(15, 4.8), (5, 1.6)])
+def test_one_late_write_of_a_fast_job_does_not_hide_that_it_flaps(spark, minutes, late):
+    """A job that fails two runs of three writes each third cycle: late before that, not after."""
+    delay = [late if n == 150 else n % 7 / 20 for n in range(280)]
+    fast = [day(0, (n * minutes + delay[n]) / 60) for n in range(280)]
+    pool = [
+        {"dataset_key": key, "written_at": day(0, n + (0.9 if n == 40 else n % 7 / 100))}
+        for key in range(2, 12)
+        for n in range(60)
+    ]
+    frame = writes(spark, *({"dataset_key": 1, "written_at": time} for time in fast), *pool)
+
+    learned = learned_limits(frame, gaps(spark), as_of=day(3)).where("dataset_key = 1")
+    [row] = learned.collect()
+
+    assert row.limit_seconds < 2.2 * minutes * 60
+
+
 def test_a_schedule_goes_on_through_a_planned_window(spark):
     """One night's write is 10 h late, within a window: the next night's is due at its hour."""
     usual = [day(n, 4.6 + n % 3 / 20) for n in range(20)]
