@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from alerts.incidents.estate import MICROS, NEVER, NO_KEY, Estate, Rows
 from alerts.incidents.groups import Groups
-from alerts.incidents.kinds import EXPLAINS, EXPLAINS_OWN, IS_ABSENT, IS_GAP, IS_OF_JOB
+from alerts.incidents.kinds import EXPLAINS, EXPLAINS_OWN, HAS_STOPPED, IS_ABSENT, IS_GAP, IS_OF_JOB
 from lineage.adjacency import Positions, pairs
 
 # How far the parent may seem to have failed after the child, where its cadence is not known.
@@ -151,21 +151,24 @@ def _explained(ways: _Ways, found: Rows, when: "Times") -> Links:
 
 
 class Times(msgspec.Struct, frozen=True):
-    """When each symptom began, and between which instants (µs) its cause must have begun.
+    """When each symptom began and its job stopped, and between which instants its cause began (µs).
 
     A deadline tells of a fault later than it happened, so a parent may seem to fail up to one
-    cadence of the child after it. A child that wrote more than a cadence after its parent failed
-    has shown that it can do without.
+    cadence of the child after it. But if it wrote between the two, its child did not wait for it. A
+    child that wrote more than a cadence after its parent failed has shown that it can do without.
     """
 
     onset: NDArray[np.int64]
+    stopped: NDArray[np.int64]
     earliest: NDArray[np.int64]
     latest: NDArray[np.int64]
 
     def fit(self, parents: Positions, children: Positions) -> NDArray[np.bool_]:
         """Whether each parent failed first, within its child's cadence, and stopped it."""
-        began = self.onset[parents]
-        return np.asarray((began >= self.earliest[children]) & (began <= self.latest[children]))
+        began, child_began = self.onset[parents], self.onset[children]
+        is_in_time = (began >= self.earliest[children]) & (began <= self.latest[children])
+        is_before = (began <= child_began) | (self.stopped[parents] <= child_began)
+        return np.asarray(is_in_time & is_before)
 
 
 def times(found: Rows, given: Estate) -> Times:
@@ -178,7 +181,8 @@ def times(found: Rows, given: Estate) -> Times:
     began = np.iinfo(np.int64).min
     earliest = np.where(is_shown, rows["last_written_at"] - cadence, began)
     onset = np.ascontiguousarray(found["onset"])
-    return Times(onset, earliest, onset + cadence)
+    stopped = np.where(HAS_STOPPED[found["kind"]], rows["last_written_at"], NEVER)
+    return Times(onset, stopped, earliest, onset + cadence)
 
 
 def _own(found: Rows, groups: Groups) -> Links:

@@ -45,6 +45,27 @@ def test_who_wrote_on_can_do_without(written, reason, cadence, explains):
     assert (len(clustered) == 1) == explains
 
 
+@pytest.mark.parametrize(
+    ("written", "reason", "onset", "explains"),
+    [
+        (9, "job_failed", 20, True),  # it stopped before B was late
+        (10, "job_failed", 20, True),
+        (19, "job_failed", 20, False),  # a run each hour: B did not wait for the one that failed
+        (19, "silent", 20, False),
+        (19, "job_failed", 10, True),  # it failed before, and tried again
+        (19, "schema_mismatch", 20, True),  # what is wrong with it was written
+    ],
+)
+def test_who_wrote_after_its_child_was_late_did_not_stop_it(written, reason, onset, explains):
+    """B is daily and late since 10; A has one failure, hours later."""
+    child = "job_failed" if reason == "schema_mismatch" else "silent"
+    facts = [bad("A", reason, onset), bad("B", child, 10)]
+
+    clustered = found(facts, "A>B", A={"last_written": written}, B={"cadence": 24})
+
+    assert (len(clustered) == 1) == explains
+
+
 def test_a_failure_counts_from_the_fail():
     """Its dataset was late hours after, and so was what is made of it, with a shorter limit."""
     facts = [bad("A", "job_failed", 30), bad("B", "silent", 10)]

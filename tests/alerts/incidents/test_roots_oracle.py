@@ -31,6 +31,7 @@ REASONS = {
 }
 OF_RUN = {"job_failed", "job_missing", "silent", "upstream_late"}
 OF_JOB = {*OF_RUN, "schema_mismatch"}
+STOPS = OF_RUN
 CHAINS_END = {"job_failed", "silent", "upstream_late", "job_missing"}
 
 NODES = st.integers(1, 7)
@@ -90,6 +91,8 @@ class Oracle:
         wrote_on = known and self.rows[below]["last_written"] > self.onset[parent] + slack
         if effect in CHAINS_END and wrote_on:
             return False
+        if cause in STOPS and self.rows[above]["last_written"] > self.onset[child]:
+            return self.onset[parent] <= self.onset[child]
         return self.onset[parent] <= self.onset[child] + slack
 
     def one_of(self, parent, child):
@@ -236,6 +239,7 @@ def test_roots_members_and_evidence_are_those_of_the_oracle(facts, arrows, rows)
         (links, "EXPLAINS_OWN", np.zeros_like(links.EXPLAINS_OWN)),
         (links, "IS_ABSENT", np.zeros_like(links.IS_ABSENT)),
         (links, "IS_GAP", np.zeros_like(links.IS_GAP)),
+        (links, "HAS_STOPPED", np.zeros_like(links.HAS_STOPPED)),
         (groups, "IS_OF_JOB", IS_OF_RUN),
         (walk, "components", lambda _parents, _children, size: np.arange(size)),
         (walk, "MOST_SHARED", 0),
