@@ -1,6 +1,6 @@
 """What is done to an estate, as its jobs feel it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -79,14 +79,21 @@ class Course:
         retired = (each for each in self.of(job) if each.kind == "retired_job")
         return any(each.starts_at <= at for each in retired)
 
-    def circumstances(self, job: Job, at: int, run: int) -> Circumstances:
-        """Of the run that begins at `at`; `run` counts those of the job."""
+    def circumstances(self, job: Job, at: int, run: int, schemas: Sequence[int]) -> Circumstances:
+        """Of the run that begins at `at`.
+
+        Args:
+            job: whose.
+            at: when, µs UTC.
+            run: counts those of the job.
+            schemas: what each dataset was last written with, by its number.
+        """
         found = Circumstances("complete", job.reporting == "listener", job.inputs)
         change: dict[str, object] = {}
         for each in self.of(job):
             change |= _lasting(each, job, at)
             if each.is_on(at):
-                change |= _passing(each, job, at, run)
+                change |= _passing(each, job, at, run, schemas)
         return msgspec.structs.replace(found, **change)
 
 
@@ -101,7 +108,9 @@ def _lasting(each: Injected, job: Job, at: int) -> dict[str, object]:
     return {"schema": 1, "code": int(at >= each.ends_at)}
 
 
-def _passing(each: Injected, job: Job, at: int, run: int) -> dict[str, object]:
+def _passing(
+    each: Injected, job: Job, at: int, run: int, schemas: Sequence[int]
+) -> dict[str, object]:
     is_own = job.number in each.jobs
     if each.kind in {"killed_job", "spark_upgrade"}:
         fate = each.variant if each.kind == "killed_job" else "fail"
@@ -111,7 +120,9 @@ def _passing(each: Injected, job: Job, at: int, run: int) -> dict[str, object]:
     if each.kind == "flapping_job":
         return {"fate": "fail"} if run % 3 else {}
     if each.kind == "schema_drift":
-        return {} if is_own else {"fate": "fail"}
+        # A reader fails once there is something of the new schema to be read.
+        is_met = not is_own and any(schemas[each] for each in job.inputs)
+        return {"fate": "fail"} if is_met else {}
     others: dict[str, dict[str, object]] = {
         "silent_listener": {"is_reported": False},
         "renamed_dataset": {"is_renamed": True},

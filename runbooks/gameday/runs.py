@@ -71,6 +71,7 @@ class _Simulation:
         self._last_start = [0] * len(estate.jobs)
         self._busy_until = [0] * len(estate.jobs)
         self._written = [0] * len(estate.datasets)
+        self._schemas = [0] * len(estate.datasets)
         self._waiting: dict[int, int] = {}
         self._under_way: dict[tuple[int, int], Run] = {}
 
@@ -114,18 +115,20 @@ class _Simulation:
         if self._course.is_retired(job, due.at):
             return
         self._push(next_slot(self._estate, job, due.at), "slot", job.number)
-        held = max(self._course.postponed_to(job, due.at), self._free_at(job))
-        if held > due.at:
-            self._push(held, "held", job.number, due.at)
-            return
-        yield from self._try(job, due.slot, due.at)
+        yield from self._held(due)
 
     def _free_at(self, job: Job) -> int:
         """A night's run waits for a backfill's to end; what runs each hour leaves one out."""
         return self._busy_until[job.number] if job.cadence in {"daily", "weekday"} else 0
 
     def _held(self, due: _Due) -> Iterator[Run]:
-        yield from self._try(self._estate.jobs[due.job], due.slot, due.at)
+        """Begin it, unless something still holds it back."""
+        job = self._estate.jobs[due.job]
+        held = max(self._course.postponed_to(job, due.at), self._free_at(job))
+        if held > due.at:
+            self._push(held, "held", job.number, due.slot)
+        else:
+            yield from self._try(job, due.slot, due.at)
 
     def _repair(self, due: _Due) -> Iterator[Run]:
         """Whoever mended it runs it again, if it owes anything."""
@@ -173,7 +176,7 @@ class _Simulation:
     def _begin(self, job: Job, slot: int, at: int) -> Iterator[Run]:
         self._counts[job.number] += 1
         number = self._counts[job.number]
-        told = self._course.circumstances(job, at, number)
+        told = self._course.circumstances(job, at, number, self._schemas)
         chance = random.Random(f"{self._estate.seed} {job.number} {slot} {at}")  # noqa: S311
         if told.fate == "complete" and chance.random() < _NATURAL_FAILURES:
             told = msgspec.structs.replace(told, fate="retry")
@@ -201,7 +204,7 @@ class _Simulation:
         if run.told.fate != "complete" or run.told.is_renamed:
             return
         for dataset in job.outputs:
-            self._written[dataset] = due.at
+            self._written[dataset], self._schemas[dataset] = due.at, run.told.schema
         for reader in self._woken(job):
             yield from self._try(reader, self._waiting[reader.number], due.at + _NOTICED)
 

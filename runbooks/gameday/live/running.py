@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from runbooks.gameday.events import Listener
-from runbooks.gameday.injected import Circumstances, Course, Injected
+from runbooks.gameday.injected import Course, Injected
 from runbooks.gameday.live.estate import PERIOD_SECONDS
 from runbooks.gameday.model import MICROS, Estate, Job
 from runbooks.gameday.runs import Run
@@ -99,21 +99,13 @@ class Running:
     def _run(self, job: Job, at: int, ends_at: int, *, drops: str = "") -> Run:
         number = self._runs[job.number]
         self._runs[job.number] += 1
-        told = self._told(job, at, number)
+        told = self._course.circumstances(job, at, number, self._schemas)
         if drops:
             told = msgspec.structs.replace(told, is_reported=True, fate="complete")
         run = Run(job.number, number, at, at, ends_at, told, drops)
         for posted in self._listener.events(run):
             heapq.heappush(self._posts, (posted.received_at, next(self._order), posted.body))
         return run
-
-    def _told(self, job: Job, at: int, number: int) -> Circumstances:
-        """A reader fails by a new schema once there is something of it to be read."""
-        told = self._course.circumstances(job, at, number)
-        by_schema = any(job.number in each.failing for each in self._course.of(job))
-        if by_schema and not any(self._schemas[each] for each in job.inputs):
-            return msgspec.structs.replace(told, fate="complete")
-        return told
 
     def _end(self, job: Job, run: Run) -> None:
         self._busy.discard(job.number)

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 
 from collector.events import parse
@@ -267,6 +268,45 @@ def test_a_night_s_run_waits_for_a_backfill_and_is_not_left_out():
     (own,) = [run for run in found if run.nominal_at == slot]
     assert own.started_at > slot
     assert len(found) == len(times(job)) + 5
+
+
+def test_a_night_s_run_waits_for_a_backfill_whose_runs_overlap():
+    """Each takes longer than the next is put off: there is no pause in which nothing runs."""
+    job = reported("daily", is_orchestrated=True)
+    estate = _with(job.number, usual_seconds=45 * 60, spread=0.01)
+    slot = next(run.nominal_at for run in runs(estate) if run.job == job.number) + DAY
+    backfill = Injected("backfill", (job.number,), slot - 20 * MINUTE, slot + 4 * HOUR)
+    found = [run for run in runs(estate, (backfill,)) if run.job == job.number]
+
+    assert len([run for run in found if run.nominal_at == slot]) == 1
+
+
+def test_a_reader_fails_by_a_new_schema_once_it_was_written():
+    """The daily job wrote before the change began: who reads that until its next run is well."""
+    job = next(job for job in ESTATE.jobs if job.cadence == "daily" and _reader_numbers(job))
+    [number, *_] = _reader_numbers(job)
+    estate = _with(number, cadence="hourly", waits=False, usual_seconds=60)
+    starts_at = [run for run in runs(estate) if run.job == job.number][1].ended_at + HOUR
+    ends_at = starts_at + 34 * HOUR
+    drift = Injected("schema_drift", (job.number,), starts_at, ends_at, "", (number,))
+    found = list(runs(estate, (drift,)))
+    changed = next(run for run in found if run.job == job.number and run.told.schema)
+    failed = [run for run in found if run.job == number and run.told.fate == "fail"]
+
+    assert changed.started_at > starts_at + 20 * HOUR
+    assert changed.ended_at <= failed[0].started_at <= changed.ended_at + HOUR
+    assert failed[-1].started_at < ends_at
+
+
+def _with(number, **changes: object):
+    """The estate with one job changed."""
+    changed = msgspec.structs.replace(ESTATE.jobs[number], **changes)
+    jobs = (changed if each.number == number else each for each in ESTATE.jobs)
+    return msgspec.structs.replace(ESTATE, jobs=tuple(jobs))
+
+
+def _reader_numbers(job):
+    return sorted({each.number for out in job.outputs for each in ESTATE.readers_of.get(out, ())})
 
 
 def test_a_night_s_run_needs_no_input_that_is_newer_than_a_backfill():
