@@ -1,9 +1,12 @@
+from unittest import mock
+from unittest.mock import Mock
+
 import pytest
 from sqlalchemy import Engine
 
 from lineage.catalog.tables import metadata
 from lineage.policy import parse
-from slis.stream import lake
+from slis.stream import batch, lake
 from tests.slis.stream import spools
 from tests.slis.stream.spools import Lander, run_event
 from tests.suite.landings import LANDINGS, Landings
@@ -56,6 +59,54 @@ def test_a_repeated_batch_leaves_what_a_computed_one_does(spark, catalogs, tmp_p
     assert found[0][0]["dataset_write"]
     assert found[0][:2] == found[1][:2] == found[2][:2]
     assert [frames for _, _, frames in found] == [2, 2, 4]
+
+
+@pytest.mark.postgres_nightly("a batch is merged by the SQL of test_runs.py")
+def test_a_batch_is_repeated_at_other_numbers(spark, catalogs, tmp_path, at, landings):
+    """Landed first in one catalog and second in others: the numbers are those of its place."""
+    own, frames = landings
+    first = run_event("START", at(8), run="r1", inputs=["in"])
+    second = run_event("COMPLETE", at(9), run="r1", outputs=["out"], rows_written=7)
+    Lander(spark, catalogs(), tmp_path / "before", at(12)).land(second, b"{")
+    found = []
+    for name in ("repeated", "off"):
+        own.is_on = name != "off"
+        catalog = catalogs()
+        lander = Lander(spark, catalog, tmp_path / name, at(12))
+        lander.land(first)
+        lander.land(second, b"{")
+        found.append((_contents(catalog), _lake(tmp_path / name), len(frames)))
+
+    assert [row["seq"] for row in found[0][1]] == [1, 2, 3]
+    assert found[0][:2] == found[1][:2]
+    assert [frames for _, _, frames in found] == [2, 4]
+
+
+def test_what_spark_made_is_kept_where_the_test_has_the_landing_fail(
+    spark, catalogs, tmp_path, at, landings
+):
+    """And the test that repeats it fails by itself."""
+    event = run_event("COMPLETE", at(9), outputs=["out"])
+
+    for name in ("computed", "repeated"):
+        lander = Lander(spark, catalogs(), tmp_path / name, at(12))
+        with (
+            mock.patch.object(batch, "staged_rows", Mock(side_effect=ValueError("odd"))),
+            pytest.raises(ValueError, match="odd"),
+        ):
+            lander.land(event)
+
+    assert len(landings[1]) == 1
+    assert lander.land(event).events == 1
+
+
+def test_a_large_batch_is_not_kept(spark, catalogs, tmp_path, at, landings):
+    """A thousand of them would fill the memory of a worker."""
+    large = run_event("COMPLETE", at(9), facets={"x": {"y": "a" * (1 << 20)}})
+    for name in ("first", "second"):
+        Lander(spark, catalogs(), tmp_path / name, at(12)).land(large)
+
+    assert len(landings[1]) == 2
 
 
 @pytest.mark.postgres_nightly("a batch is merged by the SQL of test_runs.py")

@@ -164,24 +164,22 @@ def frame(
     origin: str = "http",
 ):
     """These events as the source gives a batch of them."""
+    given = batch_rows(events, received_at, after_seq=after_seq, origin=origin)
+    return spark.createDataFrame(given, SPOOL_EVENT).coalesce(1)
+
+
+def batch_rows(
+    events: Iterable[Event | bytes], received_at: datetime, *, after_seq: int, origin: str
+) -> list[tuple[Any, ...]]:
+    """Rows of that frame."""
     bodies = [e if isinstance(e, bytes) else json.dumps(e).encode() for e in events]
     kinds = ["run" if isinstance(e, bytes) else kind_of(e) for e in events]
-    last_seq = after_seq + len(bodies)
-    return spark.createDataFrame(
-        [
-            (
-                after_seq + number,
-                to_micros(received_at),
-                origin,
-                kind,
-                bytearray(body),
-                after_seq,
-                last_seq,
-            )
-            for number, (kind, body) in enumerate(zip(kinds, bodies, strict=True), start=1)
-        ],
-        SPOOL_EVENT,
-    ).coalesce(1)
+    bounds = after_seq, after_seq + len(bodies)
+    received = to_micros(received_at)
+    return [
+        (after_seq + number, received, origin, kind, bytearray(body), *bounds)
+        for number, (kind, body) in enumerate(zip(kinds, bodies, strict=True), start=1)
+    ]
 
 
 class Lander:
@@ -201,12 +199,12 @@ class Lander:
 
     def land(self, *events: Event | bytes, origin: str = "http") -> Landed | None:
         """One batch of these events."""
-        given = tuple(e if isinstance(e, bytes) else json.dumps(e).encode() for e in events)
-        kinds = tuple("run" if isinstance(e, bytes) else kind_of(e) for e in events)
+        place = {"after_seq": self.seq, "origin": origin}
         landed = LANDINGS.land(
             self.batches,
-            (given, kinds, self.now, self.seq, origin),
-            lambda: frame(self.spark, events, self.now, after_seq=self.seq, origin=origin),
+            batch_rows(events, self.now, **place),
+            lambda: frame(self.spark, events, self.now, **place),
+            "checkpoint-1",
             self.batch_id,
         )
         self.seq += len(events)

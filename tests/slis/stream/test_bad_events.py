@@ -16,6 +16,7 @@ from slis.stream.attempts import Attempts
 from slis.stream.landing import Landing, WaitError
 from slis.stream.merge import Rows
 from slis.stream.source import Bounds
+from tests.suite.landings import LANDINGS, RememberingLanding
 
 EVENTS = 8  # three halvings
 _SAME_SQL = "which range is tried next is no matter of SQL"
@@ -58,7 +59,11 @@ def odd(monkeypatch):
 
 @pytest.fixture
 def landing(spark, catalog, tmp_path, at):
-    """A spool of eight events of a run each, and what lands them."""
+    """A spool of eight events of a run each, and what lands them.
+
+    No test here patches what Spark does, so each range is parsed once for all of them.
+    """
+    LANDINGS.is_on = True
     place = Place(data_dir=tmp_path)
     events = [
         run_event("COMPLETE", at(1, number), run=f"r{number:02}", outputs=[f"t{number:02}"])
@@ -66,7 +71,8 @@ def landing(spark, catalog, tmp_path, at):
     ]
     spool(place.spool, events, received_at=at(12))
     bounds = Bounds(100, 1 << 20)
-    with closing(Landing(spark, catalog, place, bounds=bounds, clock=lambda: at(12))) as landing:
+    given = {"bounds": bounds, "clock": lambda: at(12)}
+    with closing(RememberingLanding(spark, catalog, place, **given)) as landing:
         yield landing
 
 
@@ -124,6 +130,7 @@ def test_a_set_aside_event_is_stored_with_what_its_body_says(landing, catalog, o
         (b"[" * 100_000, None, None),
         (b"\xff", None, None),
     ],
+    ids=["text run", "number", "login", "lone surrogate", "deep", "no text"],
 )
 def test_names_are_read_from_any_body(body, producer, run_id):
     """The body is of an event that failed: nothing of it is taken for granted."""
@@ -177,6 +184,7 @@ def test_a_full_disk_or_an_absent_catalog_sets_nothing_aside(landing, catalog, m
     owner = {"merge": batch, "write_batch": lake, "read": landings}[place]
     works = getattr(owner, place)
 
+    LANDINGS.is_on = place != "write_batch"  # which Spark calls
     full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr(owner, place, full)
     for _ in range(10):
