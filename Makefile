@@ -11,9 +11,9 @@ demo: ## a small shop of real Spark jobs, watched: shows the SLIs (ARGS=--once e
 	@scripts/setup.sh runtime
 	@lineward demo $(ARGS)
 
-# A worker a core: with a third, three installations with real Spark jobs ran at once and timed out.
+# Two workers have whole installations first, which wait a lot; the third has all else meanwhile.
 LONG := LINEWARD_EXAMPLES=all LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30
-SPREAD := -n 2 --dist loadgroup --no-loadscope-reorder
+SPREAD := -n 3 --dist loadgroup --no-loadscope-reorder
 
 test: ## everything that CI runs: check, then all tests but the nightly repetitions
 	@scripts/setup.sh test
@@ -23,7 +23,8 @@ test: ## everything that CI runs: check, then all tests but the nightly repetiti
 nightly: ## all tests, repetitions too, and the guarantees in their long form: hours
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory check
-	@$(LONG) pytest $(SPREAD) -m "not alone" --durations=25 --durations-to build/durations/nightly.tsv $(ARGS)
+	@$(LONG) pytest $(SPREAD) -m "not alone" --durations=25 --durations-to build/durations/nightly.tsv --statements-to build/statements $(ARGS)
+	@python tests/suite/statements.py build/statements
 	@pytest -m alone --durations-to build/durations/alone.tsv $(ARGS)
 
 durations: ## how long each test took in the last `make test`, beside the one before

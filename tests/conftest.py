@@ -23,6 +23,7 @@ from tests.suite.durations import Recorder
 from tests.suite.landings import LANDINGS
 from tests.suite.marks import COLLECTED, mark_postgres_nightly
 from tests.suite.postgres import Databases
+from tests.suite.statements import Statements
 
 ROOT = Path(__file__).resolve().parent.parent
 MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -35,8 +36,10 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")
 
 
-# A group has one worker, and the longest groups begin first: the last ones to end are short.
-_LONG = ["clocks", "e2e", "e2e-spark", "faults"]
+# A group has one worker. Those with whole installations begin first, and are long; `waits` are
+# those that leave a core idle most of the time.
+_INSTALLATIONS = ["waits", "e2e"]
+_NICE = 5  # as the pipeline's
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,19 +47,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--durations-to", type=Path, help="write the seconds of each test to this file"
     )
+    parser.addoption(
+        "--statements-to", type=Path, help="write the SQL of each test on PostgreSQL to this folder"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Record durations in the process that has all reports; let what tests start take Ctrl-C."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a script's `&` leaves it
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if folder := config.getoption("--statements-to"):
+        config.pluginmanager.register(Statements(folder))
     path = config.getoption("--durations-to")
     if path and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Recorder(path))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Give each test its group: real Spark jobs, kills, or the tests of its file.
+    """Give each test its group: what waits, other whole installations, or the tests of its file.
 
     On PostgreSQL it may be nightly.
     """
@@ -67,8 +75,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def _group(item: pytest.Item) -> str:
     if item.get_closest_marker("e2e"):
-        return "e2e-spark" if _uses_spark(item) else "e2e"
-    return "faults" if item.get_closest_marker("faults") else item.path.stem
+        return "e2e"
+    return "waits" if item.get_closest_marker("faults") else item.path.stem
 
 
 def _uses_spark(item: pytest.Item) -> bool:
@@ -91,11 +99,26 @@ def pytest_collection_finish() -> None:
 
 
 def _place(item: pytest.Item) -> int:
-    """Return the place of its group: the long ones, then Spark's, then all others."""
+    """Return the place of its group: the installations, then Spark's, then all others."""
+    group = _group_of(item)
+    if group in _INSTALLATIONS:
+        return _INSTALLATIONS.index(group)
+    return len(_INSTALLATIONS) + (not _uses_spark(item))
+
+
+def _group_of(item: pytest.Item) -> str:
     [group] = next(item.iter_markers("xdist_group")).args
-    if group in _LONG:
-        return _LONG.index(group)
-    return len(_LONG) + (not _uses_spark(item))
+    return str(group)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let whole installations beside it come first: they have clocks to keep to.
+
+    A worker that begins with other tests never gets an installation after them.
+    """
+    is_beside = "PYTEST_XDIST_WORKER" in os.environ and _group_of(item) not in _INSTALLATIONS
+    if is_beside and os.nice(0) < _NICE:
+        os.nice(_NICE - os.nice(0))
 
 
 @pytest.fixture(scope="session")

@@ -58,6 +58,7 @@ def test_what_the_listener_left_out_is_found_and_nothing_else(estate, ran):
     assert estate.rows(_RETIRED) == {("warehouse/dropped", True)}
 
 
+@pytest.mark.postgres_nightly
 def test_what_was_dropped_stays_so_when_evidence_of_its_making_comes_later(estate, ran):
     """The events of the CTAS were lost, the one of the DROP came."""
 

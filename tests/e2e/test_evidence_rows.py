@@ -79,6 +79,7 @@ def _told(events, figure):
     return found
 
 
+@pytest.mark.postgres_nightly
 def test_rows_of_every_kind_of_output_are_known_without_a_listener(estate, ran_alone):
     """Files, tables, a stream's sink, its batches; but no table of a hidden database."""
     estate.scan(ran_alone / "logs")
@@ -103,6 +104,7 @@ def test_what_the_listener_did_not_count_the_log_did_and_they_agree(estate, ran)
     assert _figures(estate, _BYTES) == sizes
 
 
+@pytest.mark.postgres_nightly
 def test_what_an_event_reported_stands(estate, ran):
     """The log's count goes beside it, and only where there is none."""
     events = events_of(ran)
@@ -117,6 +119,7 @@ def test_what_an_event_reported_stands(estate, ran):
     assert _figures(estate) == {"streamed": 3}
 
 
+@pytest.mark.postgres_nightly
 def test_a_task_that_is_tried_again_counts_once(estate, retried):
     """Each first attempt fails after nine tenths of its rows, of a file and of a table."""
     estate.land(_without_statistics(events_of(retried)))

@@ -102,6 +102,7 @@ def test_topics_that_a_stream_read_are_known_from_its_log(estate, ran):
     assert _pairs(estate, f"{_EDGES} WHERE e.last_reported_at IS NULL") == _OF_FILES
 
 
+@pytest.mark.postgres_nightly
 def test_an_input_that_no_event_named_is_found(estate, ran):
     """Of streams into files; what a stream writes to a topic no log names."""
     estate.land(_without(events_of(ran), inputs_of=("project",)))
@@ -111,6 +112,7 @@ def test_an_input_that_no_event_named_is_found(estate, ran):
     assert _pairs(estate, _EDGES) >= _OF_FILES
 
 
+@pytest.mark.postgres_nightly
 def test_a_topic_that_nobody_ever_named_is_left_out(estate, ran):
     """The log has no brokers: a topic of any cluster may be meant."""
     estate.scan(ran / "logs")
@@ -138,6 +140,7 @@ def test_what_the_progress_does_not_name_is_not_held_against_an_event(estate, ra
     assert "edge_wrong" not in {outcome for *_, outcome in _pairs(estate, _OUTCOMES)}
 
 
+@pytest.mark.postgres_nightly
 def test_if_a_streams_list_were_whole_the_event_would_be_held_wrong(estate, ran, monkeypatch):
     """The mutant of the test before."""
     monkeypatch.setattr(plans, "_UNNAMED", "never")

@@ -93,6 +93,7 @@ def test_a_profile_without_a_figure_fails_alone(spark, column):
     assert found[1].explanation.startswith("the limit could not be learned: ")
 
 
+@pytest.mark.postgres_nightly(but="clock1-TypeError")
 @pytest.mark.parametrize(
     ("clock", "error"),
     [

@@ -1,5 +1,7 @@
 """Calendars and suppressions of the policy, from the file to the state of a dataset."""
 
+import pytest
+
 from lineage.catalog import tables
 from lineage.policy import parse
 from slis.evaluation import evaluate
@@ -22,6 +24,7 @@ def _state(rows, at):
     return row["state"]
 
 
+@pytest.mark.postgres_nightly
 def test_a_weekday_job_is_late_neither_on_sunday_nor_on_a_holiday(spark, catalog):
     """Learned limits take a changed calendar at once: the next write of Friday's is Tuesday's."""
     rows = CatalogRows(catalog, day(0))
@@ -41,6 +44,7 @@ def test_a_weekday_job_is_late_neither_on_sunday_nor_on_a_holiday(spark, catalog
     assert state(RULES, 30) == "bad"
 
 
+@pytest.mark.postgres_nightly
 def test_a_planned_window_is_no_time_and_its_writes_make_nothing_fresh(spark, catalog):
     """With a limit of 2 h: due at 11:00 without the window of 10:00 to 16:00, at 17:00 with it."""
     policy = parse("""

@@ -56,6 +56,7 @@ def _states(rows):
     }
 
 
+@pytest.mark.postgres_nightly
 def test_edges_count_in_seconds_and_a_missing_one_makes_its_dataset_bad(spark, estate):
     """The first turn answers for no time; the next for the minute since."""
     for minutes in range(2):
@@ -89,6 +90,7 @@ def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
     assert estate.rows(tables.accuracy_stratum) == []
 
 
+@pytest.mark.postgres_nightly
 def test_of_runs_compared_at_once_the_one_that_wrote_last_counts(spark, estate):
     """The first look at eight days of logs: what was mended since is not bad until the next run."""
     core, raw = estate.keys["core.orders"], estate.keys["raw"]

@@ -9,6 +9,7 @@ from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day
 
 
+@pytest.mark.postgres_nightly(but="False")
 @pytest.mark.parametrize("is_told", [True, False])
 def test_failed_runs_of_its_own_keep_a_flapping_job_from_a_slower_cadence(spark, catalog, is_told):
     """Two runs of three failed for a day: it is hourly as before, by its failures alone."""

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.suite.marks import COLLECTED, check_marks
+from tests.suite.marks import COLLECTED, check_marks, mark_postgres_nightly
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = "tests/suite/test_marks.py"
@@ -76,3 +76,26 @@ def test_a_test_that_runs_alone_is_nightly():
     assert check_marks([_item("test_one", pytest.mark.alone)]) == [
         f"{HERE}::test_one is `alone`, which `make test` does not run: mark it nightly"
     ]
+
+
+_OWN = pytest.mark.postgres_nightly(but="own")
+
+
+@pytest.mark.parametrize(
+    ("name", "mark", "shorts"),
+    [
+        ("test_one[postgresql]", pytest.mark.postgres_nightly, ["test_one[sqlite]"]),
+        ("test_an_owner[postgresql-other]", _OWN, ["test_an_owner[sqlite-other]"]),
+        ("test_an_owner[postgresql-own]", _OWN, []),
+        ("test_one[postgresql]", pytest.mark.faults, []),
+    ],
+)
+def test_a_test_on_postgresql_is_nightly_but_for_what_its_mark_names(
+    name: str, mark: pytest.MarkDecorator, shorts: list[str]
+):
+    """Its short form is the same test on SQLite."""
+    item, added = _item(name, pytest.mark.postgres, mark), []
+    item.add_marker = added.append
+    mark_postgres_nightly(item)
+
+    assert [each.kwargs["short"] for each in added] == [f"{HERE}::{short}" for short in shorts]

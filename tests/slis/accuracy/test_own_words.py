@@ -131,6 +131,7 @@ def test_inputs_that_come_in_time_agree_and_others_make_the_dataset_bad_until_th
     assert _m4(catalog) == []
 
 
+@pytest.mark.postgres_nightly
 def test_what_is_told_of_a_run_that_has_not_written_waits(spark, catalog, lander, at):
     """A run may take hours: its START tells, its COMPLETE writes."""
     lander.land(run_event("START", at(8), outputs=[("t", _columns("b"))]))

@@ -44,6 +44,7 @@ _CHECKS = """
 """
 
 
+@pytest.mark.postgres_nightly(but="COMPLETE first")
 @pytest.mark.parametrize("is_reversed", [False, True], ids=["in order", "COMPLETE first"])
 def test_a_table_that_the_sql_reads_and_the_events_do_not_name_is_missing(
     spark, catalog, lander, at, is_reversed

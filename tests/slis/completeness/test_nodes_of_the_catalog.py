@@ -1,5 +1,6 @@
 """M3a of a catalog: what is looked up there, and what an evaluation publishes of it."""
 
+import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
@@ -75,6 +76,7 @@ def test_nothing_is_read_where_nothing_is_required(spark, catalog):
     assert required_nodes(spark, catalog, policy) is None
 
 
+@pytest.mark.postgres_nightly
 def test_an_evaluation_counts_dataset_seconds_of_fields_and_names_what_is_missing(spark, catalog):
     """Eight of ten fields for a minute, under the tier `regulated`; the dataset is bad."""
     rows = _fill(catalog)

@@ -47,6 +47,7 @@ def test_another_start_is_another_run(estate):
     assert estate.rows(_WRITES) == [("out", True, "root")]
 
 
+@pytest.mark.postgres_nightly
 def test_a_run_is_known_by_its_end_where_its_start_was_lost(estate):
     """COMPLETE has the execution's end, and its parent names the application's run."""
     start = event("START", -5, root=None)

@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.model import DatasetRule
 from slis.evaluation import evaluate
@@ -28,6 +30,7 @@ def _tested(at, run, *, success):
     return event
 
 
+@pytest.mark.postgres_nightly
 def test_a_dataset_is_bad_by_its_facts_until_they_are_put_right(spark, catalog, tmp_path, at):
     """Schema and test at once; then a release, and a test that passes."""
     lander = Lander(spark, catalog, tmp_path, at(12))

@@ -20,10 +20,9 @@ from lineage.policy import DEFAULT, Policy
 from slis.settings import Place
 from slis.spool_events import SPOOL_TABLE
 from slis.stream.batch import Batches
-from slis.stream.landing import Landing
 from slis.stream.merge import Landed
 from slis.stream.source import SPOOL_EVENT, Bounds
-from tests.suite.landings import LANDINGS
+from tests.suite.landings import LANDINGS, RememberingLanding
 
 Event = dict[str, Any]
 CANONICAL = """
@@ -92,7 +91,8 @@ def work_off(  # noqa: PLR0913 - the bounds by name
     """Run the stream until the spool of this data folder is worked off."""
     bounds = Bounds(max_rows, max_bytes)
     place = Place(data_dir=folder)
-    with closing(Landing(spark, catalog, place, bounds=bounds, clock=lambda: now)) as landing:
+    given = {"bounds": bounds, "clock": lambda: now}
+    with closing(RememberingLanding(spark, catalog, place, **given)) as landing:
         landing.work_off()
 
 

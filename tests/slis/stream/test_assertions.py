@@ -25,6 +25,7 @@ _PASSED = {"assertion": "unique", "column": "id", "success": True}
 _FAILED = {**_PASSED, "success": False, "severity": "error", "expected": "0", "actual": "3"}
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize("is_reversed", [False, True], ids=["in order", "newest first"])
 def test_each_assertion_knows_when_it_passed_and_how_it_failed_last(
     lander, catalog, at, is_reversed

@@ -88,6 +88,7 @@ def _work_off(landing):
         assert failures < 200
 
 
+@pytest.mark.postgres_nightly(but="bad2")
 @pytest.mark.parametrize("bad", [[1], [3, 4], [8], [2, 5, 7]])
 def test_the_events_that_fail_are_set_aside_and_the_others_land(
     landing, catalog, tmp_path, odd, bad
@@ -178,6 +179,7 @@ def test_a_control_event_leaves_nothing(landing, catalog, tmp_path, odd):
     assert not (tmp_path / "lake-control").exists()
 
 
+@pytest.mark.postgres_nightly(but="read")
 @pytest.mark.parametrize("place", ["merge", "write_batch", "read"])
 def test_a_full_disk_or_an_absent_catalog_sets_nothing_aside(landing, catalog, monkeypatch, place):
     """However often it fails; once there is space all events land as one batch."""
@@ -221,6 +223,7 @@ def test_an_event_that_ends_the_process_is_set_aside_by_a_later_one(
     assert 2 * 3 < lives < 60
 
 
+@pytest.mark.postgres_nightly
 def test_what_was_set_aside_and_not_committed_is_tried_anew(landing, catalog, odd, monkeypatch):
     """Killed between the lake and the catalog: the same event is set aside, once."""
     odd.runs.add("r01")
@@ -248,6 +251,7 @@ def test_what_was_set_aside_and_not_committed_is_tried_anew(landing, catalog, od
     assert rows(catalog, "SELECT count(*) FROM run") == [(EVENTS - 1,)]
 
 
+@pytest.mark.postgres_nightly
 def test_batches_bounded_by_bytes_land_each_event_once(spark, catalog, tmp_path, at):
     """Five of 200 kB with a bound of 300 kB: one each, of which none is held with another."""
     place, landed = Place(data_dir=tmp_path), []

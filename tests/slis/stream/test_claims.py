@@ -64,6 +64,7 @@ _CLAIMS = [
 ]
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize("policy", [DEFAULT, _DECLARED], ids=["undeclared", "declared"])
 def test_claims_of_somebody_else_move_nothing(attacked, catalog, at, policy):
     """Symlinks and renames, over namespaces and within one, in any spelling."""
@@ -106,6 +107,7 @@ def test_a_claim_made_by_a_writer_of_one_side_only_is_refused(attacked, catalog,
     assert rows(catalog, retired) == []
 
 
+@pytest.mark.postgres_nightly
 def test_both_writers_may_say_that_their_names_are_one(lander, catalog, at):
     """Trino writes the table's name and Spark its path; each reports the other as a symlink."""
     lander.land(
@@ -123,6 +125,7 @@ def test_both_writers_may_say_that_their_names_are_one(lander, catalog, at):
     )
 
 
+@pytest.mark.postgres_nightly
 def test_a_metastore_name_that_nobody_writes_is_another_name_of_the_path(lander, catalog, at):
     """Spark reports its table's name in the metastore; others read the table by that name."""
     lander.land(_event(at(7), "trino", "hive://ms:9083", "db.t", side="inputs"))
@@ -131,6 +134,7 @@ def test_a_metastore_name_that_nobody_writes_is_another_name_of_the_path(lander,
     assert rows(catalog, CANONICAL) == [("db.t", "t"), ("t", "t")]
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize(("by", "job"), [("evil", "job"), ("shop", "other"), ("evil", "other")])
 def test_no_other_job_drops_a_declared_dataset(attacked, catalog, at, by, job):
     """Not one of the writer's own namespace either: many jobs share one."""
@@ -140,6 +144,7 @@ def test_no_other_job_drops_a_declared_dataset(attacked, catalog, at, by, job):
     assert rows(catalog, _REFUSED) == [("drop", by, "mart/revenue")]
 
 
+@pytest.mark.postgres_nightly
 def test_the_job_that_writes_a_declared_dataset_drops_it(attacked, catalog, at):
     """As a job does that is retired."""
     attacked(_event(at(10), "shop", **_MINE, facets=_DROP), policy=_DECLARED)
@@ -218,6 +223,7 @@ def test_a_rename_by_the_writer_moves_an_undeclared_dataset_only(lander, catalog
     ]
 
 
+@pytest.mark.postgres_nightly
 def test_the_policy_still_joins_what_no_event_may(lander, catalog, at):
     lander.land(_event(at(8), "shop", **_MINE))
     lander.land(_event(at(9), "evil", "s3://copy", "b"))
@@ -299,6 +305,7 @@ def _end(text):
     return text.split(", last ")[0]
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize(("tier", "by"), [("critical", "evil"), ("optional", "shop")])
 def test_a_tier_tag_on_a_declared_dataset_is_a_ticket(evidence, at, tier, by):
     """Reject any sender and either direction: the policy has named the tier."""
@@ -309,6 +316,7 @@ def test_a_tier_tag_on_a_declared_dataset_is_a_ticket(evidence, at, tier, by):
     assert said.endswith("; the claim has no effect")
 
 
+@pytest.mark.postgres_nightly
 def test_an_owner_of_anothers_facet_is_a_ticket(evidence, at):
     said = evidence(_OWNED, _event(at(9), "evil", **_MINE, facets=_owned("mallory"), side="inputs"))
 
@@ -316,6 +324,7 @@ def test_an_owner_of_anothers_facet_is_a_ticket(evidence, at):
     assert _end(said) == f"job job of job namespace evil reports that the dataset {claim}"
 
 
+@pytest.mark.postgres_nightly
 def test_a_declared_dataset_without_an_owner_gets_none_by_others(evidence, at):
     said = evidence(
         _UNOWNED, _event(at(9), "evil", **_MINE, facets=_owned("mallory"), side="inputs")
@@ -341,6 +350,7 @@ _QUIET = {
 }
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize("case", _QUIET)
 def test_what_agrees_or_is_a_writers_own_to_say_is_no_ticket(evidence, at, case):
     policy, said = _QUIET[case]
@@ -352,6 +362,7 @@ def test_what_agrees_or_is_a_writers_own_to_say_is_no_ticket(evidence, at, case)
     assert evidence(policy, *events) is None
 
 
+@pytest.mark.postgres_nightly
 def test_tier_and_owner_are_one_ticket_and_end_seven_days_after_the_last_claim(evidence, at):
     facets = {**_tagged("critical"), **_owned("mallory")}
     claim = _event(at(9), "evil", **_MINE, facets=facets, side="inputs")
@@ -363,6 +374,7 @@ def test_tier_and_owner_are_one_ticket_and_end_seven_days_after_the_last_claim(e
     assert evidence(_OWNED, days=8) is None
 
 
+@pytest.mark.postgres_nightly
 def test_the_policy_settles_a_tier_and_an_owner(evidence, at):
     claim = {**_tagged("critical"), **_owned("mallory")}
     event = _event(at(9), "evil", **_MINE, facets=claim, side="inputs")
@@ -378,6 +390,7 @@ def test_the_policy_settles_a_tier_and_an_owner(evidence, at):
     assert evidence(settled) is None
 
 
+@pytest.mark.postgres_nightly(but="own")
 @pytest.mark.parametrize(
     ("by", "owner"), [("shop", "aaa"), ("evil", "team-b"), ("", "aaa")], ids=["own", "other", "no"]
 )
@@ -432,6 +445,7 @@ _PATHS = {
 }
 
 
+@pytest.mark.postgres_nightly(but="direct, the other way")
 @pytest.mark.parametrize("path", _PATHS)
 def test_a_declared_dataset_that_nobody_writes_joins_nothing(spark, lander, catalog, at, path):
     """Its owner, tier and states are its own, and a drop of the other dataset is not its drop."""
@@ -457,6 +471,7 @@ _FOREIGN = {
 }
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize("free", [("s3://maint", "x"), ("kafka://k", "t"), _FREE])
 @pytest.mark.parametrize("claim", _FOREIGN)
 def test_only_a_writer_gives_a_dataset_a_free_name(attacked, catalog, at, claim, free):
@@ -466,6 +481,7 @@ def test_only_a_writer_gives_a_dataset_a_free_name(attacked, catalog, at, claim,
     assert [(rule, name) for rule, _, name in rows(catalog, _REFUSED)] == [("symlink", free[1])]
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize("name", [("s3://secret", "ghost"), ("kafka://k", "t"), ("file", "/x")])
 def test_a_free_name_of_a_dataset_gets_no_further_name_by_others(attacked, catalog, at, name):
     """The further name was read under its own name, and nobody writes it."""
@@ -476,6 +492,7 @@ def test_a_free_name_of_a_dataset_gets_no_further_name_by_others(attacked, catal
     assert rows(catalog, _REFUSED) == [("symlink", "evil", "db.r")]
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize("by", ["shop", "evil"])
 def test_a_name_that_the_policy_joins_to_a_dataset_is_the_datasets_own(attacked, catalog, at, by):
     """Nobody writes the name itself."""
@@ -485,6 +502,7 @@ def test_a_name_that_the_policy_joins_to_a_dataset_is_the_datasets_own(attacked,
     assert (("a", "mart/revenue") in rows(catalog, CANONICAL)) is (by == "shop")
 
 
+@pytest.mark.postgres_nightly(but="after-inputs")
 @pytest.mark.parametrize("side", ["inputs", "outputs"])
 def test_a_name_that_the_policy_keeps_apart_is_no_name_of_a_dataset(attacked, catalog, at, side):
     policy = parse("aliases: [{name: hive://m/db.r, dataset: s3://lake/mart/revenue, apart: true}]")
@@ -503,6 +521,7 @@ _DROPS = {
 }
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize("policy", [DEFAULT, _DECLARED], ids=["undeclared", "declared"])
 @pytest.mark.parametrize("drop", _DROPS)
 def test_a_drop_without_a_run_retires_nothing_and_is_listed(attacked, catalog, at, drop, policy):
@@ -512,6 +531,7 @@ def test_a_drop_without_a_run_retires_nothing_and_is_listed(attacked, catalog, a
     assert rows(catalog, _REFUSED) == [("drop", "", "mart/revenue")]
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize("policy", [DEFAULT, _DECLARED], ids=["undeclared", "declared"])
 def test_a_drop_without_a_run_of_a_dataset_that_nobody_writes(lander, catalog, at, policy):
     """Before and after somebody has written it."""
@@ -544,6 +564,7 @@ _TOLD = {
 }
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize("claim", _TOLD)
 def test_a_claim_by_those_who_do_not_write_is_a_ticket(evidence, at, claim):
     event, expected = _TOLD[claim]
@@ -553,6 +574,7 @@ def test_a_claim_by_those_who_do_not_write_is_a_ticket(evidence, at, claim):
     assert _end(said) == expected
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize("free", [("hive://m", "db.r"), ("s3://maint", "x"), ("trino://t", "r")])
 def test_a_free_name_by_a_writer_is_no_ticket(evidence, at, free):
     """Readers repeat it."""

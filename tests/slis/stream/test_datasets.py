@@ -56,6 +56,7 @@ def test_a_read_that_was_counted_under_its_alias_is_not_counted_again(lander, ca
     assert found == [("r1", 5, "good"), ("r2", None, None)]
 
 
+@pytest.mark.postgres_nightly
 def test_a_rename_makes_the_old_name_an_alias_of_the_new(lander, catalog, at):
     """After RENAME the writes of the old name are the new one's."""
     renamed = {
@@ -120,6 +121,7 @@ def test_facets_give_schema_version_owner_tag_and_column_edges(lander, catalog, 
     ]
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize(
     ("fields", "stored"),
     [

@@ -74,6 +74,7 @@ def _nights(at, numbers):
         )
 
 
+@pytest.mark.postgres_nightly
 def test_new_names_are_the_folded_dataset_with_the_names_kept(lander, catalog, at):
     """One dataset however many names, and each of them leads to it."""
     lander.policy = _FOLDS
@@ -174,6 +175,7 @@ def test_a_folded_partition_and_a_folded_symlink_lead_to_the_dataset(lander, cat
     ]
 
 
+@pytest.mark.postgres_nightly
 def test_a_fold_taken_out_of_the_policy_is_none(lander, catalog, at):
     """New events of a name are its own; what was told of all stays with the dataset."""
     lander.land(*_nights(at, (1,)))
@@ -210,6 +212,7 @@ def test_without_a_fold_the_names_are_not_looked_at(catalog, at, monkeypatch):
     assert (found.dataset_name, found.rules) == ("run_1", ())
 
 
+@pytest.mark.postgres_nightly
 def test_a_policy_that_changes_while_the_stream_runs_holds_from_the_next_batch(
     lander, catalog, at, tmp_path
 ):

@@ -101,6 +101,7 @@ def test_runs_without_datasets_are_kept_and_touch_nothing(lander, catalog, at):
     )
 
 
+@pytest.mark.postgres_nightly(but="RDD_JOB-False")
 @pytest.mark.parametrize(("job_type", "waited_for"), [("SQL_JOB", True), ("RDD_JOB", False)])
 def test_an_rdd_job_that_started_is_not_waited_for(lander, catalog, at, job_type, waited_for):
     """The listener tells of its start alone: it would be lost for ever."""
@@ -223,6 +224,7 @@ def test_an_event_that_cannot_be_read_is_noted_and_stops_nothing(lander, catalog
     assert [row[0] for row in rows(catalog, _WRITES)] == ["t", "u"]
 
 
+@pytest.mark.postgres_nightly
 def test_an_edge_counts_root_runs_and_not_runs(lander, catalog, at):
     """SaveAsTable sends two runs with one lineage: one ad-hoc job must not look like two."""
     for root in ("a1", "a2"):

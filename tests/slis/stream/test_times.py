@@ -36,6 +36,7 @@ def _at(event, time, *, nominal=None):
     return event | {"eventTime": time}
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize("time", OUTSIDE)
 def test_an_event_of_such_a_time_is_a_problem_and_its_neighbour_lands(lander, catalog, at, time):
     """It came by a way that does not check it, and makes nothing fresh."""
@@ -53,6 +54,7 @@ def test_an_event_of_such_a_time_is_a_problem_and_its_neighbour_lands(lander, ca
     assert rows(catalog, "SELECT name FROM dataset") == [("fine",)]
 
 
+@pytest.mark.postgres_nightly(but="1969-12-31T23:59:59Z")
 @pytest.mark.parametrize("time", OUTSIDE + NO_INSTANT)
 def test_such_a_nominal_time_is_left_out_and_recorded(lander, catalog, at, time):
     """The run lands without it."""
@@ -68,6 +70,7 @@ def test_such_a_nominal_time_is_left_out_and_recorded(lander, catalog, at, time)
     ]
 
 
+@pytest.mark.postgres_nightly(but="9999-12-31T24:00:00Z")
 @pytest.mark.parametrize("time", [OUTSIDE[0], OUTSIDE[3], *NO_INSTANT])
 def test_such_an_end_of_the_nominal_time_is_recorded(lander, catalog, at, time):
     """The start is taken."""

@@ -39,6 +39,7 @@ def _job_event(at, *, lineage=None, inputs=(), outputs=()):
     return {**{k: v for k, v in event.items() if k not in ("run", "eventType")}, "job": job}
 
 
+@pytest.mark.postgres_nightly
 def test_the_lineage_facet_of_a_job_event_declares_edges_of_entities_and_of_fields(
     lander, catalog, at
 ):
@@ -78,6 +79,7 @@ def test_an_entry_would_be_lost_in_the_product_if_that_were_kept(lander, catalog
     assert [row[:2] for row in rows(catalog, _EDGES)] == [("a", "t"), ("b", "t")]
 
 
+@pytest.mark.postgres_nightly
 def test_the_lineage_facet_of_a_dataset_declares_by_a_job_event_and_by_its_own(lander, catalog, at):
     """On an output it is the job's; a DatasetEvent names no job."""
     facet = {"lineage": {"inputs": [_source("a")]}}

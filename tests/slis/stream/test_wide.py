@@ -20,6 +20,7 @@ def _wide(at, inputs, outputs, **given):  # noqa: ANN003
     return run_event("COMPLETE", at, **names, **given)
 
 
+@pytest.mark.postgres_nightly(but="3000-3000")
 @pytest.mark.parametrize(("inputs", "outputs"), [(101, 100), (10_001, 1), (3_000, 3_000)])
 def test_a_wide_run_lands_without_edges_and_is_a_problem(lander, catalog, at, inputs, outputs):
     """What it read and wrote is known, so its outputs are as fresh as they are."""
@@ -45,6 +46,7 @@ def test_as_many_edges_as_a_run_may_have_are_made(lander, catalog, at):
     assert rows(catalog, "SELECT * FROM pipeline_error") == []
 
 
+@pytest.mark.postgres_nightly
 def test_a_run_whose_events_make_it_wide_together_has_no_edges(lander, catalog, at):
     """Each event is narrow: none of them is a problem."""
     lander.land(run_event("START", at(8), inputs=_named("i", 101)))
@@ -63,6 +65,7 @@ def test_what_a_wide_run_wrote_has_no_lineage(spark, lander, catalog, at):
     assert rows(catalog, states + of_outputs) == [("bad", "no_inputs")]
 
 
+@pytest.mark.postgres_nightly(but="101-100")
 @pytest.mark.parametrize(("inputs", "outputs"), [(101, 100), (2_000, 2_000)])
 def test_a_job_that_declares_too_much_has_no_edges(lander, catalog, at, inputs, outputs):
     """Its datasets are known."""

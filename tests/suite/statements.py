@@ -1,0 +1,83 @@
+"""Which SQL the tests run on PostgreSQL: `make test` runs each statement that `make nightly` runs.
+
+`make nightly` records them, a file of JSON lines for each worker, and reads them here. A test that
+is nightly on PostgreSQL (`postgres_nightly`) repeats statements of others; one that does not has to
+run in `make test`.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+_DIALECT = "postgresql"
+_SPACE, _NUMBER = re.compile(r"\s+"), re.compile(r"\d+")
+_VALUE = r"%\(\w+\)s(?:::[A-Z ]+)?"
+_VALUES = re.compile(rf"{_VALUE}(?:, {_VALUE})+")
+_ROWS = re.compile(r"\(%values\)(?:, \(%values\))+")
+
+
+class Statements:
+    """Pytest plugin: writes what each test on PostgreSQL had executed."""
+
+    def __init__(self, folder: Path) -> None:
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / f"{worker}.jsonl"
+        self._path.unlink(missing_ok=True)
+        self._executed: set[str] = set()
+        event.listen(Engine, "before_cursor_execute", self._note)
+
+    def _note(self, connection, _cursor, statement: str, *_: object) -> None:
+        if connection.dialect.name == _DIALECT:
+            self._executed.add(shape(statement))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
+        """Write what the test executes, and nothing of its fixtures."""
+        self._executed.clear()
+        yield
+        if self._executed:
+            is_nightly = item.get_closest_marker("nightly") is not None
+            line = json.dumps([item.nodeid, is_nightly, sorted(self._executed)])
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
+
+
+def shape(statement: str) -> str:
+    """Return the statement without its numbers, and with one value for many."""
+    text = _NUMBER.sub("N", _SPACE.sub(" ", statement))
+    return _ROWS.sub("(%values)", _VALUES.sub("%values", text))
+
+
+def left_out(recorded: Iterator[list]) -> Iterator[str]:
+    """Yield each nightly test with a statement that no test of `make test` executes."""
+    every = list(recorded)
+    regular = {each for _, is_nightly, found in every if not is_nightly for each in found}
+    for name, is_nightly, found in every:
+        if is_nightly and (alone := [each for each in found if each not in regular]):
+            yield f"{name}: `make test` does not run on PostgreSQL: {alone[0][:300]}"
+
+
+def read(folder: Path) -> Iterator[list]:
+    """Yield the lines of all workers."""
+    for path in sorted(folder.glob("*.jsonl")):
+        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+
+
+def main(folder: Path) -> int:
+    """Print what is left out; 1 if anything is, or nothing was recorded."""
+    recorded = list(read(folder))
+    found = list(left_out(iter(recorded))) if recorded else [f"{folder}: nothing was recorded"]
+    print("\n".join(found))  # noqa: T201 - a command's output
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

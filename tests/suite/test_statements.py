@@ -1,0 +1,35 @@
+import pytest
+
+from tests.suite.statements import left_out, main, shape
+
+_TEST = ["tests/a.py::test_one[postgresql]", False, ["SELECT N", "INSERT INTO a"]]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("SELECT a\n  FROM t LIMIT 10", "SELECT a FROM t LIMIT N"),
+        ("IN (%(k_1)s, %(k_2)s, %(k_3)s)", "IN (%values)"),
+        ("VALUES (%(a__0)s::BIGINT, %(b__0)s), (%(a__1)s::BIGINT, %(b__1)s)", "VALUES (%values)"),
+        ("a = %(a)s AND b = %(b)s", "a = %(a)s AND b = %(b)s"),
+    ],
+)
+def test_one_statement_has_one_shape_whatever_its_values(statement, expected):
+    assert shape(statement) == expected
+
+
+def test_a_nightly_test_with_a_statement_of_its_own_is_named():
+    """With the statement; one that repeats others' is right."""
+    repeats = ["tests/a.py::test_two[postgresql]", True, ["SELECT N"]]
+    alone = ["tests/a.py::test_three[postgresql]", True, ["SELECT N", "DELETE FROM a"]]
+
+    assert list(left_out(iter([_TEST, repeats]))) == []
+    [told] = left_out(iter([_TEST, repeats, alone]))
+    assert told.startswith(alone[0])
+    assert told.endswith(": DELETE FROM a")
+
+
+def test_nothing_recorded_is_an_error(tmp_path, capsys):
+    """A run that recorded nothing shows nothing."""
+    assert main(tmp_path) == 1
+    assert "nothing was recorded" in capsys.readouterr().out
