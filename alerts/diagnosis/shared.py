@@ -12,6 +12,8 @@ FEWEST: Final = 2  # that fail: whether so few may be chance is for the counts t
 # Of naming any by chance, so each thing that is compared has its share of it. Few are: only what
 # changed for two failing jobs or more since they were well.
 UNLIKELY: Final = 1e-2
+# A version that others come to is named sooner: who would be paged first has not changed anything.
+UNLIKELY_SPREADING: Final = 2.5e-2
 
 Attributes = Mapping[str, str]  # what a run says of itself, such as `Spark` → `4.3.1`
 Pair = tuple[str, str]  # one of them
@@ -113,7 +115,12 @@ def _candidates(
         for pair, jobs in fresh(failing).items()
         if len(jobs) >= FEWEST or pair in spreading or name_of(pair) in told
     ]
-    return [each for each in found if each.chance < UNLIKELY / len(found) or each.name in told]
+    return [each for each in found if _is_unlikely(each, len(found)) or each.name in told]
+
+
+def _is_unlikely(each: Common, candidates: int) -> bool:
+    """Whether it is unlikely to go with failing by chance."""
+    return each.chance < (UNLIKELY_SPREADING if each.is_spreading else UNLIKELY / candidates)
 
 
 def name_of(pair: Pair) -> str:

@@ -101,6 +101,18 @@ def test_one_job_is_enough_of_what_comes_to_others_too():
     assert common_causes(_failing(1), good, {("listener", "1.53")}) == ()
 
 
+def test_one_job_is_enough_beside_some_that_fail_for_other_reasons():
+    """Five of 700 fail with what they had before; another team's job is well with the version."""
+    failing = [*_failing(1), *(Failing(number, OLD, OLD) for number in range(1, 6))]
+    good = [NEW] + [OLD] * 694
+
+    (found,) = common_causes(failing, good, {("spark", "4.3.1")})
+
+    assert found.job_keys == {0}
+    assert 0.01 < found.chance < 0.02
+    assert common_causes(failing, good) == ()
+
+
 def test_one_job_of_a_fleet_that_is_well_with_it_has_its_own_reasons():
     """One of fifty that came to it: whoever owns the job may be the first to ask."""
     good = [NEW] * 49 + [OLD] * 951
