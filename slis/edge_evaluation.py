@@ -21,6 +21,7 @@ from slis.amounts import add_amounts, amounts_of
 from slis.catalog_frames import rows
 from slis.completeness.edge_catalog import expected_edges, names
 from slis.completeness.edges import edge_states, edge_tally, edges
+from slis.computed import computed_once
 from slis.counters import OF_EDGES, add_to_counters, count
 from slis.dataset_states import Row, StateChanges, change_states, held_states, state_changes
 from slis.hours import Amounts, add_to_hours, hour_of
@@ -66,14 +67,12 @@ def _found(
     spark: SparkSession, engine: Engine, policy: Policy, as_of: datetime, latest: DataFrame
 ) -> EdgesFound:
     instants = spark.createDataFrame([(as_of,)], INSTANTS)
-    judged = edges(
-        expected_edges(spark, engine, policy),
-        instants,
-        catalog_frames.frame(spark, engine, SILENCES, GAPS),
-    ).persist()
-    checked = standing_checks(spark, engine, as_of).persist()
+    gaps = catalog_frames.frame(spark, engine, SILENCES, GAPS)
     objective = float(policy.objective(ACCURACY, CRITICAL) or 0)
-    try:
+    with (
+        computed_once(edges(expected_edges(spark, engine, policy), instants, gaps)) as judged,
+        computed_once(standing_checks(spark, engine, as_of)) as checked,
+    ):
         states = edge_states(judged, names(spark, engine)).unionByName(
             accuracy_states(latest, instants)
         )
@@ -84,9 +83,6 @@ def _found(
             strata=rows(strata(checked, objective=objective)),
             states=states.toArrow(),
         )
-    finally:
-        judged.unpersist()
-        checked.unpersist()
 
 
 def _publish(

@@ -18,6 +18,7 @@ from slis import dataset_policies, horizon
 from slis.ahead import undo_ahead
 from slis.catalog_frames import rows
 from slis.completeness.found import nodes_found
+from slis.computed import computed_once
 from slis.dataset_states import Row, held_states
 from slis.datasets_judged import datasets_judged
 from slis.evaluation_input import EvaluationInput, Position, position
@@ -104,12 +105,10 @@ def _judged(given: EvaluationInput, backlog_since: datetime | None) -> tuple[lis
     """TALLIES and STATES of the SLIs that each dataset has."""
     facts = given.known()
     gaps = given.gaps(backlog_since)
-    judged = datasets_judged(facts, given.edges_into_streams(), gaps, given.pauses()).persist()
-    try:
+    edges = given.edges_into_streams()
+    with computed_once(datasets_judged(facts, edges, gaps, given.pauses())) as judged:
         states = reasons(judged, given.edges_out_of_overdue()).toArrow()
         return rows(tallies(judged, facts)), states
-    finally:
-        judged.unpersist()
 
 
 def _events(given: EvaluationInput, since: datetime | None) -> tuple[list[Row], list[Row]]:

@@ -63,12 +63,18 @@ def _columns(reason: Column, told: Column) -> list[Column]:
 
 
 def _late_upstreams(judged: DataFrame, edges: DataFrame) -> DataFrame:
-    """Per dataset, the upstream that is overdue for longest."""
+    """Per dataset, of its overdue upstreams the one whose writes stopped first."""
     is_late = (F.col("judgement.sli") == FRESHNESS.id) & (F.col("judgement.state") == BAD)
+    since = F.col("judgement.bad_since")
     late = judged.where(is_late).select(
         "as_of",
         F.col("dataset_key").alias("upstream_key"),
-        F.struct(F.col("judgement.bad_since").alias("since"), "namespace", "name").alias("late"),
+        F.struct(
+            F.coalesce("write.written_at", since).alias("stopped_at"),
+            since.alias("since"),
+            "namespace",
+            "name",
+        ).alias("late"),
     )
     into = edges.where("upstream_key != downstream_key").withColumnRenamed(
         "downstream_key", "dataset_key"
@@ -123,7 +129,6 @@ def _reasons() -> list[tuple[Column, str, Column]]:
     """(holds, reason, evidence), the first that holds first."""
     is_absent = F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)
     is_quiet = is_absent & ~is_running()
-    is_made_late = F.col("late_upstream").isNotNull()
     defect = F.col("judgement.defect")
     written_at = F.col("write.written_at")
     return [
@@ -133,7 +138,7 @@ def _reasons() -> list[tuple[Column, str, Column]]:
         (is_absent & F.col("twin").isNotNull(), "naming_mismatch", reason_words.naming_mismatch()),
         (is_absent & is_after_write("failed.failed_at"), "job_failed", reason_words.job_failed()),
         (is_absent & _is_lost(), "lost_run", reason_words.lost_run()),
-        (is_absent & is_made_late, "upstream_late", reason_words.upstream_late()),
+        (is_absent & _is_made_late(), "upstream_late", reason_words.upstream_late()),
         (defect == UNREPORTED_WRITE, "lineage_missing", reason_words.lineage_missing()),
         (
             is_quiet & _is_missing_from_logs(),
@@ -162,6 +167,12 @@ def _is_missing_from_logs() -> Column:
     """
     was_read_since = F.col("logs_read_at") > F.col("judgement.bad_since")
     return was_read_since & (F.col("job_seen_at") <= F.col("write.written_at"))
+
+
+def _is_made_late() -> Column:
+    """An upstream is overdue, and was not written after this dataset was late."""
+    stopped_at, since = F.col("late_upstream.stopped_at"), F.col("judgement.bad_since")
+    return stopped_at.isNotNull() & F.coalesce(stopped_at <= since, F.lit(True))
 
 
 def _is_lost() -> Column:

@@ -162,7 +162,7 @@ IS_OF_JOB: Final = np.array([kind.extent != "dataset" for kind in KINDS])
 # Of nobody's writes: whether the data comes is not known, so what is upstream is looked for.
 IS_GAP: Final = np.array([kind.id == "standing_gap" for kind in KINDS])
 IS_ROOT: Final = np.array([kind.is_root for kind in KINDS])
-# A job with one of these stopped: what it wrote later it did not stop before.
+# Kinds whose job writes nothing. What was late before its last write was not made late by it.
 HAS_STOPPED: Final = np.array([kind.delays for kind in KINDS])
 # A dataset with one of these wrote nothing since: a write of its own disproves its parent's guilt.
 IS_ABSENT: Final = np.array([kind.id in {"failed", *_ABSENT} for kind in KINDS])

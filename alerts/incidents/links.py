@@ -151,15 +151,16 @@ def _explained(ways: _Ways, found: Rows, when: "Times") -> Links:
 
 
 class Times(msgspec.Struct, frozen=True):
-    """When each symptom began and its job stopped, and between which instants its cause began (µs).
+    """When each symptom began, and between which instants (µs) its cause must have begun.
 
     A deadline tells of a fault later than it happened, so a parent may seem to fail up to one
-    cadence of the child after it. But if it wrote between the two, its child did not wait for it. A
-    child that wrote more than a cadence after its parent failed has shown that it can do without.
+    cadence of the child after it. A job that stopped did not make a child late that was late before
+    the job's last write (NEVER for other kinds). A child that wrote more than a cadence after its
+    parent failed has shown that it can do without.
     """
 
     onset: NDArray[np.int64]
-    stopped: NDArray[np.int64]
+    last_written: NDArray[np.int64]
     earliest: NDArray[np.int64]
     latest: NDArray[np.int64]
 
@@ -167,7 +168,7 @@ class Times(msgspec.Struct, frozen=True):
         """Whether each parent failed first, within its child's cadence, and stopped it."""
         began, child_began = self.onset[parents], self.onset[children]
         is_in_time = (began >= self.earliest[children]) & (began <= self.latest[children])
-        is_before = (began <= child_began) | (self.stopped[parents] <= child_began)
+        is_before = (began <= child_began) | (self.last_written[parents] <= child_began)
         return np.asarray(is_in_time & is_before)
 
 
@@ -181,8 +182,8 @@ def times(found: Rows, given: Estate) -> Times:
     began = np.iinfo(np.int64).min
     earliest = np.where(is_shown, rows["last_written_at"] - cadence, began)
     onset = np.ascontiguousarray(found["onset"])
-    stopped = np.where(HAS_STOPPED[found["kind"]], rows["last_written_at"], NEVER)
-    return Times(onset, stopped, earliest, onset + cadence)
+    last_written = np.where(HAS_STOPPED[found["kind"]], rows["last_written_at"], NEVER)
+    return Times(onset, last_written, earliest, onset + cadence)
 
 
 def _own(found: Rows, groups: Groups) -> Links:

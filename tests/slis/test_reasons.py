@@ -81,6 +81,28 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(spark):
     }
 
 
+def test_an_upstream_that_was_written_after_a_dataset_was_late_did_not_make_it_late(spark):
+    """The dataset is daily and late since 01:00; upstreams are hourly and late as well."""
+    hourly = {"declared_limit_seconds": HOUR}
+    described = datasets(
+        spark,
+        *({"dataset_key": key, "declared_limit_seconds": 25 * HOUR} for key in (1, 2, 3)),
+        *({"dataset_key": key, **hourly} for key in (4, 5)),
+    )
+    facts = activity(
+        spark,
+        *({"dataset_key": key, "write": {"written_at": day(8)}} for key in (1, 2, 3)),
+        {"dataset_key": 4, "write": {"written_at": day(9, 0.5)}},
+        {"dataset_key": 5, "write": {"written_at": day(9, 22)}},
+    )
+
+    states = _states(spark, described, facts, upstreams=[(4, 1), (5, 2), (4, 3), (5, 3)])
+
+    reasons = {key: states[key, "M2"].reason for key in (1, 2, 3)}
+    assert reasons == {1: "upstream_late", 2: "silent", 3: "upstream_late"}
+    assert "upstream shop d.t4 " in states[3, "M2"].evidence
+
+
 def test_a_near_name_that_has_what_this_one_lacks_is_a_naming_mismatch(spark):
     """One spelling only read, the other only written; two like tables in use are no mismatch."""
     described = datasets(
