@@ -11,7 +11,7 @@ demo: ## a small shop of real Spark jobs, watched: shows the SLIs (ARGS=--once e
 	@scripts/setup.sh runtime
 	@lineward demo $(ARGS)
 
-# Two workers have whole installations first, which wait a lot; the third has all else meanwhile.
+# Two workers begin with whole installations, which wait a lot; the third runs all other tests.
 LONG := LINEWARD_EXAMPLES=all LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30
 SPREAD := -n 3 --dist loadgroup --no-loadscope-reorder
 
@@ -24,7 +24,7 @@ nightly: ## all tests, repetitions too, and the guarantees in their long form: h
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory check
 	@$(LONG) pytest $(SPREAD) -m "not alone" --durations=25 --durations-to build/durations/nightly.tsv --statements-to build/statements $(ARGS)
-	@python tests/suite/statements.py build/statements
+	@$(if $(ARGS),,python tests/suite/statements.py build/statements)
 	@pytest -m alone --durations-to build/durations/alone.tsv $(ARGS)
 
 durations: ## how long each test took in the last `make test`, beside the one before

@@ -36,10 +36,10 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")
 
 
-# A group has one worker. Those with whole installations begin first, and are long; `waits` are
-# those that leave a core idle most of the time.
+# A group has one worker. Those with whole installations begin first, and are long. `waits`: kills,
+# hung roles and real clocks.
 _INSTALLATIONS = ["waits", "e2e"]
-_NICE = 5  # as the pipeline's
+_NICE = 5  # that of an installation's pipeline
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -112,10 +112,7 @@ def _group_of(item: pytest.Item) -> str:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let whole installations beside it come first: they have clocks to keep to.
-
-    A worker that begins with other tests never gets an installation after them.
-    """
+    """Let whole installations in other workers come first: they have clocks to keep to."""
     is_beside = "PYTEST_XDIST_WORKER" in os.environ and _group_of(item) not in _INSTALLATIONS
     if is_beside and os.nice(0) < _NICE:
         os.nice(_NICE - os.nice(0))

@@ -79,21 +79,24 @@ class Course:
         retired = (each for each in self.of(job) if each.kind == "retired_job")
         return any(each.starts_at <= at for each in retired)
 
-    def circumstances(self, job: Job, at: int, run: int, schemas: Sequence[int]) -> Circumstances:
-        """Of the run that begins at `at`.
+    def circumstances(
+        self, job: Job, at: int, run: int, drifted_at: Sequence[int]
+    ) -> Circumstances:
+        """Return what the run of a job that begins at `at` (µs UTC) does and tells.
 
         Args:
-            job: whose.
-            at: when, µs UTC.
-            run: counts those of the job.
-            schemas: what each dataset was last written with, by its number.
+            job: the job.
+            at: when it begins.
+            run: its number, counted for this job.
+            drifted_at: when each dataset was first written with a new schema, by its number; 0:
+                never.
         """
         found = Circumstances("complete", job.reporting == "listener", job.inputs)
         change: dict[str, object] = {}
         for each in self.of(job):
             change |= _lasting(each, job, at)
             if each.is_on(at):
-                change |= _passing(each, job, at, run, schemas)
+                change |= _passing(each, job, at, run, drifted_at)
         return msgspec.structs.replace(found, **change)
 
 
@@ -109,7 +112,7 @@ def _lasting(each: Injected, job: Job, at: int) -> dict[str, object]:
 
 
 def _passing(
-    each: Injected, job: Job, at: int, run: int, schemas: Sequence[int]
+    each: Injected, job: Job, at: int, run: int, drifted_at: Sequence[int]
 ) -> dict[str, object]:
     is_own = job.number in each.jobs
     if each.kind in {"killed_job", "spark_upgrade"}:
@@ -121,7 +124,7 @@ def _passing(
         return {"fate": "fail"} if run % 3 else {}
     if each.kind == "schema_drift":
         # A reader fails once there is something of the new schema to be read.
-        is_met = not is_own and any(schemas[each] for each in job.inputs)
+        is_met = not is_own and any(drifted_at[one] > each.starts_at for one in job.inputs)
         return {"fate": "fail"} if is_met else {}
     others: dict[str, dict[str, object]] = {
         "silent_listener": {"is_reported": False},

@@ -71,7 +71,7 @@ class _Simulation:
         self._last_start = [0] * len(estate.jobs)
         self._busy_until = [0] * len(estate.jobs)
         self._written = [0] * len(estate.datasets)
-        self._schemas = [0] * len(estate.datasets)
+        self._drifted_at = [0] * len(estate.datasets)
         self._waiting: dict[int, int] = {}
         self._under_way: dict[tuple[int, int], Run] = {}
 
@@ -176,7 +176,7 @@ class _Simulation:
     def _begin(self, job: Job, slot: int, at: int) -> Iterator[Run]:
         self._counts[job.number] += 1
         number = self._counts[job.number]
-        told = self._course.circumstances(job, at, number, self._schemas)
+        told = self._course.circumstances(job, at, number, self._drifted_at)
         chance = random.Random(f"{self._estate.seed} {job.number} {slot} {at}")  # noqa: S311
         if told.fate == "complete" and chance.random() < _NATURAL_FAILURES:
             told = msgspec.structs.replace(told, fate="retry")
@@ -204,7 +204,9 @@ class _Simulation:
         if run.told.fate != "complete" or run.told.is_renamed:
             return
         for dataset in job.outputs:
-            self._written[dataset], self._schemas[dataset] = due.at, run.told.schema
+            self._written[dataset] = due.at
+            if run.told.schema and not self._drifted_at[dataset]:
+                self._drifted_at[dataset] = due.at
         for reader in self._woken(job):
             yield from self._try(reader, self._waiting[reader.number], due.at + _NOTICED)
 

@@ -18,7 +18,7 @@ from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.slack import FakeSlack
 from tests.service.waiting import until
 
-# Minutes in which it waits for clocks: another worker runs Spark jobs meanwhile.
+# It waits for clocks: another worker runs Spark jobs meanwhile.
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("waits")]
 
 SALES, FINANCE, PLATFORM = "C0000001", "C0000002", "C0000009"

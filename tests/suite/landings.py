@@ -91,12 +91,13 @@ class Landings:
             with mock.patch.object(batch, "staged_rows", note):
                 return batches.land(spooled, query_id, batch_id)
         finally:
-            if collected:
-                [(events, tables, _)] = collected
-                kept = Path(self._folder.name, str(len(self._computed)))
-                shutil.copytree(_lake_folder(batches, events), kept)
-                after_seq = events["after_seq"][0].as_py()
-                self._computed[key] = _Computed(after_seq, events, tables, kept)
+            for events, tables, _ in collected:
+                written = _lake_folder(batches, events)
+                if (written / "_SUCCESS").exists():
+                    kept = Path(self._folder.name, str(len(self._computed)))
+                    shutil.copytree(written, kept)
+                    after_seq = events["after_seq"][0].as_py()
+                    self._computed[key] = _Computed(after_seq, events, tables, kept)
 
     def _repeat(
         self, batches: Batches, computed: _Computed, after_seq: int, query_id: str, batch_id: int

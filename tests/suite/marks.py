@@ -16,10 +16,15 @@ def mark_postgres_nightly(item: pytest.Item) -> None:
     mark = item.get_closest_marker("postgres_nightly")
     if mark is None or not item.get_closest_marker("postgres"):
         return
-    but, parameters = mark.kwargs.get("but"), item.nodeid.partition("[")[2]
-    if but is None or but not in parameters:
+    if mark.kwargs.get("but") != _parameters(item):
         short = item.nodeid.replace("postgresql", "sqlite")
         item.add_marker(pytest.mark.nightly(short=short))
+
+
+def _parameters(item: pytest.Item) -> str:
+    """Return the id of its parameters without that of the database."""
+    said = item.nodeid.partition("[")[2].rpartition("]")[0]
+    return "-".join(part for part in said.split("-") if part != "postgresql")
 
 
 def check_marks(items: Sequence[pytest.Item]) -> list[str]:
@@ -32,7 +37,7 @@ def check_marks(items: Sequence[pytest.Item]) -> list[str]:
     files = {item.path for item in items}
     regular = [item for item in items if not item.get_closest_marker("nightly")]
     names = {name for item in regular for name in _names(item)}
-    return list(dict.fromkeys(_find_wrong(items, files, names)))
+    return list(dict.fromkeys([*_find_wrong(items, files, names), *_find_unmatched(items)]))
 
 
 def _find_wrong(items: Sequence[pytest.Item], files: set[Path], names: set[str]) -> Iterator[str]:
@@ -48,6 +53,19 @@ def _find_wrong(items: Sequence[pytest.Item], files: set[Path], names: set[str])
             yield f'{item.nodeid}: write pytest.mark.nightly(short="tests/…::test_…")'
         elif not path.is_file() or (path in files and short not in names):
             yield f"{item.nodeid}: its short form {short} is not a test that `make test` runs"
+
+
+def _find_unmatched(items: Sequence[pytest.Item]) -> Iterator[str]:
+    """Yield each `but` of `postgres_nightly` that is no test's parameters."""
+    found: dict[tuple[str, str], bool] = {}
+    for item in items:
+        mark = item.get_closest_marker("postgres_nightly")
+        if mark and item.get_closest_marker("postgres") and (but := mark.kwargs.get("but")):
+            place = item.nodeid.partition("[")[0], but
+            found[place] = found.get(place, False) or but == _parameters(item)
+    for (name, but), is_matched in found.items():
+        if not is_matched:
+            yield f"{name}: no test on PostgreSQL has the parameters {but!r}"
 
 
 def _names(item: pytest.Item) -> tuple[str, str]:

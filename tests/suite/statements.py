@@ -16,6 +16,9 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
+from slis import catalog_frames
+from slis.stream import staging
+
 _DIALECT = "postgresql"
 _SPACE, _NUMBER = re.compile(r"\s+"), re.compile(r"\d+")
 _VALUE = r"%\(\w+\)s(?:::[A-Z ]+)?"
@@ -27,16 +30,32 @@ class Statements:
     """Pytest plugin: writes what each test on PostgreSQL had executed."""
 
     def __init__(self, folder: Path) -> None:
-        worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+        worker = os.environ.get("PYTEST_XDIST_WORKER")
         folder.mkdir(parents=True, exist_ok=True)
-        self._path = folder / f"{worker}.jsonl"
-        self._path.unlink(missing_ok=True)
+        self._path = folder / f"{worker or 'alone'}.jsonl"
+        for old in folder.glob("*.jsonl") if worker is None else ():
+            old.unlink()
         self._executed: set[str] = set()
         event.listen(Engine, "before_cursor_execute", self._note)
+        self._note_what_passes_by()
 
     def _note(self, connection, _cursor, statement: str, *_: object) -> None:
         if connection.dialect.name == _DIALECT:
             self._executed.add(shape(statement))
+
+    def _note_what_passes_by(self) -> None:
+        """Note also what is read by ADBC and what is copied: SQLAlchemy sees neither."""
+        read, copy = catalog_frames._from_postgresql, staging._copy  # noqa: SLF001
+
+        def noted_read(engine, query: str):
+            self._executed.add(shape(query))
+            return read(engine, query)
+
+        def noted_copy(connection, table, *given: object) -> None:
+            self._executed.add(f"COPY {table.name}")
+            copy(connection, table, *given)
+
+        catalog_frames._from_postgresql, staging._copy = noted_read, noted_copy  # noqa: SLF001
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:

@@ -7,6 +7,7 @@ from tests.suite.marks import COLLECTED, check_marks, mark_postgres_nightly
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = "tests/suite/test_marks.py"
+_OWN = pytest.mark.postgres_nightly(but="own")
 
 
 def _item(name: str, *marks: pytest.MarkDecorator, file: str = HERE) -> SimpleNamespace:
@@ -71,14 +72,19 @@ def test_a_nightly_mark_without_a_short_form_is_reported(mark: pytest.MarkDecora
     ]
 
 
+@pytest.mark.parametrize(("name", "wrong"), [("own", 0), ("owner", 1)])
+def test_a_mark_that_names_no_parameters_of_its_test_is_reported(name: str, wrong: int):
+    """All of its tests on PostgreSQL would be nightly."""
+    item = _item(f"test_an_owner[postgresql-{name}]", pytest.mark.postgres, _OWN)
+
+    assert len(check_marks([item])) == wrong
+
+
 def test_a_test_that_runs_alone_is_nightly():
     """`make test` runs no test alone, so one that is not nightly would never run."""
     assert check_marks([_item("test_one", pytest.mark.alone)]) == [
         f"{HERE}::test_one is `alone`, which `make test` does not run: mark it nightly"
     ]
-
-
-_OWN = pytest.mark.postgres_nightly(but="own")
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ class Running:
         self._runs = [0] * len(estate.jobs)
         self._begun = [0] * len(estate.jobs)
         self._newest = [0] * len(estate.datasets)
-        self._schemas = [0] * len(estate.datasets)
+        self._drifted_at = [0] * len(estate.datasets)
         self.writes: list[list[Write]] = [[] for _ in estate.datasets]
         for job in estate.jobs:
             if not job.inputs:
@@ -99,7 +99,7 @@ class Running:
     def _run(self, job: Job, at: int, ends_at: int, *, drops: str = "") -> Run:
         number = self._runs[job.number]
         self._runs[job.number] += 1
-        told = self._course.circumstances(job, at, number, self._schemas)
+        told = self._course.circumstances(job, at, number, self._drifted_at)
         if drops:
             told = msgspec.structs.replace(told, is_reported=True, fate="complete")
         run = Run(job.number, number, at, at, ends_at, told, drops)
@@ -111,7 +111,9 @@ class Running:
         self._busy.discard(job.number)
         if run.told.fate == "complete":
             for each in job.outputs:
-                self._newest[each], self._schemas[each] = run.ended_at, run.told.schema
+                self._newest[each] = run.ended_at
+                if run.told.schema and not self._drifted_at[each]:
+                    self._drifted_at[each] = run.ended_at
                 if run.told.is_reported:
                     written = Write(run.started_at, run.ended_at - _TOLD_BEFORE_END)
                     self.writes[each].append(written)
