@@ -63,7 +63,7 @@ def _columns(reason: Column, told: Column) -> list[Column]:
 
 
 def _late_upstreams(judged: DataFrame, edges: DataFrame) -> DataFrame:
-    """Per dataset, of its overdue upstreams the one whose writes stopped first."""
+    """Return for each dataset the overdue upstream whose writes stopped first."""
     is_late = (F.col("judgement.sli") == FRESHNESS.id) & (F.col("judgement.state") == BAD)
     since = F.col("judgement.bad_since")
     late = judged.where(is_late).select(
@@ -170,7 +170,7 @@ def _is_missing_from_logs() -> Column:
 
 
 def _is_made_late() -> Column:
-    """An upstream is overdue, and was not written after this dataset was late."""
+    """Return whether an upstream is overdue and was not written after this dataset was late."""
     stopped_at, since = F.col("late_upstream.stopped_at"), F.col("judgement.bad_since")
     return stopped_at.isNotNull() & F.coalesce(stopped_at <= since, F.lit(True))
 

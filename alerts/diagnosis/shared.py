@@ -119,7 +119,7 @@ def _candidates(
 
 
 def _is_unlikely(each: Common, candidates: int) -> bool:
-    """Whether it is unlikely to go with failing by chance."""
+    """Return whether it is unlikely to go with failing by chance."""
     return each.chance < (UNLIKELY_SPREADING if each.is_spreading else UNLIKELY / candidates)
 
 

@@ -97,7 +97,7 @@ def test_one_late_write_of_few_does_not_make_a_limit_of_days(spark, monkeypatch,
 
 @pytest.mark.parametrize(("minutes", "late"), [(15, 4.8), (5, 1.6)])
 def test_one_late_write_of_a_fast_job_does_not_hide_that_it_flaps(spark, minutes, late):
-    """A job that fails two runs of three writes each third cycle: late before that, not after."""
+    """Have it late within three cycles: it writes each third one where two runs of three fail."""
     delay = [late if n == 150 else n % 7 / 20 for n in range(280)]
     fast = [day(0, (n * minutes + delay[n]) / 60) for n in range(280)]
     pool = [

@@ -10,7 +10,7 @@ def _kept(spark) -> set[str]:
 
 
 def test_a_frame_is_computed_once_and_its_rows_are_freed(spark):
-    """What is made of it neither computes it again nor holds its plan."""
+    """Check that what is made of it neither computes it again nor holds its plan."""
     before, calls = _kept(spark), spark.sparkContext.accumulator(0)
 
     def count(batches):
@@ -32,7 +32,7 @@ def test_a_frame_is_computed_once_and_its_rows_are_freed(spark):
 
 
 def test_rows_are_freed_where_computing_them_fails(spark):
-    """An evaluation that fails is tried again every 15 s."""
+    """Free them each time: an evaluation that fails is tried again every 15 s."""
     before = _kept(spark)
     with (
         pytest.raises(Exception, match="DIVIDE_BY_ZERO"),

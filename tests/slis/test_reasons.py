@@ -82,7 +82,7 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(spark):
 
 
 def test_an_upstream_that_was_written_after_a_dataset_was_late_did_not_make_it_late(spark):
-    """The dataset is daily and late since 01:00; upstreams are hourly and late as well."""
+    """Take daily datasets, late since 01:00, and hourly upstreams that are late as well."""
     hourly = {"declared_limit_seconds": HOUR}
     described = datasets(
         spark,

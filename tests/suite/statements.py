@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -75,11 +75,10 @@ def shape(statement: str) -> str:
     return _ROWS.sub("(%values)", _VALUES.sub("%values", text))
 
 
-def left_out(recorded: Iterator[list]) -> Iterator[str]:
+def left_out(recorded: Sequence[list]) -> Iterator[str]:
     """Yield each nightly test with a statement that no test of `make test` executes."""
-    every = list(recorded)
-    regular = {each for _, is_nightly, found in every if not is_nightly for each in found}
-    for name, is_nightly, found in every:
+    regular = {each for _, is_nightly, found in recorded if not is_nightly for each in found}
+    for name, is_nightly, found in recorded:
         if is_nightly and (alone := [each for each in found if each not in regular]):
             yield f"{name}: `make test` does not run on PostgreSQL: {alone[0][:300]}"
 
@@ -93,7 +92,7 @@ def read(folder: Path) -> Iterator[list]:
 def main(folder: Path) -> int:
     """Print what is left out; 1 if anything is, or nothing was recorded."""
     recorded = list(read(folder))
-    found = list(left_out(iter(recorded))) if recorded else [f"{folder}: nothing was recorded"]
+    found = list(left_out(recorded)) if recorded else [f"{folder}: nothing was recorded"]
     print("\n".join(found))  # noqa: T201 - a command's output
     return int(bool(found))
 

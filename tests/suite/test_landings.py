@@ -85,7 +85,7 @@ def test_a_batch_is_repeated_at_other_numbers(spark, catalogs, tmp_path, at, lan
 def test_what_spark_made_is_kept_where_the_test_has_the_landing_fail(
     spark, catalogs, tmp_path, at, landings
 ):
-    """And the test that repeats it fails by itself."""
+    """Let the test that repeats it fail by itself."""
     event = run_event("COMPLETE", at(9), outputs=["out"])
 
     for name in ("computed", "repeated"):
@@ -101,7 +101,7 @@ def test_what_spark_made_is_kept_where_the_test_has_the_landing_fail(
 
 
 def test_a_large_batch_is_not_kept(spark, catalogs, tmp_path, at, landings):
-    """A thousand of them would fill the memory of a worker."""
+    """Keep the memory of a worker free of them."""
     large = run_event("COMPLETE", at(9), facets={"x": {"y": "a" * (1 << 20)}})
     for name in ("first", "second"):
         Lander(spark, catalogs(), tmp_path / name, at(12)).land(large)

@@ -74,7 +74,7 @@ def test_a_nightly_mark_without_a_short_form_is_reported(mark: pytest.MarkDecora
 
 @pytest.mark.parametrize(("name", "wrong"), [("own", 0), ("owner", 1)])
 def test_a_mark_that_names_no_parameters_of_its_test_is_reported(name: str, wrong: int):
-    """All of its tests on PostgreSQL would be nightly."""
+    """Report it: all of its tests on PostgreSQL would be nightly."""
     item = _item(f"test_an_owner[postgresql-{name}]", pytest.mark.postgres, _OWN)
 
     assert len(check_marks([item])) == wrong
@@ -99,7 +99,7 @@ def test_a_test_that_runs_alone_is_nightly():
 def test_a_test_on_postgresql_is_nightly_but_for_what_its_mark_names(
     name: str, mark: pytest.MarkDecorator, shorts: list[str]
 ):
-    """Its short form is the same test on SQLite."""
+    """Name the same test on SQLite as its short form."""
     item, added = _item(name, pytest.mark.postgres, mark), []
     item.add_marker = added.append
     mark_postgres_nightly(item)

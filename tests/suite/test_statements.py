@@ -19,17 +19,17 @@ def test_one_statement_has_one_shape_whatever_its_values(statement, expected):
 
 
 def test_a_nightly_test_with_a_statement_of_its_own_is_named():
-    """With the statement; one that repeats others' is right."""
+    """Name its statement too; accept a test that repeats the statements of others."""
     repeats = ["tests/a.py::test_two[postgresql]", True, ["SELECT N"]]
     alone = ["tests/a.py::test_three[postgresql]", True, ["SELECT N", "DELETE FROM a"]]
 
-    assert list(left_out(iter([_TEST, repeats]))) == []
-    [told] = left_out(iter([_TEST, repeats, alone]))
+    assert list(left_out([_TEST, repeats])) == []
+    [told] = left_out([_TEST, repeats, alone])
     assert told.startswith(alone[0])
     assert told.endswith(": DELETE FROM a")
 
 
 def test_nothing_recorded_is_an_error(tmp_path, capsys):
-    """A run that recorded nothing shows nothing."""
+    """Fail: a run that recorded nothing shows nothing."""
     assert main(tmp_path) == 1
     assert "nothing was recorded" in capsys.readouterr().out

@@ -102,7 +102,7 @@ def test_one_job_is_enough_of_what_comes_to_others_too():
 
 
 def test_one_job_is_enough_beside_some_that_fail_for_other_reasons():
-    """Five of 700 fail with what they had before; another team's job is well with the version."""
+    """Have five of 700 fail with what they had before, and another team's job well with it."""
     failing = [*_failing(1), *(Failing(number, OLD, OLD) for number in range(1, 6))]
     good = [NEW] + [OLD] * 694
 

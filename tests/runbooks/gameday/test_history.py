@@ -271,7 +271,7 @@ def test_a_night_s_run_waits_for_a_backfill_and_is_not_left_out():
 
 
 def test_a_night_s_run_waits_for_a_backfill_whose_runs_overlap():
-    """Each takes longer than the next is put off: there is no pause in which nothing runs."""
+    """Leave no pause in which nothing runs: each takes longer than the next is put off."""
     job = reported("daily", is_orchestrated=True)
     estate = _with(job.number, usual_seconds=45 * 60, spread=0.01)
     slot = next(run.nominal_at for run in runs(estate) if run.job == job.number) + DAY
@@ -282,7 +282,7 @@ def test_a_night_s_run_waits_for_a_backfill_whose_runs_overlap():
 
 
 def test_a_reader_fails_by_a_new_schema_once_it_was_written():
-    """The daily job wrote before the change began: who reads that until its next run is well."""
+    """Let readers be well until the next run of the daily job, which wrote before the change."""
     job = next(job for job in ESTATE.jobs if job.cadence == "daily" and _reader_numbers(job))
     [number, *_] = _reader_numbers(job)
     estate = _with(number, cadence="hourly", waits=False, usual_seconds=60)
@@ -299,7 +299,7 @@ def test_a_reader_fails_by_a_new_schema_once_it_was_written():
 
 
 def _with(number, **changes: object):
-    """The estate with one job changed."""
+    """Return the estate with one job changed."""
     changed = msgspec.structs.replace(ESTATE.jobs[number], **changes)
     jobs = (changed if each.number == number else each for each in ESTATE.jobs)
     return msgspec.structs.replace(ESTATE, jobs=tuple(jobs))

@@ -171,7 +171,7 @@ def frame(
 def batch_rows(
     events: Iterable[Event | bytes], received_at: datetime, *, after_seq: int, origin: str
 ) -> list[tuple[Any, ...]]:
-    """Rows of that frame."""
+    """Return the rows of that frame."""
     bodies = [e if isinstance(e, bytes) else json.dumps(e).encode() for e in events]
     kinds = ["run" if isinstance(e, bytes) else kind_of(e) for e in events]
     bounds = after_seq, after_seq + len(bodies)

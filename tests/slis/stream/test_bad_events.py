@@ -59,7 +59,7 @@ def odd(monkeypatch):
 
 @pytest.fixture
 def landing(spark, catalog, tmp_path, at):
-    """A spool of eight events of a run each, and what lands them.
+    """Fill a spool with eight events of a run each, and open what lands them.
 
     No test here patches what Spark does, so each range is parsed once for all of them.
     """
