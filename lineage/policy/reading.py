@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def _fields_at(path: str) -> list[str]:
 
 
 def _kind_at(path: str) -> Any:  # noqa: ANN401 - msgspec's types of types
-    kind: Any = inspect.type_info(Policy)
+    kind: Any = _policy_type()
     for step in _STEP.findall(path):
         if isinstance(kind, inspect.StructType):
             fields = {field.encode_name: field.type for field in kind.fields}
@@ -105,6 +106,11 @@ def _kind_at(path: str) -> Any:  # noqa: ANN401 - msgspec's types of types
         else:
             kind = getattr(kind, "item_type", None)
     return kind
+
+
+@cache
+def _policy_type() -> Any:  # noqa: ANN401 - msgspec's types of types
+    return inspect.type_info(Policy)
 
 
 def _options(kind: Any) -> tuple[Any, ...]:  # noqa: ANN401 - msgspec's types of types

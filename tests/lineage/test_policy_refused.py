@@ -222,7 +222,7 @@ from lineage.policy import PolicyError, parse
         ("retention_days: 0", "lineward.yaml:1: $.retention_days: expected int >= 1: '0'"),
         ("[1]", "lineward.yaml:1: $: expected object, got array"),
         ("owners: []\nowners: []", "lineward.yaml:2: $: 'owners' twice"),
-        ("a: [", "lineward.yaml:1: $: expected the node content, but found '<stream end>'"),
+        ("a: [", "lineward.yaml:2: $: did not find expected node content"),
     ],
 )
 def test_a_wrong_file_is_refused_with_line_and_path(text, message):
@@ -252,6 +252,13 @@ def test_whatever_the_file_holds_it_is_taken_or_refused(text):
         refusal = str(error)
 
     assert refusal == "" or refusal.startswith("lineward.yaml:")
+
+
+@pytest.mark.parametrize("beginning", ["[", "- ", "{a: ", "- ? "])
+def test_a_nesting_without_end_is_refused(beginning):
+    """It may end neither a process nor, in one that composes in C, the whole interpreter."""
+    with pytest.raises(PolicyError, match="recursion"):
+        parse(beginning * 50_000)
 
 
 def test_a_token_in_the_place_of_its_hash_is_not_told_on():
