@@ -1,4 +1,5 @@
 import json
+import logging
 import socket
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from service.settings import Settings
 from tests.service import shop
 from tests.service.commandline import answer, environ
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 
 def _client(settings: Settings, **more: Clock) -> TestClient:
@@ -211,7 +213,7 @@ def test_the_service_role_serves_api_and_metrics_and_stops_cleanly(tmp_path: Pat
 
 def _get(url: str) -> str | None:
     try:
-        return httpx.get(url, trust_env=False).raise_for_status().text
+        return CLIENT.get(url).raise_for_status().text
     except httpx.TransportError:
         return None
 
@@ -219,6 +221,16 @@ def _get(url: str) -> str | None:
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return probe.getsockname()[1]
+
+
+def test_what_a_client_asks_is_not_logged(tmp_path: Path):
+    """Check that logging is as before: httpx tells each URL, and a webhook's may hold a secret."""
+    root = logging.getLogger()
+    before = root.level, list(root.handlers), logging.getLogger("httpx").getEffectiveLevel()
+    create_app(Settings(data_dir=tmp_path))
+
+    after = root.level, list(root.handlers), logging.getLogger("httpx").getEffectiveLevel()
+    assert after == before
 
 
 def test_a_path_that_is_not_there_is_a_page_to_a_browser(catalog):
