@@ -3,6 +3,8 @@
 
 # The virtual environment's tools by name, for us and for what we start.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# A shell may tell Python to keep nothing that it compiled: each process would compile all of it again.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -130,7 +130,8 @@ if [ -z "$uv" ]; then
 fi
 say "installing Lineward into .venv (Spark is the large part: a minute or two the first time)"
 [ -x .venv/bin/python ] || "$uv" venv -q --no-python-downloads --python "$(command -v "$python")" .venv
-"$uv" pip install -q --python .venv --require-hashes -r requirements/"$locked".txt
+# Compiled now: where Python may not write, each process would compile all that it imports.
+"$uv" pip install -q --compile-bytecode --python .venv --require-hashes -r requirements/"$locked".txt
 "$uv" pip install -q --python .venv --no-deps -e .
 touch "$(stamp $locked)"
 fetched
