@@ -14,16 +14,11 @@ from typing import Any
 import httpx
 
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 ROOT = Path(__file__).resolve().parents[2]
 _PORT = re.compile(r'"port": (\d+), "event": "collector_listening"')
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
-# A connection a request: a kept one may be closed while a test looks elsewhere.
-CLIENT = httpx.Client(
-    verify=False,  # noqa: S501 - loading the certificates of the world costs more than a test
-    timeout=30,
-    limits=httpx.Limits(max_keepalive_connections=0),
-)
 _OURS = ("LINEWARD_", "PYTHON")
 
 

@@ -18,8 +18,8 @@ from collector.in_flight import InFlight
 from collector.parser import Parser
 from collector.settings import Limits
 from tests.collector.bodies import body, new_body, run_event, with_facet
-from tests.collector.running import CLIENT
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 BATCH = "/api/v1/lineage/batch"
 _MAX_BYTES = 300 << 20

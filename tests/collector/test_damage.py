@@ -22,9 +22,9 @@ from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.catalog.tables import reader_cursor
 from lineage.clock import to_micros
 from tests.collector.bodies import body, new_body, run_event
-from tests.collector.running import CLIENT
 from tests.collector.spools import NOON, Outcomes, events, wait_for_groups
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 LATER = NOON + timedelta(minutes=5)
 PAGE = 4_096

@@ -4,9 +4,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from collector.metrics import SpoolRoom
 from collector.settings import Limits
-from tests.collector.running import CLIENT
 from tests.collector.spools import events, wait_for_groups
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 BOUND = 2 << 20
 

@@ -7,7 +7,8 @@ import threading
 import pytest
 
 from tests.collector.bodies import new_body
-from tests.collector.running import CLIENT, read_to_end
+from tests.collector.running import read_to_end
+from tests.suite.asking import CLIENT
 
 POST = b"POST /api/v1/lineage HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n"

@@ -3,9 +3,8 @@
 import time
 from typing import Any
 
-import httpx
-
 from tests.dashboards.boards import every_panel
+from tests.suite.asking import CLIENT
 
 ALL = dict.fromkeys(("$tier", "$owner", "$dataset_namespace", "$dataset"), ".*")
 
@@ -21,7 +20,7 @@ class Prometheus:
         now = time.time()
         span = {"start": now - 30, "end": now, "step": 1} if is_range else {"time": now}
         path = "query_range" if is_range else "query"
-        found = httpx.post(f"{self._url}/{path}", data={"query": expr, **span}, timeout=30).json()
+        found = CLIENT.post(f"{self._url}/{path}", data={"query": expr, **span}, timeout=30).json()
         assert found["status"] == "success", f"{expr}: {found.get('error')}"
         return list(found["data"]["result"])
 

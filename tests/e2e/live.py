@@ -13,6 +13,7 @@ import yaml
 from tests.e2e.running import Up, accepting, free_port
 from tests.service.commandline import environ, lineward
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 # Owners of Lineward itself are no part of what the game day needs.
 _PLATFORM = {"name": "platform", "slack": "#platform"}
@@ -66,6 +67,6 @@ def staging(folder: Path, **settings: str) -> Iterator[Staging]:
 def _answers(service: str) -> bool:
     """Whether it has a catalog, and says what is in it."""
     try:
-        return httpx.get(f"{service}/api/v1/datasets", trust_env=False).is_success
+        return CLIENT.get(f"{service}/api/v1/datasets").is_success
     except httpx.TransportError:
         return False

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlencode
 
-import httpx
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.e2e.demos import staying
 from tests.service.commandline import lineward
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 Scheme = Literal["light", "dark"]
@@ -93,7 +93,7 @@ def _failed_incident(at: str) -> str | None:
 
 
 def _asked(at: str, path: str, **asked: str) -> dict[str, Any]:
-    answer = httpx.get(f"{at}/api/v1/{path}", params=asked, timeout=30)
+    answer = CLIENT.get(f"{at}/api/v1/{path}", params=asked, timeout=30)
     return dict(answer.raise_for_status().json())
 
 

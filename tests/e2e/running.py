@@ -14,6 +14,7 @@ import httpx
 
 from tests.service.commandline import environ
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 _ROLES = ("COLLECTOR", "SERVICE", "METRICS")
 
@@ -55,14 +56,14 @@ class Up:
         """What `/metrics` shows; empty before it is there."""
         try:
             url = f"http://127.0.0.1:{self.ports['METRICS']}/metrics"
-            return httpx.get(url, trust_env=False, timeout=30).text
+            return CLIENT.get(url, timeout=30).text
         except httpx.TransportError:
             return ""
 
     def accepts(self) -> bool:
         """Whether the collector answers."""
         try:
-            return httpx.get(f"{self.collector}/livez", trust_env=False).is_success
+            return CLIENT.get(f"{self.collector}/livez").is_success
         except httpx.TransportError:
             return False
 

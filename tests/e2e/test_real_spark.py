@@ -9,6 +9,7 @@ import pytest
 from service.demo.spark import http, listener_conf
 from tests.e2e.running import Up, free_port
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 pytestmark = pytest.mark.e2e
 
@@ -96,8 +97,8 @@ def _with(text: str, word: str):
 
 def _value(prometheus: str, query: str) -> float | None:
     try:
-        answer = httpx.get(
-            f"{prometheus}/api/v1/query", params={"query": query}, trust_env=False
+        answer = CLIENT.get(
+            f"{prometheus}/api/v1/query", params={"query": query}
         ).raise_for_status()
     except httpx.HTTPError:
         return None

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.fakes.marquez import FakeMarquez, minutes, run_event
+from tests.suite.asking import CLIENT
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 _JSON = {"Content-Type": "application/json"}
@@ -24,7 +25,7 @@ def marquez() -> Iterator[FakeMarquez]:
 def _post(marquez: FakeMarquez, body: object, **headers: str) -> int:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     url = f"{marquez.url}/api/v1/lineage"
-    return httpx.post(url, content=content, headers=_JSON | headers).status_code
+    return CLIENT.post(url, content=content, headers=_JSON | headers).status_code
 
 
 def _is_gzip(body: object) -> bool:
@@ -32,7 +33,7 @@ def _is_gzip(body: object) -> bool:
 
 
 def _get(marquez: FakeMarquez, **params: str) -> list[str]:
-    answer = httpx.get(f"{marquez.url}/api/v1/events/lineage", params=params)
+    answer = CLIENT.get(f"{marquez.url}/api/v1/events/lineage", params=params)
     return [event["run"]["runId"][-3:] for event in answer.raise_for_status().json()["events"]]
 
 
@@ -90,7 +91,7 @@ def test_pages_repeat_and_skip_ties_and_hold_run_events_only(marquez):
 
     assert len(pages) == 200
     assert len(set(pages)) < 200
-    whole = httpx.get(f"{marquez.url}/api/v1/events/lineage", params={"limit": "5000"}).json()
+    whole = CLIENT.get(f"{marquez.url}/api/v1/events/lineage", params={"limit": "5000"}).json()
     assert (len(whole["events"]), whole["totalCount"]) == (200, 201)
 
 
@@ -98,7 +99,7 @@ def test_events_come_back_changed(marquez):
     """Keys that nobody sent, and in another order: their bytes tell nothing."""
     marquez.store([run_event(1, at=NOON)])
 
-    answers = [httpx.get(f"{marquez.url}/api/v1/events/lineage").content for _ in range(20)]
+    answers = [CLIENT.get(f"{marquez.url}/api/v1/events/lineage").content for _ in range(20)]
 
     facets = json.loads(answers[0])["events"][0]["job"]["facets"]
     assert facets == {"documentation": None, "sourceCodeLocation": None}
@@ -111,7 +112,7 @@ def test_a_restart_keeps_the_port_and_the_rows(marquez):
     url = marquez.url
     marquez.stop()
     with pytest.raises(httpx.TransportError):
-        httpx.get(url)
+        CLIENT.get(url)
     marquez.start()
 
     assert marquez.url == url

@@ -10,6 +10,7 @@ import trustme
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.receiver import FakeReceiver
 from tests.fakes.slack import FakeSlack, fits
+from tests.suite.asking import CLIENT
 
 
 def _section(text: str) -> dict[str, object]:
@@ -58,7 +59,7 @@ def test_pagerduty_refuses_what_it_could_not_ring_for(tmp_path):
     context = ssl.create_default_context(cafile=fake.write_authority(tmp_path / "ca.pem"))
     payload = {"summary": "", "source": "s", "severity": "page"}
     event = {"routing_key": "?", "event_action": "trigger", "dedup_key": "k", "payload": payload}
-    answer = httpx.post(f"{fake.url}/v2/enqueue", json=event, verify=context)
+    answer = CLIENT.post(f"{fake.url}/v2/enqueue", json=event, verify=context)
     fake.stop()
 
     assert answer.status_code == 400
@@ -75,7 +76,7 @@ def test_a_receiver_refuses_what_is_not_signed():
     fake = FakeReceiver()
     fake.start()
     headers = {"webhook-id": "1", "webhook-timestamp": "1", "webhook-signature": "v1,AAAA"}
-    answer = httpx.post(fake.url, content=json.dumps({}), headers=headers)
+    answer = CLIENT.post(fake.url, content=json.dumps({}), headers=headers)
     fake.stop()
 
     assert answer.status_code == 401

@@ -4,12 +4,12 @@ import os
 import sqlite3
 from contextlib import closing
 
-import httpx
 import pytest
 
 from tests.collector.bodies import new_body
 from tests.e2e.running import accepting
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 pytestmark = pytest.mark.faults
 
@@ -44,7 +44,7 @@ def test_roles_wait_for_a_catalog_that_is_right(tmp_path, damage):
     damage(catalog)
     with accepting(tmp_path) as up:
         url = f"{up.collector}/api/v1/lineage"
-        assert until(lambda: httpx.post(url, content=new_body(), trust_env=False)).is_success
+        assert until(lambda: CLIENT.post(url, content=new_body())).is_success
         roles = up.data_dir / "run" / "status.json"
         until(lambda: f"catalog: the catalog {catalog} is damaged: " in roles.read_text())
         pipeline = up.role("pipeline")

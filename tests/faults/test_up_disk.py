@@ -13,6 +13,7 @@ from tests.collector.bodies import body, new_body, run_event
 from tests.e2e.running import accepting
 from tests.faults.disks import small_disk
 from tests.service.waiting import lives, until
+from tests.suite.asking import CLIENT
 
 pytestmark = pytest.mark.faults
 
@@ -27,9 +28,7 @@ def disk(tmp_path):
 
 def _post(up, raw):
     try:
-        return httpx.post(
-            f"{up.collector}/api/v1/lineage", content=raw, timeout=30, trust_env=False
-        )
+        return CLIENT.post(f"{up.collector}/api/v1/lineage", content=raw, timeout=30)
     except httpx.TransportError:
         return None
 

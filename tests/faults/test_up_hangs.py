@@ -9,6 +9,7 @@ import pytest
 
 from tests.e2e.running import accepting
 from tests.service.waiting import lives, until
+from tests.suite.asking import CLIENT
 
 pytestmark = pytest.mark.faults
 
@@ -27,7 +28,7 @@ def _answers(up):
     """Whether the service does: while it starts, it has five times as long."""
     try:
         url = f"http://127.0.0.1:{up.ports['SERVICE']}/livez"
-        return httpx.get(url, trust_env=False, timeout=30).is_success
+        return CLIENT.get(url, timeout=30).is_success
     except httpx.TransportError:
         return False
 

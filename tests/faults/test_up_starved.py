@@ -5,13 +5,13 @@ import sys
 import time
 from contextlib import ExitStack
 
-import httpx
 import pytest
 
 from tests.collector.bodies import new_body
 from tests.e2e.running import accepting
 from tests.faults.test_up_disk import landed
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 pytestmark = pytest.mark.faults
 
@@ -33,7 +33,7 @@ def test_a_starved_machine_is_slow_and_restarts_no_role(tmp_path):
         ready = time.monotonic()
         url = f"{up.collector}/api/v1/lineage"
         for _ in range(50):
-            assert httpx.post(url, content=new_body(), timeout=60, trust_env=False).is_success
+            assert CLIENT.post(url, content=new_body(), timeout=60).is_success
         until(lambda: landed(up) >= 50, pause=0.5)
         after = time.monotonic()
 

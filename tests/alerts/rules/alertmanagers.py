@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 Labels = dict[str, str]
 
@@ -87,7 +88,7 @@ class Alertmanager:
         """Alerts, as Prometheus sends them; without an `endsAt` they fire."""
         more = {"annotations": {"summary": "x"}, **instants}
         body = [{"labels": labels, **more} for labels in alerts]
-        httpx.post(f"{self._url}/api/v2/alerts", json=body).raise_for_status()
+        CLIENT.post(f"{self._url}/api/v2/alerts", json=body).raise_for_status()
 
     def kill(self) -> None:
         """As the kernel does; back when it is gone."""
@@ -96,7 +97,7 @@ class Alertmanager:
 
     def states(self) -> dict[str, str]:
         """`active` or `suppressed`, by the alert's name and its incident."""
-        found = httpx.get(f"{self._url}/api/v2/alerts").raise_for_status().json()
+        found = CLIENT.get(f"{self._url}/api/v2/alerts").raise_for_status().json()
         return {
             " ".join(
                 filter(None, (one["labels"]["alertname"], one["labels"].get("incident")))
@@ -148,7 +149,7 @@ def _started(
 
 def _is_ready(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/-/ready").status_code == httpx.codes.OK
+        return CLIENT.get(f"{url}/-/ready").status_code == httpx.codes.OK
     except httpx.TransportError:
         return False
 

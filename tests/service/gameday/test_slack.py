@@ -1,6 +1,5 @@
 """The product's Slack transport against the Slack that a live game day plays, over HTTP."""
 
-import httpx
 import pytest
 
 from alerts.delivery.message import Root
@@ -11,6 +10,7 @@ from runbooks.gameday.truth import Name
 from service.errors import OccupiedError
 from service.gameday.slack import listening
 from tests.alerts.delivery.told import message
+from tests.suite.asking import CLIENT
 
 OPENED = message(severity="page", kind="opened", root=Root("job", "load", "shop"))
 
@@ -60,7 +60,7 @@ def test_a_post_rings_and_its_edit_ends_it(slack, receivers):
 def test_what_is_no_message_is_refused(url, receivers, path, body, error):
     """As Slack does: 200 with a code."""
     headers = {"Content-Type": "application/json"}
-    told = httpx.post(f"{url}{path}", content=body, headers=headers).json()
+    told = CLIENT.post(f"{url}{path}", content=body, headers=headers).json()
 
     assert told == {"ok": False, "error": error}
     assert receivers.heard == []

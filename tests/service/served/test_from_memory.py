@@ -14,6 +14,7 @@ from tests.e2e.running import free_port
 from tests.service import shop
 from tests.service.commandline import environ
 from tests.service.waiting import until
+from tests.suite.asking import CLIENT
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def _job_names(address: str) -> list[str]:
     """Of the one edge out of `core/orders`; none: nobody listens yet."""
     wanted = {"dataset": shop.CORE, "direction": "downstream"}
     try:
-        answer = httpx.get(f"{address}/api/v1/lineage", params=wanted, trust_env=False, timeout=30)
+        answer = CLIENT.get(f"{address}/api/v1/lineage", params=wanted, timeout=30)
     except httpx.TransportError:
         return []
     told: list[str] = answer.raise_for_status().json()["downstream"][0]["job_names"]
