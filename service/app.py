@@ -150,7 +150,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
         exception_handlers=HANDLERS,
         response_headers=[ResponseHeader(name=n, value=v) for n, v in SAFE_HEADERS.items()],
         before_request=_checks(settings, routed),
-        # Litestar's own would log each request that httpx makes, with whatever a webhook's URL holds.
+        # Litestar's own logs each URL that httpx asks, and a webhook's may hold a secret.
         logging_config=None,
         openapi_config=OpenAPIConfig(
             title="Lineward",
