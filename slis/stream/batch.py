@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.util import inheritable_thread_target
 from sqlalchemy import Engine
 
 from lineage.clock import Clock
 from lineage.policy import DEFAULT, NO_FOLDS, Folding, Policy, folding
+from slis.computed import computed_once
 from slis.stream import declared, facts, lake, sql_texts
 from slis.stream.arrow import rows
 from slis.stream.cleared import without_secrets
@@ -70,8 +70,7 @@ class Batches:
             RangeMismatchError: it neither continues what the catalog holds nor repeats a part of
             it.
         """
-        parsed = parse(spooled).persist(StorageLevel.MEMORY_AND_DISK)
-        try:
+        with computed_once(parse(spooled)) as parsed:
             events = facts.events(parsed).toArrow()
             if not events.num_rows:
                 return None
@@ -80,8 +79,6 @@ class Batches:
                 if is_landed(connection, spool_range):
                     return Landed(is_repeat=True)
             staged = self._stage(parsed, events, spool_range, self._lake_dir)
-        finally:
-            parsed.unpersist()
         return merge(self._engine, spool_range, staged, self._clock)
 
     def rehearse(self, spooled: DataFrame, lake_dir: Path) -> None:
