@@ -6,6 +6,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from slis import jvm_names
+
 POOL = "spark.scheduler.pool"  # name of the local property
 STREAM_POOL = "stream"
 EVALUATION_POOL = "evaluation"
@@ -97,6 +99,7 @@ def open_session(
         builder = builder.config("spark.sql.warehouse.dir", str(warehouse))
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    jvm_names.remember(session._jvm)  # noqa: SLF001 - PySpark has no other name for it
     return session
 
 
