@@ -11,7 +11,7 @@ def test_what_was_asked_for_once_is_not_looked_up_again(spark):
     asked = []
     found = jvm._gateway_client.send_command  # noqa: SLF001 - what each lookup goes through
 
-    def note(command, *rest, **more):
+    def note(command, *rest: object, **more: object):
         asked.append(command)
         return found(command, *rest, **more)
 
