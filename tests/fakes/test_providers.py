@@ -59,7 +59,7 @@ def test_pagerduty_refuses_what_it_could_not_ring_for(tmp_path):
     context = ssl.create_default_context(cafile=fake.write_authority(tmp_path / "ca.pem"))
     payload = {"summary": "", "source": "s", "severity": "page"}
     event = {"routing_key": "?", "event_action": "trigger", "dedup_key": "k", "payload": payload}
-    answer = CLIENT.post(f"{fake.url}/v2/enqueue", json=event, verify=context)
+    answer = httpx.post(f"{fake.url}/v2/enqueue", json=event, verify=context)
     fake.stop()
 
     assert answer.status_code == 400
