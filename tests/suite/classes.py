@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "build" / "classes"
-# A plan that sees three rows once is not worth compiling. Processes of their own compile theirs.
+# A plan that sees three rows once is not worth compiling. Whole installations compile theirs, save
+# in tests of faults.
 INTERPRETED: Final = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
