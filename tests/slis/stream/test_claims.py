@@ -6,8 +6,11 @@ import pytest
 from spools import CANONICAL, WRITES, rows, run_event
 
 from lineage.policy import DEFAULT, parse
+from slis import dataset_policies
 from slis.evaluation import evaluate
+from slis.evaluation_input import EvaluationInput, position
 from slis.policy_names import renew_names
+from slis.quality.found import defects_found
 from slis.retirement import retire_unused
 
 _MINE = {"namespace": "s3://lake", "name": "mart/revenue"}
@@ -282,7 +285,6 @@ _OWNED = parse(
     """
 )
 _UNOWNED = parse("datasets: [{match: s3://lake/mart/revenue, tier: important}]")
-_FACTS = "SELECT evidence FROM dataset_state WHERE sli = 'facts' AND reason = 'foreign_claim'"
 
 
 @pytest.fixture
@@ -292,12 +294,23 @@ def evidence(spark, lander, catalog, at):
     def land(policy, *events, days=0):  # noqa: ANN002
         _declare(catalog, policy, at(7))
         lander.land(_event(at(8), "shop", **_MINE), *events)
-        evaluate(spark, catalog, policy, at(12, 1) + timedelta(days=days))
-        found = rows(catalog, _FACTS)
+        found = _defects(spark, catalog, policy, at(12, 1) + timedelta(days=days))
+        assert all(one["reason"] == "foreign_claim" for one in found)
         assert len(found) <= 1
-        return found[0][0] if found else None
+        return found[0]["evidence"] if found else None
 
     return land
+
+
+def _defects(spark, catalog, policy, as_of):
+    """Return what an evaluation finds of the content of datasets, by that part of it alone."""
+    renew_names(catalog, policy, as_of)
+    dataset_policies.renew(catalog, policy)
+    with catalog.connect() as connection:
+        at = position(connection, as_of)
+    instants = EvaluationInput(spark, catalog, at, policy).instants
+    tables = defects_found(spark, catalog, policy, at, instants)
+    return [row for table in tables for row in table.to_pylist()]
 
 
 def _end(text):
