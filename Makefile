@@ -3,7 +3,7 @@
 
 # The virtual environment's tools by name, for us and for what we start.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
-# A shell may tell Python to keep nothing that it compiled: each process would compile all of it again.
+# Without files of bytecode each process compiles all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 help: ## what there is

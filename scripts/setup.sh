@@ -48,7 +48,7 @@ done
 
 case $kind in runtime) locked=runtime ;; test) locked=dev ;; *) die "runtime or test, not $kind" ;; esac
 # What is installed is what these files say: other files, another stamp.
-stamp() { echo ".venv/lineward-$1-$(cat requirements/"$1".txt pyproject.toml | sha256sum | cut -c1-16)"; }
+stamp() { echo ".venv/lineward-$1-compiled-$(cat requirements/"$1".txt pyproject.toml | sha256sum | cut -c1-16)"; }
 
 # Jars as Spark has those of a job, into a folder of ours. Here, and not by the first job: several
 # at once would write the same files.
@@ -133,5 +133,6 @@ say "installing Lineward into .venv (Spark is the large part: a minute or two th
 # Compiled now: where Python may not write, each process would compile all that it imports.
 "$uv" pip install -q --compile-bytecode --python .venv --require-hashes -r requirements/"$locked".txt
 "$uv" pip install -q --python .venv --no-deps -e .
+.venv/bin/python -m compileall -q alerts collector dashboards lineage runbooks service slis
 touch "$(stamp $locked)"
 fetched

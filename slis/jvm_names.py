@@ -1,18 +1,22 @@
-"""What PySpark asks the JVM for by name, looked up once.
+"""Remember the classes of the JVM that PySpark asks for by name.
 
-For each expression PySpark asks for a class by its short name. Java looks for that in each of
-Spark's jars, under each package that it may be in, and then copies the list of all the class's
-methods: a seventh of an evaluation's CPU where there are few datasets.
+For each expression PySpark asks for a class by its short name. Java looks for the class in each of
+Spark's jars and under each package that it may be in, and then copies the list of all its methods:
+a seventh of an evaluation's CPU where there are few datasets.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from py4j.java_gateway import JVMView
 
-_CLASSES = ("functions", "org.apache.spark.sql.functions", "PythonUtils", "PythonSQLUtils")
+DATASET: Final = "org.apache.spark.sql.classic.Dataset"
+_CLASSES = (
+    *("functions", "org.apache.spark.sql.functions", "PythonUtils", "PythonSQLUtils"),
+    DATASET,
+)
 
 
-class _Known:
+class _RememberedClass:
     """A Java class and those of its static methods that were asked for."""
 
     def __init__(self, found: Any) -> None:  # noqa: ANN401 - py4j's objects have no types
@@ -28,4 +32,4 @@ def remember(jvm: JVMView) -> None:
     """Have PySpark find its most used classes and their methods without asking the JVM."""
     for name in _CLASSES:
         if name not in vars(jvm):
-            setattr(jvm, name, _Known(getattr(jvm, name)))
+            setattr(jvm, name, _RememberedClass(getattr(jvm, name)))

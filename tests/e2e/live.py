@@ -67,6 +67,6 @@ def staging(folder: Path, **settings: str) -> Iterator[Staging]:
 def _answers(service: str) -> bool:
     """Whether it has a catalog, and says what is in it."""
     try:
-        return CLIENT.get(f"{service}/api/v1/datasets").is_success
+        return CLIENT.get(f"{service}/api/v1/datasets", timeout=5).is_success
     except httpx.TransportError:
         return False

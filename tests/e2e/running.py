@@ -63,7 +63,7 @@ class Up:
     def accepts(self) -> bool:
         """Whether the collector answers."""
         try:
-            return CLIENT.get(f"{self.collector}/livez").is_success
+            return CLIENT.get(f"{self.collector}/livez", timeout=5).is_success
         except httpx.TransportError:
             return False
 

@@ -163,11 +163,11 @@ def test_a_damaged_spool_waits_for_room_to_be_repaired(disk, ending, tmp_path):
     again = ending(Collector(disk / "data", port=first.port, log=tmp_path / "log"))
     until(lambda: "spool_cannot_open" in again.log())
 
-    ready = CLIENT.get(f"{again.url}/readyz")
+    ready = CLIENT.get(f"{again.url}/readyz", timeout=5)
 
     assert (ready.status_code, ready.headers["retry-after"]) == (503, "1")
     assert "the spool cannot be opened" in ready.json()["detail"]
-    assert CLIENT.get(f"{again.url}/livez").status_code == 200
+    assert CLIENT.get(f"{again.url}/livez", timeout=5).status_code == 200
     more.unlink()
     until(lambda: again.post(new_body()).status_code == 201)
     assert len([*(disk / "data").glob("spool.db.damaged-*Z")]) == 1

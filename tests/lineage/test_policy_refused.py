@@ -255,8 +255,8 @@ def test_whatever_the_file_holds_it_is_taken_or_refused(text):
 
 
 @pytest.mark.parametrize("beginning", ["[", "- ", "{a: ", "- ? "])
-def test_a_nesting_without_end_is_refused(beginning):
-    """It may end neither a process nor, in one that composes in C, the whole interpreter."""
+def test_a_nesting_without_end_is_rejected(beginning):
+    """Check that it is an error: it crashes an interpreter that composes YAML in C."""
     with pytest.raises(PolicyError, match="recursion"):
         parse(beginning * 50_000)
 

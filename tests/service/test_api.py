@@ -223,8 +223,8 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def test_what_a_client_asks_is_not_logged(tmp_path: Path):
-    """Check that logging is as before: httpx tells each URL, and a webhook's may hold a secret."""
+def test_the_application_leaves_logging_as_it_was(tmp_path: Path):
+    """Check that httpx logs no URL: a webhook's may hold a secret."""
     root = logging.getLogger()
     before = root.level, list(root.handlers), logging.getLogger("httpx").getEffectiveLevel()
     create_app(Settings(data_dir=tmp_path))

@@ -1,4 +1,4 @@
-"""How tests ask servers on this machine."""
+"""Ask servers on this machine."""
 
 import httpx
 

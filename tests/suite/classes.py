@@ -11,7 +11,7 @@ from typing import Final
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "build" / "classes"
 # A plan that sees three rows once is not worth compiling. Whole installations compile theirs, save
-# in tests of faults.
+# those of tests/faults in their short form.
 INTERPRETED: Final = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
