@@ -57,7 +57,7 @@ class App:
         """Answer one request; every rejection becomes its status here."""
         try:
             self._admission.check_address(scope)
-            take = self._taking.get((scope.method, scope.path))
+            take = self._taking.get((scope.method, _path(scope)))
             told = None if take is None else self._admission.check_sender(scope)
             ask = None if take is not None else self._route(scope)
         except RefusedError as error:
@@ -74,11 +74,11 @@ class App:
             _reject(protocol, error)
 
     def _route(self, scope: Scope) -> _Ask:
-        route = self._asking.get((scope.method, scope.path))
+        route = self._asking.get((scope.method, _path(scope)))
         if route is not None:
             return route
         known = (*self._taking, *self._asking)
-        allowed = [method for method, path in known if path == scope.path]
+        allowed = [method for method, path in known if path == _path(scope)]
         if allowed:
             raise WrongMethodError(f"{scope.path} takes {allowed[0]}")
         paths = ", ".join(path for _, path in known)
@@ -165,6 +165,11 @@ class App:
     async def _get_metrics(self, _scope: Scope, protocol: Http) -> None:
         text = generate_latest(metrics.REGISTRY)
         protocol.response_bytes(200, [("content-type", CONTENT_TYPE_LATEST)], text)
+
+
+def _path(scope: Scope) -> str:
+    """Return the path without double and trailing slashes, which clients make of base and end."""
+    return "/" + "/".join(filter(None, scope.path.split("/")))
 
 
 def _parting(scope: Scope) -> list[tuple[str, str]]:

@@ -108,7 +108,7 @@ def test_each_kind_of_event_is_told_apart(collector):
         ("PUT", BATCH, 405, "POST"),
         ("POST", "/metrics", 405, "GET"),
         ("GET", "/api/v2/lineage", 404, "/api/v1/lineage/batch"),
-        ("POST", "/api/v1/lineage/", 404, "/api/v1/lineage"),
+        ("POST", "/api/v1/lineages", 404, "/api/v1/lineage"),
     ],
 )
 def test_a_wrong_address_is_told_the_right_one(collector, method, path, status, allowed):
@@ -117,6 +117,18 @@ def test_a_wrong_address_is_told_the_right_one(collector, method, path, status, 
 
     assert answer.status_code == status
     assert allowed in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1/lineage/", "//api/v1/lineage", "/api//v1/lineage//", "/api/v1/lineage/batch/"]
+)
+def test_a_path_with_too_many_slashes_is_understood(collector, path):
+    """Check that a client that joins its address and its path with two slashes loses nothing."""
+    raw = new_body()
+    sent = b"[" + raw + b"]" if "batch" in path else raw
+
+    assert CLIENT.post(f"{collector.url}{path}", content=sent).is_success
+    assert _stored(collector, raw) == [("http", "run")]
 
 
 def test_a_batch_that_is_good_has_nothing_to_say(collector):
