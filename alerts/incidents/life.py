@@ -175,7 +175,7 @@ def _come_back(draft: Draft, fault: Found | None, rules: LifeRules) -> None:
         draft.quietly(good_at=None, seen_at=draft.at)
     if draft.at - draft.incident.seen_at < rules.open_seconds * MICROS:
         return
-    recent = [at for at in own.opens if rules.remembers(own, at, draft.at)]
+    recent = [at for at in own.opens if rules.is_recent(at, draft.at)]
     opens = (*recent, draft.at)
     is_flapping = len(opens) >= rules.flap_opens
     is_taken_on = _is_taken_on(own, fault, draft.at, rules, is_flapping=is_flapping)
@@ -194,7 +194,7 @@ def _is_taken_on(
 ) -> bool:
     """Whoever acknowledged it lately, or what comes and goes, knows: but not of worse than that."""
     is_worse = fault.severity.level == PAGE and own.severity.level != PAGE
-    is_recent = rules.remembers(own, own.acknowledged_at or 0, at)
+    is_recent = rules.is_recent(own.acknowledged_at or 0, at)
     return own.acknowledged_by is not None and not is_worse and (is_flapping or is_recent)
 
 

@@ -41,10 +41,11 @@ class LifeRules(msgspec.Struct, frozen=True):
         at_once: kinds that open at once.
         close_seconds: good for so long closes.
         flap_seconds: what flaps closes after so long.
-        flap_opens: so many while it is remembered are flapping.
-        memory_seconds: what is over, and who took it on, is remembered for so long,
+        flap_opens: so many within the longest memory are flapping.
+        memory_seconds: what is over is remembered for so long,
         memory_cadences: or for so many of its cadences, whichever is longer,
-        most_memory_seconds: but no longer than this.
+        most_memory_seconds: but no longer than this. Of what came back within that, who took it on
+            and how often it opened are remembered for the longest time, whatever its cadence.
         drain_seconds: what the root explained may stay bad for so long after it recovered,
         drain_cadences: or for so many of its own cadences, whichever is longer.
     """
@@ -61,9 +62,13 @@ class LifeRules(msgspec.Struct, frozen=True):
     drain_cadences: float = 1.5
 
     def remembers(self, incident: Incident, since: int, at: int) -> bool:
-        """Whether what was of it at one instant, in µs, counts at another."""
+        """Whether it may come back at one instant, in µs, having been over since another."""
         usual = max(self.memory_seconds, self.memory_cadences * incident.cadence_seconds)
         return at - since <= min(usual, self.most_memory_seconds) * MICROS
+
+    def is_recent(self, since: int, at: int) -> bool:
+        """Whether what was of an incident that came back still counts; instants in µs."""
+        return at - since <= self.most_memory_seconds * MICROS
 
 
 class Event(msgspec.Struct, frozen=True):

@@ -60,6 +60,21 @@ def test_three_opens_in_an_hour_are_flapping(story):
     assert len({event.incident_id for event in story.events}) == 1
 
 
+def test_three_opens_in_four_hours_are_flapping_whatever_the_cadence(story):
+    """A job of each quarter of an hour that fails for four hours has the same fault each time."""
+    fault = found("A", cadence_seconds=900)
+    story.opened(fault)
+    story.do(300, "acknowledge", fault)
+    whats = []
+    for begin in (4000, 11_200):
+        story.at(begin - 100)
+        story.at(begin - 50)
+        whats.append(story.opened(fault, at=begin))
+
+    assert whats == [["reopened"], ["reopened", "flapping"]]
+    assert story.one.state == "acknowledged"
+
+
 def test_three_opens_in_a_day_are_not(story):
     """The same fault tomorrow is a new incident."""
     story.opened(found("A"))
@@ -92,10 +107,15 @@ def test_what_is_over_is_remembered_by_its_cadence(story, cadence_seconds, hours
 
 @pytest.mark.parametrize(
     ("acknowledged", "over", "again", "state"),
-    [(40, 100, 10_000, "acknowledged"), (40, 10_000, 10_900, "open")],
+    [
+        (40, 100, 10_000, "acknowledged"),
+        # Later than 12 of its cadences: it came back within these of its end.
+        (40, 10_000, 10_900, "acknowledged"),
+        (40, 14_000, 14_900, "open"),
+    ],
 )
 def test_whoever_took_it_on_lately_still_has_it(story, acknowledged, over, again, state):
-    """For 12 of its cadences nobody is called to what they are at; later they may be gone."""
+    """For four hours nobody is called to what they are at; later they may be gone."""
     fault = found("A", cadence_seconds=900)
     story.opened(fault)
     story.do(acknowledged, "acknowledge", fault)
