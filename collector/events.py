@@ -16,6 +16,7 @@ import msgspec
 from collector import json_text
 from collector.errors import InvalidEventError
 from collector.settings import Limits
+from lineage import zoned_times
 from lineage.clock import EVENT_TIMES, is_event_time
 
 EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
@@ -102,7 +103,7 @@ def _judge(body: bytes, limits: Limits) -> tuple[str, bool]:
     value = json_text.decode(body)
     kind, struct = _kind(value)
     try:
-        event = msgspec.convert(value, struct)
+        event = msgspec.convert(_with_plain_time(value), struct)
     except msgspec.ValidationError as error:
         raise _invalid(error, value) from error
     _check_time(event, value)
@@ -162,6 +163,12 @@ def _named(event: _Base) -> Iterable[tuple[str, _Dataset | _Job]]:
             yield f"$.inputs[{index}]", dataset
         for index, dataset in enumerate(event.outputs or ()):
             yield f"$.outputs[{index}]", dataset
+
+
+def _with_plain_time(value: object) -> object:
+    if isinstance(value, dict) and isinstance(time := value.get("eventTime"), str):
+        return {**value, "eventTime": zoned_times.plain(time)}
+    return value
 
 
 def _check_time(event: _Base, value: object) -> None:

@@ -10,6 +10,7 @@ from hashlib import blake2b
 
 import msgspec
 
+from lineage import zoned_times
 from lineage.clock import EPOCH, to_micros
 
 _MOST_SEEN = 200_000  # 30 MB; a burst beyond it is told apart by the pipeline
@@ -39,7 +40,7 @@ class Known(msgspec.Struct):
     def at(self) -> datetime | None:
         """Its time by the producer, UTC; none where that is no time."""
         try:
-            found = datetime.fromisoformat(self.eventTime)
+            found = datetime.fromisoformat(zoned_times.plain(self.eventTime))
         except ValueError:
             return None
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found

@@ -23,11 +23,11 @@ def is_event_time(at: Column) -> Column:
 def _timestamp(text: Column) -> Column:
     """Return the timestamp that a text gives; null where it is no date with a time.
 
-    1 to 9 fraction digits (cut to microseconds), `Z`, `z` and offsets; without a zone it is UTC,
-    as Marquez reads it too; seconds
-    may be missing. Never compared as text: the listener drops trailing zeros.
+    1 to 9 fraction digits (cut to microseconds), `Z`, `z` and offsets, the zone's name in brackets
+    behind these; without a zone it is UTC, as Marquez reads it too; seconds may be missing, as
+    `lineage.zoned_times` has it. Never compared as text: the listener drops trailing zeros.
     """
-    upper = F.upper(text)
+    upper = F.regexp_replace(F.upper(text), r"(Z|[+-]\d\d:?\d\d)\[[\w+/-]+\]$", "$1")
     # A bare time of day would be read as today's, and a bare year as its first second.
     is_instant = upper.like("____-__-__%")
     without_seconds = F.regexp_replace(

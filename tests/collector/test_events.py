@@ -38,6 +38,9 @@ def _refusal(raw: bytes) -> InvalidEventError:
         (run_event(eventTime="2026-11-21T09:00:00.123"), "run"),
         (run_event(eventTime="2026-11-21T09:00:00.123456789Z"), "run"),
         (run_event(eventTime="2026-11-21T19:00:00+10:00"), "run"),
+        (run_event(eventTime="2026-11-21T19:00:00.5+10:00[Australia/Sydney]"), "run"),
+        (run_event(eventTime="2026-11-21T09:00:00Z[Etc/GMT+0]"), "run"),
+        (run_event(eventTime="2026-11-21T09:00Z"), "run"),
         (run_event(schemaURL="https://openlineage.io/spec/9-9-9/OpenLineage.json"), "run"),
         (run_event(run={"runId": "01A1FBD9-377D-765B-B4C7-0039A32D1EFD", "facets": {}}), "run"),
         (run_event(somethingNew={"a": [1, None]}), "run"),
@@ -58,6 +61,9 @@ def test_an_event_of_each_kind_is_taken_as_it_came(event, kind):
     [
         (run_event(eventTime=None), "$.eventTime"),
         (run_event(eventTime="yesterday"), "$.eventTime"),
+        (run_event(eventTime="2026-11-21T09:00:00[Europe/London]"), "$.eventTime"),
+        (run_event(eventTime="2026-11-21T09:00:00Z[Europe/London"), "$.eventTime"),
+        (run_event(eventTime="2026-13-21T09:00Z"), "$.eventTime"),
         (run_event(eventTime=1_700_000_000), "$.eventTime"),
         *(
             (make(eventTime=time), "$.eventTime")
