@@ -20,14 +20,14 @@ SPREAD := -n 3 --dist loadgroup --no-loadscope-reorder
 test: ## everything that CI runs: check, then all tests but the nightly repetitions
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory check
-	@pytest $(SPREAD) -m "not nightly" --durations=25 --durations-to build/durations/test.tsv $(ARGS)
+	@pytest $(SPREAD) -m "not nightly" --durations=25 --durations-to=build/durations/test.tsv $(ARGS)
 
 nightly: ## all tests, repetitions too, and the guarantees in their long form: hours
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory check
-	@$(LONG) pytest $(SPREAD) -m "not alone" --durations=25 --durations-to build/durations/nightly.tsv --statements-to build/statements $(ARGS)
+	@$(LONG) pytest $(SPREAD) -m "not alone" --durations=25 --durations-to=build/durations/nightly.tsv --statements-to=build/statements $(ARGS)
 	@$(if $(ARGS),,python tests/suite/statements.py build/statements)
-	@pytest -m alone --durations-to build/durations/alone.tsv $(ARGS)
+	@pytest -m alone --durations-to=build/durations/alone.tsv $(ARGS)
 
 durations: ## how long each test took in the last `make test`, beside the one before
 	@python tests/suite/durations.py build/durations/test.tsv

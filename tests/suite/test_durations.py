@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.suite.durations import before, compare, main, read, write
@@ -55,3 +58,13 @@ def test_fewer_than_two_runs_are_an_error(tmp_path, capsys, runs):
 
     assert main([path]) == 1
     assert capsys.readouterr() == ("", "nothing to compare: run `make test` twice\n")
+
+
+def test_the_makefile_binds_each_file_to_its_option():
+    """Check for `=`: pytest takes a file that is there for tests, and looks beside it for options.
+
+    The first `make test` makes the file, so that each later one failed.
+    """
+    makefile = Path(__file__).resolve().parents[2] / "Makefile"
+
+    assert re.findall(r"--\w+-to[^=]", makefile.read_text("utf-8")) == []
