@@ -57,9 +57,10 @@ class App:
         """Answer one request; every rejection becomes its status here."""
         try:
             self._admission.check_address(scope)
-            take = self._taking.get((scope.method, _path(scope)))
+            path = _path(scope)
+            take = self._taking.get((scope.method, path))
             told = None if take is None else self._admission.check_sender(scope)
-            ask = None if take is not None else self._route(scope)
+            ask = None if take is not None else self._route(scope.method, path)
         except RefusedError as error:
             await limits.drop(scope, protocol, error, self._deadlines)
             _reject(protocol, error)
@@ -73,15 +74,15 @@ class App:
         except RefusedError as error:
             _reject(protocol, error)
 
-    def _route(self, scope: Scope) -> _Ask:
-        route = self._asking.get((scope.method, _path(scope)))
+    def _route(self, method: str, path: str) -> _Ask:
+        route = self._asking.get((method, path))
         if route is not None:
             return route
         known = (*self._taking, *self._asking)
-        allowed = [method for method, path in known if path == _path(scope)]
+        allowed = [each for each, one in known if one == path]
         if allowed:
-            raise WrongMethodError(f"{scope.path} takes {allowed[0]}")
-        paths = ", ".join(path for _, path in known)
+            raise WrongMethodError(f"{path} takes {allowed[0]}")
+        paths = ", ".join(one for _, one in known)
         raise NotFoundError(f"no such path; there are {paths}")
 
     async def _post_lineage(
@@ -168,7 +169,7 @@ class App:
 
 
 def _path(scope: Scope) -> str:
-    """Return the path without double and trailing slashes, which clients make of base and end."""
+    """Return the path without double and trailing slashes, which clients add to URLs."""
     return "/" + "/".join(filter(None, scope.path.split("/")))
 
 

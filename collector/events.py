@@ -103,7 +103,7 @@ def _judge(body: bytes, limits: Limits) -> tuple[str, bool]:
     value = json_text.decode(body)
     kind, struct = _kind(value)
     try:
-        event = msgspec.convert(_with_plain_time(value), struct)
+        event = msgspec.convert(_with_normal_time(value), struct)
     except msgspec.ValidationError as error:
         raise _invalid(error, value) from error
     _check_time(event, value)
@@ -165,9 +165,9 @@ def _named(event: _Base) -> Iterable[tuple[str, _Dataset | _Job]]:
             yield f"$.outputs[{index}]", dataset
 
 
-def _with_plain_time(value: object) -> object:
+def _with_normal_time(value: object) -> object:
     if isinstance(value, dict) and isinstance(time := value.get("eventTime"), str):
-        return {**value, "eventTime": zoned_times.plain(time)}
+        return {**value, "eventTime": zoned_times.normalize(time)}
     return value
 
 

@@ -1,4 +1,4 @@
-"""Read times as Java writes them: with the name of the zone, and without seconds that are 0."""
+"""Normalize times as Java writes them: with the name of the zone, without seconds that are 0."""
 
 import re
 
@@ -10,8 +10,8 @@ _JAVA = re.compile(
 )
 
 
-def plain(text: str) -> str:
-    """Return the time with seconds and without its zone's name; any other text as it is."""
+def normalize(text: str) -> str:
+    """Return the time with seconds and without the name of its zone, or other text unchanged."""
     found = _JAVA.fullmatch(text)
     if found is None:
         return text

@@ -17,7 +17,7 @@ _CLASSES = (
 
 
 class _RememberedClass:
-    """A Java class and those of its static methods that were asked for."""
+    """Java class whose static methods are cached once PySpark has asked for them."""
 
     def __init__(self, found: Any) -> None:  # noqa: ANN401 - py4j's objects have no types
         self._found = found

@@ -41,11 +41,11 @@ class LifeRules(msgspec.Struct, frozen=True):
         at_once: kinds that open at once.
         close_seconds: good for so long closes.
         flap_seconds: what flaps closes after so long.
-        flap_opens: so many within the longest memory are flapping.
-        memory_seconds: what is over is remembered for so long,
-        memory_cadences: or for so many of its cadences, whichever is longer,
-        most_memory_seconds: but no longer than this. Of what came back within that, who took it on
-            and how often it opened are remembered for the longest time, whatever its cadence.
+        flap_opens: so many opens within `most_memory_seconds` are flapping.
+        memory_seconds: a resolved incident reopens within this time,
+        memory_cadences: or within so many of its cadences, whichever is longer,
+        most_memory_seconds: but not later than this. The opens and the acknowledgement of a
+            reopened incident count for this time, whatever its cadence.
         drain_seconds: what the root explained may stay bad for so long after it recovered,
         drain_cadences: or for so many of its own cadences, whichever is longer.
     """
@@ -62,12 +62,12 @@ class LifeRules(msgspec.Struct, frozen=True):
     drain_cadences: float = 1.5
 
     def remembers(self, incident: Incident, since: int, at: int) -> bool:
-        """Whether it may come back at one instant, in µs, having been over since another."""
+        """Return whether an incident resolved at `since` reopens at `at`; both in µs."""
         usual = max(self.memory_seconds, self.memory_cadences * incident.cadence_seconds)
         return at - since <= min(usual, self.most_memory_seconds) * MICROS
 
     def is_recent(self, since: int, at: int) -> bool:
-        """Whether what was of an incident that came back still counts; instants in µs."""
+        """Return whether an open or an acknowledgement at `since` counts at `at`; both in µs."""
         return at - since <= self.most_memory_seconds * MICROS
 
 

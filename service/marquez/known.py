@@ -40,7 +40,7 @@ class Known(msgspec.Struct):
     def at(self) -> datetime | None:
         """Its time by the producer, UTC; none where that is no time."""
         try:
-            found = datetime.fromisoformat(zoned_times.plain(self.eventTime))
+            found = datetime.fromisoformat(zoned_times.normalize(self.eventTime))
         except ValueError:
             return None
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found

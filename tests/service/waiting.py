@@ -20,8 +20,8 @@ def until(
 ) -> _Found:
     """What the condition gives as soon as it gives anything; fails at the deadline, as is told.
 
-    Asked every `pause` seconds, and at most a quarter of the time: a command that asks in a loop
-    takes a core from what it waits for.
+    Ask every `pause` seconds, and for at most a quarter of the time: a command that asks in a loop
+    takes a core from the process that the test waits for.
     """
     deadline = time.monotonic() + seconds
     while (asked_at := time.monotonic()) < deadline:

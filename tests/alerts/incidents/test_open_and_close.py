@@ -61,7 +61,7 @@ def test_three_opens_in_an_hour_are_flapping(story):
 
 
 def test_three_opens_in_four_hours_are_flapping_whatever_the_cadence(story):
-    """A job of each quarter of an hour that fails for four hours has the same fault each time."""
+    """Check a job that runs every 15 minutes and fails for four hours: that is one fault."""
     fault = found("A", cadence_seconds=900)
     story.opened(fault)
     story.do(300, "acknowledge", fault)
@@ -115,7 +115,7 @@ def test_what_is_over_is_remembered_by_its_cadence(story, cadence_seconds, hours
     ],
 )
 def test_whoever_took_it_on_lately_still_has_it(story, acknowledged, over, again, state):
-    """For four hours nobody is called to what they are at; later they may be gone."""
+    """Check that an acknowledgement holds for four hours; later the person may be gone."""
     fault = found("A", cadence_seconds=900)
     story.opened(fault)
     story.do(acknowledged, "acknowledge", fault)
