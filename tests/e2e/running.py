@@ -15,6 +15,7 @@ import httpx
 from tests.service.commandline import environ
 from tests.service.waiting import until
 from tests.suite.asking import CLIENT
+from tests.suite.classes import interpreting
 
 _ROLES = ("COLLECTOR", "SERVICE", "METRICS")
 
@@ -37,7 +38,7 @@ class Up:
         self.ports = {role: free_port() for role in _ROLES}
         self._settings = {f"LINEWARD_{role}_PORT": str(port) for role, port in self.ports.items()}
         self._settings["LINEWARD_DATA_DIR"] = str(self.data_dir)
-        self._settings |= settings
+        self._settings |= interpreting() | settings
         with (log or folder / "up.log").open("wb") as file:
             said = file if output is None else output
             self.process = subprocess.Popen(

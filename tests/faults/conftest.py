@@ -1,20 +1,15 @@
-"""Start the processes of these tests without compiled plans: a sixth of a pipeline's CPU."""
+"""Start the processes of these tests without compiled plans."""
 
-import os
 from collections.abc import Iterator
 
 import pytest
 
-from tests.suite.classes import INTERPRETED
-from tests.suite.examples import is_long
+from tests.suite.classes import interpreting
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _interpreted_plans() -> Iterator[None]:
-    """Have Spark interpret plans, save in the long form, which compiles them as in production."""
     with pytest.MonkeyPatch.context() as patch:
-        if not is_long():
-            given = " ".join(f"-D{name}={value}" for name, value in INTERPRETED.items())
-            options = os.environ.get("JDK_JAVA_OPTIONS", "")
-            patch.setenv("JDK_JAVA_OPTIONS", f"{options} {given}".strip())
+        for name, value in interpreting().items():
+            patch.setenv(name, value)
         yield

@@ -23,10 +23,11 @@ from slis.stream import lake
 from slis.stream.source import open_spool
 from tests.service.waiting import until
 from tests.slis.ranked import gravest, marked, ranked, ranks_due
+from tests.suite.examples import is_long
 
 pytestmark = pytest.mark.faults
 
-MAX_ROWS = 500
+MAX_ROWS = 500 if is_long() else 100
 # A driver lands one batch, and a few more until it is killed: the last one finds work too.
 _BATCHES_A_LIFE = 4
 _ROOT = Path(__file__).resolve().parents[2]

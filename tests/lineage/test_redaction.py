@@ -322,7 +322,7 @@ _BEGINNINGS = [
 @pytest.mark.parametrize("beginning", _BEGINNINGS)
 def test_a_long_text_of_beginnings_is_redacted(beginning):
     """Slow only for a pattern that reads the rest of the text at each of them."""
-    text = beginning * (1_000_000 // len(beginning)) + " password='Qhunter2Z'"
+    text = beginning * (250_000 // len(beginning)) + " password='Qhunter2Z'"
 
     assert "hunter2" not in redact(text)
     assert "hunter2" not in redact_sql(text)

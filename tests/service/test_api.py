@@ -21,6 +21,8 @@ from tests.service.commandline import answer, environ
 from tests.service.waiting import until
 from tests.suite.asking import CLIENT
 
+pytestmark = pytest.mark.postgres_nightly
+
 
 def _client(settings: Settings, **more: Clock) -> TestClient:
     return TestClient(create_app(settings, **more), base_url="http://127.0.0.1")

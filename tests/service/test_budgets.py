@@ -11,6 +11,8 @@ from lineage.catalog.reader import open_reader
 from service.answers.budgets import budgets_left
 from tests.service import shop
 
+pytestmark = pytest.mark.postgres_nightly
+
 NOW = shop.DAY + timedelta(hours=3)
 _OBJECTIVES = {("M1", "critical"): 0.9, ("M7", "all"): 0.9, ("M10", "all"): 1.0}
 

@@ -13,6 +13,8 @@ from service.commands import completing
 from service.errors import UnknownDatasetError
 from tests.service import shop
 
+pytestmark = pytest.mark.postgres_nightly
+
 _UPPER = "\N{LATIN CAPITAL LETTER E WITH ACUTE}"
 _LOWER = "\N{LATIN SMALL LETTER E WITH ACUTE}"
 _NAMES = ("Sales/Big", "sales/small", "x/Thing", "y/thing", f"x/{_UPPER}")

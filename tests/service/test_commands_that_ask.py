@@ -7,6 +7,8 @@ import pytest
 from tests.service import shop
 from tests.service.commandline import answer, lineward
 
+pytestmark = pytest.mark.postgres_nightly
+
 NOON = "2026-11-20T"
 
 
@@ -233,6 +235,7 @@ def test_asking_imports_neither_spark_nor_sqlalchemy(catalog):
     assert not imported & {"pyspark", "sqlalchemy", "litestar", "granian", "pandas"}
 
 
+@pytest.mark.postgres_always
 def test_retire_asks_for_it_with_an_audit_row(catalog):
     """The request and its note stand in the catalog, with who it was."""
     shop.fill(catalog)

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from sqlalchemy import Engine
 
 from alerts.delivery import counts
@@ -12,6 +13,8 @@ from lineage.catalog.reader import open_reader
 from lineage.clock import to_micros
 from service.delivery_families import delivery_families
 from tests.alerts.delivery.told import message
+
+pytestmark = pytest.mark.postgres_nightly
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 _OLDEST = ("lineage_notification_oldest_undelivered_seconds",)

@@ -112,6 +112,7 @@ def test_whatever_is_asked_the_answer_is_as_it_is_described(client):
     assert {label for label in told_nothing if label.startswith("GET")} == set()
 
 
+@pytest.mark.postgres_nightly
 def test_an_answer_that_is_otherwise_than_described_is_found(client):
     """The mutant of the test above: a description that says something else of one answer."""
     told = client.get("/schema").json()
@@ -161,6 +162,7 @@ def test_without_the_check_a_nul_would_fail_in_postgresql(client, catalog, monke
     assert code == (404 if catalog.dialect.name == "sqlite" else 500)
 
 
+@pytest.mark.postgres_nightly
 def test_every_refusal_is_described_and_none_of_the_framework_s(client):
     """As problem JSON, on every operation."""
     told = client.get("/schema").json()
@@ -174,6 +176,7 @@ def test_every_refusal_is_described_and_none_of_the_framework_s(client):
     assert told["components"]["schemas"]["Problem"]["required"] == ["title", "status", "detail"]
 
 
+@pytest.mark.postgres_nightly
 def test_what_a_request_sends_is_described(client):
     """Each that takes a body says of which shape."""
     told = client.get("/schema").json()

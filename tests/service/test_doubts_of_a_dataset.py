@@ -13,6 +13,8 @@ from service.asking import question
 from service.settings import Settings
 from tests.service import shop
 
+pytestmark = pytest.mark.postgres_nightly
+
 NOW = shop.DAY + timedelta(hours=3)
 _COVERED = "Coverage (M1) is good since 2026-11-20 01:00:00 UTC."
 _FRESH = "Freshness (M2) is good since 2026-11-20 02:00:00 UTC."

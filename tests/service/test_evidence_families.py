@@ -1,5 +1,6 @@
 """What the metrics say of event logs; where none is read, nothing."""
 
+import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
@@ -7,6 +8,8 @@ from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
 from service.evidence_families import evidence_families
 from slis.evidence.passes import note_pass
+
+pytestmark = pytest.mark.postgres_nightly
 
 _FILE = {"log": "app-1", "bytes": 10, "modified_at": 0, "is_complete": True}
 _STRATUM = {"producer": "listener", "adapter_version": "1.53.0", "state": "unknown"}
@@ -28,6 +31,7 @@ def test_no_event_log_gives_no_series(catalog):
     assert _samples(catalog) == {}
 
 
+@pytest.mark.postgres_always
 def test_files_their_problems_and_who_reports_rightly_are_shown(catalog):
     """One file of two could not be read whole, one text of three not be parsed.
 

@@ -15,6 +15,8 @@ from service.app import create_app
 from service.settings import Settings
 from tests.service import shop
 
+pytestmark = pytest.mark.postgres_nightly
+
 CORE = {"dataset": shop.CORE, "dataset_namespace": shop.NAMESPACE}
 
 

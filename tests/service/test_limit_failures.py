@@ -1,5 +1,6 @@
 """The metric of datasets whose limit could not be learned."""
 
+import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
@@ -8,6 +9,7 @@ from tests.service import shop
 from tests.service.test_name_growth import _scraped
 
 
+@pytest.mark.postgres_nightly
 def test_datasets_whose_limit_could_not_be_learned_are_counted(catalog):
     shop.fill(catalog)
     assert _scraped(catalog).get_sample_value("lineage_limit_failures") == 0

@@ -12,6 +12,8 @@ from slis.policy_names import renew_names
 from tests.service.commandline import answer, lineward
 from tests.service.linted import NOW, add, alias, explode, linted, used
 
+pytestmark = pytest.mark.postgres_nightly
+
 
 def _found(catalog: Engine) -> list[tuple[str, list[str], str]]:
     return [

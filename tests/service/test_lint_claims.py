@@ -1,5 +1,6 @@
 """Claims that have no effect, as `lineward lint` lists them."""
 
+import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
@@ -10,6 +11,8 @@ from lineage.policy import parse
 from service.commands.lint import advice
 from slis.policy_names import renew_names
 from tests.service.linted import NOW, add, linted
+
+pytestmark = pytest.mark.postgres_nightly
 
 _MINE, _EVIL = ("s3://lake", "mart/revenue"), ("s3://evil", "b")
 
@@ -33,6 +36,7 @@ def _policy(catalog, tier, origin, **row):  # noqa: ANN003
     _insert(catalog, tables.dataset_policy, dataset_key=key(*_MINE), **told)
 
 
+@pytest.mark.postgres_always
 def test_each_claim_without_effect_is_listed_with_its_sender(catalog):
     add(catalog, *_MINE)
     add(catalog, *_EVIL)
@@ -96,6 +100,7 @@ def test_an_owner_that_a_facet_gives_a_declared_dataset_is_listed(catalog):
     assert found.evidence == "an ownership facet names '0evil'; the owner in force: shop"
 
 
+@pytest.mark.postgres_always
 def test_an_owner_that_only_others_give_is_listed_of_any_dataset(catalog):
     """It is not the dataset's owner, although the policy names none."""
     add(catalog, *_MINE)

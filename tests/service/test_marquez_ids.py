@@ -11,6 +11,8 @@ from lineage.catalog.engine import writing
 from tests.service import shop
 from tests.service.marquez_graphs import CORE, graph_of, over_the_shop
 
+pytestmark = pytest.mark.postgres_nightly
+
 _PORTED = "postgres://db:5432"
 
 

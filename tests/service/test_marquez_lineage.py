@@ -15,6 +15,8 @@ from service.answers import marquez_graph, node_ids, walk
 from tests.service import shop
 from tests.service.marquez_graphs import CORE, JOB, graph_of, over_the_shop
 
+pytestmark = pytest.mark.postgres_nightly
+
 RAW, MART, REF = (f"dataset:{shop.NAMESPACE}:{name}" for name in (shop.RAW, shop.MART, shop.REF))
 
 
@@ -191,6 +193,7 @@ def test_a_job_leads_up_from_what_it_reads_and_down_from_what_it_writes(client, 
     assert far[JOB]["data"]["latestRun"]["state"] == "FAILED"
 
 
+@pytest.mark.postgres_always
 def test_a_job_that_reads_nothing_stands_before_what_it_writes(client, catalog):
     """A source is known by its last writer."""
     activity = tables.dataset_activity

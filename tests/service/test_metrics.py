@@ -16,6 +16,8 @@ from slis.dataset_states import mark_worst
 from tests.lineage.policies import policy_row
 from tests.service import shop
 
+pytestmark = pytest.mark.postgres_nightly
+
 HOSTILE = ['"} or vector(1) #', "line\nbreak", "back\\slash", 'quote"d', "tab\t\u202eend"]
 
 
@@ -196,6 +198,7 @@ def test_no_label_belongs_to_prometheus(catalog):
     assert not names & {"job", "namespace", "instance"}
 
 
+@pytest.mark.postgres_always
 def test_a_hundred_thousand_datasets_are_at_most_ten_thousand_series(catalog):
     """All of them critical and bad: 500 are named, the rest is counted, none is lost."""
     then = datetime.now(UTC)

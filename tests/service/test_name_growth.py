@@ -1,6 +1,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from prometheus_client import CollectorRegistry
 from sqlalchemy import Engine, insert
 
@@ -9,6 +10,8 @@ from lineage.catalog.engine import writing
 from service.metrics import CatalogCollector
 from service.settings import Settings
 from tests.service import shop
+
+pytestmark = pytest.mark.postgres_nightly
 
 
 def _pattern(name: str, new: int) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from lineage.policy import parse
 from service.commands.bench import table, tables
 from service.commands.known import COMMANDS
@@ -8,6 +10,8 @@ from service.terminal import console
 from tests.service import shop
 from tests.service.commandline import answer, lineward
 from tests.service.listed import add_runs
+
+pytestmark = pytest.mark.postgres_nightly
 
 
 def test_help_names_every_command_with_one_line():

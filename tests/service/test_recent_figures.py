@@ -11,6 +11,8 @@ from lineage.catalog.reader import open_reader
 from service import recent_figures as module
 from tests.service import shop
 
+pytestmark = pytest.mark.postgres_nightly
+
 NOW = shop.DAY + timedelta(hours=4)
 
 
@@ -58,6 +60,7 @@ def test_a_second_schema_is_a_change_and_the_first_is_none(filled):
     }
 
 
+@pytest.mark.postgres_always
 def test_other_code_is_a_change_when_it_writes_first(filled):
     """Not when it is first known, nor at each of its writes; after a week it is none."""
     core, raw = shop.dataset_key(shop.CORE), shop.dataset_key(shop.RAW)
@@ -87,6 +90,7 @@ def test_code_is_held_against_that_of_a_week_ago(filled):
     assert found == {shop.RAW: shop.at(-3) / 1e6}
 
 
+@pytest.mark.postgres_always
 def test_a_failed_run_is_told_until_a_write_comes_after_it(filled):
     """By the job that people know, with the datasets behind the one that it did not write."""
     core = tables.dataset_activity.c.dataset_key == shop.dataset_key(shop.CORE)

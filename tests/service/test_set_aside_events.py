@@ -13,6 +13,8 @@ from tests.service.access.estate import NOW
 from tests.service.commandline import answer, lineward
 from tests.service.listed import add_set_aside, set_aside_row
 
+pytestmark = pytest.mark.postgres_nightly
+
 __all__ = ["estate"]  # a fixture of the tests of access
 _PATH = "/api/v1/set-aside-events"
 

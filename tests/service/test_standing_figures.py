@@ -31,6 +31,8 @@ from service.window_figures import window_figures
 from tests.service import shop
 from tests.service.waiting import until
 
+pytestmark = pytest.mark.postgres_nightly
+
 NOW = shop.DAY + timedelta(hours=4)
 
 
@@ -71,6 +73,7 @@ def test_gaps_are_counted_by_tier_and_owner_with_a_0_where_there_is_none(filled)
     assert found["datasets_without_owner", "optional"] == 0
 
 
+@pytest.mark.postgres_always
 def test_a_dataset_without_lineage_is_its_owners(filled):
     """What coverage calls bad, by whose it is."""
     state = tables.dataset_state
@@ -182,6 +185,7 @@ def test_where_batches_come_faster_than_evaluations_the_last_one_seen_is_told(fi
     assert _asked(filled, stage_figures, spool, NOW)["stage_seconds", "evaluated"] == 3.5
 
 
+@pytest.mark.postgres_always
 def test_what_cannot_be_told_of_a_batch_is_absent(filled, spool, tmp_path: Path):
     """No spool; a batch of history, not evaluated; rows that have gone."""
     assert _asked(filled, stage_figures, tmp_path / "none.db", NOW) == {}

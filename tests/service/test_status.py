@@ -27,6 +27,7 @@ def test_a_spool_without_its_tables_is_not_there_yet(tmp_path: Path):
     assert found.partial_reason == "there is no spool and no catalog yet"
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize(
     ("hours", "said"), [(-2, "2 h ago: not of now"), (2, "ahead of this clock: not of now")]
 )

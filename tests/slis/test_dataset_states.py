@@ -39,6 +39,7 @@ def test_the_gravest_state_is_marked_and_of_the_good_ones_the_youngest(catalog, 
     assert _change(catalog, *(_state(*state) for state in states)) == [worst]
 
 
+@pytest.mark.postgres_nightly
 def test_the_mark_moves_with_the_states(catalog):
     """One is marked after every change, also where the one that was marked is gone."""
     elsewhere = _state("M1", "good", dataset=8)

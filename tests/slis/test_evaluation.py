@@ -217,6 +217,7 @@ def test_a_retired_dataset_is_in_no_total(spark, catalog):
     assert notes == [("pipeline", "retire")] * 2
 
 
+@pytest.mark.postgres_nightly
 def test_limits_are_learned_in_the_evaluation_that_finds_new_writes(spark, catalog):
     """Nine daily writes are eight gaps: a limit, with how it came about; nothing is left due."""
     rows = CatalogRows(catalog, day(0))

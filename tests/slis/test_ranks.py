@@ -17,6 +17,8 @@ from slis import dataset_policies
 from slis.dataset_states import StateChanges, change_states
 from slis.stream.rekey import move
 
+pytestmark = pytest.mark.postgres_nightly
+
 NOW = Evaluated(as_of=1, seconds=1.0, stale=False)
 POLICY = """
 datasets:
@@ -95,6 +97,7 @@ def test_it_moves_with_states_and_tiers(estate):
     assert _listed(estate)[2:] == ["core.rates good", "mart.daily good", "raw.orders good"]
 
 
+@pytest.mark.postgres_always
 def test_a_name_that_turns_out_to_be_another_s_is_not_listed_and_forgets(estate):
     """What was known of it is worked out anew under the key that is left."""
     dataset_policies.renew(estate, parse(POLICY))
@@ -121,6 +124,7 @@ def test_what_came_since_the_policy_was_resolved_counts_as_what_nobody_declared(
     assert _listed(estate, tier="optional")[0] == "core.late unknown"
 
 
+@pytest.mark.postgres_always
 def test_what_is_retired_is_not_listed(estate):
     """However it is."""
     with writing(estate) as connection:

@@ -11,10 +11,12 @@ COLLECTED = pytest.StashKey[list[pytest.Item]]()  # before any is deselected
 def mark_postgres_nightly(item: pytest.Item) -> None:
     """Make a test on PostgreSQL nightly where its mark says so; its short form is on SQLite.
 
-    `but` names the parameters with which it runs on PostgreSQL in `make test` too.
+    `but` names the parameters with which it runs on PostgreSQL in `make test` too. The mark is a
+    test's or its module's; `postgres_always` takes a test out of the module's.
     """
     mark = item.get_closest_marker("postgres_nightly")
-    if mark is None or not item.get_closest_marker("postgres"):
+    is_kept = item.get_closest_marker("postgres_always") is not None
+    if mark is None or is_kept or not item.get_closest_marker("postgres"):
         return
     if mark.kwargs.get("but") != _parameters(item):
         short = item.nodeid.replace("postgresql", "sqlite")

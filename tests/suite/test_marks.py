@@ -100,8 +100,19 @@ def test_a_test_on_postgresql_is_nightly_but_for_what_its_mark_names(
     name: str, mark: pytest.MarkDecorator, shorts: list[str]
 ):
     """Name the same test on SQLite as its short form."""
-    item, added = _item(name, pytest.mark.postgres, mark), []
+    assert _shorts_of(_item(name, pytest.mark.postgres, mark)) == [
+        f"{HERE}::{short}" for short in shorts
+    ]
+
+
+def test_a_test_is_taken_out_of_its_module_s_mark():
+    marks = (pytest.mark.postgres, pytest.mark.postgres_nightly, pytest.mark.postgres_always)
+
+    assert _shorts_of(_item("test_one[postgresql]", *marks)) == []
+
+
+def _shorts_of(item: SimpleNamespace) -> list[str]:
+    added: list[pytest.Mark] = []
     item.add_marker = added.append
     mark_postgres_nightly(item)
-
-    assert [each.kwargs["short"] for each in added] == [f"{HERE}::{short}" for short in shorts]
+    return [each.kwargs["short"] for each in added]

@@ -16,6 +16,8 @@ from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
 from tests.alerts.people.desk import SECOND, START
 
+pytestmark = pytest.mark.postgres_nightly
+
 _HOUR = 3_600 * SECOND
 _AUDIT = "SELECT who, via, action, detail, answer FROM audit ORDER BY id"
 
@@ -114,6 +116,7 @@ def test_what_can_never_be_done_is_refused_at_the_door(desk, action, said, error
     assert (what, answer[: 9 + len(words)]) == (action, f"refused: {words}")
 
 
+@pytest.mark.postgres_always
 def test_text_that_no_catalog_holds_is_kept_all_the_same(desk):
     """A NUL, or half of a character, from a terminal: the row is written."""
     _asked(desk, "resolve", note="a\0b\ud800", by="\udcff")
@@ -122,6 +125,7 @@ def test_text_that_no_catalog_holds_is_kept_all_the_same(desk):
     assert _answers(desk) == [("resolve", "")]
 
 
+@pytest.mark.postgres_always
 def test_the_same_request_asks_once(desk):
     """Whoever repeats it gets the first one's number, and nothing happens again."""
     first = _asked(desk, "acknowledge", request_id="r1")
@@ -163,6 +167,7 @@ def test_a_false_alarm_resolves_and_counts(desk):
     assert _counts(desk) == {("failed", "judged"): 1.0, ("failed", "false_alarm"): 1.0}
 
 
+@pytest.mark.postgres_always
 def test_what_is_resolved_may_still_be_said_to_be_a_false_alarm(desk):
     """Acknowledged first, and found out later: judged once, false once, and never twice."""
     _asked(desk, "acknowledge")

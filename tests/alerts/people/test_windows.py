@@ -16,6 +16,8 @@ from alerts.people.windows import (
 )
 from lineage.catalog.engine import writing
 
+pytestmark = pytest.mark.postgres_nightly
+
 _HOUR = 3_600_000_000
 _DAY = 24 * _HOUR
 NOW = 1_790_000_000_000_000
@@ -89,6 +91,7 @@ def test_a_window_that_hides_too_much_or_nothing_is_refused(catalog, said, words
     assert answer == f"refused: {refused.value}"
 
 
+@pytest.mark.postgres_always
 def test_somebody_ends_a_window_before_its_time(catalog):
     """At once, and by whom is known; what is over is not ended again."""
     with writing(catalog) as connection:

@@ -8,6 +8,8 @@ from lineage.catalog.engine import writing
 from tests.alerts.watch.conftest import NOON
 from tests.alerts.watch.estate import DAY, dataset, micros
 
+pytestmark = pytest.mark.postgres_nightly
+
 _JUMPS = [60, 3_600, 30 * DAY]
 
 
@@ -36,6 +38,7 @@ def test_a_fault_found_under_a_clock_ahead_opens(failed, jump):
     assert failed.one.seen_at <= micros(NOON + 240)
 
 
+@pytest.mark.postgres_always
 @pytest.mark.parametrize("jump", _JUMPS)
 def test_an_incident_opened_under_a_clock_ahead_is_resolved(failed, jump):
     """Recovery is counted from the clock as it is now."""

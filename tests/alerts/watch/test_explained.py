@@ -7,6 +7,8 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from tests.alerts.watch.estate import micros
 
+pytestmark = pytest.mark.postgres_nightly
+
 NOON = 12 * 3600
 
 
@@ -39,6 +41,7 @@ def test_bad_seconds_are_explained_from_the_opening_on(watched):
     assert _explained(watched) == {("M2", "important"): 30.0}
 
 
+@pytest.mark.postgres_always
 def test_a_long_pause_counts_for_a_minute_as_in_the_counters(watched):
     """Of the rest nothing is known."""
     watched.estate.add("raw")

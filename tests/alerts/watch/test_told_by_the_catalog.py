@@ -9,6 +9,8 @@ from lineage.policy.model import DatasetRule, JobRule, Policy
 from tests.alerts.watch.conftest import NOON
 from tests.alerts.watch.estate import DAY, NAMESPACE, dataset, micros
 
+pytestmark = pytest.mark.postgres_nightly
+
 
 def test_a_critical_dataset_downstream_makes_it_a_page_and_says_when_it_is_hit(failed):
     """The board is due an hour after the next midnight, and read then: less than its four hours."""
@@ -67,6 +69,7 @@ def test_a_job_that_retries_failed_when_it_failed_first(failed):
     assert again in failed.one.evidence
 
 
+@pytest.mark.postgres_always
 def test_an_edge_of_the_past_explains_nothing(failed):
     """`core` was not made of `raw` for nine days: two faults."""
     with writing(failed.engine) as connection:
@@ -92,6 +95,7 @@ def test_what_the_policy_declares_is_an_edge_though_nobody_reports_it(failed):
     assert hurt[dataset("silent")] == 2
 
 
+@pytest.mark.postgres_always
 def test_jobs_that_one_upgrade_breaks_are_one_incident(watched):
     """Of several teams: it is the platform's, and says the counts on both sides."""
     estate = watched.estate
@@ -152,6 +156,7 @@ def test_an_upgrade_that_comes_to_others_is_the_platform_s_at_its_first_failure(
     assert "1 of 1 jobs that fail have it, and 1 of 201 that do not" in watched.one.evidence
 
 
+@pytest.mark.postgres_always
 @pytest.mark.parametrize(
     "came",
     [
@@ -177,6 +182,7 @@ def test_the_platform_keeps_it_when_the_others_were_well(watched):
     assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
 
 
+@pytest.mark.postgres_always
 def test_what_the_same_run_wrote_is_hurt_before_it_is_late(failed):
     """`raw` and `twin` are outputs of one job; the list has what is made of either."""
     failed.estate.add("twin", "twin_mart")
@@ -221,6 +227,7 @@ def _fails(estate, name, at):
     estate.say(name, "bad", "job_failed", limit_seconds=at + 30.0)
 
 
+@pytest.mark.postgres_always
 @pytest.mark.parametrize(
     ("cadence", "roots"), [(DAY, {"make_raw"}), (2 * DAY, {"make_raw", "make_mart"})]
 )

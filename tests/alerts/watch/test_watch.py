@@ -12,6 +12,8 @@ from lineage.policy.model import Owner, Policy
 from tests.alerts.watch.conftest import NOON
 from tests.alerts.watch.estate import DAY, dataset, job, micros
 
+pytestmark = pytest.mark.postgres_nightly
+
 
 def test_one_fault_is_one_incident_of_the_job_at_its_root(failed):
     """Its row, its members and its events say what, since when, by which run, and whose it is."""
@@ -30,6 +32,7 @@ def test_one_fault_is_one_incident_of_the_job_at_its_root(failed):
     assert [each.what for each in failed.rows(tables.incident_event)] == ["opened"]
 
 
+@pytest.mark.postgres_always
 def test_what_recovers_is_resolved_and_its_members_left(failed):
     """After 45 s of good; the words stay for those who read."""
     failed.at(NOON + 120)
@@ -80,6 +83,7 @@ def test_a_restart_goes_on_where_it_was(failed):
     assert len(failed.rows()) == 1
 
 
+@pytest.mark.postgres_always
 def test_two_services_write_one_incident(failed):
     """The second reads what the first wrote before it walks on."""
     failed.at(NOON + 120)
@@ -94,6 +98,7 @@ def test_two_services_write_one_incident(failed):
     assert len(failed.rows()) == 1
 
 
+@pytest.mark.postgres_always
 def test_what_was_pending_and_is_good_again_never_was(failed):
     """No row stays of it."""
     failed.at(NOON + 120)
@@ -122,6 +127,7 @@ def test_a_window_of_its_job_hides_it_too(failed):
     assert failed.until(NOON + 180) == ["suppressed"]
 
 
+@pytest.mark.postgres_always
 def test_a_person_is_obeyed_and_answered(failed):
     """Once; who did it stands in the row."""
     failed.at(NOON + 120)
@@ -148,6 +154,7 @@ def test_an_escalation_without_a_step_is_refused_in_words(failed):
     assert "no step" in row.answer
 
 
+@pytest.mark.postgres_always
 def test_the_owner_is_told_who_is_hurt_with_limits_and_links(failed):
     """One message in the outbox, to the owner's channel, the gravest first."""
     failed.policy = Policy(owners=(Owner(name="sales", slack="#sales"),))
@@ -215,6 +222,7 @@ def test_a_pipeline_whose_clock_was_ahead_is_one_page_too(failed):
     assert failed.until(NOON + 500)[-2:] == ["thawed", "resolved"]
 
 
+@pytest.mark.postgres_always
 def test_events_that_were_set_aside_are_a_ticket_until_they_are_posted_again(failed):
     """It freezes no other incident: all other events land."""
     times = {"received_at": micros(NOON), "failed_at": micros(NOON)}
@@ -260,6 +268,7 @@ def _written(watched, name, at):
         connection.execute(mine.values(last_written_at=micros(at)))
 
 
+@pytest.mark.postgres_always
 def test_whoever_only_looks_waits_for_nobody_who_writes(failed):
     """A turn that changes nothing takes no row's lock; one that writes holds the cursor's."""
     asked = []

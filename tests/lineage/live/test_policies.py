@@ -11,6 +11,8 @@ from lineage.live.reading import read_snapshot
 from lineage.live.snapshot import NOTHING, Snapshot
 from tests.lineage.policies import policy_row
 
+pytestmark = pytest.mark.postgres_nightly
+
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 FOUND = {
     LOWEST: ("critical", "team-a"),
@@ -46,6 +48,7 @@ def test_tiers_and_owners_stand_in_the_order_that_is_asked_for(resolved):
     assert snapshot.policies_of([]) == []
 
 
+@pytest.mark.postgres_always
 def test_what_is_resolved_anew_is_read_anew(resolved):
     """Edges and states are as they were; what is gone is gone."""
     before, table = read(resolved), tables.dataset_policy

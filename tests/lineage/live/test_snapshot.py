@@ -11,6 +11,8 @@ from lineage.live.reading import read_snapshot
 from lineage.live.snapshot import NOTHING, Snapshot
 from lineage.walks import NOBODY, Walk
 
+pytestmark = pytest.mark.postgres_nightly
+
 NAMES = {-5: ("s3://a", "raw"), 2: ("s3://a", "core"), 9: ("s3://b", "mart")}
 
 
@@ -141,6 +143,7 @@ def test_an_empty_catalog_has_no_edges(catalog):
     assert snapshot.named([1]) == [None]
 
 
+@pytest.mark.postgres_always
 def test_what_did_not_change_is_not_read_again(filled):
     """Runs that come and go are no other edges."""
     before = read(filled)
@@ -150,6 +153,7 @@ def test_what_did_not_change_is_not_read_again(filled):
     assert read(filled, before) is before
 
 
+@pytest.mark.postgres_always
 def test_every_other_graph_is_read(filled):
     """An edge more, an edge less, and two that exchanged their ends."""
     before = read(filled)
@@ -172,6 +176,7 @@ def test_every_other_graph_is_read(filled):
     assert [end for _, end, _ in edges(again.walked("downstream", [2], 1, 9))] == [9, 40]
 
 
+@pytest.mark.postgres_always
 def test_of_what_changed_the_rest_is_as_it_was(filled):
     """Keys are read by slices; one of them may lose its last edge."""
     before = read(filled)

@@ -11,6 +11,8 @@ from lineage.live.reading import read_snapshot
 from lineage.live.snapshot import NOTHING, Snapshot
 from lineage.live.states import NO_STATES, read_states
 
+pytestmark = pytest.mark.postgres_nightly
+
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 FOUND = {LOWEST: "bad", -5: "good", 2: "unknown", HIGHEST: "learning"}
 
@@ -58,6 +60,7 @@ def test_of_another_judgement_they_say_nothing(judged, other):
     assert read(judged).states_of([2], other) is None
 
 
+@pytest.mark.postgres_always
 @pytest.mark.parametrize("by", ["datasets", "edges"])
 def test_what_is_judged_anew_is_read_anew(judged, by):
     """By either evaluation; the edges are as they were."""

@@ -9,6 +9,8 @@ from service.access.budget import WINDOW_SECONDS, Bounds, Budget
 from service.access.judging import DENIED
 from tests.service.access.estate import TOKENS
 
+pytestmark = pytest.mark.postgres_nightly
+
 _QUERY = "/api/v1/lineage?dataset=core/orders"
 _ROWS = "SELECT action, subject, reason, status FROM access_audit WHERE decision = 'deny'"
 
@@ -31,6 +33,7 @@ def guarded(estate, monkeypatch):
     return estate
 
 
+@pytest.mark.postgres_always
 def test_rejections_beyond_the_budget_are_one_row_a_second_and_counted(guarded):
     """Each is answered and counted; a row of its own have the first alone. Then comes 429."""
     statuses = [guarded.get(_QUERY, None).status_code for _ in range(4)]
@@ -80,6 +83,7 @@ def test_a_window_ends_and_addresses_are_bounded():
     assert budget.spend("a") == "own_row"
 
 
+@pytest.mark.postgres_always
 def test_rows_of_rejections_are_bounded_as_they_come(estate, monkeypatch):
     """Not once a day only: in between there were millions."""
     monkeypatch.setattr(judging, "_MOST_DENIED", 5)
@@ -95,6 +99,7 @@ def test_rows_of_rejections_are_bounded_as_they_come(estate, monkeypatch):
     assert len(rows) == 5
 
 
+@pytest.mark.postgres_always
 def test_two_services_count_an_access_once(estate, monkeypatch):
     """Both have read the same rows before either has written; the second one adds nothing."""
     estate.get(_QUERY)

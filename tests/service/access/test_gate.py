@@ -11,9 +11,12 @@ from tests.service import shop
 from tests.service.access.estate import HIDDEN, PAYROLL, POLICY, TOKENS, Estate
 from tests.suite.disks import fill
 
+pytestmark = pytest.mark.postgres_nightly
+
 _QUERY = "/api/v1/lineage?dataset=core/orders"
 
 
+@pytest.mark.postgres_always
 @pytest.mark.parametrize(
     ("shown", "reason"),
     [
@@ -49,6 +52,7 @@ def test_two_authorization_headers_are_refused(estate):
     assert estate.client.get(_QUERY, headers=both).status_code == 401
 
 
+@pytest.mark.postgres_always
 def test_a_token_in_the_query_is_none_and_is_kept_nowhere(estate):
     """Addresses end in logs; what was asked is audited without it."""
     answer = estate.get(f"{_QUERY}&access_token={TOKENS['boss']}&token={TOKENS['boss']}", None)
@@ -293,6 +297,7 @@ _RAISES = """
 """
 
 
+@pytest.mark.postgres_always
 def test_an_audit_row_says_who_did_what_by_which_version(estate):
     """The asked, the namespaces that the answer names, and the hash of the policy in force."""
     estate.get("/api/v1/dataset?dataset=core/orders", "boss")

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import msgspec
+import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from sqlalchemy import insert, text
 
@@ -14,6 +15,8 @@ from service.access.judging import DENIED, UNAUTHORIZED
 from service.access.sight import EVERYTHING, Sight
 from service.metrics import CatalogCollector
 from tests.service.access.estate import HIDDEN
+
+pytestmark = pytest.mark.postgres_nightly
 
 _QUERY = "/api/v1/lineage?dataset=core/orders"
 
@@ -103,6 +106,7 @@ def test_an_answer_that_shows_too_much_is_found(estate, monkeypatch):
     assert estate.counts(UNAUTHORIZED)["namespace"] >= 1.0
 
 
+@pytest.mark.postgres_always
 def test_an_answer_without_an_audit_row_is_bad(estate, monkeypatch):
     """The mutant of the audit: it says that it wrote, and did not."""
     estate.get(_QUERY)
@@ -133,6 +137,7 @@ def test_an_access_by_a_version_that_is_no_longer_in_force_is_bad(estate, monkey
     assert estate.counts(UNAUTHORIZED) == {"another_version": 1.0}
 
 
+@pytest.mark.postgres_always
 def test_a_change_of_policy_makes_no_access_of_before_bad(estate):
     """Each is judged by the version of its own instant, however late."""
     estate.get(_QUERY, "shop")
@@ -146,6 +151,7 @@ def test_a_change_of_policy_makes_no_access_of_before_bad(estate):
     assert len(estate.rows("SELECT * FROM access_version")) == 2
 
 
+@pytest.mark.postgres_always
 def test_access_that_is_turned_off_and_on_again_has_no_false_alarm(estate):
     """What was served while it was off is no access; the version that ended it is stored."""
     estate.get(_QUERY)
@@ -176,6 +182,7 @@ def test_what_there_was_no_room_to_judge_is_unknown(estate, monkeypatch):
     assert estate.m10 == (3.0, 3.0, 2.0)
 
 
+@pytest.mark.postgres_always
 def test_old_rows_and_a_flood_of_refusals_go_once_they_are_judged(estate, monkeypatch):
     """The log is bounded in time, and in what those without a token can fill it with."""
     monkeypatch.setattr(judging, "_MOST_DENIED", 2)
@@ -213,6 +220,7 @@ def test_metrics_tell_refusals_and_what_was_wrongly_let_in(estate):
     assert "lineage_access_unauthorized_total{" not in scraped
 
 
+@pytest.mark.postgres_always
 def test_the_log_bears_ids_that_are_given_once(estate):
     """An id that was given again after pruning would be behind the cursor, and never judged."""
     estate.get(_QUERY)

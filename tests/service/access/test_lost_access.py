@@ -18,6 +18,8 @@ from service.policies import PolicyInForce, policy_for
 from tests.service.access.estate import NOW, POLICY, Estate
 from tests.service.commandline import lineward
 
+pytestmark = pytest.mark.postgres_nightly
+
 CUT = ["retention_days: 30\n", "{}\n", "owners: []\n"]
 GONE = "lineward.yaml: the section access is gone: to let anybody ask, write `access: off`"
 _QUERY = "/api/v1/lineage?dataset=core/orders"
@@ -124,6 +126,7 @@ def test_nobody_may_ask_while_the_catalog_cannot_say(estate):
     assert service.get(_QUERY) == 503
 
 
+@pytest.mark.postgres_always
 def test_a_catalog_that_is_restored_after_the_start_closes_the_service(estate):
     """Without tables nothing was in force; the tables that come back say otherwise."""
     estate.write_policy(CUT[0])

@@ -16,6 +16,8 @@ from tests.service import shop
 from tests.service.access.estate import Estate
 from tests.service.listed import set_aside_row
 
+pytestmark = pytest.mark.postgres_nightly
+
 VAULT = "s3://vault"
 RUN = "0195f1c2-7f8e-7000-8000-00000000beef"
 _WORD = re.compile(r"zebra|vault", re.IGNORECASE)

@@ -12,6 +12,8 @@ from service.access import served
 from service.app import create_app
 from service.settings import Settings
 
+pytestmark = pytest.mark.postgres_nightly
+
 
 @pytest.fixture
 def client() -> Iterator[TestClient]:
@@ -63,6 +65,7 @@ def test_markup_inside_a_page_is_text():
     assert "href" not in html
 
 
+@pytest.mark.postgres_always
 def test_pages_are_open_where_the_api_is_guarded_and_count_as_no_access(estate):
     """A link of PagerDuty's opens without a token; nothing of it is audited, or judged by M10."""
     answers = [estate.get(f"{PATH}/failed", who=None), estate.get(f"{PATH}/", who=None)]

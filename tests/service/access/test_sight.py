@@ -10,6 +10,8 @@ from lineage.catalog.engine import writing
 from tests.service import shop
 from tests.service.access.estate import HIDDEN, PAYROLL
 
+pytestmark = pytest.mark.postgres_nightly
+
 _PATHS = (
     "/api/v1/datasets",
     "/api/v1/datasets?contains=salar",
@@ -120,6 +122,7 @@ def test_evidence_that_may_name_others_is_withheld(estate):
     assert (raw["tier"], raw["tier_reason"]) == ("critical", None)
 
 
+@pytest.mark.postgres_always
 def test_evidence_of_an_slis_own_words_is_shown_and_of_any_other_withheld(estate):
     """A late dataset speaks of itself; an edge that is good may name its other end."""
     words = {"M2": ("late", "a run is under way"), "M3b": (None, f"made of {HIDDEN} {PAYROLL}")}

@@ -14,6 +14,8 @@ from tests.service import shop
 from tests.service.access.estate import HIDDEN, PAYROLL
 from tests.service.explorer.estate import INCIDENT, incident_row, member_row, message_row
 
+pytestmark = pytest.mark.postgres_nightly
+
 UNSEEN = "some of it may not be seen with this token"
 
 

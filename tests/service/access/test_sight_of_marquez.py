@@ -2,6 +2,7 @@
 
 from urllib.parse import unquote
 
+import pytest
 from msgspec.structs import replace
 from sqlalchemy import insert
 
@@ -14,7 +15,10 @@ from tests.service import shop
 from tests.service.access.estate import HIDDEN, PAYROLL
 from tests.service.marquez_graphs import CORE
 
+pytestmark = pytest.mark.postgres_nightly
 
+
+@pytest.mark.postgres_always
 def test_what_may_not_be_seen_is_in_no_graph_and_is_said_to_be_missing(estate):
     """Nor is a way through it followed; the audit log has what the answer named."""
     path = f"/api/v1/lineage?nodeId={CORE}"

@@ -9,6 +9,8 @@ from lineage.keys import key
 from tests.service import shop
 from tests.service.access.estate import HIDDEN, PAYROLL
 
+pytestmark = pytest.mark.postgres_nightly
+
 _PATHS = [
     "/api/v1/dataset?dataset=core/orders",
     "/api/v1/dataset?dataset=core/orders&dataset_namespace=s3://shop",
@@ -25,6 +27,7 @@ def _join(catalog, name, canonical):
         connection.execute(statement.values(canonical_key=canonical))
 
 
+@pytest.mark.postgres_always
 @pytest.mark.parametrize("path", _PATHS)
 @pytest.mark.parametrize("hidden_is_canonical", [True, False])
 def test_a_dataset_that_was_joined_with_a_hidden_one_is_hidden(estate, path, hidden_is_canonical):

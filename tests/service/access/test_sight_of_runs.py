@@ -9,6 +9,8 @@ from lineage.keys import key
 from tests.service import shop
 from tests.service.access.estate import HIDDEN, PAYROLL
 
+pytestmark = pytest.mark.postgres_nightly
+
 _THEN = "/api/v1/lineage?at=2026-11-21T00:00:00Z&dataset=core/orders"
 
 
@@ -58,6 +60,7 @@ def test_the_past_ends_at_what_is_hidden_and_says_so(settled):
     assert "some of it may not be seen with this token" in cut["partial_reason"]
 
 
+@pytest.mark.postgres_always
 @pytest.mark.parametrize(
     ("path", "run_in"),
     [

@@ -5,6 +5,7 @@ import pytest
 from tests.service import shop
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.parametrize(
     ("path", "subject"),
     [

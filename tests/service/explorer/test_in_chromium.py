@@ -15,6 +15,7 @@ from tests.service.explorer.conftest import serving
 
 _SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
 _SERIOUS = ("serious", "critical")
+_FILE = "tests/service/explorer/test_in_chromium.py"
 _IS_DARK = """() => {
   const of = getComputedStyle(document.body);
   const [page, text] = [of.backgroundColor, of.color].map(
@@ -81,8 +82,18 @@ def _keep(page, name):
         page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", list(_SIZES))
+def _nightly(size, scheme):
+    test = f"{_FILE}::test_every_page_is_quiet_fits_and_can_be_used_by_all[wide-light]"
+    return pytest.param(size, scheme, marks=pytest.mark.nightly(short=test))
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        *[("wide", "light"), ("narrow", "dark")],
+        *[_nightly("wide", "dark"), _nightly("narrow", "light")],
+    ],
+)
 def test_every_page_is_quiet_fits_and_can_be_used_by_all(browser, address, size, scheme):
     """No dialog, nothing in the console, nothing beside the window, no serious finding of axe.
 

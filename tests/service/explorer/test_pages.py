@@ -189,6 +189,7 @@ def test_an_address_can_put_no_words_of_its_own_into_a_page(shop):
     assert "call me" not in _text(shop, path, did="call me", waits="call me")
 
 
+@pytest.mark.postgres_nightly
 def test_both_kinds_of_catalog_have_all_pages(catalog):
     """What SQLite and PostgreSQL understand alike."""
     with pages_of(catalog) as client:

@@ -6,6 +6,7 @@ import pytest
 
 from runbooks.gameday.live.plan import TOLD_KINDS
 from tests.service.commandline import lineward
+from tests.suite.classes import interpreting
 
 ASKED = ("--seed", "1", "--datasets", "80", "--days", "5", "--faults", "4")
 KINDS = tuple(f"--kind={kind}" for kind in TOLD_KINDS)
@@ -15,7 +16,8 @@ KINDS = tuple(f"--kind={kind}" for kind in TOLD_KINDS)
 def played(tmp_path_factory):
     """Its folder, and what it printed."""
     folder = tmp_path_factory.mktemp("gameday") / "day"
-    done = lineward("gameday", *ASKED, *KINDS, "--keep", str(folder), "--json", seconds=900)
+    asked = (*ASKED, *KINDS, "--keep", str(folder), "--json")
+    done = lineward("gameday", *asked, seconds=900, **interpreting())
     assert done.returncode == 0, done.stdout + done.stderr[-2_000:]
     return folder, json.loads(done.stdout)
 

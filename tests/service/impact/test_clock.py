@@ -15,6 +15,8 @@ from service.settings import Settings
 from tests.alerts.watch.estate import micros
 from tests.service.impact.pager import CORE, FAILED, NOON
 
+pytestmark = pytest.mark.postgres_nightly
+
 ALL = ("C1", "sales.key")
 GOOD, BAD, UNKNOWN, NO_SAMPLE = [(1.0, 1.0, 0.0)], [(0.0, 1.0, 0.0)], [(0.0, 0.0, 1.0)], []
 QUARTER = 900
@@ -50,6 +52,7 @@ def test_whoever_takes_it_first_counts(pager):
     assert pager.clocks == [(0.0, 75.0, "good")]
 
 
+@pytest.mark.postgres_always
 def test_a_page_that_nobody_took_for_15_minutes_is_bad_without_waiting(pager):
     """What is absent is not healthy; when it is taken at last, it is not counted again."""
     pager.down(*ALL)
@@ -105,6 +108,7 @@ def test_no_fault_is_no_sample(pager):
     assert pager.sums == NO_SAMPLE
 
 
+@pytest.mark.postgres_always
 def test_a_ticket_is_no_sample(pager):
     """Nobody is paged for an important dataset."""
     policy = tables.dataset_policy
@@ -146,6 +150,7 @@ def _both_read_first(pager, monkeypatch):
         pager.clock(pager.engine)
 
 
+@pytest.mark.postgres_always
 def test_a_second_service_counts_nothing_twice(pager, monkeypatch):
     """Whoever comes second finds that it is no longer as it was read."""
     _both_read_first(pager, monkeypatch)
@@ -199,6 +204,7 @@ def test_a_second_fault_is_a_second_sample(pager):
     assert pager.sums == [(2.0, 2.0, 0.0)]
 
 
+@pytest.mark.postgres_always
 def test_the_sum_of_seconds_never_falls(pager):
     """The service that sent it has a clock behind that of the one which found the fault."""
     pager.down(*ALL)

@@ -10,6 +10,8 @@ from tests.alerts.delivery.told import message
 from tests.alerts.watch.estate import DAY, micros
 from tests.service.impact.pager import FAILED, MART, NOON
 
+pytestmark = pytest.mark.postgres_nightly
+
 GOOD, UNKNOWN, NO_SAMPLE = [(1.0, 1.0, 0.0)], [(0.0, 0.0, 1.0)], []
 HOLD = 30.0
 
@@ -50,6 +52,7 @@ def test_without_that_look_it_would_be_good(pager, monkeypatch):
     assert pager.sums == GOOD
 
 
+@pytest.mark.postgres_always
 def test_a_fault_that_a_history_load_tells_of_is_unknown(pager):
     """Whenever it was: the page is sent, and not timed."""
     pager.fail(until=FAILED + 120, is_history=True)
@@ -80,6 +83,7 @@ def test_what_was_a_ticket_counts_from_when_it_became_a_page(pager):
     assert pager.sums == GOOD
 
 
+@pytest.mark.postgres_always
 def test_by_its_opening_it_would_be_bad(pager, monkeypatch):
     """The mutant of the test above: when it opened, it was a ticket."""
     only_opened = str(pages._PAGED).replace("'opened', 'escalated'", "'opened'")  # noqa: SLF001
@@ -145,6 +149,7 @@ def test_a_message_counts_where_it_brings_the_list_to_whoever_mends_it(channel, 
     assert pages._has_list(channel, told) is counts  # noqa: SLF001
 
 
+@pytest.mark.postgres_always
 def test_a_notice_downstream_is_no_page(pager):
     """Finance is told of its own in Slack; sales, who is to mend it, is not."""
     pager.down("C1", "sales.key")

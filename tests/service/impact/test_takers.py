@@ -1,5 +1,7 @@
 """Who took a page, and what it is where nobody did."""
 
+import pytest
+
 from lineage.catalog import tables
 from lineage.policy.model import Owner, Policy
 from tests.alerts.watch.estate import micros
@@ -10,6 +12,7 @@ QUARTER = 900
 BAD, UNKNOWN, NO_SAMPLE = [(0.0, 1.0, 0.0)], [(0.0, 0.0, 1.0)], []
 
 
+@pytest.mark.postgres_nightly
 def test_a_policy_that_leads_to_nobody_is_unknown(pager):
     """Neither Slack nor PagerDuty could take it: unknown after 15 minutes, and never good."""
     pager.policy = Policy()
@@ -83,6 +86,7 @@ def test_what_was_over_before_anybody_was_told_has_paged_nobody(pager):
     assert (pager.clocks, pager.sums) == ([(0.0, None, "left_out")], NO_SAMPLE)
 
 
+@pytest.mark.postgres_nightly
 def test_what_is_held_back_for_too_long_is_bad(pager):
     """Alertmanager is waited for too long, by a setting: nobody was told, and somebody was to."""
     pager.set(mode="alertmanager", release_seconds=3_600)

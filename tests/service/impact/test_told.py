@@ -10,6 +10,8 @@ from service.settings import Settings
 from tests.service.commandline import answer, lineward
 from tests.service.impact.pager import CORE, FAILED, MART, Pager
 
+pytestmark = pytest.mark.postgres_nightly
+
 
 @pytest.fixture
 def client(pager: Pager) -> Iterator[TestClient]:

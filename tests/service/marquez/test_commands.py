@@ -13,6 +13,8 @@ from tests.fakes.marquez import FakeMarquez, minutes, run_event
 from tests.service.commandline import answer, lineward
 from tests.service.marquez.beside import NOON
 
+pytestmark = pytest.mark.postgres_nightly
+
 
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[Collector]:

@@ -25,6 +25,8 @@ from service.settings import Settings
 from tests.service import shop
 from tests.service.commandline import answer
 
+pytestmark = pytest.mark.postgres_nightly
+
 NOW = datetime.fromisoformat("2026-11-21T12:30:00+00:00")
 AT = to_micros(NOW)
 HOUR = to_micros(NOW.replace(minute=0))
@@ -125,6 +127,7 @@ def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
     assert id_ == (QUERY_LATENCY.id, HOUR, "bad")
 
 
+@pytest.mark.postgres_always
 def test_what_was_served_stands_in_the_catalog_and_adds_up(catalog, tallies):
     """Two turns of the bookkeeping, as after a restart: sums, and a cumulative histogram."""
     for seconds in (0.02, 0.7):

@@ -14,6 +14,8 @@ from service.errors import UnknownRunError
 from service.settings import Settings
 from tests.service.commandline import answer, lineward
 
+pytestmark = pytest.mark.postgres_nightly
+
 _OLD = {"id": "int", "at": "date"}
 _NEW = {"id": "bigint", "email": "string"}
 

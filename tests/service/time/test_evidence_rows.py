@@ -15,6 +15,8 @@ from service.answers.named import dataset_named
 from service.answers.past import past_lineage
 from service.answers.runs import run
 
+pytestmark = pytest.mark.postgres_nightly
+
 _COUNTED = 7
 
 

@@ -1,5 +1,6 @@
 """The life of a dataset: schemas with what changed, versions, checksums, writes."""
 
+import pytest
 from spools import run_event
 
 from lineage.catalog.reader import open_reader
@@ -7,6 +8,8 @@ from service.answers.dataset_history import dataset_history
 from service.answers.named import dataset_named
 from service.answers.schema_changes import Field, Retyped, SchemaChange, schema_change, told
 from tests.service.commandline import answer, lineward
+
+pytestmark = pytest.mark.postgres_nightly
 
 _FIRST, _SECOND, _THIRD = (
     {"id": "int", "at": "date"},

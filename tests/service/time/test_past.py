@@ -14,6 +14,8 @@ from service.answers.past import past_lineage
 from tests.service import shop
 from tests.service.commandline import lineward
 
+pytestmark = pytest.mark.postgres_nightly
+
 
 def _version(name, version):
     return (name, {"version": {"datasetVersion": version}})
@@ -93,6 +95,7 @@ def test_an_edge_that_the_newest_write_did_not_make_says_so(lander, catalog, at)
     ]
 
 
+@pytest.mark.postgres_always
 def test_what_is_no_longer_known_is_said(lander, catalog, at):
     """The runs are past their retention: the edge stands, and nobody is named for it."""
     _land(lander, catalog, at)

@@ -67,6 +67,7 @@ def test_every_field_is_looked_up(spark, catalog):
     assert (row.is_regulated, row.is_written, row.is_reported) == (True, True, True)
 
 
+@pytest.mark.postgres_nightly
 def test_nothing_is_read_where_nothing_is_required(spark, catalog):
     """A policy that regulates no dataset costs an evaluation one look."""
     _fill(catalog)

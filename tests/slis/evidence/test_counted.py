@@ -19,6 +19,7 @@ def estate(spark, catalog, tmp_path):
     return Estate(spark, catalog, tmp_path)
 
 
+@pytest.mark.postgres_nightly
 def test_rows_are_of_the_output_that_the_plan_names(estate):
     """Its stages together: one was tried again for what the first did not finish."""
     stages = [stage(0, 5, execution_id=0), stage(1, 6, execution_id=0)]

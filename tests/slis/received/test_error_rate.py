@@ -18,6 +18,8 @@ from lineage.states import ERROR_RATE
 from slis.received import error_rate
 from slis.received.error_rate import count_received
 
+pytestmark = pytest.mark.postgres_nightly
+
 NOW = datetime.fromisoformat("2026-11-21T12:30:00+00:00")
 _COUNTER = "SELECT tier, tier_origin, good, total, unknown FROM sli_counter WHERE sli = 'M9'"
 _HOURS = "SELECT hour, good, total FROM sli_hour WHERE sli = 'M9' ORDER BY hour"
@@ -79,6 +81,7 @@ def estate(tmp_path: Path, catalog: Engine) -> Estate:
     return Estate(tmp_path / "spool.db", catalog)
 
 
+@pytest.mark.postgres_always
 def test_refused_and_failed_events_are_bad_and_told_by_cause(estate):
     """Ten landed, of which one failed, and two refused: 9 of 12 are good."""
     estate.land(10, "core_unreadable")
@@ -188,6 +191,7 @@ def test_what_was_pruned_before_it_was_seen_is_bad_without_its_cause(estate):
     ]
 
 
+@pytest.mark.postgres_always
 def test_pruning_what_was_counted_takes_nothing_back(estate):
     """Rows go, in the spool and in the catalog; the counters stay."""
     estate.land(10, "core_unreadable")
@@ -216,6 +220,7 @@ def test_an_older_copy_of_the_spool_is_counted_from_its_end_on(estate):
     assert estate.rows(_COUNTER) == [("all", "default", 0.0, 4.0, 0.0)]
 
 
+@pytest.mark.postgres_always
 def test_two_pipelines_add_one_count(estate, monkeypatch):
     """The one that comes second finds the positions moved, and adds nothing."""
     estate.land(10)

@@ -51,6 +51,7 @@ def written(catalog):
     return catalog
 
 
+@pytest.mark.postgres_nightly
 def test_a_write_is_known_from_its_complete_on(written):
     """Not from when all of the slab landed, nor from the time that its producer gives."""
     arrivals = Arrivals(
@@ -67,6 +68,7 @@ def test_a_write_is_known_from_its_complete_on(written):
     assert facts[0]["write"]["written_at"] == from_micros(500_000_000)
 
 
+@pytest.mark.postgres_nightly
 def test_what_landed_with_another_slab_is_not_of_this_one(written):
     """It stood before."""
     assert arrived(written, NEXT, Arrivals([])).num_rows == 0

@@ -199,6 +199,7 @@ def test_a_dataset_that_was_dropped_by_another_name_and_is_declared_is_expected(
     assert rows(catalog, retired) == []
 
 
+@pytest.mark.postgres_nightly
 def test_a_dataset_that_the_policy_declares_later_is_its_own_again(lander, catalog, at):
     """Dropped by its writer, then declared: it is expected from then on."""
     lander.land(_event(at(8), "shop", **_MINE))
@@ -211,6 +212,7 @@ def test_a_dataset_that_the_policy_declares_later_is_its_own_again(lander, catal
     assert rows(catalog, "SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL") == [(0,)]
 
 
+@pytest.mark.postgres_nightly
 def test_a_rename_by_the_writer_moves_an_undeclared_dataset_only(lander, catalog, at):
     lander.land(_event(at(8), "shop", **_MINE))
     lander.land(

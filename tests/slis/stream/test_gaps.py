@@ -53,6 +53,7 @@ def test_a_silence_that_the_collector_does_not_call_a_gap_is_forgotten(beating, 
     assert rows(catalog, "SELECT * FROM ingestion_gap") == []
 
 
+@pytest.mark.postgres_nightly
 def test_a_heartbeat_ahead_of_the_clock_is_no_heartbeat_of_now(beating, catalog):
     """What a clock that was wrong left behind is a silence until the collector beats again."""
     beating(107)
@@ -67,6 +68,7 @@ def test_a_heartbeat_ahead_of_the_clock_is_no_heartbeat_of_now(beating, catalog)
     assert rows(catalog, "SELECT * FROM ingestion_gap") == []
 
 
+@pytest.mark.postgres_nightly
 def test_a_spool_that_is_not_there_yet_has_no_gaps(tmp_path, catalog):
     """The pipeline may be up before the collector ever was."""
     assert not copy_gaps(tmp_path / "none.db", catalog, SECOND)

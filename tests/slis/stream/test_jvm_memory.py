@@ -21,6 +21,7 @@ def _rare_search():
     gc.enable()
 
 
+@pytest.mark.postgres_nightly
 @pytest.mark.usefixtures("_rare_search")
 def test_no_object_of_the_jvm_outlives_its_batch(spark, catalog, tmp_path, at):
     """Each that stays keeps the bodies of its events in the heap."""

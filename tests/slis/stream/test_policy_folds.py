@@ -127,6 +127,7 @@ def test_a_fold_told_late_gives_what_one_told_early_gives(spark, lakes, at, tmp_
     assert all(rows(late, facts) for facts in _FACTS)
 
 
+@pytest.mark.postgres_nightly
 def test_a_batch_under_the_policy_before_is_moved_by_the_next_evaluation(lander, catalog, at):
     """It may land after the names were looked at."""
     renew_names(catalog, _FOLDS, at(1))
@@ -200,6 +201,7 @@ def test_what_is_retired_is_not_brought_back_by_a_fold(lander, catalog, at):
     assert ("run_1", "run_1") in rows(catalog, CANONICAL)
 
 
+@pytest.mark.postgres_nightly
 def test_without_a_fold_the_names_are_not_looked_at(catalog, at, monkeypatch):
     """Estates without folds pay nothing for them."""
     asked = []

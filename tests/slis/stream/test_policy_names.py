@@ -6,6 +6,8 @@ from spools import CANONICAL, WRITES, rows, run_event, symlink
 from lineage.policy import DEFAULT, parse
 from slis.policy_names import renew_names
 
+pytestmark = pytest.mark.postgres_nightly
+
 _SYMLINK = symlink("copy")
 _JOINED = parse("aliases: [{name: n/copy, dataset: n/orders}]")
 _APART = parse("aliases: [{name: n/copy, dataset: n/orders, apart: true}]")
@@ -22,7 +24,6 @@ def write(lander, at):
     return land
 
 
-@pytest.mark.postgres_nightly
 def test_an_alias_moves_what_was_known_of_the_name(catalog, write, at):
     write("copy", "r1", 8)
     write("orders", "r2", 9)
@@ -40,7 +41,6 @@ def test_said_again_it_changes_nothing(catalog, write, at):
     assert not renew_names(catalog, _JOINED, at(11))
 
 
-@pytest.mark.postgres_nightly
 def test_an_alias_waits_for_the_dataset_that_it_names(catalog, write, at):
     """The policy may know the name before any event does."""
     write("copy", "r1", 8)
@@ -65,7 +65,6 @@ def test_an_alias_of_a_declared_dataset_holds_at_once(catalog, write, at):
     assert rows(catalog, CANONICAL) == [("copy", "orders"), ("orders", "orders")]
 
 
-@pytest.mark.postgres_nightly
 def test_what_the_policy_keeps_apart_no_symlink_joins(catalog, write, at):
     renew_names(catalog, _APART, at(7))
     write("copy", "r1", 8)
@@ -95,7 +94,6 @@ def test_what_is_put_apart_later_starts_anew(catalog, write, at):
     assert rows(catalog, WRITES) == [("copy", "r3"), ("orders", "r1"), ("orders", "r2")]
 
 
-@pytest.mark.postgres_nightly
 def test_an_alias_taken_out_of_the_policy_is_none(catalog, write, at):
     write("copy", "r1", 8)
     write("orders", "r2", 9)

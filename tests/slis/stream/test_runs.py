@@ -122,6 +122,7 @@ def test_a_run_id_that_two_jobs_use_is_two_runs(lander, catalog, at):
     assert [row[:1] for row in rows(catalog, _EDGES)] == []
 
 
+@pytest.mark.postgres_nightly
 def test_schema_changes_are_no_writes(lander, catalog, at):
     """ALTER, TRUNCATE, and CREATE without inputs or figures leave a dataset as stale as it was.
 

@@ -84,6 +84,7 @@ def test_such_an_end_of_the_nominal_time_is_recorded(lander, catalog, at, time):
     ]
 
 
+@pytest.mark.postgres_nightly
 def test_a_nominal_time_without_a_text_is_no_problem(lander, catalog, at):
     """Airflow sends an empty end for a run that has none."""
     event = _at(run_event("COMPLETE", at(9)), at(9).isoformat(), nominal=" ")
