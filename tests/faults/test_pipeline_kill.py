@@ -27,7 +27,7 @@ from tests.suite.examples import is_long
 
 pytestmark = pytest.mark.faults
 
-MAX_ROWS = 500 if is_long() else 100
+MAX_ROWS = 500 if is_long() else 10
 # A driver lands one batch, and a few more until it is killed: the last one finds work too.
 _BATCHES_A_LIFE = 4
 _ROOT = Path(__file__).resolve().parents[2]

@@ -192,7 +192,20 @@ def test_every_indexed_text_is_known_to_be_of_events_or_of_others():
     assert {name: found - words.get(name, set()) for name, found in unbounded.items()} == _OF_EVENTS
 
 
-@pytest.mark.parametrize("alphabet", _ALPHABETS.values(), ids=_ALPHABETS)
+_SHORT = (
+    "tests/slis/stream/test_long_texts.py::test_an_event_of_long_texts_lands_with_each_text_cut"
+)
+
+
+@pytest.mark.parametrize(
+    "alphabet",
+    [
+        *[pytest.param(_ALPHABETS[one], id=one) for one in ("one byte", "four bytes")],
+        pytest.param(
+            _ALPHABETS["three bytes"], id="three bytes", marks=pytest.mark.nightly(short=_SHORT)
+        ),
+    ],
+)
 def test_an_event_of_long_texts_lands_with_each_text_cut(spark, lander, catalog, at, alphabet):
     """No index entry is longer than PostgreSQL takes, and no text is left out instead."""
     now = at(9, 2)

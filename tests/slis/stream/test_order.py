@@ -11,6 +11,7 @@ from test_exactly_once import contents
 
 from lineage.policy import DEFAULT
 from slis.evaluation import evaluate
+from tests.suite.examples import is_long
 
 _SYMLINK = {"symlinks": {"identifiers": [{"namespace": "n", "name": "db.t"}]}}
 _SCHEMA = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
@@ -74,7 +75,9 @@ _expected = {}
 
 
 @pytest.mark.postgres_nightly("a batch is merged by the SQL of test_runs.py")
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=20 if is_long() else 3, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_order_repeats_and_batches_do_not_matter(spark, catalogs, at, data):
     """Shuffled, with repeats, cut into batches anywhere.
