@@ -59,13 +59,13 @@ had() {
   for try in 1 2 3; do
     if SPARK_HOME=$home SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON=.venv/bin/python \
       "$home/bin/spark-submit" --master 'local[1]' --conf spark.ui.enabled=false \
-      --conf "spark.jars.ivy=$PWD/$folder" "$@" "$nothing" >build/fetched.log 2>&1; then
+      --conf "spark.jars.ivy=$PWD/$folder" "$@" "$nothing" >"$folder.log" 2>&1; then
       rm -f "$nothing"
       return 0
     fi
     sleep $((try * 5))
   done
-  die "these could not be fetched ($*): build/fetched.log says why"
+  die "these could not be fetched ($*): $folder.log says why"
 }
 
 # The listener of the jobs, in the version that we tell others to use.
@@ -115,7 +115,12 @@ classes() {
     say "no archive, so the tests take longer: build/classes/log says why"
 }
 
-fetched() { listener; broker; kafka_source; classes; }
+# All at once: some wait for the network, others compute.
+fetched() {
+  local one begun=()
+  for one in listener broker kafka_source classes; do "$one" & begun+=($!); done
+  for one in "${begun[@]}"; do wait "$one"; done
+}
 
 # The test set holds the runtime set.
 if [ -e "$(stamp $locked)" ] || [ -e "$(stamp dev)" ]; then fetched; exit 0; fi

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.service.commandline import environ
+from tests.suite.classes import interpreting
 
 ANY_PORTS = {f"LINEWARD_{role}_PORT": "0" for role in ("COLLECTOR", "SERVICE", "METRICS")}
 _ADDRESS = re.compile(r"^  (pages|metrics|events) +http://127\.0\.0\.1:(\d+)/")
@@ -30,7 +31,7 @@ class Demo(subprocess.Popen[str]):
         temporary.mkdir(exist_ok=True)
         super().__init__(
             [sys.executable, "-u", "-m", "service.cli", "demo", *arguments],
-            env=environ(TMPDIR=str(temporary), **ANY_PORTS),
+            env=environ(TMPDIR=str(temporary), **ANY_PORTS, **interpreting()),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

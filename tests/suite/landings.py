@@ -29,7 +29,7 @@ from slis.stream.source import SPOOL_COLUMNS
 _COLUMNS = SPOOL_COLUMNS.names
 _NUMBERS = ("seq", "after_seq", "last_seq")
 # A batch of a test of speed or size is not kept: nobody lands it twice.
-_MOST_EVENTS, _MOST_BYTES = 300, 1 << 20
+_MOST_EVENTS, _MOST_BYTES = 300, 1 << 24
 
 
 class _Computed(NamedTuple):

@@ -102,7 +102,7 @@ def test_what_spark_made_is_kept_where_the_test_has_the_landing_fail(
 
 def test_a_large_batch_is_not_kept(spark, catalogs, tmp_path, at, landings):
     """Keep the memory of a worker free of them."""
-    large = run_event("COMPLETE", at(9), facets={"x": {"y": "a" * (1 << 20)}})
+    large = run_event("COMPLETE", at(9), facets={"x": {"y": "a" * (1 << 24)}})
     for name in ("first", "second"):
         Lander(spark, catalogs(), tmp_path / name, at(12)).land(large)
 

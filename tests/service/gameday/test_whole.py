@@ -8,6 +8,9 @@ from runbooks.gameday.live.plan import TOLD_KINDS
 from tests.service.commandline import lineward
 from tests.suite.classes import interpreting
 
+# A minute and a half in another process: it begins early.
+pytestmark = pytest.mark.xdist_group("e2e")
+
 ASKED = ("--seed", "1", "--datasets", "80", "--days", "5", "--faults", "4")
 KINDS = tuple(f"--kind={kind}" for kind in TOLD_KINDS)
 

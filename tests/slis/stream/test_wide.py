@@ -20,8 +20,17 @@ def _wide(at, inputs, outputs, **given):  # noqa: ANN003
     return run_event("COMPLETE", at, **names, **given)
 
 
+_SHORT = "tests/slis/stream/test_wide.py::test_a_wide_run_lands_without_edges_and_is_a_problem"
+
+
 @pytest.mark.postgres_nightly(but="3000-3000")
-@pytest.mark.parametrize(("inputs", "outputs"), [(101, 100), (10_001, 1), (3_000, 3_000)])
+@pytest.mark.parametrize(
+    ("inputs", "outputs"),
+    [
+        *[(101, 100), (3_000, 3_000)],
+        pytest.param(10_001, 1, marks=pytest.mark.nightly(short=_SHORT)),
+    ],
+)
 def test_a_wide_run_lands_without_edges_and_is_a_problem(lander, catalog, at, inputs, outputs):
     """What it read and wrote is known, so its outputs are as fresh as they are."""
     lander.land(
