@@ -4,6 +4,7 @@ The same rows for any order, any repeats, any split into batches.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -26,6 +27,9 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 _NEVER = -(1 << 62)
+_STATEMENTS = 256  # of one process; a batch and an evaluation have some 60
+_INSERTS: dict[str, Any] = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
+_NAMED = {"postgresql": PGDialect, "sqlite": SQLiteDialect}
 Fold = Callable[[Any, Any], ColumnElement[Any]]
 
 
@@ -83,6 +87,7 @@ def added(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
     return kept + given  # type: ignore[no-any-return]
 
 
+@cache
 def at_the_later(instant: str, *, ties: Fold | None = None) -> Fold:
     """The value of the row whose `instant` is later.
 
@@ -100,7 +105,7 @@ def at_the_later(instant: str, *, ties: Fold | None = None) -> Fold:
 
 def insert_for(dialect: Dialect) -> Any:  # noqa: ANN401 - two classes of one shape
     """The dialect's INSERT, which knows ON CONFLICT."""
-    return postgresql.insert if dialect.name == "postgresql" else sqlite.insert
+    return _INSERTS[dialect.name]
 
 
 def fold_rows(
@@ -166,33 +171,41 @@ def upsert(  # noqa: PLR0913 - the last two by name
     Returns:
         Number of rows inserted or folded.
     """
-    texts = text(query).bindparams(**(given or {}))
-    folding = _upserting(connection.dialect, table, texts, folds, keeps)
-    return connection.execute(folding, execution_options={"preserve_rowcount": True}).rowcount
+    folding = prepared(connection.dialect, table, query, folds, keeps)
+    options = {"preserve_rowcount": True}
+    return connection.execute(folding, given or {}, execution_options=options).rowcount
 
 
-def prepared(dialect: Dialect, table: Table, query: str, folds: Mapping[str, Fold]) -> TextClause:
-    """The statement of `upsert`, to be run for many sets of the query's parameters.
+def prepared(
+    dialect: Dialect, table: Table, query: str, folds: Mapping[str, Fold], keeps: str = ""
+) -> TextClause:
+    """Return the statement of `upsert`, to be run for many sets of the query's parameters.
 
-    Building it takes twenty times as long as running it does.
+    Building it takes twenty times as long as running it does, so that it is built once a process.
     """
-    named = SQLiteDialect if dialect.name == "sqlite" else PGDialect
-    upserting = _upserting(dialect, table, text(query), folds)
-    compiled = upserting.compile(dialect=named(paramstyle="named"))
+    return _built(dialect.name, table, query, tuple(folds.items()), keeps)
+
+
+@lru_cache(_STATEMENTS)
+def _built(
+    dialect: str, table: Table, query: str, folds: tuple[tuple[str, Fold], ...], keeps: str
+) -> TextClause:
+    upserting = _upserting(dialect, table, text(query), folds, keeps)
+    compiled = upserting.compile(dialect=_NAMED[dialect](paramstyle="named"))
     own = {name: value for name, value in compiled.params.items() if value is not None}
     return text(str(compiled)).bindparams(**own)
 
 
 def _upserting(
-    dialect: Dialect, table: Table, query: TextClause, folds: Mapping[str, Fold], keeps: str = ""
+    dialect: str, table: Table, query: TextClause, folds: tuple[tuple[str, Fold], ...], keeps: str
 ) -> Any:  # noqa: ANN401 - two classes of one shape
     keys = [column.name for column in table.primary_key]
-    names = [*keys, *folds, *keeps.split()]
+    names = [*keys, *(name for name, _ in folds), *keeps.split()]
     texts = query.columns(*(table.c[name] for name in names))
     # By name, whatever the order in the text; SQLite reads ON CONFLICT as a join without a WHERE
     # before it.
     subquery = texts.subquery()
     rows = select(*(subquery.c[name] for name in names)).where(text("1 = 1"))
-    insert = insert_for(dialect)(table).from_select(names, rows)
-    changes = {name: fold(table.c[name], insert.excluded[name]) for name, fold in folds.items()}
+    insert = _INSERTS[dialect](table).from_select(names, rows)
+    changes = {name: fold(table.c[name], insert.excluded[name]) for name, fold in folds}
     return _folding(insert, keys, changes)

@@ -1,0 +1,47 @@
+"""Upserts: rows fold commutatively, and each statement is built once a process."""
+
+from itertools import permutations
+
+from sqlalchemy import select
+
+from lineage.catalog import tables
+from lineage.catalog.upsert import at_the_later, greatest, prepared, upsert
+
+_QUERY = """
+    SELECT 'dataset' AS subject, 7 AS subject_key, 'sales' AS owner,
+        CAST(:type AS TEXT) AS type, CAST(:seen AS BIGINT) AS last_seen_at
+"""
+_FOLDS = {
+    "type": at_the_later("last_seen_at", ties=greatest),
+    "last_seen_at": greatest,
+}
+_TOLD = [("a", 3), ("b", 5), ("c", 5), (None, 4)]
+
+
+def _fold(engine, told):
+    with engine.begin() as connection:
+        connection.execute(tables.ownership.delete())
+        for kind, seen in told:
+            upsert(connection, tables.ownership, _QUERY, _FOLDS, given={"type": kind, "seen": seen})
+        columns = tables.ownership.c
+        return connection.execute(select(columns.type, columns.last_seen_at)).one()
+
+
+def test_rows_are_the_same_in_any_order(catalog):
+    """The value of the latest row; of two as late, the greater."""
+    assert {tuple(_fold(catalog, told)) for told in permutations(_TOLD)} == {("c", 5)}
+
+
+def test_a_statement_is_built_once(embedded):
+    """A batch has thirty of them, and building one takes as long as running twenty."""
+    first, second = (
+        prepared(
+            embedded.dialect,
+            tables.ownership,
+            _QUERY,
+            {"type": at_the_later("last_seen_at", ties=greatest), "last_seen_at": greatest},
+        )
+        for _ in range(2)
+    )
+
+    assert first is second
