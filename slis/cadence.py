@@ -157,7 +157,7 @@ def _profiles(  # type: ignore[no-untyped-def]
     at = np.asarray(row.at, dtype=np.int64)
     plan = row.plan if isinstance(row.plan, str) else None
     time = times.get(plan, times[None])
-    counts = ~backfills(np.array(row.meant_for, dtype=np.float64))
+    counts = ~backfills(np.array(row.meant_for, dtype=np.float64), at)
     fresh = at[counts]
     # A planned reload is one too, though whoever looks sees its write.
     counts &= ~time.in_window(at)
@@ -200,13 +200,14 @@ def hours_of(text: str) -> Hours:
     return hours
 
 
-def backfills(meant_for: Floats) -> Hours:
+def backfills(meant_for: Floats, at: Places) -> Hours:
     """Which writes are for a time more than one cadence older than the newest already written.
 
     Args:
         meant_for: microseconds, in the order of the writes; NaN where a write does not say.
+        at: when each was written, microseconds: no write is meant for a time far behind it.
     """
-    known = np.where(np.isnan(meant_for), -np.inf, meant_for)
+    known = np.where(np.isnan(meant_for), -np.inf, np.minimum(meant_for, at))
     newest = np.concatenate(([-np.inf], np.maximum.accumulate(known)[:-1]))
     steps = np.abs(np.diff(meant_for[~np.isnan(meant_for)]))
     cadence = float(np.median(steps[steps > 0])) if (steps > 0).any() else np.inf

@@ -5,8 +5,10 @@ from functools import cache
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lineage.states import COVERAGE, LEARNING
-from slis.wording import duration_text, instant_text, words
+from lineage.states import COVERAGE, FAILED_RUN, LEARNING
+from slis.wording import BY_EVENT_LOG, duration_text, instant_text, words
+
+_ERROR_CHARACTERS = 300  # of an error's first line
 
 
 @cache
@@ -84,13 +86,14 @@ def job_failed() -> Column:
 
 
 def _failure() -> Column:
-    """Which run, when, and what the evidence says of it where its events say something else."""
+    """Which run, when, and the first line of its error."""
     failed_at = instant_text(F.col("failed.failed_at"))
-    told = F.substring_index(F.col("failed.told"), "\n", 1)
-    by_evidence = words(", as the Spark event log says and its events do not: ", told)
+    error = F.rtrim(F.regexp_extract("failed.told", r"\S[^\r\n]*", 0))
+    before = F.when(error.startswith(BY_EVENT_LOG), ", ").otherwise(": ")
+    told = F.concat(before, F.substring(error, 1, _ERROR_CHARACTERS))
     return words(
-        *("run ", F.col("failed.run_id"), " failed ", failed_at),
-        F.when(F.col("failed.told").isNotNull(), by_evidence).otherwise(F.lit("")),
+        *(FAILED_RUN, F.col("failed.run_id"), " failed ", failed_at),
+        F.when(F.length(error) > 0, told).otherwise(F.lit("")),
     )
 
 

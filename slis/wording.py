@@ -3,6 +3,7 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+BY_EVENT_LOG = "as the Spark event log says and its events do not: "  # before an error's text
 _UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"))
 
 

@@ -3,7 +3,7 @@
 Read as a whole, by columns, and only while something is wrong: `docs/incidents.md` has the figures.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -82,11 +82,13 @@ class Given(msgspec.Struct, frozen=True, eq=False):
         estate: as `alerts.incidents.roots` takes it.
         jobs: namespace and name, by job key of a dataset.
         owners: of its datasets.
+        errors: of the newest failed runs that reported one, by run id.
     """
 
     estate: Estate
     jobs: Jobs
     owners: Owners
+    errors: Mapping[str, str] = {}
 
 
 def read_estate(connection: Connection, as_of: int, declared: Iterable[Pair] = ()) -> Given:
@@ -105,7 +107,8 @@ def read_estate(connection: Connection, as_of: int, declared: Iterable[Pair] = (
     _tell_failures(rows, failed, jobs)
     _expect_reads(rows, columns[5], edges, as_of)
     run_ids = {key: failure.run_id for key, failure in failed.items()}
-    return Given(estate(rows, edges, run_ids), jobs, _owners(columns))
+    errors = {failure.run_id: failure.error for failure in failed.values() if failure.error}
+    return Given(estate(rows, edges, run_ids), jobs, _owners(columns), errors)
 
 
 def _columns(connection: Connection) -> list[Sequence[Any]]:

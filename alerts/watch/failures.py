@@ -9,7 +9,8 @@ from lineage.catalog.pieces import pieces
 
 _FAILED = text(
     """
-    SELECT d.canonical_key, r.failed_at, r.run_id, r.root_job_namespace, r.root_job_name
+    SELECT d.canonical_key, r.failed_at, r.run_id, r.root_job_namespace, r.root_job_name,
+        r.error_message
     FROM run_io io
     JOIN dataset d ON d.dataset_key = io.dataset_key
     JOIN run r ON r.run_key = io.run_key
@@ -27,12 +28,14 @@ class Failure(msgspec.Struct, frozen=True):
     Attributes:
         first_at: the first time, µs: a job that retries did not fail anew.
         run_id: of the newest of these runs, and its job.
+        error: what it said; None: nothing.
     """
 
     first_at: int
     run_id: str
     job_namespace: str
     job_name: str
+    error: str | None = None
 
 
 def failures(connection: Connection, keys: Iterable[int]) -> dict[int, Failure]:

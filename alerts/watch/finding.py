@@ -35,6 +35,7 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
     namespace: str = ""  # of what is to be mended
     name: str = ""
     common: Common | None = None  # of a cause: what its jobs have in common
+    error: str | None = None  # of its newest failed run that reported one
     words: str | None = None  # of a part of the service itself: what fails there
 
     @property
@@ -133,7 +134,9 @@ class _Judging:
             hurt_by=frozenset().union(*(self._hurt.get(key, ()) for key in cluster.root_keys)),
         )
         name = root_name(found.root, self._given.jobs, self._datasets)
-        return Finding(found, cluster, self._walks, *name, common)
+        errors = (self._given.errors.get(run_id) for run_id in cluster.run_ids)
+        error = next((each for each in errors if each), None)
+        return Finding(found, cluster, self._walks, *name, common, error)
 
     def _owner(self, cluster: Cluster, common: Common | None) -> str | None:
         """Whoever owns the job; else most of what it writes, by key where that is a draw.

@@ -139,7 +139,7 @@ def _told(incident: Incident, finding: Finding) -> _Row:
         "what": what(incident.root, finding.name, len(incident.members)),
         "root_namespace": finding.namespace,
         "root_name": finding.name,
-        "evidence": finding.words or evidence(finding.cluster, finding.common),
+        "evidence": finding.words or evidence(finding.cluster, finding.common, finding.error),
         "is_bridged": finding.cluster is not None and finding.cluster.is_bridged,
     }
 

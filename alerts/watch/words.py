@@ -37,6 +37,7 @@ _UNKNOWN: Final = {
     "no_upstream": "it has no upstream that is known",
 }
 _MOST_RUNS = 3
+_ERROR_CHARACTERS = 300
 
 
 def root_name(root: Root, jobs: Jobs, people: Mapping[int, Named]) -> tuple[str, str]:
@@ -62,8 +63,16 @@ def what(root: Root, name: str, members: int) -> str:
 _OF_CAUSE: Final = {"failed": "fail", "lost": "never end", "slow": "are late"}
 
 
-def evidence(cluster: Cluster | None, common: Common | None = None) -> str:
-    """Since when, by which runs, and how much of it is told by looking through."""
+def evidence(
+    cluster: Cluster | None, common: Common | None = None, error: str | None = None
+) -> str:
+    """Since when, by which runs and which error, and how much of it is told by looking through.
+
+    Args:
+        cluster: the fault; None: of the service itself.
+        common: what its jobs have in common.
+        error: of one of its failed runs; the first line is shown.
+    """
     if cluster is None:
         return "Lineward says so of itself"
     told = [f"since {instant_text(cluster.onset)}"]
@@ -72,7 +81,7 @@ def evidence(cluster: Cluster | None, common: Common | None = None) -> str:
     runs = cluster.run_ids
     if runs:
         more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
-        told.append(f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}")
+        told.append(f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}{_first_line(error)}")
     if cluster.unknown is not None:
         told.append(f"its root is not known: {_UNKNOWN[cluster.unknown]}")
     if cluster.is_bridged:
@@ -80,3 +89,8 @@ def evidence(cluster: Cluster | None, common: Common | None = None) -> str:
     if cluster.is_cycle:
         told.append("the first of a cycle")
     return "; ".join(told)
+
+
+def _first_line(error: str | None) -> str:
+    lines = (error or "").strip().splitlines()
+    return f": {lines[0].strip()[:_ERROR_CHARACTERS]}" if lines else ""

@@ -18,7 +18,7 @@ ATTRIBUTES = (
 )
 FIGURES = ("version", "checksum", "partition", "rows", "bytes")
 _COLUMNS = (
-    *("run_key", "root_job_namespace", "root_job_name", "first_event_at", "started_at"),
+    *("run_key", "root_job_namespace", "root_job_name", "started_at"),
     *("completed_at", "failed_at", "error_message", "spark_conf", "parameters"),
     *("nominal_start_at", *ATTRIBUTES),
 )
@@ -85,7 +85,6 @@ def _told(rows: list[Row]) -> dict[str, list[Any]]:
 
 def _compared(run_id: str, told: dict[str, list[Any]], count: int) -> ComparedRun:
     started_at, completed_at = min(told["started_at"], default=None), told["completed_at"]
-    start = min(told["first_event_at"]) if started_at is None else started_at
     end = max([*completed_at, *told["failed_at"]], default=None)
     return ComparedRun(
         run_id=run_id,
@@ -96,9 +95,9 @@ def _compared(run_id: str, told: dict[str, list[Any]], count: int) -> ComparedRu
             completed_at=max(completed_at, default=None),
             failed_at=min(told["failed_at"], default=None),
         ),
-        started_at=iso(start),
+        started_at=iso(started_at),
         finished_at=iso(end),
-        duration_seconds=seconds_between(start, end),
+        duration_seconds=seconds_between(started_at, end),
         error_message=next(iter(told["error_message"]), None),
         runs=count,
     )

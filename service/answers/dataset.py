@@ -4,7 +4,7 @@ from datetime import datetime
 
 from lineage.catalog.reader import Reader, Row
 from lineage.clock import instant_text, to_micros
-from lineage.states import COVERAGE, FACTS, FRESHNESS
+from lineage.states import COVERAGE, FACTS, FAILED_RUN, FRESHNESS
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
 from service.answers.moments import Evaluated, iso, iso_of
@@ -104,7 +104,7 @@ def verdicts(known: DatasetDetail) -> list[str]:
 def _state(row: Row, sight: Sight) -> SliState:
     sli, state, reason, evidence, since, age, limit, origin = row
     is_own = sli in _OF_ITSELF and reason in _TELLS_OF_ITSELF
-    if evidence is not None and not (sight.is_whole or is_own):
+    if evidence and not (sight.is_whole or (is_own and not evidence.startswith(FAILED_RUN))):
         evidence = "not shown: it may name what this token may not see"
     name = sli_name(sli)
     return SliState(sli, name, state, reason, evidence, iso_of(since), age, limit, origin)

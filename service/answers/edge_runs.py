@@ -35,9 +35,9 @@ SELECT d.dataset_key, (SELECT w.written_at FROM dataset_write w
 FROM dataset d WHERE d.dataset_key IN (:keys)
 """
 _ROOTS = """
-SELECT root_run_id, MAX(root_job_namespace), MAX(root_job_name), MIN(first_event_at),
-  MIN(started_at), MAX(completed_at), MIN(failed_at), MAX(code_version), MAX(job_version),
-  MAX(engine_version), MAX(spark_conf), MAX(parameters)
+SELECT root_run_id, MAX(root_job_namespace), MAX(root_job_name), MIN(started_at),
+  MAX(completed_at), MIN(failed_at), MAX(code_version), MAX(job_version), MAX(engine_version),
+  MAX(spark_conf), MAX(parameters)
 FROM run WHERE root_run_id IN (:keys) GROUP BY root_run_id
 """
 _TOUCHED = """
@@ -129,14 +129,14 @@ def _run(
     row: Row, written: tuple[int, int], read: Touched | None, wrote: Touched | None
 ) -> EdgeRun:
     written_at, again_at = written
-    root, namespace, name, first_event, started, completed, failed, *versions = row
+    root, namespace, name, started, completed, failed, *versions = row
     code_version, job_version, engine_version, spark_conf, parameters = versions
     return EdgeRun(
         root_run_id=root,
         job_namespace=namespace,
         job_name=name,
         status=run_state(started_at=started, completed_at=completed, failed_at=failed),
-        started_at=iso(first_event if started is None else started),
+        started_at=iso(started),
         written_at=iso_of(written_at),
         written_again_at=iso_of(again_at) if again_at > written_at else None,
         code_version=code_version,

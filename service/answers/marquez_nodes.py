@@ -17,7 +17,7 @@ from service.answers.marquez_shapes import (
     RunData,
     RunState,
 )
-from service.answers.moments import iso, iso_of
+from service.answers.moments import iso, iso_of, milliseconds_between
 from service.answers.node_ids import node_id_of
 from service.answers.schema_changes import fields_of
 
@@ -173,7 +173,6 @@ def _dataset(row: Row, tags: list[str]) -> DatasetData:
 
 def _run(row: Row) -> RunData:
     _, _, first_event, run_id, last_event, started, completed, failed, nominal = row
-    start = first_event if started is None else started
     end = max((at for at in (completed, failed) if at is not None), default=None)
     state = run_state(started_at=started, completed_at=completed, failed_at=failed)
     return RunData(
@@ -181,8 +180,8 @@ def _run(row: Row) -> RunData:
         state=_STATES[state],
         created_at=iso_of(first_event),
         updated_at=iso_of(last_event),
-        started_at=iso(start),
+        started_at=iso(started),
         ended_at=iso(end),
-        duration_ms=None if end is None or end < start else (end - start) // 1_000,
+        duration_ms=milliseconds_between(started, end),
         nominal_start_time=iso(nominal),
     )

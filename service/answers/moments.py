@@ -33,6 +33,12 @@ def seconds_between(start: int | None, end: int | None) -> float | None:
     return (end - start) / _SECOND
 
 
+def milliseconds_between(start: int | None, end: int | None) -> int | None:
+    """Return the same in whole milliseconds."""
+    seconds = seconds_between(start, end)
+    return None if seconds is None else int(seconds * 1_000)
+
+
 def instant_of(text: str, place: str) -> int:
     """Microseconds of an instant that somebody gives, such as `2026-11-20T12:00:00Z`.
 

@@ -174,17 +174,16 @@ def _recent(row: Row, sight: Sight, *, is_cut: bool) -> RecentRun:
 
 def _summary(row: Row, sight: Sight, *, is_cut: bool) -> dict[str, Any]:
     """Fields of a summary; `is_cut`: the run touched what may not be seen."""
-    run_id, job_namespace, job_name, first_event, started, completed, failed, _, root = row[:9]
+    run_id, job_namespace, job_name, _, started, completed, failed, _, root = row[:9]
     finished = completed if failed is None else max(failed, completed or failed)
-    start = first_event if started is None else started
     return {
         "run_id": run_id,
         "job_namespace": job_namespace,
         "job_name": None if is_cut else job_name if sight.is_whole else root,
         "status": run_state(started_at=started, completed_at=completed, failed_at=failed),
-        "started_at": iso(start),
+        "started_at": iso(started),
         "finished_at": iso(finished),
-        "duration_seconds": seconds_between(start, finished),
+        "duration_seconds": seconds_between(started, finished),
     }
 
 

@@ -34,10 +34,12 @@ _FAILED = """
     ) AS failed WHERE place = 1
 """
 # A backfill makes nothing fresh: its nominal time is more than a cadence behind the newest that
-# its job had written by then.
+# its job had written by then. No later write is a backfill beside one for the far future (a
+# partition of 2099, a mistyped date): that one counts as meant for when it was written.
 IS_BACKFILL = f"""
     w.nominal_start_at IS NOT NULL AND w.nominal_start_at < (
-        SELECT max(x.nominal_start_at) FROM dataset_write x
+        SELECT max(CASE WHEN x.nominal_start_at > x.written_at THEN x.written_at
+            ELSE x.nominal_start_at END) FROM dataset_write x
         WHERE x.dataset_key = w.dataset_key AND x.job_key = w.job_key
             AND x.written_at <= w.written_at
     ) - (SELECT l.cadence_seconds * {_MICROS} FROM dataset_limit l WHERE l.dataset_key =

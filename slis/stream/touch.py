@@ -4,6 +4,7 @@ from sqlalchemy import Connection, text
 
 from slis.stream.unfold import job_key
 from slis.stream.wide import MOST_EDGES
+from slis.wording import BY_EVENT_LOG
 
 _SCHEMA_CHANGES = "('ALTER', 'TRUNCATE', 'DROP', 'RENAME')"
 
@@ -38,7 +39,8 @@ CONTRIBUTIONS = f"""
                 CASE WHEN io.has_statistics THEN 1 ELSE 0 END AS has_statistics,
                 CASE WHEN io.is_reported AND coalesce(r.evidence, 'failed') = 'failed'
                     THEN 1 ELSE 0 END AS is_reported,
-                CASE WHEN r.evidence IS NOT NULL THEN r.error_message END AS failure,
+                CASE WHEN r.evidence IS NOT NULL THEN '{BY_EVENT_LOG}' ELSE '' END
+                    || r.error_message AS failure,
                 max(CASE WHEN io.direction = 'read' AND io.is_reported THEN 1 ELSE 0 END)
                     OVER (PARTITION BY r.run_key) AS names_input,
                 sum(CASE io.direction WHEN 'read' THEN 1 ELSE 0 END) OVER (PARTITION BY r.run_key)

@@ -24,7 +24,8 @@ _EDGES = """
     JOIN dataset d ON d.dataset_key = e.downstream_key
 """
 _FAILED = """
-    SELECT d.name, a.last_failure IS NOT NULL FROM dataset_activity a
+    SELECT d.name, coalesce(a.last_failure, '') LIKE 'as the Spark event log says%'
+    FROM dataset_activity a
     JOIN dataset d ON d.dataset_key = a.dataset_key WHERE a.last_failed_at IS NOT NULL
 """
 _BY_PLAN = {

@@ -134,6 +134,26 @@ def test_runs_of_a_dataset_have_the_times_of_their_events(client):
     assert (run["inputs"], run["outputs"], run["evidence"]) == (1, 1, None)
 
 
+def test_a_run_whose_start_nobody_reported_has_no_duration(client, catalog):
+    """Airflow and OpenLineage's Python client may send the end alone: that is no run of 0 s."""
+    with writing(catalog) as connection:
+        connection.execute(tables.run.update().values(started_at=None, first_event_at=shop.at(2.5)))
+
+    (recent,) = client.get("/api/v1/runs", params=CORE).json()["runs"]
+    (run,) = client.get(f"/api/v1/runs/{shop.RUN_ID}").json()["runs"]
+    graph = client.get(
+        "/api/v1/lineage", params={"nodeId": f"dataset:{shop.NAMESPACE}:{shop.CORE}"}
+    )
+    (latest,) = (
+        each["data"]["latestRun"] for each in graph.json()["graph"] if each["type"] == "JOB"
+    )
+
+    for each in (recent, run):
+        assert (each["started_at"], each["duration_seconds"]) == (None, None)
+        assert each["finished_at"] == "2026-11-20T02:30:00.000Z"
+    assert (latest["startedAt"], latest["durationMs"]) == (None, None)
+
+
 def test_the_newest_runs_come_first_and_a_cut_list_says_so(client, catalog):
     """Whatever order they were written in; a run that reads and writes is one row."""
     core = shop.dataset_key(shop.CORE)

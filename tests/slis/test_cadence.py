@@ -174,4 +174,21 @@ def test_a_backfill_is_meant_for_more_than_one_cadence_before_the_newest():
     """The day before is no backfill, and what does not say is none."""
     meant_for = np.array([1.0, 2.0, 3.0, 4.0, 3.0, 2.0, np.nan, 5.0])
 
-    assert backfills(meant_for).tolist() == [False] * 5 + [True, False, False]
+    assert _backfills(meant_for) == [False] * 5 + [True, False, False]
+
+
+@pytest.mark.parametrize("far", [9e9, 12.0, 8.5], ids=["2099", "next week", "tomorrow"])
+def test_a_write_for_the_far_future_makes_no_later_write_a_backfill(far):
+    """A partition for an open end, a mistyped date: what comes after it is as fresh as ever."""
+    assert not any(_backfills([3.0, 4.0, far, 5.0, 6.0, 7.0]))
+    assert _backfills([3.0, 4.0, far, 5.0, 6.0, 7.0, 8.0, 3.0])[-1]
+
+
+def test_a_job_that_writes_ahead_of_its_time_has_no_backfill():
+    """A forecast for next week, each day."""
+    assert not any(_backfills([9.0, 10.0, 11.0, 12.0, 13.0]))
+
+
+def _backfills(meant_for):
+    """Of writes a day apart, from the third day on."""
+    return backfills(np.array(meant_for), np.arange(3, 3 + len(meant_for))).tolist()

@@ -9,6 +9,7 @@ from slis.freshness import freshness_judgement, with_inputs, with_pauses
 from slis.ingestion_gaps import excused
 from slis.knowledge import known
 from slis.reasons import reasons
+from slis.wording import BY_EVENT_LOG
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps, instants
 
 HOUR = 3_600.0
@@ -29,11 +30,12 @@ def _states(spark, described, facts, upstreams=(), silent=()):
 def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(spark):
     """One dataset a reason, all overdue by their limit of 25 h: the first that holds is given."""
     limit = {"declared_limit_seconds": 25 * HOUR, "duration_seconds": 600.0}
-    described = datasets(spark, *({"dataset_key": key, **limit} for key in range(1, 9)))
+    described = datasets(spark, *({"dataset_key": key, **limit} for key in range(1, 10)))
     old = {"written_at": day(8), "root_run_id": "run-8"}
     facts = activity(
         spark,
-        {"dataset_key": 1, "write": old, "failed": (day(9), "run-9", None)},
+        {"dataset_key": 1, "write": old, "failed": (day(9), "run-9", "\n no rates \n at line 3")},
+        {"dataset_key": 9, "write": old, "failed": (day(9), "run-9", None)},
         {"dataset_key": 2, "write": old, "started_at": day(9)},
         {"dataset_key": 3, "write": old},
         {"dataset_key": 4, "write": old},
@@ -48,7 +50,11 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(spark):
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
     limits = "; limit 1 d (declared)"
     assert {key: (row.reason, row.evidence) for key, row in states.items() if row.reason} == {
-        (1, "M2"): ("job_failed", f"run run-9 failed 2026-11-10 00:00:00 UTC; {written}{limits}"),
+        (1, "M2"): (
+            "job_failed",
+            f"run run-9 failed 2026-11-10 00:00:00 UTC: no rates; {written}{limits}",
+        ),
+        (9, "M2"): ("job_failed", f"run run-9 failed 2026-11-10 00:00:00 UTC; {written}{limits}"),
         (2, "M2"): (
             "lost_run",
             "a run started 2026-11-10 00:00:00 UTC and never ended; it usually takes 10 min"
@@ -179,7 +185,7 @@ def test_evidence_names_what_events_leave_out(spark):
         {"dataset_key": 4, "declared_limit_seconds": 72 * HOUR},
     )
     old = {"written_at": day(8), "root_run_id": "run-8"}
-    failed = (day(9), "run-9", "[DUPLICATE_KEY] no\nat Driver.java")
+    failed = (day(9), "run-9", f"{BY_EVENT_LOG}[DUPLICATE_KEY] no\nat Driver.java")
     facts = activity(
         spark,
         {"dataset_key": 1, "write": old, "failed": failed},

@@ -118,7 +118,7 @@ dataset_activity = Table(
     instant("first_read_at"),
     instant("last_failed_at"),  # newest failed run that meant to write it
     Column("last_failed_run_id", Text),
-    Column("last_failure", Text),  # what evidence says of it, where the events say nothing
+    Column("last_failure", Text),  # its error, and whether only an event log has it
     instant("last_dropped_at"),
     instant("last_started_at"),  # newest START of a run that names it as output
     Column(

@@ -25,7 +25,7 @@ def test_one_fault_is_one_incident_of_the_job_at_its_root(failed):
     assert (row.root_namespace, row.root_name) == ("spark", "make_raw")
     assert row.what == "make_raw failed; 2 datasets are bad by it"
     assert (row.state, row.owner, row.onset) == ("open", "sales", micros(NOON + 60))
-    assert failed.run in row.evidence
+    assert f"{failed.run}: boom" in row.evidence
     members = {each.dataset_key: each for each in failed.rows(tables.incident_member)}
     assert members[dataset("raw")].run_id == failed.run
     assert members[dataset("core")].explained_by == dataset("raw")

@@ -125,7 +125,11 @@ def test_evidence_that_may_name_others_is_withheld(estate):
 @pytest.mark.postgres_always
 def test_evidence_of_an_slis_own_words_is_shown_and_of_any_other_withheld(estate):
     """A late dataset speaks of itself; an edge that is good may name its other end."""
-    words = {"M2": ("late", "a run is under way"), "M3b": (None, f"made of {HIDDEN} {PAYROLL}")}
+    words = {
+        "M1": (None, f"run r1 failed 2026-11-20 02:30:00 UTC: no table {PAYROLL}; not late yet"),
+        "M2": ("late", "a run is under way"),
+        "M3b": (None, f"made of {HIDDEN} {PAYROLL}"),
+    }
     for sli, (reason, evidence) in words.items():
         row = shop.state_row(shop.dataset_key(shop.MART), sli, "good", reason)
         state = tables.dataset_state

@@ -7,6 +7,7 @@ import pytest
 from slis.evidence import match
 from slis.settings import Place, Settings
 from slis.stream.prune import prune
+from slis.wording import BY_EVENT_LOG
 from tests.slis.evidence.estates import NOON, Estate, event, execution, stage, write
 
 _SAME_SQL = "the SQL of evidence: the other tests of this file run on it"
@@ -33,7 +34,7 @@ def test_a_failure_that_its_events_call_a_success_takes_the_write_back(estate):
     failed = (
         "SELECT last_failed_run_id, last_failure FROM dataset_activity WHERE last_failed_at > 0"
     )
-    assert estate.rows(failed) == [("r1", "[DUPLICATE] no")]
+    assert estate.rows(failed) == [("r1", f"{BY_EVENT_LOG}[DUPLICATE] no")]
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)

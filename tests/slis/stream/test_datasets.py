@@ -2,6 +2,10 @@
 
 import pytest
 from spools import CANONICAL, WRITES, rows, run_event, symlink
+from sqlalchemy import select
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
 
 _SYMLINK = symlink("db.t")
 
@@ -176,3 +180,30 @@ def test_texts_that_postgresql_cannot_hold_are_kept_readable(lander, catalog, at
     assert rows(catalog, "SELECT name FROM dataset") == [("t\ufffdu",)]
     assert rows(catalog, "SELECT owner FROM ownership") == [("a\ufffdb",)]
     assert rows(catalog, "SELECT error_message FROM run") == [("no\ufffdway",)]
+
+
+@pytest.mark.postgres_nightly
+@pytest.mark.parametrize("far", ["2099-12-31", "2062-11-25", "2026-12-31"])
+def test_a_partition_for_the_far_future_leaves_later_writes_fresh(lander, catalog, at, far):
+    """Each later write would be a backfill, and the dataset stale for ever."""
+    days = ["2026-11-18", "2026-11-19", far, "2026-11-20", "2026-11-21"]
+    events = [_daily(at, number, day) for number, day in enumerate(days)]
+    lander.land(events[0])
+    _learn_a_day(catalog)
+    lander.land(*events[1:])
+
+    newest = "SELECT last_write_root_run_id FROM dataset_activity"
+    assert rows(catalog, newest) == [("r4",)]
+
+
+def _learn_a_day(catalog):
+    learned = {"cadence_class": "periodic", "gaps": 10, "explanation": "", "learned_at": 0}
+    with writing(catalog) as connection:
+        key = connection.scalar(select(tables.dataset.c.dataset_key))
+        row = {"dataset_key": key, "cadence_seconds": 86_400.0, **learned}
+        connection.execute(tables.dataset_limit.insert(), row)
+
+
+def _daily(at, number, day):
+    written = [f"core/orders/dt={day}"]
+    return run_event("COMPLETE", at(24 * (number - 4) + 1), run=f"r{number}", outputs=written)

@@ -49,7 +49,7 @@ def test_a_failure_is_sticky_whatever_comes_after_it(lander, catalog, at):
     """
     lander.land(
         run_event("START", at(8), inputs=["in"], outputs=["out"]),
-        run_event("FAIL", at(9), outputs=["out"]),
+        run_event("FAIL", at(9), outputs=["out"], facets={"errorMessage": {"message": "no disk"}}),
         run_event("COMPLETE", later(at(9), 1), outputs=["out"]),
     )
 
@@ -57,9 +57,9 @@ def test_a_failure_is_sticky_whatever_comes_after_it(lander, catalog, at):
     assert [(run[0], run[5]) for run in failed] == [("r1", micros(at(9)))]
     assert rows(catalog, _WRITES) == []
     activity = (
-        "SELECT last_failed_at, last_failed_run_id, writes FROM dataset_activity ORDER BY 3, 1 DESC"
+        "SELECT last_failed_at, last_failed_run_id, writes, last_failure FROM dataset_activity"
     )
-    assert (micros(at(9)), "r1", 0) in rows(catalog, activity)
+    assert (micros(at(9)), "r1", 0, "no disk") in rows(catalog, activity)
 
 
 def test_a_failure_that_comes_a_batch_later_takes_the_write_back(lander, catalog, at):
