@@ -65,18 +65,10 @@ def test_a_repeated_event_is_counted_once(lander, catalog, at):
 
 def test_without_the_fold_on_conflict_a_repeat_is_refused(lander, at, monkeypatch):
     """A mutant: it is the upserts that make repeats harmless."""
-    insert_for = upsert.insert_for
-
-    def forgetful(dialect):
-        def insert(table):
-            statement = insert_for(dialect)(table)
-            for name in ("on_conflict_do_update", "on_conflict_do_nothing"):
-                monkeypatch.setattr(type(statement), name, lambda self, **_: self)
-            return statement
-
-        return insert
-
-    monkeypatch.setattr(upsert, "insert_for", forgetful)
+    forgetful = lambda insert, _keys, _changes: insert  # noqa: E731 - a line of the mutant
+    monkeypatch.setattr(upsert, "_folding", forgetful)
+    built_anew = upsert._built.__wrapped__  # noqa: SLF001 - and kept for no other test
+    monkeypatch.setattr(upsert, "_built", built_anew)
     event = run_event("COMPLETE", at(8), outputs=["out"])
     lander.land(event)
 
