@@ -14,6 +14,7 @@ from functools import lru_cache
 import msgspec
 
 from lineage.name_rules import (
+    BIGQUERY_PARTITION,
     GROUPS,
     PARTITION,
     PARTITION_DATE,
@@ -84,10 +85,13 @@ def fold(namespace: str, name: str) -> Folded:
 def partition_of(namespace: str, name: str) -> str | None:
     """What the spelling says of partitions, as `dt=2026-11-21/hour=04` or `2026/11/21`.
 
-    Of the name as it was sent.
+    Of the name as it was sent; of BigQuery's decorators, as `20261121` or `__NULL__`.
     """
-    found = re.match(PARTITION, combined(clear(namespace), clear_name(name)), re.ASCII)
-    return found[1] if found else None
+    spelling = combined(clear(namespace), clear_name(name))
+    for pattern in (PARTITION, BIGQUERY_PARTITION):
+        if found := re.match(pattern, spelling, re.ASCII):
+            return found[1]
+    return None
 
 
 def partition_date(partition: str) -> date | None:

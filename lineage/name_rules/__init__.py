@@ -11,11 +11,12 @@ for.
 """
 
 from lineage.name_rules.databases import DATABASES
-from lineage.name_rules.partitions import PARTITION, PARTITION_DATE
+from lineage.name_rules.partitions import BIGQUERY_PARTITION, PARTITION, PARTITION_DATE
 from lineage.name_rules.paths import PATHS
 from lineage.name_rules.rule import SEPARATOR, SEPARATOR_SUBSTITUTE, Rule, RuleGroup
 
 __all__ = [
+    "BIGQUERY_PARTITION",
     "GROUPS",
     "PARTITION",
     "PARTITION_DATE",

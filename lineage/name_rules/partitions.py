@@ -51,6 +51,18 @@ PARTITION_RULE = Rule(
     keeps_spelling=False,
 )
 
+# `$` cannot stand in a table's name there: behind it is a day, an hour, a number or `__NULL__`.
+_DECORATED = r"bigquery(?::/*)?\x00[^$\x00]+"
+BIGQUERY_RULE = Rule(
+    "bigquery_partition",
+    rf"^({_DECORATED})[$][^\x00]*\x00",
+    "$1\x00",
+    "a partition belongs to its table",
+    keeps_spelling=False,
+)
+# Group 1: the partition.
+BIGQUERY_PARTITION = rf"^{_DECORATED}[$]([^\x00]+)\x00"
+
 # Group 1: the partitions that a spelling names, outermost first, as dt=2026-11-21/hour=04 or
 # 2026/11/21. What follows the colon of a scheme is all of a path, whatever it looks like.
 PARTITION = (

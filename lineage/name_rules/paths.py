@@ -1,6 +1,6 @@
 """Paths: object stores, file systems, and what is written in front of them."""
 
-from lineage.name_rules.partitions import PARTITION_RULE
+from lineage.name_rules.partitions import BIGQUERY_RULE, PARTITION_RULE
 from lineage.name_rules.rule import Rule, RuleGroup
 
 _OBJECT_STORES = "s3|gs|abfss|wasbs"
@@ -85,6 +85,7 @@ _RULES = (
         "$1\x00",
         "a folder has one name, with or without a slash behind it",
     ),
+    BIGQUERY_RULE,
     PARTITION_RULE,
 )
 
@@ -96,6 +97,7 @@ PATHS = RuleGroup(
     rf"|(?:{_OBJECT_STORES}):[^\x00]*\x00[/\x00]|[a-z0-9+.-]+://[^/@:\x00]*:[^\x00]*@)"
     r"|/(?:\x00|[0-9]{2}|\*|_|part-|metadata/|\.hoodie|[0-9a-fA-F]{32}|[^/=\x00]+=)"
     r"|@(?:v[0-9]|[0-9]{17})|#snapshot|\.(?:snapshot_id|at_timestamp)_"
-    r"|\x00(?://|[a-z0-9+.-]+:/)",
+    r"|\x00(?://|[a-z0-9+.-]+:/)"
+    r"|^bigquery\x00[^\x00]*[$]",
     _RULES,
 )

@@ -126,7 +126,14 @@ def test_a_spelling_with_a_partition_is_folded(spelling):
     )
     partition, folded = partition_of(*spelling), fold(*spelling)
     if partition not in (None, folded.name) and group is not GROUPS[0]:
-        assert "partition" in folded.rules
+        assert {"partition", "bigquery_partition"} & {*folded.rules}
+
+
+@pytest.mark.parametrize("namespace", ["bigquery", "bigquery:", "bigquery://"])
+@pytest.mark.parametrize("partition", ["20261121", "2026112104", "__NULL__", "42"])
+def test_a_decorator_of_bigquery_is_a_partition(namespace, partition):
+    """A day teaches when the next is due; a number is a partition like any other."""
+    assert partition_of(namespace, f"p.d.t${partition}") == partition
 
 
 @pytest.mark.parametrize(
