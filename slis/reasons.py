@@ -17,7 +17,7 @@ from slis.judgement import (
     UNREPORTED_WRITE,
 )
 from slis.knowledge import is_after_write, is_running, seconds_between
-from slis.wording import near_key
+from slis.twins import twins
 
 LIMIT_FAILED = "limit_failed"
 _LOST_AFTER_DURATIONS = 3
@@ -39,7 +39,7 @@ def reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
     well = judged.where(~state.isin(BAD, UNKNOWN))
     # What is unwell is little beside all datasets: those stay where they are.
     explained = unwell.join(F.broadcast(_late_upstreams(judged, edges)), _KEYS, "left").join(
-        F.broadcast(_twins(judged, unwell)), _KEYS, "left"
+        F.broadcast(twins(judged, unwell)), _KEYS, "left"
     )
     found = _first_that_holds()
     null = F.lit(None).cast("string")
@@ -86,36 +86,6 @@ def _late_upstreams(judged: DataFrame, edges: DataFrame) -> DataFrame:
     )
 
 
-def _twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
-    """Per dataset that lacks a write, one of a near name that has it.
-
-    Two tables of like names in two places are no mismatch. It is one where this dataset is only
-    read and the other only written, or where the other began when this one's writes ended.
-    """
-    write = F.col("write.written_at")
-    lacking = unwell.where(F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)).select(
-        *_KEYS, near_key(F.col("name")).alias("near"), write.alias("own_written_at")
-    )
-    having = judged.where((F.col("judgement.sli") == FRESHNESS.id) & write.isNotNull()).select(
-        "as_of",
-        near_key(F.col("name")).alias("near"),
-        F.col("dataset_key").alias("twin_key"),
-        F.col("read_at").alias("twin_read_at"),
-        F.col("first_seen_at").alias("twin_first_seen_at"),
-        F.struct(write.alias("written_at"), "namespace", "name").alias("twin"),
-    )
-    own = F.col("own_written_at")
-    took_over = F.when(own.isNull(), F.col("twin_read_at").isNull()).otherwise(
-        (F.col("twin.written_at") > own) & (F.col("twin_first_seen_at") >= own)
-    )
-    return (
-        having.join(F.broadcast(lacking.distinct()), ["as_of", "near"])
-        .where((F.col("twin_key") != F.col("dataset_key")) & took_over)
-        .groupBy(*_KEYS)
-        .agg(F.max("twin").alias("twin"))
-    )
-
-
 @cache
 def _first_that_holds() -> Column:
     """A struct of reason and evidence. The order is the definition's: change it there first."""
@@ -135,8 +105,8 @@ def _reasons() -> list[tuple[Column, str, Column]]:
         (F.col("excuse") == PIPELINE_LAG, PIPELINE_LAG, reason_words.pipeline_lag()),
         (F.col("excuse") == INGESTION_GAP, INGESTION_GAP, reason_words.ingestion_gap()),
         (_has_no_limit(), LIMIT_FAILED, reason_words.limit_failed()),
-        (is_absent & F.col("twin").isNotNull(), "naming_mismatch", reason_words.naming_mismatch()),
         (is_absent & is_after_write("failed.failed_at"), "job_failed", reason_words.job_failed()),
+        (is_absent & F.col("twin").isNotNull(), "naming_mismatch", reason_words.naming_mismatch()),
         (is_absent & _is_lost(), "lost_run", reason_words.lost_run()),
         (is_absent & _is_made_late(), "upstream_late", reason_words.upstream_late()),
         (defect == UNREPORTED_WRITE, "lineage_missing", reason_words.lineage_missing()),

@@ -141,6 +141,53 @@ def test_a_near_name_that_has_what_this_one_lacks_is_a_naming_mismatch(spark):
     }
 
 
+_PLACES = [
+    ("postgres://one:5432", "postgres://two:5432", False),  # two tenants
+    ("s3://raw", "s3://mart", False),
+    ("s3://lake", "postgres://one:5432", False),
+    ("bigquery", "snowflake://org-account", False),
+    ("hive://one:9083", "hive://two:9083", False),
+    ("hive://one:9083", "s3://lake", True),
+    ("file", "hive://one:9083", True),
+    ("trino://host:8080", "postgres://one:5432", True),
+    ("arn:aws:glue:eu-west-1:1", "S3://lake", True),
+]
+
+
+def test_a_like_name_on_another_server_is_no_mismatch(spark):
+    """A metastore names what a store holds; two stores hold two datasets."""
+    described, facts = [], []
+    for key, (namespace, other, _) in enumerate(_PLACES, start=1):
+        name = {"name": f"sales.core.t{key}"}
+        described.append({"dataset_key": key, "namespace": namespace, **name})
+        described.append({"dataset_key": -key, "namespace": other, **name})
+        facts.append({"dataset_key": key, "read_at": day(9)})
+        facts.append({"dataset_key": -key, "write": {"written_at": day(9)}})
+
+    states = _states(spark, datasets(spark, *described), activity(spark, *facts))
+
+    assert [
+        (*place, states[key, "M1"].reason == "naming_mismatch")
+        for key, (*place, _) in enumerate(_PLACES, start=1)
+    ] == _PLACES
+
+
+def test_a_failed_run_explains_more_than_a_like_name_does(spark):
+    """That name was first seen after the newest write, which looks like a takeover."""
+    limit = {"declared_limit_seconds": 25 * HOUR}
+    frame = datasets(
+        spark,
+        {"dataset_key": 1, "name": "core.db/orders", **limit},
+        {"dataset_key": 2, "name": "core.orders", "first_seen_at": day(9)},
+    )
+    failed = {"write": {"written_at": day(8)}, "failed": (day(9), "run-9", "disk full")}
+    facts = activity(
+        spark, {"dataset_key": 1, **failed}, {"dataset_key": 2, "write": {"written_at": day(9)}}
+    )
+
+    assert _states(spark, frame, facts)[1, "M2"].reason == "job_failed"
+
+
 def test_what_our_own_gaps_explain_says_so_before_any_other_reason(spark):
     """Pipeline lag and ingestion gaps come first, and make the state unknown."""
     limit = {"declared_limit_seconds": 30 * HOUR}
