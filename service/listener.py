@@ -14,6 +14,10 @@ import msgspec
 from service.errors import RefusedInputError
 
 LISTENER_VERSION = "1.53.0"
+_PACKAGES = (
+    "the listener, and that Spark calls it; `--packages` on the command line replaces this line: "
+    "name the listener there too"
+)
 _TRANSPORT = "spark.openlineage.transport"
 _FILE = f"{_TRANSPORT}.transports.file"
 FILE_SETTING = f"{_FILE}.location"
@@ -61,7 +65,7 @@ def lossless(place: Place) -> list[Setting]:
     """
     _require(place)
     told = (
-        ("spark.jars.packages", package(place.scala), "the listener, and that Spark calls it"),
+        ("spark.jars.packages", package(place.scala), _PACKAGES),
         ("spark.extraListeners", "io.openlineage.spark.agent.OpenLineageSparkListener", ""),
         ("spark.openlineage.namespace", place.namespace, "of the jobs"),
         *_transports(place.url.rstrip("/"), place.folder.absolute() / f"{place.name}.jsonl"),

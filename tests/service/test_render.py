@@ -41,6 +41,13 @@ def test_every_event_goes_into_a_file_and_to_the_collector():
     assert int(told["spark.sql.maxMetadataStringLength"]) >= 1_000_000
 
 
+def test_it_says_that_packages_on_the_command_line_replace_the_listener():
+    """A job with packages of its own would otherwise run without lineage."""
+    first = next(one for one in lossless(PLACE) if one.name == "spark.jars.packages")
+
+    assert "`--packages` on the command line replaces this line" in first.why
+
+
 def test_each_form_says_the_same():
     """Lines of spark-defaults.conf, words of spark-submit and JSON, from one command."""
     options = ("render", "spark-conf", "--folder", "/var/it's here", "--name", "nightly")
