@@ -9,15 +9,19 @@ from lineage.catalog.pieces import pieces
 
 _FAILED = text(
     """
-    SELECT d.canonical_key, r.failed_at, r.run_id, r.root_job_namespace, r.root_job_name,
-        r.error_message
+    SELECT d.canonical_key, coalesce(r.failed_at, a.last_failed_at) AS failed_at, r.run_id,
+        r.root_job_namespace, r.root_job_name,
+        coalesce(r.error_message, CASE WHEN r.run_id = a.last_failed_run_id THEN a.last_failure END)
     FROM run_io io
     JOIN dataset d ON d.dataset_key = io.dataset_key
     JOIN run r ON r.run_key = io.run_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.canonical_key
     WHERE d.canonical_key IN :keys AND io.direction = 'write'
-    AND r.failed_at > coalesce(a.last_written_at, 0)
-    ORDER BY d.canonical_key, r.failed_at, r.run_id
+    AND (r.failed_at > coalesce(a.last_written_at, 0)
+        -- A run that never ended, though its application did, has no end of its own.
+        OR r.failed_at IS NULL AND r.run_id = a.last_failed_run_id
+        AND a.last_failed_at > coalesce(a.last_written_at, 0))
+    ORDER BY d.canonical_key, failed_at, r.run_id
     """
 ).bindparams(bindparam("keys", expanding=True))
 

@@ -58,7 +58,8 @@ _WRITES = f"""
 """  # noqa: S608 - our own words
 _RUNS = f"""
     SELECT d.canonical_key AS dataset_key, r.run_id, io.direction, r.failed_at,
-        CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB' THEN r.started_at END AS started_at,
+        CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB'
+            THEN coalesce(r.restarted_at, r.started_at) END AS started_at,
         io.last_event_at
     FROM run r JOIN run_io io ON io.run_key = r.run_key
     JOIN dataset d ON d.dataset_key = io.dataset_key

@@ -6,7 +6,8 @@ What an evaluation reads instead of all writes and reads.
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import added, at_the_later, greatest, least, upsert
+from lineage.catalog.upsert import added, greatest, least, upsert
+from slis.stream.failed_runs import note_failures
 
 _MICROS = 1_000_000
 
@@ -23,15 +24,6 @@ _HAPPENED = """
         UNION ALL
         SELECT dataset_key, NULL, NULL, NULL, writes FROM t_new_write
     ) AS happened GROUP BY dataset_key
-"""
-_FAILED = """
-    SELECT dataset_key, failed_at AS last_failed_at, run_id AS last_failed_run_id,
-        failure AS last_failure, 0 AS writes, 0 AS learned_writes
-    FROM (
-        SELECT dataset_key, failed_at, run_id, failure, row_number() OVER (
-            PARTITION BY dataset_key ORDER BY failed_at DESC, run_id DESC) AS place
-        FROM t_touched WHERE direction = 'write' AND failed_at IS NOT NULL
-    ) AS failed WHERE place = 1
 """
 # A backfill makes nothing fresh: its nominal time is more than a cadence behind the newest that
 # its job had written by then. No later write is a backfill beside one for the far future (a
@@ -158,17 +150,7 @@ def derive_activity(connection: Connection) -> None:
         },
         keeps="learned_writes",
     )
-    upsert(
-        connection,
-        tables.dataset_activity,
-        _FAILED,
-        {
-            "last_failed_run_id": at_the_later("last_failed_at", ties=greatest),
-            "last_failure": at_the_later("last_failed_at", ties=greatest),
-            "last_failed_at": greatest,
-        },
-        keeps="writes learned_writes",
-    )
+    note_failures(connection)
     renew_last_write(connection, TOUCHED)
 
 

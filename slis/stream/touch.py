@@ -7,6 +7,8 @@ from slis.stream.wide import MOST_EDGES
 from slis.wording import BY_EVENT_LOG
 
 _SCHEMA_CHANGES = "('ALTER', 'TRUNCATE', 'DROP', 'RENAME')"
+# What a run `r` failed by.
+FAILURE = f"CASE WHEN r.evidence IS NOT NULL THEN '{BY_EVENT_LOG}' ELSE '' END || r.error_message"
 
 # The listener never ends an RDD job: its start makes no run that is waited for.
 # Runs (of `chosen`) and what they read and wrote, by canonical dataset, with what makes them a
@@ -28,7 +30,8 @@ CONTRIBUTIONS = f"""
                 AND has_statistics = 0 THEN 1 ELSE 0 END AS is_schema_change
         FROM (
             SELECT r.run_key, d.canonical_key AS dataset_key, io.first_event_at, io.last_event_at,
-                CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB' THEN r.started_at END AS started_at,
+                CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB'
+                    THEN coalesce(r.restarted_at, r.started_at) END AS started_at,
                 r.completed_at, r.failed_at, coalesce(r.nominal_start_at,
                 io.partition_at) AS nominal_start_at,
                 io.rows, io.schema_key, r.code_version,
@@ -39,8 +42,7 @@ CONTRIBUTIONS = f"""
                 CASE WHEN io.has_statistics THEN 1 ELSE 0 END AS has_statistics,
                 CASE WHEN io.is_reported AND coalesce(r.evidence, 'failed') = 'failed'
                     THEN 1 ELSE 0 END AS is_reported,
-                CASE WHEN r.evidence IS NOT NULL THEN '{BY_EVENT_LOG}' ELSE '' END
-                    || r.error_message AS failure,
+                {FAILURE} AS failure,
                 max(CASE WHEN io.direction = 'read' AND io.is_reported THEN 1 ELSE 0 END)
                     OVER (PARTITION BY r.run_key) AS names_input,
                 sum(CASE io.direction WHEN 'read' THEN 1 ELSE 0 END) OVER (PARTITION BY r.run_key)

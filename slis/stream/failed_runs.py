@@ -1,0 +1,81 @@
+"""The newest failed run of each dataset that a batch touched.
+
+A run also counts as failed where it never ended though its root run did. Spark reports the end of a
+killed application and no end of the write that it was at. Such a run failed when it was last heard
+of: an end that comes late is newer, and stands.
+"""
+
+from sqlalchemy import Connection, text
+
+from lineage.catalog import tables
+from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
+from slis.stream.touch import FAILURE
+
+NEVER_ENDED = "it never ended, though its application did"
+_FOLDS: dict[str, Fold] = {
+    "last_failed_run_id": at_the_later("last_failed_at", ties=greatest),
+    "last_failure": at_the_later("last_failed_at", ties=greatest),
+    "last_failed_at": greatest,
+}
+_FAILED = """
+    SELECT dataset_key, failed_at AS last_failed_at, run_id AS last_failed_run_id,
+        failure AS last_failure, 0 AS writes, 0 AS learned_writes
+    FROM (
+        SELECT dataset_key, failed_at, run_id, failure, row_number() OVER (
+            PARTITION BY dataset_key ORDER BY failed_at DESC, run_id DESC) AS place
+        FROM t_touched WHERE direction = 'write' AND failed_at IS NOT NULL
+    ) AS failed WHERE place = 1
+"""
+# Of each dataset the newest; the listener never ends an RDD job.
+_ABANDONED = f"""
+    SELECT dataset_key, last_event_at AS last_failed_at, run_id AS last_failed_run_id,
+        '{NEVER_ENDED}' AS last_failure, 0 AS writes, 0 AS learned_writes
+    FROM (
+        SELECT d.canonical_key AS dataset_key, r.last_event_at, r.run_id, row_number() OVER (
+            PARTITION BY d.canonical_key ORDER BY r.last_event_at DESC, r.run_id DESC) AS place
+        FROM (SELECT DISTINCT root_run_id FROM s_run WHERE root_run_id IS NOT NULL) AS heard
+        JOIN run root ON root.run_id = heard.root_run_id AND root.root_run_id = root.run_id
+        JOIN run r ON r.root_run_id = root.run_id AND r.run_key <> root.run_key
+        JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
+        JOIN dataset d ON d.dataset_key = io.dataset_key
+        WHERE r.started_at IS NOT NULL AND r.completed_at IS NULL AND r.failed_at IS NULL
+            AND r.last_event_at <= coalesce(root.completed_at, root.failed_at)
+            AND coalesce(r.job_type, '') <> 'RDD_JOB'
+    ) AS abandoned WHERE place = 1
+"""  # noqa: S608 - words of ours
+# Noted of a run that has ended well since, was started again, or failed at another time.
+_WITHDRAWN = text("""
+    SELECT DISTINCT t.dataset_key FROM t_touched t
+    JOIN dataset_activity a ON a.dataset_key = t.dataset_key AND a.last_failed_run_id = t.run_id
+    WHERE t.direction = 'write' AND (t.failed_at IS NULL OR t.failed_at <> a.last_failed_at)
+""")
+_FORGET = text("""
+    UPDATE dataset_activity SET last_failed_at = NULL, last_failed_run_id = NULL,
+        last_failure = NULL
+    WHERE dataset_key = :key
+""")
+_FAILED_BEFORE = f"""
+    SELECT d.canonical_key AS dataset_key, r.failed_at AS last_failed_at,
+        r.run_id AS last_failed_run_id, {FAILURE} AS last_failure, 0 AS writes, 0 AS learned_writes
+    FROM dataset d JOIN run_io io ON io.dataset_key = d.dataset_key AND io.direction = 'write'
+    JOIN run r ON r.run_key = io.run_key AND r.failed_at IS NOT NULL
+    WHERE d.canonical_key = :key ORDER BY r.failed_at DESC, r.run_id DESC LIMIT 1
+"""  # noqa: S608 - words of ours
+
+
+def note_failures(connection: Connection) -> None:
+    """Note in `dataset_activity` the newest failed run of each dataset that the batch touched.
+
+    The order of events makes no difference: what was noted of a run that did not fail after all is
+    worked out anew.
+    """
+    for (key,) in connection.execute(_WITHDRAWN).all():
+        connection.execute(_FORGET, {"key": key})
+        _note(connection, _FAILED_BEFORE, {"key": key})
+    _note(connection, _FAILED, {})
+    _note(connection, _ABANDONED, {})
+
+
+def _note(connection: Connection, query: str, given: dict[str, int]) -> None:
+    kept = "writes learned_writes"
+    upsert(connection, tables.dataset_activity, query, _FOLDS, keeps=kept, given=given)

@@ -1,0 +1,143 @@
+"""Which runs have failed: those that never ended too, and none that was started again."""
+
+from datetime import timedelta
+from itertools import islice, permutations
+from pathlib import Path
+
+import pytest
+from spools import Lander, rows, run_event
+
+from alerts.watch.failures import failures
+from lineage.clock import to_micros
+from lineage.policy import parse
+from slis.evaluation import evaluate
+from slis.stream.failed_runs import NEVER_ENDED
+
+pytestmark = pytest.mark.postgres_nightly
+
+_FAILED = "SELECT last_failed_run_id, last_failed_at, last_failure FROM dataset_activity"
+_NONE = [(None, None, None)]
+_NO_DISK = {"errorMessage": {"message": "disk full"}}
+
+
+def _app(kind, at):
+    return run_event(kind, at, run="a1", job="app", job_type="APPLICATION")
+
+
+def _write(kind, at, run="w1", **given):  # noqa: ANN003
+    return run_event(
+        kind, at, run=run, job="app.write", root=("a1", "app"), outputs=["out"], **given
+    )
+
+
+@pytest.mark.postgres_always
+def test_a_write_has_failed_once_its_application_ended_without_it(lander, catalog, at):
+    """Spark reports the application's COMPLETE even where it was killed; then the end comes."""
+    lander.land(_app("START", at(8)), _write("START", at(8, 1)))
+    assert rows(catalog, _FAILED) == _NONE
+
+    lander.land(_app("COMPLETE", at(8, 5)))
+    assert rows(catalog, _FAILED) == [("w1", to_micros(at(8, 1)), NEVER_ENDED)]
+
+    lander.land(_write("COMPLETE", at(8, 4)))
+    assert rows(catalog, _FAILED) == _NONE
+    assert rows(catalog, "SELECT root_run_id FROM dataset_write") == [("a1",)]
+
+
+@pytest.mark.parametrize("end", ["FAIL", "ABORT"])
+def test_it_has_failed_as_well_where_the_application_did(lander, catalog, at, end):
+    lander.land(_app("START", at(8)), _write("START", at(8, 1)), _app(end, at(8, 5)))
+
+    assert rows(catalog, _FAILED) == [("w1", to_micros(at(8, 1)), NEVER_ENDED)]
+
+
+def test_a_failure_of_before_is_known_again_when_the_end_comes_late(lander, catalog, at):
+    lander.land(_write("FAIL", at(7), run="w0", facets=_NO_DISK))
+    lander.land(_app("START", at(8)), _write("START", at(8, 1)), _app("COMPLETE", at(8, 5)))
+    assert rows(catalog, _FAILED) == [("w1", to_micros(at(8, 1)), NEVER_ENDED)]
+
+    lander.land(_write("COMPLETE", at(8, 4)))
+
+    assert rows(catalog, _FAILED) == [("w0", to_micros(at(7)), "disk full")]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [("RUNNING", 9, "SQL_JOB"), ("START", 8.1, "RDD_JOB")],
+    ids=["heard of after the end", "RDD"],
+)
+def test_other_runs_that_did_not_end_are_not_failed(lander, catalog, at, event):
+    """The listener never ends an RDD job; a run that outlives its root is under way."""
+    kind, hour, job_type = event
+    lander.land(_app("START", at(8)), _write("START", at(8, 1), job_type=job_type))
+    lander.land(_write(kind, at(hour), job_type=job_type), _app("COMPLETE", at(8, 30)))
+
+    assert rows(catalog, _FAILED) == _NONE
+
+
+@pytest.mark.postgres_always
+def test_a_run_that_is_started_again_under_its_id_has_not_failed(lander, catalog, at):
+    """Airflow does so where a task is cleared; what ended it the first time is over."""
+    lander.land(_write("START", at(8)), _write("FAIL", at(8, 5), facets=_NO_DISK))
+    assert rows(catalog, _FAILED) == [("w1", to_micros(at(8, 5)), "disk full")]
+
+    lander.land(_write("START", at(8, 30)))
+    assert rows(catalog, _FAILED) == _NONE
+
+    lander.land(_write("COMPLETE", at(8, 40)))
+    ended = "SELECT failed_at, completed_at FROM run"
+    assert rows(catalog, ended) == [(None, to_micros(at(8, 40)))]
+    assert rows(catalog, "SELECT written_at FROM dataset_write") == [(to_micros(at(8, 40)),)]
+
+
+@pytest.mark.parametrize("hours", [3, 7.5, 7.9])
+def test_a_run_fails_no_earlier_than_it_starts(lander, catalog, at, hours):
+    """Airflow sent the FAIL in local time without a zone, which is hours before the START."""
+    lander.land(_write("START", at(8)), _write("FAIL", at(hours), facets=_NO_DISK))
+
+    assert rows(catalog, _FAILED) == [("w1", to_micros(at(8)), "disk full")]
+    assert rows(catalog, "SELECT failed_at FROM run") == [(to_micros(at(8)),)]
+
+
+@pytest.mark.parametrize("kinds", ["never ended", "started again"])
+def test_the_order_of_events_makes_no_difference(spark, catalogs, at, tmp_path, kinds):
+    """Each event in a batch of its own."""
+    first = _write("FAIL", at(7), run="w0", facets=_NO_DISK)
+    events = {
+        "never ended": [
+            *(_app("START", at(8)), _app("COMPLETE", at(8, 5))),
+            *(_write("START", at(8, 1)), _write("COMPLETE", at(8, 4))),
+        ],
+        "started again": [
+            *(_write("START", at(8)), _write("FAIL", at(8, 5), facets=_NO_DISK)),
+            *(_write("START", at(8, 30)), _write("COMPLETE", at(8, 40))),
+        ],
+    }[kinds]
+    found = set()
+    for number, order in enumerate(islice(permutations([first, *events]), 0, None, 11)):
+        catalog = catalogs()
+        lander = Lander(spark, catalog, Path(tmp_path, f"{number}-lake"), at(12))
+        for event in order:
+            lander.land(event)
+        found.update(rows(catalog, "SELECT * FROM dataset_activity"))
+        catalog.dispose()
+
+    assert len(found) == 1, found
+
+
+def test_a_new_dataset_whose_first_write_was_killed_is_bad_by_that_run(spark, lander, catalog, at):
+    """Not `learning` for a day; its incident knows the run and what became of it."""
+    policy = parse("datasets: [{match: n/out, tier: critical}]")
+    lander.land(_app("START", at(11)), _write("START", at(11, 1)), _app("COMPLETE", at(11, 5)))
+    evaluate(spark, catalog, policy, at(12) + timedelta(minutes=1))
+
+    states = "SELECT state, reason, evidence FROM dataset_state WHERE sli = 'M1'"
+    [(state, reason, evidence)] = rows(catalog, states)
+    assert (state, reason) == ("bad", "job_failed")
+    assert f"run w1 failed 2026-11-21 11:01:00 UTC: {NEVER_ENDED}" in evidence
+    with catalog.connect() as connection:
+        [(key,)] = rows(catalog, "SELECT dataset_key FROM dataset")
+        failure = failures(connection, [key])[key]
+    assert (failure.run_id, failure.first_at, failure.error) == (
+        *("w1", to_micros(at(11, 1)), NEVER_ENDED),
+    )
