@@ -83,9 +83,9 @@ def fold(namespace: str, name: str) -> Folded:
 
 
 def partition_of(namespace: str, name: str) -> str | None:
-    """What the spelling says of partitions, as `dt=2026-11-21/hour=04` or `2026/11/21`.
+    """Return the partitions in a name as it was sent, as `dt=2026-11-21/hour=04` or `2026/11/21`.
 
-    Of the name as it was sent; of BigQuery's decorators, as `20261121` or `__NULL__`.
+    A BigQuery decorator is returned as `20261121` or `__NULL__`.
     """
     spelling = combined(clear(namespace), clear_name(name))
     for pattern in (PARTITION, BIGQUERY_PARTITION):

@@ -201,11 +201,11 @@ def hours_of(text: str) -> Hours:
 
 
 def backfills(meant_for: Floats, at: Places) -> Hours:
-    """Which writes are for a time more than one cadence older than the newest already written.
+    """Return which writes are meant for a time over one cadence before the newest one.
 
     Args:
         meant_for: microseconds, in the order of the writes; NaN where a write does not say.
-        at: when each was written, microseconds: no write is meant for a time far behind it.
+        at: time of each write in microseconds; a later nominal time counts as this one.
     """
     known = np.where(np.isnan(meant_for), -np.inf, np.minimum(meant_for, at))
     newest = np.concatenate(([-np.inf], np.maximum.accumulate(known)[:-1]))

@@ -86,7 +86,7 @@ def job_failed() -> Column:
 
 
 def _failure() -> Column:
-    """Which run, when, and the first line of its error."""
+    """Return the failed run, its time, and the first line of its error."""
     failed_at = instant_text(F.col("failed.failed_at"))
     error = F.rtrim(F.regexp_extract("failed.told", r"\S[^\r\n]*", 0))
     before = F.when(error.startswith(BY_EVENT_LOG), ", ").otherwise(": ")

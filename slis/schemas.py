@@ -50,7 +50,7 @@ RUNS = """
     code_version string, code_url string, code_path string, code_tag string, code_branch string,
     job_tags string, spark_properties string, environment_properties string,
     execution_parameters string, first_event_at timestamp, last_event_at timestamp,
-    started_at timestamp, restarted_at timestamp, completed_at timestamp, fail_told_at timestamp,
+    started_at timestamp, last_start_at timestamp, completed_at timestamp, last_fail_at timestamp,
     spark_job_id bigint, is_history boolean
 """
 

@@ -1,4 +1,4 @@
-"""Twins: two names that end alike, of which one has the writes that the other lacks."""
+"""Find twins: two similar names, where one has the writes that the other lacks."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -8,8 +8,8 @@ from slis.judgement import NEVER_WRITTEN, NO_WRITE, OVERDUE
 from slis.wording import near_key
 
 _KEYS = ["as_of", "dataset_key"]
-# Schemes of systems that name what they store themselves. A metastore or a query engine names
-# what others store, so that a dataset has a name there and one here.
+# Schemes of systems that store the data they name. A metastore or a query engine names data that
+# another system stores, so one dataset may have a name in both.
 _STORES = (
     *("file", "s3", "s3a", "s3n", "gs", "hdfs", "abfs", "abfss", "wasb", "wasbs", "adl", "dbfs"),
     *("postgres", "mysql", "mariadb", "oracle", "sqlserver", "mssql", "db2", "teradata", "sqlite"),
@@ -19,14 +19,14 @@ _STORES = (
 
 
 def twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
-    """Per dataset that lacks a write, one of a near name that has it.
+    """Return for each dataset without a recent write a similarly named one that has the write.
 
-    Two tables of like names in two places are no mismatch. It is one where this dataset is only
-    read and the other only written, or where the other began when this one's writes ended.
+    Two tables with similar names are a mismatch in two cases: one is only read and the other only
+    written, or the other's writes began when this one's ended.
 
     Args:
         judged: `sli_schemas.JUDGED`.
-        unwell: those of `judged` that are bad or unknown.
+        unwell: the rows of `judged` that are bad or unknown.
 
     Returns:
         as_of, dataset_key, twin: struct<written_at, namespace, name>.
@@ -63,9 +63,9 @@ def _took_over() -> Column:
 
 
 def _may_be_one(one: Column, other: Column) -> Column:
-    """Whether a dataset may have a name in either namespace.
+    """Return whether one dataset can have a name in both namespaces.
 
-    Two servers, buckets or databases hold two datasets: of tenants, of development and production.
+    Two servers, buckets or databases hold two datasets, such as those of two tenants.
     """
     schemes = [F.lower(F.substring_index(each, "://", 1)) for each in (one, other)]
     are_stores = schemes[0].isin(*_STORES) & schemes[1].isin(*_STORES)

@@ -32,7 +32,7 @@ class Failure(msgspec.Struct, frozen=True):
     Attributes:
         first_at: the first time, µs: a job that retries did not fail anew.
         run_id: of the newest of these runs, and its job.
-        error: what it said; None: nothing.
+        error: as the run reported it; None: it reported none.
     """
 
     first_at: int

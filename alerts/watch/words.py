@@ -66,12 +66,12 @@ _OF_CAUSE: Final = {"failed": "fail", "lost": "never end", "slow": "are late"}
 def evidence(
     cluster: Cluster | None, common: Common | None = None, error: str | None = None
 ) -> str:
-    """Since when, by which runs and which error, and how much of it is told by looking through.
+    """Return the evidence in words: since when, which runs failed, and with which error.
 
     Args:
-        cluster: the fault; None: of the service itself.
-        common: what its jobs have in common.
-        error: of one of its failed runs; the first line is shown.
+        cluster: the fault; None for a fault of the service itself.
+        common: the cause that its jobs share.
+        error: of one of its failed runs; only the first line is used.
     """
     if cluster is None:
         return "Lineward says so of itself"

@@ -34,7 +34,7 @@ def seconds_between(start: int | None, end: int | None) -> float | None:
 
 
 def milliseconds_between(start: int | None, end: int | None) -> int | None:
-    """Return the same in whole milliseconds."""
+    """Return the whole milliseconds between two times; null as `seconds_between`."""
     seconds = seconds_between(start, end)
     return None if seconds is None else int(seconds * 1_000)
 

@@ -59,7 +59,7 @@ _WRITES = f"""
 _RUNS = f"""
     SELECT d.canonical_key AS dataset_key, r.run_id, io.direction, r.failed_at,
         CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB'
-            THEN coalesce(r.restarted_at, r.started_at) END AS started_at,
+            THEN coalesce(r.last_start_at, r.started_at) END AS started_at,
         io.last_event_at
     FROM run r JOIN run_io io ON io.run_key = r.run_key
     JOIN dataset d ON d.dataset_key = io.dataset_key

@@ -85,9 +85,9 @@ def _run_plan() -> tuple[Column, list[Column]]:
         F.min(time).alias("first_event_at"),
         F.max(time).alias("last_event_at"),
         F.min(F.when(kind == "START", time)).alias("started_at"),
-        F.max(F.when(kind == "START", time)).alias("restarted_at"),
+        F.max(F.when(kind == "START", time)).alias("last_start_at"),
         F.max(F.when(kind == "COMPLETE", time)).alias("completed_at"),
-        F.max(F.when(kind.isin(*_FAILED), time)).alias("fail_told_at"),
+        F.max(F.when(kind.isin(*_FAILED), time)).alias("last_fail_at"),
         F.min("spark_job_id").alias("spark_job_id"),
         F.min("is_history").alias("is_history"),
     ]

@@ -1,8 +1,8 @@
-"""The newest failed run of each dataset that a batch touched.
+"""Find the newest failed run of each dataset that a batch touched.
 
-A run also counts as failed where it never ended though its root run did. Spark reports the end of a
-killed application and no end of the write that it was at. Such a run failed when it was last heard
-of: an end that comes late is newer, and stands.
+A run without an end counts as failed once its root run has ended. Spark reports the end of a killed
+application, but not the end of the write that was running. The failure has the time of the run's
+last event: an end that arrives late is newer, and replaces it.
 """
 
 from sqlalchemy import Connection, text
@@ -26,7 +26,7 @@ _FAILED = """
         FROM t_touched WHERE direction = 'write' AND failed_at IS NOT NULL
     ) AS failed WHERE place = 1
 """
-# Of each dataset the newest; the listener never ends an RDD job.
+# The newest run for each dataset. RDD jobs are left out: the listener never reports their end.
 _ABANDONED = f"""
     SELECT dataset_key, last_event_at AS last_failed_at, run_id AS last_failed_run_id,
         '{NEVER_ENDED}' AS last_failure, 0 AS writes, 0 AS learned_writes
@@ -43,7 +43,7 @@ _ABANDONED = f"""
             AND coalesce(r.job_type, '') <> 'RDD_JOB'
     ) AS abandoned WHERE place = 1
 """  # noqa: S608 - words of ours
-# Noted of a run that has ended well since, was started again, or failed at another time.
+# The stored failure is outdated: its run completed, was started again, or failed at another time.
 _WITHDRAWN = text("""
     SELECT DISTINCT t.dataset_key FROM t_touched t
     JOIN dataset_activity a ON a.dataset_key = t.dataset_key AND a.last_failed_run_id = t.run_id
@@ -64,10 +64,9 @@ _FAILED_BEFORE = f"""
 
 
 def note_failures(connection: Connection) -> None:
-    """Note in `dataset_activity` the newest failed run of each dataset that the batch touched.
+    """Store in `dataset_activity` the newest failed run of each dataset that the batch touched.
 
-    The order of events makes no difference: what was noted of a run that did not fail after all is
-    worked out anew.
+    The result does not depend on the order of events: an outdated failure is computed again.
     """
     for (key,) in connection.execute(_WITHDRAWN).all():
         connection.execute(_FORGET, {"key": key})

@@ -50,9 +50,9 @@ def merge_datasets(connection: Connection) -> None:
 
 
 def merge_runs(connection: Connection, landed_at: int) -> None:
-    """Runs, by the union of their events: earliest START, latest COMPLETE, and whether they failed.
+    """Merge runs from all of their events: earliest START, latest COMPLETE, and failures.
 
-    A failure is sticky, whatever comes after it but another START.
+    A failure stays whatever event follows, except another START.
     """
     texts = ", ".join(f"max({name}) AS {name}" for name in _RUN_TEXTS)
     upsert(
@@ -60,8 +60,8 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
         tables.run,
         f"""
         SELECT run_key, min(first_event_at) AS first_event_at, max(last_event_at) AS last_event_at,
-            min(started_at) AS started_at, max(restarted_at) AS restarted_at,
-            max(completed_at) AS completed_at, max(fail_told_at) AS fail_told_at,
+            min(started_at) AS started_at, max(last_start_at) AS last_start_at,
+            max(completed_at) AS completed_at, max(last_fail_at) AS last_fail_at,
             max(nominal_start_at) AS nominal_start_at, min(spark_job_id) AS spark_job_id, {texts},
             min(is_history) = 1 AS is_history,
             max(run_id) AS run_id, :landed_at AS landed_at
@@ -71,9 +71,9 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
             "first_event_at": least,
             "last_event_at": greatest,
             "started_at": least,
-            "restarted_at": greatest,
+            "last_start_at": greatest,
             "completed_at": greatest,
-            "fail_told_at": greatest,
+            "last_fail_at": greatest,
             "nominal_start_at": greatest,
             "spark_job_id": least,
             **dict.fromkeys(_RUN_TEXTS, greatest),
@@ -86,12 +86,12 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
     connection.execute(text(_TOLD_AFTER_ALL))
 
 
-# A FAIL before the run's first START is one in local time without a zone; one before its last START
-# is of a run that was cleared and started again under its id.
+# A FAIL before the run's first START has a local time without a zone. A FAIL before the run's last
+# START is over: the run was cleared and started again under the same id.
 _FAILED_AT = """
-    UPDATE run SET failed_at = CASE WHEN fail_told_at < started_at THEN started_at
-        WHEN fail_told_at < restarted_at THEN NULL ELSE fail_told_at END
-    WHERE fail_told_at IS NOT NULL AND run_key IN (SELECT run_key FROM s_run)
+    UPDATE run SET failed_at = CASE WHEN last_fail_at < started_at THEN started_at
+        WHEN last_fail_at < last_start_at THEN NULL ELSE last_fail_at END
+    WHERE last_fail_at IS NOT NULL AND run_key IN (SELECT run_key FROM s_run)
 """
 # What evidence completed is complete by its own word, once that comes.
 _TOLD_AFTER_ALL = """

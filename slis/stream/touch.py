@@ -31,7 +31,7 @@ CONTRIBUTIONS = f"""
         FROM (
             SELECT r.run_key, d.canonical_key AS dataset_key, io.first_event_at, io.last_event_at,
                 CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB'
-                    THEN coalesce(r.restarted_at, r.started_at) END AS started_at,
+                    THEN coalesce(r.last_start_at, r.started_at) END AS started_at,
                 r.completed_at, r.failed_at, coalesce(r.nominal_start_at,
                 io.partition_at) AS nominal_start_at,
                 io.rows, io.schema_key, r.code_version,

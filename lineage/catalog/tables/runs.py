@@ -21,10 +21,10 @@ run = Table(
     instant("first_event_at", nullable=False),
     instant("last_event_at", nullable=False),
     instant("started_at"),  # earliest START
-    instant("restarted_at"),  # latest START
-    instant("fail_told_at"),  # latest FAIL or ABORT, as it was sent
+    instant("last_start_at"),  # latest START
+    instant("last_fail_at"),  # latest FAIL or ABORT, as it was sent
     instant("completed_at"),  # latest COMPLETE
-    instant("failed_at"),  # of `fail_told_at` and the STARTs; or as evidence has it
+    instant("failed_at"),  # of `last_fail_at` and the STARTs; or as evidence has it
     instant("nominal_start_at"),
     Column("job_type", Text),
     Column("processing_type", Text),  # BATCH, STREAMING, NONE

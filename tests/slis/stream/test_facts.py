@@ -74,10 +74,7 @@ def test_an_instant_is_read_as_python_reads_it(spark, told):
 
 
 def test_a_run_fact_folds_the_events_of_one_run(spark, at):
-    """Earliest START, latest COMPLETE, earliest FAIL.
-
-    The application is what people call the job.
-    """
+    """Earliest and latest START, latest COMPLETE and FAIL; the job is the application."""
     parsed = parse(
         frame(
             spark,
@@ -85,15 +82,18 @@ def test_a_run_fact_folds_the_events_of_one_run(spark, at):
                 run_event("COMPLETE", at(10), root=("a1", "shop")),
                 run_event("START", at(8), root=("a1", "shop")),
                 run_event("FAIL", at(9), root=("a1", "shop")),
+                run_event("START", at(9.5), root=("a1", "shop")),
+                run_event("ABORT", at(9.75), root=("a1", "shop")),
             ],
             at(12),
         )
     )
 
     found = facts.runs(parsed).select(
-        *("run_key", "root_run_id", "root_job_name", "started_at", "completed_at", "failed_at")
+        *("run_key", "root_run_id", "root_job_name", "started_at", "last_start_at"),
+        *("completed_at", "last_fail_at"),
     )
-    naive = [at(hour).replace(tzinfo=None) for hour in (8, 10, 9)]
+    naive = [at(hour).replace(tzinfo=None) for hour in (8, 9.5, 10, 9.75)]
     assert cells(found) == [(key("r1", "j", "shop"), "a1", "shop", *naive)]
 
 

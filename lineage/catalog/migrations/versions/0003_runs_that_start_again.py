@@ -1,4 +1,4 @@
-"""Add the times by which a run that was started again is told from one that failed."""
+"""Add the times that distinguish a run that was started again from a failed one."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -6,13 +6,13 @@ from alembic import op
 revision = "0003"
 down_revision = "0002"
 
-_COLUMNS = ("restarted_at", "fail_told_at")
+_COLUMNS = ("last_start_at", "last_fail_at")
 
 
 def upgrade() -> None:
     """Each change works while roles of the release before still run.
 
-    Runs of before have neither time: they have failed as they had.
+    Runs stored before have neither time. Their failures stay as they are.
     """
     with op.batch_alter_table("run") as run:
         for column in _COLUMNS:
