@@ -85,7 +85,7 @@ def fold(namespace: str, name: str) -> Folded:
 def partition_of(namespace: str, name: str) -> str | None:
     """Return the partitions in a name as it was sent, as `dt=2026-11-21/hour=04` or `2026/11/21`.
 
-    A BigQuery decorator is returned as `20261121` or `__NULL__`.
+    A BigQuery decorator is returned as `202611`, `20261121` or `2026112104`.
     """
     spelling = combined(clear(namespace), clear_name(name))
     for pattern in (PARTITION, BIGQUERY_PARTITION):

@@ -67,6 +67,7 @@ def _may_be_one(one: Column, other: Column) -> Column:
 
     Two servers, buckets or databases hold two datasets, such as those of two tenants.
     """
-    schemes = [F.lower(F.substring_index(each, "://", 1)) for each in (one, other)]
+    # `arn:aws:glue:…` has no slashes.
+    schemes = [F.lower(F.substring_index(each, ":", 1)) for each in (one, other)]
     are_stores = schemes[0].isin(*_STORES) & schemes[1].isin(*_STORES)
     return (one == other) | ((schemes[0] != schemes[1]) & ~are_stores)

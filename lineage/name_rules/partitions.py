@@ -60,8 +60,8 @@ BIGQUERY_RULE = Rule(
     "a partition belongs to its table",
     keeps_spelling=False,
 )
-# Group 1: the partition.
-BIGQUERY_PARTITION = rf"^{_DECORATED}[$]([^\x00]+)\x00"
+# Group 1: the month, day or hour; a number of another kind says nothing of time.
+BIGQUERY_PARTITION = rf"^{_DECORATED}[$]({_YEAR}{_MONTH}(?:{_DAY}(?:[01][0-9]|2[0-3])?)?)\x00"
 
 # Group 1: the partitions that a spelling names, outermost first, as dt=2026-11-21/hour=04 or
 # 2026/11/21. What follows the colon of a scheme is all of a path, whatever it looks like.

@@ -186,8 +186,8 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
     reasons += [] if is_whole else [UNSEEN]
     return IncidentDetail(
         incident=_row(rows[0], is_root_seen=roots[number]),
-        # Words that may name any of its datasets.
-        evidence=rows[0][18] if roots[number] and is_whole else "",
+        # An error in it may name anything, as that of a run.
+        evidence=rows[0][18] if sight.is_whole else "",
         members=[_member(row, sight) for row in members[:MOST_MEMBERS]],
         impacted=[IncidentImpacted(*row) for row in impacted[:MOST_MEMBERS]],
         is_impacted_partial=is_list_short or len(impacted) > MOST_MEMBERS,

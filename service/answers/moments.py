@@ -35,8 +35,9 @@ def seconds_between(start: int | None, end: int | None) -> float | None:
 
 def milliseconds_between(start: int | None, end: int | None) -> int | None:
     """Return the whole milliseconds between two times; null as `seconds_between`."""
-    seconds = seconds_between(start, end)
-    return None if seconds is None else int(seconds * 1_000)
+    if start is None or end is None or end < start:
+        return None
+    return (end - start) // 1_000
 
 
 def instant_of(text: str, place: str) -> int:

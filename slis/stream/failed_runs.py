@@ -12,7 +12,7 @@ from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from slis.stream.touch import FAILURE
 
 NEVER_ENDED = "it never ended, though its application did"
-_FOLDS: dict[str, Fold] = {
+FAILURE_FOLDS: dict[str, Fold] = {
     "last_failed_run_id": at_the_later("last_failed_at", ties=greatest),
     "last_failure": at_the_later("last_failed_at", ties=greatest),
     "last_failed_at": greatest,
@@ -33,8 +33,11 @@ _ABANDONED = f"""
     FROM (
         SELECT d.canonical_key AS dataset_key, r.last_event_at, r.run_id, row_number() OVER (
             PARTITION BY d.canonical_key ORDER BY r.last_event_at DESC, r.run_id DESC) AS place
-        FROM (SELECT DISTINCT root_run_id FROM s_run WHERE root_run_id IS NOT NULL) AS heard
-        JOIN run root ON root.run_id = heard.root_run_id AND root.root_run_id = root.run_id
+        FROM (
+            SELECT DISTINCT t.root_run_id FROM s_run s JOIN run t ON t.run_key = s.run_key
+        ) AS touched
+        JOIN run root ON root.run_id = touched.root_run_id AND root.root_run_id = root.run_id
+            AND coalesce(root.completed_at, root.failed_at) IS NOT NULL
         JOIN run r ON r.root_run_id = root.run_id AND r.run_key <> root.run_key
         JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
         JOIN dataset d ON d.dataset_key = io.dataset_key
@@ -77,4 +80,4 @@ def note_failures(connection: Connection) -> None:
 
 def _note(connection: Connection, query: str, given: dict[str, int]) -> None:
     kept = "writes learned_writes"
-    upsert(connection, tables.dataset_activity, query, _FOLDS, keeps=kept, given=given)
+    upsert(connection, tables.dataset_activity, query, FAILURE_FOLDS, keeps=kept, given=given)

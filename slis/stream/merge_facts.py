@@ -89,8 +89,12 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
 # A FAIL before the run's first START has a local time without a zone. A FAIL before the run's last
 # START is over: the run was cleared and started again under the same id.
 _FAILED_AT = """
-    UPDATE run SET failed_at = CASE WHEN last_fail_at < started_at THEN started_at
-        WHEN last_fail_at < last_start_at THEN NULL ELSE last_fail_at END
+    UPDATE run SET failed_at = CASE
+        WHEN last_fail_at < last_start_at AND last_start_at > started_at
+            AND completed_at >= last_start_at THEN NULL
+        WHEN last_fail_at < started_at THEN started_at
+        WHEN last_fail_at < last_start_at THEN NULL
+        ELSE last_fail_at END
     WHERE last_fail_at IS NOT NULL AND run_key IN (SELECT run_key FROM s_run)
 """
 # What evidence completed is complete by its own word, once that comes.

@@ -11,6 +11,7 @@ from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
 from lineage.catalog.upsert import Fold, both, either, greatest, least, prepared
 from slis.stream.activity import renew_last_write
 from slis.stream.assertions import ASSERTION_FOLDS
+from slis.stream.failed_runs import FAILURE_FOLDS
 from slis.stream.unfold import job_key
 from slis.stream.writes import WRITE_FOLDS
 
@@ -59,9 +60,7 @@ _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
         {
             "last_read_at": greatest,
             "first_read_at": least,
-            "last_failed_at": greatest,
-            "last_failed_run_id": greatest,
-            "last_failure": greatest,
+            **FAILURE_FOLDS,
             "last_dropped_at": greatest,
             "last_started_at": greatest,
             "writes": greatest,

@@ -147,6 +147,7 @@ _PLACES = [
     ("s3://lake", "postgres://one:5432", False),
     ("bigquery", "snowflake://org-account", False),
     ("hive://one:9083", "hive://two:9083", False),
+    ("arn:aws:glue:eu-west-1:1", "arn:aws:glue:eu-west-1:2", False),
     ("hive://one:9083", "s3://lake", True),
     ("file", "hive://one:9083", True),
     ("trino://host:8080", "postgres://one:5432", True),

@@ -49,6 +49,14 @@ def test_one_has_its_datasets_with_evidence_and_its_course(reader, number):
     assert "failed: run run-1" in found.evidence
 
 
+def test_who_may_not_see_everything_gets_no_error_text(reader, number):
+    """An error may name a dataset that the incident does not have."""
+    found = incident(reader, number, Sight([NAMESPACE]))
+
+    assert [each.dataset for each in found.members] == ["raw", "core"]
+    assert found.evidence == ""
+
+
 def test_one_has_all_that_is_made_of_its_root(reader, number):
     """What is well yet too: whom the message calls hurt stand behind its link."""
     found = incident(reader, number)

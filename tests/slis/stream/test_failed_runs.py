@@ -99,6 +99,17 @@ def test_a_run_fails_no_earlier_than_it_starts(lander, catalog, at, hours):
     assert rows(catalog, "SELECT failed_at FROM run") == [(to_micros(at(8)),)]
 
 
+def test_a_rerun_that_completes_has_not_failed_whatever_the_zone_of_the_first_fail(
+    lander, catalog, at
+):
+    """That FAIL is before both STARTs."""
+    lander.land(_write("START", at(8)), _write("FAIL", at(3), facets=_NO_DISK))
+    lander.land(_write("START", at(9)), _write("COMPLETE", at(9, 5)))
+
+    assert rows(catalog, "SELECT failed_at FROM run") == [(None,)]
+    assert rows(catalog, "SELECT written_at FROM dataset_write") == [(to_micros(at(9, 5)),)]
+
+
 @pytest.mark.parametrize("kinds", ["never ended", "started again"])
 def test_the_order_of_events_makes_no_difference(spark, catalogs, at, tmp_path, kinds):
     """Each event in a batch of its own."""
