@@ -5,6 +5,7 @@ from functools import cache
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lineage.error_lines import FIRST, RAISED, TRACEBACK
 from lineage.states import COVERAGE, FAILED_RUN, LEARNING
 from slis.wording import BY_EVENT_LOG, duration_text, instant_text, words
 
@@ -86,10 +87,15 @@ def job_failed() -> Column:
 
 
 def _failure() -> Column:
-    """Return the failed run, its time, and the first line of its error."""
+    """Return the failed run, its time, and one line of its error, as `error_line` finds it."""
     failed_at = instant_text(F.col("failed.failed_at"))
-    error = F.rtrim(F.regexp_extract("failed.told", r"\S[^\r\n]*", 0))
-    before = F.when(error.startswith(BY_EVENT_LOG), ", ").otherwise(": ")
+    first = F.rtrim(F.regexp_extract("failed.told", FIRST, 0))
+    raised = F.rtrim(F.regexp_extract("failed.told", RAISED, 1))
+    is_logged = first.startswith(BY_EVENT_LOG)
+    of_traceback = F.concat(F.when(is_logged, BY_EVENT_LOG).otherwise(F.lit("")), raised)
+    is_traceback = first.endswith(TRACEBACK) & (F.length(raised) > 0)
+    error = F.when(is_traceback, of_traceback).otherwise(first)
+    before = F.when(is_logged, ", ").otherwise(": ")
     told = F.concat(before, F.substring(error, 1, _ERROR_CHARACTERS))
     return words(
         *(FAILED_RUN, F.col("failed.run_id"), " failed ", failed_at),

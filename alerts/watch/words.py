@@ -8,6 +8,7 @@ from alerts.incidents.faults import Cluster, Root
 from alerts.watch.catalog_estate import Jobs
 from alerts.watch.named import Named
 from lineage.clock import instant_text
+from lineage.error_lines import error_line
 
 _WORDS: Final = {
     "failed": "{} failed",
@@ -71,7 +72,7 @@ def evidence(
     Args:
         cluster: the fault; None for a fault of the service itself.
         common: the cause that its jobs share.
-        error: of one of its failed runs; only the first line is used.
+        error: of one of its failed runs; one line of it is used.
     """
     if cluster is None:
         return "Lineward says so of itself"
@@ -81,7 +82,7 @@ def evidence(
     runs = cluster.run_ids
     if runs:
         more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
-        told.append(f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}{_first_line(error)}")
+        told.append(f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}{_error_of(error)}")
     if cluster.unknown is not None:
         told.append(f"its root is not known: {_UNKNOWN[cluster.unknown]}")
     if cluster.is_bridged:
@@ -91,6 +92,6 @@ def evidence(
     return "; ".join(told)
 
 
-def _first_line(error: str | None) -> str:
-    lines = (error or "").strip().splitlines()
-    return f": {lines[0].strip()[:_ERROR_CHARACTERS]}" if lines else ""
+def _error_of(error: str | None) -> str:
+    line = error_line(error)
+    return f": {line[:_ERROR_CHARACTERS]}" if line else ""

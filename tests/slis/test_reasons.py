@@ -34,7 +34,7 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(spark):
     old = {"written_at": day(8), "root_run_id": "run-8"}
     facts = activity(
         spark,
-        {"dataset_key": 1, "write": old, "failed": (day(9), "run-9", "\n no rates \n at line 3")},
+        {"dataset_key": 1, "write": old, "failed": (day(9), "run-9", _TRACEBACK)},
         {"dataset_key": 9, "write": old, "failed": (day(9), "run-9", None)},
         {"dataset_key": 2, "write": old, "started_at": day(9)},
         {"dataset_key": 3, "write": old},
@@ -52,7 +52,7 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(spark):
     assert {key: (row.reason, row.evidence) for key, row in states.items() if row.reason} == {
         (1, "M2"): (
             "job_failed",
-            f"run run-9 failed 2026-11-10 00:00:00 UTC: no rates; {written}{limits}",
+            f"run run-9 failed 2026-11-10 00:00:00 UTC: KeyError: no rates; {written}{limits}",
         ),
         (9, "M2"): ("job_failed", f"run run-9 failed 2026-11-10 00:00:00 UTC; {written}{limits}"),
         (2, "M2"): (
@@ -141,6 +141,7 @@ def test_a_near_name_that_has_what_this_one_lacks_is_a_naming_mismatch(spark):
     }
 
 
+_TRACEBACK = "worker: Traceback (most recent call last):\n  File\nKeyError: no rates\n\tat x"
 _PLACES = [
     ("postgres://one:5432", "postgres://two:5432", False),  # two tenants
     ("s3://raw", "s3://mart", False),
