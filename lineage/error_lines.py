@@ -6,6 +6,7 @@ from typing import Final
 # PySpark puts a traceback of Python behind its first line; the exception is named below it.
 TRACEBACK: Final = "Traceback (most recent call last):"
 RAISED: Final = r"\n((?:[A-Za-z_][\w]*\.)*[A-Za-z_]\w*(?:Error|Exception|Exit|Interrupt)\b[^\r\n]*)"
+ERROR_CHARACTERS: Final = 300  # shown of the line
 FIRST: Final = r"\S[^\r\n]*"
 
 

@@ -5,11 +5,9 @@ from functools import cache
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lineage.error_lines import FIRST, RAISED, TRACEBACK
+from lineage.error_lines import ERROR_CHARACTERS, FIRST, RAISED, TRACEBACK
 from lineage.states import COVERAGE, FAILED_RUN, LEARNING
 from slis.wording import BY_EVENT_LOG, duration_text, instant_text, words
-
-_ERROR_CHARACTERS = 300  # of an error's first line
 
 
 @cache
@@ -96,7 +94,7 @@ def _failure() -> Column:
     is_traceback = first.endswith(TRACEBACK) & (F.length(raised) > 0)
     error = F.when(is_traceback, of_traceback).otherwise(first)
     before = F.when(is_logged, ", ").otherwise(": ")
-    told = F.concat(before, F.substring(error, 1, _ERROR_CHARACTERS))
+    told = F.concat(before, F.substring(error, 1, ERROR_CHARACTERS))
     return words(
         *(FAILED_RUN, F.col("failed.run_id"), " failed ", failed_at),
         F.when(F.length(error) > 0, told).otherwise(F.lit("")),

@@ -17,7 +17,7 @@ from slis.judgement import (
     UNREPORTED_WRITE,
 )
 from slis.knowledge import is_after_write, is_running, seconds_between
-from slis.twins import twins
+from slis.twins import find_twins
 
 LIMIT_FAILED = "limit_failed"
 _LOST_AFTER_DURATIONS = 3
@@ -39,7 +39,7 @@ def reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
     well = judged.where(~state.isin(BAD, UNKNOWN))
     # What is unwell is little beside all datasets: those stay where they are.
     explained = unwell.join(F.broadcast(_late_upstreams(judged, edges)), _KEYS, "left").join(
-        F.broadcast(twins(judged, unwell)), _KEYS, "left"
+        F.broadcast(find_twins(judged, unwell)), _KEYS, "left"
     )
     found = _first_that_holds()
     null = F.lit(None).cast("string")

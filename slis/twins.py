@@ -18,7 +18,7 @@ _STORES = (
 )
 
 
-def twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
+def find_twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
     """Return for each dataset without a recent write a similarly named one that has the write.
 
     Two tables with similar names are a mismatch in two cases: one is only read and the other only

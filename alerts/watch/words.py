@@ -8,7 +8,7 @@ from alerts.incidents.faults import Cluster, Root
 from alerts.watch.catalog_estate import Jobs
 from alerts.watch.named import Named
 from lineage.clock import instant_text
-from lineage.error_lines import error_line
+from lineage.error_lines import ERROR_CHARACTERS, error_line
 
 _WORDS: Final = {
     "failed": "{} failed",
@@ -38,7 +38,6 @@ _UNKNOWN: Final = {
     "no_upstream": "it has no upstream that is known",
 }
 _MOST_RUNS = 3
-_ERROR_CHARACTERS = 300
 
 
 def root_name(root: Root, jobs: Jobs, people: Mapping[int, Named]) -> tuple[str, str]:
@@ -94,4 +93,4 @@ def evidence(
 
 def _error_of(error: str | None) -> str:
     line = error_line(error)
-    return f": {line[:_ERROR_CHARACTERS]}" if line else ""
+    return f": {line[:ERROR_CHARACTERS]}" if line else ""

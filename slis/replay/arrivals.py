@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, Engine, text
 
 from slis.stream.activity import IS_BACKFILL
+from slis.stream.touch import STARTED_AT
 
 _INSTANT: Final = pa.timestamp("us", tz="UTC")
 _WRITE: Final = pa.struct(
@@ -58,8 +59,7 @@ _WRITES = f"""
 """  # noqa: S608 - our own words
 _RUNS = f"""
     SELECT d.canonical_key AS dataset_key, r.run_id, io.direction, r.failed_at,
-        CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB'
-            THEN coalesce(r.last_start_at, r.started_at) END AS started_at,
+        {STARTED_AT} AS started_at,
         io.last_event_at
     FROM run r JOIN run_io io ON io.run_key = r.run_key
     JOIN dataset d ON d.dataset_key = io.dataset_key

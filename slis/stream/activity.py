@@ -7,7 +7,7 @@ from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import added, greatest, least, upsert
-from slis.stream.failed_runs import note_failures
+from slis.stream.failed_runs import store_failures
 
 _MICROS = 1_000_000
 
@@ -150,7 +150,7 @@ def derive_activity(connection: Connection) -> None:
         },
         keeps="learned_writes",
     )
-    note_failures(connection)
+    store_failures(connection)
     renew_last_write(connection, TOUCHED)
 
 

@@ -66,18 +66,18 @@ _FAILED_BEFORE = f"""
 """  # noqa: S608 - words of ours
 
 
-def note_failures(connection: Connection) -> None:
+def store_failures(connection: Connection) -> None:
     """Store in `dataset_activity` the newest failed run of each dataset that the batch touched.
 
     The result does not depend on the order of events: an outdated failure is computed again.
     """
     for (key,) in connection.execute(_WITHDRAWN).all():
         connection.execute(_FORGET, {"key": key})
-        _note(connection, _FAILED_BEFORE, {"key": key})
-    _note(connection, _FAILED, {})
-    _note(connection, _ABANDONED, {})
+        _store(connection, _FAILED_BEFORE, {"key": key})
+    _store(connection, _FAILED, {})
+    _store(connection, _ABANDONED, {})
 
 
-def _note(connection: Connection, query: str, given: dict[str, int]) -> None:
+def _store(connection: Connection, query: str, given: dict[str, int]) -> None:
     kept = "writes learned_writes"
     upsert(connection, tables.dataset_activity, query, FAILURE_FOLDS, keeps=kept, given=given)

@@ -7,10 +7,13 @@ from slis.stream.wide import MOST_EDGES
 from slis.wording import BY_EVENT_LOG
 
 _SCHEMA_CHANGES = "('ALTER', 'TRUNCATE', 'DROP', 'RENAME')"
-# What a run `r` failed by.
+# The error of a run `r`.
 FAILURE = f"CASE WHEN r.evidence IS NOT NULL THEN '{BY_EVENT_LOG}' ELSE '' END || r.error_message"
 
 # The listener never ends an RDD job: its start makes no run that is waited for.
+STARTED_AT = """
+    CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB' THEN coalesce(r.last_start_at, r.started_at) END
+"""
 # Runs (of `chosen`) and what they read and wrote, by canonical dataset, with what makes them a
 # write.
 CONTRIBUTIONS = f"""
@@ -30,8 +33,7 @@ CONTRIBUTIONS = f"""
                 AND has_statistics = 0 THEN 1 ELSE 0 END AS is_schema_change
         FROM (
             SELECT r.run_key, d.canonical_key AS dataset_key, io.first_event_at, io.last_event_at,
-                CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB'
-                    THEN coalesce(r.last_start_at, r.started_at) END AS started_at,
+                {STARTED_AT} AS started_at,
                 r.completed_at, r.failed_at, coalesce(r.nominal_start_at,
                 io.partition_at) AS nominal_start_at,
                 io.rows, io.schema_key, r.code_version,

@@ -24,5 +24,5 @@ _WORKER = "An exception was thrown from the Python worker: Traceback (most recen
     ],
 )
 def test_one_line_says_what_happened(text, line):
-    """A traceback is named by its exception, everything else by its first line."""
+    """Take the exception of a traceback, and the first line of any other text."""
     assert error_line(text) == line

@@ -132,13 +132,13 @@ def test_a_spelling_with_a_partition_is_folded(spelling):
 @pytest.mark.parametrize("namespace", ["bigquery", "bigquery:", "bigquery://"])
 @pytest.mark.parametrize("partition", ["202611", "20261121", "2026112104"])
 def test_a_decorator_of_bigquery_is_a_partition(namespace, partition):
-    """A month, a day or an hour: a later write of an older one is a backfill."""
+    """Read a month, a day or an hour, so that a later write of an older one is a backfill."""
     assert partition_of(namespace, f"p.d.t${partition}") == partition
 
 
 @pytest.mark.parametrize("decorator", ["__NULL__", "42", "20100100", "20001234", "2010500"])
 def test_a_number_of_bigquery_s_ranges_is_no_day(decorator):
-    """It would make the write a backfill, and the table stale."""
+    """Read no day from it: the write would be a backfill, and the table stale."""
     assert partition_of("bigquery", f"p.d.t${decorator}") is None
 
 

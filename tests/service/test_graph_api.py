@@ -135,7 +135,7 @@ def test_runs_of_a_dataset_have_the_times_of_their_events(client):
 
 
 def test_a_run_whose_start_nobody_reported_has_no_duration(client, catalog):
-    """Airflow and OpenLineage's Python client may send the end alone: that is no run of 0 s."""
+    """Show no duration of 0 s where Airflow or a Python client sent the end alone."""
     with writing(catalog) as connection:
         connection.execute(tables.run.update().values(started_at=None, first_event_at=shop.at(2.5)))
 

@@ -42,7 +42,7 @@ def test_every_event_goes_into_a_file_and_to_the_collector():
 
 
 def test_it_says_that_packages_on_the_command_line_replace_the_listener():
-    """A job with packages of its own would otherwise run without lineage."""
+    """Warn who has packages of their own: the job would run without lineage."""
     first = next(one for one in lossless(PLACE) if one.name == "spark.jars.packages")
 
     assert "`--packages` on the command line replaces this line" in first.why

@@ -179,16 +179,16 @@ def test_a_backfill_is_meant_for_more_than_one_cadence_before_the_newest():
 
 @pytest.mark.parametrize("far", [9e9, 12.0, 8.5], ids=["2099", "next week", "tomorrow"])
 def test_a_write_for_the_far_future_makes_no_later_write_a_backfill(far):
-    """A partition for an open end, a mistyped date: what comes after it is as fresh as ever."""
+    """Keep later writes fresh after an open-end partition or a mistyped date."""
     assert not any(_backfills([3.0, 4.0, far, 5.0, 6.0, 7.0]))
     assert _backfills([3.0, 4.0, far, 5.0, 6.0, 7.0, 8.0, 3.0])[-1]
 
 
 def test_a_job_that_writes_ahead_of_its_time_has_no_backfill():
-    """A forecast for next week, each day."""
+    """Accept a daily forecast for next week."""
     assert not any(_backfills([9.0, 10.0, 11.0, 12.0, 13.0]))
 
 
 def _backfills(meant_for):
-    """Of writes a day apart, from the third day on."""
+    """Return the backfills among writes a day apart, from the third day on."""
     return backfills(np.array(meant_for), np.arange(3, 3 + len(meant_for))).tolist()

@@ -157,7 +157,7 @@ _PLACES = [
 
 
 def test_a_like_name_on_another_server_is_no_mismatch(spark):
-    """A metastore names what a store holds; two stores hold two datasets."""
+    """Join a metastore's name with a store's, but never the names of two stores."""
     described, facts = [], []
     for key, (namespace, other, _) in enumerate(_PLACES, start=1):
         name = {"name": f"sales.core.t{key}"}
@@ -175,7 +175,7 @@ def test_a_like_name_on_another_server_is_no_mismatch(spark):
 
 
 def test_a_failed_run_explains_more_than_a_like_name_does(spark):
-    """That name was first seen after the newest write, which looks like a takeover."""
+    """Report the failure, although the other name looks like a takeover."""
     limit = {"declared_limit_seconds": 25 * HOUR}
     frame = datasets(
         spark,

@@ -28,12 +28,12 @@ def _fold(engine, told):
 
 
 def test_rows_are_the_same_in_any_order(catalog):
-    """The value of the latest row; of two as late, the greater."""
+    """Keep the value of the latest row, or the greater of two with the same time."""
     assert {tuple(_fold(catalog, told)) for told in permutations(_TOLD)} == {("c", 5)}
 
 
 def test_a_statement_is_built_once(embedded):
-    """A batch has thirty of them, and building one takes as long as running twenty."""
+    """Build it once a process: building one takes as long as running twenty."""
     first, second = (
         prepared(
             embedded.dialect,

@@ -50,7 +50,7 @@ def test_one_has_its_datasets_with_evidence_and_its_course(reader, number):
 
 
 def test_who_may_not_see_everything_gets_no_error_text(reader, number):
-    """An error may name a dataset that the incident does not have."""
+    """Withhold the evidence: its error may name a dataset outside the incident."""
     found = incident(reader, number, Sight([NAMESPACE]))
 
     assert [each.dataset for each in found.members] == ["raw", "core"]

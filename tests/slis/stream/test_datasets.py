@@ -185,7 +185,7 @@ def test_texts_that_postgresql_cannot_hold_are_kept_readable(lander, catalog, at
 @pytest.mark.postgres_nightly
 @pytest.mark.parametrize("far", ["2099-12-31", "2062-11-25", "2026-12-31"])
 def test_a_partition_for_the_far_future_leaves_later_writes_fresh(lander, catalog, at, far):
-    """Each later write would be a backfill, and the dataset stale for ever."""
+    """Count no later write as a backfill: the dataset would stay stale."""
     days = ["2026-11-18", "2026-11-19", far, "2026-11-20", "2026-11-21"]
     events = [_daily(at, number, day) for number, day in enumerate(days)]
     lander.land(events[0])

@@ -1,4 +1,4 @@
-"""Which runs have failed: those that never ended too, and none that was started again."""
+"""Check which runs failed: also those without an end, but none that was started again."""
 
 from datetime import timedelta
 from itertools import islice, permutations
@@ -32,7 +32,7 @@ def _write(kind, at, run="w1", **given):  # noqa: ANN003
 
 @pytest.mark.postgres_always
 def test_a_write_has_failed_once_its_application_ended_without_it(lander, catalog, at):
-    """Spark reports the application's COMPLETE even where it was killed; then the end comes."""
+    """Take the failure back when the write's own end arrives later."""
     lander.land(_app("START", at(8)), _write("START", at(8, 1)))
     assert rows(catalog, _FAILED) == _NONE
 
@@ -67,7 +67,7 @@ def test_a_failure_of_before_is_known_again_when_the_end_comes_late(lander, cata
     ids=["heard of after the end", "RDD"],
 )
 def test_other_runs_that_did_not_end_are_not_failed(lander, catalog, at, event):
-    """The listener never ends an RDD job; a run that outlives its root is under way."""
+    """Leave out RDD jobs, which never end, and runs with events after their root's end."""
     kind, hour, job_type = event
     lander.land(_app("START", at(8)), _write("START", at(8, 1), job_type=job_type))
     lander.land(_write(kind, at(hour), job_type=job_type), _app("COMPLETE", at(8, 30)))
@@ -77,7 +77,7 @@ def test_other_runs_that_did_not_end_are_not_failed(lander, catalog, at, event):
 
 @pytest.mark.postgres_always
 def test_a_run_that_is_started_again_under_its_id_has_not_failed(lander, catalog, at):
-    """Airflow does so where a task is cleared; what ended it the first time is over."""
+    """Clear the failure of the first attempt, as Airflow does with a cleared task."""
     lander.land(_write("START", at(8)), _write("FAIL", at(8, 5), facets=_NO_DISK))
     assert rows(catalog, _FAILED) == [("w1", to_micros(at(8, 5)), "disk full")]
 
@@ -92,7 +92,7 @@ def test_a_run_that_is_started_again_under_its_id_has_not_failed(lander, catalog
 
 @pytest.mark.parametrize("hours", [3, 7.5, 7.9])
 def test_a_run_fails_no_earlier_than_it_starts(lander, catalog, at, hours):
-    """Airflow sent the FAIL in local time without a zone, which is hours before the START."""
+    """Correct a FAIL in local time without a zone, hours before its START."""
     lander.land(_write("START", at(8)), _write("FAIL", at(hours), facets=_NO_DISK))
 
     assert rows(catalog, _FAILED) == [("w1", to_micros(at(8)), "disk full")]
@@ -102,7 +102,7 @@ def test_a_run_fails_no_earlier_than_it_starts(lander, catalog, at, hours):
 def test_a_rerun_that_completes_has_not_failed_whatever_the_zone_of_the_first_fail(
     lander, catalog, at
 ):
-    """That FAIL is before both STARTs."""
+    """Clear a FAIL that lies before both STARTs."""
     lander.land(_write("START", at(8)), _write("FAIL", at(3), facets=_NO_DISK))
     lander.land(_write("START", at(9)), _write("COMPLETE", at(9, 5)))
 
@@ -112,7 +112,7 @@ def test_a_rerun_that_completes_has_not_failed_whatever_the_zone_of_the_first_fa
 
 @pytest.mark.parametrize("kinds", ["never ended", "started again"])
 def test_the_order_of_events_makes_no_difference(spark, catalogs, at, tmp_path, kinds):
-    """Each event in a batch of its own."""
+    """Land each event in its own batch."""
     first = _write("FAIL", at(7), run="w0", facets=_NO_DISK)
     events = {
         "never ended": [
@@ -137,7 +137,7 @@ def test_the_order_of_events_makes_no_difference(spark, catalogs, at, tmp_path, 
 
 
 def test_a_new_dataset_whose_first_write_was_killed_is_bad_by_that_run(spark, lander, catalog, at):
-    """Not `learning` for a day; its incident knows the run and what became of it."""
+    """Show `bad` instead of `learning`, and the run and its error in the incident."""
     policy = parse("datasets: [{match: n/out, tier: critical}]")
     lander.land(_app("START", at(11)), _write("START", at(11, 1)), _app("COMPLETE", at(11, 5)))
     evaluate(spark, catalog, policy, at(12) + timedelta(minutes=1))

@@ -10,7 +10,7 @@ _COLUMNS = ("last_start_at", "last_fail_at")
 
 
 def upgrade() -> None:
-    """Each change works while roles of the release before still run.
+    """Keep working while roles of the release before still run.
 
     Runs stored before have neither time. Their failures stay as they are.
     """
