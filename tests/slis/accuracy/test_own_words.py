@@ -72,6 +72,25 @@ def test_a_file_agrees_with_its_folder_and_a_whole_event_log_is_believed_alone(s
     assert _said(spark, told, [_edge(1, 12, upstream_name="/in/a")], whole=[2]) == []
 
 
+def test_another_spelling_of_an_input_is_that_input(spark):
+    """Without the database or in another case; a like name elsewhere is another dataset."""
+    inputs = {"upstream_namespace": "pg", "upstream_name": "Data.public.users"}
+    named = [
+        _edge(
+            1, 12, upstream_namespace="PG", upstream_name="public.USERS", oracle="column_lineage"
+        ),
+        _edge(1, 13, upstream_namespace="pg", upstream_name="x.users"),
+        _edge(1, 14, upstream_namespace="pg", upstream_name="c.users"),
+        _edge(1, 15, upstream_namespace="my", upstream_name="users"),
+        _edge(2, 16, upstream_namespace="pg", upstream_name="users"),
+    ]
+
+    told = [{**edge, "oracle": "column_lineage"} for edge in named]
+    found = _said(spark, told, [_edge(1, 11, **inputs)])
+
+    assert [row[:2] for row in found] == [(1, 13), (1, 14), (1, 15), (2, 16)]
+
+
 def _columns(*names: str):
     fields = {"id": {"inputFields": [{"namespace": "n", "name": n, "field": "f"} for n in names]}}
     return {"columnLineage": {"fields": fields}}
