@@ -10,8 +10,8 @@ from collections.abc import Set as AbstractSet
 from sqlalchemy import Connection, text
 
 from lineage.aliases import canonical
-from slis.stream.claims import RENAME, SYMLINK, Link, holding
-from slis.stream.claims_catalog import claims_of, keep_holding, writers_of
+from slis.stream.claims import RENAME, SYMLINK, Link, holding, past_renames
+from slis.stream.claims_catalog import claims_of, keep_holding, unlink, writers_of
 from slis.stream.parts import in_parts
 from slis.stream.rekey import move
 
@@ -71,8 +71,12 @@ def settle(connection: Connection, changed: set[int]) -> None:
         members, links = _component(connection, changed.pop())
         changed -= members
         claims, writers = claims_of(connection, members), writers_of(connection, members)
+        past = past_renames(claims, holding(claims, writers, links))
+        claims = {link: claim for link, claim in claims.items() if link not in past}
         holds = holding(claims, writers, links)
         keep_holding(connection, claims.keys(), holds)
+        unlink(connection, past)
+        _give_back(connection, past)
         found = {row.dataset_key: row for row in in_parts(connection, _DATASETS, members)}
         if not found:
             continue
@@ -89,6 +93,21 @@ def settle(connection: Connection, changed: set[int]) -> None:
             move(connection, sorted(old), new)
 
 
+def _give_back(connection: Connection, past: set[Link]) -> None:
+    """Move what is known back to a name that is in use again, from the name that it had meanwhile.
+
+    The batch that renamed the table away may have come before the one that swapped another in.
+    """
+    for link in sorted(past):
+        keys = {"former": link.alias_key, "other": link.dataset_key}
+        if connection.scalar(_IS_AWAY, keys):
+            move(connection, [link.dataset_key], link.alias_key)
+
+
+_IS_AWAY = text("""
+    SELECT 1 FROM dataset WHERE dataset_key = :former AND canonical_key = :other
+    AND EXISTS (SELECT 1 FROM dataset WHERE dataset_key = :other AND canonical_key = :other)
+""")
 _DATASETS = (
     "SELECT dataset_key, canonical_key, namespace, name FROM dataset WHERE dataset_key IN :keys"
 )

@@ -30,10 +30,12 @@ class Link(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """Who claims a link, as job namespaces, and when the first of these claims landed."""
+    """Who claims a link, as job namespaces, and when: first landed, first and last event, µs."""
 
     by: frozenset[str]
     landed_at: int
+    first_seen_at: int = 0
+    last_seen_at: int = 0
 
 
 class Writers(NamedTuple):
@@ -103,6 +105,33 @@ def holding(
         if writers.is_anchored(link.dataset_key):
             joined.join(link.alias_key, link.dataset_key)
     return repeated | _with_free_names(agreed, joined, others, writers)
+
+
+def past_renames(claims: Mapping[Link, Claim], holds: AbstractSet[Link]) -> set[Link]:
+    """Return the renames whose former name is in use again: another table was renamed to it.
+
+    A table that is swapped in (`orders` to `orders__backup`, `orders__tmp` to `orders`) keeps its
+    name. Only a rename that holds brings a name back.
+
+    Args:
+        claims: the links that events report, of one component.
+        holds: those of them that hold, if all renames are believed.
+    """
+    back = [link for link in holds if link.rule == RENAME and link in claims]
+    return {
+        link
+        for link, claim in claims.items()
+        if link.rule == RENAME
+        and any(_is_later(claims[other], claim, other, link) for other in back)
+    }
+
+
+def _is_later(other: Claim, claim: Claim, back: Link, link: Link) -> bool:
+    if back.dataset_key != link.alias_key:
+        return False
+    # A table may be renamed to and fro: of these two the last rename counts.
+    is_reverse = back.alias_key == link.dataset_key
+    return other.last_seen_at > (claim.last_seen_at if is_reverse else claim.first_seen_at)
 
 
 def _is_agreed(link: Link, claim: Claim, writers: Writers) -> bool:

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, Row, text
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import at_the_later, fold_rows, greatest, least, upsert
@@ -150,18 +151,23 @@ def _merge(connection: Connection, said: str, landed_at: int) -> None:
 
 def claims_of(connection: Connection, names: Iterable[int]) -> dict[Link, Claim]:
     """Return the links that are claimed of these names, whether they hold or not."""
-    found: defaultdict[Link, list[tuple[str, int]]] = defaultdict(list)
+    found: defaultdict[Link, list[Row[Any]]] = defaultdict(list)
     for row in in_parts(connection, _CLAIMED, names):
-        link = Link(row.alias_key, row.dataset_key, row.rule)
-        found[link].append((row.job_namespace, row.landed_at))
+        found[Link(row.alias_key, row.dataset_key, row.rule)].append(row)
     return {
-        link: Claim(frozenset(by for by, _ in said), min(at for _, at in said))
-        for link, said in found.items()
+        link: Claim(
+            frozenset(row.job_namespace for row in rows),
+            min(row.landed_at for row in rows),
+            min(row.first_seen_at for row in rows),
+            max(row.last_seen_at for row in rows),
+        )
+        for link, rows in found.items()
     }
 
 
 _CLAIMED = f"""
-    SELECT alias_key, dataset_key, rule, job_namespace, landed_at FROM dataset_claim
+    SELECT alias_key, dataset_key, rule, job_namespace, landed_at, first_seen_at, last_seen_at
+    FROM dataset_claim
     WHERE rule IN {_LINKS} AND alias_key IN :keys
 """  # noqa: S608 - words of ours
 
@@ -191,6 +197,12 @@ def keep_holding(connection: Connection, claimed: Iterable[Link], holds: Abstrac
     held = in_parts(connection, _HELD, {link.alias_key for link in holds})
     named = [dict(row._mapping) for row in held]  # noqa: SLF001 - its public name
     fold_rows(connection, tables.dataset_alias, named, _SEEN)
+
+
+def unlink(connection: Connection, links: Iterable[Link]) -> None:
+    """Take these links out of `dataset_alias`; nobody claimed them without the right to."""
+    if rows := [link._asdict() for link in links]:
+        connection.execute(text(_UNLINK), rows)
 
 
 _THIS = "alias_key = :alias_key AND dataset_key = :dataset_key AND rule = :rule"

@@ -76,6 +76,53 @@ def test_a_rename_makes_the_old_name_an_alias_of_the_new(lander, catalog, at):
     assert rows(catalog, WRITES) == [("b_new", "r1")]
 
 
+def _moved(at, kind, name, former=None):
+    change = {"lifecycleStateChange": kind}
+    if former:
+        change["previousIdentifier"] = {"namespace": "n", "name": former}
+    given = {"run": f"{kind} of {name} {at}", "job": "swap"}
+    return run_event("COMPLETE", at, outputs=[(name, {"lifecycleStateChange": change})], **given)
+
+
+def _swap(at, hour):
+    """Build a table beside the living one, and put it in its place."""
+    return [
+        run_event("COMPLETE", at(hour), run=f"load{hour}", inputs=["src"], outputs=["orders__tmp"]),
+        _moved(at(hour, 1), "RENAME", "orders__backup", former="orders"),
+        _moved(at(hour, 2), "RENAME", "orders", former="orders__tmp"),
+        _moved(at(hour, 3), "DROP", "orders__backup"),
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 3, 10])
+def test_a_table_that_is_swapped_in_keeps_its_name_and_its_past(lander, catalog, at, size):
+    """Whatever batches the events come in, `orders` lives on, and the backup is dropped."""
+    first = run_event("COMPLETE", at(7), run="load7", inputs=["src"], outputs=["orders"])
+    events = [first, *_swap(at, 8), *_swap(at, 9)]
+    for begin in range(0, len(events), size):
+        lander.land(*events[begin : begin + size])
+
+    assert rows(catalog, CANONICAL) == [
+        ("orders", "orders"),
+        ("orders__backup", "orders__backup"),
+        ("orders__tmp", "orders"),
+        ("src", "src"),
+    ]
+    assert rows(catalog, WRITES) == [("orders", f"load{hour}") for hour in (7, 8, 9)]
+    retired = "SELECT name FROM dataset WHERE retired_at IS NOT NULL"
+    assert rows(catalog, retired) == [("orders__backup",)]
+
+
+def test_a_table_that_is_renamed_to_and_fro_has_its_last_name(lander, catalog, at):
+    lander.land(run_event("COMPLETE", at(7), outputs=["a"]), _moved(at(8), "RENAME", "b", "a"))
+    assert rows(catalog, CANONICAL) == [("a", "b"), ("b", "b")]
+
+    lander.land(_moved(at(9), "RENAME", "a", "b"))
+
+    assert rows(catalog, CANONICAL) == [("a", "a"), ("b", "a")]
+    assert rows(catalog, WRITES) == [("a", "r1")]
+
+
 def test_partitions_are_one_dataset_and_leave_one_alias(lander, catalog, at):
     """A year of daily paths is one dataset; the newest partition is told with its write."""
     days = ("2026-11-19", "2026-11-20")
