@@ -9,6 +9,7 @@ import msgspec
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.tables.runs import leaf_job
 from lineage.clock import to_micros
 from lineage.states import TIERS
 from service.access.sight import EVERYTHING
@@ -51,8 +52,8 @@ SELECT found.dataset_key, d.namespace, d.name, found.at FROM (
 # Until a write came after it; two jobs may share a run's id.
 _FAILED = f"""
 SELECT found.dataset_key, d.namespace, d.name, found.at, found.job_namespace, found.job_name FROM (
-  SELECT a.dataset_key, a.last_failed_at AS at, COALESCE(MIN(r.root_job_namespace), '')
-    AS job_namespace, COALESCE(MIN(r.root_job_name), '') AS job_name
+  SELECT a.dataset_key, a.last_failed_at AS at, COALESCE(MIN({leaf_job("namespace")}), '')
+    AS job_namespace, COALESCE(MIN({leaf_job("name")}), '') AS job_name
   FROM dataset_activity a LEFT JOIN run r ON r.run_id = a.last_failed_run_id
   WHERE a.last_failed_at >= :since
   AND (a.last_written_at IS NULL OR a.last_written_at < a.last_failed_at)

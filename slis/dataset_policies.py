@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Engine, bindparam, delete, select, text, update
 
+from lineage import keys
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
 from lineage.catalog.foreign_owners import FOREIGN_OWNERS
@@ -31,6 +32,7 @@ _CHANGES = """
         (SELECT count(*) FROM dataset WHERE canonical_key <> dataset_key),
         (SELECT count(*) FROM edge), (SELECT count(*) FROM edge WHERE runs >= 3),
         (SELECT count(*) FROM tag), (SELECT count(*) FROM ownership),
+        (SELECT count(*) FROM dataset_activity WHERE last_job_name IS NOT NULL),
         (SELECT count(*) FROM attribute_claim), (SELECT count(*) FROM dataset_producer),
         (SELECT count(*) FROM dataset_alias WHERE rule IN ('symlink', 'policy')),
         (SELECT sum(canonical_key % 1000003) FROM dataset WHERE canonical_key <> dataset_key)
@@ -52,6 +54,13 @@ _EDGES = "SELECT upstream_key, downstream_key, job_key, runs FROM edge"
 _TIER_TAGS = "SELECT dataset_key, lower(value) FROM tag WHERE lower(tag) = 'tier'"
 _OWNERS = """
     SELECT subject_key, owner FROM ownership WHERE subject = 'dataset' ORDER BY 1, 2
+"""
+_JOB_OWNERS = """
+    SELECT subject_key, min(owner) FROM ownership WHERE subject = 'job' GROUP BY subject_key
+"""
+_WRITERS = """
+    SELECT dataset_key, last_job_namespace, last_job_name FROM dataset_activity
+    WHERE last_job_name IS NOT NULL
 """
 _RANKED = f"""
     UPDATE dataset SET tier_rank = p.rank FROM (
@@ -109,6 +118,11 @@ def _described(engine: Engine) -> Described:
         for row in ask(_OWNERS):
             if row not in foreign:
                 owners.setdefault(*row)
+        # The owner of a job owns what the job writes, where no event names an owner of that.
+        of_jobs = dict(ask(_JOB_OWNERS))
+        for dataset_key, *job in ask(_WRITERS) if of_jobs else ():
+            if owner := of_jobs.get(keys.key(*job)):
+                owners.setdefault(dataset_key, owner)
         return Described(names, ask(_EDGES), tags, owners, others)
 
 

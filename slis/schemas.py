@@ -15,14 +15,16 @@ PARSED = """
     problem string, detail string, event_time timestamp, is_skewed boolean, event_type string,
     event_key bigint,
     run_key bigint, run_id string, job_namespace string, job_name string,
-    root_run_id string, root_job_namespace string, root_job_name string, parent_run_id string,
     nominal_start_at timestamp, job_type string, processing_type string, integration string,
     engine string, engine_version string, adapter_version string, producer string,
     application_id string, spark_job_id bigint, error_message string,
     code_version string, code_url string, code_path string, code_tag string, code_branch string,
     job_tags string, spark_properties string, environment_properties string,
-    execution_parameters string, has_checkpoint boolean, is_streaming boolean, is_history boolean,
+    execution_parameters string, has_checkpoint boolean, is_connector boolean,
+    is_streaming boolean, is_history boolean,
     job_ownership string, job_lineage string, job_sql string,
+    root_run_id string, root_job_namespace string, root_job_name string,
+    leaf_job_namespace string, leaf_job_name string, parent_run_id string,
     inputs int, outputs int,
     datasets array<struct<namespace: string, name: string, facets: string,
         inputFacets: struct<dataQualityAssertions: struct<assertions: string>>,
@@ -43,7 +45,8 @@ EVENTS = """
 # several rows.
 RUNS = """
     run_key bigint, run_id string, job_namespace string, job_name string,
-    root_run_id string, root_job_namespace string, root_job_name string, parent_run_id string,
+    root_run_id string, root_job_namespace string, root_job_name string,
+    leaf_job_namespace string, leaf_job_name string, parent_run_id string,
     nominal_start_at timestamp, job_type string, processing_type string, integration string,
     engine string, engine_version string, adapter_version string, producer string,
     application_id string, error_message string,
@@ -58,8 +61,9 @@ RUNS = """
 MENTIONS = """
     event_time timestamp, event_type string, kind string, run_key bigint, is_streaming boolean,
         is_history boolean,
-    has_checkpoint boolean, root_job_namespace string, root_job_name string, event_key bigint,
-    job_lineage string, direction string, spelling_key bigint, namespace string, name string,
+    has_checkpoint boolean, is_connector boolean, root_job_namespace string,
+    root_job_name string, event_key bigint, job_lineage string,
+    direction string, spelling_key bigint, namespace string, name string,
     facets_key bigint, facets string, assertions string,
     rows bigint, bytes bigint, has_statistics boolean
 """
@@ -69,7 +73,7 @@ MENTIONS = """
 RUN_IO = """
     run_key bigint, spelling_key bigint, direction string, facets_key bigint, hour timestamp,
     first_event_at timestamp, last_event_at timestamp, streamed_at timestamp,
-    has_statistics boolean, rows bigint, bytes bigint
+    is_measured boolean, has_statistics boolean, rows bigint, bytes bigint
 """
 
 # Distinct facets of each dataset, parsed: a job repeats the same facets in each event, so few are.

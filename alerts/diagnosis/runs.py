@@ -8,13 +8,15 @@ from sqlalchemy import Connection, bindparam, text
 
 from alerts.diagnosis.shared import Failing, Pair
 from lineage.catalog.pieces import pieces
+from lineage.catalog.tables.runs import leaf_job
 from lineage.keys import key
 
 # What a fleet shares: what is of one job alone, as its code, cannot be common to several.
 _SAID = "r.engine, r.engine_version, r.adapter_version, r.spark_conf"
 _FAILED = text(
     f"""
-    SELECT r.root_job_namespace, r.root_job_name, {_SAID} FROM run r WHERE r.run_id IN :run_ids
+    SELECT {leaf_job("namespace")}, {leaf_job("name")}, {_SAID} FROM run r
+    WHERE r.run_id IN :run_ids
     """  # noqa: S608 - constants only
 ).bindparams(bindparam("run_ids", expanding=True))
 _LAST_GOOD = f"""
@@ -23,14 +25,16 @@ _LAST_GOOD = f"""
     LEFT JOIN dataset_policy p ON p.dataset_key = a.dataset_key
     WHERE a.last_written_at >= :since
 """  # noqa: S608 - likewise
-# By the index of runs by job.
-_VERSIONS = text(
-    """
-    SELECT DISTINCT root_job_namespace, root_job_name, engine, engine_version, adapter_version, NULL
-    FROM run WHERE root_job_name IN :names AND first_event_at >= :since
-    AND completed_at IS NOT NULL AND failed_at IS NULL
-    """
-).bindparams(bindparam("names", expanding=True))
+# By the indexes of runs by job.
+_OF_JOB = f"""
+    SELECT DISTINCT {leaf_job("namespace")}, {leaf_job("name")}, r.engine, r.engine_version,
+        r.adapter_version, NULL
+    FROM run r WHERE r.{{part}}_job_name IN :names AND r.first_event_at >= :since
+    AND r.completed_at IS NOT NULL AND r.failed_at IS NULL
+"""  # noqa: S608 - our own columns
+_VERSIONS = text(" UNION ".join(_OF_JOB.format(part=part) for part in ("leaf", "root"))).bindparams(
+    bindparam("names", expanding=True)
+)
 _LISTENER: Final = "OpenLineage listener"
 
 

@@ -6,11 +6,12 @@ import msgspec
 from sqlalchemy import Connection, bindparam, text
 
 from lineage.catalog.pieces import pieces
+from lineage.catalog.tables.runs import leaf_job
 
 _FAILED = text(
-    """
+    f"""
     SELECT d.canonical_key, coalesce(r.failed_at, a.last_failed_at) AS failed_at, r.run_id,
-        r.root_job_namespace, r.root_job_name,
+        {leaf_job("namespace")}, {leaf_job("name")},
         coalesce(r.error_message, CASE WHEN r.run_id = a.last_failed_run_id THEN a.last_failure END)
     FROM run_io io
     JOIN dataset d ON d.dataset_key = io.dataset_key
@@ -22,7 +23,7 @@ _FAILED = text(
         OR r.failed_at IS NULL AND r.run_id = a.last_failed_run_id
         AND a.last_failed_at > coalesce(a.last_written_at, 0))
     ORDER BY d.canonical_key, failed_at, r.run_id
-    """
+    """  # noqa: S608 - our own columns
 ).bindparams(bindparam("keys", expanding=True))
 
 

@@ -17,6 +17,7 @@ from alerts.people.hiding import Hidden, Window, hidden_all, hidden_together
 from alerts.watch.bad_facts import bad_facts, unknown_keys
 from alerts.watch.catalog_estate import Given, Owners, read_estate
 from alerts.watch.hurt import hurting
+from alerts.watch.jobs_at_fault import JobsAtFault, load_jobs_at_fault
 from alerts.watch.named import Named, named
 from alerts.watch.shared_cause import causes_of
 from alerts.watch.walks import Walks
@@ -97,11 +98,13 @@ def find(
     faults = by_cause(alone, {root: each.name for root, each in causes.items()})
     walks = Walks(given.estate, previous)
     datasets = named(connection, {key for each in faults for key in each.root_keys})
+    jobs = load_jobs_at_fault(connection, faults)
     roots = (root_name(each.root, given.jobs, datasets) for each in faults)
-    names = list({*roots, *((each.namespace, each.name) for each in datasets.values())})
+    of_datasets = ((each.namespace, each.name) for each in datasets.values())
+    names = list({*roots, *jobs.roots.values(), *of_datasets})
     hides = dict(zip(names, hidden_all(windows, policy, names, as_of), strict=True))
     under_way = {key for each in faults if each.root.kind == UNDER_WAY for key in each.root_keys}
-    said = _Said(datasets, hides, hurting(connection, under_way))
+    said = _Said(datasets, jobs, hides, hurting(connection, under_way))
     judged = _Judging(given, walks, policy, said)
     found = [judged.finding(each, as_of, common.get(each.root.name)) for each in faults]
     by_root = {each.found.root: each for each in found}
@@ -112,6 +115,7 @@ class _Said(msgspec.Struct, frozen=True, eq=False):
     """What the catalog and people say of the roots: names, planned windows, whose list has them."""
 
     datasets: Mapping[int, Named]
+    jobs: JobsAtFault
     hides: Mapping[tuple[str, str], Hidden | None]
     hurt: Mapping[int, set[str]]
 
@@ -121,7 +125,8 @@ class _Judging:
 
     def __init__(self, given: Given, walks: Walks, policy: Policy, said: _Said) -> None:
         self._given, self._walks, self._policy = given, walks, policy
-        self._datasets, self._hides, self._hurt = said.datasets, said.hides, said.hurt
+        self._datasets, self._jobs = said.datasets, said.jobs
+        self._hides, self._hurt = said.hides, said.hurt
 
     def finding(self, cluster: Cluster, now: int, common: Common | None) -> Finding:
         estate = self._given.estate
@@ -139,29 +144,36 @@ class _Judging:
         return Finding(found, cluster, self._walks, *name, common, error)
 
     def _owner(self, cluster: Cluster, common: Common | None) -> str | None:
-        """Whoever owns the job; else most of what it writes, by key where that is a draw.
+        """Return the owner of the job or its root job by the policy, else of most of its datasets.
 
-        Of a cause in the jobs of several teams none of them: that is the platform's. So is one
-        that comes to others too, whoever's job is the first to fail by it.
+        Where no dataset has an owner, the job's own facet names it. A cause in the jobs of several
+        teams, or one that spreads to others, has none: it is the platform's.
         """
         if common is not None and common.is_spreading:
             return None
         job = self._job(cluster)
-        owner = None if job is None else owner_of_job(self._policy, *job)
+        names = [] if job is None else self._jobs.names(job)
+        by_policy = (owner_of_job(self._policy, *name) for name in names)
+        by_facet = (self._jobs.owners.get(name) for name in names)
         owners = [each.owner for key in cluster.root_keys if (each := self._datasets.get(key))]
         if common is not None:
             return owners[0] if len(set(owners)) == 1 else None
-        return owner or _most_common(owners)
+        return _first(by_policy) or _most_common(owners) or _first(by_facet)
 
     def _hidden(self, cluster: Cluster) -> Hidden | None:
         """In a window is whose job is in one, or all of whose own datasets are."""
         job = self._job(cluster)
         own = (self._datasets[key] for key in cluster.root_keys if key in self._datasets)
-        of_job = None if job is None else self._hides[job]
+        names = [] if job is None else self._jobs.names(job)
+        of_job = next((hidden for name in names if (hidden := self._hides[name])), None)
         return of_job or hidden_together(self._hides[each.namespace, each.name] for each in own)
 
     def _job(self, cluster: Cluster) -> tuple[str, str] | None:
         return self._given.jobs.get(cluster.root.key) if cluster.root.entity == "job" else None
+
+
+def _first(found: Iterable[str | None]) -> str | None:
+    return next((each for each in found if each), None)
 
 
 def _most_common(owners: Iterable[str | None]) -> str | None:

@@ -81,7 +81,10 @@ def infer(run_id: str, means: Means) -> Inferred:
     first = runs[0]
     return Inferred(
         run_id=run_id,
-        job=(first.root_job_namespace, first.root_job_name),
+        job=(
+            first.leaf_job_namespace or first.root_job_namespace,
+            first.leaf_job_name or first.root_job_name,
+        ),
         ended_at=max(row.last_event_at for row in runs),
         edges=tuple(sorted(edges.values())),
         unread=unread,

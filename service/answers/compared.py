@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.tables.runs import LEAF_RUN_ID
 from lineage.states import run_state
 from service.answers.diff_shapes import ComparedRun
 from service.answers.moments import iso, seconds_between
@@ -18,13 +19,14 @@ ATTRIBUTES = (
 )
 FIGURES = ("version", "checksum", "partition", "rows", "bytes")
 _COLUMNS = (
-    *("run_key", "root_job_namespace", "root_job_name", "started_at"),
+    *("run_key", "root_run_id", "root_job_namespace", "root_job_name"),
+    *("leaf_job_namespace", "leaf_job_name", "started_at"),
     *("completed_at", "failed_at", "error_message", "spark_conf", "parameters"),
     *("nominal_start_at", *ATTRIBUTES),
 )
 _RUNS = f"""
-SELECT {", ".join(_COLUMNS)} FROM run WHERE {{column}} = :run_id
-ORDER BY first_event_at, run_key LIMIT :most
+SELECT {", ".join(f"r.{name}" for name in _COLUMNS)} FROM run r WHERE {{which}}
+ORDER BY r.first_event_at, r.run_key LIMIT :most
 """  # noqa: S608 - constants only
 _IO = f"""
 SELECT c.namespace, c.name, io.direction, io.dataset_version, io.checksum, io.partition,
@@ -32,6 +34,14 @@ SELECT c.namespace, c.name, io.direction, io.dataset_version, io.checksum, io.pa
 FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
 JOIN dataset c ON c.dataset_key = d.canonical_key WHERE io.run_key IN (:keys)
 """  # noqa: S608 - constants only
+
+# A root run with all of its runs, a leaf run with its parts, or a run by itself.
+_WHICH = (
+    "r.root_run_id = :run_id",
+    f"""r.root_run_id IN (SELECT p.root_run_id FROM run p WHERE p.run_id = :run_id)
+    AND {LEAF_RUN_ID} = :run_id""",  # noqa: S608 - constants only
+    "r.run_id = :run_id",
+)
 
 Touch = tuple[str, str, str]  # namespace, name, direction
 
@@ -51,14 +61,14 @@ class Side(msgspec.Struct, frozen=True):
 
 
 def side(reader: Reader, run_id: str) -> Side:
-    """The root run of this id with all its children, else the run of this id by itself.
+    """Return the root run of this id, or the run of a leaf job, with all that belongs to it.
 
     Raises:
         UnknownRunError: none was ever seen.
     """
     values = {"run_id": run_id, "most": MOST_RUNS + 1}
-    rows = reader.rows(_RUNS.format(column="root_run_id"), values)
-    rows = rows or reader.rows(_RUNS.format(column="run_id"), values)
+    found = (reader.rows(_RUNS.format(which=which), values) for which in _WHICH)
+    rows = next((rows for rows in found if rows), [])
     if not rows:
         message = f"no event of a run {run_id[:80]!r} has been seen"
         raise UnknownRunError(message)
@@ -86,10 +96,11 @@ def _told(rows: list[Row]) -> dict[str, list[Any]]:
 def _compared(run_id: str, told: dict[str, list[Any]], count: int) -> ComparedRun:
     started_at, completed_at = min(told["started_at"], default=None), told["completed_at"]
     end = max([*completed_at, *told["failed_at"]], default=None)
+    namespace, name = _job(run_id, told)
     return ComparedRun(
         run_id=run_id,
-        job_namespace=told["root_job_namespace"][0],
-        job_name=told["root_job_name"][0],
+        job_namespace=namespace,
+        job_name=name,
         status=run_state(
             started_at=started_at,
             completed_at=max(completed_at, default=None),
@@ -101,6 +112,13 @@ def _compared(run_id: str, told: dict[str, list[Any]], count: int) -> ComparedRu
         error_message=next(iter(told["error_message"]), None),
         runs=count,
     )
+
+
+def _job(run_id: str, told: dict[str, list[Any]]) -> tuple[str, str]:
+    """Return the root job of a root run, else the job below it."""
+    below = told["leaf_job_name"] and told["root_run_id"][0] != run_id
+    job = "leaf_job" if below else "root_job"
+    return told[f"{job}_namespace"][0], told[f"{job}_name"][0]
 
 
 def _all(values: list[str]) -> str | None:

@@ -3,19 +3,26 @@
 from collections.abc import Mapping
 
 from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.tables.runs import LEAF_RUN_ID
 from service.answers.compared import MOST_RUNS, Side, Touch, side
 from service.answers.diff_shapes import Change, DatasetDiff, RunDiff
 from service.answers.schema_changes import SchemaChange, fields_of, schema_change
 from service.errors import InvalidQuestionError, UnknownRunError
 
-_MOST_ROOTS = 10_000
+_MOST_RUNS = 10_000
 _SCHEMAS = "SELECT dataset_key, schema_key, fields FROM schema_version WHERE dataset_key IN (:keys)"
-_ROOTS = """
-SELECT root_run_id, root_job_namespace, MIN(first_event_at), MAX(completed_at), MIN(failed_at)
-FROM run WHERE root_job_name = :name
-AND (CAST(:namespace AS TEXT) IS NULL OR root_job_namespace = :namespace)
-GROUP BY root_run_id, root_job_namespace ORDER BY 3 DESC, 1 LIMIT :most
+_RUNS_OF_JOB = """
+SELECT {run_id}, r.{part}_job_namespace, MIN(r.first_event_at) AS began_at, MAX(r.completed_at),
+  MIN(r.failed_at)
+FROM run r WHERE r.{part}_job_name = :name
+AND (CAST(:namespace AS TEXT) IS NULL OR r.{part}_job_namespace = :namespace)
+GROUP BY {run_id}, r.{part}_job_namespace
 """
+_RUNS = f"""
+SELECT * FROM ({_RUNS_OF_JOB.format(part="root", run_id="r.root_run_id")}
+  UNION {_RUNS_OF_JOB.format(part="leaf", run_id=LEAF_RUN_ID)}) AS known
+ORDER BY began_at DESC, 1 LIMIT :most
+"""  # noqa: S608 - constants only
 Schemas = dict[tuple[int, int | None], str]
 
 
@@ -47,13 +54,15 @@ def diff(reader: Reader, first: str, second: str) -> RunDiff:
 
 
 def runs_of_job(reader: Reader, name: str, namespace: str | None = None) -> tuple[str, str]:
-    """The last root run of this job that succeeded before a failure, and that failure's.
+    """Return the last run of this job that succeeded before a failure, and that failure's.
+
+    The job is a root job, or one below a root: a dbt model, an Airflow task, a Spark application.
 
     Raises:
         UnknownRunError: no such job, or no failure after a success in what is kept.
         InvalidQuestionError: several namespaces have a job of that name.
     """
-    rows = reader.rows(_ROOTS, {"name": name, "namespace": namespace, "most": _MOST_ROOTS})
+    rows = reader.rows(_RUNS, {"name": name, "namespace": namespace, "most": _MOST_RUNS})
     if not rows:
         message = f"no run of a job {name[:80]!r} has been seen"
         raise UnknownRunError(message)

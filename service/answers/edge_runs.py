@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.tables.runs import leaf_job
 from lineage.states import run_state
 from service.access.sight import EVERYTHING, Sight
 from service.answers.moments import iso, iso_of
@@ -13,6 +14,7 @@ from service.answers.runs import settings_of
 from service.answers.seen import seen
 
 Edge = tuple[int, int]  # upstream key, downstream key
+_Write = tuple[int, str, str, str]  # when, root run, namespace and name of the job
 
 # By the index of writes, newest first: as a rule the first of them is of this edge.
 _WRITES = """
@@ -26,20 +28,22 @@ SELECT e.upstream_key, e.downstream_key, e.runs, (
 FROM edge e WHERE e.downstream_key IN (:keys) AND e.first_seen_at <= :at
 """
 _WRITTEN_AT = """
-SELECT root_run_id, dataset_key, MAX(written_at) FROM dataset_write
-WHERE root_run_id IN (:keys) AND written_at <= :at GROUP BY root_run_id, dataset_key
+SELECT root_run_id, dataset_key, MAX(written_at), MAX(job_namespace), MAX(job_name)
+FROM dataset_write WHERE root_run_id IN (:keys) AND written_at <= :at
+GROUP BY root_run_id, dataset_key
 """
 _LATEST = """
 SELECT d.dataset_key, (SELECT w.written_at FROM dataset_write w
   WHERE w.dataset_key = d.dataset_key AND w.written_at <= :at ORDER BY w.written_at DESC LIMIT 1)
 FROM dataset d WHERE d.dataset_key IN (:keys)
 """
-_ROOTS = """
-SELECT root_run_id, MAX(root_job_namespace), MAX(root_job_name), MIN(started_at),
-  MAX(completed_at), MIN(failed_at), MAX(code_version), MAX(job_version), MAX(engine_version),
-  MAX(spark_conf), MAX(parameters)
-FROM run WHERE root_run_id IN (:keys) GROUP BY root_run_id
-"""
+_JOBS_OF_ROOTS = f"""
+SELECT r.root_run_id, {leaf_job("namespace")}, {leaf_job("name")}, MIN(r.started_at),
+  MAX(r.completed_at), MIN(r.failed_at), MAX(r.code_version), MAX(r.job_version),
+  MAX(r.engine_version), MAX(r.spark_conf), MAX(r.parameters)
+FROM run r WHERE r.root_run_id IN (:keys)
+GROUP BY r.root_run_id, {leaf_job("namespace")}, {leaf_job("name")}
+"""  # noqa: S608 - our own columns
 _TOUCHED = """
 SELECT r.root_run_id, d.canonical_key, io.direction, MAX(io.dataset_version), MAX(io.checksum),
   MAX(io.partition), COALESCE(MAX(io.rows), MAX(io.evidence_rows))
@@ -78,35 +82,33 @@ def edge_runs(
     return EdgeRuns(runs, len(unknown))
 
 
-def _newest(reader: Reader, rows: list[Row], at: int) -> dict[Edge, tuple[int, str]]:
-    """Of each edge, whatever job: when its end was written last, and by which root run."""
+def _newest(reader: Reader, rows: list[Row], at: int) -> dict[Edge, _Write]:
+    """Return the newest write of each edge's end, whatever job made it."""
     roots = sorted({root for *_, root in rows if root})
     found = rows_for(reader, _WRITTEN_AT, roots, {"at": at})
-    written = {(root, end): written_at for root, end, written_at in found}
-    newest: dict[Edge, tuple[int, str]] = {}
+    written = {(root, end): (at, root, *job) for root, end, at, *job in found}
+    newest: dict[Edge, _Write] = {}
     for up, down, _, root in rows:
         if root:
-            one = (written[root, down], root)
+            one = written[root, down]
             newest[up, down] = max(newest.get((up, down), one), one)
     return newest
 
 
-def _told(
-    reader: Reader, newest: dict[Edge, tuple[int, str]], at: int, sight: Sight
-) -> dict[Edge, EdgeRun]:
-    roots = sorted({root for _, root in newest.values()})
-    told = {row[0]: row for row in rows_for(reader, _ROOTS, roots)}
+def _told(reader: Reader, newest: dict[Edge, _Write], at: int, sight: Sight) -> dict[Edge, EdgeRun]:
+    roots = sorted({write[1] for write in newest.values()})
+    told = {row[:3]: row for row in rows_for(reader, _JOBS_OF_ROOTS, roots)}
     named = rows_for(reader, _TOUCHED, roots, {"at": at})
     ends_of = sorted({down for _, down in newest})
     latest: dict[int, int | None] = dict(rows_for(reader, _LATEST, ends_of, {"at": at}))
     touched = {(row[0], row[1], row[2]): Touched(*row[3:]) for row in named}
     hidden = _hidden_roots(reader, roots, sight)
     runs = {}
-    for (up, down), (written_at, root) in newest.items():
-        if root in told:
+    for (up, down), (written_at, root, *job) in newest.items():
+        if row := told.get((root, *job)):
             ends = touched.get((root, up, "read")), touched.get((root, down, "write"))
             again_at = latest.get(down) or 0
-            run = _run(told[root], (written_at, again_at), *ends)
+            run = _run(row, (written_at, again_at), *ends)
             runs[up, down] = run if sight.is_whole else _cut(run, is_named=root not in hidden)
     return runs
 

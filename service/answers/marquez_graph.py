@@ -58,6 +58,7 @@ def _of_job(reader: Reader, job: Job, flows: Flows, sight: Sight) -> dict[str, s
     if not seen and not sight.is_whole:
         raise unknown("job", job.asked)
     flow = flows.of(job.namespace, job.name)
+    flows.asked.add((job.namespace, job.name))
     flow.inputs = {key for key, direction in seen if direction == "read"}
     flow.outputs = {key for key, direction in seen if direction == "write"}
     return {"upstream": set(flow.inputs), "downstream": set(flow.outputs)}
@@ -65,13 +66,11 @@ def _of_job(reader: Reader, job: Job, flows: Flows, sight: Sight) -> dict[str, s
 
 def _take(reader: Reader, known: set[int], flows: Flows) -> None:
     """All that runs between these datasets, also between those of one side and the other."""
-    for up, down, namespace, name, *seen in edges_between(reader, known):
+    for up, down, namespace, name, event_name, *seen in edges_between(reader, known):
         if not name:
             flows.declared.add((up, down))
             continue
-        flow = flows.of(namespace, name)
-        flow.inputs.add(up)
-        flow.outputs.add(down)
-        flow.seen += seen
+        flows.add((up, down), (namespace, name), event_name, seen)
     for key, namespace, name in rows_for(reader, _SOURCES, known):
         flows.of(namespace, name).outputs.add(key)
+    flows.clear_false_paths()

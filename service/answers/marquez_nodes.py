@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.tables.runs import LEAF_RUN_ID
 from lineage.states import run_state
 from service.answers.marquez_shapes import (
     DatasetData,
@@ -29,24 +30,45 @@ FROM dataset d LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys)
 """
 _TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) ORDER BY tag"
-# By the index of runs by job: of those that evidence says nothing of, and of the few others.
-_NEWEST_ROOTS = """
-SELECT (
-  SELECT root_run_id FROM run r WHERE r.root_job_name = j.name AND r.evidence IS NULL
-  AND r.root_job_namespace = j.namespace ORDER BY r.first_event_at DESC LIMIT 1), (
-  SELECT root_run_id FROM run r WHERE r.root_job_name = j.name AND r.evidence IS NOT NULL
-  AND r.root_job_namespace = j.namespace ORDER BY r.first_event_at DESC LIMIT 1)
-FROM (
+# By the indexes of runs by job: of those that evidence says nothing of, and of the few others.
+_NEWEST_ROOT = """(
+  SELECT root_run_id FROM run r WHERE r.{part}_job_name = j.name AND r.evidence {evidence}
+  AND r.{part}_job_namespace = j.namespace ORDER BY r.first_event_at DESC LIMIT 1)"""
+_EACH_NEWEST = ", ".join(
+    _NEWEST_ROOT.format(part=part, evidence=evidence)
+    for part in ("root", "leaf")
+    for evidence in ("IS NULL", "IS NOT NULL")
+)
+_NEWEST_ROOTS = f"""
+SELECT {_EACH_NEWEST} FROM (
   SELECT job_namespace AS namespace, job_name AS name FROM edge WHERE downstream_key IN (:keys)
   UNION
   SELECT last_job_namespace, last_job_name FROM dataset_activity WHERE dataset_key IN (:keys)
 ) AS j
-"""
+"""  # noqa: S608 - constants only
 _ROOT_OF = "SELECT root_run_id FROM run WHERE run_key IN (:keys)"
-_ROOTS = """
-SELECT root_job_namespace, root_job_name, MIN(first_event_at), root_run_id, MAX(last_event_at),
-  MIN(started_at), MAX(completed_at), MIN(failed_at), MAX(nominal_start_at)
-FROM run WHERE root_run_id IN (:keys) GROUP BY root_job_namespace, root_job_name, root_run_id
+_SPAN = """
+MIN(r.first_event_at), {run_id}, MAX(r.last_event_at), MIN(r.started_at), {completed}, {failed},
+  MAX(r.nominal_start_at)
+FROM run r WHERE r.root_run_id IN (:keys)
+"""
+_LEAVES = f"""
+SELECT r.leaf_job_namespace, r.leaf_job_name, {
+    _SPAN.format(run_id=LEAF_RUN_ID, completed="MAX(r.completed_at)", failed="MIN(r.failed_at)")
+} AND r.leaf_job_name IS NOT NULL
+GROUP BY r.leaf_job_namespace, r.leaf_job_name, {LEAF_RUN_ID}
+"""
+# A root run ends by its own word; by its children's where it never spoke.
+_OWN = """CASE WHEN MAX(CASE WHEN r.leaf_job_name IS NULL THEN 1 END) = 1
+  THEN {of}(CASE WHEN r.leaf_job_name IS NULL THEN r.{at} END) ELSE {of}(r.{at}) END"""
+_ROOTS = f"""
+SELECT r.root_job_namespace, r.root_job_name, {
+    _SPAN.format(
+        run_id="r.root_run_id",
+        completed=_OWN.format(of="MAX", at="completed_at"),
+        failed=_OWN.format(of="MIN", at="failed_at"),
+    )
+} GROUP BY r.root_job_namespace, r.root_job_name, r.root_run_id
 """
 _STATES: dict[str, RunState] = {
     "FAIL": "FAILED",
@@ -65,6 +87,11 @@ class Flow(msgspec.Struct):
     inputs: set[int] = msgspec.field(default_factory=set)
     outputs: set[int] = msgspec.field(default_factory=set)
     seen: list[int] = msgspec.field(default_factory=list)
+    part_of: str | None = None  # the job whose newest run is that of this one, too
+
+    def pairs(self) -> set[tuple[int, int]]:
+        """Return every path through the job."""
+        return {(up, down) for up in self.inputs for down in self.outputs}
 
 
 class Flows(msgspec.Struct):
@@ -72,10 +99,38 @@ class Flows(msgspec.Struct):
 
     jobs: dict[_JobName, Flow] = msgspec.field(default_factory=dict)
     declared: set[tuple[int, int]] = msgspec.field(default_factory=set)
+    edges: set[tuple[int, int]] = msgspec.field(default_factory=set)
+    asked: set[_JobName] = msgspec.field(default_factory=set)
 
     def of(self, namespace: str, name: str) -> Flow:
         """That of this job."""
         return self.jobs.setdefault((namespace, name), Flow())
+
+    def add(
+        self, edge: tuple[int, int], job: _JobName, event_name: str | None, seen: list[int]
+    ) -> None:
+        """Add an edge, with the job that makes it, by the name that its events have if any.
+
+        `seen`: when the edge was first and last seen.
+        """
+        namespace, name = job
+        flow = self.of(namespace, event_name or name)
+        flow.part_of = name if event_name else flow.part_of
+        flow.inputs.add(edge[0])
+        flow.outputs.add(edge[1])
+        flow.seen += seen
+        self.edges.add(edge)
+
+    def clear_false_paths(self) -> None:
+        """Take the edges of a job that is asked for where its parts, by edges, have other paths."""
+        for job in self.asked:
+            flow = self.jobs[job]
+            known = flow.pairs() & self.edges
+            if known and (known != flow.pairs() or self._parts_of(job)):
+                self.jobs[job] = Flow(seen=flow.seen)
+
+    def _parts_of(self, job: _JobName) -> list[_JobName]:
+        return [name for name, flow in self.jobs.items() if (name[0], flow.part_of) == job]
 
 
 def dataset_nodes(reader: Reader, keys: Iterable[int], flows: Flows) -> dict[int, GraphNode]:
@@ -107,13 +162,17 @@ def job_nodes(
 ) -> list[GraphNode]:
     """Each with its newest run; `runs`: those of a job that no dataset here tells of."""
     newest = _newest(reader, list(datasets), runs)
-    return [_job_node(name, flow, datasets, newest.get(name)) for name, flow in flows.jobs.items()]
+    return [
+        _job_node(name, flow, datasets, newest.get((name[0], flow.part_of or name[1])))
+        for name, flow in flows.jobs.items()
+    ]
 
 
 def _newest(reader: Reader, keys: list[int], runs: list[int]) -> dict[_JobName, RunData]:
     roots = {root for row in rows_for(reader, _NEWEST_ROOTS, keys) for root in row}
     roots |= {row[0] for row in rows_for(reader, _ROOT_OF, runs)}
-    rows = sorted(rows_for(reader, _ROOTS, sorted(roots - {None})))
+    known = sorted(roots - {None})
+    rows = sorted(row for query in (_LEAVES, _ROOTS) for row in rows_for(reader, query, known))
     return {(row[0], row[1]): _run(row) for row in rows}  # the last of each job is its newest
 
 

@@ -21,9 +21,18 @@ _KINDS = re.compile(r"(dataset|job):(?=.*:)", re.DOTALL)
 # Where Marquez cuts: not in `://`, nor before a port.
 _LIKELY = re.compile(r":(?!//|\d)")
 MOST_RUNS: Final = 5_000
+# A job is a root, a leaf, or a part of one: Spark names a part after its application.
 _RUNS = """
-SELECT run_key FROM run WHERE root_job_name = :name AND root_job_namespace = :namespace
-ORDER BY first_event_at DESC LIMIT :most
+SELECT run_key FROM (
+  SELECT run_key, first_event_at FROM run
+  WHERE root_job_name = :name AND root_job_namespace = :namespace
+  UNION SELECT run_key, first_event_at FROM run
+  WHERE leaf_job_name = :name AND leaf_job_namespace = :namespace
+) AS known ORDER BY first_event_at DESC LIMIT :most
+"""
+_RUNS_OF_PART = """
+SELECT run_key FROM run WHERE (root_job_name = :whole OR leaf_job_name = :whole)
+AND job_name = :name AND job_namespace = :namespace ORDER BY first_event_at DESC LIMIT :most
 """
 
 
@@ -79,7 +88,9 @@ def node_id_of(kind: Literal["dataset", "job"], namespace: str, name: str) -> st
 def _job(reader: Reader, pairs: list[tuple[str, str]], asked: str) -> Job | None:
     for namespace, name in pairs:
         wanted = {"namespace": namespace, "name": name, "most": MOST_RUNS + 1}
-        runs = [row[0] for row in reader.rows(_RUNS, wanted)]
+        part = wanted | {"whole": name.partition(".")[0]}
+        found = reader.rows(_RUNS, wanted) or reader.rows(_RUNS_OF_PART, part)
+        runs = [row[0] for row in found]
         if runs:
             return Job(namespace, name, asked, runs[:MOST_RUNS], len(runs) > MOST_RUNS)
     return None

@@ -43,6 +43,9 @@ class RunDetail(msgspec.Struct, frozen=True):
     root_run_id: str
     root_job_namespace: str
     root_job_name: str | None
+    # The job that people know below its root (a dbt model, a task); null: the root job itself.
+    leaf_job_namespace: str | None
+    leaf_job_name: str | None
     parent_run_id: str | None
     processing_type: str | None
     integration: str | None

@@ -5,6 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.tables.runs import leaf_job
 from lineage.states import run_state
 from service.access.sight import EVERYTHING, Sight
 from service.answers.cursors import Whole, cursor_of, key_of
@@ -23,18 +24,31 @@ from service.errors import UnknownRunError
 
 NO_RUNS: Final = RecentRuns(None, None, [], partial=True, partial_reason=UNCHOSEN, next_cursor=None)
 _MOST_IO = 1_000  # datasets listed of the runs of one id
-_SUMMARY = (
-    "run_id, job_namespace, job_name, first_event_at, started_at, completed_at, failed_at,"
-    " last_event_at, root_job_name"
+_PLAIN = (
+    *("run_id", "job_namespace", "job_name", "first_event_at", "started_at", "completed_at"),
+    *("failed_at", "last_event_at"),
+)
+_SUMMARY, _RUN_SUMMARY = (
+    ", ".join([*(f"{alias}.{column}" for column in _PLAIN), leaf_job("name", alias)])
+    for alias in ("run", "r")
 )
 _TEXTS = (
-    *("root_run_id", "root_job_namespace", "root_job_name", "parent_run_id", "processing_type"),
+    *("root_run_id", "root_job_namespace", "root_job_name", "leaf_job_namespace", "leaf_job_name"),
+    *("parent_run_id", "processing_type"),
     *("integration", "producer", "application_id", "error_message", "engine", "engine_version"),
     *("adapter_version", "job_version", "code_version", "code_url", "code_path", "code_tag"),
     "code_branch",
 )
 # What is called after what a run makes, as its job is.
-_NAMING = ("root_job_name", "job_version", "code_url", "code_path", "code_tag", "code_branch")
+_NAMING = (
+    "root_job_name",
+    "leaf_job_name",
+    "job_version",
+    "code_url",
+    "code_path",
+    "code_tag",
+    "code_branch",
+)
 _DETAIL = f"""
 SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters
 FROM run WHERE run_id = :run_id ORDER BY first_event_at, run_key
@@ -58,7 +72,6 @@ SELECT {_SUMMARY}, run_key FROM run WHERE run_key = (
   WHERE d.canonical_key = :key AND io.direction = 'write'
   ORDER BY io.last_event_at DESC, io.run_key LIMIT 1)
 """  # noqa: S608 - constants only
-_RUN_SUMMARY = ", ".join(f"r.{column.strip()}" for column in _SUMMARY.split(","))
 _RECENT = f"""
 SELECT {_RUN_SUMMARY}, newest.directions, r.landed_at,
   (SELECT COUNT(*) FROM run_io x WHERE x.run_key = r.run_key AND x.direction = 'read'),

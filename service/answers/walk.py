@@ -28,7 +28,8 @@ FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
 """  # noqa: S608 - constants only
 _EDGES = """
-SELECT upstream_key, downstream_key, job_namespace, job_name, first_seen_at, last_seen_at
+SELECT upstream_key, downstream_key, job_namespace, job_name, event_job_name, first_seen_at,
+  last_seen_at
 FROM edge WHERE downstream_key IN (:keys)
 """
 _Known = TypeVar("_Known", Name, Responsible)
@@ -107,7 +108,7 @@ def edges_between(reader: Reader, keys: Iterable[int]) -> Iterator[Row]:
 
     Yields:
         keys upstream and downstream, the job's namespace and name (both empty: declared, by none),
-        when the edge was first and last seen.
+        its name in events, where that is another, and when the edge was first and last seen.
     """
     known = set(keys)
     return (row for row in rows_for(reader, _EDGES, known) if row[0] in known)

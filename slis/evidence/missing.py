@@ -35,12 +35,15 @@ _COMPLETED = f"""
 """  # noqa: S608 - our own tables
 _ALONE = f"""
     INSERT INTO run (run_key, run_id, job_namespace, job_name, root_run_id, root_job_namespace,
-        root_job_name, first_event_at, last_event_at, started_at, completed_at, failed_at, job_type,
+        root_job_name, leaf_job_namespace, leaf_job_name, first_event_at, last_event_at,
+        started_at, completed_at, failed_at, job_type,
         integration, engine, engine_version, application_id, error_message, is_history, evidence,
         landed_at)
-    SELECT g.group_key, g.application_id || '/' || g.execution_id, n.namespace, n.name,
-        coalesce(a.root_run_id, a.application_id), n.namespace, n.name, g.started_at, g.ended_at,
-        g.started_at, CASE WHEN g.error_message IS NULL THEN g.ended_at END,
+    SELECT g.group_key, g.application_id || '/' || g.execution_id,
+        coalesce(n.leaf_namespace, n.namespace), coalesce(n.leaf_name, n.name),
+        coalesce(a.root_run_id, a.application_id), n.namespace, n.name, n.leaf_namespace,
+        n.leaf_name, g.started_at, g.ended_at, g.started_at,
+        CASE WHEN g.error_message IS NULL THEN g.ended_at END,
         CASE WHEN g.error_message IS NOT NULL THEN g.ended_at END, 'SQL_JOB', 'SPARK', 'spark',
         a.spark_version, a.application_id, g.error_message, g.ended_at < :horizon, 'alone',
         :landed_at
@@ -57,19 +60,24 @@ _ALONE = f"""
     ON CONFLICT (run_key) DO NOTHING
 """  # noqa: S608 - our own tables
 _NEWEST_OF_NAME = """
-    SELECT r.root_job_namespace FROM run r WHERE r.root_job_name = a.name AND {which}
+    SELECT r.{part}_job_namespace FROM run r WHERE r.{part}_job_name = a.name AND {which}
     ORDER BY r.first_event_at DESC LIMIT 1
 """
+_NAMESPACES = ", ".join(
+    f"({_NEWEST_OF_NAME.format(part=part, which=which)})"
+    for part in ("root", "leaf")
+    for which in ("r.evidence IS NULL", "r.evidence IN ('failed', 'completed')")
+)
 # What people call the job: as its own events do, else as those of other runs of that application.
 _NAMED = f"""
-    INSERT INTO t_named (application_id, namespace, name)
+    INSERT INTO t_named (application_id, namespace, name, leaf_namespace, leaf_name)
     SELECT a.application_id,
         coalesce((SELECT max(r.root_job_namespace) FROM run r WHERE r.root_run_id = a.root_run_id),
-            a.namespace,
-            ({_NEWEST_OF_NAME.format(which="r.evidence IS NULL")}),
-            ({_NEWEST_OF_NAME.format(which="r.evidence IN ('failed', 'completed')")}), 'default'),
+            a.namespace, {_NAMESPACES}, 'default'),
         coalesce((SELECT max(r.root_job_name) FROM run r WHERE r.root_run_id = a.root_run_id),
-            a.name, a.application_id)
+            a.name, a.application_id),
+        (SELECT max(r.leaf_job_namespace) FROM run r WHERE r.application_id = a.application_id),
+        (SELECT max(r.leaf_job_name) FROM run r WHERE r.application_id = a.application_id)
     FROM application a WHERE a.application_id IN (
         SELECT application_id FROM execution WHERE group_key IN ({_ARE_DUE}))
 """  # noqa: S608 - our own tables

@@ -6,6 +6,7 @@ What an evaluation reads instead of all writes and reads.
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
+from lineage.catalog.tables.runs import leaf_job
 from lineage.catalog.upsert import added, greatest, least, upsert
 from slis.stream.failed_runs import store_failures
 
@@ -73,16 +74,16 @@ _PRODUCERS = """
 _IS_DECLARED = """
     EXISTS (SELECT 1 FROM dataset m WHERE m.canonical_key = d.canonical_key AND m.is_declared)
 """
-# Drops by the root jobs that have written the dataset.
-_OWN_DROPS = """
+# Drops by the jobs that have written the dataset.
+_OWN_DROPS = f"""
     FROM dataset m
     JOIN run_io io ON io.dataset_key = m.dataset_key AND io.direction = 'write'
         AND io.lifecycle = 'DROP'
     JOIN run r ON r.run_key = io.run_key
     WHERE m.canonical_key = d.canonical_key AND EXISTS (
         SELECT 1 FROM dataset_write w WHERE w.dataset_key = m.canonical_key
-        AND w.job_namespace = r.root_job_namespace AND w.job_name = r.root_job_name)
-"""
+        AND w.job_namespace = {leaf_job("namespace")} AND w.job_name = {leaf_job("name")})
+"""  # noqa: S608 - our own columns
 # A drop counts if a job namespace that is known to write the dataset says so, and all others that
 # write it have said so too. Where no event of a writer came, there is nobody to ask. A declared
 # dataset is dropped by a job that wrote it alone. An event without a run drops nothing.

@@ -3,14 +3,14 @@
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import Fold, added, either, greatest, least, upsert
+from lineage.catalog.upsert import Fold, added, at_the_later, either, greatest, least, upsert
 
 _EDGES = """
     INSERT INTO t_new_edge (upstream_key, downstream_key, job_key, root_run_id, job_namespace,
-        job_name,
+        job_name, event_job_name,
         first_seen_at, last_seen_at, is_reported, is_new)
     SELECT i.dataset_key, o.dataset_key, j.job_key, o.root_run_id, o.job_namespace, o.job_name,
-        min(o.first_event_at), max(o.last_event_at),
+        max(o.event_job_name), min(o.first_event_at), max(o.last_event_at),
         max(CASE WHEN i.is_reported = 1 AND o.is_reported = 1 THEN 1 ELSE 0 END),
         CASE WHEN EXISTS (SELECT 1 FROM edge_run e WHERE e.upstream_key = i.dataset_key
             AND e.downstream_key = o.dataset_key AND e.job_key = j.job_key
@@ -23,6 +23,7 @@ _EDGES = """
     GROUP BY i.dataset_key, o.dataset_key, j.job_key, o.root_run_id, o.job_namespace, o.job_name
 """
 _EDGE_FOLDS: dict[str, Fold] = {
+    "event_job_name": at_the_later("last_seen_at", ties=greatest),
     "first_seen_at": least,
     "last_seen_at": greatest,
     "runs": added,
@@ -51,7 +52,7 @@ def derive_edges(connection: Connection) -> None:
         tables.edge,
         """
         SELECT upstream_key, downstream_key, job_key, max(job_namespace) AS job_namespace,
-            max(job_name) AS job_name,
+            max(job_name) AS job_name, max(event_job_name) AS event_job_name,
             min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at,
             sum(is_new) AS runs,
             max(CASE WHEN is_reported = 1 THEN last_seen_at END) AS last_reported_at
@@ -71,7 +72,8 @@ def _declare_edges(connection: Connection) -> None:
         """
         SELECT du.canonical_key AS upstream_key, dd.canonical_key AS downstream_key, j.job_key,
             max(e.job_namespace) AS job_namespace, max(e.job_name) AS job_name,
-            min(e.first_seen_at) AS first_seen_at, max(e.last_seen_at) AS last_seen_at, 0 AS runs,
+            CAST(NULL AS TEXT) AS event_job_name, min(e.first_seen_at) AS first_seen_at,
+            max(e.last_seen_at) AS last_seen_at, 0 AS runs,
             CAST(NULL AS BIGINT) AS last_reported_at
         FROM s_declared_edge e
         JOIN s_name nu ON nu.spelling_key = e.upstream_spelling_key

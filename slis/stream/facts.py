@@ -22,6 +22,8 @@ _ATTRIBUTES_OF_RUNS = (
     *("run_key", "run_id", "job_namespace", "job_name", "root_run_id", "root_job_namespace"),
     *(
         "root_job_name",
+        "leaf_job_namespace",
+        "leaf_job_name",
         "parent_run_id",
         "nominal_start_at",
         "job_type",
@@ -101,7 +103,14 @@ def mentions(parsed: DataFrame) -> DataFrame:
 
 _OF_EVENT = (
     *("event_time", "event_type", "kind", "run_key", "is_streaming", "is_history"),
-    *("has_checkpoint", "root_job_namespace", "root_job_name", "event_key", "job_lineage"),
+    *(
+        "has_checkpoint",
+        "is_connector",
+        "root_job_namespace",
+        "root_job_name",
+        "event_key",
+        "job_lineage",
+    ),
 )
 
 
@@ -150,12 +159,11 @@ def run_io(named: DataFrame) -> DataFrame:
 @cache
 def _run_io_plan() -> tuple[Column, list[Column], list[Column]]:
     time = F.col("event_time")
-    # A stream says by RUNNING with figures, or by a checkpoint, that data went out.
-    streamed = (
-        F.col("is_streaming")
-        & (F.col("event_type") == "RUNNING")
-        & (F.col("has_statistics") | F.col("has_checkpoint"))
-    )
+    # A stream says by RUNNING that data went out: Spark with figures, Flink with a checkpoint.
+    # RUNNING is all that connectors (Debezium, Kafka Connect) send, and some send it once.
+    is_measured = F.col("has_statistics") | F.col("has_checkpoint")
+    runs_on = F.col("is_streaming") & (F.col("event_type") == "RUNNING")
+    streamed = runs_on & (is_measured | F.col("is_connector"))
     hour = F.when(F.col("is_streaming"), F.date_trunc("hour", time)).alias("hour")
     keys = [F.col(name) for name in ("run_key", "spelling_key", "direction", "facets_key")]
     return (
@@ -165,6 +173,7 @@ def _run_io_plan() -> tuple[Column, list[Column], list[Column]]:
             F.min(time).alias("first_event_at"),
             F.max(time).alias("last_event_at"),
             F.max(F.when(streamed, time)).alias("streamed_at"),
+            F.max(runs_on & is_measured).alias("is_measured"),
             F.max("has_statistics").alias("has_statistics"),
             F.max("rows").alias("rows"),
             F.max("bytes").alias("bytes"),
@@ -224,10 +233,14 @@ def job_owners(parsed: DataFrame) -> DataFrame:
     owners = F.from_json("job_ownership", "owners array<struct<name: string, type: string>>")
     return (
         parsed.where(F.col("job_ownership").isNotNull() & F.col("event_time").isNotNull())
-        .groupBy("root_job_namespace", "root_job_name", "job_ownership")
+        .groupBy(
+            F.coalesce("leaf_job_namespace", "root_job_namespace").alias("namespace"),
+            F.coalesce("leaf_job_name", "root_job_name").alias("name"),
+            "job_ownership",
+        )
         .agg(F.max("event_time").alias("last_seen_at"))
         .select(
-            F.xxhash64("root_job_namespace", "root_job_name").alias("job_key"),
+            F.xxhash64("namespace", "name").alias("job_key"),
             F.explode(owners["owners"]).alias("owner"),
             "last_seen_at",
         )

@@ -1,21 +1,20 @@
 """Facts of a batch, from staging into the catalog: what events say, key by key."""
 
-from sqlalchemy import Connection, text
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, case, text
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import both, either, greatest, least, upsert
 from slis.stream.assertions import merge_assertions
 
 _SEEN = {"first_seen_at": least, "last_seen_at": greatest}
+_ROOT_TEXTS = (
+    *("root_run_id", "root_job_namespace", "root_job_name"),
+    *("leaf_job_namespace", "leaf_job_name"),
+)
 _RUN_TEXTS = (
-    *(
-        "job_namespace",
-        "job_name",
-        "root_run_id",
-        "root_job_namespace",
-        "root_job_name",
-        "parent_run_id",
-    ),
+    *("job_namespace", "job_name", "parent_run_id"),
     *("job_type", "processing_type", "integration", "engine", "engine_version", "adapter_version"),
     *("producer", "application_id", "error_message"),
     *("code_version", "code_url", "code_path", "code_tag", "code_branch", "job_version"),
@@ -49,12 +48,23 @@ def merge_datasets(connection: Connection) -> None:
     )
 
 
+# Some clients name a run's parent in its START only. Other events look like those of a root run.
+_TOLD = "CASE WHEN parent_run_id IS NOT NULL THEN {} END"
+
+
+def _by_parent(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - columns
+    """Return the value of the row that has a parent; of two alike, the greater."""
+    had, has = kept.table.c.parent_run_id.is_not(None), given.table.c.parent_run_id.is_not(None)
+    return case((and_(has, ~had), given), (and_(had, ~has), kept), else_=greatest(kept, given))
+
+
 def merge_runs(connection: Connection, landed_at: int) -> None:
     """Merge runs from all of their events: earliest START, latest COMPLETE, and failures.
 
     A failure stays whatever event follows, except another START.
     """
-    texts = ", ".join(f"max({name}) AS {name}" for name in _RUN_TEXTS)
+    roots = (f"coalesce(max({_TOLD.format(name)}), max({name})) AS {name}" for name in _ROOT_TEXTS)
+    texts = ", ".join([*(f"max({name}) AS {name}" for name in _RUN_TEXTS), *roots])
     upsert(
         connection,
         tables.run,
@@ -77,6 +87,7 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
             "nominal_start_at": greatest,
             "spark_job_id": least,
             **dict.fromkeys(_RUN_TEXTS, greatest),
+            **dict.fromkeys(_ROOT_TEXTS, _by_parent),
             "is_history": both,
         },
         keeps="run_id landed_at",

@@ -9,9 +9,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage import origins
-from lineage.keys import NAME_BYTES
 from lineage.redaction import READ_CHARACTERS
 from slis.stream.event_times import instant
+from slis.stream.jobs_of_runs import job_columns, own_name
 from slis.stream.shortened import shortened
 from slis.stream.unreadable import NOMINAL_START, detail, problem
 
@@ -79,10 +79,10 @@ def _plan() -> tuple[list[Column], list[Column]]:
         instant(F.col("event.eventTime")).alias("reported_time"),
         instant(F.col(f"event.{NOMINAL_START}")).alias("nominal_start_at"),
         F.timestamp_micros("received_at").alias("received"),
-        _application().alias("application"),
         _integration().alias("integration"),
     ]
-    return opening, [*_spool_columns(), *_time_columns(), *_run_columns(), *_dataset_columns()]
+    columns = [*_spool_columns(), *_time_columns(), *_run_columns(), *job_columns()]
+    return opening, [*columns, *_dataset_columns()]
 
 
 def _spool_columns() -> list[Column]:
@@ -137,22 +137,10 @@ def _integration() -> Column:
     return F.coalesce(facet, engine, named)
 
 
-def _application() -> Column:
-    """The root job's name: what people call the job."""
-    parent = "event.run.facets.parent"
-    name = F.col("event.job.name")
-    own = F.when(_integration() == "SPARK", F.split_part(name, F.lit("."), F.lit(1))).otherwise(
-        name
-    )
-    root = F.coalesce(f"{parent}.root.job.name", f"{parent}.job.name", own)
-    return shortened(root, NAME_BYTES)
-
-
 def _run_columns() -> list[Column]:
     run, job, facets = "event.run", "event.job", "event.run.facets"
-    parent = f"{facets}.parent"
     # A run id that two jobs use gives two runs: they are never merged.
-    run_key = F.xxhash64(f"{run}.runId", f"{job}.namespace", "application")
+    run_key = F.xxhash64(f"{run}.runId", f"{job}.namespace", own_name())
     error = F.coalesce(f"{facets}.errorMessage.message", f"{facets}.`spark.exception`.message")
     processing_type = F.upper(f"{job}.facets.jobType.processingType")
     false = F.lit(False)
@@ -161,17 +149,6 @@ def _run_columns() -> list[Column]:
         shortened(f"{run}.runId").alias("run_id"),
         F.col(f"{job}.namespace").alias("job_namespace"),
         F.col(f"{job}.name").alias("job_name"),
-        shortened(
-            F.coalesce(f"{parent}.root.run.runId", f"{parent}.run.runId", f"{run}.runId")
-        ).alias("root_run_id"),
-        shortened(
-            F.coalesce(
-                f"{parent}.root.job.namespace", f"{parent}.job.namespace", f"{job}.namespace"
-            ),
-            NAME_BYTES,
-        ).alias("root_job_namespace"),
-        F.col("application").alias("root_job_name"),
-        shortened(f"{parent}.run.runId").alias("parent_run_id"),
         F.col("nominal_start_at"),
         F.upper(f"{job}.facets.jobType.jobType").alias("job_type"),
         processing_type.alias("processing_type"),
@@ -184,6 +161,7 @@ def _run_columns() -> list[Column]:
         F.col(f"{facets}.spark_jobDetails.jobId").alias("spark_job_id"),
         F.substring(error, 1, READ_CHARACTERS).alias("error_message"),
         F.col(f"{facets}.checkpoints").isNotNull().alias("has_checkpoint"),
+        F.coalesce(F.col("integration") != "SPARK", F.lit(True)).alias("is_connector"),
         *_detail_columns(),
         F.coalesce(processing_type == "STREAMING", false).alias("is_streaming"),
         F.col("origin").isin(*origins.OF_HISTORY).alias("is_history"),

@@ -22,7 +22,12 @@ def _known(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
 
 _SEEN: dict[str, Fold] = {"first_seen_at": least, "last_seen_at": greatest}
 _JOB: dict[str, Fold] = {"job_namespace": greatest, "job_name": greatest}
-_EDGE: dict[str, Fold] = {**_SEEN, "runs": greatest, "last_reported_at": greatest}
+_EDGE: dict[str, Fold] = {
+    **_SEEN,
+    "event_job_name": greatest,
+    "runs": greatest,
+    "last_reported_at": greatest,
+}
 _SEEN_IN_RUN: dict[str, Fold] = {"seen_at": greatest, "is_reported": either}
 # What the merge folds by the canonical key, and how.
 _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (

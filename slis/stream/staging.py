@@ -38,7 +38,7 @@ run = _table(
     "run_key nominal_start_at first_event_at last_event_at started_at last_start_at completed_at "
     "last_fail_at spark_job_id",
     "run_id job_namespace job_name root_run_id root_job_namespace root_job_name "
-    "parent_run_id job_type "
+    "leaf_job_namespace leaf_job_name parent_run_id job_type "
     "processing_type integration engine engine_version adapter_version producer "
     "application_id error_message "
     "code_version code_url code_path code_tag code_branch job_version spark_conf parameters",
@@ -48,7 +48,7 @@ run_io = _table(
     "s_run_io",
     "run_key spelling_key facets_key hour first_event_at last_event_at streamed_at rows bytes",
     "direction",
-    "has_statistics",
+    "is_measured has_statistics",
 )
 name = _table(
     "s_name",
@@ -103,7 +103,8 @@ touched = _table(  # what the runs of the batch read and wrote, as the catalog k
     "t_touched",
     "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at "
     "nominal_start_at rows schema_key",
-    "root_run_id run_id job_namespace job_name direction partition code_version failure",
+    "root_run_id run_id job_namespace job_name event_job_name direction partition code_version "
+    "failure",
     "is_streaming is_history is_reported is_write is_schema_change is_dropped names_input is_wide",
 )
 Index("t_touched_run", touched.c.run_key)
@@ -111,7 +112,7 @@ streamed = _table(  # a stream's hours
     "t_streamed",
     "dataset_key bucket at rows",
     "root_run_id job_namespace job_name direction",
-    "names_input is_history",
+    "names_input is_history is_measured",
 )
 job = _table(
     "t_job",
@@ -123,13 +124,15 @@ job = _table(
 new_edge = _table(
     "t_new_edge",
     "upstream_key downstream_key job_key first_seen_at last_seen_at is_new",
-    "root_run_id job_namespace job_name",
+    "root_run_id job_namespace job_name event_job_name",
     "is_reported",
 )
 new_write = _table("t_new_write", "dataset_key writes", key="dataset_key")
 match = _table("t_match", "execution_key run_key group_key", key="execution_key")  # of evidence
 due = _table("t_due", "group_key", key="group_key")  # of evidence, likewise
-named = _table("t_named", "", "application_id namespace name", key="application_id")
+named = _table(  # likewise
+    "t_named", "", "application_id namespace name leaf_namespace leaf_name", key="application_id"
+)
 rekeyed = _table("t_rekeyed", "old_key new_key", key="old_key")
 
 

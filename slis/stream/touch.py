@@ -2,6 +2,7 @@
 
 from sqlalchemy import Connection, text
 
+from lineage.catalog.tables.runs import leaf_job
 from slis.stream.unfold import job_key
 from slis.stream.wide import MOST_EDGES
 from slis.wording import BY_EVENT_LOG
@@ -19,7 +20,9 @@ STARTED_AT = """
 CONTRIBUTIONS = f"""
     SELECT run_key, dataset_key, first_event_at, last_event_at, started_at, completed_at, failed_at,
         nominal_start_at, rows, schema_key, code_version, root_run_id, run_id,
-        job_namespace, job_name, direction,
+        job_namespace, job_name,
+        CASE WHEN substr(event_job_name, 1, length(job_name) + 1) = job_name || '.'
+            THEN event_job_name END AS event_job_name, direction,
         partition, is_streaming,
         is_history, is_reported, failure,
         CASE WHEN direction = 'write' AND completed_at IS NOT NULL AND failed_at IS NULL
@@ -37,8 +40,9 @@ CONTRIBUTIONS = f"""
                 r.completed_at, r.failed_at, coalesce(r.nominal_start_at,
                 io.partition_at) AS nominal_start_at,
                 io.rows, io.schema_key, r.code_version,
-                r.root_run_id, r.run_id, r.root_job_namespace AS job_namespace,
-                r.root_job_name AS job_name, io.direction, io.partition, io.lifecycle,
+                r.root_run_id, r.run_id, {leaf_job("namespace")} AS job_namespace,
+                {leaf_job("name")} AS job_name, r.job_name AS event_job_name, io.direction,
+                io.partition, io.lifecycle,
                 CASE WHEN r.processing_type = 'STREAMING' THEN 1 ELSE 0 END AS is_streaming,
                 CASE WHEN r.is_history THEN 1 ELSE 0 END AS is_history,
                 CASE WHEN io.has_statistics THEN 1 ELSE 0 END AS has_statistics,
@@ -59,7 +63,8 @@ _COLUMNS = (
     "run_key, dataset_key, first_event_at, last_event_at, started_at, completed_at, "
     "failed_at, nominal_start_at, "
     "rows, schema_key, code_version, "
-    "root_run_id, run_id, job_namespace, job_name, direction, partition, is_streaming, "
+    "root_run_id, run_id, job_namespace, job_name, event_job_name, direction, partition, "
+    "is_streaming, "
     "is_history, is_reported, failure, is_write, "
     "is_schema_change, is_dropped, names_input, is_wide"
 )
@@ -78,23 +83,23 @@ def touch(connection: Connection) -> None:
     _name_jobs(connection)
 
 
-_STREAMED = """
+_STREAMED = f"""
     INSERT INTO t_streamed (dataset_key, bucket, at, rows, root_run_id, job_namespace, job_name,
-        direction,
-        names_input, is_history)
+        direction, names_input, is_history, is_measured)
     SELECT d.canonical_key, io.hour,
         CASE WHEN io.direction = 'write' THEN max(io.streamed_at) ELSE min(io.first_event_at) END,
-        max(io.rows), r.root_run_id, max(r.root_job_namespace), max(r.root_job_name), io.direction,
+        max(io.rows), r.root_run_id, max({leaf_job("namespace")}), max({leaf_job("name")}),
+        io.direction,
         max(CASE WHEN EXISTS (SELECT 1 FROM run_io i WHERE i.run_key = r.run_key
         AND i.direction = 'read')
             THEN 1 ELSE 0 END),
-        min(CASE WHEN r.is_history THEN 1 ELSE 0 END)
+        min(CASE WHEN r.is_history THEN 1 ELSE 0 END), max(io.is_measured)
     FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
     JOIN run r ON r.run_key = io.run_key
     JOIN dataset d ON d.dataset_key = n.dataset_key
     WHERE io.hour IS NOT NULL AND (io.direction = 'read' OR io.streamed_at IS NOT NULL)
     GROUP BY d.canonical_key, io.hour, r.root_run_id, io.direction
-"""
+"""  # noqa: S608 - our own columns
 
 
 def _name_jobs(connection: Connection) -> None:

@@ -12,9 +12,9 @@ from lineage.catalog.upsert import Fold, at_the_later, both, either, greatest, l
 from slis.stream.touch import CONTRIBUTIONS
 
 WRITE_FOLDS: dict[str, Fold] = {
-    "job_key": greatest,
-    "job_namespace": greatest,
-    "job_name": greatest,
+    **dict.fromkeys(
+        ("job_key", "job_namespace", "job_name"), at_the_later("written_at", ties=greatest)
+    ),
     "landed_at": at_the_later("written_at"),
     "written_at": greatest,
     "nominal_start_at": greatest,
@@ -28,26 +28,33 @@ WRITE_FOLDS: dict[str, Fold] = {
     "code_version": greatest,
 }
 _WRITES = """
-    SELECT w.dataset_key, w.root_run_id, 0 AS bucket, max(j.job_key) AS job_key,
-        max(w.job_namespace) AS job_namespace,
-        max(w.job_name) AS job_name, max(w.completed_at) AS written_at, :landed_at AS landed_at,
+    SELECT w.dataset_key, w.root_run_id, 0 AS bucket,
+        max(CASE WHEN w.place = 1 THEN j.job_key END) AS job_key,
+        max(CASE WHEN w.place = 1 THEN w.job_namespace END) AS job_namespace,
+        max(CASE WHEN w.place = 1 THEN w.job_name END) AS job_name,
+        max(w.completed_at) AS written_at, :landed_at AS landed_at,
         max(w.nominal_start_at) AS nominal_start_at, max(w.partition) AS partition,
         max(w.names_input) = 1 AS names_input, max(w.is_reported) = 1 AS is_reported,
         max(w.is_streaming) = 1 AS is_streaming,
         min(w.is_history) = 1 AS is_history, max(w.rows) AS rows,
         max(w.schema_key) AS schema_key, max(w.code_version) AS code_version
-    FROM {contributions} w
+    FROM (
+        SELECT c.*, row_number() OVER (PARTITION BY c.dataset_key, c.root_run_id
+            ORDER BY c.completed_at DESC, c.job_name DESC, c.run_key) AS place
+        FROM {contributions} c WHERE c.is_write = 1
+    ) AS w
     JOIN t_job j ON j.job_namespace = w.job_namespace AND j.job_name = w.job_name
         AND j.dataset_key = w.dataset_key
-    WHERE w.is_write = 1 GROUP BY w.dataset_key, w.root_run_id
+    GROUP BY w.dataset_key, w.root_run_id
 """
 _STREAM_WRITES = """
     SELECT s.dataset_key, s.root_run_id, s.bucket, j.job_key, s.job_namespace, s.job_name,
         s.at AS written_at,
         :landed_at AS landed_at, CAST(NULL AS BIGINT) AS nominal_start_at,
         CAST(NULL AS TEXT) AS partition,
-        s.names_input = 1 AS names_input, 1 = 1 AS is_reported, 1 = 1 AS is_streaming,
-        s.is_history = 1 AS is_history, s.rows, CAST(NULL AS BIGINT) AS schema_key,
+        s.names_input = 1 AS names_input, 1 = 1 AS is_reported,
+        s.is_measured = 1 AS is_streaming, s.is_history = 1 AS is_history,
+        s.rows, CAST(NULL AS BIGINT) AS schema_key,
         CAST(NULL AS TEXT) AS code_version
     FROM t_streamed s
     JOIN t_job j ON j.job_namespace = s.job_namespace AND j.job_name = s.job_name
@@ -97,7 +104,7 @@ _REVOKED = """
 _OF_ROOT = "(SELECT CAST(:root AS TEXT) AS root) AS s JOIN run r ON r.root_run_id = s.root"
 _WRITES_OF_ROOT = _WRITES.format(
     contributions=f"""(
-        SELECT * FROM ({CONTRIBUTIONS.format(chosen=_OF_ROOT)}) AS c WHERE c.dataset_key = :dataset
+        SELECT * FROM ({CONTRIBUTIONS.format(chosen=_OF_ROOT)}) AS o WHERE o.dataset_key = :dataset
     )"""  # noqa: S608 - our own tables
 )
 _TAKE_BACK = """

@@ -135,6 +135,8 @@ edge = Table(
     key_column("job_key"),
     Column("job_namespace", Text, nullable=False),
     Column("job_name", Text, nullable=False),  # empty: a DatasetEvent declared it, and no job
+    # The job's name in the events of its newest run: Spark names the job of each output apart.
+    Column("event_job_name", Text),  # null: `job_name`
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
     Column("runs", BigInteger, nullable=False),

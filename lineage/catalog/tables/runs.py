@@ -1,11 +1,27 @@
 """Runs and what they touched: written by the pipeline, in the transaction of the batch."""
 
+from typing import Final, Literal
+
 from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata
 
 _BY_EVIDENCE = text("evidence IS NOT NULL")
 _BY_FAILURE = text("failed_at IS NOT NULL")
+_BELOW_ROOT = text("leaf_job_name IS NOT NULL")
+
+
+def leaf_job(part: Literal["namespace", "name"], run: str = "r") -> str:
+    """Return the SQL of the leaf job's namespace or name, for the run with this alias."""
+    return f"coalesce({run}.leaf_job_{part}, {run}.root_job_{part})"
+
+
+# The run of the leaf job that a run `r` is, or is a part of: a Spark application has many runs.
+LEAF_RUN_ID: Final = """
+    CASE WHEN r.leaf_job_name IS NULL THEN r.root_run_id
+        WHEN r.leaf_job_name = r.job_name THEN r.run_id ELSE coalesce(r.parent_run_id, r.run_id) END
+"""
+
 
 run = Table(
     "run",
@@ -16,7 +32,10 @@ run = Table(
     Column("job_name", Text, nullable=False),
     Column("root_run_id", Text, nullable=False),
     Column("root_job_namespace", Text, nullable=False),
-    Column("root_job_name", Text, nullable=False),  # the application: what people call the job
+    Column("root_job_name", Text, nullable=False),
+    # The job that people know below its root: a dbt model, an Airflow task, a Spark application.
+    Column("leaf_job_namespace", Text),  # null: the root job, here and below
+    Column("leaf_job_name", Text),
     Column("parent_run_id", Text),
     instant("first_event_at", nullable=False),
     instant("last_event_at", nullable=False),
@@ -53,6 +72,12 @@ run = Table(
     Index("run_run_id", "run_id"),
     Index("run_root_run_id", "root_run_id", "started_at"),
     Index("run_root_job", "root_job_name", "evidence", "first_event_at"),
+    Index(
+        "run_leaf_job",
+        *("leaf_job_name", "evidence", "first_event_at"),
+        sqlite_where=_BELOW_ROOT,
+        postgresql_where=_BELOW_ROOT,
+    ),
     Index("run_failed", "failed_at", sqlite_where=_BY_FAILURE, postgresql_where=_BY_FAILURE),
     Index("run_evidence", "evidence", sqlite_where=_BY_EVIDENCE, postgresql_where=_BY_EVIDENCE),
 )

@@ -1,13 +1,13 @@
 """What an incident is: how grave, whose and by what root, by what the catalog holds."""
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.policy.model import DatasetRule, JobRule, Policy
 from tests.alerts.watch.conftest import NOON
-from tests.alerts.watch.estate import DAY, NAMESPACE, dataset, micros
+from tests.alerts.watch.estate import DAY, NAMESPACE, dataset, job, micros
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -269,3 +269,49 @@ def test_a_gap_that_always_stood_says_nothing_of_when_the_data_comes(watched, fr
     watched.until(NOON + 240)
 
     assert {row.root_name for row in watched.rows()} == roots
+
+
+def _below(root: str) -> dict[str, str]:
+    """Columns of a run whose job stands below a root job."""
+    return {
+        "root_job_namespace": "airflow",
+        "root_job_name": root,
+        "leaf_job_namespace": "spark",
+        "leaf_job_name": "make_raw",
+    }
+
+
+def test_the_owner_of_the_root_job_owns_its_tasks(failed):
+    """A policy that names the DAG keeps its meaning; a rule for the task itself comes first."""
+    failed.estate.fail("raw", NOON + 70, **_below("daily"))
+    root = JobRule(match="airflow/daily", owner="platform")
+    failed.policy = Policy(jobs=(root,))
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    assert (failed.one.root_name, failed.one.owner) == ("make_raw", "platform")
+
+    failed.policy = Policy(jobs=(root, JobRule(match="spark/make_raw", owner="ingest")))
+    failed.until(NOON + 240)
+    assert failed.one.owner == "ingest"
+
+
+def test_a_window_over_the_root_job_hides_its_tasks(failed):
+    """People plan a window for a DAG, not for each of its tasks."""
+    failed.estate.fail("raw", NOON + 70, **_below("daily"))
+    failed.plan("airflow/daily", NOON + 3600)
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+
+    assert failed.one.state == "suppressed"
+
+
+def test_the_job_s_own_facet_names_the_owner_where_no_dataset_has_one(failed):
+    """The job never wrote, so that its datasets could not get the owner from it."""
+    failed.estate.own("raw", None)
+    row = {"subject": "job", "subject_key": job("raw"), "owner": "ingest", "last_seen_at": 0}
+    with writing(failed.engine) as connection:
+        connection.execute(insert(tables.ownership).values(**row))
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+
+    assert failed.one.owner == "ingest"

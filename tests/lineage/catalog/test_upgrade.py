@@ -29,6 +29,7 @@ from lineage.catalog.revision import (
     OlderCatalogError,
     require_current,
 )
+from lineage.keys import key
 from service.app import create_app
 from service.settings import Settings
 from tests.service import shop
@@ -140,12 +141,85 @@ def _answers(engine: Engine, paths) -> list[str]:
     return [answer.text for answer in answers]
 
 
+def _dbt_rows() -> dict[str, list[dict[str, object]]]:
+    """A model `db.gold` of the root job `dbt-run`, as the releases before 0004 stored it."""
+    up, down = key("pg", "raw"), key("pg", "gold")
+    seen = {"first_seen_at": 1, "last_seen_at": 2}
+    by_root = {"job_namespace": "dbt", "job_name": "dbt-run"}
+    job_key = key("dbt", "dbt-run", "pg", "gold")
+    edge = {"upstream_key": up, "downstream_key": down, "job_key": job_key}
+    run = {
+        "run_key": 1,
+        "run_id": "m1",
+        "job_namespace": "dbt",
+        "job_name": "db.gold",
+        "root_run_id": "d1",
+        "root_job_namespace": "dbt",
+        "root_job_name": "dbt-run",
+        "parent_run_id": "d1",
+        "integration": "DBT",
+        "job_type": "MODEL",
+        "first_event_at": 1,
+        "last_event_at": 2,
+        "is_history": False,
+        "landed_at": 3,
+    }
+    flags = ("names_input", "is_reported", "is_streaming", "is_history")
+    write = {"dataset_key": down, "root_run_id": "d1", "bucket": 0, "job_key": job_key, **by_root}
+    touched = {"run_key": 1, "first_event_at": 1, "last_event_at": 2, "landed_at": 3}
+    activity = {"last_job_namespace": "dbt", "last_job_name": "dbt-run", "learned_writes": 0}
+    return {
+        "dataset": [
+            {
+                "dataset_key": number,
+                "canonical_key": number,
+                "namespace": "pg",
+                "name": name,
+                **seen,
+            }
+            for number, name in ((up, "raw"), (down, "gold"))
+        ],
+        "run": [run],
+        "run_io": [
+            {**touched, "dataset_key": down, "direction": "write"}
+            | {"has_statistics": False, "is_reported": True}
+        ],
+        "dataset_write": [write | dict.fromkeys(flags, True) | {"written_at": 2, "landed_at": 3}],
+        "dataset_activity": [{"dataset_key": down, "writes": 1, **activity}],
+        "edge": [edge | by_root | seen | {"runs": 1}],
+        "edge_run": [edge | {"root_run_id": "d1", "seen_at": 2, "is_reported": True}],
+    }
+
+
+def test_an_upgrade_names_the_jobs_below_their_roots(first):
+    """An edge that kept the name of `dbt run` would go stale: new runs name the model."""
+    metadata = _reflected(first)
+    with writing(first) as connection:
+        for table, rows in _dbt_rows().items():
+            connection.execute(insert(metadata.tables[table]), rows)
+
+    migrate(first)
+
+    leaf = ("dbt", "db.gold")
+    job_key = key(*leaf, "pg", "gold")
+    asked = {
+        "SELECT leaf_job_namespace, leaf_job_name FROM run": leaf,
+        "SELECT job_namespace, job_name, job_key FROM dataset_write": (*leaf, job_key),
+        "SELECT last_job_namespace, last_job_name FROM dataset_activity": leaf,
+        "SELECT job_namespace, job_name, job_key FROM edge": (*leaf, job_key),
+        "SELECT job_key FROM edge_run": (job_key,),
+    }
+    with first.connect() as connection:
+        found = {query: tuple(connection.execute(text(query)).one()) for query in asked}
+    assert found == asked
+
+
 def test_an_older_catalog_is_waited_for(first):
     with pytest.raises(OlderCatalogError, match=f"revision 0001, and this release needs {HEAD}"):
         require_current(_url(first))
 
 
-@pytest.mark.parametrize("revision", ["0004", "0107", "abc123def456"])
+@pytest.mark.parametrize("revision", ["0106", "0107", "abc123def456"])
 def test_a_catalog_of_a_newer_release_is_neither_read_nor_migrated(catalog, revision):
     """A downgraded binary leaves it as it is."""
     with writing(catalog) as connection:

@@ -162,3 +162,18 @@ def test_without_the_rule_a_schema_that_nobody_named_would_be_one_that_lost_all(
     found = _asked(catalog, diff, "ok1", "mute").datasets
 
     assert next(one.schema.removed for one in found if one.dataset == "core")
+
+
+def test_a_job_below_a_root_is_compared_by_its_own_runs(lander, catalog, at):
+    """Other tasks of the DAG run belong to neither side."""
+    given = {"integration": "AIRFLOW", "job_type": "TASK"}
+    lander.land(
+        run_event("COMPLETE", at(1), run="a1", job="dag.a", root=("d1", "dag"), **given),
+        run_event("FAIL", at(2), run="a2", job="dag.a", root=("d2", "dag"), **given),
+        run_event("COMPLETE", at(2), run="b2", job="dag.b", root=("d2", "dag"), **given),
+    )
+
+    assert _asked(catalog, runs_of_job, "dag.a") == ("a1", "a2")
+    found = _asked(catalog, diff, "a1", "a2")
+    assert (found.first.job_name, found.second.status, found.second.runs) == ("dag.a", "FAIL", 1)
+    assert _asked(catalog, runs_of_job, "dag") == ("d1", "d2")

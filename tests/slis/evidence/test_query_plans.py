@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from service import evidence_families
-from service.answers import diff
+from service.answers import diff, node_ids
 from slis.evidence import counted, match, missing
 from slis.stream import staging
 
@@ -15,6 +15,7 @@ _GIVEN = {
     "horizon": 0,
     "name": "orders",
     "namespace": None,
+    "whole": "orders",
     "most": 10,
 }
 _QUERIES = {
@@ -24,7 +25,9 @@ _QUERIES = {
     "ends": missing._COMPLETED,  # noqa: SLF001
     "names": missing._NAMED,  # noqa: SLF001
     "runs by evidence": evidence_families._RUNS,  # noqa: SLF001
-    "runs of a job": diff._ROOTS,  # noqa: SLF001
+    "runs of a job": diff._RUNS,  # noqa: SLF001
+    "runs of a node": node_ids._RUNS,  # noqa: SLF001
+    "runs of a part": node_ids._RUNS_OF_PART,  # noqa: SLF001
 }
 _OTHERS = {
     "alone": missing._ALONE,  # noqa: SLF001
@@ -48,7 +51,7 @@ def _scanned(connection, query):
     given = {name: _GIVEN[name] for name in text(query).compile().params}
     plan = connection.execute(text(f"EXPLAIN QUERY PLAN {query}"), given)
     scans = [row.detail.split()[1] for row in plan if row.detail.startswith("SCAN ")]
-    return [name for name in scans if not name.startswith(("t_", "(subquery"))]
+    return [name for name in scans if not name.startswith(("t_", "(subquery", "known"))]
 
 
 def test_no_query_reads_a_table_whole(connection):
@@ -60,7 +63,7 @@ def test_no_query_reads_a_table_whole(connection):
 
 def test_each_index_is_needed(connection):
     """Without it, the same queries read `execution` or `run` whole."""
-    for index in ("execution_unsettled", "run_evidence", "run_root_job"):
+    for index in ("execution_unsettled", "run_evidence", "run_root_job", "run_leaf_job"):
         connection.execute(text(f"DROP INDEX {index}"))
 
     found = {name: bool(_scanned(connection, query)) for name, query in _QUERIES.items()}

@@ -127,8 +127,14 @@ def run_event(  # noqa: PLR0913 - by name, each with a default
     job_type: str = "JOB",
     facets: dict[str, Any] | None = None,
     rows_written: int | None = None,
+    integration: str | None = None,
 ) -> Event:
-    """A RunEvent of job `j.<job>`; `root`: (run id, name) of its application."""
+    """A RunEvent of job `j.<job>`; `root`: (run id, name) of its parent, as a rule an application.
+
+    `integration`: SPARK for what has a parent, if not given; its job is named after the parent.
+    """
+    if root and integration is None and job_type != "APPLICATION" and not job.startswith(root[1]):
+        job = f"{root[1]}.{job}"
     run_facets = dict(facets or {})
     if root:
         parent = {"run": {"runId": root[0]}, "job": {"namespace": "j", "name": root[1]}}
@@ -137,7 +143,8 @@ def run_event(  # noqa: PLR0913 - by name, each with a default
     if rows_written is not None:
         for dataset in written:
             dataset["outputFacets"] = {"outputStatistics": {"rowCount": rows_written, "size": 1}}
-    job_facet = {"processingType": processing, "integration": "TEST", "jobType": job_type}
+    job_facet = {"processingType": processing, "jobType": job_type}
+    job_facet["integration"] = integration or ("SPARK" if root else "TEST")
     return {
         "eventType": kind,
         "eventTime": at.isoformat(),

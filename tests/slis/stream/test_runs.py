@@ -188,6 +188,21 @@ def test_a_stream_writes_once_an_hour_and_its_start_writes_nothing(lander, catal
     ]
 
 
+@pytest.mark.parametrize(("integration", "writes"), [("DEBEZIUM", 1), ("SPARK", 0)])
+def test_a_connector_that_only_runs_has_written(lander, catalog, at, integration, writes):
+    """RUNNING is all that it sends, and no hourly limit holds for it. Spark reports figures."""
+    told = {"processing": "STREAMING", "integration": integration}
+    lander.land(
+        run_event("START", at(7), **told),
+        run_event("RUNNING", at(7, 1), inputs=["table"], **told),
+        run_event("RUNNING", at(7, 2), outputs=["topic"], **told),
+    )
+
+    hours = "SELECT written_at, names_input, is_streaming FROM dataset_write"
+    assert rows(catalog, hours) == [(micros(at(7, 2)), True, False)] * writes
+    assert rows(catalog, _EDGES) == [("table", "topic", "app", 1)]
+
+
 def test_a_clock_ahead_of_ours_makes_nothing_fresh(lander, catalog, at):
     """An event from tomorrow counts as received now, and is marked."""
     lander.land(run_event("COMPLETE", at(36), outputs=["t"]))

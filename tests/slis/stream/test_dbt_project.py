@@ -1,0 +1,65 @@
+"""Check the incidents of one `dbt run`: each failed model is a fault of its own."""
+
+import pytest
+from spools import run_event
+
+from alerts.watch.finding import find
+from lineage.clock import to_micros
+from lineage.policy import parse
+from slis.evaluation import evaluate
+
+pytestmark = pytest.mark.postgres_nightly
+
+_RUN = ("d1", "dbt-run-shop")
+_POLICY = """
+owners:
+  - name: bi
+datasets:
+  - match: n/gold
+    tier: critical
+    owner: bi
+  - match: n/silver
+    tier: important
+"""
+
+
+def _model(kind, at, name, inputs, owner=None):
+    run = f"run-of-{name}"
+    event = run_event(
+        kind, at, run=run, job=name, inputs=inputs, outputs=[name], root=_RUN, **_MODEL
+    )
+    if owner:
+        event["job"]["facets"]["ownership"] = {"owners": [{"name": owner}]}
+    return event
+
+
+_MODEL = {"integration": "DBT", "job_type": "MODEL"}
+
+
+def _project(lander, at):
+    """Two models of two teams fail in one run; the model that both do not read is written well."""
+    root = {"run": _RUN[0], "job": _RUN[1], "integration": "DBT"}
+    lander.land(
+        run_event("START", at(8), **root),
+        _model("COMPLETE", at(8, 1), "bronze", ["seed"]),
+        _model("FAIL", at(8, 2), "gold", ["revenue"]),
+        _model("FAIL", at(8, 3), "silver", ["bronze"], owner="sales"),
+        run_event("FAIL", at(8, 4), **root),
+    )
+
+
+def test_two_failed_models_are_two_incidents_of_two_owners(spark, lander, catalog, at):
+    """The owner of `silver` is known from its model's own facet. `bronze` is part of neither."""
+    _project(lander, at)
+    policy = parse(_POLICY)
+    evaluate(spark, catalog, policy, at(9))
+
+    with catalog.connect() as connection:
+        findings = find(connection, to_micros(at(9)), policy, ())
+
+    failed = {
+        each.name: (each.found.owner, len(each.found.bad_keys), each.found.severity.level)
+        for root, each in findings.by_root.items()
+        if root.kind == "failed"
+    }
+    assert failed == {"gold": ("bi", 1, "page"), "silver": ("sales", 1, "ticket")}
