@@ -2,6 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 
+from lineage.catalog.job_names import NAMESPACE_PART
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata
 
 _BY_EVIDENCE = text("evidence IS NOT NULL")
@@ -53,6 +54,7 @@ run = Table(
     Index("run_run_id", "run_id"),
     Index("run_root_run_id", "root_run_id", "started_at"),
     Index("run_root_job", "root_job_name", "evidence", "first_event_at"),
+    Index("run_job", text(NAMESPACE_PART), "job_name", "first_event_at"),
     Index("run_failed", "failed_at", sqlite_where=_BY_FAILURE, postgresql_where=_BY_FAILURE),
     Index("run_evidence", "evidence", sqlite_where=_BY_EVIDENCE, postgresql_where=_BY_EVIDENCE),
 )
