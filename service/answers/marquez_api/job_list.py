@@ -35,8 +35,8 @@ FROM (
   FROM job j WHERE j.name IS NOT NULL LIMIT {MOST_JOBS + 1}
 ) AS listed JOIN run r ON r.run_key = listed.newest
 """  # noqa: S608 - SQL of ours
-_EVERY = WITH_EVERY_JOB + _LISTED
-_OF_NAMESPACE = f"{WITH_JOBS_OF_NAMESPACE}{_LISTED} WHERE r.job_namespace = :job_namespace"
+EVERY = WITH_EVERY_JOB + _LISTED
+OF_NAMESPACE = f"{WITH_JOBS_OF_NAMESPACE}{_LISTED} WHERE r.job_namespace = :job_namespace"
 
 
 class JobRow(msgspec.Struct, frozen=True):
@@ -82,7 +82,7 @@ def list_jobs(
         namespace: exactly as events have it.
         states: of the newest run; any if there are none.
     """
-    sql = _EVERY if namespace is None else _OF_NAMESPACE
+    sql = EVERY if namespace is None else OF_NAMESPACE
     values = {} if namespace is None else {"job_namespace": namespace}
     rows = [JobRow(*row) for row in reader.rows(sql, values)]
     reason = _JOBS_CUT if len(rows) > MOST_JOBS else None

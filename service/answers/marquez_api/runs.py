@@ -29,7 +29,7 @@ _NEWEST_FIRST = "ORDER BY first_event_at DESC, run_key DESC"
 _RUNS = f"SELECT {_COLUMNS} FROM run"  # noqa: S608 - columns
 _BY_ID = f"{_RUNS} WHERE run_id = :run_id {_NEWEST_FIRST}"
 _BY_KEYS = f"{_RUNS} WHERE run_key IN (:keys)"
-_OF_JOB = f"{_RUNS} WHERE {OF_JOB} {_NEWEST_FIRST} {LIMIT_AND_OFFSET}"
+OF_JOB_PAGE = f"{_RUNS} WHERE {OF_JOB} {_NEWEST_FIRST} {LIMIT_AND_OFFSET}"
 _TIMES_OF_JOB = f"SELECT first_event_at FROM run WHERE {OF_JOB}"  # noqa: S608 - SQL of ours
 _FIRST_OF_JOB = f"{_TIMES_OF_JOB} ORDER BY first_event_at LIMIT 1"
 # A write makes a version. What a run read is the version that was the newest when the run ended.
@@ -116,7 +116,7 @@ def shown_keys(reader: Reader, keys: list[int], sight: Sight) -> set[int]:
 
 def newest_rows(reader: Reader, namespace: str, name: str, page: Page) -> list[RunRow]:
     """Return the newest runs of a job, seen or not, by the time of their first event."""
-    rows = reader.rows(_OF_JOB, _job(namespace, name) | page.values)
+    rows = reader.rows(OF_JOB_PAGE, _job(namespace, name) | page.values)
     return [RunRow(*row) for row in rows]
 
 

@@ -27,12 +27,12 @@ SELECT w.written_at, w.root_run_id, w.schema_key, (
   WHERE s.dataset_key = w.dataset_key AND s.schema_key = w.schema_key), ({_WRITER})
 """  # noqa: S608 - SQL of ours
 _NEWEST_FIRST = "ORDER BY written_at DESC, root_run_id DESC"
-_PAGE = f"""
+PAGE = f"""
 {_VERSIONS} FROM (
   SELECT * FROM dataset_write WHERE dataset_key = :key {_NEWEST_FIRST} {LIMIT_AND_OFFSET}
 ) AS w {_NEWEST_FIRST}
 """  # noqa: S608 - SQL of ours
-_AT = f"""
+AT = f"""
 {_VERSIONS} FROM dataset_write w
 WHERE w.dataset_key = :key AND w.written_at = :written_at LIMIT 1000
 """
@@ -59,7 +59,7 @@ def versions_page(
     values = {"key": dataset[0]}
     found = reader.rows(count_up_to(_EVERY), values)[0][0]
     total, reason = capped_total(found, "versions")
-    rows = reader.rows(_PAGE, values | page.values)
+    rows = reader.rows(PAGE, values | page.values)
     versions, cut = _versions(reader, sight, dataset, [_Write(*row) for row in rows])
     reason = reason or cut
     return DatasetVersions(
@@ -79,7 +79,7 @@ def version_of_id(
     written_at = written_at_of(version)
     if written_at is not None:
         values = {"key": dataset[0], "written_at": written_at}
-        rows = [_Write(*row) for row in reader.rows(_AT, values)]
+        rows = [_Write(*row) for row in reader.rows(AT, values)]
         wanted = version.lower()
         found = [row for row in rows if version_id(row.written_at, row.root_run_id) == wanted]
         if found:

@@ -101,10 +101,36 @@ def test_the_runs_of_a_job_are_counted_without_those_that_are_hidden(estate):
     assert "old" not in {run["id"] for run in cut["runs"]}
 
 
+def test_a_job_with_a_newest_run_that_is_hidden_is_hidden(estate):
+    """Its other runs would give away its name."""
+    run = warehouse.run_row(40, 11, AIRFLOW, PAY)
+    with writing(estate.catalog) as connection:
+        connection.execute(insert(tables.run), [run])
+        read = shop.io_row(40, warehouse.dataset_key(RAW), "read")
+        connection.execute(insert(tables.run_io), [read])
+
+    path = f"/api/v1/namespaces/{AIRFLOW}/jobs/{PAY}"
+    assert (estate.get(path, "shop").status_code, estate.get(path, "boss").status_code) == (
+        404,
+        200,
+    )
+    assert PAY not in estate.get("/api/v1/jobs", "shop").text
+
+
+def test_an_error_is_shown_to_tokens_for_all_namespaces_alone(estate):
+    """It may name anything."""
+    path = f"/api/v1/jobs/runs/{RUNS[14]}/facets?type=run"
+    whole, cut = (estate.get(path, who).json()["facets"] for who in ("clerk", "shop"))
+
+    assert whole["errorMessage"]["message"] == "no column zebra"
+    assert cut.keys() == whole.keys() - {"errorMessage"}
+
+
 def _salaries() -> int:
     return warehouse.key(HIDDEN, warehouse.SALARIES)
 
 
+@pytest.mark.postgres_always
 @pytest.mark.parametrize(
     "path", ["/api/v1/events/lineage", "/api/v1/stats/lineage-events?period=DAY"]
 )

@@ -4,11 +4,12 @@ from urllib.parse import quote
 
 import pytest
 from litestar.testing import TestClient
-from sqlalchemy import insert
+from sqlalchemy import insert, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from service.answers.marquez_api import job_list, paging
+from service.answers.marquez_api import job_list, paging, runs, versions
+from service.answers.marquez_api.identifiers import version_id
 from service.answers.moments import iso_of
 from tests.service import shop
 from tests.service.marquez_api import warehouse
@@ -107,6 +108,29 @@ def test_runs_of_another_job_of_the_same_name_are_not_listed(client, catalog):
         assert ([run["id"] for run in runs["runs"]], runs["totalCount"]) == ([name], 1)
 
 
+@pytest.mark.parametrize(
+    ("sql", "index"),
+    [
+        (job_list.EVERY, "run_job"),
+        (job_list.OF_NAMESPACE, "run_job"),
+        (runs.OF_JOB_PAGE, "run_job"),
+        (versions.PAGE, "dataset_write_time"),
+        (versions.AT, "dataset_write_time"),
+    ],
+    ids=["jobs", "jobs of a namespace", "runs of a job", "versions", "a version"],
+)
+def test_runs_and_writes_are_found_by_an_index(embedded, sql, index):
+    """No statement reads all of them: there may be 100 million."""
+    names = {"job_namespace": "n", "job_name": "j"}
+    values = names | {"key": 1, "written_at": 1, "limit": 1, "offset": 0}
+    with embedded.connect() as connection:
+        rows = connection.execute(text(f"EXPLAIN QUERY PLAN {sql}"), values).all()
+    plan = [row[3] for row in rows]
+
+    assert any(index in step for step in plan)
+    assert not {"SCAN run", "SCAN r", "SCAN dataset_write"} & set(plan)
+
+
 _SPELLINGS = (
     f"/namespaces/{_BUCKET}/datasets/{quote(ORDERS, safe='')}",
     f"/namespaces/{NAMESPACE}/datasets/{ORDERS}",
@@ -147,6 +171,7 @@ def test_the_server_gives_paths_as_they_were_sent(client):
     assert b'"totalCount":2' in answer
 
 
+_OTHER = version_id(shop.at(5.25), RUNS[0])
 _UNKNOWN = {
     "/namespaces/nowhere": "Namespace 'nowhere' not found.",
     "/namespaces/nowhere/datasets": "Namespace 'nowhere' not found.",
@@ -155,6 +180,10 @@ _UNKNOWN = {
     f"/namespaces/{_BUCKET}/datasets/{ORDERS}/versions/x": "Dataset version 'x' not found.",
     f"/namespaces/{_BUCKET}/datasets/{ORDERS}/versions/{RUNS[0]}": (
         f"Dataset version '{RUNS[0]}' not found."
+    ),
+    # Of the same time as a write, by another run.
+    f"/namespaces/{_BUCKET}/datasets/{ORDERS}/versions/{_OTHER}": (
+        f"Dataset version '{_OTHER}' not found."
     ),
     f"/namespaces/{AIRFLOW}/jobs/x": "Job 'x' not found.",
     f"/namespaces/{AIRFLOW}/jobs/x/runs": "Job 'x' not found.",

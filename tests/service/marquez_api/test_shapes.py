@@ -5,21 +5,19 @@ from urllib.parse import quote
 
 import pytest
 from litestar.testing import TestClient
+from sqlalchemy import insert
 
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from tests.service import shop
 from tests.service.marquez_api import warehouse
+from tests.service.marquez_api.asking import get
 from tests.service.marquez_api.warehouse import AIRFLOW, LOAD, NAMESPACE, ODD, ORDERS, RAW, RUNS
 
 pytestmark = pytest.mark.postgres_nightly
 
 _BUCKET = quote(NAMESPACE, safe="")
 _ORDERS = f"/namespaces/{_BUCKET}/datasets/{quote(ORDERS, safe='')}"
-_OURS = {"partial": False, "partial_reason": None}
-
-
-def _get(client: TestClient, path: str, **parameters: str | int) -> Any:  # noqa: ANN401 - JSON
-    answer = client.get(f"/api/v1{path}", params=parameters)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
 
 
 def _dataset(name: str) -> dict[str, Any]:
@@ -27,18 +25,18 @@ def _dataset(name: str) -> dict[str, Any]:
 
 
 def _version(client: TestClient, number: int) -> str:
-    version: str = _get(client, f"{_ORDERS}/versions")["versions"][number]["version"]
+    version: str = get(client, f"{_ORDERS}/versions")["versions"][number]["version"]
     return version
 
 
 def _run(client: TestClient, number: int) -> dict[str, Any]:
-    run: dict[str, Any] = _get(client, f"/jobs/runs/{RUNS[number]}")
+    run: dict[str, Any] = get(client, f"/jobs/runs/{RUNS[number]}")
     return run
 
 
 def test_a_namespace_of_datasets_and_one_of_jobs(client):
     """Both are in one list, by name."""
-    listed = _get(client, "/namespaces")
+    listed = get(client, "/namespaces")
 
     assert [one["name"] for one in listed["namespaces"]] == [
         *(AIRFLOW, NAMESPACE, "s3://shop-secret", warehouse.SPARK),
@@ -52,15 +50,16 @@ def test_a_namespace_of_datasets_and_one_of_jobs(client):
         "isHidden": False,
         "dataset_namespace": NAMESPACE,
     }
-    of_jobs = _get(client, f"/namespaces/{AIRFLOW}")
+    of_jobs = get(client, f"/namespaces/{AIRFLOW}")
     assert (of_jobs["createdAt"], of_jobs["updatedAt"], of_jobs["dataset_namespace"]) == (
         *("2026-11-20T04:00:00.000Z", "2026-11-20T09:30:00.000Z", None),
     )
 
 
+@pytest.mark.postgres_always
 def test_a_job_has_what_its_newest_runs_tell(client):
     """Inputs and outputs are those of the newest run that names any; a run has just begun."""
-    job = _get(client, f"/namespaces/{AIRFLOW}/jobs/{LOAD}")
+    job = get(client, f"/namespaces/{AIRFLOW}/jobs/{LOAD}")
 
     runs = [_run(client, number) for number in (13, 12, 11)]
     assert job == {
@@ -84,7 +83,7 @@ def test_a_job_has_what_its_newest_runs_tell(client):
         "labels": [],
         "tags": [],
     }
-    listed = _get(client, f"/namespaces/{AIRFLOW}/jobs")
+    listed = get(client, f"/namespaces/{AIRFLOW}/jobs")
     assert listed["jobs"][1] == job
     assert [one["name"] for one in listed["jobs"]] == [warehouse.PAY, LOAD, "shop_daily"]
 
@@ -119,10 +118,23 @@ def test_a_run_names_the_versions_that_it_read_and_wrote(client):
     assert [_run(client, number)["state"] for number in (13, 14)] == ["RUNNING", "FAILED"]
 
 
+def test_a_run_read_the_version_that_was_the_newest_when_it_ended(client, catalog):
+    """What was written later was not there."""
+    row = warehouse.run_row(20, 4.5, AIRFLOW, "report")
+    read = shop.io_row(20, warehouse.dataset_key(ORDERS), "read")
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.run), [row])
+        connection.execute(insert(tables.run_io), [read])
+
+    (found,) = _run(client, 20)["inputDatasetVersions"]
+
+    assert found["datasetVersionId"]["version"] == _version(client, 1)
+
+
 def test_facets_of_a_run_and_of_its_job_are_those_that_are_kept(client):
     """Each with the producer of the run and the address of its schema."""
-    of_run = _get(client, f"/jobs/runs/{RUNS[12]}/facets", type="run")
-    of_job = _get(client, f"/jobs/runs/{RUNS[14]}/facets", type="job")
+    of_run = get(client, f"/jobs/runs/{RUNS[12]}/facets", type="run")
+    of_job = get(client, f"/jobs/runs/{RUNS[14]}/facets", type="job")
 
     assert (of_run["runId"], sorted(of_run["facets"])) == (
         *(RUNS[12], ["nominalTime", "parent", "processing_engine"]),
@@ -144,7 +156,7 @@ def test_facets_of_a_run_and_of_its_job_are_those_that_are_kept(client):
 
 def test_a_dataset_has_its_columns_tags_and_newest_version(client):
     """As the node of a graph, and more."""
-    dataset = _get(client, _ORDERS)
+    dataset = get(client, _ORDERS)
 
     plain = {"tags": [], "description": None}
     assert dataset == {
@@ -171,17 +183,18 @@ def test_a_dataset_has_its_columns_tags_and_newest_version(client):
         "dataset_namespace": NAMESPACE,
         "dataset": ORDERS,
     }
-    listed = _get(client, f"/namespaces/{_BUCKET}/datasets")
+    listed = get(client, f"/namespaces/{_BUCKET}/datasets")
     assert [one["name"] for one in listed["datasets"]] == [RAW, ODD, ORDERS]
     assert (listed["datasets"][2], listed["totalCount"]) == (dataset, 3)
 
 
+@pytest.mark.postgres_always
 def test_each_write_is_a_version_and_is_found_by_its_id(client):
     """With the run that wrote it, not the DAG's."""
-    listed = _get(client, f"{_ORDERS}/versions")
+    listed = get(client, f"{_ORDERS}/versions")
 
     newest = listed["versions"][0]
-    one = _get(client, f"{_ORDERS}/versions/{newest['version']}")
+    one = get(client, f"{_ORDERS}/versions/{newest['version']}")
     assert one == newest
     assert {**newest, "fields": [field["name"] for field in newest["fields"]]} == {
         "id": {**_dataset(ORDERS), "version": newest["version"]},
@@ -201,86 +214,3 @@ def test_each_write_is_a_version_and_is_found_by_its_id(client):
         "facets": {},
     }
     assert [version["createdByRun"]["id"] for version in listed["versions"]] == [RUNS[12], RUNS[11]]
-
-
-def test_search_finds_datasets_and_jobs_by_a_part_of_their_names(client):
-    """In any case of the letters; as the web page asks, in capitals."""
-    found = _get(client, "/search", q="ORDERS", sort="NAME", limit=100)
-    jobs = _get(client, "/search", q="load", filter="JOB")
-
-    names = [(one["type"], one["name"]) for one in found["results"]]
-    assert (names, found["totalCount"]) == ([("DATASET", RAW), ("DATASET", ORDERS)], 2)
-    assert jobs["results"] == [
-        {
-            "type": "JOB",
-            "name": LOAD,
-            "updatedAt": "2026-11-20T06:00:00.000Z",
-            "namespace": AIRFLOW,
-            "nodeId": f"job:{AIRFLOW}:{LOAD}",
-            "dataset_namespace": None,
-        }
-    ]
-    newest = _get(client, "/search", q="a", sort="updated_at", filter="job")
-    assert [one["name"] for one in newest["results"]] == [warehouse.PAY, LOAD, "shop_daily"]
-    past = _get(client, "/search", q="o", before="2026-11-20", after="2026-11-19")
-    assert past["results"] == []
-
-
-def test_the_search_of_v2beta_marks_what_it_found(client):
-    """Hits and highlights, one for each."""
-    jobs = client.get("/api/v2beta/search/jobs", params={"q": "load"}).json()
-    datasets = client.get("/api/v2beta/search/datasets", params={"q": "db"}).json()
-
-    assert jobs == {
-        **_OURS,
-        "hits": [
-            {
-                "run_id": RUNS[13],
-                "name": LOAD,
-                "namespace": AIRFLOW,
-                "eventType": "RUNNING",
-                "facets": {},
-                "type": "BATCH",
-            }
-        ],
-        "highlights": [{"name": ["shop_daily.<em>load</em>"]}],
-    }
-    assert [hit["name"] for hit in datasets["hits"]] == [ORDERS]
-    assert datasets["highlights"] == [{"name": ["warehouse/<em>db</em>/orders"]}]
-
-
-def test_sources_and_tags(client):
-    """A source is a namespace of datasets."""
-    assert _get(client, "/tags") == {
-        **_OURS,
-        "tags": [{"name": "pii", "description": None}, {"name": "zebra", "description": None}],
-    }
-    assert _get(client, f"/sources/{_BUCKET}") == {
-        "type": "S3",
-        "name": NAMESPACE,
-        "createdAt": "2026-11-20T00:00:00.000Z",
-        "updatedAt": "2026-11-20T03:00:00.000Z",
-        "connectionUrl": NAMESPACE,
-        "description": None,
-        "dataset_namespace": NAMESPACE,
-    }
-    listed = _get(client, "/sources")["sources"]
-    assert [one["name"] for one in listed] == [NAMESPACE, "s3://shop-secret"]
-
-
-def test_starts_and_ends_of_runs_are_counted_by_hour_and_by_day(client):
-    """The clock shows noon of the day after: the first hour of the 24 is 13:00."""
-    hours = _get(client, "/stats/lineage-events", period="DAY")
-    days = _get(client, "/stats/lineage-events", period="WEEK", timezone="Asia/Kolkata")
-
-    counts = {"fail": 1, "start": 6, "complete": 4, "abort": 0}
-    assert len(hours) == 24
-    assert (hours[0]["startInterval"], hours[-1]["endInterval"]) == (
-        *("2026-11-20T13:00:00.000Z", "2026-11-21T13:00:00.000Z"),
-    )
-    assert [day["startInterval"] for day in days][-2:] == [
-        *("2026-11-19T18:30:00.000Z", "2026-11-20T18:30:00.000Z"),
-    ]
-    ends = {"startInterval": "2026-11-19T18:30:00.000Z", "endInterval": "2026-11-20T18:30:00.000Z"}
-    assert days[-2] == {**ends, **counts}
-    assert sum(day["start"] for day in days) == 6

@@ -50,7 +50,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             run_row(11, 4, AIRFLOW, LOAD, root=10, completed_at=shop.at(4.25)),
             run_row(12, 5, AIRFLOW, LOAD, root=15, completed_at=shop.at(5.25)),
             run_row(13, 6, AIRFLOW, LOAD, root=16),
-            run_row(14, 7, SPARK, STREAM, processing_type="STREAMING", failed_at=shop.at(8)),
+            run_row(14, 7, SPARK, STREAM, failed_at=shop.at(8), **_FAILED),
             run_row(17, 9, AIRFLOW, PAY, completed_at=shop.at(9.5)),
         ],
         "run_io": [
@@ -64,6 +64,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
     }
 
 
+_FAILED = {"processing_type": "STREAMING", "error_message": "no column zebra"}
 _SEEN = {"first_seen_at": shop.at(0), "last_seen_at": shop.at(3)}
 
 
