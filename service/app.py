@@ -44,6 +44,8 @@ from service.routes import (
     slis,
     suppressions,
 )
+from service.routes.marquez import MARQUEZ_ROUTES
+from service.routes.marquez.segments import NameSegments
 from service.served.queries import QueryTimer
 from service.served.tallies import Tallies
 from service.settings import Settings
@@ -95,6 +97,7 @@ _ROUTES = (
     runbooks.get_runbook,
     actions.get_actions,
     actions.post_action,
+    *MARQUEZ_ROUTES,
 )
 
 
@@ -143,7 +146,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
         "live": live,
     }
     timer = DefineMiddleware(QueryTimer, tallies=served, clock=clock)
-    return Litestar(
+    app = Litestar(
         route_handlers=(*_PAGES, *_ROUTES),
         state=State(held),
         middleware=[timer, ETags, *guarding.middleware()],
@@ -159,3 +162,5 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
             render_plugins=[Json(path=["/", "/openapi.json"]), Yaml()],
         ),
     )
+    app.asgi_handler = NameSegments(app.asgi_handler)
+    return app

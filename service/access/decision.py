@@ -17,7 +17,7 @@ NEEDS = {
     **dict.fromkeys(
         ("lineage", "impact", "dataset", "datasets", "why", "history", "run", "diff", "slis"), READ
     ),
-    **dict.fromkeys(("overview", "incidents", "incident", "graph", "suppressions"), READ),
+    **dict.fromkeys(("overview", "incidents", "incident", "graph", "suppressions", "jobs"), READ),
     **dict.fromkeys(("answer", "suppress"), RESPOND),
     "alertmanager": ALERTS,  # a webhook's secret can do nothing else
 }

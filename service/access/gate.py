@@ -31,6 +31,7 @@ ANYBODY = "anybody"
 _SUBJECTS = (
     *("dataset_namespace", "dataset", "run_id", "state", "tier", "owner", "contains", "find"),
     *("incident_id", "action", "number", "nodeId", "at", "first", "second", "job_namespace", "job"),
+    *("namespace", "source", "version", "q"),
 )
 _MOST_SUBJECT = 300
 _MOST_QUERY = 4_096

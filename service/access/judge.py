@@ -14,7 +14,7 @@ WHOLE = "*"
 # not taken from the gate.
 READABLE = (
     *("dataset", "datasets", "diff", "graph", "history", "impact", "lineage", "run", "slis"),
-    *("why", "incident", "incidents", "overview", "suppressions"),
+    *("why", "incident", "incidents", "jobs", "overview", "suppressions"),
 )
 ANSWERABLE = ("suppress", "answer")
 POSTABLE = ("alertmanager",)

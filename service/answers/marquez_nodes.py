@@ -7,7 +7,6 @@ import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.catalog.tables.runs import LEAF_RUN_ID
-from lineage.states import run_state
 from service.answers.marquez_shapes import (
     DatasetData,
     FieldData,
@@ -16,7 +15,7 @@ from service.answers.marquez_shapes import (
     JobData,
     NodeName,
     RunData,
-    RunState,
+    state_of,
 )
 from service.answers.moments import iso, iso_of, milliseconds_between
 from service.answers.node_ids import node_id_of
@@ -70,12 +69,6 @@ SELECT r.root_job_namespace, r.root_job_name, {
     )
 } GROUP BY r.root_job_namespace, r.root_job_name, r.root_run_id
 """
-_STATES: dict[str, RunState] = {
-    "FAIL": "FAILED",
-    "COMPLETE": "COMPLETED",
-    "RUNNING": "RUNNING",
-    "OTHER": "NEW",
-}
 
 
 _JobName = tuple[str, str]
@@ -233,10 +226,9 @@ def _dataset(row: Row, tags: list[str]) -> DatasetData:
 def _run(row: Row) -> RunData:
     _, _, first_event, run_id, last_event, started, completed, failed, nominal = row
     end = max((at for at in (completed, failed) if at is not None), default=None)
-    state = run_state(started_at=started, completed_at=completed, failed_at=failed)
     return RunData(
         id=run_id,
-        state=_STATES[state],
+        state=state_of(started, completed, failed),
         created_at=iso_of(first_event),
         updated_at=iso_of(last_event),
         started_at=iso(started),

@@ -6,13 +6,26 @@ Of a large graph there are tens of thousands of these, and none leads back to an
 `gc=False` the collector of garbage need not look at them.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
+from lineage.states import run_state
 from service.answers.run_shapes import Instant
 
 RunState = Literal["NEW", "RUNNING", "COMPLETED", "FAILED"]
+_STATES: Final[dict[str, RunState]] = {
+    "FAIL": "FAILED",
+    "COMPLETE": "COMPLETED",
+    "RUNNING": "RUNNING",
+    "OTHER": "NEW",
+}
+
+
+def state_of(started_at: int | None, completed_at: int | None, failed_at: int | None) -> RunState:
+    """Return the state of a run in Marquez's words."""
+    state = run_state(started_at=started_at, completed_at=completed_at, failed_at=failed_at)
+    return _STATES[state]
 
 
 class NodeName(msgspec.Struct, frozen=True, gc=False):

@@ -1,6 +1,7 @@
 """What OpenAPI says of the service is so: whatever is asked, it answers as it is described."""
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 import schemathesis
@@ -14,13 +15,17 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from sqlalchemy import Engine
+from sqlalchemy import Engine, insert
 
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
 from service import app
+from service.answers.marquez_api.identifiers import version_id
 from service.app import create_app
 from service.settings import Settings
 from tests.service import shop
 from tests.service.listed import LISTS
+from tests.service.marquez_api.warehouse import write_row
 
 _CHECKS = [
     not_a_server_error,
@@ -49,6 +54,14 @@ _KNOWN = {
     "nodeId": f"dataset:{shop.NAMESPACE}:{shop.CORE}",
     "state": "bad",
     "at": "2026-11-20T12:00:00Z",
+    "before": "2026-11-21",
+    "after": "2026-11-20",
+    "namespace": shop.NAMESPACE,
+    "source": shop.NAMESPACE,
+    "job_namespace": "jobs",
+    "job": "etl.insert",
+    "version": version_id(shop.at(2), shop.RUN_ID),
+    "timezone": "Europe/London",
 }
 
 
@@ -58,6 +71,9 @@ def client(catalog: Engine) -> Iterator[TestClient]:
     shop.fill(catalog)
     for one in LISTS:
         one.add(catalog, range(10, 14))
+    with writing(catalog) as connection:
+        row = {**write_row(shop.dataset_key(shop.CORE), 10, 2), "root_run_id": shop.RUN_ID}
+        connection.execute(insert(tables.dataset_write), [row])
     settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
     with TestClient(
         create_app(settings), base_url="http://127.0.0.1", raise_server_exceptions=False
@@ -76,9 +92,11 @@ def _answered(client: TestClient, case: Case) -> int:
 
 def _of_the_shop(case: Case) -> None:
     """The same question of what there is: names by chance are names of nothing."""
-    for parts in (case.query, case.path_parameters):
-        for name in parts or {}:
-            parts[name] = _KNOWN.get(name, parts[name])
+    for name in case.query or {}:
+        case.query[name] = _KNOWN.get(name, case.query[name])
+    for name in case.path_parameters or {}:
+        if name in _KNOWN:  # what is here is encoded
+            case.path_parameters[name] = quote(_KNOWN[name], safe="")
 
 
 def _statuses(client: TestClient, operation: APIOperation) -> set[int]:

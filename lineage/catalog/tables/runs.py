@@ -4,6 +4,7 @@ from typing import Final, Literal
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 
+from lineage.catalog.job_names import NAMESPACE_PART
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata
 
 _BY_EVIDENCE = text("evidence IS NOT NULL")
@@ -78,6 +79,7 @@ run = Table(
         sqlite_where=_BELOW_ROOT,
         postgresql_where=_BELOW_ROOT,
     ),
+    Index("run_job", text(NAMESPACE_PART), "job_name", "first_event_at"),
     Index("run_failed", "failed_at", sqlite_where=_BY_FAILURE, postgresql_where=_BY_FAILURE),
     Index("run_evidence", "evidence", sqlite_where=_BY_EVIDENCE, postgresql_where=_BY_EVIDENCE),
 )

@@ -5,6 +5,7 @@ All that belongs to the other namespace is called `zebra` or `vault`: no answer 
 
 import re
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from sqlalchemy import Table, insert
@@ -25,6 +26,9 @@ _CORE = "dataset=core/orders&dataset_namespace=s3://shop"
 _RAW = "dataset=raw/orders&dataset_namespace=s3://shop"
 _AROUND = [_CORE, f"{_CORE}&depth=10", _RAW, f"{_RAW}&depth=10", "dataset=mart/daily"]
 _GUESSED = ["dataset=salaries", "dataset=zebra/salaries", f"dataset=x&dataset_namespace={VAULT}"]
+_SHOP = "/api/v1/namespaces/s3%3A%2F%2Fshop"
+_VAULT = "/api/v1/namespaces/s3%3A%2F%2Fvault"
+_LISTED = ["", "?limit=1", "?limit=1&offset=1"]
 _INCIDENTS = ["inc-hidden-root", "inc-hidden-job", "inc-hidden-member", "inc-nobody"]
 # Every way with a GET; the words behind it are asked one after the other.
 _ASKED: dict[str, list[str]] = {
@@ -61,6 +65,40 @@ _ASKED: dict[str, list[str]] = {
     "/api/v1/audit": [""],
     "/api/v1/set-aside-events": ["", "?all=true"],
     "/api/v1/actions": [""],
+    "/api/v1/namespaces": _LISTED,
+    "/api/v1/namespaces/{namespace:str}": [_SHOP, _VAULT, "/api/v1/namespaces/jobs"],
+    "/api/v1/sources": _LISTED,
+    "/api/v1/sources/{source:str}": ["/api/v1/sources/s3%3A%2F%2Fvault"],
+    "/api/v1/tags": _LISTED,
+    "/api/v1/jobs": [*_LISTED, "?lastRunStates=FAILED"],
+    "/api/v1/namespaces/{job_namespace:str}/jobs": ["/api/v1/namespaces/jobs/jobs"],
+    "/api/v1/namespaces/{job_namespace:str}/jobs/{job:str}": [
+        f"/api/v1/namespaces/jobs/jobs/{one}" for one in ("zebra_job", "etl.insert")
+    ],
+    "/api/v1/namespaces/{job_namespace:str}/jobs/{job:str}/runs": [
+        f"/api/v1/namespaces/jobs/jobs/{one}/runs" for one in ("zebra_job", "etl.insert")
+    ],
+    "/api/v1/jobs/runs/{run_id:str}": [f"/api/v1/jobs/runs/{one}" for one in (RUN, shop.RUN_ID)],
+    "/api/v1/jobs/runs/{run_id:str}/facets": [
+        f"/api/v1/jobs/runs/{one}/facets?type={kind}"
+        for one in (RUN, shop.RUN_ID)
+        for kind in ("run", "job")
+    ],
+    "/api/v1/namespaces/{dataset_namespace:str}/datasets": [f"{_SHOP}/datasets"],
+    "/api/v1/namespaces/{dataset_namespace:str}/datasets/{dataset:str}": [
+        *(f"{_SHOP}/datasets/core%2Forders", f"{_VAULT}/datasets/zebra%2Fsalaries"),
+    ],
+    "/api/v1/namespaces/{dataset_namespace:str}/datasets/{dataset:str}/versions": [
+        *(f"{_SHOP}/datasets/core%2Forders/versions", f"{_VAULT}/datasets/zebra/versions"),
+    ],
+    "/api/v1/namespaces/{dataset_namespace:str}/datasets/{dataset:str}/versions/{version:str}": [
+        f"{_SHOP}/datasets/core%2Forders/versions/{RUN}"
+    ],
+    "/api/v1/search": ["?q=zebra", "?q=o", "?q=e&filter=job&sort=updated_at"],
+    "/api/v2beta/search/jobs": ["?q=zebra", "?q=e"],
+    "/api/v2beta/search/datasets": ["?q=zebra", "?q=o"],
+    "/api/v1/events/lineage": [""],
+    "/api/v1/stats/lineage-events": ["?period=DAY", "?period=WEEK&timezone=UTC"],
     "/livez": [""],
     "/readyz": [""],
     "/runbooks": [""],
@@ -186,7 +224,8 @@ def test_no_answer_and_no_header_names_what_is_hidden(hidden, path):
 
 def _echoed(asked: str) -> list[str]:
     """What an answer may repeat of the question, the longest first."""
-    values = re.findall(r"[=/]([^=&?]+)", asked) + re.findall(r"=([^=&]+)", asked)
+    segments = [unquote(one) for one in asked.partition("?")[0].split("/")]
+    values = segments + re.findall(r"[=/]([^=&?]+)", asked) + re.findall(r"=([^=&]+)", asked)
     parts = [
         part
         for one in values

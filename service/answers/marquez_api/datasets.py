@@ -1,0 +1,114 @@
+"""Datasets as Marquez has them."""
+
+from lineage.catalog.ranks import LISTED
+from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.names import fold
+from service.access.sight import Sight
+from service.answers.marquez_api.identifiers import version_id
+from service.answers.marquez_api.namespaces import namespace_of_name
+from service.answers.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
+from service.answers.marquez_api.shapes import Dataset, Datasets
+from service.answers.marquez_shapes import FieldData, NodeName
+from service.answers.moments import iso, iso_of
+from service.answers.named import Dataset as DatasetKey
+from service.answers.named import dataset_among
+from service.answers.node_ids import unknown
+from service.answers.schema_changes import fields_of
+from service.answers.seen import seen
+
+_NEWEST_WRITE = """
+SELECT w.{column} FROM dataset_write w WHERE w.dataset_key = d.dataset_key
+ORDER BY w.written_at DESC, w.root_run_id DESC LIMIT 1
+"""
+_DETAILS = f"""
+SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at,
+  (SELECT a.last_written_at FROM dataset_activity a WHERE a.dataset_key = d.dataset_key),
+  (SELECT s.fields FROM schema_version s WHERE s.dataset_key = d.dataset_key
+   ORDER BY s.last_seen_at DESC, s.schema_key LIMIT 1),
+  ({_NEWEST_WRITE.format(column="written_at")}), ({_NEWEST_WRITE.format(column="root_run_id")})
+FROM dataset d WHERE d.dataset_key IN (:keys) ORDER BY d.name
+"""  # noqa: S608 - SQL of ours
+_IN_NAMESPACE = f"FROM dataset d WHERE d.namespace = :namespace AND {LISTED} AND {{seen}}"
+_KEYS = f"SELECT d.dataset_key {_IN_NAMESPACE} ORDER BY d.name {LIMIT_AND_OFFSET}"
+_EVERY = f"SELECT 1 AS one {_IN_NAMESPACE}"
+_TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) ORDER BY tag"
+
+
+def datasets_page(reader: Reader, sight: Sight, namespace: str, page: Page) -> Datasets:
+    """Return a page of a namespace's datasets, by name.
+
+    Raises:
+        UnknownNodeError: the namespace has nothing that the token may see.
+    """
+    condition, names = seen(reader, sight)
+    values = names | {"namespace": fold(namespace, "any").namespace}
+    found = reader.rows(count_up_to(_EVERY.format(seen=condition)), values)[0][0]
+    if not found:
+        namespace_of_name(reader, sight, namespace)
+    total, reason = capped_total(found, "datasets")
+    keys = [row[0] for row in reader.rows(_KEYS.format(seen=condition), values | page.values)]
+    return Datasets(
+        datasets=_datasets(reader, keys),
+        total_count=total,
+        partial=reason is not None,
+        partial_reason=reason,
+    )
+
+
+def dataset_of_name(reader: Reader, sight: Sight, namespace: str, name: str) -> Dataset:
+    """Return a dataset, by any of its names.
+
+    Raises:
+        UnknownNodeError: there is none that the token may see.
+    """
+    key, _, _ = find_dataset(reader, sight, namespace, name)
+    return _datasets(reader, [key])[0]
+
+
+def find_dataset(reader: Reader, sight: Sight, namespace: str, name: str) -> DatasetKey:
+    """Return key and names of a dataset, by any of its names.
+
+    Raises:
+        UnknownNodeError: there is none that the token may see.
+    """
+    found = dataset_among(reader, [(namespace, name)], sight)
+    if found is None:
+        raise unknown("dataset", name)
+    return found
+
+
+def tags_of(reader: Reader, keys: list[int]) -> dict[int, list[str]]:
+    """Return the tags of these datasets, by key."""
+    tags: dict[int, list[str]] = {}
+    for key, tag in rows_for(reader, _TAGS, keys):
+        tags.setdefault(key, []).append(tag)
+    return tags
+
+
+def fields_as_marquez(text: str | None) -> list[FieldData]:
+    """Return the columns of a stored schema."""
+    return [FieldData(field.name, field.type) for field in fields_of(text)]
+
+
+def _datasets(reader: Reader, keys: list[int]) -> list[Dataset]:
+    tags = tags_of(reader, keys)
+    return [_dataset(row, tags.get(row[0], [])) for row in rows_for(reader, _DETAILS, keys)]
+
+
+def _dataset(row: Row, tags: list[str]) -> Dataset:
+    _, namespace, name, first_seen, last_seen, written, fields, version_at, root_run_id = row
+    return Dataset(
+        id=NodeName(namespace, name),
+        name=name,
+        physical_name=name,
+        namespace=namespace,
+        source_name=namespace,
+        created_at=iso_of(first_seen),
+        updated_at=iso_of(last_seen),
+        last_modified_at=iso(written),
+        fields=fields_as_marquez(fields),
+        dataset_namespace=namespace,
+        dataset=name,
+        tags=tags,
+        current_version=None if version_at is None else version_id(version_at, root_run_id),
+    )

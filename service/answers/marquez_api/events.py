@@ -1,0 +1,135 @@
+"""Events as producers sent them, out of the lake, by their own time as Marquez lists them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from lineage import lake
+from lineage.catalog.reader import Reader
+from lineage.clock import from_micros
+from service.answers.marquez_api.paging import Page, capped_total, count_up_to
+from service.answers.marquez_api.shapes import Events
+from service.errors import InvalidQuestionError, NotReadyError
+
+MOST_BYTES: Final = 16 << 20  # of the events of one answer
+MOST_PLACES: Final = 10_000  # events from the first of the window that a page may end at
+NO_LAKE: Final = "this machine has no lake: raw events are stored beside the pipeline"
+_BYTES_CUT: Final = f"the events of this page have more than {MOST_BYTES >> 20} MiB: ask for fewer"
+_COUNT = "SELECT 1 AS one FROM event WHERE event_time >= :after AND event_time < :before"
+_DAY = "event_date="
+_COMPACTED = "the lake was compacted while it was read: ask again"
+_COMMITTED = "SELECT seq FROM reader_cursor WHERE reader = 'pipeline'"
+
+
+class Window(msgspec.Struct, frozen=True):
+    """From `after` up to but without `before`, in µs, by the producers' clocks."""
+
+    after: int
+    before: int
+    is_newest_first: bool
+
+
+def events_page(reader: Reader, folder: Path, window: Window, page: Page) -> Events:
+    """Return a page of the run events in the lake.
+
+    Raises:
+        InvalidQuestionError: the page lies too far behind the first event of the window.
+        NotReadyError: the lake was compacted meanwhile.
+    """
+    if page.offset + page.limit > MOST_PLACES:
+        message = f"offset: offset and limit: {MOST_PLACES:,} events at most: set after and before"
+        raise InvalidQuestionError(message)
+    values = {"after": window.after, "before": window.before}
+    total, reason = capped_total(reader.rows(count_up_to(_COUNT), values)[0][0], "events")
+    if not folder.is_dir():
+        return Events(events=[], total_count=total, partial=True, partial_reason=NO_LAKE)
+    try:
+        events, cut = _read_page(_days(reader, folder, window), window, page)
+    except FileNotFoundError as error:
+        raise NotReadyError(_COMPACTED) from error
+    reason = cut or reason
+    return Events(
+        events=events, total_count=total, partial=reason is not None, partial_reason=reason
+    )
+
+
+class _Day(msgspec.Struct, frozen=True):
+    """A day of events, and the folders that have some of it."""
+
+    date: str
+    folders: list[lake.Folder]
+
+
+class _Place(msgspec.Struct, frozen=True, order=True):
+    """Where an event stands in the list: by its time, then by its number in the spool."""
+
+    at: int
+    seq: int
+
+
+def _days(reader: Reader, folder: Path, window: Window) -> list[_Day]:
+    """Return the days of the window, in the order in which its events are listed."""
+    committed = reader.rows(_COMMITTED)
+    found: dict[str, list[lake.Folder]] = {}
+    for one in lake.folders(folder, committed[0][0] if committed else 0):
+        for path in one.path.glob(f"{_DAY}*"):
+            found.setdefault(path.name.removeprefix(_DAY), []).append(one)
+    first, last = (from_micros(at).date().isoformat() for at in (window.after, window.before))
+    dates = sorted(
+        (date for date in found if first <= date <= last), reverse=window.is_newest_first
+    )
+    return [_Day(date, found[date]) for date in dates]
+
+
+def _read_page(
+    days: list[_Day], window: Window, page: Page
+) -> tuple[list[dict[str, Any]], str | None]:
+    """Return the events of a page, and the reason if some are left out."""
+    passed, size = 0, 0
+    events: list[dict[str, Any]] = []
+    for day in days:
+        places = _places(day, window)
+        begin = max(0, page.offset - passed)
+        passed += len(places)
+        for body in _bodies(day, places[begin : begin + page.limit - len(events)]):
+            size += len(body)
+            if events and size > MOST_BYTES:
+                return events, _BYTES_CUT
+            events.append(msgspec.json.decode(body, type=dict[str, Any]))
+        if len(events) == page.limit:
+            break
+    return events, None
+
+
+def _places(day: _Day, window: Window) -> list[_Place]:
+    """Return the places of a day's run events; no body is read."""
+    import pyarrow as pa  # noqa: PLC0415 - `lineage.lake.events` says why
+    import pyarrow.compute as pc  # noqa: PLC0415 - as above
+    import pyarrow.dataset as ds  # noqa: PLC0415 - as above
+
+    at = pc.coalesce(ds.field("event_time"), ds.field("received_at"))
+    at = at.cast(pa.timestamp("us", tz="UTC"), safe=False).cast(pa.int64())
+    is_wanted = (ds.field("event_date") == day.date) & (ds.field("kind") == "run")
+    is_wanted &= (at >= window.after) & (at < window.before)
+    columns = {"at": at, "seq": ds.field("seq")}
+    table = lake.events(day.folders).to_table(columns=columns, filter=is_wanted)
+    pairs = zip(table["at"].to_pylist(), table["seq"].to_pylist(), strict=True)
+    return sorted((_Place(*pair) for pair in pairs), reverse=window.is_newest_first)
+
+
+def _bodies(day: _Day, places: list[_Place]) -> Iterator[bytes]:
+    """Return the bodies of these events of a day, in their order."""
+    import pyarrow.dataset as ds  # noqa: PLC0415 - as above
+
+    if not places:
+        return
+    numbers = [place.seq for place in places]
+    seq = ds.field("seq")
+    # The bounds keep other row groups from being read.
+    is_wanted = (seq >= min(numbers)) & (seq <= max(numbers)) & seq.isin(numbers)
+    is_wanted &= ds.field("event_date") == day.date
+    table = lake.events(day.folders).to_table(columns=["seq", "body"], filter=is_wanted)
+    bodies = dict(zip(table["seq"].to_pylist(), table["body"].to_pylist(), strict=True))
+    yield from (bodies[number] for number in numbers if number in bodies)

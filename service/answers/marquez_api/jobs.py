@@ -1,0 +1,124 @@
+"""Jobs as Marquez has them: by their own names in events, with their newest runs."""
+
+from collections.abc import Iterable
+
+from lineage.catalog.reader import Reader
+from service.access.sight import Sight
+from service.answers.marquez_api.identifiers import job_id
+from service.answers.marquez_api.job_list import (
+    LATEST,
+    JobName,
+    list_jobs,
+    visible_jobs,
+)
+from service.answers.marquez_api.paging import Page
+from service.answers.marquez_api.runs import (
+    RunRow,
+    first_event_of,
+    newest_rows,
+    runs_of_job,
+    runs_of_keys,
+)
+from service.answers.marquez_api.shapes import (
+    DatasetId,
+    Job,
+    Jobs,
+    JobType,
+    Run,
+    RunDataset,
+    Runs,
+)
+from service.answers.marquez_api.shapes import JobName as JobId
+from service.answers.marquez_shapes import RunState
+from service.answers.moments import iso_of
+from service.answers.node_ids import unknown
+
+
+def jobs_page(
+    reader: Reader,
+    sight: Sight,
+    page: Page,
+    namespace: str | None = None,
+    states: Iterable[RunState] = (),
+) -> Jobs:
+    """Return a page of the jobs of a namespace, or of all; the newest event first."""
+    listed = list_jobs(reader, sight, namespace, states)
+    rows = page.cut(listed.jobs)
+    newest = {row.id: newest_rows(reader, row.namespace, row.name, LATEST) for row in rows}
+    keys = [run.run_key for runs in newest.values() for run in runs]
+    runs, cut = runs_of_keys(reader, keys, sight)
+    reason = listed.reason or cut
+    return Jobs(
+        jobs=[_job(row.first_event_at, newest[row.id], runs) for row in rows],
+        total_count=len(listed.jobs),
+        partial=reason is not None,
+        partial_reason=reason,
+    )
+
+
+def job_of_name(reader: Reader, sight: Sight, namespace: str, name: str) -> Job:
+    """Return a job.
+
+    Raises:
+        UnknownNodeError: there is none that the token may see.
+    """
+    newest = _newest_of_visible(reader, sight, namespace, name)
+    runs, _ = runs_of_keys(reader, [row.run_key for row in newest], sight)
+    first = first_event_of(reader, namespace, name)
+    return _job(first, newest, runs)
+
+
+def job_runs(reader: Reader, sight: Sight, job: JobName, page: Page) -> Runs:
+    """Return a page of a job's runs.
+
+    Raises:
+        UnknownNodeError: there is no such job that the token may see.
+    """
+    _newest_of_visible(reader, sight, *job)
+    return runs_of_job(reader, *job, page, sight)
+
+
+def type_of(processing_type: str | None) -> JobType:
+    """Return the type of a job by what its run says of itself."""
+    return "STREAM" if processing_type == "STREAMING" else "BATCH"
+
+
+def _newest_of_visible(reader: Reader, sight: Sight, namespace: str, name: str) -> list[RunRow]:
+    newest = newest_rows(reader, namespace, name, LATEST)
+    if not newest or not visible_jobs(reader, {(namespace, name): newest}, sight):
+        raise unknown("job", name)
+    return newest
+
+
+def _job(first_event_at: int, newest: list[RunRow], runs: dict[int, Run]) -> Job:
+    row = newest[0]
+    latest = [runs[one.run_key] for one in newest if one.run_key in runs]
+    has_parent = (row.root_job_namespace, row.root_job_name) != (row.job_namespace, row.job_name)
+    root = (row.root_job_namespace, row.root_job_name)
+    # A run that has just begun may name no datasets yet.
+    touched = next((run for run in latest if _datasets(run)), None)
+    return Job(
+        id=JobId(row.job_namespace, row.job_name),
+        type=type_of(row.processing_type),
+        name=row.job_name,
+        simple_name=row.job_name,
+        parent_job_name=row.root_job_name if has_parent else None,
+        parent_job_uuid=job_id(*root) if has_parent else None,
+        created_at=iso_of(first_event_at),
+        updated_at=iso_of(row.last_event_at),
+        namespace=row.job_namespace,
+        inputs=_ids(touched.input_dataset_versions if touched else []),
+        outputs=_ids(touched.output_dataset_versions if touched else []),
+        location=row.code_url,
+        latest_run=latest[0] if latest else None,
+        latest_runs=latest,
+    )
+
+
+def _datasets(run: Run) -> list[RunDataset]:
+    return [*run.input_dataset_versions, *run.output_dataset_versions]
+
+
+def _ids(datasets: list[RunDataset]) -> list[DatasetId]:
+    versions = [one.dataset_version_id for one in datasets]
+    return [DatasetId(one.namespace, one.name, one.namespace) for one in versions]

@@ -1,0 +1,116 @@
+"""Namespaces, sources and tags as Marquez has them."""
+
+from lineage.catalog.ranks import LISTED
+from lineage.catalog.reader import Reader, Row
+from lineage.names import fold
+from service.access.sight import Sight
+from service.answers.marquez_api.job_list import JobRow, list_jobs
+from service.answers.marquez_api.paging import LIMIT_AND_OFFSET, Page
+from service.answers.marquez_api.shapes import (
+    Namespace,
+    Namespaces,
+    Source,
+    Sources,
+    Tag,
+    Tags,
+)
+from service.answers.moments import iso_of
+from service.answers.node_ids import unknown
+from service.answers.seen import seen
+
+_OF_DATASETS = f"""
+SELECT d.namespace, MIN(d.first_seen_at), MAX(d.last_seen_at) FROM dataset d
+WHERE {LISTED} AND {{seen}} {{more}} GROUP BY d.namespace ORDER BY d.namespace
+"""  # noqa: S608 - SQL of ours
+_ONE = "AND d.namespace = :namespace"
+_TAGS = f"""
+SELECT DISTINCT t.tag FROM tag t JOIN dataset d ON d.dataset_key = t.dataset_key
+WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND {{seen}}
+ORDER BY t.tag {LIMIT_AND_OFFSET}
+"""  # noqa: S608 - SQL of ours
+_Span = tuple[int, int]  # first and last seen, µs
+
+
+def namespaces_page(reader: Reader, sight: Sight, page: Page) -> Namespaces:
+    """Return a page of the namespaces of datasets and of jobs, by name."""
+    listed = list_jobs(reader, sight)
+    rows = _of_datasets(reader, sight)
+    named = _namespaces(rows, listed.jobs)
+    reason = listed.reason
+    return Namespaces(namespaces=page.cut(named), partial=reason is not None, partial_reason=reason)
+
+
+def namespace_of_name(reader: Reader, sight: Sight, name: str) -> Namespace:
+    """Return a namespace, also by another spelling of the same one.
+
+    Raises:
+        UnknownNodeError: there is none, or none in which the token may see anything.
+    """
+    rows = _of_datasets(reader, sight, name)
+    found = _namespaces(rows, list_jobs(reader, sight, name).jobs)
+    if not found:
+        raise unknown("namespace", name)
+    return found[0]
+
+
+def sources_page(reader: Reader, sight: Sight, page: Page) -> Sources:
+    """Return a page of the namespaces of datasets, as where they lie."""
+    rows = _of_datasets(reader, sight)
+    return Sources(sources=[_source(row) for row in page.cut(rows)])
+
+
+def source_of_name(reader: Reader, sight: Sight, name: str) -> Source:
+    """Return a source.
+
+    Raises:
+        UnknownNodeError: there is none, or none in which the token may see anything.
+    """
+    for row in _of_datasets(reader, sight, name):
+        return _source(row)
+    raise unknown("source", name)
+
+
+def tags_page(reader: Reader, sight: Sight, page: Page) -> Tags:
+    """Return a page of the tags of datasets, by name."""
+    condition, names = seen(reader, sight)
+    rows = reader.rows(_TAGS.format(seen=condition), names | page.values)
+    return Tags(tags=[Tag(tag) for (tag,) in rows])
+
+
+def _of_datasets(reader: Reader, sight: Sight, name: str | None = None) -> list[Row]:
+    condition, names = seen(reader, sight)
+    if name is None:
+        return reader.rows(_OF_DATASETS.format(seen=condition, more=""), names)
+    wanted = names | {"namespace": fold(name, "any").namespace}
+    return reader.rows(_OF_DATASETS.format(seen=condition, more=_ONE), wanted)
+
+
+def _namespaces(datasets: list[Row], jobs: list[JobRow]) -> list[Namespace]:
+    spans: dict[str, _Span] = {name: (first, last) for name, first, last in datasets}
+    of_datasets = set(spans)
+    for job in jobs:
+        first, last = spans.get(job.namespace, (job.first_event_at, job.last_event_at))
+        begin, end = min(first, job.first_event_at), max(last, job.last_event_at)
+        spans[job.namespace] = begin, end
+    return [
+        Namespace(
+            name=name,
+            created_at=iso_of(first),
+            updated_at=iso_of(last),
+            dataset_namespace=name if name in of_datasets else None,
+        )
+        for name, (first, last) in sorted(spans.items())
+    ]
+
+
+def _source(row: Row) -> Source:
+    name, first, last = row
+    scheme, is_url, _ = name.partition("://")
+    return Source(
+        type=scheme.upper() if is_url else "UNKNOWN",
+        name=name,
+        created_at=iso_of(first),
+        updated_at=iso_of(last),
+        connection_url=name,
+        dataset_namespace=name,
+    )

@@ -1,0 +1,12 @@
+"""Parameters that Marquez's lists share."""
+
+from typing import Annotated
+
+from litestar.params import QueryParameter
+
+from service.answers.datasets import FURTHEST
+from service.answers.marquez_api.paging import MOST_LIMIT
+
+Limit = Annotated[int, QueryParameter(ge=0, le=MOST_LIMIT, description="At most so many.")]
+Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="So many are left out.")]
+DEFAULT_LIMIT = 100

@@ -1,0 +1,131 @@
+"""Raw events are listed out of the lake."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+from litestar.testing import TestClient
+from sqlalchemy import Engine, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import to_micros
+from service.answers.marquez_api import events
+from service.app import create_app
+from service.settings import Settings
+
+_FIRST = datetime(2026, 11, 20, 22, tzinfo=UTC)
+_COUNT = 6  # one an hour, into the next day
+
+
+@pytest.fixture
+def client(embedded: Engine, tmp_path: Path) -> Iterator[TestClient[Any]]:
+    """The API beside a lake of two batches, and of one that is not committed."""
+    for after, last in ((0, 4), (4, _COUNT), (_COUNT, _COUNT + 1)):
+        _write_batch(tmp_path / "lake", range(after + 1, last + 1))
+    rows = [_row(number) for number in range(1, _COUNT + 1)]
+    with writing(embedded) as connection:
+        connection.execute(insert(tables.reader_cursor), [{"reader": "pipeline", "seq": _COUNT}])
+        connection.execute(insert(tables.event), rows)
+    url = embedded.url.render_as_string(hide_password=False)
+    app = create_app(Settings(catalog_url=url, data_dir=tmp_path))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        yield client
+
+
+def _time(number: int) -> datetime:
+    return _FIRST + timedelta(hours=number - 1)
+
+
+def _row(number: int) -> dict[str, Any]:
+    flags = {"is_streaming": False, "is_history": False, "is_skewed": False}
+    at = to_micros(_time(number))
+    return {"event_time": at, "event_key": number, "landed_at": at, "last_seq": _COUNT, **flags}
+
+
+def _body(number: int) -> bytes:
+    run = {"runId": f"run-{number}", "facets": {"x": {"y": [None, 1.5]}}}
+    return json.dumps({"eventTime": _time(number).isoformat(), "run": run}).encode()
+
+
+def _write_batch(lake: Path, numbers: range) -> None:
+    times = pa.array([_time(number) for number in numbers], pa.timestamp("us", tz="UTC"))
+    table = pa.table(
+        {
+            "seq": pa.array(list(numbers), pa.int64()),
+            "received_at": times,
+            "origin": ["http"] * len(numbers),
+            # The third is of a dataset.
+            "kind": ["dataset" if number == 3 else "run" for number in numbers],
+            "event_time": times,
+            "body": pa.array([_body(number) for number in numbers], pa.binary()),
+            "event_date": [_time(number).date().isoformat() for number in numbers],
+        }
+    )
+    folder = lake / f"batch-{numbers[0]:020}-{numbers[-1]:020}"
+    partitioning = ds.partitioning(pa.schema([("event_date", pa.string())]), flavor="hive")
+    ds.write_dataset(table, folder, format="parquet", partitioning=partitioning)
+
+
+def _listed(client: TestClient, **parameters: str | int) -> list[str]:
+    answer = client.get("/api/v1/events/lineage", params=parameters)
+    assert answer.status_code == 200, answer.text
+    return [event["run"]["runId"] for event in answer.json()["events"]]
+
+
+def test_events_are_as_they_were_sent_the_newest_first(client):
+    """Across days and batches; those that no commit has are left out, and other kinds."""
+    answer = client.get("/api/v1/events/lineage").json()
+
+    assert [event["run"]["runId"] for event in answer["events"]] == [
+        *("run-6", "run-5", "run-4", "run-2", "run-1"),
+    ]
+    assert answer["events"][0] == json.loads(_body(6))
+    assert (answer["totalCount"], answer["partial"]) == (6, False)  # of all kinds, as in Marquez
+
+
+def test_events_are_read_page_by_page_in_both_directions(client):
+    """A page may cross midnight."""
+    pages = [_listed(client, limit=2, offset=offset) for offset in (0, 2, 4, 6)]
+
+    assert pages == [["run-6", "run-5"], ["run-4", "run-2"], ["run-1"], []]
+    assert _listed(client, limit=3, sortDirection="asc") == ["run-1", "run-2", "run-4"]
+    assert _listed(client, limit=0) == []
+
+
+def test_a_window_begins_at_its_first_time_and_ends_before_its_last(client):
+    """As in Marquez; the web page sends empty times."""
+    window = {"after": _time(2).isoformat(), "before": _time(5).isoformat()}
+
+    assert _listed(client, **window) == ["run-4", "run-2"]
+    assert client.get("/api/v1/events/lineage", params=window).json()["totalCount"] == 3
+    assert len(_listed(client, after="", before="")) == 5
+
+
+def test_a_page_of_too_many_bytes_is_cut_and_says_so(client, monkeypatch):
+    """One event is answered, however large."""
+    monkeypatch.setattr(events, "MOST_BYTES", 150)
+
+    answer = client.get("/api/v1/events/lineage").json()
+
+    assert (len(answer["events"]), answer["partial"]) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("offset=10000", "set after and before"),
+        ("after=yesterday", "after: expected an instant"),
+        ("sortDirection=up", "sortDirection"),
+    ],
+)
+def test_what_cannot_be_listed_is_rejected(client, query, said):
+    """With the parameter and what to do."""
+    answer = client.get(f"/api/v1/events/lineage?{query}")
+
+    assert (answer.status_code, said in answer.json()["detail"]) == (400, True)
