@@ -40,6 +40,7 @@ COMMANDS: Final = {
         "lineage",
         LOOK,
         "lineage core.orders --depth 2",
+        "lineage core.orders.amount",
         "lineage core.orders --at 2026-11-20T12:00:00Z",
     ),
     "impact": _known("impact", LOOK, "impact core.orders"),

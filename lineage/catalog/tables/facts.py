@@ -164,6 +164,9 @@ column_edge = Table(
     text_key("downstream_field"),
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
+    # JSON: [{"type": …, "subtype": …, "description": …, "masking": …}] as reported last
+    Column("transformations", Text),
+    Index("column_edge_downstream", "downstream_key", "downstream_field"),
 )
 
 schema_version = Table(

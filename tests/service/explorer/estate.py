@@ -16,6 +16,7 @@ from slis.dataset_states import mark_worst
 from tests.lineage.policies import policy_row
 from tests.service import shop
 from tests.service.listed import set_aside_row
+from tests.service.shop_columns import edge_row
 
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 MARKUP = "<img src=x onerror=alert(1)>"
@@ -25,6 +26,7 @@ HOSTILE = (MARKUP, LONG, RIGHT_TO_LEFT, "\"'&</script><svg onload=alert(2)>", "a
 INCIDENT, OTHER, OVER = "00000000000000aa", "00000000000000bb", "00000000000000cc"
 ROOT_RUN = shop.run_row()["root_run_id"]
 EARLIER_RUN = "0195f1c2-7f8e-7000-8000-00000000000e"
+_HOW = [{"type": "DIRECT", "subtype": "TRANSFORMATION", "description": f"concat({MARKUP})"}]
 _Rows = list[dict[str, Any]]
 
 
@@ -73,6 +75,11 @@ def _rows(now: int) -> dict[str, _Rows]:
         "schema_version": [
             _schema(core, 1, '[{"name":"id","type":"int"},{"name":"at","type":"date"}]', 0),
             _schema(core, 2, f'[{{"name":"id","type":"bigint"}},{{"name":"{MARKUP}"}}]', 2),
+        ],
+        "column_edge": [
+            edge_row(shop.dataset_key(shop.RAW), "id", core, "id", _HOW),
+            *(edge_row(core, "id", one, MARKUP, _HOW) for one in hostile),
+            edge_row(7, "of a dataset without a row", core, MARKUP, None),
         ],
         "edge_check": [
             _check(shop.RAW, core, "good", "event_log"),

@@ -140,13 +140,14 @@ def test_a_dataset_is_told_whole(shop):
         "sales",
         "edge missing",
         "id was int and is bigint",
+        "direct transformation (concat(",
         "core.orders",
         f'href="/incidents/{estate.INCIDENT}"',
         f'href="/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}"',
     ):
         assert said in text, said
     assert "(None)" not in text
-    graph = text[text.index("<svg width") : text.index('id="impact"')]
+    graph = text[text.index("<svg width") : text.index('id="columns"')]
     assert graph.count("<a href") == 4 + len(estate.HOSTILE)
 
 

@@ -99,7 +99,7 @@ def _facets(text: Callable[[], str], source: dict[str, str]) -> dict[str, Any]:
             "fields": {
                 text(): {
                     "inputFields": [
-                        source | {"field": text()},
+                        source | {"field": text(), "transformations": [{"description": text()}]},
                         {"namespace": text(), "name": text(), "field": text()},
                     ]
                 }
