@@ -45,6 +45,7 @@ COMMANDS: Final = {
     ),
     "impact": _known("impact", LOOK, "impact core.orders"),
     "runs": _known("runs", LOOK, "runs core.orders --limit 5"),
+    "jobs": _known("jobs", LOOK, "jobs --contains nightly"),
     "why": _known("why", LOOK, "why core.orders"),
     "incidents": _known("incidents", LOOK, "incidents", "incidents 3f2c9a7d10b45e86"),
     "lint": _known("lint", LOOK, "lint --limit 20"),

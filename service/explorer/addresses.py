@@ -11,6 +11,7 @@ __all__ = [
     "diff_at",
     "incident_at",
     "incidents_at",
+    "jobs_at",
     "run_at",
     "set_aside_at",
 ]
@@ -29,6 +30,11 @@ def incidents_at(*, is_over_too: bool, cursor: str | None = None) -> str:
 def set_aside_at(*, with_requeued: bool = False, cursor: str | None = None) -> str:
     """Return the address of the list of set-aside events, or of the part behind a cursor."""
     return _asked("/set-aside-events", {"all": "true" if with_requeued else None, "cursor": cursor})
+
+
+def jobs_at(*, find: str | None = None, cursor: str | None = None) -> str:
+    """Return the address of the list of jobs, or of the part behind a cursor."""
+    return _asked("/jobs", {"find": find, "cursor": cursor})
 
 
 def run_at(run_id: str) -> str:

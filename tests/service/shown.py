@@ -111,6 +111,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         " application_id error_message code_version code_url code_path code_tag code_branch"
         " job_version spark_conf parameters",
         "/api/v1/runs": "first_event_at last_event_at evidence landed_at",
+        "/api/v1/jobs": "job_type job_name first_event_at error_message",
     },
     "run_io": {
         "/api/v1/runs": "direction last_event_at",
@@ -252,7 +253,6 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
     "retirement": {"requested_at note": "`lineward audit` lists it with its note"},
     "run": {
         "last_start_at last_fail_at": "`started_at` and `failed_at` follow from them",
-        "job_type": _NOT_YET,
         "spark_job_id": "joins a run with its Spark execution",
         "is_history": _INPUT,
     },

@@ -41,6 +41,7 @@ PAGES = {
     "incident": f"/incidents/{estate.INCIDENT}",
     "run": f"/runs/{shop.RUN_ID}",
     "diff": f"/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}",
+    "jobs": "/jobs",
     "set-aside": "/set-aside-events?all=true",
     "login": "/login",
     "unknown": _dataset(estate.MARKUP + "!"),
