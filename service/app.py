@@ -45,6 +45,7 @@ from service.routes import (
     slack,
     slis,
     suppressions,
+    unsourced,
 )
 from service.served.queries import QueryTimer
 from service.served.tallies import Tallies
@@ -62,6 +63,7 @@ _PAGES = (
     run_pages.get_run_page,
     run_pages.get_diff_page,
     jobs.get_jobs_page,
+    unsourced.get_unsourced_page,
     set_aside.get_set_aside_page,
     login.get_login,
     login.post_login,
@@ -80,6 +82,7 @@ _ROUTES = (
     runs.get_runs,
     runs.get_run,
     jobs.get_jobs,
+    unsourced.get_unsourced_reads,
     diff.get_diff,
     incidents.get_incidents,
     incidents.get_incident,

@@ -52,6 +52,7 @@ COMMANDS: Final = {
     "diff": _known("diff", LOOK, "diff --job shop.clean", _TWO_RUNS),
     "history": _known("history", LOOK, "history core.orders"),
     "audit": _known("audit", LOOK, "audit --who anna --limit 20"),
+    "unsourced": _known("unsourced", LOOK, "unsourced --hours 168"),
     "set-aside": _known("set_aside", LOOK, "set-aside --limit 20"),
     "suppressions": _known("suppression", LOOK, "suppressions --ended"),
     "ack": _known("incident", MEND, "ack 3f2c9a7d10b45e86 --note 'on it'"),

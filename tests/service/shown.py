@@ -40,6 +40,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         "lineward lint": "is_declared",
     },
     "dataset_producer": {"lineward lint": "job_namespace"},
+    "dataset_read": {"/api/v1/unsourced-reads": "job_namespace job_name read_at outcome"},
     "dataset_state": {
         "/api/v1/dataset": "sli state reason evidence since age_seconds limit_seconds"
         " limit_origin is_worst"
@@ -187,7 +188,7 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
     "dataset_policy": {"is_generated is_regulated is_expected plan": _POLICY},
     "dataset_producer": {"landed_at": _RETENTION},
     "dataset_read": {
-        "root_run_id bucket job_namespace job_name read_at outcome": _NOT_YET,
+        "root_run_id bucket": "/api/v1/runs lists the runs that read a dataset",
         "landed_at is_reported is_streaming is_history": _INPUT,
         "counted_at": _COUNTED,
     },

@@ -29,7 +29,7 @@ PATHS = (
     *("/api/v1/columns?dataset=core/orders", "/api/v1/columns?dataset=raw/orders"),
     "/api/v1/column-lineage?dataset=core/orders&column=id",
     f"/api/v1/column-lineage?nodeId=dataset:{shop.NAMESPACE}:core/orders&withDownstream=true",
-    *("/jobs", "/api/v1/jobs"),
+    *("/jobs", "/api/v1/jobs", "/unsourced-reads", "/api/v1/unsourced-reads"),
     *("/api/v1/graph/nodes?dataset=raw/orders", "/api/v1/graph/edges?dataset=raw/orders"),
     *(f"/api/v1/runs/{shop.RUN_ID}", "/api/v1/incidents", f"/api/v1/incidents/{estate.INCIDENT}"),
 )

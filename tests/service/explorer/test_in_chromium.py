@@ -42,6 +42,7 @@ PAGES = {
     "run": f"/runs/{shop.RUN_ID}",
     "diff": f"/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}",
     "jobs": "/jobs",
+    "unsourced": "/unsourced-reads",
     "set-aside": "/set-aside-events?all=true",
     "login": "/login",
     "unknown": _dataset(estate.MARKUP + "!"),
