@@ -54,6 +54,8 @@ COMMANDS: Final = {
     "audit": _known("audit", LOOK, "audit --who anna --limit 20"),
     "unsourced": _known("unsourced", LOOK, "unsourced --hours 168"),
     "set-aside": _known("set_aside", LOOK, "set-aside --limit 20"),
+    "rejected": _known("event_errors", LOOK, "rejected --reason too_deep"),
+    "pipeline-errors": _known("event_errors", LOOK, "pipeline-errors --limit 20"),
     "suppressions": _known("suppression", LOOK, "suppressions --ended"),
     "ack": _known("incident", MEND, "ack 3f2c9a7d10b45e86 --note 'on it'"),
     "escalate": _known("incident", MEND, "escalate 3f2c9a7d10b45e86 --note 'needs the platform'"),

@@ -12,6 +12,8 @@ __all__ = [
     "incident_at",
     "incidents_at",
     "jobs_at",
+    "pipeline_errors_at",
+    "rejected_at",
     "run_at",
     "set_aside_at",
 ]
@@ -35,6 +37,16 @@ def set_aside_at(*, with_requeued: bool = False, cursor: str | None = None) -> s
 def jobs_at(*, find: str | None = None, cursor: str | None = None) -> str:
     """Return the address of the list of jobs, or of the part behind a cursor."""
     return _asked("/jobs", {"find": find, "cursor": cursor})
+
+
+def rejected_at(*, reason: str | None = None, cursor: str | None = None) -> str:
+    """Return the address of the list of rejected events, or of the part behind a cursor."""
+    return _asked("/rejected-events", {"reason": reason, "cursor": cursor})
+
+
+def pipeline_errors_at(*, reason: str | None = None, cursor: str | None = None) -> str:
+    """Return the address of the list of errors of the pipeline, or of a part of it."""
+    return _asked("/pipeline-errors", {"reason": reason, "cursor": cursor})
 
 
 def run_at(run_id: str) -> str:

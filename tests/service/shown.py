@@ -104,6 +104,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
     },
     "notification_count": {"/metrics": "metric channel label value"},
     "ownership": {"lineward lint": "subject owner"},
+    "pipeline_error": {"/api/v1/pipeline-errors": "spool_seq reason detail is_history landed_at"},
     "reader_cursor": {"/api/v1/status": "reader seq"},
     "run": {
         "/api/v1/runs/{run_id:str}": "run_id job_namespace job_name root_run_id root_job_namespace"
@@ -245,7 +246,6 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
     "notification_channel": {"channel held_until failures alert_id": _DELIVERY},
     "notification_secret": {"channel mark": "a hash that says whether a secret was replaced"},
     "ownership": {"type last_seen_at": _RETENTION},
-    "pipeline_error": {"spool_seq reason detail is_history landed_at": _NOT_YET},
     "received_alert": {
         "fingerprint starts_at ends_at received_at name labels annotations incident_id revision"
         " channels": "Alertmanager shows its alerts: an incident's messages name those attached"

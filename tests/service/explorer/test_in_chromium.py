@@ -42,6 +42,8 @@ PAGES = {
     "run": f"/runs/{shop.RUN_ID}",
     "diff": f"/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}",
     "jobs": "/jobs",
+    "rejected": "/rejected-events",
+    "pipeline-errors": "/pipeline-errors",
     "unsourced": "/unsourced-reads",
     "set-aside": "/set-aside-events?all=true",
     "login": "/login",
