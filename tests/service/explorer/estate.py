@@ -1,11 +1,15 @@
 """A shop with everything that a page can show, and names that would break one."""
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from sqlalchemy import Engine, insert, update
 
+from collector.spool_file import SCHEMA
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
@@ -54,6 +58,24 @@ def set_events_aside(engine: Engine) -> None:
     with writing(engine) as connection:
         connection.execute(insert(tables.event_set_aside), rows)
         connection.execute(insert(tables.event_requeue), requeued)
+
+
+def reject_events(folder: Path, engine: Engine) -> None:
+    """Write a spool with rejected bodies beside a collector that is up, and errors for the lake."""
+    body = f'{{"job": "{MARKUP}"}}'.encode() * 40
+    rows = [
+        (to_micros(NOW), "invalid_event", "run.runId", MARKUP, body, len(body)),
+        (to_micros(NOW), "too_large", None, "larger than 1 MiB", body, 2_000_000),
+    ]
+    columns = "received_at, reason, path, detail, body, body_bytes"
+    with closing(sqlite3.connect(folder / "spool.db")) as spool, spool:
+        spool.executescript(SCHEMA)
+        spool.execute("INSERT INTO heartbeat VALUES (1, ?)", (to_micros(NOW),))
+        spool.executemany(f"INSERT INTO rejected ({columns}) VALUES (?, ?, ?, ?, ?, ?)", rows)  # noqa: S608
+    error = {"spool_seq": 7, "reason": "partly_unreadable", "detail": f"outputs: {MARKUP}"}
+    with writing(engine) as connection:
+        landed = {"is_history": False, "landed_at": to_micros(NOW)}
+        connection.execute(insert(tables.pipeline_error), error | landed)
 
 
 def _rows(now: int) -> dict[str, _Rows]:
