@@ -21,6 +21,7 @@ from service.people.slack import SlackDesk
 from service.problems import HANDLERS, SAFE_HEADERS
 from service.release import release
 from service.routes import (
+    access_audit,
     actions,
     alertmanager,
     audit,
@@ -68,6 +69,7 @@ _PAGES = (
     set_aside.get_set_aside_page,
     event_errors.get_rejected_page,
     event_errors.get_pipeline_errors_page,
+    access_audit.get_access_audit_page,
     login.get_login,
     login.post_login,
     login.post_logout,
@@ -97,6 +99,7 @@ _ROUTES = (
     suppressions.post_suppression,
     suppressions.delete_suppression,
     audit.get_audit,
+    access_audit.get_access_audit,
     set_aside.get_set_aside_events,
     event_errors.get_rejected_events,
     event_errors.get_pipeline_errors,

@@ -53,6 +53,7 @@ COMMANDS: Final = {
     "history": _known("history", LOOK, "history core.orders"),
     "audit": _known("audit", LOOK, "audit --who anna --limit 20"),
     "unsourced": _known("unsourced", LOOK, "unsourced --hours 168"),
+    "access-audit": _known("access_audit", LOOK, "access-audit --decision deny --limit 20"),
     "set-aside": _known("set_aside", LOOK, "set-aside --limit 20"),
     "rejected": _known("event_errors", LOOK, "rejected --reason too_deep"),
     "pipeline-errors": _known("event_errors", LOOK, "pipeline-errors --limit 20"),

@@ -6,6 +6,7 @@ from urllib.parse import quote
 from alerts.routing.links import dataset_at, incident_at, query
 
 __all__ = [
+    "access_audit_at",
     "dataset_at",
     "datasets_at",
     "diff_at",
@@ -47,6 +48,13 @@ def rejected_at(*, reason: str | None = None, cursor: str | None = None) -> str:
 def pipeline_errors_at(*, reason: str | None = None, cursor: str | None = None) -> str:
     """Return the address of the list of errors of the pipeline, or of a part of it."""
     return _asked("/pipeline-errors", {"reason": reason, "cursor": cursor})
+
+
+def access_audit_at(
+    *, who: str | None = None, decision: str | None = None, cursor: str | None = None
+) -> str:
+    """Return the address of the access audit, or of the part behind a cursor."""
+    return _asked("/access-audit", {"who": who, "decision": decision, "cursor": cursor})
 
 
 def run_at(run_id: str) -> str:

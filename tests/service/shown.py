@@ -8,6 +8,10 @@ from typing import Final
 
 # Table: the answer, page or command that shows it, and the columns that it shows.
 SHOWN: Final[dict[str, dict[str, str]]] = {
+    "access_audit": {
+        "/api/v1/access-audit": "id at request_id who fingerprint action subject namespaces"
+        " decision reason status version"
+    },
     "accuracy_stratum": {
         "/metrics": "producer adapter_version total ratio lower upper",
     },
@@ -148,14 +152,9 @@ _STAGES = "/metrics shows the seconds between the stages of the newest batches"
 _DELIVERY = "working data of delivery: its results are shown with the incident and in /metrics"
 _INCIDENT = "working data of incidents: the incident shows the result"
 _POLICY = "derived from the policy, which its owner has"
-_NOT_YET = "not shown yet"
 
 # Table: columns that nothing shows, and the reason.
 NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
-    "access_audit": {
-        "id at request_id who fingerprint action subject namespaces decision reason status"
-        " version": _NOT_YET
-    },
     "access_version": {
         "in_force_from hash content": "for the judge of accesses (M10): the policy file is shown"
     },

@@ -76,6 +76,15 @@ def reject_events(folder: Path, engine: Engine) -> None:
     with writing(engine) as connection:
         landed = {"is_history": False, "landed_at": to_micros(NOW)}
         connection.execute(insert(tables.pipeline_error), error | landed)
+        connection.execute(
+            insert(tables.access_audit), [_access("allow", ""), _access("deny", RIGHT_TO_LEFT)]
+        )
+
+
+def _access(decision: str, who: str) -> dict[str, Any]:
+    asked = {"action": "lineage", "subject": MARKUP, "namespaces": '["s3://shop"]', "status": 403}
+    keys = {"request_id": "r", "fingerprint": "f1", "version": "v", "reason": "unknown_token"}
+    return {"at": to_micros(NOW), "who": who, "decision": decision, **asked, **keys}
 
 
 def _rows(now: int) -> dict[str, _Rows]:

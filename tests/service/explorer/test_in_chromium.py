@@ -42,6 +42,7 @@ PAGES = {
     "run": f"/runs/{shop.RUN_ID}",
     "diff": f"/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}",
     "jobs": "/jobs",
+    "access-audit": "/access-audit",
     "rejected": "/rejected-events",
     "pipeline-errors": "/pipeline-errors",
     "unsourced": "/unsourced-reads",
