@@ -224,7 +224,7 @@ def test_every_page_says_who_may_see_it():
     """By a name that the judge knows of readers too, openly, or for admins alone."""
     said = {handler.opt.get("access") for handler in _PAGES}
 
-    assert said <= {*READABLE, "answer", "open", "set_aside"}
+    assert said <= {*READABLE, "answer", "open", "set_aside", "audit"}
     assert all(handler.opt.get("page") for handler in _PAGES)
 
 
