@@ -166,5 +166,5 @@ def _ends(
 def _end(row: Row, name: Name | None, sight: Sight) -> ColumnEnd:
     _, key, field, transformations, first_seen_at, last_seen_at = row
     ((namespace, dataset),) = all_named([key], [name])
-    told = transformations_of(transformations, sight)
-    return ColumnEnd(namespace, dataset, field, told, iso(first_seen_at), iso(last_seen_at))
+    how = transformations_of(transformations, sight)
+    return ColumnEnd(namespace, dataset, field, how, iso(first_seen_at), iso(last_seen_at))

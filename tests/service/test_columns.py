@@ -176,12 +176,12 @@ def test_columns_of_many_queries_are_those_of_one(client, monkeypatch):
 )
 def test_a_question_without_an_answer_says_why(client, asked, code, words):
     """Candidates are columns of that dataset."""
-    refused = client.get(_LINEAGE, params=asked)
+    rejected = client.get(_LINEAGE, params=asked)
 
-    assert refused.status_code == code
-    assert words in refused.json()["detail"]
+    assert rejected.status_code == code
+    assert words in rejected.json()["detail"]
     if "amont" in asked.values():
-        assert refused.json()["candidates"] == ["amount"]
+        assert rejected.json()["candidates"] == ["amount"]
 
 
 @pytest.mark.parametrize("way", ["upstream", "downstream"])

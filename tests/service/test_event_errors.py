@@ -56,8 +56,8 @@ def client(embedded: Engine, spool: Path) -> Iterator[TestClient[Any]]:
         {"spool_seq": 8, "reason": "partly_unreadable", "detail": "outputs: too many"},
     ]
     with writing(embedded) as connection:
-        told = {"is_history": False, "landed_at": shop.at(4)}
-        connection.execute(insert(tables.pipeline_error), [row | told for row in rows])
+        more = {"is_history": False, "landed_at": shop.at(4)}
+        connection.execute(insert(tables.pipeline_error), [row | more for row in rows])
     settings = Settings(data_dir=spool.parent)
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
         yield client

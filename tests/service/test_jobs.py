@@ -79,7 +79,7 @@ def test_a_name_that_two_namespaces_use_is_two_jobs(jobs):
 
 
 def test_pages_of_jobs_lead_to_all_of_them(jobs):
-    """A page says that it is cut; a cursor of another question is refused."""
+    """A page says that it is cut; a cursor of another question is rejected."""
     first = jobs.get(f"{_PATH}?limit=2").json()
     cursor = first["next_cursor"]
     second = jobs.get(f"{_PATH}?limit=2&cursor={cursor}").json()

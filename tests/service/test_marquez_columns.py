@@ -98,10 +98,10 @@ def test_a_dataset_stands_for_all_of_its_columns(client):
 )
 def test_an_id_of_nothing_is_refused(client, node_id, code):
     """An unknown one has Marquez's fields."""
-    refused = client.get("/api/v1/column-lineage", params={"nodeId": node_id})
+    rejected = client.get("/api/v1/column-lineage", params={"nodeId": node_id})
 
-    assert refused.status_code == code
-    assert code == 400 or refused.json()["code"] == code
+    assert rejected.status_code == code
+    assert code == 400 or rejected.json()["code"] == code
 
 
 def test_an_id_that_is_encoded_once_more_is_understood(client):

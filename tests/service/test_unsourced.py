@@ -80,7 +80,7 @@ def test_a_list_that_is_cut_says_so(reads):
 
 
 def test_a_token_sees_its_own_namespaces_and_no_job(reads):
-    """A job's name may name any dataset; how many read it is told."""
+    """A job's name may name any dataset; the number of readers is shown."""
     found = reads.get(_PATH, "shop")
 
     ranked = [

@@ -51,7 +51,7 @@ def test_an_access_is_listed_with_what_decided_it(asked):
 
 
 def test_accesses_are_filtered_by_token_action_and_decision(asked):
-    """An unknown decision is refused."""
+    """An unknown decision is rejected."""
     assert [row["id"] for row in _rows(asked, "?decision=deny")] == [3, 2]
     assert [row["id"] for row in _rows(asked, "?who=shop")] == [2]
     assert [row["id"] for row in _rows(asked, "?action=dataset")] == [1]
