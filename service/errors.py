@@ -57,6 +57,18 @@ class AmbiguousDatasetError(UnknownDatasetError):
         self.args = (f"{wanted[:80]!r} is the name of several datasets: {listed}. Say which.",)
 
 
+class UnknownColumnError(UnknownDatasetError):
+    """The dataset has no column of that name; columns that it has are in `candidates`."""
+
+    title = "Unknown column"
+
+    def __init__(self, dataset: str, column: str, candidates: list[str]) -> None:
+        super().__init__(dataset, candidates)
+        listed = f" It has, among others: {', '.join(candidates)}." if candidates else ""
+        known = listed or " No column of it is known."
+        self.args = (f"the dataset {dataset[:80]!r} has no column {column[:80]!r}.{known}",)
+
+
 class ForbiddenNamespaceError(ServiceError):
     """A namespace that the token may not see; whether anything is in it stays untold."""
 

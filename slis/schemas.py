@@ -87,7 +87,8 @@ DESCRIBED = """
     owners array<struct<name: string, type: string>>,
     tags array<struct<key: string, value: string, field: string>>,
     columns map<string, struct<inputFields: array<struct<namespace: string, name: string,
-    field: string>>>>,
+    field: string, transformations: string>>,
+    transformationType: string, transformationDescription: string>>,
     lineage string
 """
 

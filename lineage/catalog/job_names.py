@@ -36,6 +36,23 @@ WITH RECURSIVE space(part) AS ({{parts}}), job(part, name) AS (
   FROM job j WHERE j.name IS NOT NULL
 )
 """  # noqa: S608 - SQL of ours
+_NEXT_NAME: Final = f"""(
+  SELECT job_name FROM run WHERE {NAMESPACE_PART} = j.part AND job_name > j.name
+  ORDER BY job_name LIMIT 1)"""  # noqa: S608 - SQL of ours
+_NEXT_JOB: Final = f"""(
+  SELECT {{column}} FROM run WHERE {NAMESPACE_PART} > j.part
+  ORDER BY {NAMESPACE_PART}, job_name LIMIT 1)"""  # noqa: S608 - SQL of ours
+# Without `|| ''`, SQLite compares the part as TEXT, and the index, an expression, is of no use.
+# `job(part, name)` in their order, the job `:part`, `:name` first; its last name is null.
+WITH_JOBS_FROM: Final = f"""
+WITH RECURSIVE job(part, name) AS (
+  SELECT CAST(:part AS TEXT) || '', CAST(:name AS TEXT)
+  UNION ALL
+  SELECT CASE WHEN {_NEXT_NAME} IS NULL THEN {_NEXT_JOB.format(column=NAMESPACE_PART)}
+    ELSE j.part END, COALESCE({_NEXT_NAME}, {_NEXT_JOB.format(column="job_name")})
+  FROM job j WHERE j.name IS NOT NULL
+)
+"""  # noqa: S608 - SQL of ours
 # `job(part, name)`: name is null once behind the last job of each part.
 WITH_EVERY_JOB: Final = _JOBS.format(parts=_EVERY_PART)
 WITH_JOBS_OF_NAMESPACE: Final = _JOBS.format(parts=_ONE_PART)

@@ -29,7 +29,17 @@ REQUEST_ID = "request_id"
 REFUSED_FOR = "refused_for"
 ANYBODY = "anybody"
 _SUBJECTS = (
-    *("dataset_namespace", "dataset", "run_id", "state", "tier", "owner", "contains", "find"),
+    *(
+        "dataset_namespace",
+        "dataset",
+        "column",
+        "run_id",
+        "state",
+        "tier",
+        "owner",
+        "contains",
+        "find",
+    ),
     *("incident_id", "action", "number", "nodeId", "at", "first", "second", "job_namespace", "job"),
     *("namespace", "source", "version", "q"),
 )

@@ -1,4 +1,4 @@
-"""`lineward lineage DATASET`: what it is made of, what is made of it, and its last run."""
+"""`lineward lineage DATASET[.COLUMN]`: what is upstream and downstream of it."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -8,18 +8,23 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
+from service.answers.column_lineage import column_lineage
+from service.answers.column_shapes import ColumnLineage
+from service.answers.columns import dataset_or_column_named
 from service.answers.dataset import duration
 from service.answers.lineage import lineage
 from service.answers.moments import past_instant
-from service.answers.named import dataset_named
+from service.answers.named import Dataset, dataset_named
 from service.answers.past import past_lineage
 from service.answers.past_shapes import PastLineage
 from service.answers.run_shapes import RunSummary
 from service.answers.shapes import Lineage, Node
 from service.answers.walk import MOST_DEPTH
-from service.asking import question
-from service.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.asking import Question, question
+from service.commands.column_tree import column_drawing
+from service.commands.options import AsJson, DataDir, Namespace, completed_datasets
 from service.commands.past import past_drawing
+from service.errors import InvalidQuestionError
 from service.settings import read
 from service.terminal import local, plain, show, state
 
@@ -28,7 +33,14 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def main(  # noqa: PLR0913 - each is an option
-    dataset: DatasetName,
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATASET[.COLUMN]",
+            help="Name, `namespace/name`, or a name's last part; with or without a column.",
+            autocompletion=completed_datasets,
+        ),
+    ],
     namespace: Namespace = None,
     data_dir: DataDir = None,
     *,
@@ -36,20 +48,42 @@ def main(  # noqa: PLR0913 - each is an option
     at: Annotated[
         str | None, typer.Option(help="As it was then: an instant, as 2026-11-20T12:00:00Z.")
     ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(help="A column of the dataset, as the end of its name may say too."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a dataset's upstream tree, downstream tree and last run."""
-    answer: Lineage | PastLineage
+    """Show the upstream and downstream tree of a dataset with its last run, or of its column."""
     with question(read(data_dir)) as asked:
-        named = dataset_named(asked.reader, dataset, namespace)
-        if at is None:
-            answer = lineage(asked, named, depth=depth)
-        else:
-            answer = past_lineage(asked.reader, named, past_instant(at, asked.now), depth=depth)
+        named, field = _named(asked, dataset, namespace, column)
+        answer = _answer(asked, named, field, depth=depth, at=at)
     show(answer, _drawn, as_json=as_json, said="cut short: ")
 
 
-def _drawn(answer: Lineage | PastLineage) -> RenderableType:
+def _named(
+    asked: Question, name: str, namespace: str | None, column: str | None
+) -> tuple[Dataset, str | None]:
+    if column is not None:
+        return dataset_named(asked.reader, name, namespace), column
+    return dataset_or_column_named(asked.reader, name, namespace)
+
+
+def _answer(
+    asked: Question, named: Dataset, column: str | None, *, depth: int, at: str | None
+) -> Lineage | PastLineage | ColumnLineage:
+    if column is None and at is None:
+        return lineage(asked, named, depth=depth)
+    if column is None:
+        return past_lineage(asked.reader, named, past_instant(str(at), asked.now), depth=depth)
+    if at is not None:
+        raise InvalidQuestionError("--at: the past of columns is not stored: name a dataset")
+    return column_lineage(asked, named, column, depth=depth)
+
+
+def _drawn(answer: Lineage | PastLineage | ColumnLineage) -> RenderableType:
+    if isinstance(answer, ColumnLineage):
+        return column_drawing(answer)
     return past_drawing(answer) if isinstance(answer, PastLineage) else drawing(answer)
 
 

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 
-def _datasets(ctx: typer.Context, incomplete: str) -> list[str]:
+def completed_datasets(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the datasets whose names begin like this."""
     # At its use: whoever does not press the key need not wait for its imports.
     from service.commands.completing import datasets  # noqa: PLC0415
 
@@ -23,7 +24,7 @@ DatasetName = Annotated[
     typer.Argument(
         metavar="DATASET",
         help="Name, `namespace/name`, or a name's last part.",
-        autocompletion=_datasets,
+        autocompletion=completed_datasets,
     ),
 ]
 Namespace = Annotated[

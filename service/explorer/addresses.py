@@ -6,11 +6,15 @@ from urllib.parse import quote
 from alerts.routing.links import dataset_at, incident_at, query
 
 __all__ = [
+    "access_audit_at",
     "dataset_at",
     "datasets_at",
     "diff_at",
     "incident_at",
     "incidents_at",
+    "jobs_at",
+    "pipeline_errors_at",
+    "rejected_at",
     "run_at",
     "set_aside_at",
 ]
@@ -29,6 +33,28 @@ def incidents_at(*, is_over_too: bool, cursor: str | None = None) -> str:
 def set_aside_at(*, with_requeued: bool = False, cursor: str | None = None) -> str:
     """Return the address of the list of set-aside events, or of the part behind a cursor."""
     return _asked("/set-aside-events", {"all": "true" if with_requeued else None, "cursor": cursor})
+
+
+def jobs_at(*, find: str | None = None, cursor: str | None = None) -> str:
+    """Return the address of the list of jobs, or of the part behind a cursor."""
+    return _asked("/jobs", {"find": find, "cursor": cursor})
+
+
+def rejected_at(*, reason: str | None = None, cursor: str | None = None) -> str:
+    """Return the address of the list of rejected events, or of the part behind a cursor."""
+    return _asked("/rejected-events", {"reason": reason, "cursor": cursor})
+
+
+def pipeline_errors_at(*, reason: str | None = None, cursor: str | None = None) -> str:
+    """Return the address of the list of errors of the pipeline, or of a part of it."""
+    return _asked("/pipeline-errors", {"reason": reason, "cursor": cursor})
+
+
+def access_audit_at(
+    *, who: str | None = None, decision: str | None = None, cursor: str | None = None
+) -> str:
+    """Return the address of the access audit, or of the part behind a cursor."""
+    return _asked("/access-audit", {"who": who, "decision": decision, "cursor": cursor})
 
 
 def run_at(run_id: str) -> str:

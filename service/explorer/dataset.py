@@ -3,6 +3,8 @@
 import msgspec
 
 from service.answers import dataset as one
+from service.answers.column_shapes import DatasetColumns
+from service.answers.columns import dataset_columns
 from service.answers.dataset_history import dataset_history
 from service.answers.dataset_limit import Limit, limit_of
 from service.answers.edge_checks import EdgeChecks, edge_checks
@@ -19,6 +21,7 @@ from service.explorer.graph import HOPS, Picture, among, drawn, picture
 
 MOST_AFFECTED = 100
 _MOST_OF_HISTORY = 20
+_MOST_COLUMNS = 200
 
 
 class SchemaRow(msgspec.Struct, frozen=True):
@@ -48,6 +51,7 @@ class DatasetView(msgspec.Struct, frozen=True):
     checks: EdgeChecks
     history: History | None
     schemas: list[SchemaRow]
+    columns: DatasetColumns
 
 
 def dataset_view(asked: Question, named: Dataset) -> DatasetView:
@@ -66,6 +70,7 @@ def dataset_view(asked: Question, named: Dataset) -> DatasetView:
         checks=edge_checks(reader, named, sight),
         history=history,
         schemas=_schemas(history) if history else [],
+        columns=dataset_columns(reader, named, sight, limit=_MOST_COLUMNS),
     )
 
 

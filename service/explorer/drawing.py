@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from service.answers.columns import describe
 from service.explorer import addresses, words
 
 _FOLDER: Final = Path(__file__).parent
@@ -40,7 +41,7 @@ def _environment() -> Environment:
     for module in (addresses, words):
         told = {name: each for name, each in vars(module).items() if name[0] != "_"}
         made.globals |= {name: each for name, each in told.items() if callable(each)}
-    made.globals["style"] = _STYLE
+    made.globals |= {"style": _STYLE, "describe_transformation": describe}
     return made
 
 

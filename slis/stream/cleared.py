@@ -28,6 +28,7 @@ _FOLDED = {
 }
 _FORMATS: Mapping[tuple[str, str], Redact] = {
     ("s_facets", "fields"): redact_json,
+    ("s_column_edge", "transformations"): redact_json,
     ("s_run", "spark_conf"): redact_json,
     ("s_run", "parameters"): redact_json,
     ("s_sql_text", "text"): redact_sql,

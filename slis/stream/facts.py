@@ -46,7 +46,9 @@ _DATASET_FACETS = f"""
     ownership struct<owners: array<struct<name: string, type: string>>>,
     tags struct<tags: array<struct<key: string, value: string, field: string>>>,
     columnLineage struct<fields: map<string,
-        struct<inputFields: array<struct<namespace: string, name: string, field: string>>>>>,
+        struct<inputFields: array<struct<namespace: string, name: string, field: string,
+            transformations: string>>,
+            transformationType: string, transformationDescription: string>>>,
     lineage string
 """
 

@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, Connection, and_, case, text
 from lineage.catalog import tables
 from lineage.catalog.upsert import both, either, greatest, least, upsert
 from slis.stream.assertions import merge_assertions
+from slis.stream.column_edges import merge_column_edges
 
 _SEEN = {"first_seen_at": least, "last_seen_at": greatest}
 _ROOT_TEXTS = (
@@ -170,26 +171,8 @@ def merge_descriptions(connection: Connection) -> None:
             keeps="fields" if more else "",
         )
     merge_assertions(connection)
-    _merge_column_edges(connection)
+    merge_column_edges(connection)
     _merge_owners_and_tags(connection)
-
-
-def _merge_column_edges(connection: Connection) -> None:
-    # The upstream may be known by its column alone, and then is its own canonical dataset.
-    upsert(
-        connection,
-        tables.column_edge,
-        """
-        SELECT coalesce(u.canonical_key, s.upstream_key) AS upstream_key, s.upstream_field,
-            d.canonical_key AS downstream_key, s.downstream_field,
-            min(s.first_seen_at) AS first_seen_at, max(s.last_seen_at) AS last_seen_at
-        FROM s_column_edge s JOIN dataset d ON d.dataset_key = s.downstream_key
-        LEFT JOIN dataset u ON u.dataset_key = s.upstream_key
-        GROUP BY coalesce(u.canonical_key, s.upstream_key), s.upstream_field, d.canonical_key,
-            s.downstream_field
-        """,
-        _SEEN,
-    )
 
 
 def _merge_owners_and_tags(connection: Connection) -> None:

@@ -11,6 +11,7 @@ from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
 from lineage.catalog.upsert import Fold, both, either, greatest, least, prepared
 from slis.stream.activity import renew_last_write
 from slis.stream.assertions import ASSERTION_FOLDS
+from slis.stream.column_edges import COLUMN_EDGE_FOLDS
 from slis.stream.failed_runs import FAILURE_FOLDS
 from slis.stream.unfold import job_key
 from slis.stream.writes import WRITE_FOLDS
@@ -53,8 +54,8 @@ _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
     (tables.dataset_assertion, "dataset_key", ASSERTION_FOLDS),
     (tables.tag, "dataset_key", {"last_seen_at": greatest}),
     (tables.ownership, "subject_key", {"type": greatest, "last_seen_at": greatest}),
-    (tables.column_edge, "upstream_key", _SEEN),
-    (tables.column_edge, "downstream_key", _SEEN),
+    (tables.column_edge, "upstream_key", COLUMN_EDGE_FOLDS),
+    (tables.column_edge, "downstream_key", COLUMN_EDGE_FOLDS),
     (tables.edge_run, "upstream_key", _SEEN_IN_RUN),
     (tables.edge, "upstream_key", {**_JOB, **_EDGE}),
     (tables.edge_run, "downstream_key", _SEEN_IN_RUN),

@@ -80,7 +80,7 @@ tag = _table("s_tag", "dataset_key last_seen_at spelling_key facets_key", "tag v
 column_edge = _table(
     "s_column_edge",
     "upstream_key downstream_key first_seen_at last_seen_at",
-    "upstream_field downstream_field",
+    "upstream_field downstream_field transformations",
 )
 declared_edge = _table(
     "s_declared_edge",

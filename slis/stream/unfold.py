@@ -15,6 +15,7 @@ from lineage.policy import NO_FOLDS, Folding
 from lineage.redaction import redact
 from slis.stream.arrow import clean, key_text, records
 from slis.stream.assertions import RESULT, assertions_of
+from slis.stream.column_edges import COLUMN_EDGE, of_whole_field, transformations_of
 from slis.stream.spellings import Seen, Spelling, Spellings
 from slis.stream.told import ToldEdges
 
@@ -78,7 +79,7 @@ class Unfolded:
             ),
             "s_tag": ("dataset_key tag value last_seen_at spelling_key facets_key", self.tags),
             "s_column_edge": (
-                f"upstream_key upstream_field downstream_key downstream_field {span}",
+                f"{COLUMN_EDGE} {span}",
                 list(self.columns),
             ),
         }
@@ -150,8 +151,12 @@ class Unfolded:
                     upstream = self.spellings.note(
                         source["namespace"], source["name"], seen, is_dataset=False
                     )
-                    fields = key_text(source["field"]), key_text(field)
-                    yield (upstream.dataset_key, fields[0], dataset.dataset_key, fields[1], *seen)
+                    yield (
+                        *(upstream.dataset_key, key_text(source["field"])),
+                        *(dataset.dataset_key, key_text(field)),
+                        transformations_of(source["transformations"]) or of_whole_field(lineage),
+                        *seen,
+                    )
 
 
 def job_key(namespace: str, name: str, dataset: tuple[str, str]) -> int:

@@ -15,6 +15,7 @@ from tests.service.explorer import estate
 STORED = (-(2**63), -62_135_600_400_000_000, 253_402_336_799_000_000, 2**63 - 1)
 _OF_EVENTS = ("run", "run_io", "dataset", "dataset_alias", "dataset_activity", "dataset_write")
 _OF_EDGES = ("edge", "edge_run", "schema_version", "dataset_version", "dataset_checksum")
+_OF_EDGES += ("column_edge",)
 PATHS = (
     *("/", "/datasets", "/dataset?dataset=core/orders", "/incidents?all=true"),
     *(f"/incidents/{estate.INCIDENT}", f"/runs/{shop.RUN_ID}"),
@@ -25,6 +26,10 @@ PATHS = (
     *("/api/v1/lineage?dataset=core/orders", "/api/v1/runs?dataset=core/orders"),
     "/api/v1/lineage?at=2026-11-20T02:00:00Z&dataset=core/orders",
     f"/api/v1/lineage?nodeId=dataset:{shop.NAMESPACE}:core/orders",
+    *("/api/v1/columns?dataset=core/orders", "/api/v1/columns?dataset=raw/orders"),
+    "/api/v1/column-lineage?dataset=core/orders&column=id",
+    f"/api/v1/column-lineage?nodeId=dataset:{shop.NAMESPACE}:core/orders&withDownstream=true",
+    *("/jobs", "/api/v1/last-runs", "/unsourced-reads", "/api/v1/unsourced-reads"),
     *("/api/v1/graph/nodes?dataset=raw/orders", "/api/v1/graph/edges?dataset=raw/orders"),
     *(f"/api/v1/runs/{shop.RUN_ID}", "/api/v1/incidents", f"/api/v1/incidents/{estate.INCIDENT}"),
 )

@@ -10,6 +10,7 @@ from lineage.catalog.ranks import LISTED, NO_TIER, NOT_JUDGED
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
 
 _LISTED = text(LISTED)
+_UNSOURCED = text("outcome = 'bad'")
 
 dataset = Table(
     "dataset",
@@ -99,6 +100,9 @@ dataset_read = Table(
     Column("outcome", Text),  # good | bad | unknown, once counted
     Index("dataset_read_uncounted", "counted_at", "read_at"),
     Index("dataset_read_time", "dataset_key", "read_at"),
+    Index(  # of M5
+        "dataset_read_unsourced", "read_at", sqlite_where=_UNSOURCED, postgresql_where=_UNSOURCED
+    ),
 )
 
 dataset_activity = Table(
@@ -166,6 +170,9 @@ column_edge = Table(
     text_key("downstream_field"),
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
+    # JSON: [{"type": …, "subtype": …, "description": …, "masking": …}] as reported last
+    Column("transformations", Text),
+    Index("column_edge_downstream", "downstream_key", "downstream_field"),
 )
 
 schema_version = Table(

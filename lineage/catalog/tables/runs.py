@@ -72,6 +72,7 @@ run = Table(
     Index("run_application", "application_id"),
     Index("run_run_id", "run_id"),
     Index("run_root_run_id", "root_run_id", "started_at"),
+    # The name alone: with its namespace an entry would be too long for PostgreSQL.
     Index("run_root_job", "root_job_name", "evidence", "first_event_at"),
     Index(
         "run_leaf_job",

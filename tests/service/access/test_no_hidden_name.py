@@ -16,6 +16,7 @@ from lineage.keys import key
 from tests.service import shop
 from tests.service.access.estate import Estate
 from tests.service.listed import set_aside_row
+from tests.service.shop_columns import edge_row
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -39,6 +40,11 @@ _ASKED: dict[str, list[str]] = {
     "/incidents/{incident_id:str}": [f"/incidents/{one}" for one in _INCIDENTS],
     "/runs/{run_id:str}": [f"/runs/{one}" for one in (RUN, shop.RUN_ID)],
     "/runs/{first:str}/diff/{second:str}": [f"/runs/{RUN}/diff/{shop.RUN_ID}"],
+    "/unsourced-reads": ["", "?hours=720"],
+    "/rejected-events": ["", "?reason=zebra"],
+    "/pipeline-errors": ["", "?reason=zebra"],
+    "/access-audit": ["", "?who=zebra"],
+    "/jobs": ["", "?find=zebra"],
     "/set-aside-events": ["", "?all=true"],
     "/login": [""],
     "/api/v1/datasets": ["", "?contains=zeb", "?owner=zebra-team", "?limit=1", "?state=bad"],
@@ -51,11 +57,22 @@ _ASKED: dict[str, list[str]] = {
         *("?nodeId=job:jobs:etl", "?nodeId=dataset:s3://shop:core/orders&depth=5"),
         *("?nodeId=job:jobs:zebra_job", f"?nodeId=dataset:{VAULT}:zebra/salaries"),
     ],
+    "/api/v1/columns": [f"?{one}" for one in (_CORE, _RAW, *_GUESSED)],
+    "/api/v1/column-lineage": [
+        *(f"?{_CORE}&column=id", f"?{_CORE}&column=zebra_id", "?dataset=zebra/salaries&column=id"),
+        "?nodeId=datasetField:s3://shop:core/orders:id&withDownstream=true",
+        f"?nodeId=datasetField:{VAULT}:zebra/salaries:zebra_id",
+    ],
     "/api/v1/impact": [f"?{one}" for one in (_CORE, _RAW, *_GUESSED)],
     "/api/v1/graph/nodes": [f"?{one}" for one in (*_AROUND, *_GUESSED)],
     "/api/v1/graph/edges": [f"?{one}" for one in (*_AROUND, *_GUESSED)],
     "/api/v1/runs": [f"?{one}" for one in (_CORE, _RAW, *_GUESSED)],
     "/api/v1/runs/{run_id:str}": [f"/api/v1/runs/{one}" for one in (RUN, shop.RUN_ID)],
+    "/api/v1/unsourced-reads": ["", "?hours=720"],
+    "/api/v1/rejected-events": [""],
+    "/api/v1/pipeline-errors": [""],
+    "/api/v1/access-audit": ["", "?who=zebra"],
+    "/api/v1/last-runs": ["", "?contains=zebra"],
     "/api/v1/diff": [f"?first={RUN}&second={shop.RUN_ID}", "?job=zebra_job", "?job=etl"],
     "/api/v1/incidents": ["", "?all=true", "?limit=1"],
     "/api/v1/incidents/{incident_id:str}": [f"/api/v1/incidents/{one}" for one in _INCIDENTS],
@@ -140,6 +157,9 @@ def _fill(estate: Estate) -> None:
 
         ends = [{"upstream_key": up, "downstream_key": down} for up, down in edges]
         add(tables.edge, *({**one, "job_key": 77, **job, **seen} for one in ends))
+        add(tables.column_edge, edge_row(raw, "id", core, "id", _HOW))
+        add(tables.column_edge, edge_row(vault, "zebra_id", core, "id", _HOW))
+        add(tables.column_edge, edge_row(core, "id", vault, "zebra_id", _HOW))
         add(tables.run, of_run)
         add(tables.run_io, *(shop.io_row(*one) for one in ios))
         add(tables.event_set_aside, _SET_ASIDE)
@@ -155,6 +175,7 @@ def _fill(estate: Estate) -> None:
             add(tables.incident_impact, *(impact | {"dataset_key": one} for one in (vault, mart)))
 
 
+_HOW = [{"type": "DIRECT", "description": "zebra.id joined with the vault"}]
 _SET_ASIDE = set_aside_row(7, error="no column zebra in the vault", job_name="zebra_job")
 _ROOTS = [
     ("inc-hidden-root", "dataset", VAULT, "zebra/salaries"),
@@ -239,7 +260,13 @@ def test_whoever_may_see_all_is_told_all_of_it(hidden):
     found = {
         path: bool(_WORD.search(hidden.get(path, "boss").text))
         for path in (
-            *("/api/v1/datasets", f"/api/v1/runs/{RUN}", f"/api/v1/runs?{_RAW}", "/incidents"),
+            *(
+                "/api/v1/datasets",
+                f"/api/v1/columns?{_CORE}",
+                f"/api/v1/runs/{RUN}",
+                f"/api/v1/runs?{_RAW}",
+                "/incidents",
+            ),
             *(f"/api/v1/incidents/{one}" for one in _INCIDENTS[:3]),
         )
     }

@@ -54,6 +54,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     migrate(engine)
     estate.fill(engine)
     estate.set_events_aside(engine)
+    estate.reject_events(folder, engine)
     engine.dispose()
     with serving(folder) as port:
         yield f"http://127.0.0.1:{port}"

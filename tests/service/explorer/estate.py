@@ -1,11 +1,15 @@
 """A shop with everything that a page can show, and names that would break one."""
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from sqlalchemy import Engine, insert, update
 
+from collector.spool_file import SCHEMA
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
@@ -16,6 +20,7 @@ from slis.dataset_states import mark_worst
 from tests.lineage.policies import policy_row
 from tests.service import shop
 from tests.service.listed import set_aside_row
+from tests.service.shop_columns import edge_row
 
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 MARKUP = "<img src=x onerror=alert(1)>"
@@ -25,6 +30,7 @@ HOSTILE = (MARKUP, LONG, RIGHT_TO_LEFT, "\"'&</script><svg onload=alert(2)>", "a
 INCIDENT, OTHER, OVER = "00000000000000aa", "00000000000000bb", "00000000000000cc"
 ROOT_RUN = shop.run_row()["root_run_id"]
 EARLIER_RUN = "0195f1c2-7f8e-7000-8000-00000000000e"
+_HOW = [{"type": "DIRECT", "subtype": "TRANSFORMATION", "description": f"concat({MARKUP})"}]
 _Rows = list[dict[str, Any]]
 
 
@@ -54,6 +60,33 @@ def set_events_aside(engine: Engine) -> None:
         connection.execute(insert(tables.event_requeue), requeued)
 
 
+def reject_events(folder: Path, engine: Engine) -> None:
+    """Write a spool with rejected bodies beside a collector that is up, and errors for the lake."""
+    body = f'{{"job": "{MARKUP}"}}'.encode() * 40
+    rows = [
+        (to_micros(NOW), "invalid_event", "run.runId", MARKUP, body, len(body)),
+        (to_micros(NOW), "too_large", None, "larger than 1 MiB", body, 2_000_000),
+    ]
+    columns = "received_at, reason, path, detail, body, body_bytes"
+    with closing(sqlite3.connect(folder / "spool.db")) as spool, spool:
+        spool.executescript(SCHEMA)
+        spool.execute("INSERT INTO heartbeat VALUES (1, ?)", (to_micros(NOW),))
+        spool.executemany(f"INSERT INTO rejected ({columns}) VALUES (?, ?, ?, ?, ?, ?)", rows)  # noqa: S608
+    error = {"spool_seq": 7, "reason": "partly_unreadable", "detail": f"outputs: {MARKUP}"}
+    with writing(engine) as connection:
+        landed = {"is_history": False, "landed_at": to_micros(NOW)}
+        connection.execute(insert(tables.pipeline_error), error | landed)
+        connection.execute(
+            insert(tables.access_audit), [_access("allow", ""), _access("deny", RIGHT_TO_LEFT)]
+        )
+
+
+def _access(decision: str, who: str) -> dict[str, Any]:
+    asked = {"action": "lineage", "subject": MARKUP, "namespaces": '["s3://shop"]', "status": 403}
+    keys = {"request_id": "r", "fingerprint": "f1", "version": "v", "reason": "unknown_token"}
+    return {"at": to_micros(NOW), "who": who, "decision": decision, **asked, **keys}
+
+
 def _rows(now: int) -> dict[str, _Rows]:
     core = shop.dataset_key(shop.CORE)
     hostile = [key(shop.NAMESPACE, name) for name in HOSTILE]
@@ -73,6 +106,11 @@ def _rows(now: int) -> dict[str, _Rows]:
         "schema_version": [
             _schema(core, 1, '[{"name":"id","type":"int"},{"name":"at","type":"date"}]', 0),
             _schema(core, 2, f'[{{"name":"id","type":"bigint"}},{{"name":"{MARKUP}"}}]', 2),
+        ],
+        "column_edge": [
+            edge_row(shop.dataset_key(shop.RAW), "id", core, "id", _HOW),
+            *(edge_row(core, "id", one, MARKUP, _HOW) for one in hostile),
+            edge_row(7, "of a dataset without a row", core, MARKUP, None),
         ],
         "edge_check": [
             _check(shop.RAW, core, "good", "event_log"),

@@ -140,13 +140,14 @@ def test_a_dataset_is_told_whole(shop):
         "sales",
         "edge missing",
         "id was int and is bigint",
+        "direct transformation (concat(",
         "core.orders",
         f'href="/incidents/{estate.INCIDENT}"',
         f'href="/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}"',
     ):
         assert said in text, said
     assert "(None)" not in text
-    graph = text[text.index("<svg width") : text.index('id="impact"')]
+    graph = text[text.index("<svg width") : text.index('id="columns"')]
     assert graph.count("<a href") == 4 + len(estate.HOSTILE)
 
 
@@ -223,7 +224,7 @@ def test_every_page_says_who_may_see_it():
     """By a name that the judge knows of readers too, openly, or for admins alone."""
     said = {handler.opt.get("access") for handler in _PAGES}
 
-    assert said <= {*READABLE, "answer", "open", "set_aside"}
+    assert said <= {*READABLE, "answer", "open", "set_aside", "audit"}
     assert all(handler.opt.get("page") for handler in _PAGES)
 
 

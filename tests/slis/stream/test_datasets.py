@@ -149,7 +149,22 @@ def test_facets_give_schema_version_owner_tag_and_column_edges(lander, catalog, 
             "tags": [{"key": "pii", "value": "true"}, {"key": "x", "value": "y", "field": "id"}]
         },
         "columnLineage": {
-            "fields": {"id": {"inputFields": [{"namespace": "n", "name": "in", "field": "key"}]}}
+            "fields": {
+                "id": {
+                    "inputFields": [
+                        {
+                            "namespace": "n",
+                            "name": "in",
+                            "field": "key",
+                            "transformations": [{"type": "DIRECT", "subtype": "IDENTITY"}],
+                        }
+                    ]
+                },
+                "at": {
+                    "inputFields": [{"namespace": "n", "name": "in", "field": "at"}],
+                    "transformationType": "MASKED",
+                },
+            }
         },
     }
     lander.land(
@@ -167,8 +182,10 @@ def test_facets_give_schema_version_owner_tag_and_column_edges(lander, catalog, 
         ("dataset", "team:core", "OWNER")
     ]
     assert rows(catalog, "SELECT tag, value FROM tag") == [("pii", "true")]
-    assert rows(catalog, "SELECT upstream_field, downstream_field FROM column_edge") == [
-        ("key", "id")
+    edges = "SELECT upstream_field, downstream_field, transformations FROM column_edge ORDER BY 1"
+    assert rows(catalog, edges) == [
+        ("at", "at", '[{"type":"MASKED"}]'),
+        ("key", "id", '[{"type":"DIRECT","subtype":"IDENTITY"}]'),
     ]
 
 

@@ -39,7 +39,7 @@ _OF_EVENTS = {
     "incident_escalation": {"owner"},
     "name_pattern": {"namespace", "name"},
     "ownership": {"owner"},
-    "run": {"run_id", "root_job_name", "application_id", "root_run_id"},
+    "run": {"run_id", "job_name", "root_job_name", "application_id", "root_run_id"},
     "tag": {"tag", "value"},
 }
 # These are filled when an incident notifies an owner, from the bounded `ownership.owner`; or from
@@ -99,7 +99,7 @@ def _facets(text: Callable[[], str], source: dict[str, str]) -> dict[str, Any]:
             "fields": {
                 text(): {
                     "inputFields": [
-                        source | {"field": text()},
+                        source | {"field": text(), "transformations": [{"description": text()}]},
                         {"namespace": text(), "name": text(), "field": text()},
                     ]
                 }

@@ -62,6 +62,7 @@ _JOB_FACETS = {
     "ownership": {"owners": [{"name": one, "type": _LOGIN} for one in _TWICE]},
     "tags": {"tags": [{"key": "version", "value": _LOGIN}]},
 }
+_HOW = dict.fromkeys(("type", "subtype", "description"), _LOGIN)
 _OUTPUT_FACETS = {
     "ownership": {"owners": [{"name": one, "type": _LOGIN} for one in _TWICE]},
     "tags": {"tags": [{"key": one, "value": _LOGIN} for one in _TWICE]},
@@ -77,7 +78,10 @@ _OUTPUT_FACETS = {
     "columnLineage": {
         "fields": {
             _LOGIN: {
-                "inputFields": [{"namespace": "n", "name": "in", "field": one} for one in _TWICE]
+                "inputFields": [
+                    {"namespace": "n", "name": "in", "field": one, "transformations": [_HOW]}
+                    for one in _TWICE
+                ]
             }
         }
     },

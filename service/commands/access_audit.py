@@ -1,0 +1,41 @@
+"""`lineward access-audit`: who asked the API for what."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from service.answers.access_audit import MOST_LISTED, AccessFilters, AccessPage
+from service.answers.access_audit import access_audit as find_accesses
+from service.asking import question
+from service.commands.options import AsJson, DataDir
+from service.settings import read
+from service.terminal import filled, grid, local, plain, show
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(  # noqa: PLR0913 - each is an option
+    data_dir: DataDir = None,
+    *,
+    who: Annotated[str | None, typer.Option(help="Of one token, by its name.")] = None,
+    action: Annotated[str | None, typer.Option(help="Of one action, as `lineage`.")] = None,
+    decision: Annotated[str | None, typer.Option(help="allow or deny.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="At most so many.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List who asked the API for what and whether the policy allowed it, newest first."""
+    with question(read(data_dir)) as asked:
+        answer = find_accesses(asked.reader, AccessFilters(who, action, decision), limit=limit)
+    show(answer, table, as_json=as_json)
+
+
+def table(answer: AccessPage) -> RenderableType:
+    """Draw one line for each access."""
+    shown = grid("at", "who", "action", "subject", "namespaces", "decision", "status", "policy")
+    for row in answer.rows:
+        decided = f"{row.decision}: {row.reason}" if row.reason else row.decision
+        texts = (row.who or "-", row.action, row.subject, ", ".join(row.namespaces), decided)
+        shown.add_row(*map(plain, (local(row.at), *texts, row.status, row.version[:8])))
+    return filled(shown, "no access is recorded: see `access` of the policy")

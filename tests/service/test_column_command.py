@@ -1,0 +1,55 @@
+"""`lineward lineage DATASET.COLUMN`."""
+
+from tests.service import shop, shop_columns
+from tests.service.commandline import answer, lineward
+
+
+def _filled(engine):
+    shop.fill(engine)
+    shop_columns.fill(engine)
+    shop.add_dataset(engine, "hive://shop", "finance.orders.daily", "good")
+    return engine
+
+
+def test_a_name_that_ends_with_a_column_shows_the_column(embedded):
+    """By the name, by another name of the dataset with dots in it, and by the option."""
+    catalog = _filled(embedded)
+
+    found = answer("lineage", f"{shop.CORE}.amount", catalog=catalog)
+
+    assert (found["dataset"], found["column"], found["type"]) == (
+        shop.CORE,
+        "amount",
+        "decimal(9,2)",
+    )
+    assert answer("lineage", "core.orders.amount", catalog=catalog) == found
+    assert answer("lineage", shop.CORE, "--column", "amount", catalog=catalog) == found
+
+
+def test_a_dataset_with_dots_in_its_name_is_no_column(embedded):
+    """The longest name that is a dataset wins."""
+    found = answer("lineage", "finance.orders.daily", catalog=_filled(embedded))
+
+    assert (found["dataset"], "column" in found) == ("finance.orders.daily", False)
+
+
+def test_the_terminal_shows_how_a_column_is_made(embedded):
+    """Trees with transformations."""
+    shown = lineward("lineage", f"{shop.MART}.total", catalog=_filled(embedded)).stdout
+
+    assert "mart/daily.total" in shown
+    assert "core/orders.amount  direct aggregation (sum(amount)), masked" in shown
+    assert "raw/orders.amount  (its branch is elsewhere)" in shown
+    assert "downstream: columns that are made of it: none known" in shown
+
+
+def test_an_unknown_column_names_those_that_are_known(embedded):
+    """Exit code 3, as of an unknown dataset; the past of columns is not stored."""
+    catalog = _filled(embedded)
+
+    unknown = lineward("lineage", f"{shop.CORE}.amont", catalog=catalog)
+    past = lineward("lineage", f"{shop.CORE}.id", "--at", "2026-11-20T12:00:00Z", catalog=catalog)
+
+    said = "the dataset 'core/orders' has no column 'amont'. It has, among others: amount."
+    assert (unknown.returncode, unknown.stderr) == (3, f"lineward: {said}\n")
+    assert (past.returncode, "past of columns" in past.stderr) == (2, True)

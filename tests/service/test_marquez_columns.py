@@ -1,0 +1,111 @@
+"""`GET /api/v1/column-lineage?nodeId=`: the shape of Marquez 0.51."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from litestar.testing import TestClient
+from sqlalchemy import Engine
+
+from service.app import create_app
+from service.settings import Settings
+from tests.service import shop, shop_columns
+
+pytestmark = pytest.mark.postgres_nightly
+
+
+def _id(dataset: str, column: str) -> str:
+    return f"datasetField:{shop.NAMESPACE}:{dataset}:{column}"
+
+
+_RAW, _CORE, _TOTAL = (
+    _id(shop.RAW, "amount"),
+    _id(shop.CORE, "amount"),
+    _id(shop.MART, "total"),
+)
+
+
+@pytest.fixture
+def client(catalog: Engine) -> Iterator[TestClient[Any]]:
+    """The API over the shop with its columns."""
+    shop.fill(catalog)
+    shop_columns.fill(catalog)
+    settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
+    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+        yield client
+
+
+def _graph(client, node_id, **more: object):
+    answer = client.get("/api/v1/column-lineage", params={"nodeId": node_id, **more})
+    assert answer.status_code == 200, answer.text
+    return {node["id"]: node for node in answer.json()["graph"]}
+
+
+def test_a_column_s_node_has_what_marquez_s_has(client):
+    """Its type, its input fields with their transformation; the origin of each edge is itself."""
+    graph = _graph(client, _CORE, withDownstream=True)
+
+    name = {"namespace": shop.NAMESPACE, "dataset_namespace": shop.NAMESPACE}
+    said = {"transformationDescription": None, "transformationType": None}
+    source = {**name, "dataset": shop.RAW, "datasetVersion": None, "field": "amount", **said}
+    assert graph[_CORE] == {
+        "id": _CORE,
+        "type": "DATASET_FIELD",
+        "data": {
+            **name,
+            "dataset": shop.CORE,
+            "datasetVersion": None,
+            "field": "amount",
+            "fieldType": "decimal(9,2)",
+            **said,
+            "inputFields": [source],
+        },
+        "inEdges": [{"origin": _CORE, "destination": _RAW}],
+        "outEdges": [{"origin": _CORE, "destination": _TOTAL}],
+    }
+    of_core, of_raw = graph[_TOTAL]["data"]["inputFields"]
+    assert (of_core["dataset"], of_raw["dataset"]) == (shop.CORE, shop.RAW)
+    assert of_core["transformationType"] == "AGGREGATION"
+    assert of_core["transformationDescription"] == "sum(amount)"
+    assert graph[_TOTAL]["data"]["fieldType"] == ""
+
+
+def test_downstream_is_shown_where_it_is_asked_for(client):
+    """As there: upstream alone by default."""
+    assert set(_graph(client, _CORE)) == {_RAW, _CORE}
+    assert set(_graph(client, _TOTAL)) == {_RAW, _CORE, _TOTAL}
+    assert set(_graph(client, _TOTAL, depth=1)) == {_RAW, _CORE, _TOTAL}
+    assert set(_graph(client, _RAW)) == set()
+
+
+def test_a_dataset_stands_for_all_of_its_columns(client):
+    """Columns without an edge are left out, as there."""
+    found = _graph(client, f"dataset:{shop.NAMESPACE}:{shop.CORE}")
+
+    assert set(found) == {_RAW, _CORE, _id(shop.RAW, "id"), _id(shop.CORE, "id")}
+
+
+@pytest.mark.parametrize(
+    ("node_id", "code"),
+    [
+        (_id(shop.CORE, "zzz"), 404),
+        (_id("core/zzz", "id"), 404),
+        (f"dataset:{shop.NAMESPACE}:zzz", 404),
+        ("datasetField:a:b", 400),
+        ("job:jobs:etl", 400),
+        ("x", 400),
+    ],
+)
+def test_an_id_of_nothing_is_refused(client, node_id, code):
+    """An unknown one has Marquez's fields."""
+    rejected = client.get("/api/v1/column-lineage", params={"nodeId": node_id})
+
+    assert rejected.status_code == code
+    assert code == 400 or rejected.json()["code"] == code
+
+
+def test_an_id_that_is_encoded_once_more_is_understood(client):
+    """Marquez's web encodes the parts, and the browser the query."""
+    encoded = _CORE.replace("s3://", "s3%3A%2F%2F").replace("core/", "core%2F")
+
+    assert set(_graph(client, encoded)) == {_RAW, _CORE}
