@@ -114,7 +114,8 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
     "reader_cursor": {"/api/v1/status": "reader seq"},
     "run": {
         "/api/v1/runs/{run_id:str}": "run_id job_namespace job_name root_run_id root_job_namespace"
-        " root_job_name leaf_job_namespace leaf_job_name parent_run_id nominal_start_at started_at completed_at failed_at"
+        " root_job_name leaf_job_namespace leaf_job_name parent_run_id nominal_start_at"
+        " started_at completed_at failed_at"
         " processing_type integration engine engine_version adapter_version producer"
         " application_id error_message code_version code_url code_path code_tag code_branch"
         " job_version spark_conf parameters",
