@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import Reader, Row, rows_for
 from service.answers.compared import MOST_RUNS, Side, Touch, side
 from service.answers.diff_shapes import Change, DatasetDiff, RunDiff
 from service.answers.schema_changes import SchemaChange, fields_of, schema_change
@@ -16,6 +16,10 @@ FROM run WHERE root_job_name = :name
 AND (CAST(:namespace AS TEXT) IS NULL OR root_job_namespace = :namespace)
 GROUP BY root_run_id, root_job_namespace ORDER BY 3 DESC, 1 LIMIT :most
 """
+_STEPS = """
+SELECT 1 FROM run WHERE job_name = :shown AND root_run_id IN (:keys) LIMIT 1
+"""
+_MOST_ASKED = 200  # of the newest roots: a step that ran in none of these is another job's
 Schemas = dict[tuple[int, int | None], str]
 
 
@@ -53,7 +57,7 @@ def runs_of_job(reader: Reader, name: str, namespace: str | None = None) -> tupl
         UnknownRunError: no such job, or no failure after a success in what is kept.
         InvalidQuestionError: several namespaces have a job of that name.
     """
-    rows = reader.rows(_ROOTS, {"name": name, "namespace": namespace, "most": _MOST_ROOTS})
+    rows = _roots_of(reader, name, namespace)
     if not rows:
         message = f"no run of a job {name[:80]!r} has been seen"
         raise UnknownRunError(message)
@@ -69,6 +73,22 @@ def runs_of_job(reader: Reader, name: str, namespace: str | None = None) -> tupl
             return root, failure
     message = f"job {name[:80]!r} has no failure after a success in the runs that are kept"
     raise UnknownRunError(message)
+
+
+def _roots_of(reader: Reader, shown: str, namespace: str | None) -> list[Row]:
+    """Return the root runs of a job, by its own name or by that of a step, as pages show it.
+
+    A step is called `ROOT.step`: no index of runs begins with the names of steps.
+    """
+    found = reader.rows(_ROOTS, {"name": shown, "namespace": namespace, "most": _MOST_ROOTS})
+    root = shown
+    while not found and "." in root:
+        root = root.rpartition(".")[0]
+        asked = {"name": root, "namespace": namespace, "most": _MOST_ROOTS}
+        rows = reader.rows(_ROOTS, asked)
+        ids = [row[0] for row in rows[:_MOST_ASKED]]
+        found = rows if any(rows_for(reader, _STEPS, ids, {"shown": shown})) else []
+    return found
 
 
 def _schemas(reader: Reader, *sides: Side) -> Schemas:

@@ -1,5 +1,7 @@
 """What pages say, for anybody who may see everything."""
 
+import re
+from collections import Counter
 from datetime import timedelta
 from html import unescape
 
@@ -83,6 +85,27 @@ def test_a_day_of_which_too_much_is_unknown_is_not_called_empty(shop):
     text = _text(shop, "/")
     assert "good now, of the objective; error budget of 30 days" in text
     assert "no sample" in text
+
+
+def test_no_link_of_a_page_is_dead(shop):
+    """Each address that the pages link to is answered, and its own links too; two of a kind."""
+    waiting, seen, kinds = list(_PATHS[:5]), set[str](), Counter[str]()
+    dead: dict[str, int] = {}
+    while waiting:
+        path = waiting.pop()
+        kind = re.sub(r"/[^/]*\d[^/]*", "/-", path.partition("?")[0])
+        if path in seen or kinds[kind] >= 2:
+            continue
+        seen.add(path)
+        kinds[kind] += 1
+        answer = shop.get(path)
+        if answer.status_code != 200:
+            dead[path] = answer.status_code
+        links = map(unescape, re.findall(r'href="(/[^"#]*)', answer.text))
+        waiting += [each for each in links if not each.startswith("//")]
+
+    assert dead == {}
+    assert {"/", "/datasets", "/dataset", "/incidents", "/incidents/-"} <= set(kinds)
 
 
 def test_before_there_is_any_data_the_page_says_how_to_come_by_some():
