@@ -14,7 +14,10 @@ from alerts.routing.telling import MICROS, Place, Role
 
 
 def begin(sheet: Sheet, scene: Scene) -> None:
-    """Tell of it, unless Alertmanager is waited for, or an outage explains it."""
+    """Tell of it, unless Alertmanager or the digest is waited for, or an outage explains it."""
+    if sheet.telling.is_for_digest:
+        sheet.note(waits_until=None)
+        return
     until = _waits_until(sheet, scene)
     if until > sheet.at:
         sheet.note(waits_until=until)

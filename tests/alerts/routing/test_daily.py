@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import msgspec
 from sqlalchemy import insert, select, update
 
+from alerts.delivery.message import Root
 from alerts.incidents.estate import MICROS
 from alerts.routing import is_due
 from lineage.catalog.engine import writing
@@ -220,3 +221,38 @@ def test_while_a_window_hides_something_a_second_has_nothing_to_do(embedded):
         asked = (desk.policy, desk.settings)
         assert not is_due(connection, *asked, (MIDNIGHT + HOUR) * MICROS - 1)
         assert is_due(connection, *asked, (MIDNIGHT + HOUR) * MICROS)
+
+
+def test_undeclared_inputs_without_a_producer_are_one_line_of_the_digest(embedded):
+    """50 topics of a broker that nobody declared: no message of their own, one ticket a day.
+
+    Mutant: each a message, they stood above the failed job and held up its channel.
+    """
+    desk = Desk(embedded)
+    topics = [found(chr(500 + n), "standing_gap", owner=None) for n in range(50)]
+    root = Root("dataset", "topic", "kafka://broker:9092")
+    desk.opened(*topics, at=MIDNIGHT, waits_for_digest=True, root=root)
+    desk.at(MIDNIGHT + 60, *topics, found("a", owner="shop"))
+    desk.at(MIDNIGHT + 90, *topics, found("a", owner="shop"))
+    desk.turn(MIDNIGHT + 8 * HOUR)
+
+    assert desk.outbox == ["slack:#shop opened 1", "webhook:tickets opened 1"]
+    desk.turn(MIDNIGHT + 9 * HOUR)
+    assert sorted(digests(desk)) == [
+        ("platform", "1 ticket is open", 1),
+        ("shop", "1 ticket is open", 1),
+    ]
+    (lines,) = [each["lines"] for each in desk.messages("notice") if each["owner"] == "platform"]
+    assert lines[0].startswith("kafka://broker:9092: 50 datasets have no producer (since ")
+
+
+def test_a_gap_that_matters_is_sent_after_all(embedded):
+    """Somebody declared the dataset or made it critical: a message of its own, once."""
+    desk = Desk(embedded)
+    gap = found("a", "standing_gap", owner="shop")
+    desk.opened(gap, at=MIDNIGHT, waits_for_digest=True)
+    assert desk.outbox == []
+
+    changed = found("ab", "standing_gap", owner="shop", faults=gap.faults)
+    desk.at(MIDNIGHT + 60, changed, waits_for_digest=False)
+    assert desk.outbox == ["slack:#shop opened 2", "webhook:tickets opened 2"]
