@@ -14,12 +14,8 @@ from alerts.delivery.message import Kind, Message, from_json
 from alerts.delivery.outcomes import Task, channel_of
 from alerts.delivery.pagerduty_payload import RESOLVING
 from alerts.delivery.plans import NEVER_TRIGGERED, SUPERSEDED, Plan, Waiting, plan_of
-from alerts.delivery.rows import of_incident, one, waiting
-from alerts.incidents.severity import PAGE
+from alerts.delivery.rows import IS_PAGE, of_incident, one, waiting
 from lineage.catalog.tables import notification, notification_channel
-
-# Quotes inside of a JSON string are escaped: no name of an event can hold these characters.
-_IS_PAGE = notification.c.message.contains(f'"severity":"{PAGE}"', autoescape=True)
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -108,7 +104,7 @@ def _next_incident(connection: Connection, channel: str, now: int) -> str | None
         select(table.c.incident_id)
         .join(oldest, is_oldest)
         .where(table.c.channel == channel, table.c.next_attempt_at <= now)
-        .order_by(not_(_IS_PAGE), table.c.attempts, table.c.created_at, table.c.incident_id)
+        .order_by(not_(IS_PAGE), table.c.attempts, table.c.created_at, table.c.incident_id)
         .limit(1)
     )
     return found

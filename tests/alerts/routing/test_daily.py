@@ -256,3 +256,28 @@ def test_a_gap_that_matters_is_sent_after_all(embedded):
     changed = found("ab", "standing_gap", owner="shop", faults=gap.faults)
     desk.at(MIDNIGHT + 60, changed, waits_for_digest=False)
     assert desk.outbox == ["slack:#shop opened 2", "webhook:tickets opened 2"]
+
+
+def test_a_channel_gets_20_tickets_an_hour_and_one_word_of_the_rest(embedded):
+    """50 at once: 20 messages and "and 30 more"; the next 20 follow an hour later. Pages are sent.
+
+    Mutant: without the cap, whoever reads the channel scrolls past what matters.
+    """
+    desk = Desk(embedded)
+    tickets = [found(chr(500 + n), owner="chat") for n in range(50)]
+    desk.opened(*tickets, at=MIDNIGHT)
+    page = found("p", owner="chat", level="page")
+    desk.at(MIDNIGHT + 60, *tickets, page)
+    desk.at(MIDNIGHT + 90, *tickets, page)
+
+    def openings():
+        return sum(each.startswith("slack:#chat opened") for each in desk.outbox)
+
+    assert openings() == 20 + 1
+    assert [each["what"] for each in desk.messages("notice")] == ["and 30 more"]
+    for seconds in (1_800, HOUR + 29):
+        desk.turn(MIDNIGHT + seconds)
+    assert openings() == 21
+    desk.turn(MIDNIGHT + HOUR + 31)
+    assert openings() == 41
+    assert [each["what"] for each in desk.messages("notice")] == ["and 30 more", "and 10 more"]
