@@ -242,7 +242,7 @@ def test_a_page_overtakes_the_tickets_of_its_channel(desk, slack):
     for number in range(5):
         more = {"severity": "ticket", "what": 'a "severity":"page" that is none'}
         desk.tell(message(1, incident_id=f"ticket-{number}", **more), DATA)
-    desk.tell(message(1, incident_id="page-1"), DATA)
+    desk.tell(message(1, incident_id="z-page"), DATA)
     desk.run()
 
     texts = [each["text"].split(":")[0] for each in slack.posts("C0000001")]
