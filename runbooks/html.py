@@ -2,8 +2,10 @@
 
 import base64
 import hashlib
+import re
 from functools import cache
 from html import escape
+from re import Match
 from typing import Final
 
 from markdown_it import MarkdownIt
@@ -26,6 +28,12 @@ _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 CONTENT_SECURITY_POLICY: Final = (
     f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'"
+)
+_BLOCK: Final = re.compile(r"<pre>.*?</pre>\n?", re.DOTALL)
+_ACT: Final = re.compile(r"(?m)^(?:.*<code[^>]*>)?lineward act (?!.*--yes)")
+_DRY_RUN: Final = (
+    "<p><code>lineward act</code> without <code>--yes</code> is a dry run: it prints the plan and"
+    " does nothing. Read the plan, then run the command again with <code>--yes</code>.</p>\n"
 )
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
@@ -66,5 +74,12 @@ def _document(title: str, text: str) -> str:
 
 
 def rendered(text: str) -> str:
-    """Markdown as HTML; markup inside it is text."""
-    return str(_markdown.render(text))
+    """Markdown as HTML; markup inside it is text.
+
+    Below a block with `lineward act` and no `--yes` stands that this is a dry run.
+    """
+    return _BLOCK.sub(_with_dry_run, str(_markdown.render(text)))
+
+
+def _with_dry_run(block: Match[str]) -> str:
+    return block[0] + _DRY_RUN if _ACT.search(block[0]) else block[0]

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, and_, exists, func, or_, select, update
+from sqlalchemy import Connection, Row, and_, exists, func, not_, or_, select, update
 
 from alerts.delivery.message import Kind, Message, from_json
 from alerts.delivery.outcomes import Task, channel_of
 from alerts.delivery.pagerduty_payload import RESOLVING
 from alerts.delivery.plans import NEVER_TRIGGERED, SUPERSEDED, Plan, Waiting, plan_of
-from alerts.delivery.rows import of_incident, one, waiting
+from alerts.delivery.rows import IS_PAGE, of_incident, one, waiting
 from lineage.catalog.tables import notification, notification_channel
 
 
@@ -89,7 +89,7 @@ def claim(connection: Connection, channel: str, now: int, lease_seconds: int) ->
 
 
 def _next_incident(connection: Connection, channel: str, now: int) -> str | None:
-    """Of those whose oldest message is due: what failed most comes last and holds up none."""
+    """Of those whose oldest message is due: pages first, then what failed least and is oldest."""
     table = notification
     oldest = (
         select(table.c.incident_id, func.min(table.c.revision).label("revision"))
@@ -104,7 +104,7 @@ def _next_incident(connection: Connection, channel: str, now: int) -> str | None
         select(table.c.incident_id)
         .join(oldest, is_oldest)
         .where(table.c.channel == channel, table.c.next_attempt_at <= now)
-        .order_by(table.c.attempts, table.c.created_at, table.c.incident_id)
+        .order_by(not_(IS_PAGE), table.c.attempts, table.c.created_at, table.c.incident_id)
         .limit(1)
     )
     return found

@@ -1,12 +1,15 @@
 """Which rows of the outbox are meant."""
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, and_, select
 
+from alerts.incidents.severity import PAGE
 from lineage.catalog.tables import notification
 
 _own = notification.c
+# Quotes inside of a JSON string are escaped: no name of an event can hold these characters.
+IS_PAGE: Final = _own.message.contains(f'"severity":"{PAGE}"', autoescape=True)
 
 
 def of_incident(incident_id: str, channel: str) -> ColumnElement[bool]:

@@ -57,6 +57,7 @@ def _stopped(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) 
     )
 
 
+STANDING_GAP: Final = "standing_gap"
 KINDS: Final = (
     _stopped("failed", ("lost", "unreported", *_ABSENT)),
     _stopped("lost", ("unreported", *_ABSENT)),

@@ -11,7 +11,7 @@ from alerts.routing.opening import begin, open_all
 from alerts.routing.scene import JOINED_SECONDS, Scene
 from alerts.routing.sheet import Sheet
 from alerts.routing.telling import MICROS, Telling
-from alerts.routing.words import note_of
+from alerts.routing.words import QUIET, note_of
 
 _OF_MEMBERS: Final[frozenset[What]] = frozenset({"joined", "left"})
 
@@ -61,6 +61,8 @@ def _hush(sheet: Sheet, news: Sequence[Event]) -> None:
 
 def _go_on(sheet: Sheet, news: Sequence[Event], scene: Scene, *, is_told_already: bool) -> None:
     whats = {event.what for event in news}
+    if whats and whats <= QUIET:
+        return
     if "handed_over" in whats or ("unsuppressed" in whats and _is_of_another(sheet, scene)):
         _hand_over(sheet, news, scene, is_told_already=is_told_already)
     elif whats & {"reopened", "escalated", "unsuppressed"}:

@@ -25,12 +25,14 @@ class Decided(msgspec.Struct, frozen=True):
         tellings: those that changed.
         escalated: steps that were taken.
         gaps: a word for each time that the policy named nobody who can be told.
+        held: a channel for each ticket that is over its cap.
     """
 
     letters: tuple[Letter, ...] = ()
     tellings: tuple[Telling, ...] = ()
     escalated: tuple[Escalated, ...] = ()
     gaps: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
 
 def letters(  # noqa: PLR0913 - each is another thing that decides
@@ -111,6 +113,7 @@ def decided(sheets: Iterable[Sheet]) -> Decided:
         tuple(sheet.telling for sheet in every),
         tuple(each for sheet in every for each in sheet.escalated),
         tuple(gap for sheet in every for gap in sheet.gaps),
+        tuple(channel for sheet in every for channel in sheet.held),
     )
 
 

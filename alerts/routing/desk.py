@@ -1,6 +1,7 @@
 """Where the watch, the clock and Alertmanager's calls come to: each in a transaction of theirs."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -16,6 +17,7 @@ from alerts.routing.escalation import escalate_now
 from alerts.routing.forgetting import forget
 from alerts.routing.hidden import is_window_due, tell_hidden
 from alerts.routing.labels import root_kind
+from alerts.routing.openings import Openings
 from alerts.routing.picture import Picture
 from alerts.routing.received import Heard, Known, heard, incident_of, is_outage, stand_in
 from alerts.routing.scene import Scene
@@ -127,7 +129,8 @@ def _scene(connection: Connection, policy: Policy, settings: RoutingSettings, at
     outages = store.outages(connection)
     since = at - _BELIEVED_SECONDS * MICROS
     heard_of = [known for known in _firing(connection) if known.received_at >= since]
-    return Scene(policy, settings, outages, is_outage(heard_of))
+    openings = Openings(partial(store.opened_lately, connection, at))
+    return Scene(policy, settings, outages, is_outage(heard_of), openings)
 
 
 def _spoken_of(

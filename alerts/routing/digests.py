@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, select
@@ -26,6 +26,14 @@ from lineage.policy.model import Policy
 _ALL: Final = ""  # of that day, whoever it is
 
 
+class _Entry(NamedTuple):
+    """One line of a digest, and what puts it in order."""
+
+    since: int
+    name: str
+    line: str
+
+
 def tell_tickets(connection: Connection, scene: Scene, at: int) -> bool:
     """From the hour that is set, once a day, in the policy's time zone; whether it was now."""
     local = _local(scene.policy, at)
@@ -34,9 +42,7 @@ def tell_tickets(connection: Connection, scene: Scene, at: int) -> bool:
     if not _note_told(connection, _ALL, _day(local), at):
         return False  # another service was a moment earlier
     table = incident_telling
-    tickets = tellings_where(
-        connection, table.c.is_bad, table.c.is_told, table.c.severity == "ticket"
-    )
+    tickets = tellings_where(connection, table.c.is_bad, table.c.severity == "ticket")
     for letter in digests(tickets, scene, local):
         send(connection, letter)
         _note_told(connection, letter.message.owner, _day(local), at)
@@ -56,19 +62,41 @@ def _local(policy: Policy, at: int) -> datetime:
 
 
 def digests(tickets: Iterable[Telling], scene: Scene, now: datetime) -> list[Letter]:
-    """One letter for each owner of open tickets, the oldest first; pure."""
-    by_owner: dict[str, list[Telling]] = defaultdict(list)
+    """One letter for each owner of open tickets, the oldest first; pure.
+
+    Gaps that nobody was notified of are one line for each system that they are of.
+    """
+    by_owner: dict[str, list[_Entry]] = defaultdict(list)
+    gaps: dict[tuple[str, str], list[Telling]] = defaultdict(list)
     for ticket in tickets:
-        by_owner[ticket.addressee].append(ticket)
+        if ticket.is_told:
+            own = ticket.draft
+            entry = _Entry(own.since, ticket.incident_id, line_of(ticket))
+            by_owner[ticket.addressee].append(entry)
+        elif ticket.is_for_digest:
+            owner = scene.address(ticket.owner, "ticket").owner
+            gaps[owner, ticket.draft.root.namespace].append(ticket)
+    for (owner, system), each in gaps.items():
+        by_owner[owner].append(_gap_of(system, each))
     letters = (_letter(owner, own, scene, now) for owner, own in sorted(by_owner.items()))
     return [letter for letter in letters if letter is not None]
 
 
-def _letter(owner: str, tickets: Sequence[Telling], scene: Scene, now: datetime) -> Letter | None:
+def _gap_of(system: str, tickets: Sequence[Telling]) -> _Entry:
+    since, count = min(each.draft.since for each in tickets), len(tickets)
+    many = "1 dataset has" if count == 1 else f"{count} datasets have"
+    line = (
+        f"{system}: {many} no producer (since {moment(since)}). If that is right, declare"
+        f" {'it as a source' if count == 1 else 'them as sources'} in the policy."
+    )
+    return _Entry(since, system, line)
+
+
+def _letter(owner: str, tickets: Sequence[_Entry], scene: Scene, now: datetime) -> Letter | None:
     channel = _channel(owner, scene)
     if channel is None:
         return None
-    oldest = sorted(tickets, key=lambda each: (each.draft.since, each.incident_id))
+    oldest = sorted(tickets)
     count = len(oldest)
     message = Message(
         incident_id=f"digest-{_day(now)}-{keys.key(owner) % (1 << 64):016x}",
@@ -76,11 +104,11 @@ def _letter(owner: str, tickets: Sequence[Telling], scene: Scene, now: datetime)
         kind="notice",
         severity="ticket",
         what=f"{count} {'ticket is' if count == 1 else 'tickets are'} open",
-        since=oldest[0].draft.since,
+        since=oldest[0].since,
         at=to_micros(now),
         root=Root("digest of", owner, "tickets"),
         owner=owner,
-        lines=tuple(line_of(each) for each in oldest[:MAX_LISTED]),
+        lines=tuple(each.line for each in oldest[:MAX_LISTED]),
         note=f"and {count - MAX_LISTED} more" if count > MAX_LISTED else "",
         links=Links(full_list=full_list(None, scene.settings)),
     )

@@ -1,18 +1,15 @@
 """An incident as it would be told now: drafted at each change, told when it is time."""
 
-from typing import Final
-
 import msgspec
 
 from alerts.delivery.message import MAX_LISTED, Message, Root
 from alerts.incidents.incident import Incident
+from alerts.incidents.kinds import STANDING_GAP
 from alerts.routing.labels import root_kind
 from alerts.routing.links import links_of
 from alerts.routing.picture import Picture
 from alerts.routing.settings import RoutingSettings
 from alerts.routing.telling import Telling
-
-STANDING: Final = "standing_gap"
 
 
 def redrafted(
@@ -36,7 +33,8 @@ def redrafted(
         draft=draft,
         state=incident.state,
         fault=root_kind(incident.root),
-        is_standing=incident.root.kind == STANDING,
+        is_standing=incident.root.kind == STANDING_GAP,
+        waits_for_digest=own.waits_for_digest if picture is None else picture.waits_for_digest,
         owner=settings.platform if is_service and incident.owner is None else incident.owner,
         ended_at=own.ended_at if incident.state == "resolved" else None,
         **_hidden(own, incident, picture),

@@ -37,8 +37,11 @@ def _explorer(dataset: tuple[str, str] | None, settings: Variables) -> str | Non
     return _base(settings.public_url) + dataset_at(*dataset)
 
 
-def _dashboard(dataset: tuple[str, str] | None, settings: Variables) -> str:
-    url = _base(settings.dashboards_url or settings.public_url) + _DASHBOARD
+def _dashboard(dataset: tuple[str, str] | None, settings: Variables) -> str | None:
+    """Return the address in Grafana; null where nobody said where Grafana is: the link is dead."""
+    if settings.dashboards_url is None:
+        return None
+    url = _base(settings.dashboards_url) + _DASHBOARD
     if dataset is None:
         return url
     asked = query(**{"var-dataset_namespace": dataset[0], "var-dataset": dataset[1]})

@@ -8,18 +8,38 @@ came back and stayed, and even then no third time.
 import msgspec
 
 from alerts.delivery.message import Kind
-from alerts.routing.scene import AGAIN_SECONDS, RINGS, Scene
+from alerts.incidents.severity import PAGE
+from alerts.routing.addresses import SLACK
+from alerts.routing.scene import AGAIN_SECONDS, HELD_SECONDS, RINGS, Scene
 from alerts.routing.sheet import Sheet
 from alerts.routing.telling import MICROS, Place, Role
 
 
 def begin(sheet: Sheet, scene: Scene) -> None:
-    """Tell of it, unless Alertmanager is waited for, or an outage explains it."""
+    """Tell of it, unless Alertmanager or the digest is waited for, or an outage explains it."""
+    if sheet.telling.is_for_digest:
+        sheet.note(waits_until=None)
+        return
     until = _waits_until(sheet, scene)
+    channels = _capped_channels(sheet, scene)
     if until > sheet.at:
         sheet.note(waits_until=until)
+    elif channels and all(map(scene.openings.is_full, channels)):
+        sheet.note(waits_until=sheet.at + HELD_SECONDS * MICROS)
+        sheet.held.extend(channels)
     else:
+        for channel in channels:
+            scene.openings.add(channel)
         open_all(sheet, scene, "opened", "")
+
+
+def _capped_channels(sheet: Sheet, scene: Scene) -> list[str]:
+    """Return the channels of a ticket that people read; pages and webhooks have no cap."""
+    own = sheet.telling
+    if own.draft.severity == PAGE:
+        return []
+    channels = scene.address(own.owner, own.draft.severity).channels
+    return [each for each in channels if each.startswith(SLACK)]
 
 
 def _waits_until(sheet: Sheet, scene: Scene) -> int:

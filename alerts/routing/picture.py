@@ -39,6 +39,8 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
         dataset: namespace and name of the one that links show: the root's own, or its first.
         runbook: name of its page, without a folder.
         hidden_by: the planned window that hides it.
+        waits_for_digest: a gap of a dataset that nobody declared, needs or was seen to write: as a
+            ticket it is no message of its own.
     """
 
     incident: Incident
@@ -54,3 +56,4 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     correlation_id: str = ""
     is_bridged: bool = False
     hidden_by: str | None = None
+    waits_for_digest: bool = False

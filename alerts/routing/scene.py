@@ -6,6 +6,7 @@ import msgspec
 
 from alerts.delivery.message import Severity
 from alerts.routing.addresses import Address, address_of, owner_named
+from alerts.routing.openings import Openings
 from alerts.routing.settings import RoutingSettings
 from alerts.routing.telling import MICROS, Telling
 from alerts.rules.incidents import OUTAGE_ROOTS
@@ -15,6 +16,7 @@ from lineage.policy.model import EscalationStep, Policy
 JOINED_SECONDS: Final = 300  # members that come and go are told this often at most
 NOTICE_SECONDS: Final = 3600  # and what of theirs joins, to those downstream
 AGAIN_SECONDS: Final = 10  # what is muted, or has no way, is looked at again
+HELD_SECONDS: Final = 3600  # what is over a channel's cap is looked at again
 RINGS: Final = 2  # of owners, by one fault
 
 
@@ -25,12 +27,14 @@ class Scene(msgspec.Struct, frozen=True):
         outages: ids of open incidents of Lineward itself behind which nobody knows how datasets
             are.
         is_alerted: Alertmanager has told of such an outage, just now.
+        openings: how many new tickets each channel has had.
     """
 
     policy: Policy
     settings: RoutingSettings
     outages: frozenset[str] = frozenset()
     is_alerted: bool = False
+    openings: Openings = msgspec.field(default_factory=Openings)
 
     def address(self, owner: str | None, severity: Severity) -> Address:
         """Who is told of what this one owns."""

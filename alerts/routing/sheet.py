@@ -32,6 +32,7 @@ class Sheet:
         at: µs.
         escalated: steps that were taken.
         gaps: words for what the policy lacks.
+        held: channels that have had as many new tickets as they get in an hour.
     """
 
     def __init__(self, telling: Telling, at: int) -> None:
@@ -39,6 +40,7 @@ class Sheet:
         self.at = at
         self.escalated: list[Escalated] = []
         self.gaps: list[str] = []
+        self.held: list[str] = []
         self._letters: dict[tuple[str, str], Letter] = {}
         self._is_revised = False
 

@@ -12,7 +12,9 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
+    func,
     insert,
+    not_,
     or_,
     select,
     update,
@@ -23,15 +25,17 @@ from alerts.delivery.figures import FAILED
 from alerts.delivery.message import to_json
 from alerts.delivery.outbox import enqueue
 from alerts.delivery.outcomes import channel_of
+from alerts.delivery.rows import IS_PAGE
 from alerts.incidents.severity import PAGE
 from alerts.routing.clocks import is_ahead
 from alerts.routing.decisions import Decided
-from alerts.routing.scene import Scene, next_at
+from alerts.routing.openings import letters_of_rest
+from alerts.routing.scene import HELD_SECONDS, Scene, next_at
 from alerts.routing.sheet import Escalated, Letter
-from alerts.routing.telling import Telling
+from alerts.routing.telling import MICROS, Telling
 from alerts.rules.incidents import OUTAGE_ROOTS
 from lineage.catalog.pieces import pieces
-from lineage.catalog.tables import incident, incident_escalation, incident_telling
+from lineage.catalog.tables import incident, incident_escalation, incident_telling, notification
 from lineage.catalog.upsert import fold_rows
 
 MOST_DUE: Final = 200  # incidents a transaction: nobody waits long for the catalog
@@ -89,6 +93,8 @@ def write(connection: Connection, decided: Decided, scene: Scene, at: int) -> No
     """All of a decision; letters that a channel has had, or later ones of, are not sent again."""
     for letter in decided.letters:
         send(connection, letter)
+    for letter in letters_of_rest(Counter(decided.held), scene.settings, at):
+        send(connection, letter)
     keep(connection, decided.tellings, scene)
     for escalated in decided.escalated:
         _note_escalated(connection, escalated, at)
@@ -96,6 +102,15 @@ def write(connection: Connection, decided: Decided, scene: Scene, at: int) -> No
         # As attempts to notify that failed: there is an alert on those.
         counts.add(connection, FAILED, NOBODY, gap, times=count)
         _log.error("nobody_to_tell", gap=gap, times=count, platform=scene.settings.platform)
+
+
+def opened_lately(connection: Connection, at: int, channel: str) -> int:
+    """Return how many new tickets a channel was sent, or is to be sent, of the last hour."""
+    own, since = notification.c, at - HELD_SECONDS * MICROS
+    # By the index of what is due: no attempt is before the message.
+    recent = (own.channel == channel, own.next_attempt_at >= since, own.created_at >= since)
+    tickets = (own.state.in_(("waiting", "sent")), own.kind == "opened", not_(IS_PAGE))
+    return connection.scalar(select(func.count()).where(*recent, *tickets)) or 0
 
 
 def send(connection: Connection, letter: Letter) -> None:

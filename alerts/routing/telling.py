@@ -68,6 +68,7 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
         state: of the incident.
         fault: what the label `root_kind` says.
         is_standing: a gap that always stood: no news to anybody downstream.
+        waits_for_digest: as a ticket it stands in the daily digest alone.
         owner: of the root.
         addressee: who was told: that owner, or the platform's.
         note: why it is not that owner.
@@ -93,6 +94,7 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     fault: str
     is_standing: bool = False
+    waits_for_digest: bool = False
     owner: str | None = None
     addressee: str = ""
     note: str = ""
@@ -116,6 +118,11 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     def is_told(self) -> bool:
         """Somebody has heard of it."""
         return bool(self.places)
+
+    @property
+    def is_for_digest(self) -> bool:
+        """Whether the daily digest is all that anybody gets of it."""
+        return self.waits_for_digest and not self.is_told and self.draft.severity == "ticket"
 
     @property
     def is_bad(self) -> bool:

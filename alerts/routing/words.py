@@ -15,8 +15,11 @@ _OF_MEMBERS: Final[dict[What, str]] = {
     "joined": "more bad by it",
     "left": "no longer bad by it",
 }
+# An outage of Lineward freezes all incidents and notifies by itself: a message for each of them,
+# and one more when its state is known again, was a flood (104 messages of 52 tickets).
+QUIET: Final[frozenset[What]] = frozenset({"frozen", "thawed"})
 # Told by what it leads to, or by the incident itself.
-_SILENT: Final = frozenset({"opened"})
+_SILENT: Final = frozenset({"opened", *QUIET})
 
 
 def note_of(events: Iterable[Event]) -> str:

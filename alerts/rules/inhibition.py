@@ -8,7 +8,7 @@ from alerts.rules.matchers import equal, none_of, one_of, unequal
 from alerts.rules.roles import INGESTING, ROLE_FAILING
 from alerts.rules.roots import OUTAGE, OUTSIDE
 from alerts.rules.strict import UNAUTHORIZED
-from alerts.rules.windows import PAGE, TICKET
+from alerts.rules.windows import ESCALATION, PAGE, TICKET, Severity
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
 
 _INCIDENT = equal("alertname", NAMES[PAGE])
@@ -47,12 +47,15 @@ def inhibitions() -> list[dict[str, Any]]:
         _rule(
             [_named(SCRAPE_DOWN), equal("reach", OUTSIDE["reach"])], [one_of("alertname", _BLIND)]
         ),
-        _rule(
-            [equal("severity", PAGE), unequal("sli", "")],
-            [equal("severity", TICKET), unequal("sli", "")],
-            ["sli", "tier"],
-        ),
+        _rule(_burning(PAGE), _burning(TICKET), ["sli", "tier"]),
+        # Who is asked as engineering and is the platform owner too gets one message for a budget.
+        _rule(_burning(PAGE), _burning(ESCALATION), ["sli", "tier", "owner"]),
+        _rule(_burning(ESCALATION), _burning(TICKET), ["sli", "tier", "owner"]),
     ]
+
+
+def _burning(severity: Severity) -> list[str]:
+    return [equal("severity", severity), unequal("sli", "")]
 
 
 def _named(alert: str) -> str:

@@ -1,4 +1,4 @@
-"""Recorded series: what was counted, what of it was bad, and what no open incident explains.
+"""Recorded series: what was counted, what of it was bad, and what no incident explains.
 
 Each counter is increased over by itself and summed after that, so that a new epoch, tier origin
 or address of the service is a start and never a fall. The ratio of two such sums is the error
@@ -9,15 +9,30 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from alerts.rules.budgets import Budget, plain
+from alerts.rules.incidents import OPEN, OUTAGE_ROOTS
 from alerts.rules.model import Record
 from alerts.rules.promql import selector
-from alerts.rules.windows import BUDGET_WINDOW, BURN_WINDOWS, ESCALATION_WINDOW, PAGE, TICKET
+from alerts.rules.windows import (
+    BUDGET_WINDOW,
+    BURN_WINDOWS,
+    ESCALATION,
+    ESCALATION_WINDOW,
+    LEAST_OBSERVED,
+    PACE_WINDOW,
+    PAGE,
+    TICKET,
+    Severity,
+    steps_of,
+)
+from lineage.states import INGESTION_LAG
 
 TOTAL: Final = "lineage_sli_total"
 GOOD: Final = "lineage_sli_good_total"
 EXPLAINED: Final = "lineage_sli_explained_total"
 _LEVEL = "sli_tier"
 BUDGET_LEFT: Final = f"{_LEVEL}:lineage_error_budget_left:ratio{BUDGET_WINDOW}"
+# Events that waited for a part of Lineward arrive late within minutes after its incident closed.
+_LATE_BEHIND: Final = "30m"
 
 PAGING_WINDOWS: Final = tuple(
     dict.fromkeys(
@@ -48,7 +63,7 @@ def bad_of(window: str) -> str:
 
 
 def unexplained_of(window: str) -> str:
-    """Name of the series of what was bad, and in no open incident."""
+    """Name of the series of what was bad, and in no incident that was open then."""
     return f"{_LEVEL}:lineage_sli_unexplained:increase{window}"
 
 
@@ -60,6 +75,16 @@ def bad_ratio(window: str) -> str:
 def unexplained_ratio(window: str) -> str:
     """Name of the series of unexplained over all."""
     return f"{_LEVEL}:lineage_sli_unexplained:ratio_rate{window}"
+
+
+def observed(window: str) -> str:
+    """Name of the series of the share of a window that has data."""
+    return f"{_LEVEL}:lineage_sli_observed:ratio{window}"
+
+
+def is_observed(window: str, labels: dict[str, str]) -> str:
+    """Return the condition that a window has enough data to be judged."""
+    return f"{selector(observed(window), **labels)} >= {plain(LEAST_OBSERVED)}"
 
 
 def _increase(counter: str, window: str) -> str:
@@ -74,30 +99,64 @@ def counted(window: str) -> Iterator[Record]:
     yield Record(bad_ratio(window), f"{bad_of(window)} / ({all_of(window)} > 0)")
 
 
-def explained(window: str) -> Iterator[Record]:
-    """What is bad beyond the open incidents; all of it where nothing exports what they explain."""
-    nothing = f"0 * {bad_of(window)}"
-    left = f"{bad_of(window)} - ({_increase(EXPLAINED, window)} or {nothing})"
+def data_of(window: str) -> Record:
+    """Return the rule that counts in how many steps of a window there was a sample."""
+    count, step = steps_of(window)
+    samples = f"count_over_time(sum by (sli, tier) ({TOTAL})[{window}:{step}])"
+    return Record(observed(window), f"{samples} / {count}")
+
+
+def unexplained(window: str) -> Iterator[Record]:
+    """Return the rules for what is bad, and in no incident that was open in this window.
+
+    Where nothing exports what incidents explain, all of it is.
+    """
+    parts = (_increase(EXPLAINED, window), _late_behind_outages(window), f"0 * {bad_of(window)}")
+    left = f"{bad_of(window)} - ({' or '.join(parts)})"
     yield Record(unexplained_of(window), f"clamp_min({left}, 0)")
     yield Record(unexplained_ratio(window), f"{unexplained_of(window)} / ({all_of(window)} > 0)")
 
 
+def _late_behind_outages(window: str) -> str:
+    """Return the query for late events that an incident of Lineward itself explains.
+
+    No catalog counts these: the bad of each five minutes is summed where such an incident was open.
+    """
+    late = selector(bad_of(PACE_WINDOW), sli=INGESTION_LAG.name)
+    outage = f'{OPEN}{{root_kind=~"{"|".join(OUTAGE_ROOTS)}"}}'
+    behind = f"{late} and on () max(max_over_time({outage}[{_LATE_BEHIND}])) > 0"
+    return f"sum_over_time(({behind})[{window}:{PACE_WINDOW}])"
+
+
 def quick_records() -> list[Record]:
-    """For pages and escalations."""
+    """Return the rules for pages and escalations."""
     found = [record for window in QUICK_WINDOWS for record in counted(window)]
-    return found + [record for window in PAGING_WINDOWS for record in explained(window)]
+    found += [record for window in PAGING_WINDOWS for record in unexplained(window)]
+    return found + [data_of(window) for window in _long(PAGE, ESCALATION)]
 
 
 def slow_records() -> list[Record]:
-    """For tickets."""
-    return [record for window in SLOW_WINDOWS for record in counted(window)]
+    """Return the rules for tickets."""
+    found = [record for window in SLOW_WINDOWS for record in counted(window)]
+    found += [record for window in SLOW_WINDOWS for record in unexplained(window)]
+    return found + [data_of(window) for window in _long(TICKET)]
+
+
+def _long(*severities: Severity) -> tuple[str, ...]:
+    every = (*BURN_WINDOWS, ESCALATION_WINDOW)
+    return tuple(dict.fromkeys(one.long for one in every if one.severity in severities))
 
 
 def budget_records(asked: Iterable[Budget]) -> list[Record]:
-    """How much of each error budget is left: 1 untouched, 0 gone, below 0 overdrawn."""
-    found = list(counted(BUDGET_WINDOW))
+    """How much of each error budget is left: 1 untouched, 0 gone, below 0 overdrawn.
+
+    While the period has too little data there is no such series: minutes are no month.
+    """
+    found = [*counted(BUDGET_WINDOW), data_of(BUDGET_WINDOW)]
     for one in asked:
         if one.allowed:
             spent = selector(bad_ratio(BUDGET_WINDOW), **one.labels)
-            found.append(Record(BUDGET_LEFT, f"1 - {spent} / {plain(one.allowed)}", one.labels))
+            left = f"1 - {spent} / {plain(one.allowed)}"
+            enough = is_observed(BUDGET_WINDOW, one.labels)
+            found.append(Record(BUDGET_LEFT, f"{left}\nand\n{enough}", one.labels))
     return found

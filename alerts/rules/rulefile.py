@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from alerts.rules.budgets import SUBJECTS, Budget, budgets, unrendered
+from alerts.rules.burn_records import burn_records
 from alerts.rules.burns import ESCALATED, EXHAUSTED, burns, escalations, exhausted
 from alerts.rules.health import Jobs, health, watchdog
 from alerts.rules.incidents import incidents
@@ -12,7 +13,7 @@ from alerts.rules.model import Alert, Group, Record, as_yaml
 from alerts.rules.outward import outward
 from alerts.rules.recordings import budget_records, quick_records, slow_records
 from alerts.rules.strict import BROKEN, strict_alerts, strict_records
-from alerts.rules.windows import PAGE, TICKET
+from alerts.rules.windows import ESCALATION, PAGE, TICKET
 from lineage.policy.model import Policy
 
 # Below the 5 minutes after which Prometheus forgets a value.
@@ -56,13 +57,18 @@ def _quick(asked: list[Budget], people: People) -> tuple[Record | Alert, ...]:
         *quick_records(),
         *strict_records(asked),
         *strict_alerts(asked, people.platform),
+        *burn_records(asked, PAGE, ESCALATION),
         *burns(asked, PAGE, people.platform),
         *escalations(asked, people.engineering),
     )
 
 
 def _slow(asked: list[Budget], people: People) -> tuple[Record | Alert, ...]:
-    return (*slow_records(), *burns(asked, TICKET, people.platform))
+    return (
+        *slow_records(),
+        *burn_records(asked, TICKET),
+        *burns(asked, TICKET, people.platform),
+    )
 
 
 def _budgets(asked: list[Budget], people: People) -> tuple[Record | Alert, ...]:

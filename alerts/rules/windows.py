@@ -43,13 +43,26 @@ class BurnWindow(msgspec.Struct, frozen=True):
 
 
 PACE_WINDOW: Final = "5m"  # tells how much is counted at present
+LEAST_OBSERVED: Final = Decimal("0.5")  # of a window; a window with less data is skipped
 
 _UNIT_MINUTES: Final = {"m": 1, "h": 60, "d": 1_440}
+_MOST_STEPS: Final = 720  # a subquery of more costs more than it tells
 
 
 def paces(window: str) -> int:
     """How many times the pace window lasts."""
     return _minutes(window) // _minutes(PACE_WINDOW)
+
+
+def steps_of(window: str) -> tuple[int, str]:
+    """Return into how many steps a window is cut to see how much data it has, and their length."""
+    length = max(1, _minutes(window) // _MOST_STEPS)
+    return _minutes(window) // length, f"{length}m"
+
+
+def seconds_of(window: str) -> int:
+    """Return the length of a Prometheus duration of one unit."""
+    return _minutes(window) * 60
 
 
 def _minutes(window: str) -> int:

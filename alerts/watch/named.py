@@ -12,7 +12,8 @@ _NAMED = text(
     f"""
     SELECT d.dataset_key, d.namespace, d.name, {TIER}, p.owner,
         coalesce(s.state, 'unknown'),
-        CAST(a.last_written_at + two.limit_seconds * 1e6 AS BIGINT)
+        CAST(a.last_written_at + two.limit_seconds * 1e6 AS BIGINT),
+        NOT coalesce(p.is_declared, false) AND a.last_written_at IS NULL
     FROM dataset d
     LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
@@ -24,7 +25,13 @@ _NAMED = text(
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A dataset. `owner`: as the policy or its facet says; `state`: the gravest of its SLIs."""
+    """A dataset.
+
+    Attributes:
+        owner: as the policy or its facet says.
+        state: the most severe of its SLIs.
+        is_foreign: the policy does not declare it, and nobody was ever seen to write it.
+    """
 
     key: int
     namespace: str
@@ -33,6 +40,7 @@ class Named(msgspec.Struct, frozen=True):
     owner: str | None
     state: str
     limit_at: int | None
+    is_foreign: bool
 
 
 def named(connection: Connection, keys: Iterable[int]) -> dict[int, Named]:

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, select
 
 from alerts.delivery.message import Impacted, Root
 from alerts.incidents.incident import Incident
+from alerts.incidents.kinds import STANDING_GAP
 from alerts.routing.picture import Picture, Theirs
 from alerts.watch.affected import Affected
 from alerts.watch.finding import Finding
@@ -14,6 +15,7 @@ from alerts.watch.named import Named, named
 from alerts.watch.words import what
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
+from lineage.states import OPTIONAL
 
 
 def pictures(
@@ -60,6 +62,7 @@ def _picture(incident: Incident, finding: Finding, shown: "_Shown", first: str |
         correlation_id=incident.id,
         is_bridged=finding.cluster is not None and finding.cluster.is_bridged,
         hidden_by=finding.found.hidden_by,
+        waits_for_digest=root.kind == STANDING_GAP and shown.are_minor(_own(finding)),
     )
 
 
@@ -72,6 +75,11 @@ class _Shown(msgspec.Struct, frozen=True, eq=False):
     def name_of(self, keys: Iterable[int]) -> tuple[str, str] | None:
         """Return namespace and name of the first that is known."""
         return next((_name(self.named[key]) for key in keys if key in self.named), None)
+
+    def are_minor(self, keys: Sequence[int]) -> bool:
+        """Return whether these are optional, undeclared, and were never written."""
+        found = [self.named[key] for key in keys if key in self.named]
+        return bool(found) and all(one.is_foreign and one.tier == OPTIONAL for one in found)
 
     def listed(self, keys: Iterable[int]) -> tuple[Impacted, ...]:
         """The first ten, with how they are and when they are past their limit."""

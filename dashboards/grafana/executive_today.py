@@ -37,7 +37,7 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
             ),
             unit="percentunit",
             queries=(Query(f"min({BUDGET_LEFT})"),),
-            no_value="no sample",
+            no_value="too early",
             steps=BUDGET_STEPS,
             width=4,
             height=5,

@@ -56,7 +56,7 @@ def budgets() -> tuple[Panel, ...]:
     """What is left of each, and how it went."""
     words = (
         "Of each SLO and tier, what is left of what may be bad in 30 days: 1 - bad / allowed, from"
-        " the recorded series of `lineward render rules`."
+        " the recorded series of `lineward render rules`. Too early: there is no data of 15 days."
     )
     by = once(BUDGET_LEFT, "sli", "tier", where=TIER)
     return (
@@ -66,7 +66,7 @@ def budgets() -> tuple[Panel, ...]:
             description=f"{words} Gone at 0: ErrorBudgetExhausted says what then.",
             unit="percentunit",
             queries=(Query(f"sort({by})", "{{sli}} ({{tier}})"),),
-            no_value="no sample",
+            no_value="too early",
             steps=BUDGET_STEPS,
             width=12,
             height=10,
@@ -80,7 +80,7 @@ def budgets() -> tuple[Panel, ...]:
             description=f"{words} A steep fall is an incident, a slow one a habit.",
             unit="percentunit",
             queries=(Query(by, "{{sli}} ({{tier}})"),),
-            no_value="no sample",
+            no_value="too early",
             steps=BUDGET_STEPS,
             width=12,
             height=10,

@@ -1,33 +1,23 @@
 """Drafts a policy from what the catalog has seen: a first file to correct, never one to trust."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import msgspec
 import yaml
 from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
 from lineage.names import joined, split_joined
+from lineage.policy.prefixes import Group, Seen, group_by_prefix
 
 _LONGEST_COMMENT = 200
+_MOST_ENDS = 50
+_DOUBT = "if a job of yours writes it, delete this"
 _HEAD = """\
 # A draft, made from what was seen. Read every line: what is not right here is wrong in every alert.
 # The reference of this file is docs/policy.md; `lineward policy check FILE` says whether it is well
 # formed.
 """
-
-
-class Seen(msgspec.Struct, frozen=True):
-    """What the catalog knows of one dataset."""
-
-    key: int
-    namespace: str
-    name: str
-    is_written: bool
-    readers: int  # jobs that read it
-    owner: str | None  # of its own facet, else of the jobs that write it
-    owner_reason: str | None
 
 
 def suggest(engine: Engine) -> str:
@@ -50,7 +40,8 @@ def draft(seen: Iterable[Seen], edges: Iterable[tuple[int, int]]) -> str:
             _HEAD,
             *_section("owners", _owner_lines(owners)),
             *_section("sources", _source_lines(datasets)),
-            *_section("datasets", _dataset_lines(datasets, feeding)),
+            *_section("datasets", _dataset_lines(datasets)),
+            *_end_lines(datasets, feeding),
         ]
     )
 
@@ -61,52 +52,65 @@ def _owner_lines(owners: Iterable[str]) -> Iterator[str]:
         yield '    # slack: "#channel"'
 
 
-def _source_lines(datasets: Iterable[Seen]) -> Iterator[str]:
+def _source_lines(datasets: Sequence[Seen]) -> Iterator[str]:
     """Never written by anything we see: it comes from outside, or its job has no listener."""
-    never_written = [one for one in datasets if not one.is_written]
-    for namespace, members in _by_namespace(never_written).items():
-        if not _is_outside(namespace):
-            yield from (_source(one, "if a job of yours writes it, delete this") for one in members)
-        elif len(members) > 1:
-            text = _quoted(joined(namespace, "*"))
-            yield f"  - {text}  # {len(members)} datasets are read here and none is written"
-        else:
-            yield from (_source(one, "only ever read") for one in members)
-
-
-def _source(one: Seen, why: str) -> str:
-    return f"  - {_match(one)}  # read by {_jobs(one.readers)}, never written: {why}"
-
-
-def _dataset_lines(datasets: Iterable[Seen], feeding: set[int]) -> Iterator[str]:
-    """Ends of the lineage get a tier, from which all that they are made of inherits; owners too."""
-    for one in datasets:
-        is_end = one.is_written and one.key not in feeding
-        if not one.is_written or not (is_end or one.owner):
+    for group in group_by_prefix(datasets, _source_sign):
+        one, *others = group.members
+        if not _source_sign(one):
             continue
-        yield f"  - match: {_match(one)}"
-        if is_end:
-            yield f"    tier: {'important' if one.readers else 'optional'}  # {_end(one)}"
+        if others:
+            count = len(group.members)
+            yield f"  - {_matched(group)}  # {count} datasets are read here and none is written"
+        else:
+            why = "only ever read" if _is_outside(one.namespace) else _DOUBT
+            jobs = _jobs(one.readers)
+            yield f"  - {_matched(group)}  # read by {jobs}, never written: {why}"
+
+
+def _source_sign(one: Seen) -> str | None:
+    return None if one.is_written else "source"
+
+
+def _dataset_lines(datasets: Sequence[Seen]) -> Iterator[str]:
+    """Owners, by the widest prefix below which every dataset that is written has the same one."""
+    written = [one for one in datasets if one.is_written]
+    for group in group_by_prefix(written, lambda one: one.owner):
+        one, *others = group.members
         if one.owner:
-            yield f"    owner: {_quoted(one.owner)}  # {_comment(one.owner_reason or '')}"
+            reasons = sorted({each.owner_reason or "" for each in group.members})
+            many = f"{len(group.members)} datasets: " if others else ""
+            yield f"  - match: {_matched(group)}"
+            yield f"    owner: {_quoted(one.owner)}  # {_comment(many + '; '.join(reasons))}"
 
 
-def _end(one: Seen) -> str:
-    if one.readers:
-        return f"nothing is made of it, and {_jobs(one.readers)} read it: critical if people wait"
-    return "nothing is made of it and no job reads it: who does?"
+def _end_lines(datasets: Sequence[Seen], feeding: set[int]) -> Iterator[str]:
+    """Return comments alone: no event says which end of the lineage is critical."""
+
+    def sign(one: Seen) -> str | None:
+        return "end" if one.is_written and one.key not in feeding else None
+
+    groups = [one for one in group_by_prefix(datasets, sign) if sign(one.members[0])]
+    if groups:
+        yield "# Ends of the lineage: which are critical? Their upstream datasets inherit the tier."
+    for group in groups[:_MOST_ENDS]:
+        readers = sum(one.readers for one in group.members)
+        count = len(group.members)
+        many = "nothing is made of it" if count == 1 else f"{count} datasets end here"
+        yield f"#  - match: {_matched(group)}"
+        yield f"#    tier: important  # {many}; read by {_jobs(readers)}"
+    if len(groups) > _MOST_ENDS:
+        yield f"#  and {len(groups) - _MOST_ENDS} more"
+
+
+def _matched(group: Group) -> str:
+    if group.prefix is None:
+        return _match(group.members[0])
+    return _match_both(group.members[0].namespace, f"{group.prefix}*")
 
 
 def _section(name: str, lines: Iterable[str]) -> list[str]:
     listed = list(lines)
     return [f"{name}:", *listed, ""] if listed else [f"{name}: []  # none seen", ""]
-
-
-def _by_namespace(datasets: Iterable[Seen]) -> dict[str, list[Seen]]:
-    groups: dict[str, list[Seen]] = defaultdict(list)
-    for one in datasets:
-        groups[one.namespace].append(one)
-    return groups
 
 
 def _is_outside(namespace: str) -> bool:
@@ -116,11 +120,15 @@ def _is_outside(namespace: str) -> bool:
 
 
 def _match(one: Seen) -> str:
-    """Joined where that can only mean this dataset, else namespace and name apart."""
-    text = joined(one.namespace, one.name)
-    if split_joined(text) == (one.namespace, one.name):
+    return _match_both(one.namespace, one.name)
+
+
+def _match_both(namespace: str, name: str) -> str:
+    """Joined where that can only mean these two, else namespace and name apart."""
+    text = joined(namespace, name)
+    if split_joined(text) == (namespace, name):
         return _quoted(text)
-    return f"{{namespace: {_quoted(one.namespace)}, name: {_quoted(one.name)}}}"
+    return f"{{namespace: {_quoted(namespace)}, name: {_quoted(name)}}}"
 
 
 def _jobs(count: int) -> str:

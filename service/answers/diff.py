@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.catalog.tables.runs import LEAF_RUN_ID
 from service.answers.compared import MOST_RUNS, Side, Touch, side
 from service.answers.diff_shapes import Change, DatasetDiff, RunDiff
@@ -23,6 +23,11 @@ SELECT * FROM ({_RUNS_OF_JOB.format(part="root", run_id="r.root_run_id")}
   UNION {_RUNS_OF_JOB.format(part="leaf", run_id=LEAF_RUN_ID)}) AS known
 ORDER BY began_at DESC, 1 LIMIT :most
 """  # noqa: S608 - constants only
+# Spark's events call the job of each output `APPLICATION.step`.
+_STEPS = """
+SELECT 1 FROM run WHERE (root_job_name = :whole OR leaf_job_name = :whole) AND job_name = :step
+LIMIT 1
+"""
 Schemas = dict[tuple[int, int | None], str]
 
 
@@ -62,7 +67,7 @@ def runs_of_job(reader: Reader, name: str, namespace: str | None = None) -> tupl
         UnknownRunError: no such job, or no failure after a success in what is kept.
         InvalidQuestionError: several namespaces have a job of that name.
     """
-    rows = reader.rows(_RUNS, {"name": name, "namespace": namespace, "most": _MOST_RUNS})
+    rows = _runs_of(reader, name, namespace)
     if not rows:
         message = f"no run of a job {name[:80]!r} has been seen"
         raise UnknownRunError(message)
@@ -78,6 +83,18 @@ def runs_of_job(reader: Reader, name: str, namespace: str | None = None) -> tupl
             return root, failure
     message = f"job {name[:80]!r} has no failure after a success in the runs that are kept"
     raise UnknownRunError(message)
+
+
+def _runs_of(reader: Reader, shown: str, namespace: str | None) -> list[Row]:
+    """Return the runs of a job, by its own name or by that of a step, as pages show it."""
+    given = {"namespace": namespace, "most": _MOST_RUNS}
+    found = reader.rows(_RUNS, given | {"name": shown})
+    whole = shown
+    while not found and "." in whole:
+        whole = whole.rpartition(".")[0]
+        if reader.rows(_STEPS, {"whole": whole, "step": shown}):
+            found = reader.rows(_RUNS, given | {"name": whole})
+    return found
 
 
 def _schemas(reader: Reader, *sides: Side) -> Schemas:

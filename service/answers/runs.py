@@ -51,8 +51,9 @@ _NAMING = (
 )
 _DETAIL = f"""
 SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters
-FROM run WHERE run_id = :run_id ORDER BY first_event_at, run_key
+FROM run WHERE {{column}} = :run_id ORDER BY first_event_at, run_key LIMIT :most
 """  # noqa: S608 - constants only
+_MOST_RUNS = 200  # of one id
 # What an event told stands; where none did, the event log's stages.
 ROWS_AND_BYTES = "coalesce(io.rows, io.evidence_rows), coalesce(io.bytes, io.evidence_bytes)"
 _OF_RUNS = "FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key"
@@ -91,6 +92,8 @@ _BEHIND = "HAVING (-MAX(io.last_event_at), io.run_key) > (-CAST(:seen_at AS BIGI
 def run(reader: Reader, run_id: str, sight: Sight = EVERYTHING) -> RunAnswer:
     """Every run of this id: two jobs that share one are two runs.
 
+    A root that reported nothing itself is answered by its runs: pages link to it.
+
     Who may not see all sees the runs that touched what they may, under their application's name:
     Spark names a job after what it writes, and an error message may name anything. A run that
     touched what they may not see has no name at all: most jobs are called after what they make.
@@ -98,7 +101,7 @@ def run(reader: Reader, run_id: str, sight: Sight = EVERYTHING) -> RunAnswer:
     Raises:
         UnknownRunError: none was ever seen.
     """
-    rows = reader.rows(_DETAIL, {"run_id": run_id})
+    rows = _rows_of(reader, run_id)
     if not rows:
         raise UnknownRunError(_unknown(run_id))
     keys = [row[9] for row in rows]
@@ -112,8 +115,16 @@ def run(reader: Reader, run_id: str, sight: Sight = EVERYTHING) -> RunAnswer:
         raise UnknownRunError(_unknown(run_id))
     hidden = hidden_of(reader, keys, sight)
     reason = f"only the first {_MOST_IO} datasets are listed" if len(listed) > _MOST_IO else None
+    if len(rows) == _MOST_RUNS:
+        reason = f"only the first {_MOST_RUNS} runs are listed"
     runs = [_detail(row, by_run.get(row[9], []), hidden.get(row[9], 0), sight) for row in shown]
     return RunAnswer(runs, reason is not None, reason)
+
+
+def _rows_of(reader: Reader, run_id: str) -> list[Row]:
+    values = {"run_id": run_id, "most": _MOST_RUNS}
+    found = reader.rows(_DETAIL.format(column="run_id"), values)
+    return found or reader.rows(_DETAIL.format(column="root_run_id"), values)
 
 
 def hidden_of(reader: Reader, keys: list[int], sight: Sight) -> dict[int, int]:

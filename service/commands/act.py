@@ -12,12 +12,14 @@ from service.terminal import clean, plain_lines, print_json
 
 app = typer.Typer(add_completion=False)
 _REFUSED = 6
-_Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, only say what would be done.")]
+_Yes = Annotated[
+    bool, typer.Option("--yes", help="Do it. Without --yes: a dry run, which only prints the plan.")
+]
 
 
 @app.callback()
 def act() -> None:
-    """Do what a runbook says; without --yes, only say what would be done."""
+    """Do what a runbook says. Without --yes each command is a dry run: it only prints the plan."""
 
 
 @app.command()
@@ -165,9 +167,9 @@ def _act(
     if as_json:
         print_json(answer)
     elif done is None:
-        plain_lines(["would:", *(f"  {line}" for line in answer.plan.does)])
+        plain_lines(["dry run, would:", *(f"  {line}" for line in answer.plan.does)])
         plain_lines(f"  note: {line}" for line in answer.plan.cautions)
-        plain_lines(["nothing was done: add --yes to do it"])
+        plain_lines(["dry run: nothing was done; add --yes to do it"])
     else:
         plain_lines(clean(line) for line in done.did)
     if done is not None and not done.is_whole:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lineage.states import ALL_TIERS, REGULATED, TIERS
-from service.answers.budgets import budgets_left
+from service.answers.budgets import BudgetLeft, budgets_left
 from service.answers.datasets import counts_by_state
 from service.answers.incident_shapes import IncidentPage, IncidentRow
 from service.answers.incidents import MOST_LISTED, incidents
@@ -20,7 +20,7 @@ from service.explorer.addresses import set_aside_at
 
 _MOST_INCIDENTS = 6
 _OPEN = ("open", "acknowledged")
-Budgets = Mapping[tuple[str, str], float]
+Budgets = Mapping[tuple[str, str], BudgetLeft]
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class Cell(msgspec.Struct, frozen=True):
     total: float | None
     ratio: float | None
     objective: float | None
-    budget: float | None
+    budget: BudgetLeft | None
 
 
 class Line(msgspec.Struct, frozen=True):

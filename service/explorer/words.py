@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from service.answers.budgets import DAYS, BudgetLeft
 from service.answers.dataset import duration
 from service.answers.slis import sli_name
 
@@ -17,13 +18,16 @@ def percent(ratio: float | None) -> str:
     return f"{ratio * 100:.6g} %" if shown == "100" and ratio < 1 else f"{shown} %"
 
 
-def budget_text(left: float) -> str:
-    """Of an error budget: `47 % left`, or `spent 2.5 times`.
+def budget_text(budget: BudgetLeft) -> str:
+    """Return what is left of an error budget: `47 % left`, or `used up`.
 
     What is not all of it is never `100 %`, what is left never `0 %`.
     """
-    if left < 0:
-        return f"spent {f'{1 - left:,.1f}'.removesuffix('.0')} times"
+    left = budget.ratio
+    if left is None:
+        return f"too early: {duration(budget.observed_seconds)} of {DAYS} d"
+    if left <= 0:
+        return "used up"
     if 0.995 <= left < 1:  # noqa: PLR2004 - would be rounded up
         return "99 % left"
     return "< 1 % left" if 0 < left < 0.005 else f"{left * 100:.0f} % left"  # noqa: PLR2004 - down

@@ -8,7 +8,14 @@ from lineage.names import joined
 from lineage.policy.patterns import dataset_of
 from service.answers.moments import iso
 from service.lint.claims import claims
-from service.lint.estate import MOST_DATASETS, Estate, Named, estate
+from service.lint.estate import (
+    MOST_DATASETS,
+    Estate,
+    Named,
+    estate,
+    fed_by,
+    feed_one_another,
+)
 from service.lint.families import Family, evidence, families, folding_rule
 from service.lint.lines import alias_line
 from service.lint.shapes import Finding, LintAnswer, LintName
@@ -53,10 +60,19 @@ def _cuts(found: list[Finding], known: Estate, limit: int) -> list[str]:
 
 
 def _findings(reader: Reader, known: Estate) -> Iterator[Finding]:
-    of_families = [_of_family(family) for family in families(known)]
+    like_names, pairs = list(families(known)), list(twins(reader, known))
+    members = [one for family in like_names for one in family.members]
+    members += [one for pair in pairs for one in pair.members]
+    feeding = fed_by(reader, {one.key for one in members})
+    of_families = [
+        _of_family(family, is_apart=feed_one_another(family.members, feeding))
+        for family in like_names
+        if family.explosion or not feed_one_another(family.members, feeding)
+    ]
     yield from (one for one in of_families if one.kind == NAME_EXPLOSION)
     yield from claims(reader)
-    yield from (_of_twins(found, known) for found in twins(reader, known))
+    alike = (found for found in pairs if not feed_one_another(found.members, feeding))
+    yield from (_of_twins(found, known) for found in alike)
     yield from (one for one in of_families if one.kind != NAME_EXPLOSION)
 
 
@@ -78,9 +94,10 @@ def _preference(one: Named, known: Estate) -> tuple[bool, bool, tuple[str, str]]
     return one.last_written_at is None, one.key not in known.symlinks, one.both
 
 
-def _of_family(family: Family) -> Finding:
+def _of_family(family: Family, *, is_apart: bool) -> Finding:
+    """Return the finding; an explosion of datasets that feed one another has no line to fold it."""
     name, example = family.stable, family.explosion.example if family.explosion else None
-    rule = folding_rule(family)
+    rule = None if is_apart else folding_rule(family)
     target = (family.namespace, name)
     return Finding(
         kind=NAME_EXPLOSION if family.explosion else _PARTITIONS,
@@ -89,7 +106,7 @@ def _of_family(family: Family) -> Finding:
         evidence=evidence(family),
         count=len(family.members) or (family.explosion.new_datasets if family.explosion else 0),
         names=_listed(family.members) or ([LintName(*example, None)] if example else []),
-        policy=list(_lines(family.members, target)) if name and not rule else [],
+        policy=list(_lines(family.members, target)) if name and not (rule or is_apart) else [],
         folding_rule=rule,
         new_per_hour=family.explosion.new_datasets if family.explosion else None,
     )

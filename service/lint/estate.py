@@ -1,7 +1,7 @@
 """What a lint reads of the catalog: names, symlinks, and which jobs touched them."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -23,6 +23,10 @@ JOIN dataset d ON d.dataset_key = a.dataset_key WHERE a.rule = 'symlink' LIMIT :
 _JOBS = """
 SELECT dataset_key, job_namespace, job_name FROM dataset_write WHERE dataset_key IN (:keys)
 UNION SELECT dataset_key, job_namespace, job_name FROM dataset_read WHERE dataset_key IN (:keys)
+"""
+_FEEDING = """
+SELECT upstream_key, downstream_key FROM edge
+WHERE upstream_key IN (:keys) AND upstream_key <> downstream_key
 """
 _EXPLOSIONS = """
 SELECT namespace, name, new_datasets, example_namespace, example_name FROM name_pattern
@@ -87,3 +91,17 @@ def jobs_of(reader: Reader, keys: Iterable[int]) -> dict[int, set[Job]]:
     for key, namespace, name in rows_for(reader, _JOBS, keys):
         found[key].add((namespace, name))
     return found
+
+
+def fed_by(reader: Reader, keys: Iterable[int]) -> dict[int, set[int]]:
+    """Return the datasets that each of these datasets is written into directly, by its key."""
+    found: dict[int, set[int]] = defaultdict(set)
+    for upstream, downstream in rows_for(reader, _FEEDING, keys):
+        found[upstream].add(downstream)
+    return found
+
+
+def feed_one_another(members: Iterable[Named], feeding: Mapping[int, set[int]]) -> bool:
+    """Return whether one of these datasets is made of another: they are not one dataset."""
+    keys = {one.key for one in members}
+    return any(feeding.get(key, set()) & keys for key in keys)

@@ -20,7 +20,7 @@ from service.metrics import CatalogCollector
 from service.settings import Settings
 from slis.stream.source import last_seq_of, open_spool
 from tests.alerts.rules.alertmanagers import scraping
-from tests.alerts.rules.promtool import rules_of
+from tests.alerts.rules.promtool import judging_budgets_at_once, rules_of
 from tests.collector.bodies import run_event
 from tests.collector.running import Collector
 from tests.dashboards import estate
@@ -65,6 +65,7 @@ def prometheus(
     registry.register(CatalogCollector(settings))
     server, thread = start_http_server(0, addr="127.0.0.1", registry=registry)
     rules = rules_of(parse(estate.policy_text())).replace("interval: 2m", "interval: 1s")
+    rules = judging_budgets_at_once(rules)
     (folder / "lineward-rules.yml").write_text(rules, encoding="utf-8")
     for n in range(3):
         assert collector.post(_event(n)).status_code == 201

@@ -8,7 +8,7 @@ import pytest
 from lineage.policy import parse
 from service.demo.start import POLICY
 from tests.alerts.rules.alertmanagers import scraping
-from tests.alerts.rules.promtool import rules_of
+from tests.alerts.rules.promtool import judging_budgets_at_once, rules_of
 from tests.dashboards.asked import ALL, Prometheus, filled, targets
 from tests.e2e.demos import staying
 from tests.e2e.test_demo import assert_all_states_are_shown, assert_nothing_is_left
@@ -70,6 +70,7 @@ def test_the_demo_fills_every_panel_and_leaves_nothing(tmp_path: Path):
     is taken out of the list.
     """
     rules = rules_of(parse(POLICY.read_text("utf-8"))).replace("interval: 2m", "interval: 2s")
+    rules = judging_budgets_at_once(rules)
     (tmp_path / "lineward-rules.yml").write_text(rules, encoding="utf-8")
     with staying(tmp_path / "t") as demo:
         assert_all_states_are_shown("".join(demo.said))

@@ -6,7 +6,8 @@ from lineage.catalog.engine import writing
 from lineage.keys import key
 from lineage.names import fold
 from lineage.policy import parse, resolve
-from lineage.policy.suggest import Seen, draft, suggest
+from lineage.policy.prefixes import Seen
+from lineage.policy.suggest import draft, suggest
 
 
 def _seen(number, namespace, name, **known: object):
@@ -15,17 +16,15 @@ def _seen(number, namespace, name, **known: object):
 
 
 def test_a_draft_names_sources_tiers_and_owners():
-    """A topic and a landing path are sources.
-
-    The end of the line gets a tier that others inherit.
-    """
+    """Topics and a landing path are sources. Which end of the line is critical, a person knows."""
     topic = _seen(1, "kafka://h:9092", "orders", is_written=False, readers=1)
+    logins = _seen(6, "kafka://h:9092", "logins", is_written=False, readers=1)
     clicks = _seen(2, "kafka://h:9092", "clicks", is_written=False, readers=1)
     landing = _seen(3, "s3://landing", "prices", is_written=False, readers=2)
     core = _seen(4, "s3://lake", "core", owner="shop", owner_reason="its ownership facet says so")
     mart = _seen(5, "s3://lake", "mart", readers=2)
 
-    text = draft([topic, clicks, landing, core, mart], [(1, 4), (4, 5)])
+    text = draft([topic, logins, clicks, landing, core, mart], [(1, 4), (4, 5)])
     policy = parse(text)
 
     assert resolve(policy, "kafka://h:9092", "new-topic").source
@@ -33,9 +32,41 @@ def test_a_draft_names_sources_tiers_and_owners():
     assert not resolve(policy, "s3://landing", "other").source
     assert resolve(policy, "s3://lake", "core").owner == "shop"
     assert resolve(policy, "s3://lake", "core").tier is None
-    assert resolve(policy, "s3://lake", "mart").tier == "important"
+    assert resolve(policy, "s3://lake", "mart").tier is None
+    assert '#  - match: "s3://lake/mart"' in text
     assert "# its ownership facet says so" in text
     assert "# read by 2 jobs, never written" in text
+
+
+def test_a_wide_lake_is_a_few_lines():
+    """300 tables of one owner below two folders, and 50 topics: a line each, and no tier."""
+    core = [_seen(n, "s3://lake", f"core/t{n}", owner="core") for n in range(150)]
+    mart = [_seen(150 + n, "s3://lake", f"mart/t{n}", owner="mart") for n in range(150)]
+    topics = [_seen(300 + n, "kafka://h:1", f"topic_{n}", is_written=False) for n in range(50)]
+    raw = [_seen(400 + n, "s3://lake", f"raw/in/{n}", is_written=False) for n in range(3)]
+
+    text = draft([*core, *mart, *topics, *raw], [])
+    policy = parse(text)
+
+    assert [rule.match for rule in policy.datasets] == ["s3://lake/core/*", "s3://lake/mart/*"]
+    assert policy.sources == ("kafka://h:1/*", "s3://lake/raw/*")
+    assert all(rule.tier is None for rule in policy.datasets)
+    assert len(text.splitlines()) < 30
+    # Not `s3://lake/*`: what is only read does not end here.
+    assert '#  - match: "s3://lake/core/*"' in text
+
+
+def test_a_prefix_speaks_of_nothing_else():
+    """One dataset of another owner, or one that is written, splits the group."""
+    own = [_seen(n, "s3://lake", f"core/a/t{n}", owner="core") for n in range(3)]
+    foreign = _seen(3, "s3://lake", "core/b", owner="other")
+    read = [_seen(4 + n, "s3://lake", f"raw/t{n}", is_written=False) for n in range(3)]
+    written = _seen(7, "s3://lake", "raw/u")
+
+    policy = parse(draft([*own, foreign, *read, written], []))
+
+    assert [rule.match for rule in policy.datasets] == ["s3://lake/core/a/*", "s3://lake/core/b"]
+    assert policy.sources == tuple(f"s3://lake/raw/t{n}" for n in range(3))
 
 
 def test_a_draft_of_nothing_is_a_policy():
@@ -92,5 +123,5 @@ def test_a_draft_comes_from_the_catalog(catalog):
     assert policy.sources == ("s3://b/raw",)
     assert resolve(policy, "s3://b", "core").owner == "shop"
     assert resolve(policy, "s3://b", "mart").owner == "finance"
-    assert resolve(policy, "s3://b", "mart").tier == "optional"
+    assert resolve(policy, "s3://b", "mart").tier is None
     assert resolve(policy, "s3://b", "old").rule is None

@@ -18,6 +18,7 @@ from collector import metrics
 from collector.settings import Limits
 from lineage.states import REASONS
 from runbooks.actions.kubernetes import KubernetesSettings
+from runbooks.html import page_html
 from runbooks.library import PATH, SECTIONS, SHARED, UnknownPageError, index, page, page_names
 from service.app import create_app
 from service.marquez.settings import MarquezSettings
@@ -186,3 +187,13 @@ def test_no_name_leads_out_of_the_folder():
 def test_the_index_lists_every_page_once():
     """All of them, by the path that is served."""
     assert sorted(_LINK.findall(index())) == sorted(f"{PATH}/{name}" for name in PAGES)
+
+
+@pytest.mark.parametrize("name", sorted(page_names()))
+def test_a_block_with_an_action_says_that_it_is_a_dry_run(name):
+    """Below each block with `lineward act` and no `--yes`; elsewhere the words would mislead."""
+    blocks = re.findall(r"(?ms)^ *```\w*\n(.*?)^ *```", page(name))
+    lines = [block.splitlines() for block in blocks]
+    dry = [any("lineward act " in each and "--yes" not in each for each in one) for one in lines]
+
+    assert page_html(name).count("is a dry run") == sum(dry)

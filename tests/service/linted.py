@@ -49,6 +49,15 @@ def used(catalog: Engine, dataset: int, job: str) -> None:
         connection.execute(insert(tables.dataset_read), row | job_row)
 
 
+def feed(catalog: Engine, upstream: int, downstream: int) -> None:
+    """Add an edge: a job reads the one and writes the other."""
+    job = {"job_key": 1, "job_namespace": "jobs", "job_name": "build", "runs": 1}
+    seen = {"first_seen_at": 0, "last_seen_at": 0}
+    ends = {"upstream_key": upstream, "downstream_key": downstream}
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.edge), ends | job | seen)
+
+
 def explode(catalog: Engine, namespace: str, name: str, new: int) -> None:
     """That the pattern of this name grew by so many datasets."""
     pattern = {"namespace": pattern_of(namespace), "name": pattern_of(name)}

@@ -10,7 +10,7 @@ from service.commands.lint import advice
 from service.errors import UnknownDatasetError
 from slis.explosion import renew as explosion
 from slis.policy_names import renew_names
-from tests.service.linted import NOW, add, alias, linted
+from tests.service.linted import NOW, add, alias, explode, feed, linted
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,41 @@ def test_a_name_that_was_only_ever_folded_leads_to_its_dataset(embedded):
     assert _named(embedded, "s3://bench/exports/run_7", None) == ("s3://bench", "exports/run")
     with pytest.raises(UnknownDatasetError):
         _named(embedded, "exports/run_8", "s3://bench")
+
+
+@pytest.mark.parametrize("is_fed", [False, True])
+def test_layers_that_feed_one_another_are_never_folded(embedded, is_fed):
+    """Six layers of five tables are 30 names of one pattern, and 30 datasets."""
+    name = "layer{}/table_{}"
+    keys = [
+        [add(embedded, "s3://lake", name.format(layer, n), written=True) for n in range(5)]
+        for layer in range(6)
+    ]
+    if is_fed:
+        feed(embedded, keys[0][2], keys[1][3])
+
+    assert bool(linted(embedded).findings) == (not is_fed)
+
+
+def test_an_explosion_that_feeds_itself_is_found_without_a_line(embedded):
+    """It is a fault all the same; to fold it would make a dataset its own input."""
+    keys = [add(embedded, "s3://lake", f"step_{n}", written=True) for n in range(30)]
+    explode(embedded, "s3://lake", "step_1", new=30)
+    feed(embedded, keys[0], keys[1])
+
+    (found,) = linted(embedded).findings
+    assert (found.kind, found.folding_rule, found.policy) == ("name_explosion", None, [])
+
+
+def test_a_copy_in_another_letter_case_is_no_second_name(embedded):
+    """A job reads `Orders` and writes `orders`: to join them would hide the copy."""
+    one = add(embedded, "s3://lake", "Orders", written=True)
+    other = add(embedded, "s3://lake", "orders", written=True)
+    before = linted(embedded).findings
+    feed(embedded, one, other)
+
+    assert [each.kind for each in before] == ["case"]
+    assert linted(embedded).findings == []
 
 
 def _named(catalog: Engine, name: str, namespace: str | None) -> tuple[str, str]:

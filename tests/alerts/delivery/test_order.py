@@ -232,3 +232,18 @@ def test_where_nothing_waits_the_catalog_is_not_locked(desk, monkeypatch):
     monkeypatch.setattr("alerts.delivery.sender.writing", refuse)
 
     assert desk.run() == 0
+
+
+def test_a_page_overtakes_the_tickets_of_its_channel(desk, slack):
+    """A storm of tickets was first: whoever can fix the page does not wait behind it.
+
+    A ticket whose text quotes the page's severity stays a ticket.
+    """
+    for number in range(5):
+        more = {"severity": "ticket", "what": 'a "severity":"page" that is none'}
+        desk.tell(message(1, incident_id=f"ticket-{number}", **more), DATA)
+    desk.tell(message(1, incident_id="z-page"), DATA)
+    desk.run()
+
+    texts = [each["text"].split(":")[0] for each in slack.posts("C0000001")]
+    assert texts == ["Page", *["Ticket"] * 5]

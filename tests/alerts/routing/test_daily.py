@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import msgspec
 from sqlalchemy import insert, select, update
 
+from alerts.delivery.message import Root
 from alerts.incidents.estate import MICROS
 from alerts.routing import is_due
 from lineage.catalog.engine import writing
@@ -220,3 +221,63 @@ def test_while_a_window_hides_something_a_second_has_nothing_to_do(embedded):
         asked = (desk.policy, desk.settings)
         assert not is_due(connection, *asked, (MIDNIGHT + HOUR) * MICROS - 1)
         assert is_due(connection, *asked, (MIDNIGHT + HOUR) * MICROS)
+
+
+def test_undeclared_inputs_without_a_producer_are_one_line_of_the_digest(embedded):
+    """50 topics of a broker that nobody declared: no message of their own, one ticket a day.
+
+    Mutant: each a message, they stood above the failed job and held up its channel.
+    """
+    desk = Desk(embedded)
+    topics = [found(chr(500 + n), "standing_gap", owner=None) for n in range(50)]
+    root = Root("dataset", "topic", "kafka://broker:9092")
+    desk.opened(*topics, at=MIDNIGHT, waits_for_digest=True, root=root)
+    desk.at(MIDNIGHT + 60, *topics, found("a", owner="shop"))
+    desk.at(MIDNIGHT + 90, *topics, found("a", owner="shop"))
+    desk.turn(MIDNIGHT + 8 * HOUR)
+
+    assert desk.outbox == ["slack:#shop opened 1", "webhook:tickets opened 1"]
+    desk.turn(MIDNIGHT + 9 * HOUR)
+    assert sorted(digests(desk)) == [
+        ("platform", "1 ticket is open", 1),
+        ("shop", "1 ticket is open", 1),
+    ]
+    (lines,) = [each["lines"] for each in desk.messages("notice") if each["owner"] == "platform"]
+    assert lines[0].startswith("kafka://broker:9092: 50 datasets have no producer (since ")
+
+
+def test_a_gap_that_matters_is_sent_after_all(embedded):
+    """Somebody declared the dataset or made it critical: a message of its own, once."""
+    desk = Desk(embedded)
+    gap = found("a", "standing_gap", owner="shop")
+    desk.opened(gap, at=MIDNIGHT, waits_for_digest=True)
+    assert desk.outbox == []
+
+    changed = found("ab", "standing_gap", owner="shop", faults=gap.faults)
+    desk.at(MIDNIGHT + 60, changed, waits_for_digest=False)
+    assert desk.outbox == ["slack:#shop opened 2", "webhook:tickets opened 2"]
+
+
+def test_a_channel_gets_20_tickets_an_hour_and_one_word_of_the_rest(embedded):
+    """50 at once: 20 messages and "and 30 more"; the next 20 follow an hour later. Pages are sent.
+
+    Mutant: without the cap, whoever reads the channel scrolls past what matters.
+    """
+    desk = Desk(embedded)
+    tickets = [found(chr(500 + n), owner="chat") for n in range(50)]
+    desk.opened(*tickets, at=MIDNIGHT)
+    page = found("p", owner="chat", level="page")
+    desk.at(MIDNIGHT + 60, *tickets, page)
+    desk.at(MIDNIGHT + 90, *tickets, page)
+
+    def openings():
+        return sum(each.startswith("slack:#chat opened") for each in desk.outbox)
+
+    assert openings() == 20 + 1
+    assert [each["what"] for each in desk.messages("notice")] == ["and 30 more"]
+    for seconds in (1_800, HOUR + 29):
+        desk.turn(MIDNIGHT + seconds)
+    assert openings() == 21
+    desk.turn(MIDNIGHT + HOUR + 31)
+    assert openings() == 41
+    assert [each["what"] for each in desk.messages("notice")] == ["and 30 more", "and 10 more"]

@@ -178,7 +178,7 @@ def test_a_gap_that_always_stood_is_no_news_downstream():
 
 def test_links_lead_to_the_operators_address_alone():
     """What events name is quoted into them."""
-    town = Town()
+    town = Town(dashboards_url="https://grafana.test")
     town.opened(found("a", owner="shop"), dataset=("s3://x?&", "a b/#<!channel>"))
 
     links = town.said("slack:#shop").links
@@ -188,8 +188,16 @@ def test_links_lead_to_the_operators_address_alone():
     named = "s3%3A%2F%2Fx%3F%26&{}dataset=a%20b%2F%23%3C%21channel%3E"
     lineage = "https://lineward.test/dataset?dataset_namespace="
     assert links.explorer == lineage + named.format("")
-    board = "https://lineward.test/d/lineward-on-call?var-dataset_namespace="
+    board = "https://grafana.test/d/lineward-on-call?var-dataset_namespace="
     assert links.dashboard == board + named.format("var-")
+
+
+def test_without_grafana_a_message_has_no_link_to_it():
+    """Lineward itself serves no dashboards: the link would be dead."""
+    town = Town()
+    town.opened(found("a", owner="shop"), dataset=("s3://x", "a"))
+
+    assert town.said("slack:#shop").links.dashboard is None
 
 
 def test_an_incident_without_a_picture_is_told_poorly():

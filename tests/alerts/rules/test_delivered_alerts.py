@@ -16,6 +16,7 @@ OUTAGE = {"area": "service", "root": "ingestion", "severity": "page", "owner": "
 BURN = {"alertname": "DatasetFreshnessBurn", "sli": "freshness", "tier": "critical"}
 PAGED_BURN = {**BURN, "severity": "page", "area": "datasets", "owner": "platform"}
 TICKET_BURN = {**PAGED_BURN, "severity": "ticket"}
+ESCALATED_BURN = {**PAGED_BURN, "alertname": "ErrorBudgetEscalation", "severity": "escalation"}
 LAG = {**PAGED_BURN, "alertname": "IngestionLagBurn", "sli": "ingestion_lag", "area": "service"}
 DOWN = {**OUTAGE, "alertname": "LinewardScrapeDown", "reach": "outside"}
 STALE = {**OUTAGE, "alertname": "LineageEvaluationStale"}
@@ -70,6 +71,8 @@ def configured(
         (STALE, ROLE | {"role": "pipeline"}),
         (incident("service", "i-2"), ROLE | {"role": "service"}),
         (PAGED_BURN, TICKET_BURN | {"alertname": "ErrorBudgetExhausted"}),
+        (PAGED_BURN, ESCALATED_BURN),
+        (ESCALATED_BURN, TICKET_BURN),
     ],
     ids=lambda labels: "-".join(labels.get(one, "") for one in ("alertname", "root_kind")),
 )
@@ -115,6 +118,7 @@ def test_without_inhibitions_all_would_be_told(tmp_path: Path):
         (STALE, ROLE | {"role": "service"}),
         (incident("pipeline"), DOWN),
         (PAGED_BURN, TICKET_BURN | {"tier": "important"}),
+        (PAGED_BURN, ESCALATED_BURN | {"owner": "engineering"}),
         (PAGED_ACCESS, STALE),
     ],
     ids=lambda labels: "-".join(labels.get(one, "") for one in ("alertname", "root_kind")),

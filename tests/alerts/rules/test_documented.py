@@ -4,8 +4,11 @@ from pathlib import Path
 
 from alerts.rules.rulefile import alert_names, notes
 from lineage.policy import DEFAULT
+from tests.alerts.rules.alertmanagers import hasty, listening, running
 from tests.alerts.rules.promtool import rules_of
+from tests.service.waiting import until
 
+SERVICE_PATH = "/api/v1/alertmanager"
 DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "alerting.md").read_text("utf-8")
 
 
@@ -20,6 +23,26 @@ def test_every_alert_is_in_the_table_and_no_other():
 def test_what_is_never_rendered_is_told_as_the_command_tells_it():
     """With the usual objectives, to the letter."""
     assert "\n".join(notes(DEFAULT)) in DOCUMENT
+
+
+def test_the_first_example_works_as_pasted(tmp_path: Path):
+    """A new install has no token: what the pasted commands render reaches Lineward at once.
+
+    Mutant: with the file of a token that nobody created, Alertmanager makes no call.
+    """
+    _, block, *_ = DOCUMENT.split("```\n")
+    with listening() as (url, heard):
+        pasted = block.replace("https://lineward.example", url)
+        done = subprocess.run(
+            ["bash", "-e", "-c", pasted], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        configuration = hasty((tmp_path / "alertmanager.yml").read_text("utf-8"))
+        with running(tmp_path, configuration) as alerting:
+            alerting.post({"alertname": "X", "severity": "page", "owner": "platform"})
+            until(lambda: heard.calls, told=alerting.states)
+
+    assert [(path, token) for path, token, _ in heard.calls] == [(SERVICE_PATH, None)]
 
 
 def test_prometheus_takes_the_documented_configuration(tmp_path: Path):

@@ -30,12 +30,14 @@ def test_tier_origins_and_epochs_are_summed(tmp_path: Path):
 
 
 def test_the_budget_left_is_what_is_not_spent_of_30_days(tmp_path: Path):
-    """Half of 1 % was bad: half is left."""
-    series = burning("coverage", "critical", (60, 0.005))
+    """Half of 1 % was bad: half is left, once half of the period has data. An hour a step."""
+    series = burning("coverage", "critical", (380, 0.005))
     left = f"sli_tier:lineage_error_budget_left:ratio30d{LABELS}"
+    rules = only(budget("coverage", "critical"), named=("lineward-budgets",))
 
     query = f"round({left}, 0.0001)"
-    assert asked(tmp_path, coverage(), series, 59, query, f"{LABELS} 0.5") == ""
+    assert asked(tmp_path, rules, series, 358 * 60, query, each="1h") == ""
+    assert asked(tmp_path, rules, series, 360 * 60, query, f"{LABELS} 0.5", each="1h") == ""
 
 
 @pytest.mark.parametrize(

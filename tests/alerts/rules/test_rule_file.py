@@ -59,17 +59,20 @@ def test_the_same_policy_is_the_same_bytes():
 
 @pytest.mark.parametrize(("sli", "name"), SLIS)
 def test_the_burn_of_each_sli_pages_for_each_tier_that_it_can(tmp_path: Path, sli: str, name: str):
-    """All bad for 130 minutes, by both windows; while all is good, by none."""
+    """All bad for 130 minutes, in both windows, in one alert; while all is good, in none."""
     tiers = PAGED.get(sli, ("critical",))
     series: dict[str, str] = {}
     for tier in tiers:
-        series |= burning(sli, tier, (10, 0), (135, 1))
-    firing = 'count by (alertname, tier) (ALERTS{alertstate="firing",severity="page",window!=""})'
-    rows = [f'{{alertname="{name}",tier="{tier}"}} 2' for tier in tiers]
+        series |= burning(sli, tier, (60, 0), (135, 1))
+    firing = 'count by (alertname, tier) (ALERTS{alertstate="firing",severity="page",sli!=""})'
+    rows = [f'{{alertname="{name}",tier="{tier}"}} 1' for tier in tiers]
+    rate = 'count by (tier) (sli_tier_window:lineage_error_budget_burn:rate{severity="page"})'
+    windows = [f'{{tier="{tier}"}} 2' for tier in tiers]
 
     rules = only(*(budget(sli, tier) for tier in tiers))
-    assert asked(tmp_path, rules, series, 10, firing) == ""
-    assert asked(tmp_path, rules, series, 140, firing, *rows) == ""
+    assert asked(tmp_path, rules, series, 60, firing) == ""
+    assert asked(tmp_path, rules, series, 190, firing, *rows) == ""
+    assert asked(tmp_path, rules, series, 190, rate, *windows) == ""
 
 
 def test_rules_that_could_never_fire_are_not_there_and_that_is_said():

@@ -76,6 +76,13 @@ class Estate:
         with writing(self.engine) as connection:
             fold_rows(connection, tables.dataset_state, [row])
 
+    def unwritten(self, name: str) -> None:
+        """Nobody was ever seen to write this dataset."""
+        table = tables.dataset_activity
+        with writing(self.engine) as connection:
+            own = table.c.dataset_key == dataset(name)
+            connection.execute(table.update().where(own).values(last_written_at=None))
+
     def ran(self, activities: Iterable[Row[Any]], engine_version: str) -> None:
         """A good run stands behind the newest write of each."""
         for activity in activities:

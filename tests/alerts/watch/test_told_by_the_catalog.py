@@ -5,7 +5,7 @@ from sqlalchemy import insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.policy.model import DatasetRule, JobRule, Policy
+from lineage.policy.model import DatasetRule, JobRule, Owner, Policy
 from tests.alerts.watch.conftest import NOON
 from tests.alerts.watch.estate import DAY, NAMESPACE, dataset, job, micros
 
@@ -47,6 +47,28 @@ def test_a_gap_that_always_stood_is_a_ticket(watched):
     watched.until(NOON + 60)
 
     assert (watched.one.root_kind, watched.one.severity) == ("standing_gap", "ticket")
+
+
+@pytest.mark.parametrize(
+    ("known", "is_notified"),
+    [
+        ({}, False),
+        ({"tier": "important"}, True),
+        ({"is_declared": True}, True),
+    ],
+    ids=["unknown", "important", "declared"],
+)
+def test_a_new_input_that_nobody_writes_waits_for_the_digest(watched, known, is_notified):
+    """Unless it matters: the policy declares it, or something important is made of it."""
+    watched.policy = Policy(owners=(Owner(name="platform", slack="#platform"),))
+    watched.estate.add("topic", **({"tier": "optional"} | known))
+    watched.estate.unwritten("topic")
+    watched.estate.say("topic", "bad", "never_reported", sli="M1", was_good=False)
+    watched.at(NOON)
+    watched.until(NOON + 60)
+
+    assert watched.one.root_kind == "standing_gap"
+    assert bool(watched.rows(tables.notification)) == is_notified
 
 
 def test_lineage_that_stopped_pages(watched):

@@ -66,7 +66,7 @@ def test_a_replay_twice_is_there_once(place):
     first, second = place.act(*asked, "--yes"), place.act(*asked, "--yes")
 
     assert (planned.returncode, first.returncode, second.returncode) == (0, 0, 0), first.stderr
-    assert "would:" in planned.stdout
+    assert "dry run, would:" in planned.stdout
     assert "add --yes" in planned.stdout
     assert spooled == [(0,)]
     rows = place.collector.rows("SELECT origin, body FROM event ORDER BY body")

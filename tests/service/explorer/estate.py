@@ -23,6 +23,7 @@ from tests.service.listed import set_aside_row
 from tests.service.shop_columns import edge_row
 
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
+_HALF_A_PERIOD = 15 * 86_400 * 1_000_000  # of an error budget, in µs
 MARKUP = "<img src=x onerror=alert(1)>"
 LONG = "long/" + "x" * 9_995
 RIGHT_TO_LEFT = "\u0645\u062e\u0632\u0646/\u202e\u0637\u0644\u0628\u0627\u062a"
@@ -119,6 +120,7 @@ def _rows(now: int) -> dict[str, _Rows]:
         "sli_hour": [
             _hour("M1", "critical", hour, 119.6, 120.0),
             _hour("M2", "critical", hour, 110.0, 120.0),
+            *(_hour(sli, "critical", hour - _HALF_A_PERIOD, 0.0, 0.0) for sli in ("M1", "M2")),
             _hour("M6", "all", hour, 998.0, 1_000.0),
         ],
         "incident": [

@@ -1,5 +1,7 @@
 """What pages say, for anybody who may see everything."""
 
+import re
+from collections import Counter
 from datetime import timedelta
 from html import unescape
 
@@ -7,6 +9,7 @@ import pytest
 from litestar.testing import TestClient
 
 from service.access.judge import READABLE
+from service.answers.budgets import BudgetLeft
 from service.answers.shapes import SliRow
 from service.app import _PAGES, create_app
 from service.explorer import words
@@ -49,7 +52,8 @@ def test_the_first_page_says_what_is_wrong_and_who_is_on_it(shop):
     assert "2 more</a>" in text
     assert "nobody yet" in text
     assert "67 % left" in text  # 0.4 of 120 were bad, 1.2 may be
-    assert "spent 8.3 times" in text
+    assert "used up" in text
+    assert "too early: " in text
 
 
 def test_what_is_stale_is_never_shown_as_well(embedded):
@@ -81,6 +85,27 @@ def test_a_day_of_which_too_much_is_unknown_is_not_called_empty(shop):
     text = _text(shop, "/")
     assert "good now, of the objective; error budget of 30 days" in text
     assert "no sample" in text
+
+
+def test_no_link_of_a_page_is_dead(shop):
+    """Each address that the pages link to is answered, and its own links too; two of a kind."""
+    waiting, seen, kinds = list(_PATHS[:5]), set[str](), Counter[str]()
+    dead: dict[str, int] = {}
+    while waiting:
+        path = waiting.pop()
+        kind = re.sub(r"/[^/]*\d[^/]*", "/-", path.partition("?")[0])
+        if path in seen or kinds[kind] >= 2:
+            continue
+        seen.add(path)
+        kinds[kind] += 1
+        answer = shop.get(path)
+        if answer.status_code != 200:
+            dead[path] = answer.status_code
+        links = map(unescape, re.findall(r'href="(/[^"#]*)', answer.text))
+        waiting += [each for each in links if not each.startswith("//")]
+
+    assert dead == {}
+    assert {"/", "/datasets", "/dataset", "/incidents", "/incidents/-"} <= set(kinds)
 
 
 def test_before_there_is_any_data_the_page_says_how_to_come_by_some():
@@ -235,14 +260,14 @@ def test_every_page_says_who_may_see_it():
         (0.9999, "99 % left"),
         (0.5, "50 % left"),
         (0.0001, "< 1 % left"),
-        (0, "0 % left"),
-        (-0.3, "spent 1.3 times"),
-        (-1328.96, "spent 1,330 times"),
+        (0, "used up"),
+        (-1328.96, "used up"),
+        (None, "too early: 12 min of 30 d"),
     ],
 )
 def test_what_is_nearly_gone_is_not_told_as_gone(ratio, told):
-    """Nor what is nearly whole as whole; what is overspent, as how often."""
-    assert words.budget_text(ratio) == told
+    """Nor what is nearly whole as whole; nothing is left of a budget that is overdrawn."""
+    assert words.budget_text(BudgetLeft(ratio, 720)) == told
 
 
 def test_a_ratio_below_an_objective_is_never_rounded_up_to_it():

@@ -1,0 +1,74 @@
+"""Groups datasets by the widest prefix that speaks of nothing else."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+_LEAST_GROUP: Final = 3  # fewer are named one by one
+# A star or a brace in a name would make a pattern of it.
+_PLAIN: Final = re.compile(r"[\w./:@+= -]*")
+_STEP: Final = re.compile(r"[^/.]*[/.]")
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What the catalog knows of one dataset."""
+
+    key: int
+    namespace: str
+    name: str
+    is_written: bool
+    readers: int  # jobs that read it
+    owner: str | None  # of its own facet, else of the jobs that write it
+    owner_reason: str | None
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Datasets with one sign.
+
+    Attributes:
+        prefix: of all their names, and of no other dataset's; null: one dataset by its name.
+    """
+
+    members: Sequence[Seen]
+    prefix: str | None
+
+
+_Sign = Callable[[Seen], str | None]
+
+
+def group_by_prefix(datasets: Sequence[Seen], sign: _Sign) -> Iterator[Group]:
+    """Return groups of datasets of one namespace that have the same sign, the widest that hold.
+
+    Args:
+        datasets: all of which a prefix may speak.
+        sign: what a group has alike.
+    """
+    by_namespace: dict[str, list[Seen]] = defaultdict(list)
+    for one in datasets:
+        by_namespace[one.namespace].append(one)
+    for members in by_namespace.values():
+        yield from _split(members, "", sign)
+
+
+def _split(members: Sequence[Seen], prefix: str, sign: _Sign) -> Iterator[Group]:
+    if _is_group(members, prefix, sign):
+        yield Group(members, prefix)
+        return
+    deeper: dict[str | None, list[Seen]] = defaultdict(list)
+    for one in members:
+        step = _STEP.match(one.name, len(prefix))
+        deeper[step and prefix + step[0]].append(one)
+    for below, each in deeper.items():
+        if below is None:
+            yield from (Group([one], None) for one in each)
+        else:
+            yield from _split(each, below, sign)
+
+
+def _is_group(members: Sequence[Seen], prefix: str, sign: _Sign) -> bool:
+    is_alike = len({sign(one) for one in members}) == 1
+    is_plain = _PLAIN.fullmatch(members[0].namespace + prefix) is not None
+    return len(members) >= _LEAST_GROUP and is_alike and is_plain

@@ -1,0 +1,51 @@
+"""Relative links of documents lead to a file, and to a heading of that file."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_FENCE = re.compile(r"(?ms)^( *)```.*?^ *```")
+_CODE = re.compile(r"`[^`\n]*`")
+_HEADING = re.compile(r"(?m)^#+ +(.+?) *$")
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
+
+
+def anchor_of(heading: str) -> str:
+    """Return what a link calls a heading, as GitHub makes it."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+
+
+def dead_links(document: Path, text: str) -> list[str]:
+    """Return the links of a document that lead nowhere."""
+    links = _LINK.findall(_CODE.sub("", _FENCE.sub("", text)))
+    return [one for one in links if "://" not in one and not _is_alive(document, one)]
+
+
+def _is_alive(document: Path, link: str) -> bool:
+    if link.startswith("mailto:"):
+        return True
+    path, _, anchor = link.partition("#")
+    target = (document.parent / path) if path else document
+    if not target.exists():
+        return False
+    if not anchor:
+        return True
+    return anchor in {anchor_of(one) for one in _HEADING.findall(target.read_text("utf-8"))}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda one: str(one.relative_to(ROOT)))
+def test_no_link_of_a_document_is_dead(document: Path):
+    """Neither a file nor a heading may be missing."""
+    assert dead_links(document, document.read_text("utf-8")) == []
+
+
+def test_a_dead_link_is_found():
+    """Mutants: a file and a heading that are not there."""
+    text = "[a](README.md) [b](nowhere.md) [c](README.md#nothing-of-this-name) [d](https://x.y)"
+
+    found = dead_links(ROOT / "CONTRIBUTING.md", text)
+    assert found == ["nowhere.md", "README.md#nothing-of-this-name"]
