@@ -4,6 +4,7 @@ Tiers are handed up by the graph functions of `lineage`, never by joins repeated
 """
 
 from collections import defaultdict
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -32,7 +33,6 @@ _CHANGES = """
         (SELECT count(*) FROM dataset WHERE canonical_key <> dataset_key),
         (SELECT count(*) FROM edge), (SELECT count(*) FROM edge WHERE runs >= 3),
         (SELECT count(*) FROM tag), (SELECT count(*) FROM ownership),
-        (SELECT count(*) FROM dataset_activity WHERE last_job_name IS NOT NULL),
         (SELECT count(*) FROM attribute_claim), (SELECT count(*) FROM dataset_producer),
         (SELECT count(*) FROM dataset_alias WHERE rule IN ('symlink', 'policy')),
         (SELECT sum(canonical_key % 1000003) FROM dataset WHERE canonical_key <> dataset_key)
@@ -55,8 +55,16 @@ _TIER_TAGS = "SELECT dataset_key, lower(value) FROM tag WHERE lower(tag) = 'tier
 _OWNERS = """
     SELECT subject_key, owner FROM ownership WHERE subject = 'dataset' ORDER BY 1, 2
 """
+# The newest owner of each job counts; of several, the last by name.
 _JOB_OWNERS = """
-    SELECT subject_key, min(owner) FROM ownership WHERE subject = 'job' GROUP BY subject_key
+    SELECT subject_key, owner FROM ownership WHERE subject = 'job' ORDER BY last_seen_at, owner
+"""
+# Which job writes how many datasets, and which: another writer may bring another owner.
+_WRITERS_CHANGES = """
+    SELECT a.last_job_namespace, a.last_job_name, count(*), sum(a.dataset_key % 1000003)
+    FROM dataset_activity a WHERE a.last_job_name IS NOT NULL AND EXISTS (
+        SELECT 1 FROM ownership WHERE subject = 'job')
+    GROUP BY a.last_job_namespace, a.last_job_name ORDER BY 1, 2
 """
 _WRITERS = """
     SELECT dataset_key, last_job_namespace, last_job_name FROM dataset_activity
@@ -89,7 +97,9 @@ def renew(engine: Engine, policy: Policy) -> bool:
         Whether anything was computed anew.
     """
     with engine.connect() as connection:
-        fingerprint = f"{policy.hash} {list(connection.execute(text(_CHANGES)).one())}"
+        counts = list(connection.execute(text(_CHANGES)).one())
+        writers = sha256(repr(connection.execute(text(_WRITERS_CHANGES)).all()).encode())
+        fingerprint = f"{policy.hash} {counts} {writers.hexdigest()}"
         known = noted(connection, POLICY_FINGERPRINT)
     if known == fingerprint:
         return False

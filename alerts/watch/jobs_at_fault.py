@@ -10,19 +10,27 @@ from lineage import keys
 from lineage.catalog.pieces import pieces
 from lineage.catalog.tables.runs import leaf_job
 
-_OF_RUNS = text(
-    f"""
+# Only a root job whose namespace is known to write the dataset is believed, the first known first:
+# anybody may send an event that names another root for a run.
+_ROOTS = f"""
     SELECT {leaf_job("namespace")}, {leaf_job("name")}, r.root_job_namespace, r.root_job_name
-    FROM run r WHERE r.run_id IN :wanted
-    """  # noqa: S608 - our own columns
-).bindparams(bindparam("wanted", expanding=True))
-_ROOT = "(SELECT r.{} FROM run r WHERE r.root_run_id = a.last_write_root_run_id LIMIT 1)"
+    FROM {{chosen}}
+    JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
+    JOIN dataset_producer p ON p.dataset_key = io.dataset_key
+        AND p.job_namespace = substr(r.root_job_namespace, 1, 200)
+    {{where}} ORDER BY p.landed_at DESC, r.root_job_namespace DESC, r.root_job_name DESC
+"""  # noqa: S608 - our own columns
+_OF_RUNS = text(_ROOTS.format(chosen="run r", where="WHERE r.run_id IN :wanted")).bindparams(
+    bindparam("wanted", expanding=True)
+)
 _OF_WRITES = text(
-    f"""
-    SELECT a.last_job_namespace, a.last_job_name, {_ROOT.format("root_job_namespace")},
-        {_ROOT.format("root_job_name")}
-    FROM dataset_activity a WHERE a.dataset_key IN :wanted AND a.last_job_name IS NOT NULL
-    """  # noqa: S608 - our own columns
+    _ROOTS.format(
+        chosen=f"""dataset_activity a JOIN run r ON r.root_run_id = a.last_write_root_run_id
+        AND {leaf_job("namespace")} = a.last_job_namespace
+        AND {leaf_job("name")} = a.last_job_name""",
+        where="""JOIN dataset d ON d.dataset_key = io.dataset_key
+        AND d.canonical_key = a.dataset_key WHERE a.dataset_key IN :wanted""",
+    )
 ).bindparams(bindparam("wanted", expanding=True))
 _OWNERS = text("""
     SELECT subject_key, min(owner) FROM ownership

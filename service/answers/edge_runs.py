@@ -28,9 +28,9 @@ SELECT e.upstream_key, e.downstream_key, e.runs, (
 FROM edge e WHERE e.downstream_key IN (:keys) AND e.first_seen_at <= :at
 """
 _WRITTEN_AT = """
-SELECT root_run_id, dataset_key, MAX(written_at), MAX(job_namespace), MAX(job_name)
+SELECT root_run_id, dataset_key, MAX(written_at), job_namespace, job_name
 FROM dataset_write WHERE root_run_id IN (:keys) AND written_at <= :at
-GROUP BY root_run_id, dataset_key
+GROUP BY root_run_id, dataset_key, job_namespace, job_name
 """
 _LATEST = """
 SELECT d.dataset_key, (SELECT w.written_at FROM dataset_write w
@@ -86,7 +86,8 @@ def _newest(reader: Reader, rows: list[Row], at: int) -> dict[Edge, _Write]:
     """Return the newest write of each edge's end, whatever job made it."""
     roots = sorted({root for *_, root in rows if root})
     found = rows_for(reader, _WRITTEN_AT, roots, {"at": at})
-    written = {(root, end): (at, root, *job) for root, end, at, *job in found}
+    writes = sorted((at, root, *job, end) for root, end, at, *job in found)
+    written = {(write[1], write[-1]): write[:-1] for write in writes}  # the last of each
     newest: dict[Edge, _Write] = {}
     for up, down, _, root in rows:
         if root:

@@ -41,7 +41,7 @@ def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> Marquez
     walks = {way: walked(asked, way, sorted(starts[way]), depth) for way in NEXT}
     found = [*set().union(*(walk.keys for walk in walks.values()))]
     keys = {key for key, name in zip(found, named(asked, found), strict=True) if name}
-    _take(reader, keys, flows)
+    _take(reader, keys, flows, asked.sight)
     cuts = cuts_of(walks)
     if isinstance(node, Job) and node.is_cut:
         cuts.append(f"what the job's newest {MOST_RUNS:,} runs touched")
@@ -64,13 +64,14 @@ def _of_job(reader: Reader, job: Job, flows: Flows, sight: Sight) -> dict[str, s
     return {"upstream": set(flow.inputs), "downstream": set(flow.outputs)}
 
 
-def _take(reader: Reader, known: set[int], flows: Flows) -> None:
+def _take(reader: Reader, known: set[int], flows: Flows, sight: Sight) -> None:
     """All that runs between these datasets, also between those of one side and the other."""
     for up, down, namespace, name, event_name, *seen in edges_between(reader, known):
         if not name:
             flows.declared.add((up, down))
             continue
-        flows.add((up, down), (namespace, name), event_name, seen)
+        # Spark names a job after what it writes, which may be hidden from the token.
+        flows.add((up, down), (namespace, name), event_name if sight.is_whole else None, seen)
     for key, namespace, name in rows_for(reader, _SOURCES, known):
         flows.of(namespace, name).outputs.add(key)
     flows.clear_false_paths()

@@ -22,14 +22,20 @@ _KINDS = re.compile(r"(dataset|job):(?=.*:)", re.DOTALL)
 _LIKELY = re.compile(r":(?!//|\d)")
 MOST_RUNS: Final = 5_000
 # A job is a root, a leaf, or a part of one: Spark names a part after its application.
-_RUNS = """
-SELECT run_key FROM (
-  SELECT run_key, first_event_at FROM run
-  WHERE root_job_name = :name AND root_job_namespace = :namespace
-  UNION SELECT run_key, first_event_at FROM run
-  WHERE leaf_job_name = :name AND leaf_job_namespace = :namespace
-) AS known ORDER BY first_event_at DESC LIMIT :most
+# Each arm reads the newest runs in the order of its index.
+_ARM = """
+SELECT * FROM (SELECT run_key, first_event_at FROM run
+  WHERE {part}_job_name = :name AND evidence {evidence} AND {part}_job_namespace = :namespace
+  ORDER BY first_event_at DESC LIMIT :most) AS {part}_{number}
 """
+_ARMS = " UNION ".join(
+    _ARM.format(part=part, evidence=evidence, number=number)
+    for part in ("root", "leaf")
+    for number, evidence in enumerate(("IS NULL", "IS NOT NULL"))
+)
+_RUNS = f"""
+SELECT run_key FROM ({_ARMS}) AS known ORDER BY first_event_at DESC LIMIT :most
+"""  # noqa: S608 - constants only
 _RUNS_OF_PART = """
 SELECT run_key FROM run WHERE (root_job_name = :whole OR leaf_job_name = :whole)
 AND job_name = :name AND job_namespace = :namespace ORDER BY first_event_at DESC LIMIT :most
@@ -69,7 +75,7 @@ def node_named(reader: Reader, node_id: str, sight: Sight) -> Dataset | Job:
         if kind[1] == "dataset":
             found: Dataset | Job | None = dataset_among(reader, pairs, sight)
         else:
-            found = _job(reader, pairs, rest)
+            found = _job(reader, pairs, rest, sight)
         if found is not None:
             return found
     raise unknown(kind[1], rest)
@@ -85,11 +91,13 @@ def node_id_of(kind: Literal["dataset", "job"], namespace: str, name: str) -> st
     return f"{kind}:{namespace}:{name}"
 
 
-def _job(reader: Reader, pairs: list[tuple[str, str]], asked: str) -> Job | None:
+def _job(reader: Reader, pairs: list[tuple[str, str]], asked: str, sight: Sight) -> Job | None:
     for namespace, name in pairs:
         wanted = {"namespace": namespace, "name": name, "most": MOST_RUNS + 1}
         part = wanted | {"whole": name.partition(".")[0]}
-        found = reader.rows(_RUNS, wanted) or reader.rows(_RUNS_OF_PART, part)
+        found = reader.rows(_RUNS, wanted)
+        if not found and sight.is_whole:  # The name of a part may name what is hidden.
+            found = reader.rows(_RUNS_OF_PART, part)
         runs = [row[0] for row in found]
         if runs:
             return Job(namespace, name, asked, runs[:MOST_RUNS], len(runs) > MOST_RUNS)

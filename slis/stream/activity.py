@@ -81,8 +81,13 @@ _OWN_DROPS = f"""
         AND io.lifecycle = 'DROP'
     JOIN run r ON r.run_key = io.run_key
     WHERE m.canonical_key = d.canonical_key AND EXISTS (
-        SELECT 1 FROM dataset_write w WHERE w.dataset_key = m.canonical_key
-        AND w.job_namespace = {leaf_job("namespace")} AND w.job_name = {leaf_job("name")})
+        SELECT 1 FROM run_io o JOIN run q ON q.run_key = o.run_key
+        JOIN dataset n ON n.dataset_key = o.dataset_key
+        WHERE n.canonical_key = m.canonical_key AND o.direction = 'write'
+        AND (q.completed_at IS NOT NULL OR o.streamed_at IS NOT NULL)
+        AND coalesce(o.lifecycle, '') NOT IN ('DROP', 'RENAME')
+        AND {leaf_job("namespace", "q")} = {leaf_job("namespace")}
+        AND {leaf_job("name", "q")} = {leaf_job("name")})
 """  # noqa: S608 - our own columns
 # A drop counts if a job namespace that is known to write the dataset says so, and all others that
 # write it have said so too. Where no event of a writer came, there is nobody to ask. A declared

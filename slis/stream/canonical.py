@@ -70,8 +70,9 @@ def settle(connection: Connection, changed: set[int]) -> None:
     while changed:
         members, links = _component(connection, changed.pop())
         changed -= members
-        claims, writers = claims_of(connection, members), writers_of(connection, members)
-        past = past_renames(claims, holding(claims, writers, links))
+        writers = writers_of(connection, members)
+        claims = claims_of(connection, members, writers)
+        past = past_renames(claims, writers)
         claims = {link: claim for link, claim in claims.items() if link not in past}
         holds = holding(claims, writers, links)
         keep_holding(connection, claims.keys(), holds)

@@ -30,12 +30,16 @@ class Link(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """Who claims a link, as job namespaces, and when: first landed, first and last event, µs."""
+    """Who claims a link, as job namespaces, and when.
+
+    `landed_at`: when the first claim landed. `first_seen_at`, `last_seen_at`: of the events of
+    those who write one of the two names, µs; None if only others claim it.
+    """
 
     by: frozenset[str]
     landed_at: int
-    first_seen_at: int = 0
-    last_seen_at: int = 0
+    first_seen_at: int | None = None
+    last_seen_at: int | None = None
 
 
 class Writers(NamedTuple):
@@ -107,17 +111,23 @@ def holding(
     return repeated | _with_free_names(agreed, joined, others, writers)
 
 
-def past_renames(claims: Mapping[Link, Claim], holds: AbstractSet[Link]) -> set[Link]:
+def past_renames(claims: Mapping[Link, Claim], writers: Writers) -> set[Link]:
     """Return the renames whose former name is in use again: another table was renamed to it.
 
     A table that is swapped in (`orders` to `orders__backup`, `orders__tmp` to `orders`) keeps its
-    name. Only a rename that holds brings a name back.
+    name. A rename brings a name back only if all who write either name report it.
 
     Args:
         claims: the links that events report, of one component.
-        holds: those of them that hold, if all renames are believed.
+        writers: of all names of the component.
     """
-    back = [link for link in holds if link.rule == RENAME and link in claims]
+    back = [
+        link
+        for link, claim in claims.items()
+        if link.rule == RENAME
+        and link.alias_key not in writers.declared
+        and writers.of(*link[:2]) <= claim.by
+    ]
     return {
         link
         for link, claim in claims.items()
@@ -131,7 +141,10 @@ def _is_later(other: Claim, claim: Claim, back: Link, link: Link) -> bool:
         return False
     # A table may be renamed to and fro: of these two the last rename counts.
     is_reverse = back.alias_key == link.dataset_key
-    return other.last_seen_at > (claim.last_seen_at if is_reverse else claim.first_seen_at)
+    before = claim.last_seen_at if is_reverse else claim.first_seen_at
+    if before is None or other.last_seen_at is None:  # Times of strangers count for nothing.
+        return False
+    return other.last_seen_at > before
 
 
 def _is_agreed(link: Link, claim: Claim, writers: Writers) -> bool:

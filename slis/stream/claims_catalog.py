@@ -77,6 +77,12 @@ _UNSETTLED = f"""
         AND c.dataset_key = s.dataset_key AND c.rule = s.rule
         AND c.job_namespace = s.job_namespace)
     UNION
+    SELECT s.dataset_key FROM ({_SAID}) AS s JOIN dataset_claim c ON c.alias_key = s.alias_key
+        AND c.dataset_key = s.dataset_key AND c.rule = s.rule
+        AND c.job_namespace = s.job_namespace AND c.last_seen_at < s.last_seen_at
+    WHERE s.rule = '{RENAME}' AND EXISTS (SELECT 1 FROM dataset_claim o WHERE o.rule = '{RENAME}'
+        AND (o.dataset_key = s.alias_key OR o.alias_key = s.dataset_key))
+    UNION
     SELECT n.dataset_key FROM s_name n WHERE n.is_dataset = 1
     AND NOT EXISTS (SELECT 1 FROM dataset d WHERE d.dataset_key = n.dataset_key)
     AND {{is_tied}}
@@ -149,20 +155,22 @@ def _merge(connection: Connection, said: str, landed_at: int) -> None:
     )
 
 
-def claims_of(connection: Connection, names: Iterable[int]) -> dict[Link, Claim]:
+def claims_of(connection: Connection, names: Iterable[int], writers: Writers) -> dict[Link, Claim]:
     """Return the links that are claimed of these names, whether they hold or not."""
     found: defaultdict[Link, list[Row[Any]]] = defaultdict(list)
     for row in in_parts(connection, _CLAIMED, names):
         found[Link(row.alias_key, row.dataset_key, row.rule)].append(row)
-    return {
-        link: Claim(
-            frozenset(row.job_namespace for row in rows),
-            min(row.landed_at for row in rows),
-            min(row.first_seen_at for row in rows),
-            max(row.last_seen_at for row in rows),
-        )
-        for link, rows in found.items()
-    }
+    return {link: _claim(rows, writers.of(*link[:2])) for link, rows in found.items()}
+
+
+def _claim(rows: list[Row[Any]], writers: AbstractSet[str]) -> Claim:
+    times = [(row.first_seen_at, row.last_seen_at) for row in rows if row.job_namespace in writers]
+    return Claim(
+        frozenset(row.job_namespace for row in rows),
+        min(row.landed_at for row in rows),
+        min((first for first, _ in times), default=None),
+        max((last for _, last in times), default=None),
+    )
 
 
 _CLAIMED = f"""
@@ -200,7 +208,7 @@ def keep_holding(connection: Connection, claimed: Iterable[Link], holds: Abstrac
 
 
 def unlink(connection: Connection, links: Iterable[Link]) -> None:
-    """Take these links out of `dataset_alias`; nobody claimed them without the right to."""
+    """Take these links out of `dataset_alias`: they held once, and nobody is to blame."""
     if rows := [link._asdict() for link in links]:
         connection.execute(text(_UNLINK), rows)
 

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import Fold, added, at_the_later, either, greatest, least, upsert
+from lineage.catalog.upsert import Fold, added, either, greatest, least, upsert
 
 _EDGES = """
     INSERT INTO t_new_edge (upstream_key, downstream_key, job_key, root_run_id, job_namespace,
@@ -23,7 +23,7 @@ _EDGES = """
     GROUP BY i.dataset_key, o.dataset_key, j.job_key, o.root_run_id, o.job_namespace, o.job_name
 """
 _EDGE_FOLDS: dict[str, Fold] = {
-    "event_job_name": at_the_later("last_seen_at", ties=greatest),
+    "event_job_name": greatest,  # whatever the order of batches
     "first_seen_at": least,
     "last_seen_at": greatest,
     "runs": added,

@@ -233,13 +233,15 @@ def _checksum() -> Column:
 def job_owners(parsed: DataFrame) -> DataFrame:
     """`schemas.JOB_OWNERS`: who owns the jobs that the batch names, by their ownership facet."""
     owners = F.from_json("job_ownership", "owners array<struct<name: string, type: string>>")
+    namespace = F.coalesce("leaf_job_namespace", "root_job_namespace")
+    name = F.coalesce("leaf_job_name", "root_job_name")
+    # A query's event says nothing of its parent job: anybody may name any job as a parent.
+    is_own = (F.col("job_namespace") == namespace) & (
+        (F.col("job_name") == name) | F.startswith("job_name", F.concat(name, F.lit(".")))
+    )
     return (
-        parsed.where(F.col("job_ownership").isNotNull() & F.col("event_time").isNotNull())
-        .groupBy(
-            F.coalesce("leaf_job_namespace", "root_job_namespace").alias("namespace"),
-            F.coalesce("leaf_job_name", "root_job_name").alias("name"),
-            "job_ownership",
-        )
+        parsed.where(F.col("job_ownership").isNotNull() & F.col("event_time").isNotNull() & is_own)
+        .groupBy(namespace.alias("namespace"), name.alias("name"), "job_ownership")
         .agg(F.max("event_time").alias("last_seen_at"))
         .select(
             F.xxhash64("namespace", "name").alias("job_key"),

@@ -8,12 +8,17 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
+from slis.stream.unfold import job_key
+
 _NEW_ROOTS = text("""
-    SELECT r.run_key, r.root_run_id AS old_root, max(s.root_run_id) AS new_root
+    SELECT r.run_key, r.root_run_id AS old_root, max(s.root_run_id) AS new_root,
+        r.root_job_namespace AS old_namespace, r.root_job_name AS old_name,
+        max(coalesce(s.leaf_job_namespace, s.root_job_namespace)) AS namespace,
+        max(coalesce(s.leaf_job_name, s.root_job_name)) AS name
     FROM s_run s JOIN run r ON r.run_key = s.run_key
     WHERE r.parent_run_id IS NULL AND s.parent_run_id IS NOT NULL
         AND s.root_run_id <> r.root_run_id
-    GROUP BY r.run_key, r.root_run_id
+    GROUP BY r.run_key, r.root_run_id, r.root_job_namespace, r.root_job_name
 """)
 _TOUCHED = """
     SELECT d.canonical_key FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
@@ -67,9 +72,65 @@ _STATEMENTS = tuple(
 )
 
 
+# The parent of a query is its job: the batch derives the edges of that job.
+_EDGES_OF_OLD_JOB = f"""
+    SELECT {_EDGE_KEYS} FROM edge_run WHERE {_EDGES} AND job_key IN (
+        SELECT e.job_key FROM edge e WHERE e.downstream_key = edge_run.downstream_key
+        AND e.job_namespace = :old_namespace AND e.job_name = :old_name)
+"""  # noqa: S608 - our own tables
+_DROP_EDGES = tuple(
+    text(statement)
+    for statement in (
+        f"UPDATE edge SET runs = runs - 1 WHERE ({_EDGE_KEYS}) IN ({_EDGES_OF_OLD_JOB})",  # noqa: S608
+        f"DELETE FROM edge_run WHERE ({_EDGE_KEYS}) IN ({_EDGES_OF_OLD_JOB}) AND {_EDGES}",  # noqa: S608
+        f"""
+        DELETE FROM edge WHERE runs = 0 AND last_reported_at IS NOT NULL
+        AND job_namespace = :old_namespace AND job_name = :old_name
+        AND upstream_key IN ({_READ}) AND downstream_key IN ({_WRITTEN})
+        """,  # noqa: S608 - our own tables
+    )
+)
+_RENAME_READS = text(
+    f"""
+    UPDATE dataset_read SET job_namespace = :namespace, job_name = :name
+    WHERE {_READS} AND job_namespace = :old_namespace AND job_name = :old_name
+    """  # noqa: S608 - our own tables
+)
+_RENAME_WRITE = text("""
+    UPDATE dataset_write SET job_namespace = :namespace, job_name = :name, job_key = :job_key
+    WHERE dataset_key = :dataset AND root_run_id = :old AND job_namespace = :old_namespace
+        AND job_name = :old_name
+""")
+_WRITTEN_NAMES = text(
+    f"SELECT dataset_key, namespace, name FROM dataset WHERE dataset_key IN ({_WRITTEN})"  # noqa: S608 - our own tables
+)
+
+
 def move_to_new_roots(connection: Connection) -> None:
     """Move the rows of runs whose parent the batch names first; before runs are merged."""
     for run in connection.execute(_NEW_ROOTS).all():
-        given: dict[str, Any] = {"run": run.run_key, "old": run.old_root, "new": run.new_root}
+        given: dict[str, Any] = {
+            "run": run.run_key,
+            "old": run.old_root,
+            "new": run.new_root,
+            "old_namespace": run.old_namespace,
+            "old_name": run.old_name,
+            "namespace": run.namespace,
+            "name": run.name,
+        }
+        if (run.namespace, run.name) != (run.old_namespace, run.old_name):
+            _rename_job(connection, given)
         for statement in _STATEMENTS:
             connection.execute(statement, given)
+
+
+def _rename_job(connection: Connection, given: dict[str, Any]) -> None:
+    """Give what the run wrote and read the job's new name; its edges are derived anew."""
+    for statement in (*_DROP_EDGES, _RENAME_READS):
+        connection.execute(statement, given)
+    for dataset in connection.execute(_WRITTEN_NAMES, given).all():
+        of_dataset = (dataset.namespace, dataset.name)
+        new_key = job_key(given["namespace"], given["name"], of_dataset)
+        connection.execute(
+            _RENAME_WRITE, {**given, "dataset": dataset.dataset_key, "job_key": new_key}
+        )

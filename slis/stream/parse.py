@@ -161,7 +161,7 @@ def _run_columns() -> list[Column]:
         F.col(f"{facets}.spark_jobDetails.jobId").alias("spark_job_id"),
         F.substring(error, 1, READ_CHARACTERS).alias("error_message"),
         F.col(f"{facets}.checkpoints").isNotNull().alias("has_checkpoint"),
-        F.coalesce(F.col("integration") != "SPARK", F.lit(True)).alias("is_connector"),
+        F.coalesce(~F.col("integration").isin("SPARK", "FLINK"), F.lit(True)).alias("is_connector"),
         *_detail_columns(),
         F.coalesce(processing_type == "STREAMING", false).alias("is_streaming"),
         F.col("origin").isin(*origins.OF_HISTORY).alias("is_history"),

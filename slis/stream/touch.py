@@ -1,5 +1,8 @@
 """What the runs of a batch contribute now, by canonical dataset."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from sqlalchemy import Connection, text
 
 from lineage.catalog.tables.runs import leaf_job
@@ -21,7 +24,8 @@ CONTRIBUTIONS = f"""
     SELECT run_key, dataset_key, first_event_at, last_event_at, started_at, completed_at, failed_at,
         nominal_start_at, rows, schema_key, code_version, root_run_id, run_id,
         job_namespace, job_name,
-        CASE WHEN substr(event_job_name, 1, length(job_name) + 1) = job_name || '.'
+        CASE WHEN integration = 'SPARK'
+            AND substr(event_job_name, 1, length(job_name) + 1) = job_name || '.'
             THEN event_job_name END AS event_job_name, direction,
         partition, is_streaming,
         is_history, is_reported, failure,
@@ -41,7 +45,8 @@ CONTRIBUTIONS = f"""
                 io.partition_at) AS nominal_start_at,
                 io.rows, io.schema_key, r.code_version,
                 r.root_run_id, r.run_id, {leaf_job("namespace")} AS job_namespace,
-                {leaf_job("name")} AS job_name, r.job_name AS event_job_name, io.direction,
+                {leaf_job("name")} AS job_name, r.job_name AS event_job_name, r.integration,
+                io.direction,
                 io.partition, io.lifecycle,
                 CASE WHEN r.processing_type = 'STREAMING' THEN 1 ELSE 0 END AS is_streaming,
                 CASE WHEN r.is_history THEN 1 ELSE 0 END AS is_history,
@@ -80,7 +85,7 @@ def touch(connection: Connection) -> None:
         text(f"INSERT INTO t_touched ({_COLUMNS}) {CONTRIBUTIONS.format(chosen=chosen)}")
     )
     connection.execute(text(_STREAMED))
-    _name_jobs(connection)
+    key_jobs(connection, _JOBS)
 
 
 _STREAMED = f"""
@@ -102,25 +107,32 @@ _STREAMED = f"""
 """  # noqa: S608 - our own columns
 
 
-def _name_jobs(connection: Connection) -> None:
-    """A job's key is a hash that SQL cannot compute."""
-    jobs = connection.execute(
-        text("""
-        SELECT s.job_namespace, s.job_name, s.dataset_key, d.namespace, d.name FROM (
-            SELECT job_namespace, job_name, dataset_key FROM t_touched WHERE direction = 'write'
-            UNION SELECT job_namespace, job_name,
-                dataset_key FROM t_streamed WHERE direction = 'write'
-            UNION SELECT e.job_namespace, e.job_name, d.canonical_key FROM s_declared_edge e
-                JOIN s_name n ON n.spelling_key = e.downstream_spelling_key
-                JOIN dataset d ON d.dataset_key = n.dataset_key
-        ) AS s JOIN dataset d ON d.dataset_key = s.dataset_key
-        """)
-    ).all()
+_JOBS = """
+    SELECT s.job_namespace, s.job_name, s.dataset_key, d.namespace, d.name FROM (
+        SELECT job_namespace, job_name, dataset_key FROM t_touched WHERE direction = 'write'
+        UNION SELECT job_namespace, job_name,
+            dataset_key FROM t_streamed WHERE direction = 'write'
+        UNION SELECT e.job_namespace, e.job_name, d.canonical_key FROM s_declared_edge e
+            JOIN s_name n ON n.spelling_key = e.downstream_spelling_key
+            JOIN dataset d ON d.dataset_key = n.dataset_key
+    ) AS s JOIN dataset d ON d.dataset_key = s.dataset_key
+"""
+
+
+def key_jobs(connection: Connection, query: str, given: Mapping[str, Any] | None = None) -> None:
+    """Put the keys of jobs into `staging.job`: a key is a hash that SQL cannot compute.
+
+    Args:
+        connection: inside the transaction of the batch.
+        query: gives job_namespace, job_name, dataset_key, and the dataset's namespace and name.
+        given: parameters of the query.
+    """
+    jobs = connection.execute(text(query), given or {}).all()
     if jobs:
         connection.execute(
             text(
                 "INSERT INTO t_job (job_namespace, job_name, dataset_key, job_key) VALUES "
-                "(:n, :j, :d, :k)"
+                "(:n, :j, :d, :k) ON CONFLICT (dataset_key, job_key) DO NOTHING"
             ),
             [
                 {

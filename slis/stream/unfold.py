@@ -160,5 +160,5 @@ class Unfolded:
 
 
 def job_key(namespace: str, name: str, dataset: tuple[str, str]) -> int:
-    """The key of what people call a job: (namespace, root job, the dataset that it writes)."""
+    """The key of what people call a job: (namespace, job, the dataset that it writes)."""
     return key(namespace, name, *dataset)

@@ -5,16 +5,32 @@ has one root. Only a run that turns out to have failed, or to have changed a sch
 counted as a write makes its write be worked out anew.
 """
 
-from sqlalchemy import Connection, Row, text
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, case, or_, text
 
 from lineage.catalog import tables
+from lineage.catalog.tables.runs import leaf_job
 from lineage.catalog.upsert import Fold, at_the_later, both, either, greatest, least, upsert
-from slis.stream.touch import CONTRIBUTIONS
+from slis.stream.touch import CONTRIBUTIONS, key_jobs
+
+
+def _of_the_later_job(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - columns
+    """Return the value of the later write; of two at one time, of the greater job key."""
+    before, after = kept.table.c, given.table.c
+    is_tied = and_(after.written_at == before.written_at, after.job_key > before.job_key)
+    return case((or_(after.written_at > before.written_at, is_tied), given), else_=kept)
+
+
+def _of_the_greater_job(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - columns
+    """Return the value of the job whose namespace and name sort last."""
+    before, after = kept.table.c, given.table.c
+    is_tied = and_(after.job_namespace == before.job_namespace, after.job_name > before.job_name)
+    return case((or_(after.job_namespace > before.job_namespace, is_tied), given), else_=kept)
+
 
 WRITE_FOLDS: dict[str, Fold] = {
-    **dict.fromkeys(
-        ("job_key", "job_namespace", "job_name"), at_the_later("written_at", ties=greatest)
-    ),
+    **dict.fromkeys(("job_key", "job_namespace", "job_name"), _of_the_later_job),
     "landed_at": at_the_later("written_at"),
     "written_at": greatest,
     "nominal_start_at": greatest,
@@ -29,7 +45,7 @@ WRITE_FOLDS: dict[str, Fold] = {
 }
 _WRITES = """
     SELECT w.dataset_key, w.root_run_id, 0 AS bucket,
-        max(CASE WHEN w.place = 1 THEN j.job_key END) AS job_key,
+        max(CASE WHEN w.place = 1 THEN w.job_key END) AS job_key,
         max(CASE WHEN w.place = 1 THEN w.job_namespace END) AS job_namespace,
         max(CASE WHEN w.place = 1 THEN w.job_name END) AS job_name,
         max(w.completed_at) AS written_at, :landed_at AS landed_at,
@@ -39,12 +55,13 @@ _WRITES = """
         min(w.is_history) = 1 AS is_history, max(w.rows) AS rows,
         max(w.schema_key) AS schema_key, max(w.code_version) AS code_version
     FROM (
-        SELECT c.*, row_number() OVER (PARTITION BY c.dataset_key, c.root_run_id
-            ORDER BY c.completed_at DESC, c.job_name DESC, c.run_key) AS place
-        FROM {contributions} c WHERE c.is_write = 1
+        SELECT c.*, j.job_key, row_number() OVER (PARTITION BY c.dataset_key, c.root_run_id
+            ORDER BY c.completed_at DESC, j.job_key DESC) AS place
+        FROM {contributions} c
+        JOIN t_job j ON j.job_namespace = c.job_namespace AND j.job_name = c.job_name
+            AND j.dataset_key = c.dataset_key
+        WHERE c.is_write = 1
     ) AS w
-    JOIN t_job j ON j.job_namespace = w.job_namespace AND j.job_name = w.job_name
-        AND j.dataset_key = w.dataset_key
     GROUP BY w.dataset_key, w.root_run_id
 """
 _STREAM_WRITES = """
@@ -107,6 +124,14 @@ _WRITES_OF_ROOT = _WRITES.format(
         SELECT * FROM ({CONTRIBUTIONS.format(chosen=_OF_ROOT)}) AS o WHERE o.dataset_key = :dataset
     )"""  # noqa: S608 - our own tables
 )
+_JOBS_OF_ROOT = f"""
+    SELECT DISTINCT {leaf_job("namespace")} AS job_namespace, {leaf_job("name")} AS job_name,
+        c.dataset_key, c.namespace, c.name
+    FROM run r JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
+    JOIN dataset d ON d.dataset_key = io.dataset_key AND d.canonical_key = :dataset
+    JOIN dataset c ON c.dataset_key = d.canonical_key
+    WHERE r.root_run_id = :root
+"""  # noqa: S608 - our own columns
 _TAKE_BACK = """
     DELETE FROM dataset_write WHERE dataset_key = :dataset AND root_run_id = :root AND bucket = 0
 """
@@ -130,6 +155,8 @@ def _revoke(connection: Connection, landed_at: int) -> None:
 def work_out(connection: Connection, write: Row[tuple[int, str, int, int]], landed_at: int) -> None:
     """The write of a root run anew, from the runs that there are now."""
     keys = {"dataset": write.dataset_key, "root": write.root_run_id}
+    # Of other runs of the root, the batch has touched none: their jobs have no keys yet.
+    key_jobs(connection, _JOBS_OF_ROOT, keys)
     connection.execute(text(_TAKE_BACK), keys)
     stands = upsert(
         connection,
@@ -151,22 +178,26 @@ def derive_reads(connection: Connection, landed_at: int) -> None:
         connection,
         tables.dataset_read,
         """
-        SELECT dataset_key, root_run_id, 0 AS bucket, max(job_namespace) AS job_namespace,
-            max(job_name) AS job_name,
+        SELECT dataset_key, root_run_id, 0 AS bucket,
+            max(CASE WHEN place = 1 THEN job_namespace END) AS job_namespace,
+            max(CASE WHEN place = 1 THEN job_name END) AS job_name,
             min(first_event_at) AS read_at, :landed_at AS landed_at,
             max(is_reported) = 1 AS is_reported,
             1 = 0 AS is_streaming,
             min(is_history) = 1 AS is_history
-        FROM t_touched WHERE direction = 'read' AND is_streaming = 0 GROUP BY dataset_key,
-            root_run_id
+        FROM (
+            SELECT t.*, row_number() OVER (PARTITION BY dataset_key, root_run_id
+                ORDER BY job_namespace DESC, job_name DESC) AS place
+            FROM t_touched t WHERE direction = 'read' AND is_streaming = 0
+        ) AS r GROUP BY dataset_key, root_run_id
         UNION ALL
         SELECT dataset_key, root_run_id, bucket, job_namespace, job_name, at, :landed_at, 1 = 1,
             1 = 1, is_history = 1
         FROM t_streamed WHERE direction = 'read'
         """,
         {
-            "job_namespace": greatest,
-            "job_name": greatest,
+            "job_namespace": _of_the_greater_job,
+            "job_name": _of_the_greater_job,
             "read_at": least,
             "is_reported": either,
             "is_streaming": either,

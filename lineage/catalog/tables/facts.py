@@ -66,7 +66,7 @@ dataset_write = Table(
     key_column("dataset_key"),  # canonical, here and below
     Column("root_run_id", Text, primary_key=True),
     key_column("bucket"),  # 0 for a batch write; the hour of a stream's
-    Column("job_key", BigInteger, nullable=False),  # (namespace, root job, dataset)
+    Column("job_key", BigInteger, nullable=False),  # (namespace, job, dataset)
     Column("job_namespace", Text, nullable=False),
     Column("job_name", Text, nullable=False),
     instant("written_at", nullable=False),
@@ -139,7 +139,7 @@ edge = Table(
     key_column("job_key"),
     Column("job_namespace", Text, nullable=False),
     Column("job_name", Text, nullable=False),  # empty: a DatasetEvent declared it, and no job
-    # The job's name in the events of its newest run: Spark names the job of each output apart.
+    # The job's name in events: Spark names the job of each output apart. Of several, the greatest.
     Column("event_job_name", Text),  # null: `job_name`
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),

@@ -293,6 +293,16 @@ def test_a_gap_that_always_stood_says_nothing_of_when_the_data_comes(watched, fr
     assert {row.root_name for row in watched.rows()} == roots
 
 
+def _produced_by(failed, *namespaces: str) -> None:
+    """Runs of root jobs in these namespaces are known to write `raw`, the first since longest."""
+    rows = [
+        {"dataset_key": dataset("raw"), "job_namespace": namespace, "landed_at": at}
+        for at, namespace in enumerate(namespaces)
+    ]
+    with writing(failed.engine) as connection:
+        connection.execute(insert(tables.dataset_producer), rows)
+
+
 def _below(root: str) -> dict[str, str]:
     """Columns of a run whose job stands below a root job."""
     return {
@@ -305,6 +315,7 @@ def _below(root: str) -> dict[str, str]:
 
 def test_the_owner_of_the_root_job_owns_its_tasks(failed):
     """A policy that names the DAG keeps its meaning; a rule for the task itself comes first."""
+    _produced_by(failed, "airflow")
     failed.estate.fail("raw", NOON + 70, **_below("daily"))
     root = JobRule(match="airflow/daily", owner="platform")
     failed.policy = Policy(jobs=(root,))
@@ -319,6 +330,7 @@ def test_the_owner_of_the_root_job_owns_its_tasks(failed):
 
 def test_a_window_over_the_root_job_hides_its_tasks(failed):
     """People plan a window for a DAG, not for each of its tasks."""
+    _produced_by(failed, "airflow")
     failed.estate.fail("raw", NOON + 70, **_below("daily"))
     failed.plan("airflow/daily", NOON + 3600)
     failed.at(NOON + 120)
@@ -327,8 +339,22 @@ def test_a_window_over_the_root_job_hides_its_tasks(failed):
     assert failed.one.state == "suppressed"
 
 
+def test_a_root_job_of_a_stranger_decides_nothing(failed):
+    """Anybody may send an event that names a root for another's run: of the failed run's id."""
+    _produced_by(failed, "airflow", "evil")
+    run = failed.estate.fail("raw", NOON + 70, **_below("daily"))
+    failed.estate.fail("raw", NOON + 70, **_below("x") | {"root_job_namespace": "evil"}, run_id=run)
+    failed.policy = Policy(jobs=(JobRule(match="evil/x", owner="evil"),))
+    failed.plan("evil/x", NOON + 3600)
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+
+    assert (failed.one.owner, failed.one.state) == ("sales", "open")
+
+
 def test_the_job_s_own_facet_names_the_owner_where_no_dataset_has_one(failed):
     """The job never wrote, so that its datasets could not get the owner from it."""
+    _produced_by(failed, "spark")
     failed.estate.own("raw", None)
     row = {"subject": "job", "subject_key": job("raw"), "owner": "ingest", "last_seen_at": 0}
     with writing(failed.engine) as connection:

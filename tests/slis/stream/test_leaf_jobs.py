@@ -118,12 +118,18 @@ def test_a_write_has_the_job_that_wrote_last(lander, catalog, at):
 
 @pytest.mark.postgres_always
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_a_parent_that_only_start_names_holds_for_all_events(lander, catalog, at, order):
-    """Each event is landed by itself; the result is that of the usual order."""
-    given = {"run": "t1", "job": "dag.load", "integration": "AIRFLOW", "job_type": "TASK"}
+@pytest.mark.parametrize(("job", "job_type"), [("dag.load", "TASK"), ("9f3a", "QUERY")])
+def test_a_parent_that_only_start_names_holds_for_all_events(  # noqa: PLR0913, PLR0917
+    lander, catalog, at, order, job, job_type
+):
+    """Each event is landed by itself; the result is that of the usual order.
+
+    A query of the task `dag.load` has that job once its parent is known.
+    """
+    given = {"run": "t1", "job": job, "integration": "AIRFLOW", "job_type": job_type}
     touched = {"inputs": ["in"], "outputs": ["out"]}
     events = (
-        run_event("START", at(8), root=_DAG, **given, **touched),
+        _of(run_event("START", at(8), root=_DAG, **given, **touched), "dag.load", _DAG),
         run_event("RUNNING", at(8, 1), **given, **touched),
         run_event("COMPLETE", at(9), **given, **touched),
     )
@@ -132,6 +138,25 @@ def test_a_parent_that_only_start_names_holds_for_all_events(lander, catalog, at
 
     assert rows(catalog, _STORED) == [("d1", "shop_daily", "dag.load", True, 1, 1, 1, 1, 1)]
     assert rows(catalog, _WRITES) == [("out", "d1", "dag.load")]
+    assert rows(catalog, _EDGES) == [("in", "out", "dag.load", 1)]
+    assert rows(catalog, "SELECT job_name FROM dataset_read") == [("dag.load",)]
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_a_task_that_fails_leaves_the_write_of_another(lander, catalog, at, is_alone):
+    """Whether both come in one batch or in two; so does a task that changes the schema."""
+    given = {"integration": "AIRFLOW", "job_type": "TASK", "root": _DAG}
+    altered = ("out", {"lifecycleStateChange": {"lifecycleStateChange": "ALTER"}})
+    events = [
+        run_event("COMPLETE", at(8), run="t1", job="dag.load", outputs=["out"], **given),
+        run_event("FAIL", at(9), run="t2", job="dag.compact", outputs=["out"], **given),
+        run_event("COMPLETE", at(10), run="t3", job="dag.grant", outputs=[altered], **given),
+    ]
+    for batch in [[event] for event in events] if is_alone else [events]:
+        lander.land(*batch)
+
+    assert rows(catalog, _WRITES) == [("out", "d1", "dag.load")]
+    assert rows(catalog, "SELECT writes, last_job_name FROM dataset_activity") == [(1, "dag.load")]
 
 
 def test_a_root_that_knows_the_write_already_keeps_it_once(lander, catalog, at):

@@ -188,9 +188,9 @@ def test_a_stream_writes_once_an_hour_and_its_start_writes_nothing(lander, catal
     ]
 
 
-@pytest.mark.parametrize(("integration", "writes"), [("DEBEZIUM", 1), ("SPARK", 0)])
+@pytest.mark.parametrize(("integration", "writes"), [("DEBEZIUM", 1), ("SPARK", 0), ("FLINK", 0)])
 def test_a_connector_that_only_runs_has_written(lander, catalog, at, integration, writes):
-    """RUNNING is all that it sends, and no hourly limit holds for it. Spark reports figures."""
+    """RUNNING is all that it sends; no hourly limit holds for it. Spark and Flink report more."""
     told = {"processing": "STREAMING", "integration": integration}
     lander.land(
         run_event("START", at(7), **told),
