@@ -93,7 +93,7 @@ run_io = Table(
     Column("direction", Text, primary_key=True),  # read | write
     instant("first_event_at", nullable=False),
     instant("last_event_at", nullable=False),
-    instant("streamed_at"),  # latest RUNNING with output statistics or a checkpoint
+    instant("streamed_at"),  # latest RUNNING by which data went out: slis/stream/facts.py
     flag("has_statistics"),
     Column("lifecycle", Text),  # lifecycleStateChange of the last event
     Column("rows", BigInteger),

@@ -141,77 +141,76 @@ def _answers(engine: Engine, paths) -> list[str]:
     return [answer.text for answer in answers]
 
 
-def _dbt_rows() -> dict[str, list[dict[str, object]]]:
-    """A model `db.gold` of the root job `dbt-run`, as the releases before 0004 stored it."""
-    up, down = key("pg", "raw"), key("pg", "gold")
-    seen = {"first_seen_at": 1, "last_seen_at": 2}
-    by_root = {"job_namespace": "dbt", "job_name": "dbt-run"}
-    job_key = key("dbt", "dbt-run", "pg", "gold")
-    edge = {"upstream_key": up, "downstream_key": down, "job_key": job_key}
-    run = {
-        "run_key": 1,
-        "run_id": "m1",
-        "job_namespace": "dbt",
-        "job_name": "db.gold",
-        "root_run_id": "d1",
-        "root_job_namespace": "dbt",
-        "root_job_name": "dbt-run",
-        "parent_run_id": "d1",
-        "integration": "DBT",
-        "job_type": "MODEL",
-        "first_event_at": 1,
-        "last_event_at": 2,
-        "is_history": False,
-        "landed_at": 3,
-    }
-    flags = ("names_input", "is_reported", "is_streaming", "is_history")
-    write = {"dataset_key": down, "root_run_id": "d1", "bucket": 0, "job_key": job_key, **by_root}
-    touched = {"run_key": 1, "first_event_at": 1, "last_event_at": 2, "landed_at": 3}
-    activity = {"last_job_namespace": "dbt", "last_job_name": "dbt-run", "learned_writes": 0}
+_SEEN = {"first_seen_at": 1, "last_seen_at": 9}
+_BY_ROOT = {"job_namespace": "dbt", "job_name": "dbt-run"}
+_DATASETS = {name: key("pg", name) for name in ("raw_eu", "raw_us", "gold")}
+
+
+def _model(number: int, part: str) -> dict[str, list[dict[str, object]]]:
+    """A run of the model `load_<part>` below a run of `dbt-run`, as releases before 0004 had it."""
+    up, down = _DATASETS[f"raw_{part}"], _DATASETS["gold"]
+    root = {"root_run_id": f"d{number}"}
+    edge = {"upstream_key": up, "downstream_key": down}
+    edge["job_key"] = key("dbt", "dbt-run", "pg", "gold")
+    job = {"job_namespace": "dbt", "job_name": f"load_{part}"}
+    below = {"root_job_namespace": "dbt", "root_job_name": "dbt-run", "parent_run_id": f"d{number}"}
+    model = {"run_id": f"m{number}", "integration": "DBT", "job_type": "MODEL"}
+    at = {"first_event_at": number, "last_event_at": number, "completed_at": number}
+    run = {"run_key": number, **model, **job, **root, **below, **at}
+    touched = {"run_key": number, "first_event_at": 1, "last_event_at": 2, "landed_at": 3}
+    touched |= {"has_statistics": False, "is_reported": True}
+    flags = dict.fromkeys(("names_input", "is_reported", "is_streaming", "is_history"), True)
+    write = {"dataset_key": down, "bucket": 0, "written_at": number, "landed_at": 3}
     return {
-        "dataset": [
-            {
-                "dataset_key": number,
-                "canonical_key": number,
-                "namespace": "pg",
-                "name": name,
-                **seen,
-            }
-            for number, name in ((up, "raw"), (down, "gold"))
-        ],
-        "run": [run],
+        "run": [run | {"is_history": False, "landed_at": 3}],
         "run_io": [
-            {**touched, "dataset_key": down, "direction": "write"}
-            | {"has_statistics": False, "is_reported": True}
+            {**touched, "dataset_key": up, "direction": "read"},
+            {**touched, "dataset_key": down, "direction": "write"},
         ],
-        "dataset_write": [write | dict.fromkeys(flags, True) | {"written_at": 2, "landed_at": 3}],
-        "dataset_activity": [{"dataset_key": down, "writes": 1, **activity}],
-        "edge": [edge | by_root | seen | {"runs": 1}],
-        "edge_run": [edge | {"root_run_id": "d1", "seen_at": 2, "is_reported": True}],
+        "dataset_write": [write | root | flags | _BY_ROOT | {"job_key": edge["job_key"]}],
+        "edge": [edge | _BY_ROOT | _SEEN | {"runs": 1}],
+        "edge_run": [edge | root | {"seen_at": number, "is_reported": True}],
     }
 
 
 def test_an_upgrade_names_the_jobs_below_their_roots(first):
-    """An edge that kept the name of `dbt run` would go stale: new runs name the model."""
+    """Each model has its own writes and edges: an edge of `dbt run` would go stale."""
     metadata = _reflected(first)
+    last = {"last_job_namespace": "dbt", "last_job_name": "dbt-run", "writes": 2}
+    last |= {"last_write_root_run_id": "d2", "learned_writes": 0}
+    datasets = [
+        {"dataset_key": number, "canonical_key": number, "namespace": "pg", "name": name, **_SEEN}
+        for name, number in _DATASETS.items()
+    ]
+    tables = [
+        {"dataset": datasets, "dataset_activity": [{"dataset_key": _DATASETS["gold"], **last}]},
+        *(_model(number, part) for number, part in ((1, "eu"), (2, "us"))),
+    ]
     with writing(first) as connection:
-        for table, rows in _dbt_rows().items():
-            connection.execute(insert(metadata.tables[table]), rows)
+        for each in tables:
+            for table, rows in each.items():
+                connection.execute(insert(metadata.tables[table]), rows)
 
     migrate(first)
 
-    leaf = ("dbt", "db.gold")
-    job_key = key(*leaf, "pg", "gold")
-    asked = {
-        "SELECT leaf_job_namespace, leaf_job_name FROM run": leaf,
-        "SELECT job_namespace, job_name, job_key FROM dataset_write": (*leaf, job_key),
-        "SELECT last_job_namespace, last_job_name FROM dataset_activity": leaf,
-        "SELECT job_namespace, job_name, job_key FROM edge": (*leaf, job_key),
-        "SELECT job_key FROM edge_run": (job_key,),
+    keys = {part: key("dbt", f"load_{part}", "pg", "gold") for part in ("eu", "us")}
+    named = {
+        "SELECT leaf_job_name FROM run": [("load_eu",), ("load_us",)],
+        "SELECT job_name, root_run_id, job_key FROM dataset_write": [
+            *(("load_eu", "d1", keys["eu"]), ("load_us", "d2", keys["us"])),
+        ],
+        "SELECT last_job_name FROM dataset_activity": [("load_us",)],
+        "SELECT job_name, upstream_key, job_key, runs FROM edge": [
+            *(("load_eu", _DATASETS["raw_eu"], keys["eu"], 1),),
+            *(("load_us", _DATASETS["raw_us"], keys["us"], 1),),
+        ],
+        "SELECT root_run_id, job_key FROM edge_run": [("d1", keys["eu"]), ("d2", keys["us"])],
     }
     with first.connect() as connection:
-        found = {query: tuple(connection.execute(text(query)).one()) for query in asked}
-    assert found == asked
+        found = {
+            query: sorted(tuple(row) for row in connection.execute(text(query))) for query in named
+        }
+    assert found == named
 
 
 def test_an_older_catalog_is_waited_for(first):

@@ -38,43 +38,66 @@ _DROP_ROOTS = """
     WHERE leaf_job_name IS NULL
         OR leaf_job_name = root_job_name AND leaf_job_namespace = root_job_namespace
 """
-# The newest leaf job of each root job that wrote a dataset.
-_RENAMED = """
-    SELECT c.dataset_key, c.namespace, c.name, r.root_job_namespace, r.root_job_name,
-        r.leaf_job_namespace, r.leaf_job_name
-    FROM run r JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
+# What each run below a root read or wrote, in the order of the runs' ends: the last counts.
+_TOUCHED = """
+    SELECT c.dataset_key, r.root_run_id, c.namespace, c.name, r.leaf_job_namespace, r.leaf_job_name
+    FROM run r JOIN run_io io ON io.run_key = r.run_key AND io.direction = '{direction}'
     JOIN dataset d ON d.dataset_key = io.dataset_key
     JOIN dataset c ON c.dataset_key = d.canonical_key
     WHERE r.leaf_job_name IS NOT NULL
-    GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY max(r.first_event_at), r.leaf_job_name
+    ORDER BY coalesce(r.completed_at, r.last_event_at), r.run_key
 """
-_OF_JOB = "job_namespace = :root_namespace AND job_name = :root_name"
+# The edges that each run below a root made.
+_EDGES = """
+    SELECT x.downstream_key, x.root_run_id, c.namespace, c.name, r.leaf_job_namespace,
+        r.leaf_job_name, x.upstream_key, x.job_key
+    FROM run r JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
+    JOIN dataset d ON d.dataset_key = io.dataset_key
+    JOIN dataset c ON c.dataset_key = d.canonical_key
+    JOIN run_io i ON i.run_key = r.run_key AND i.direction = 'read'
+    JOIN dataset u ON u.dataset_key = i.dataset_key
+    JOIN edge_run x ON x.upstream_key = u.canonical_key AND x.downstream_key = c.dataset_key
+        AND x.root_run_id = r.root_run_id
+    WHERE r.leaf_job_name IS NOT NULL
+"""
 _TO_LEAF = "job_namespace = :namespace, job_name = :name"
-_EDGE = "downstream_key = :dataset AND job_key = :old"
-_RENAMING = (
-    f"""
-    UPDATE dataset_write SET job_key = :new, {_TO_LEAF} WHERE dataset_key = :dataset AND {_OF_JOB}
-    """,  # noqa: S608 - our own columns
-    """
-    UPDATE dataset_activity SET last_job_namespace = :namespace, last_job_name = :name
-    WHERE dataset_key = :dataset AND last_job_namespace = :root_namespace
-        AND last_job_name = :root_name
-    """,
-    # Two roots may have run one leaf job: the edges of the second are dropped.
-    *(
-        f"""
-        DELETE FROM {table} WHERE {_EDGE} AND ({others}) IN (
-            SELECT {others} FROM {table} WHERE downstream_key = :dataset AND job_key = :new)
-        """  # noqa: S608 - our own tables
-        for table, others in (("edge_run", "upstream_key, root_run_id"), ("edge", "upstream_key"))
-    ),
-    f"UPDATE edge_run SET job_key = :new WHERE {_EDGE}",  # noqa: S608 - our own columns
-    f"UPDATE edge SET job_key = :new, {_TO_LEAF} WHERE {_EDGE}",  # noqa: S608 - our own columns
-)
+_OF_ROOT = "dataset_key = :dataset AND root_run_id = :root"
+_RENAME_WRITES = f"UPDATE dataset_write SET job_key = :new, {_TO_LEAF} WHERE {_OF_ROOT}"  # noqa: S608 - our own columns
+_RENAME_READS = f"UPDATE dataset_read SET {_TO_LEAF} WHERE {_OF_ROOT}"  # noqa: S608 - our own columns
+_LAST_WRITE = """(
+    SELECT w.{0} FROM dataset_write w WHERE w.dataset_key = dataset_activity.dataset_key
+    AND w.root_run_id = dataset_activity.last_write_root_run_id ORDER BY w.bucket DESC LIMIT 1)
+"""
+_RENAME_LAST_JOBS = f"""
+    UPDATE dataset_activity SET last_job_namespace = {_LAST_WRITE.format("job_namespace")},
+        last_job_name = {_LAST_WRITE.format("job_name")}
+    WHERE EXISTS (SELECT 1 FROM run r WHERE r.leaf_job_name IS NOT NULL
+        AND r.root_run_id = dataset_activity.last_write_root_run_id)
+    AND EXISTS {_LAST_WRITE.format("job_name")}
+"""  # noqa: S608 - our own columns
+_OLD = "upstream_key = :upstream AND downstream_key = :dataset AND job_key = :old"
+_NEW = _OLD.replace(":old", ":new")
+_NEW_EDGE = f"SELECT {{0}}(seen_at) FROM edge_run WHERE {_NEW}"  # noqa: S608 - our own columns
+_ADD_RUNS_OF_EDGES = f"""
+    INSERT INTO edge_run (upstream_key, downstream_key, job_key, root_run_id, seen_at, is_reported)
+    SELECT upstream_key, downstream_key, CAST(:new AS BIGINT), root_run_id, seen_at, is_reported
+    FROM edge_run WHERE {_OLD} AND root_run_id = :root
+    ON CONFLICT (upstream_key, downstream_key, job_key, root_run_id) DO NOTHING
+"""  # noqa: S608 - our own columns
+_ADD_EDGES = f"""
+    INSERT INTO edge (upstream_key, downstream_key, job_key, job_namespace, job_name,
+        first_seen_at, last_seen_at, runs, last_reported_at)
+    SELECT upstream_key, downstream_key, CAST(:new AS BIGINT), CAST(:namespace AS TEXT),
+        CAST(:name AS TEXT), first_seen_at, ({_NEW_EDGE.format("max")}),
+        ({_NEW_EDGE.format("count")}), last_reported_at
+    FROM edge WHERE {_OLD}
+    ON CONFLICT (upstream_key, downstream_key, job_key) DO NOTHING
+"""  # noqa: S608 - our own columns
+_DROP_OLD_EDGES = tuple(f"DELETE FROM {table} WHERE {_OLD}" for table in ("edge_run", "edge"))  # noqa: S608 - our own tables
 
 
 def upgrade() -> None:
-    """Keep working while roles of the release before still run: they name no leaf job."""
+    """Keep working while roles of the release before still run. Their runs have no leaf job."""
     with op.batch_alter_table("run") as run:
         for column in _COLUMNS:
             run.add_column(sa.Column(column, sa.Text(), nullable=True))
@@ -93,29 +116,40 @@ def upgrade() -> None:
     for statement in (_NAME_LEAVES.format(first_part=first_part), _DROP_ROOTS):
         connection.execute(sa.text(statement))
     _rename_jobs(connection)
+    _rename_edges(connection)
 
 
 def _rename_jobs(connection: sa.Connection) -> None:
-    """Give writes and edges the name of the leaf job: an edge that keeps its root's goes stale."""
-    newest = {tuple(row[:5]): tuple(row) for row in connection.execute(sa.text(_RENAMED))}
-    renamed = [_keys(row) for row in newest.values()]
-    for statement in _RENAMING if renamed else ():
-        connection.execute(sa.text(statement), renamed)
+    """Give writes and reads the name of the job below the root that made them."""
+    for direction, statement in (("write", _RENAME_WRITES), ("read", _RENAME_READS)):
+        _execute(connection, statement, _rows(connection, _TOUCHED.format(direction=direction)))
+    connection.execute(sa.text(_RENAME_LAST_JOBS))
 
 
-def _keys(row: tuple[Any, ...]) -> dict[str, object]:
-    dataset_key, dataset_namespace, dataset_name, *jobs = row
-    root_namespace, root_name, namespace, name = jobs
-    dataset = (dataset_namespace, dataset_name)
-    return {
-        "dataset": dataset_key,
-        "root_namespace": root_namespace,
-        "root_name": root_name,
-        "namespace": namespace,
-        "name": name,
-        "old": key(root_namespace, root_name, *dataset),
-        "new": key(namespace, name, *dataset),
-    }
+def _rename_edges(connection: sa.Connection) -> None:
+    """Give each job below a root the edges that it made: an edge of the root would go stale."""
+    rows = [row for row in _rows(connection, _EDGES) if row["old"] != row["new"]]
+    _execute(connection, _ADD_RUNS_OF_EDGES, rows)
+    edges = {(row["upstream"], row["dataset"], row["old"], row["new"]): row for row in rows}
+    for statement in (_ADD_EDGES, *_DROP_OLD_EDGES):
+        _execute(connection, statement, list(edges.values()))
+
+
+def _execute(connection: sa.Connection, statement: str, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        connection.execute(sa.text(statement), rows)
+
+
+def _rows(connection: sa.Connection, query: str) -> list[dict[str, Any]]:
+    names = ("dataset", "root", "dataset_namespace", "dataset_name", "namespace", "name")
+    found = [
+        dict(zip((*names, "upstream", "old"), row, strict=False))
+        for row in connection.execute(sa.text(query))
+    ]
+    for row in found:
+        dataset = (row.pop("dataset_namespace"), row.pop("dataset_name"))
+        row["new"] = key(row["namespace"], row["name"], *dataset)
+    return found
 
 
 def downgrade() -> None:
