@@ -1,7 +1,7 @@
 """Cadences: what the gaps between a dataset's writes tell of when the next one is due."""
 
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -31,6 +31,7 @@ PROFILES = """
     cycles_per_week double, cycle_seconds double, phase double, scores array<double>,
     hours string, last_micros bigint, newest_micros bigint, problem string
 """
+_HISTORY_MICROS = HISTORY_DAYS * 86_400_000_000
 WorkingTimes = Mapping[str | None, WorkingTime]
 
 
@@ -51,16 +52,46 @@ def profiles(
         instants: one in production. What came after each is not known to it.
         times: by plan; None is of those without.
     """
-    sequences = _with_failures(_sequences(writes, our_gaps, min(instants), max(instants)), failures)
+    gathered = _with_failures(_sequences(writes, our_gaps, min(instants), max(instants)), failures)
     micros = sorted(to_micros(instant) for instant in instants)
+    return _profiled(gathered, lambda _: micros, times)
 
+
+def profiles_after_writes(
+    writes: DataFrame,
+    our_gaps: DataFrame,
+    *,
+    span: tuple[datetime, datetime],
+    instants_of: Callable[[Places], list[int]],
+    times: WorkingTimes,
+) -> DataFrame:
+    """Return `PROFILES` of each dataset as of instants of its own, for a replay.
+
+    Args:
+        writes: as of `profiles`.
+        our_gaps: as of `profiles`.
+        span: of the writes.
+        instants_of: takes the times of a dataset's writes, in microseconds, in order.
+        times: as of `profiles`.
+    """
+    gathered = _with_failures(_sequences(writes, our_gaps, *span), None)
+    return _profiled(gathered, instants_of, times)
+
+
+def _profiled(
+    gathered: DataFrame, instants_of: Callable[[Places], list[int]], times: WorkingTimes
+) -> DataFrame:
     def profile(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
-            rows = [one for row in batch.itertuples() for one in _contained(row, micros, times)]
+            rows = [
+                one
+                for row in batch.itertuples()
+                for one in _contained(row, instants_of(np.asarray(row.at, dtype=np.int64)), times)
+            ]
             # Whole numbers that may be null stay whole numbers.
             yield pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
 
-    return sequences.mapInPandas(profile, PROFILES)
+    return gathered.mapInPandas(profile, PROFILES)
 
 
 _COLUMNS = [part.split()[0] for part in PROFILES.split(",")]
@@ -167,7 +198,8 @@ def _profiles(  # type: ignore[no-untyped-def]
     wall = wall_seconds(at, time.time_zone)
     for as_of, count in zip(instants, np.searchsorted(at, instants, side="right"), strict=True):
         if count:
-            known = slice(max(0, count - MAX_WRITES), count)
+            since = int(np.searchsorted(at, as_of - _HISTORY_MICROS))
+            known = slice(max(since, count - MAX_WRITES), count)
             hours = time.hours(wall[known])
             cadence = cadence_of(
                 time.working(wall[known], hours),

@@ -219,6 +219,11 @@ def _check_figures(row) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
         raise ValueError(f"a profile without {', '.join(lacking)}")
 
 
+def has_limit(learned: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which profiles know enough gaps for a limit."""
+    return learned.gaps >= MIN_GAPS
+
+
 def deadlines(row, at, time: WorkingTime):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - a pandas tuple
     """When the write after each of those `at` instants is late, in microseconds.
 
