@@ -12,14 +12,11 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from lineage.clock import to_micros
-from slis.cadence_profile import FAILED, Cadence, cadence_of
+from slis.cadence_profile import FAILED, Cadence, cadence_of, last_delivery
 from slis.cadence_training import Places
+from slis.known_writes import HISTORY_DAYS, MAX_WRITES, KnownWrites, is_any_between
 from slis.working_time import WorkingTime
 from slis.working_week import Floats, Hours, wall_seconds
-
-HISTORY_DAYS = 180
-# Half a year of an hourly job's: its cadence needs 500 of them, the tail of its delays all.
-MAX_WRITES = 4_500
 
 # What one dataset's gaps tell as of an instant (microseconds): the figures of
 # `cadence_profile.Cadence`, the 168 hours of the week that count, 1 or 0, from when on the next
@@ -29,9 +26,9 @@ PROFILES = """
     as_of bigint, dataset_key bigint, plan string, cadence_class string, gaps int,
     usual_gap double, spread double, level double, scale double, share double, largest double,
     cycles_per_week double, cycle_seconds double, phase double, scores array<double>,
+    recurring double,
     hours string, last_micros bigint, newest_micros bigint, problem string
 """
-_HISTORY_MICROS = HISTORY_DAYS * 86_400_000_000
 WorkingTimes = Mapping[str | None, WorkingTime]
 
 
@@ -194,31 +191,34 @@ def _profiles(  # type: ignore[no-untyped-def]
     counts &= ~time.in_window(at)
     at, teaches = at[counts], np.asarray(row.teaches, dtype=np.bool_)[counts]
     teaches &= ~time.spans_window(at)
-    has_failed = _any_between(np.asarray(row.failed_at, dtype=np.int64), at)
+    has_failed = is_any_between(np.asarray(row.failed_at, dtype=np.int64), at)
     wall = wall_seconds(at, time.time_zone)
-    for as_of, count in zip(instants, np.searchsorted(at, instants, side="right"), strict=True):
-        if count:
-            since = int(np.searchsorted(at, as_of - _HISTORY_MICROS))
-            known = slice(max(since, count - MAX_WRITES), count)
-            hours = time.hours(wall[known])
-            cadence = cadence_of(
-                time.working(wall[known], hours),
-                teaches[known],
-                hours,
-                has_failed=has_failed[known],
-                is_streaming=bool(row.is_streaming[-1]),
-            )
-            told = {"as_of": as_of, "dataset_key": row.dataset_key, "plan": plan}
+    writes = KnownWrites(at, wall, teaches, has_failed, bool(row.is_streaming[-1]))
+    for as_of in instants:
+        known = writes.until(as_of)
+        if known.written_at.size:
             newest = int(fresh[np.searchsorted(fresh, as_of, side="right") - 1])
-            from_then = int(time.out_of_windows(np.array([newest]))[0])
-            last = {"last_micros": from_then, "newest_micros": newest}
-            yield {**told, **_fields(cadence, hours), **last}
+            told = {"as_of": as_of, "dataset_key": row.dataset_key, "plan": plan}
+            yield {**told, **_figures(known.deliveries(), newest, time)}
 
 
-def _any_between(instants: Places, at: Places) -> Hours:
-    """Whether one of the instants, which are in order, lies between each write and the next."""
-    before = np.searchsorted(instants, at)
-    return np.diff(before, prepend=before[:1]) > 0
+def _figures(known: KnownWrites, newest: int, time: WorkingTime) -> dict[str, object]:
+    """Return the fields of a profile that the writes up to the newest one tell."""
+    hours = time.hours(known.wall)
+    working = time.working(known.wall, hours)
+    cadence = cadence_of(
+        working,
+        known.teaches,
+        hours,
+        has_failed=known.has_failed,
+        is_streaming=known.is_streaming,
+    )
+    # A write in a planned window is newer than all that count; it stands for the window's end.
+    from_then = int(time.out_of_windows(np.array([newest]))[0])
+    # A rerun in a served cycle puts nothing off.
+    if from_then == newest and cadence.cycle_seconds is not None:
+        from_then = int(known.written_at[last_delivery(working, cadence)])
+    return {**_fields(cadence, hours), "last_micros": from_then, "newest_micros": newest}
 
 
 def _fields(cadence: Cadence, hours: Hours) -> dict[str, object]:

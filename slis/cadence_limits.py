@@ -34,6 +34,11 @@ _ALPHA_PER_WEEK, _ALPHA_PERIODIC = 0.0008, 0.0005
 # many gaps are known, of other gaps that are alike until then.
 _OWN_MARGIN, _MOST_MARGIN, _MOST_MARGIN_ALIKE = 0.13, 0.22, 1.0
 _MANY_GAPS = 500
+# Of a schedule slower than daily, until much is known: half a cycle after its slot, not a whole
+# one. A weekly write that is a week late comes with the next one.
+_SLOW_BOUND, _DAY_SECONDS = 0.5, 86_400.0
+# Of a gap that recurs: how much longer one may be.
+_RECURRING_MARGIN = 1.08
 # A pool of so many knows the tail of irregular gaps better than a dataset's own largest, which is
 # beyond the right limit in one of fifty.
 _MANY_POOLED = 1_000
@@ -128,7 +133,7 @@ def _most(cadence: Column) -> Column:
     """
     is_known = F.col("gaps") >= _MANY_GAPS
     own = F.col("largest") + _MOST_MARGIN * cadence
-    young = F.greatest(own, cadence)
+    young = F.greatest(own, F.when(cadence > _DAY_SECONDS, _SLOW_BOUND).otherwise(1.0) * cadence)
     alike = F.col("largest") + _MOST_MARGIN_ALIKE * cadence
     return F.when(F.col("cadence_class") == PERIODIC, F.when(is_known, own).otherwise(young)).when(
         (F.col("cadence_class") == REGULAR) & ~is_known, alike
@@ -240,7 +245,9 @@ def deadlines(row, at, time: WorkingTime):  # type: ignore[no-untyped-def]  # no
         row.cadence_class, row.gaps, largest=row.largest, cycle_seconds=cycle, phase=phase
     )
     slot = origin(working, cadence)
-    due = time.due(at, slot + row.limit, hours, usual_gap=row.usual_gap)
+    recurring = 0.0 if pd.isna(row.recurring) else _RECURRING_MARGIN * row.recurring
+    late = np.maximum(slot + row.limit, working + recurring)
+    due = time.due(at, late, hours, usual_gap=row.usual_gap)
     if not time.windows:
         return due
     # A slot that is over when a window begins stays over; one in the window is for its end.

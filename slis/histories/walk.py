@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lineage.clock import from_micros
-from slis import cadence, cadence_limits
+from slis import cadence, cadence_limits, known_writes
 from slis.histories.folder import MICROS, History
 from slis.sli_schemas import GAPS, WRITES
 from slis.working_time import WorkingTime
@@ -46,7 +46,9 @@ def _learned(spark: SparkSession, histories: Sequence[History]) -> Iterator[Any]
     profiles = _profiles(spark, histories).persist()
     try:
         limited = cadence_limits.with_tails(*_with_pools(profiles))
-        rows = limited.drop("as_of").withColumnRenamed("learned_at", "as_of").toPandas()
+        rows: pd.DataFrame = (
+            limited.drop("as_of").withColumnRenamed("learned_at", "as_of").toPandas()
+        )
     finally:
         profiles.unpersist()
     if (rows.problem.notna()).any():
@@ -105,7 +107,7 @@ def _with_pools(profiles: DataFrame) -> tuple[DataFrame, DataFrame]:
     pooled_at = (F.floor(F.col("as_of") / _POOL_EVERY) * _POOL_EVERY).cast("bigint")
     known = profiles.withColumnRenamed("as_of", "learned_at")
     times = profiles.select(pooled_at.alias("as_of")).distinct()
-    half_a_year = cadence.HISTORY_DAYS * _DAY
+    half_a_year = known_writes.HISTORY_DAYS * _DAY
     newest = (
         known.select("dataset_key", "learned_at")
         .join(
