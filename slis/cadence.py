@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from lineage.clock import to_micros
 from slis.cadence_profile import FAILED, Cadence, cadence_of, last_delivery
 from slis.cadence_training import Places
-from slis.known_writes import HISTORY_DAYS, MAX_WRITES, KnownWrites, is_any_between
+from slis.known_writes import MAX_WRITES, SLOW_HISTORY_DAYS, KnownWrites, is_any_between
 from slis.working_time import WorkingTime
 from slis.working_week import Floats, Hours, wall_seconds
 
@@ -104,7 +104,7 @@ def _sequences(
     is_old = F.col("written_at") <= F.lit(first)
     newest = Window.partitionBy("dataset_key", is_old).orderBy(F.desc("written_at"))
     in_order = Window.partitionBy("dataset_key").orderBy("written_at")
-    since = first - timedelta(days=HISTORY_DAYS)
+    since = first - timedelta(days=SLOW_HISTORY_DAYS)
     meant_for = F.coalesce(F.col("nominal_start_at"), partition_day(F.col("partition")))
     plan = F.col("plan") if "plan" in writes.columns else F.lit(None).cast("string")
     # Writes at one instant are one delivery.

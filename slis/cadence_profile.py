@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from slis.cadence_training import MIN_GAPS, Places, mad, outages, trained
 from slis.deliveries import recurring_gap
 from slis.irregular_gaps import bursts_end_at, gamma_deviation, irregular
+from slis.wide_limits import FEW, wide_limit
 from slis.working_week import WEEK_HOURS, Floats, Hours
 
 STREAMING, PERIODIC, REGULAR, BURSTY, EVENT_DRIVEN = (
@@ -108,7 +109,26 @@ def cadence_of(
     # Irregular gaps have no cadence that could have changed, only quiet times that recur.
     is_irregular = cadence.cadence_class == EVENT_DRIVEN
     settled = 0 if is_irregular else int(np.searchsorted(usable, places[0]))
-    return replace(cadence, recurring=recurring_gap(gaps[usable], settled))
+    known = replace(cadence, recurring=recurring_gap(gaps[usable], settled))
+    return _with_wide_limit(known, gaps[usable])
+
+
+def _with_wide_limit(cadence: Cadence, gaps: Floats) -> Cadence:
+    """Return the cadence with a limit of its own gaps, where no tail can be learned."""
+    found = wide_limit(gaps, cadence.gaps)
+    if found is None:
+        return cadence
+    cadence_class, limit = found
+    count = gaps.size if cadence_class != FEW else cadence.gaps
+    return Cadence(
+        cadence_class,
+        count,
+        usual_gap=float(np.median(gaps)),
+        spread=mad(gaps, float(np.median(gaps))),
+        level=limit,
+        largest=float(gaps.max()),
+        recurring=cadence.recurring,
+    )
 
 
 def _unlike_bursts(

@@ -9,7 +9,9 @@ from slis.working_week import Floats, Hours, Micros
 HISTORY_DAYS = 180
 # Half a year of an hourly job's: its cadence needs 500 of them, the tail of its delays all.
 MAX_WRITES = 4_500
-_HISTORY_MICROS = HISTORY_DAYS * 86_400_000_000
+# Of what is written less than weekly.
+SLOW_HISTORY_DAYS, _SLOW_WRITES = 730, 25
+_DAY = 86_400_000_000
 
 
 class KnownWrites(msgspec.Struct, frozen=True):
@@ -22,10 +24,16 @@ class KnownWrites(msgspec.Struct, frozen=True):
     is_streaming: bool
 
     def until(self, as_of: int) -> "KnownWrites":
-        """Return the writes of the 180 days up to an instant, the newest 4,500 at most."""
+        """Return the writes of the 180 days up to an instant, the newest 4,500 at most.
+
+        Of a slow dataset the newest 25 within two years: half a year holds six months' writes.
+        """
         count = int(np.searchsorted(self.written_at, as_of, side="right"))
-        since = int(np.searchsorted(self.written_at, as_of - _HISTORY_MICROS))
-        return self._sliced(slice(max(since, count - MAX_WRITES), count))
+        recent, oldest = np.searchsorted(
+            self.written_at, [as_of - HISTORY_DAYS * _DAY, as_of - SLOW_HISTORY_DAYS * _DAY]
+        )
+        since = min(recent, max(oldest, count - _SLOW_WRITES))
+        return self._sliced(slice(max(int(since), count - MAX_WRITES), count))
 
     def deliveries(self) -> "KnownWrites":
         """Return the writes that begin a delivery, and the gaps between these."""

@@ -30,6 +30,8 @@ from slis.working_time import working_time
 # Bounds one evaluation's share of the work: after a history load the rest follows in the next ones.
 MAX_DATASETS = 5_000
 MAX_WRITES = 500_000
+# What is written less often has too few writes in half a year: `known_writes` looks further back.
+_SLOW_SECONDS = 6 * 86_400.0
 _FAST_RELEARN = timedelta(minutes=15)
 _PLANS = "SELECT DISTINCT plan FROM dataset_policy WHERE plan IS NOT NULL"
 _PLANNED_WRITES = f"{WRITES.rstrip()}, plan string"
@@ -52,7 +54,8 @@ _WRITES = """
     SELECT w.dataset_key, '', '', '', w.written_at, w.landed_at, w.nominal_start_at, w.partition,
         w.names_input, w.is_reported, w.is_streaming, w.is_history, p.plan
     FROM dataset_write w LEFT JOIN dataset_policy p ON p.dataset_key = w.dataset_key
-    WHERE w.written_at > {since}
+    LEFT JOIN dataset_limit l ON l.dataset_key = w.dataset_key
+    WHERE w.written_at > CASE WHEN l.cadence_seconds < {slow} THEN {since} ELSE {slow_since} END
     AND w.dataset_key IN (SELECT dataset_key FROM ({due}) AS due)
 """
 _DURATIONS = """
@@ -132,7 +135,8 @@ class _Source:
 
     def _query(self, query: str, days: int) -> str:
         since = to_micros(self._as_of - timedelta(days=days))
-        return query.format(since=since, due=self._due)
+        slow_since = to_micros(self._as_of - timedelta(days=known_writes.SLOW_HISTORY_DAYS))
+        return query.format(since=since, due=self._due, slow=_SLOW_SECONDS, slow_since=slow_since)
 
     def writes(self) -> DataFrame:
         query = self._query(_WRITES, known_writes.HISTORY_DAYS)

@@ -1,0 +1,84 @@
+"""A learned schedule in words: `Updated daily at about 00:34 (± 2 min); late after 03:45`."""
+
+import numpy as np
+import pandas as pd
+
+from lineage.clock import from_micros
+from slis.cadence_profile import BURSTY, EVENT_DRIVEN, STREAMING
+from slis.working_week import Hours
+
+_DAY, _HOUR, _MINUTE = 86_400.0, 3_600.0, 60.0
+_DAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_REST_HOURS = 6
+_UNITS = ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"))
+_NAMED = {_DAY: "daily", 7 * _DAY: "weekly", _HOUR: "hourly"}
+
+
+def describe_schedule(  # type: ignore[no-untyped-def]
+    row,  # noqa: ANN001 - a pandas tuple of `cadence_limits.with_tails`
+    *,
+    slot: int,
+    due: int,
+    hours: Hours,
+    zone: str,
+) -> str:
+    """Return the schedule and the deadline in words.
+
+    Args:
+        row: the profile.
+        slot: when the next write is expected, in microseconds.
+        due: when it is late, in microseconds.
+        hours: of the week, that count.
+        zone: of the wall clock.
+    """
+    if row.cycle_seconds is not None and not pd.isna(row.cycle_seconds):
+        return _of_slots(row, slot, due, hours, zone)
+    after = duration((due - row.newest_micros) / 1e6)
+    return f"{_of_gaps(row)}; late {after} after a write"
+
+
+def _of_slots(row, slot: int, due: int, hours: Hours, zone: str) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    cycle, spread = row.cycle_seconds, duration(row.spread)
+    usual = _NAMED.get(cycle, f"every {duration(cycle)}")
+    if cycle < _DAY:
+        beyond = duration((due - slot) / 1e6)
+        return f"Updated {usual}{_days(hours)} (± {spread}); late {beyond} after its time"
+    expected, late = _local(slot, zone), _local(due, zone)
+    day = f" on {_DAYS[expected.weekday()]}" if cycle == 7 * _DAY else _days(hours)
+    later = (late.normalize() - expected.normalize()).days
+    added = f" ({later} d later)" if later else ""
+    return (
+        f"Updated {usual}{day} at about {expected:%H:%M} (± {spread}); "
+        f"late after {late:%H:%M}{added}"
+    )
+
+
+def _of_gaps(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    usual = duration(row.usual_gap)
+    if row.cadence_class == BURSTY:
+        return f"Updated in bursts about {usual} apart"
+    if row.cadence_class == STREAMING:
+        return f"Updated all the time, about every {usual}"
+    if row.cadence_class == EVENT_DRIVEN:
+        return f"Updated at irregular times, every {usual} on average"
+    return f"Updated about every {usual} (± {duration(row.spread)})"
+
+
+def _days(hours: Hours) -> str:
+    """Name the days of the week of which next to nothing counts: a pause ends at a usual hour."""
+    days_off = np.flatnonzero(hours.reshape(7, 24).sum(axis=1) <= _REST_HOURS)
+    names = ", ".join(_WEEKDAYS[day] for day in days_off.tolist())
+    return f" except {names}" if names else ""
+
+
+def _local(micros: int, zone: str) -> pd.Timestamp:
+    return pd.Timestamp(from_micros(micros)).tz_convert(zone)
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in its largest fitting unit: `1.5 d`, `40 s`."""
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{seconds:.0f} s"
