@@ -6,7 +6,7 @@ the whole of it to those who meet a limit.
 """
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -24,10 +24,10 @@ from slis.cadence_profile import (
     origin,
 )
 from slis.cadence_training import MIN_GAPS
-from slis.schedule_words import describe_schedule, duration
-from slis.wide_limits import FEW, WIDE
+from slis.schedule_words import explain_limit
+from slis.wide_limits import WIDE
 from slis.working_time import WorkingTime
-from slis.working_week import WEEK_HOURS, wall_seconds
+from slis.working_week import wall_seconds
 
 # False alarms a dataset and week that are aimed at, to keep to one in 1,000 weeks: a limit that
 # is learned gives more than it aims at. Of delays, half of them cost a hundredth of the time.
@@ -216,13 +216,15 @@ def _limit(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-un
     last = np.array([row.last_micros])
     due, slot = int(deadlines(row, last, time)[0]), int(next_slots(row, last, time)[0])
     seconds = (due - row.newest_micros) / 1e6
-    if row.cadence_class == FEW:
-        explanation = f"learning: {row.gaps} of 8 gaps; late {duration(seconds)} after a write"
-    else:
-        words = describe_schedule(
-            row, slot=slot, due=due, hours=hours_of(row.hours), zone=time.time_zone
-        )
-        explanation = f"{words}. {_explanation(row)}"
+    pooled = 0 if pd.isna(row.pooled) else int(row.pooled)
+    is_bound = row.cadence_class not in _IRREGULAR or pooled < _MANY_POOLED
+    explanation = explain_limit(
+        row,
+        slot=slot,
+        due=due,
+        zone=time.time_zone,
+        own_margin=_OWN_MARGIN if is_bound else None,
+    )
     return {**told, "limit_seconds": seconds, "explanation": explanation}
 
 
@@ -283,32 +285,3 @@ def _recurring(row) -> float:  # type: ignore[no-untyped-def]  # noqa: ANN001 - 
         return 0.0
     margin = 1.0 if row.cadence_class == BURSTY else _RECURRING_MARGIN
     return float(margin * row.recurring)
-
-
-def _explanation(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
-    paused = WEEK_HOURS - int(hours_of(row.hours).sum())
-    is_periodic = row.cadence_class == PERIODIC
-    figures = {
-        "usual": row.usual_gap,
-        "spread": row.spread,
-        "latest" if is_periodic else "largest": row.largest,
-    }
-    told = ", ".join(f"{name} {_hours(seconds)}" for name, seconds in figures.items())
-    week = f", {paused} hours of the week left out" if paused else ""
-    after = " after its hour" if is_periodic else ""
-    often = "" if pd.isna(row.recurring) else f", fifth longest {_hours(row.recurring)}"
-    # A class whose datasets have no score yet has no pool.
-    pooled = 0 if pd.isna(row.pooled) else int(row.pooled)
-    is_bound = row.cadence_class not in _IRREGULAR or pooled < _MANY_POOLED
-    bound = f", own largest + {100 * _OWN_MARGIN:.0f} %" if is_bound else ""
-    limited_by = (
-        "a wide limit of its own"
-        if row.cadence_class in WIDE
-        else (f"tail of {pooled} gaps of its class{bound}")
-    )
-    beyond = f"late beyond {_hours(row.limit)}{after}"
-    return f"{row.cadence_class}: {row.gaps} gaps, {told}{often}{week}; {beyond} ({limited_by})"
-
-
-def _hours(seconds: float) -> str:
-    return f"{timedelta(seconds=round(seconds))}"
