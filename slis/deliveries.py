@@ -15,7 +15,7 @@ _MOST_RELOADS = 8
 # A gap that came so often in half a year is no outage that a person would want to hear of.
 RECURRENCES = 5
 # Gaps of a new cadence, until the old one's gaps count no more.
-_SETTLED = 20
+_SETTLED = MIN_GAPS
 
 
 def begin_deliveries(at: Micros) -> Hours:
@@ -53,7 +53,7 @@ def spans_of(begins: Hours, flags: Hours, *, is_any: bool) -> Hours:
 
 
 def recurring_gap(gaps: Floats, settled: int) -> float | None:
-    """Return the fifth longest gap; of a new cadence alone, once twenty of its gaps are known.
+    """Return the fifth longest gap; of a new cadence alone, once eight of its gaps are known.
 
     Args:
         gaps: that may teach, misses included, in order.

@@ -58,8 +58,8 @@ def test_a_gap_teaches_between_deliveries_if_all_of_its_parts_do():
 
 
 def test_the_fifth_longest_gap_recurs_unless_the_cadence_has_changed():
-    """Count misses too; of a new cadence only its own gaps, once twenty are known."""
-    known = np.array([9.0, 9, 9, 9, 9] + [2.0] * 19)
+    """Count misses too; of a new cadence only its own gaps, once eight are known."""
+    known = np.array([9.0, 9, 9, 9, 9] + [2.0] * 7)
 
     assert recurring_gap(known, 0) == 9
     assert recurring_gap(known[1:], 0) == 2
