@@ -63,13 +63,13 @@ def freshness(
 
 @app.command()
 def cadences(
-    folder: Annotated[
-        Path, typer.Argument(exists=True, file_okay=False, help="With index.csv and labels.csv.")
-    ],
+    folder: Annotated[Path, typer.Argument(help="With index.csv, labels.csv and a file a series.")],
     *,
     as_json: AsJson = False,
 ) -> None:
     """Replay real publishing histories: false alarms, outages found, beside two other rules."""
+    if not (folder / "index.csv").is_file():
+        raise typer.BadParameter(f"{folder} has no index.csv: see docs/benchmarks.md")
     _show(_measured("slis.bench_cadences", folder=str(folder)), as_json=as_json)
 
 
