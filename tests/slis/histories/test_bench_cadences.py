@@ -26,16 +26,16 @@ def figures(spark, tmp_path_factory):
 
 
 def test_each_class_is_judged_by_each_rule(figures):
-    """Find both outages, without a false alarm, from the ninth write on."""
+    """Find both outages, without a false alarm, from the fourth write on."""
     rows = {(row.cadence, row.rule): row for row in figures.classes}
     learned = rows["daily", LEARNED]
 
     assert {name for name, _ in rows} == {"daily", "weekly", "scheduled", "all"}
     assert {rule for _, rule in rows} == {LEARNED, Z_SCORE, MEDIAN}
     assert (learned.outages_found, learned.outages, learned.false_alarms) == (2, 2, 0)
-    assert learned.dataset_weeks == pytest.approx((69 - 8 + 39 - 8) / 7, abs=0.1)
+    assert learned.dataset_weeks == pytest.approx((69 - 3 + 39 - 3) / 7, abs=0.1)
     assert 1 < learned.delay_median < 2.1
-    assert rows["weekly", LEARNED].dataset_weeks == pytest.approx(5, abs=0.1)
+    assert rows["weekly", LEARNED].dataset_weeks == pytest.approx(10, abs=0.1)
 
 
 def test_a_curve_trades_false_alarms_for_outages(figures):
