@@ -1,7 +1,7 @@
 """Cadences: what the gaps between a dataset's writes tell of when the next one is due."""
 
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -12,14 +12,11 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from lineage.clock import to_micros
-from slis.cadence_profile import FAILED, Cadence, cadence_of
+from slis.cadence_profile import FAILED, Cadence, cadence_of, last_delivery
 from slis.cadence_training import Places
+from slis.known_writes import MAX_WRITES, SLOW_HISTORY_DAYS, KnownWrites, is_any_between
 from slis.working_time import WorkingTime
 from slis.working_week import Floats, Hours, wall_seconds
-
-HISTORY_DAYS = 180
-# Half a year of an hourly job's: its cadence needs 500 of them, the tail of its delays all.
-MAX_WRITES = 4_500
 
 # What one dataset's gaps tell as of an instant (microseconds): the figures of
 # `cadence_profile.Cadence`, the 168 hours of the week that count, 1 or 0, from when on the next
@@ -29,6 +26,7 @@ PROFILES = """
     as_of bigint, dataset_key bigint, plan string, cadence_class string, gaps int,
     usual_gap double, spread double, level double, scale double, share double, largest double,
     cycles_per_week double, cycle_seconds double, phase double, scores array<double>,
+    recurring double,
     hours string, last_micros bigint, newest_micros bigint, problem string
 """
 WorkingTimes = Mapping[str | None, WorkingTime]
@@ -51,16 +49,46 @@ def profiles(
         instants: one in production. What came after each is not known to it.
         times: by plan; None is of those without.
     """
-    sequences = _with_failures(_sequences(writes, our_gaps, min(instants), max(instants)), failures)
+    gathered = _with_failures(_sequences(writes, our_gaps, min(instants), max(instants)), failures)
     micros = sorted(to_micros(instant) for instant in instants)
+    return _profiled(gathered, lambda _: micros, times)
 
+
+def profiles_after_writes(
+    writes: DataFrame,
+    our_gaps: DataFrame,
+    *,
+    span: tuple[datetime, datetime],
+    instants_of: Callable[[Places], list[int]],
+    times: WorkingTimes,
+) -> DataFrame:
+    """Return `PROFILES` of each dataset as of instants of its own, for a replay.
+
+    Args:
+        writes: as of `profiles`.
+        our_gaps: as of `profiles`.
+        span: of the writes.
+        instants_of: takes the times of a dataset's writes, in microseconds, in order.
+        times: as of `profiles`.
+    """
+    gathered = _with_failures(_sequences(writes, our_gaps, *span), None)
+    return _profiled(gathered, instants_of, times)
+
+
+def _profiled(
+    gathered: DataFrame, instants_of: Callable[[Places], list[int]], times: WorkingTimes
+) -> DataFrame:
     def profile(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
-            rows = [one for row in batch.itertuples() for one in _contained(row, micros, times)]
+            rows = [
+                one
+                for row in batch.itertuples()
+                for one in _contained(row, instants_of(np.asarray(row.at, dtype=np.int64)), times)
+            ]
             # Whole numbers that may be null stay whole numbers.
             yield pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
 
-    return sequences.mapInPandas(profile, PROFILES)
+    return gathered.mapInPandas(profile, PROFILES)
 
 
 _COLUMNS = [part.split()[0] for part in PROFILES.split(",")]
@@ -76,7 +104,7 @@ def _sequences(
     is_old = F.col("written_at") <= F.lit(first)
     newest = Window.partitionBy("dataset_key", is_old).orderBy(F.desc("written_at"))
     in_order = Window.partitionBy("dataset_key").orderBy("written_at")
-    since = first - timedelta(days=HISTORY_DAYS)
+    since = first - timedelta(days=SLOW_HISTORY_DAYS)
     meant_for = F.coalesce(F.col("nominal_start_at"), partition_day(F.col("partition")))
     plan = F.col("plan") if "plan" in writes.columns else F.lit(None).cast("string")
     # Writes at one instant are one delivery.
@@ -163,30 +191,34 @@ def _profiles(  # type: ignore[no-untyped-def]
     counts &= ~time.in_window(at)
     at, teaches = at[counts], np.asarray(row.teaches, dtype=np.bool_)[counts]
     teaches &= ~time.spans_window(at)
-    has_failed = _any_between(np.asarray(row.failed_at, dtype=np.int64), at)
+    has_failed = is_any_between(np.asarray(row.failed_at, dtype=np.int64), at)
     wall = wall_seconds(at, time.time_zone)
-    for as_of, count in zip(instants, np.searchsorted(at, instants, side="right"), strict=True):
-        if count:
-            known = slice(max(0, count - MAX_WRITES), count)
-            hours = time.hours(wall[known])
-            cadence = cadence_of(
-                time.working(wall[known], hours),
-                teaches[known],
-                hours,
-                has_failed=has_failed[known],
-                is_streaming=bool(row.is_streaming[-1]),
-            )
-            told = {"as_of": as_of, "dataset_key": row.dataset_key, "plan": plan}
+    writes = KnownWrites(at, wall, teaches, has_failed, bool(row.is_streaming[-1]))
+    for as_of in instants:
+        known = writes.until(as_of)
+        if known.written_at.size:
             newest = int(fresh[np.searchsorted(fresh, as_of, side="right") - 1])
-            from_then = int(time.out_of_windows(np.array([newest]))[0])
-            last = {"last_micros": from_then, "newest_micros": newest}
-            yield {**told, **_fields(cadence, hours), **last}
+            told = {"as_of": as_of, "dataset_key": row.dataset_key, "plan": plan}
+            yield {**told, **_figures(known.deliveries(), newest, time)}
 
 
-def _any_between(instants: Places, at: Places) -> Hours:
-    """Whether one of the instants, which are in order, lies between each write and the next."""
-    before = np.searchsorted(instants, at)
-    return np.diff(before, prepend=before[:1]) > 0
+def _figures(known: KnownWrites, newest: int, time: WorkingTime) -> dict[str, object]:
+    """Return the fields of a profile that the writes up to the newest one tell."""
+    hours = time.hours(known.wall)
+    working = time.working(known.wall, hours)
+    cadence = cadence_of(
+        working,
+        known.teaches,
+        hours,
+        has_failed=known.has_failed,
+        is_streaming=known.is_streaming,
+    )
+    # A write in a planned window is newer than all that count; it stands for the window's end.
+    from_then = int(time.out_of_windows(np.array([newest]))[0])
+    # A rerun in a served cycle puts nothing off.
+    if from_then == newest and cadence.cycle_seconds is not None:
+        from_then = int(known.written_at[last_delivery(working, cadence)])
+    return {**_fields(cadence, hours), "last_micros": from_then, "newest_micros": newest}
 
 
 def _fields(cadence: Cadence, hours: Hours) -> dict[str, object]:

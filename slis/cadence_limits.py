@@ -6,7 +6,7 @@ the whole of it to those who meet a limit.
 """
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -24,8 +24,10 @@ from slis.cadence_profile import (
     origin,
 )
 from slis.cadence_training import MIN_GAPS
+from slis.schedule_words import explain_limit
+from slis.wide_limits import WIDE
 from slis.working_time import WorkingTime
-from slis.working_week import WEEK_HOURS, wall_seconds
+from slis.working_week import wall_seconds
 
 # False alarms a dataset and week that are aimed at, to keep to one in 1,000 weeks: a limit that
 # is learned gives more than it aims at. Of delays, half of them cost a hundredth of the time.
@@ -34,6 +36,12 @@ _ALPHA_PER_WEEK, _ALPHA_PERIODIC = 0.0008, 0.0005
 # many gaps are known, of other gaps that are alike until then.
 _OWN_MARGIN, _MOST_MARGIN, _MOST_MARGIN_ALIKE = 0.13, 0.22, 1.0
 _MANY_GAPS = 500
+# Of a schedule slower than daily, until much is known: half a cycle after its slot, not a whole
+# one. A weekly write that is a week late comes with the next one.
+_SLOW_BOUND, _DAY_SECONDS = 0.5, 86_400.0
+# Of a gap that recurs: how much longer one may be; of pauses between bursts not at all, since of
+# hundreds of them the fifth longest is near the right limit.
+_RECURRING_MARGIN = 1.08
 # A pool of so many knows the tail of irregular gaps better than a dataset's own largest, which is
 # beyond the right limit in one of fifty.
 _MANY_POOLED = 1_000
@@ -116,6 +124,8 @@ def with_tails(learned: DataFrame, tails: DataFrame) -> DataFrame:
     few = F.coalesce(F.col("pooled"), F.lit(0)) < _MANY_POOLED
     least = F.when(~F.col("cadence_class").isin(*_IRREGULAR) | few, own_bound)
     limit = F.greatest(F.least(by_tail, _most(cadence)), least)
+    by_itself = F.col("cadence_class").isin(*WIDE)
+    limit = F.when(by_itself, F.col("level")).otherwise(limit)
     limit = F.least(limit, F.lit(_LONGEST_SECONDS)).alias("limit")
     return scored.select(*own.columns, "pooled", limit)
 
@@ -128,7 +138,7 @@ def _most(cadence: Column) -> Column:
     """
     is_known = F.col("gaps") >= _MANY_GAPS
     own = F.col("largest") + _MOST_MARGIN * cadence
-    young = F.greatest(own, cadence)
+    young = F.greatest(own, F.when(cadence > _DAY_SECONDS, _SLOW_BOUND).otherwise(1.0) * cadence)
     alike = F.col("largest") + _MOST_MARGIN_ALIKE * cadence
     return F.when(F.col("cadence_class") == PERIODIC, F.when(is_known, own).otherwise(young)).when(
         (F.col("cadence_class") == REGULAR) & ~is_known, alike
@@ -199,16 +209,23 @@ def _limit(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-un
         "gaps": row.gaps,
         "cadence_seconds": None if pd.isna(row.usual_gap) else row.usual_gap,
     }
-    if row.gaps < MIN_GAPS:
+    if row.gaps < MIN_GAPS and row.cadence_class not in WIDE:
         return {**told, "limit_seconds": None, "explanation": f"learning: {row.gaps} of 8 gaps"}
     _check_figures(row)
     time = times.get(row.plan if isinstance(row.plan, str) else None, times[None])
-    due = deadlines(row, np.array([row.last_micros]), time)[0]
-    return {
-        **told,
-        "limit_seconds": (int(due) - row.newest_micros) / 1e6,
-        "explanation": _explanation(row),
-    }
+    last = np.array([row.last_micros])
+    due, slot = int(deadlines(row, last, time)[0]), int(next_slots(row, last, time)[0])
+    seconds = (due - row.newest_micros) / 1e6
+    pooled = 0 if pd.isna(row.pooled) else int(row.pooled)
+    is_bound = row.cadence_class not in _IRREGULAR or pooled < _MANY_POOLED
+    explanation = explain_limit(
+        row,
+        slot=slot,
+        due=due,
+        zone=time.time_zone,
+        own_margin=_OWN_MARGIN if is_bound else None,
+    )
+    return {**told, "limit_seconds": seconds, "explanation": explanation}
 
 
 def _check_figures(row) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
@@ -217,6 +234,11 @@ def _check_figures(row) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     figures = ("usual_gap", "spread", "largest", "limit", "last_micros", "newest_micros", *schedule)
     if lacking := [name for name in figures if pd.isna(getattr(row, name))]:
         raise ValueError(f"a profile without {', '.join(lacking)}")
+
+
+def has_limit(learned: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which profiles know enough gaps for a limit."""
+    return (learned.gaps >= MIN_GAPS) | learned.cadence_class.isin(WIDE)
 
 
 def deadlines(row, at, time: WorkingTime):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - a pandas tuple
@@ -229,40 +251,37 @@ def deadlines(row, at, time: WorkingTime):  # type: ignore[no-untyped-def]  # no
     """
     hours = hours_of(row.hours)
     working = time.working(wall_seconds(at, time.time_zone), hours)
-    is_periodic = row.cadence_class == PERIODIC
-    cycle, phase = (row.cycle_seconds, row.phase) if is_periodic else (None, None)
-    cadence = Cadence(
-        row.cadence_class, row.gaps, largest=row.largest, cycle_seconds=cycle, phase=phase
-    )
-    slot = origin(working, cadence)
-    due = time.due(at, slot + row.limit, hours, usual_gap=row.usual_gap)
+    slot = origin(working, _schedule(row))
+    # From the slot, where there is one: a late write puts nothing off.
+    since = slot - row.cycle_seconds if row.cadence_class == PERIODIC else working
+    late = np.maximum(slot + row.limit, since + _recurring(row))
+    due = time.due(at, late, hours, usual_gap=row.usual_gap)
     if not time.windows:
         return due
     # A slot that is over when a window begins stays over; one in the window is for its end.
-    since = time.due(at, slot, hours, usual_gap=row.usual_gap) if is_periodic else at
-    return time.after_windows(since, due)
+    return time.after_windows(next_slots(row, at, time), due)
 
 
-def _explanation(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
-    paused = WEEK_HOURS - int(hours_of(row.hours).sum())
+def next_slots(row, at, time: WorkingTime):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - a pandas tuple
+    """Return when the write after each instant is expected; without a schedule, the instant."""
+    if row.cadence_class != PERIODIC:
+        return at
+    hours = hours_of(row.hours)
+    working = time.working(wall_seconds(at, time.time_zone), hours)
+    return time.due(at, origin(working, _schedule(row)), hours, usual_gap=row.usual_gap)
+
+
+def _schedule(row) -> Cadence:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
     is_periodic = row.cadence_class == PERIODIC
-    figures = {
-        "usual": row.usual_gap,
-        "spread": row.spread,
-        "latest" if is_periodic else "largest": row.largest,
-    }
-    told = ", ".join(f"{name} {_hours(seconds)}" for name, seconds in figures.items())
-    week = f", {paused} hours of the week left out" if paused else ""
-    after = " after its hour" if is_periodic else ""
-    # A class whose datasets have no score yet has no pool.
-    pooled = 0 if pd.isna(row.pooled) else int(row.pooled)
-    is_bound = row.cadence_class not in _IRREGULAR or pooled < _MANY_POOLED
-    bound = f", own largest + {100 * _OWN_MARGIN:.0f} %" if is_bound else ""
-    return (
-        f"{row.cadence_class}: {row.gaps} gaps, {told}{week}; late beyond {_hours(row.limit)}"
-        f"{after} (tail of {pooled} gaps of its class{bound})"
+    cycle, phase = (row.cycle_seconds, row.phase) if is_periodic else (None, None)
+    return Cadence(
+        row.cadence_class, row.gaps, largest=row.largest, cycle_seconds=cycle, phase=phase
     )
 
 
-def _hours(seconds: float) -> str:
-    return f"{timedelta(seconds=round(seconds))}"
+def _recurring(row) -> float:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
+    """Return what no limit is below, in working seconds."""
+    if pd.isna(row.recurring):
+        return 0.0
+    margin = 1.0 if row.cadence_class == BURSTY else _RECURRING_MARGIN
+    return float(margin * row.recurring)

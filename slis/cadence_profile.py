@@ -7,9 +7,12 @@ dataset's writes come here as one array. What irregular writes tell is in `irreg
 import msgspec
 import numpy as np
 import pandas as pd
+from msgspec.structs import replace
 
 from slis.cadence_training import MIN_GAPS, Places, mad, outages, trained
+from slis.deliveries import recurring_gap
 from slis.irregular_gaps import bursts_end_at, gamma_deviation, irregular
+from slis.wide_limits import FEW, wide_limit
 from slis.working_week import WEEK_HOURS, Floats, Hours
 
 STREAMING, PERIODIC, REGULAR, BURSTY, EVENT_DRIVEN = (
@@ -52,6 +55,7 @@ class Cadence(msgspec.Struct, frozen=True):
         share: of a dataset's cycles that have a score at all.
         largest: gap, or delay if periodic, ever trained.
         cycle_seconds: if periodic, of the schedule: a slot is at `phase` + n cycles.
+        recurring: the gap that came five times, misses included: no limit is below it.
     """
 
     cadence_class: str
@@ -66,6 +70,7 @@ class Cadence(msgspec.Struct, frozen=True):
     cycle_seconds: float | None = None
     phase: float | None = None
     scores: tuple[float, ...] = ()
+    recurring: float | None = None
 
 
 def cadence_of(
@@ -93,13 +98,44 @@ def cadence_of(
     ends = None if is_streaming else bursts_end_at(gaps[usable])
     if ends is not None:
         pauses = gaps[usable[gaps[usable] > ends]]
-        return _irregular(pauses, week, BURSTY)
+        return replace(_irregular(pauses, week, BURSTY), recurring=recurring_gap(pauses, 0))
     recent = usable[-MAX_GAPS:]
     places = recent[trained(gaps[recent])]
     if not places.size:
         return Cadence(STREAMING if is_streaming else EVENT_DRIVEN, 0)
     if is_streaming:
         return _alike(gaps[places], week, STREAMING)
+    cadence = _unlike_bursts(working, teaches, recent, places, week)
+    # Irregular gaps have no cadence that could have changed, only quiet times that recur.
+    is_irregular = cadence.cadence_class == EVENT_DRIVEN
+    settled = 0 if is_irregular else int(np.searchsorted(usable, places[0]))
+    known = replace(cadence, recurring=recurring_gap(gaps[usable], settled))
+    return _with_wide_limit(known, gaps[usable])
+
+
+def _with_wide_limit(cadence: Cadence, gaps: Floats) -> Cadence:
+    """Return the cadence with a limit of its own gaps, where no tail can be learned."""
+    found = wide_limit(gaps, cadence.gaps)
+    if found is None:
+        return cadence
+    cadence_class, limit = found
+    count = gaps.size if cadence_class != FEW else cadence.gaps
+    return Cadence(
+        cadence_class,
+        count,
+        usual_gap=float(np.median(gaps)),
+        spread=mad(gaps, float(np.median(gaps))),
+        level=limit,
+        largest=float(gaps.max()),
+        recurring=cadence.recurring,
+    )
+
+
+def _unlike_bursts(
+    working: Floats, teaches: Hours, recent: Places, places: Places, week: float
+) -> Cadence:
+    """Return the cadence of writes that come neither in bursts nor as a stream."""
+    gaps = np.diff(working)
     if found := _periodic(working, teaches, recent, places, week):
         return found
     if _is_regular(gaps[places]):
@@ -125,7 +161,8 @@ def _periodic(
         return None
     start = _steady_from(working, first, cycle)
     start += _since_slip(delays(working[start:], phase, cycle), cycle)
-    late = np.sort(delays(working[start:][teaches[start:]], phase, cycle))
+    is_first = _begin_slots(working[start:], phase, cycle)
+    late = np.sort(delays(working[start:][teaches[start:] & is_first], phase, cycle))
     count = 1 + int(_DELAYED * late.size)
     level, beyond = float(late[-count - 1]), late[-count:]
     scale = max(float((beyond - level).mean()), 1.0)
@@ -183,6 +220,20 @@ def delays(working: Floats, phase: float, cycle: float) -> Floats:
     """How long after its slot each write came; at most a quarter of a cycle before it."""
     early = _EARLY * cycle
     return (working - phase + early) % cycle - early
+
+
+def _begin_slots(working: Floats, phase: float, cycle: float) -> Hours:
+    """Return which writes are the first of their slot: a rerun in a served cycle is no delay."""
+    slots = (working - phase + _EARLY * cycle) // cycle
+    return np.append(True, slots[1:] > slots[:-1])
+
+
+def last_delivery(working: Floats, cadence: Cadence) -> int:
+    """Return the place of the newest write that serves a slot; of no schedule, the newest."""
+    if cadence.cycle_seconds is None or cadence.phase is None:
+        return working.size - 1
+    begins = _begin_slots(working, cadence.phase, cadence.cycle_seconds)
+    return int(np.flatnonzero(begins)[-1])
 
 
 def origin(working: Floats, cadence: Cadence) -> Floats:

@@ -9,6 +9,7 @@ from lineage.states import BAD, FRESHNESS, GOOD, LEARNING, UNKNOWN
 from slis.cadence_profile import FAILED, PERIODIC
 from slis.judgement import NEVER_WRITTEN, OVERDUE, judgement
 from slis.knowledge import plus_seconds, seconds_between
+from slis.wide_limits import FEW
 
 STREAMING_LIMIT_SECONDS = 3_600.0
 DECLARED, STREAMING, LEARNED = "declared", "streaming", "learned"
@@ -93,6 +94,8 @@ def freshness_judgement(*, has_pauses: bool = False) -> Column:
         .when(is_over & ~is_idle, BAD)
         # Nothing was due yet: neither good nor bad.
         .when(F.col("write").isNull(), LEARNING)
+        # A feed that ends while it is learned is bad once its wide limit is over; no sooner good.
+        .when((F.col("cadence_class") == FEW) & (origin == LEARNED), LEARNING)
         .otherwise(GOOD)
     )
     earliest = F.coalesce(_EARLIEST_CYCLE * F.col("cadence_seconds"), F.lit(0.0))

@@ -3,31 +3,36 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Connection, Engine, bindparam, text, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
-from lineage.catalog.noted import POOLS
 from lineage.catalog.upsert import fold_rows
 from lineage.clock import to_micros
 from lineage.policy import DEFAULT, Policy
-from slis import cadence, cadence_limits, catalog_frames
+from slis import cadence, cadence_limits, catalog_frames, known_writes
 from slis.cadence_profile import FAST_SECONDS
+from slis.estate_pools import (
+    DatasetScores,
+    estate_scores,
+    load_scores,
+    merge_scores,
+    sampled_scores,
+    scores_frame,
+    store_scores,
+)
 from slis.ingestion_gaps import SILENCES
-from slis.noted import note, noted_under
 from slis.sli_schemas import FAILURES, GAPS, WRITES
 from slis.working_time import working_time
 
 # Bounds one evaluation's share of the work: after a history load the rest follows in the next ones.
 MAX_DATASETS = 5_000
 MAX_WRITES = 500_000
+# What is written less often has too few writes in half a year: `known_writes` looks further back.
+_SLOW_SECONDS = 6 * 86_400.0
 _FAST_RELEARN = timedelta(minutes=15)
-# A class's pool from many datasets outlives passes over few, but not for good.
-_POOL_DECAY = 0.98
-_TAILS = cadence_limits.POOLS.replace("as_of bigint,", "")
 _PLANS = "SELECT DISTINCT plan FROM dataset_policy WHERE plan IS NOT NULL"
 _PLANNED_WRITES = f"{WRITES.rstrip()}, plan string"
 
@@ -49,7 +54,8 @@ _WRITES = """
     SELECT w.dataset_key, '', '', '', w.written_at, w.landed_at, w.nominal_start_at, w.partition,
         w.names_input, w.is_reported, w.is_streaming, w.is_history, p.plan
     FROM dataset_write w LEFT JOIN dataset_policy p ON p.dataset_key = w.dataset_key
-    WHERE w.written_at > {since}
+    LEFT JOIN dataset_limit l ON l.dataset_key = w.dataset_key
+    WHERE w.written_at > CASE WHEN l.cadence_seconds < {slow} THEN {since} ELSE {slow_since} END
     AND w.dataset_key IN (SELECT dataset_key FROM ({due}) AS due)
 """
 _DURATIONS = """
@@ -69,17 +75,6 @@ _FAILURES = """
 """
 
 
-class Pool(msgspec.Struct):
-    """A row of `cadence_limits.POOLS`, kept for passes that see too few datasets of the class."""
-
-    cadence_class: str
-    scores: int
-    threshold: float
-    excess: float
-    top: list[float]
-    weight: float
-
-
 def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Policy = DEFAULT) -> int:
     """Learn limits, usual durations and cadences; bounded, the longest unlearned first.
 
@@ -96,12 +91,12 @@ def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Polic
         fast=FAST_SECONDS,
         relearn=to_micros(as_of - _FAST_RELEARN),
         most=MAX_DATASETS,
-        each=cadence.MAX_WRITES,
+        each=known_writes.MAX_WRITES,
         work=MAX_WRITES,
     )
     with engine.connect() as connection:
         due = {row.dataset_key: row.writes for row in connection.execute(text(due_query))}
-        stored = _stored_pools(connection)
+        stored = load_scores(connection)
     if not due:
         return 0
     source = _Source(spark, engine, due_query, as_of)
@@ -110,11 +105,13 @@ def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Polic
         source.writes(), source.gaps(), source.failures(), instants=[as_of], times=times
     ).persist()
     try:
-        fresh = cadence_limits.pools(profiles).drop("as_of").collect()
-        pools = _merged(stored, [row.asDict() for row in fresh])
-        tails = spark.createDataFrame(
-            [msgspec.structs.astuple(pool)[:-1] for pool in pools], _TAILS
-        )
+        learned_at = to_micros(as_of)
+        fresh = [
+            DatasetScores(**row.asDict(), learned_at=learned_at)
+            for row in sampled_scores(profiles).collect()
+        ]
+        estate = estate_scores(profiles, scores_frame(spark, stored))
+        tails = cadence_limits.pools(estate).drop("as_of")
         limits = cadence_limits.limits(cadence_limits.with_tails(profiles, tails), times)
         rows = catalog_frames.rows(limits.join(source.durations(), "dataset_key", "left"))
     finally:
@@ -122,7 +119,7 @@ def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Polic
     with in_turn(engine) as connection:
         _keep_limits(connection, [row for row in rows if row["dataset_key"] in due], as_of)
         _keep_learned(connection, due)
-        _keep_pools(connection, pools)
+        store_scores(connection, stored, merge_scores(stored, fresh, as_of))
     return len(due)
 
 
@@ -138,10 +135,11 @@ class _Source:
 
     def _query(self, query: str, days: int) -> str:
         since = to_micros(self._as_of - timedelta(days=days))
-        return query.format(since=since, due=self._due)
+        slow_since = to_micros(self._as_of - timedelta(days=known_writes.SLOW_HISTORY_DAYS))
+        return query.format(since=since, due=self._due, slow=_SLOW_SECONDS, slow_since=slow_since)
 
     def writes(self) -> DataFrame:
-        query = self._query(_WRITES, cadence.HISTORY_DAYS)
+        query = self._query(_WRITES, known_writes.HISTORY_DAYS)
         return catalog_frames.frame(self._spark, self._engine, query, _PLANNED_WRITES)
 
     def plans(self) -> list[str]:
@@ -152,7 +150,7 @@ class _Source:
         return catalog_frames.frame(self._spark, self._engine, SILENCES, GAPS)
 
     def failures(self) -> DataFrame:
-        query = self._query(_FAILURES, cadence.HISTORY_DAYS)
+        query = self._query(_FAILURES, known_writes.HISTORY_DAYS)
         return catalog_frames.frame(self._spark, self._engine, query, FAILURES)
 
     def durations(self) -> DataFrame:
@@ -162,23 +160,6 @@ class _Source:
         runs = catalog_frames.frame(self._spark, self._engine, query, columns)
         median = F.median("seconds").alias("duration_seconds")
         return runs.groupBy("dataset_key").agg(median)
-
-
-def _stored_pools(connection: Connection) -> list[Pool]:
-    return [msgspec.json.decode(told, type=Pool) for told in noted_under(connection, POOLS)]
-
-
-def _merged(stored: list[Pool], fresh: list[dict[str, Any]]) -> list[Pool]:
-    """Per class the pool of more scores; one that stays weighs less each time."""
-    pools = {}
-    for pool in stored:
-        pool.weight *= _POOL_DECAY
-        pools[pool.cadence_class] = pool
-    for row in fresh:
-        kept = pools.get(row["cadence_class"])
-        if kept is None or row["scores"] >= kept.weight:
-            pools[row["cadence_class"]] = Pool(**row, weight=float(row["scores"]))
-    return list(pools.values())
 
 
 def _keep_limits(connection: Connection, rows: list[dict[str, Any]], as_of: datetime) -> None:
@@ -191,8 +172,3 @@ def _keep_learned(connection: Connection, due: dict[int, int]) -> None:
     statement = update(table).where(table.c.dataset_key == bindparam("at"))
     rows = [{"at": key, "learned": writes} for key, writes in due.items()]
     connection.execute(statement.values(learned_writes=bindparam("learned")), rows)
-
-
-def _keep_pools(connection: Connection, pools: list[Pool]) -> None:
-    told = {POOLS + pool.cadence_class: msgspec.json.encode(pool).decode() for pool in pools}
-    note(connection, told)

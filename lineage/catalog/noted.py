@@ -13,7 +13,7 @@ POLICY_IN_FORCE: Final = "policy_in_force."  # and a role: `lineage.policy.file.
 LAST_POLICY: Final = "last_policy"  # the last valid one, as `lineage.policy.stored` writes it
 POLICY_FINGERPRINT: Final = "policy_fingerprint"  # what `dataset_policy` was worked out from
 # Scores of another kind than those of an older version are no use to this one.
-POOLS: Final = "cadence_pool.2."  # and a cadence's class: `learning.Pool` as JSON
+POOLS: Final = "cadence_pool.3."  # and a class: a list of `estate_pools.DatasetScores` as JSON
 EVIDENCE_LISTED_AT: Final = "evidence_listed_at"  # the last pass that could list all its folders
 EVIDENCE_READ_AT: Final = "evidence_read_at"  # the last that moreover read all that they held
 EVIDENCE_UNLISTED: Final = "evidence_unlisted_folders"  # how many the last pass could not list

@@ -59,10 +59,15 @@ _UNSEEN_DATASET: Final = """
         ON i.incident_id = m.incident_id AND i.is_remembered
         WHERE m.dataset_key = dataset.canonical_key)
 """
-# A table that was written once, years ago, is read today: its reads have an origin.
+# A table that was written once, years ago, is read today: its reads have an origin. A monthly one's
+# schedule is learned from two years: of half a year it has six writes.
+_SLOW_SECONDS, _SLOWER_MICROS = 6 * 86_400, 550 * 86_400_000_000
 _LATER_WRITE: Final = """
     written_at < :before AND (written_at > (SELECT min(w.written_at) FROM dataset_write w
-        WHERE w.dataset_key = dataset_write.dataset_key) OR {gone})
+        WHERE w.dataset_key = dataset_write.dataset_key)
+    AND NOT (written_at >= :before - {slower_micros} AND EXISTS (SELECT 1 FROM dataset_limit l
+        WHERE l.dataset_key = dataset_write.dataset_key AND l.cadence_seconds >= {slow_seconds}))
+    OR {gone})
 """
 _NEWEST_SCHEMA: Final = """
     last_seen_at < (SELECT max(s.last_seen_at) FROM schema_version s
@@ -103,7 +108,14 @@ RULES: Final[dict[str, Rule]] = {
         " WHERE reader = 'pipeline')",
     ),
     "dataset": Rule("write_days", _UNSEEN_DATASET),
-    "dataset_write": Rule("write_days", _LATER_WRITE.format(gone=_of_gone("dataset_write"))),
+    "dataset_write": Rule(
+        "write_days",
+        _LATER_WRITE.format(
+            gone=_of_gone("dataset_write"),
+            slow_seconds=_SLOW_SECONDS,
+            slower_micros=_SLOWER_MICROS,
+        ),
+    ),
     "dataset_read": Rule(
         "write_days",
         f"read_at < :before AND (counted_at IS NOT NULL OR {_of_gone('dataset_read')})",

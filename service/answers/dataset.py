@@ -96,8 +96,9 @@ def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVE
 def verdicts(known: DatasetDetail) -> list[str]:
     """Its states, and the cadence that it is judged by."""
     told = [*_doubt(known), *(_sentence(state) for state in known.states)]
-    if known.limit_explanation:
-        told.append(f"Its cadence: {known.limit_explanation.rstrip('.')}.")
+    if schedule := known.limit_explanation:
+        name = "" if schedule.startswith("Updated ") else "Its cadence: "
+        told.append(f"{name}{schedule.rstrip('.')}.")
     return told
 
 

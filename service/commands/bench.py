@@ -1,6 +1,7 @@
 """`lineward bench`: what was measured, each figure beside its budget."""
 
 import importlib
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -61,6 +62,18 @@ def freshness(
 
 
 @app.command()
+def cadences(
+    folder: Annotated[Path, typer.Argument(help="With index.csv, labels.csv and a file a series.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Replay real publishing histories: false alarms, outages found, beside two other rules."""
+    if not (folder / "index.csv").is_file():
+        raise typer.BadParameter(f"{folder} has no index.csv: see docs/benchmarks.md")
+    _show(_measured("slis.bench_cadences", folder=str(folder)), as_json=as_json)
+
+
+@app.command()
 def query(
     *,
     requests: Annotated[int, typer.Option(min=20, help="Of each kind, alone and again.")] = 100,
@@ -71,7 +84,7 @@ def query(
     _show(_measured("service.bench.query", requests=requests, scale=scale), as_json=as_json)
 
 
-def _measured(module: str, **options: float) -> Any:  # noqa: ANN401 - each bench has figures of its own
+def _measured(module: str, **options: float | str) -> Any:  # noqa: ANN401 - each bench has figures of its own
     log_to_stderr("warning")
     return msgspec.to_builtins(importlib.import_module(module).run(**options))
 

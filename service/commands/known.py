@@ -126,6 +126,7 @@ COMMANDS: Final = {
         "bench evaluate",
         "bench evidence --mebibytes 64",
         "bench freshness",
+        "bench cadences histories/",
         "bench query --requests 60",
     ),
     "version": _known("version", SET_UP, "version"),

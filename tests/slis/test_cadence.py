@@ -48,7 +48,7 @@ def test_limits_fit_the_cadence_and_the_open_gap_is_in_no_training(spark):
         3: ("periodic", 24),
         4: ("periodic", 29),
         5: ("streaming", 99),
-        6: ("regular", 7),
+        6: ("learning", 7),
     }
     assert DAY * 1.1 < rows[1].limit_seconds < DAY * 2
     assert HOUR * 1.1 < rows[2].limit_seconds < HOUR * 2
@@ -58,9 +58,10 @@ def test_limits_fit_the_cadence_and_the_open_gap_is_in_no_training(spark):
         day(4, 2) < friday + timedelta(seconds=rows[3].limit_seconds) - timedelta(days=2) < day(7)
     )
     assert rows[4].limit_seconds == rows[1].limit_seconds
-    assert rows[6].limit_seconds is None
-    assert rows[6].explanation == "learning: 7 of 8 gaps"
-    assert rows[3].explanation.startswith("periodic: 24 gaps, usual 1 day, 0:00:00")
+    assert rows[6].limit_seconds == pytest.approx(14 * DAY)
+    assert rows[6].explanation.startswith("learning: 7 of 8 gaps")
+    assert ". periodic: 24 gaps, usual 1 day, 0:00:00" in rows[3].explanation
+    assert rows[3].explanation.startswith("Updated daily except Sat, Sun at about 02:00 (± ")
     assert "48 hours of the week left out" in rows[3].explanation
 
 

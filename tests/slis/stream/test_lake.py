@@ -15,7 +15,7 @@ from lineage import policy
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import audit, dataset, dataset_write, reader_cursor
 from lineage.clock import to_micros
-from slis import cadence
+from slis import known_writes
 from slis.settings import Place, Settings
 from slis.stream import lake
 from slis.stream.parse import parse
@@ -274,7 +274,7 @@ def test_the_daily_clearing_keeps_half_a_year_of_hourly_writes(embedded, tmp_pat
     prune(embedded, Place(data_dir=tmp_path), Settings(), at(hours), lake_days=90)
 
     assert rows(embedded, "SELECT count(*) FROM dataset_write") == [(hours,)]
-    assert hours <= cadence.MAX_WRITES
+    assert hours <= known_writes.MAX_WRITES
 
 
 def test_runs_go_with_the_writes_that_name_them(lander, catalog, tmp_path, at):

@@ -1,0 +1,65 @@
+"""Which writes are deliveries of their own, and which gaps recur: what a person would count."""
+
+import numpy as np
+
+from slis.cadence_training import MIN_GAPS
+from slis.working_week import Floats, Hours, Micros
+
+_HOUR = 3_600_000_000
+# A write so soon after another is a reload of the same day, where days have one write as a rule.
+_RELOAD = 6 * _HOUR
+_DAILY = 20 * _HOUR
+_RECENT = 15
+# A day with more writes belongs to a time in which the dataset was written many times a day.
+_MOST_RELOADS = 8
+# A gap that came so often in half a year is no outage that a person would want to hear of.
+RECURRENCES = 5
+# Gaps of a new cadence, until the old one's gaps count no more.
+_SETTLED = MIN_GAPS
+
+
+def begin_deliveries(at: Micros) -> Hours:
+    """Return which writes begin a delivery: reloads on one day of a daily or slower feed do not.
+
+    Args:
+        at: microseconds, in order.
+    """
+    begins = np.append(True, np.diff(at) >= _RELOAD)
+    starts = np.flatnonzero(begins)
+    sizes = np.diff(np.append(starts, at.size))
+    recent = at[starts[-_RECENT - 1 :]]
+    if recent.size <= MIN_GAPS or np.median(np.diff(recent)) < _DAILY:
+        return np.ones(at.size, dtype=np.bool_)
+    if np.median(sizes[-_RECENT:]) > 1:
+        return np.ones(at.size, dtype=np.bool_)
+    often = np.flatnonzero(sizes > _MOST_RELOADS)
+    if often.size:
+        begins[: starts[often[-1]] + sizes[often[-1]]] = True
+    return begins
+
+
+def spans_of(begins: Hours, flags: Hours, *, is_any: bool) -> Hours:
+    """Return a flag for the gap before each delivery, from those of the gaps before each write.
+
+    Args:
+        begins: as `begin_deliveries` gives it; the first write begins one.
+        flags: of the gap before each write.
+        is_any: whether one flag is enough; else all have to be set.
+    """
+    starts = np.flatnonzero(begins)
+    bounds = np.append(0, starts[:-1] + 1)
+    operator = np.logical_or if is_any else np.logical_and
+    return operator.reduceat(flags[: starts[-1] + 1], bounds)
+
+
+def recurring_gap(gaps: Floats, settled: int) -> float | None:
+    """Return the fifth longest gap; of a new cadence alone, once eight of its gaps are known.
+
+    Args:
+        gaps: that may teach, misses included, in order.
+        settled: how many of them came before the last change of cadence.
+    """
+    known = gaps[settled:] if gaps.size - settled >= _SETTLED else gaps
+    if known.size < RECURRENCES:
+        return None
+    return float(np.partition(known, -RECURRENCES)[-RECURRENCES])

@@ -1,0 +1,1 @@
+"""Real publishing histories, replayed through the learning of limits."""

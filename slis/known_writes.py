@@ -1,0 +1,62 @@
+"""The writes of one dataset that its cadence is learned from."""
+
+import msgspec
+import numpy as np
+
+from slis.deliveries import begin_deliveries, spans_of
+from slis.working_week import Floats, Hours, Micros
+
+HISTORY_DAYS = 180
+# Half a year of an hourly job's: its cadence needs 500 of them, the tail of its delays all.
+MAX_WRITES = 4_500
+# Of what is written less than weekly.
+SLOW_HISTORY_DAYS, _SLOW_WRITES = 730, 25
+_DAY = 86_400_000_000
+
+
+class KnownWrites(msgspec.Struct, frozen=True):
+    """Writes of one dataset that count, and of the gap before each what it may teach."""
+
+    written_at: Micros
+    wall: Floats
+    teaches: Hours
+    has_failed: Hours
+    is_streaming: bool
+
+    def until(self, as_of: int) -> "KnownWrites":
+        """Return the writes of the 180 days up to an instant, the newest 4,500 at most.
+
+        Of a slow dataset the newest 25 within two years: half a year holds six months' writes.
+        """
+        count = int(np.searchsorted(self.written_at, as_of, side="right"))
+        recent, oldest = np.searchsorted(
+            self.written_at, [as_of - HISTORY_DAYS * _DAY, as_of - SLOW_HISTORY_DAYS * _DAY]
+        )
+        since = min(recent, max(oldest, count - _SLOW_WRITES))
+        return self._sliced(slice(max(int(since), count - MAX_WRITES), count))
+
+    def deliveries(self) -> "KnownWrites":
+        """Return the writes that begin a delivery, and the gaps between these."""
+        begins = begin_deliveries(self.written_at)
+        return KnownWrites(
+            self.written_at[begins],
+            self.wall[begins],
+            spans_of(begins, self.teaches, is_any=False),
+            spans_of(begins, self.has_failed, is_any=True),
+            self.is_streaming,
+        )
+
+    def _sliced(self, part: slice) -> "KnownWrites":
+        return KnownWrites(
+            self.written_at[part],
+            self.wall[part],
+            self.teaches[part],
+            self.has_failed[part],
+            self.is_streaming,
+        )
+
+
+def is_any_between(instants: Micros, at: Micros) -> Hours:
+    """Return whether one of the instants, which are in order, lies before each write."""
+    before = np.searchsorted(instants, at)
+    return np.diff(before, prepend=before[:1]) > 0

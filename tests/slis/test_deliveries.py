@@ -1,0 +1,121 @@
+"""Reloads, reruns and gaps that recur: what must neither make nor hide an alarm."""
+
+import numpy as np
+import pytest
+
+from slis.cadence_limits import learned_limits
+from slis.cadence_profile import PERIODIC, cadence_of, last_delivery
+from slis.deliveries import begin_deliveries, recurring_gap, spans_of
+from tests.slis.sli_frames import day, gaps, writes
+
+HOUR, DAY = 3_600.0, 86_400.0
+ALWAYS = np.ones(168, dtype=np.bool_)
+
+
+def _micros(hours):
+    return (np.array(hours, dtype=np.float64) * HOUR * 1e6).astype(np.int64)
+
+
+def test_reloads_on_a_day_of_a_daily_feed_begin_no_delivery():
+    """Count three writes within hours of the day's own as the same delivery."""
+    hours = sorted([*(24.0 * number for number in range(20)), 121, 122, 127])
+
+    begins = begin_deliveries(_micros(hours))
+
+    assert [hours[place] for place in np.flatnonzero(~begins)] == [121, 122, 127]
+
+
+@pytest.mark.parametrize(
+    "hours",
+    [
+        [12.0 * number for number in range(40)],
+        [number + 24.0 * day for day in range(20) for number in range(3)],
+        [24.0 * number for number in range(8)] + [169.0],
+    ],
+    ids=["twice a day", "three a day", "too few days"],
+)
+def test_writes_of_other_cadences_are_deliveries_each(hours):
+    """Collapse nothing where several writes a day are the rule, or little is known."""
+    assert begin_deliveries(_micros(hours)).all()
+
+
+def test_a_time_of_many_writes_a_day_stays_as_it_was():
+    """Keep the gaps of an hourly feed that became a daily one."""
+    hours = [*range(200), *(200 + 24 * number for number in range(1, 30)), 200 + 24 * 29 + 1]
+
+    begins = begin_deliveries(_micros(hours))
+
+    assert np.flatnonzero(~begins).tolist() == [len(hours) - 1]
+
+
+def test_a_gap_teaches_between_deliveries_if_all_of_its_parts_do():
+    """Fold the flags of the gaps before reloads into those before deliveries."""
+    begins = np.array([True, True, False, True, False])
+    flags = np.array([True, True, False, True, True])
+
+    assert spans_of(begins, flags, is_any=False).tolist() == [True, True, False]
+    assert spans_of(begins, ~flags, is_any=True).tolist() == [False, False, True]
+
+
+def test_the_fifth_longest_gap_recurs_unless_the_cadence_has_changed():
+    """Count misses too; of a new cadence only its own gaps, once eight are known."""
+    known = np.array([9.0, 9, 9, 9, 9] + [2.0] * 7)
+
+    assert recurring_gap(known, 0) == 9
+    assert recurring_gap(known[1:], 0) == 2
+    assert recurring_gap(known, 5) == 9
+    assert recurring_gap(np.append(known, 2.0), 5) == 2
+    assert recurring_gap(known[:4], 0) is None
+
+
+def _nightly(count, *, rerun=()):
+    """Return the seconds of nightly writes at 00:34, and of reruns at 11:00."""
+    nights = [number * DAY + 34 * 60 + number % 5 * 60 for number in range(count)]
+    return np.sort(np.array(nights + [number * DAY + 11 * HOUR for number in rerun]))
+
+
+def test_a_rerun_in_a_served_cycle_is_no_delay():
+    """Judge a night by the first write of its slot: a rerun at 11:00 teaches nothing."""
+    without, with_ = (
+        cadence_of(working, np.ones(working.size, dtype=np.bool_), ALWAYS)
+        for working in (_nightly(60), _nightly(60, rerun=[20, 41]))
+    )
+
+    assert (with_.cadence_class, with_.cycle_seconds) == (PERIODIC, DAY)
+    assert with_.largest == pytest.approx(without.largest, abs=90)
+    assert with_.gaps == without.gaps == 59
+    assert last_delivery(_nightly(60, rerun=[59]), without) == 59
+
+
+def test_a_rerun_puts_no_deadline_off(spark):
+    """Have the same deadlines with a rerun, weeks ago or today, as without one."""
+    frames = {1: (), 2: (20,), 3: (59,)}
+    rows = [
+        {"dataset_key": key, "written_at": day(0, second / HOUR)}
+        for key, rerun in frames.items()
+        for second in _nightly(60, rerun=rerun).tolist()
+    ]
+
+    learned = learned_limits(writes(spark, *rows), gaps(spark), as_of=day(59, 12)).collect()
+    limits = {row.dataset_key: row.limit_seconds for row in learned}
+
+    assert limits[1] < 30 * HOUR
+    assert limits[2] == pytest.approx(limits[1], abs=300)
+    rerun_after = 11 * HOUR - 34 * 60 - 4 * 60
+    assert limits[3] == pytest.approx(limits[1] - rerun_after, abs=300)
+
+
+@pytest.mark.parametrize(("times", "is_raised"), [(5, True), (4, False)])
+def test_a_gap_that_came_five_times_raises_the_limit(spark, times, is_raised):
+    """Wait three days where every few weeks two days are left out, never twice in a row."""
+    lost = {10 + 9 * number + place for number in range(times) for place in (0, 1)}
+    rows = [
+        {"dataset_key": 1, "written_at": day(number, number % 4 / 20)}
+        for number in range(64)
+        if number not in lost
+    ]
+
+    [row] = learned_limits(writes(spark, *rows), gaps(spark), as_of=day(63, 12)).collect()
+
+    assert (row.limit_seconds > 3 * DAY) is is_raised
+    assert row.limit_seconds < 3.5 * DAY
