@@ -124,7 +124,7 @@ def _symlinks(catalog, *names):  # noqa: ANN002
 
 
 @pytest.mark.parametrize("case", _MOVED)
-@pytest.mark.postgres_nightly
+@pytest.mark.postgres_nightly(but="before-moved")
 def test_claims_of_somebody_else_move_nothing(attacked, at, case):
     """Whether the policy declares the dataset or not."""
     name = mine(case)[1]
@@ -200,7 +200,7 @@ def test_a_name_that_the_policy_joins_to_a_dataset_is_the_datasets_own(attacked)
     assert joined & {*rows(attacked, CANONICAL)} == {("a_joined_shop", "mart/joined_shop")}
 
 
-@pytest.mark.postgres_nightly
+@pytest.mark.postgres_nightly(but="after")
 def test_a_name_that_the_policy_keeps_apart_is_no_name_of_a_dataset(attacked):
     """Whether the writer reports it of an input or of an output."""
     assert _symlinks(attacked, *(_table(case)[1] for case in _APART)) == []

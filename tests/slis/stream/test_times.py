@@ -36,7 +36,6 @@ def _at(event, time, *, nominal=None):
     return event | {"eventTime": time}
 
 
-@pytest.mark.postgres_nightly
 def test_an_event_of_such_a_time_is_a_problem_and_its_neighbour_lands(lander, catalog, at):
     """It came by a way that does not check it, and makes nothing fresh."""
     events = []
