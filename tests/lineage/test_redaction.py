@@ -17,6 +17,10 @@ from lineage.redaction import (
     redact_sql,
 )
 from lineage.redaction.patterns import MESSAGES, SQL
+from tests.suite.examples import is_long
+
+# Each further password repeats the first ones: `make nightly` tries 100 with each text.
+_FEW = settings(max_examples=100 if is_long() else 15)
 
 # As they may stand in a URL without being encoded; none that is a word of the URL itself.
 _PASSWORDS = st.text("abcXYZ019!$*+-._~^%|'", min_size=6, max_size=24).map(lambda text: f"Q{text}Z")
@@ -76,6 +80,7 @@ _CONNECTIONS = [
 
 
 @pytest.mark.parametrize("connection", _CONNECTIONS)
+@_FEW
 @given(user=_USERS, password=_PASSWORDS, host=_HOSTS)
 def test_no_password_is_in_any_name(connection, user, password, host):
     """In front of a host, in parentheses, behind a colon, commas, `?` or `;`; twice is once."""
@@ -137,6 +142,7 @@ _HIDDEN = [
 
 
 @pytest.mark.parametrize("connection", _HIDDEN)
+@_FEW
 @given(password=st.text("abcXYZ019", min_size=6, max_size=24).map(lambda text: f"Q{text}Z"))
 def test_no_capital_blank_or_encoding_hides_a_password(connection, password):
     """As a namespace, as a name, and with a table behind it; twice is once."""
@@ -244,6 +250,7 @@ def test_a_name_without_a_secret_stays_as_it_is(name):
         "https://discord.com/api/webhooks/1/{p}",
     ],
 )
+@_FEW
 @given(password=st.text("abcXYZ019_-", min_size=6, max_size=24).map(lambda text: f"Q{text}Z"))
 def test_no_secret_is_in_any_message(message, password):
     told = redact(message.format(p=password))

@@ -56,9 +56,12 @@ def _states(rows):
     }
 
 
-@pytest.mark.postgres_nightly
-def test_edges_count_in_seconds_and_a_missing_one_makes_its_dataset_bad(spark, estate):
-    """The first turn answers for no time; the next for the minute since."""
+def test_edges_count_in_seconds_and_stay_known_until_that_is_old(spark, estate):
+    """The first turn answers for no time; the next for the minute since.
+
+    Each evaluation keeps to its own SLIs; edges that nobody judges any more are not shown as of
+    now.
+    """
     for minutes in range(2):
         evaluate_edges(spark, estate.engine, POLICY, NOON + minutes * MINUTE)
 
@@ -67,6 +70,15 @@ def test_edges_count_in_seconds_and_a_missing_one_makes_its_dataset_bad(spark, e
     assert _states(estate)["M3b"] == ("bad", "edge_missing", True)
     (told,) = (row["evidence"] for row in estate.rows(tables.dataset_state) if row["sli"] == "M3b")
     assert told == "the edge from shop rates is declared, and was never reported"
+
+    evaluate(spark, estate.engine, POLICY, NOON + 2 * MINUTE)
+
+    assert _now(estate) == {("M3b", "critical"): (1, 2)}
+    assert {"M1", "M2", "M3b"} <= set(_states(estate))
+
+    evaluate(spark, estate.engine, POLICY, NOON + 13 * MINUTE)
+
+    assert _now(estate) == {}
 
 
 def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
@@ -100,16 +112,3 @@ def test_of_runs_compared_at_once_the_one_that_wrote_last_counts(spark, estate):
     evaluate_edges(spark, estate.engine, POLICY, NOON)
 
     assert _states(estate)["M4"][:2] == ("good", None)
-
-
-def test_an_evaluation_leaves_what_is_known_of_edges_until_that_is_old(spark, estate):
-    """Each keeps to its own SLIs; edges that nobody judges any more are not shown as of now."""
-    evaluate_edges(spark, estate.engine, POLICY, NOON)
-    evaluate(spark, estate.engine, POLICY, NOON + MINUTE)
-
-    assert _now(estate) == {("M3b", "critical"): (1, 2)}
-    assert {"M1", "M2", "M3b"} <= set(_states(estate))
-
-    evaluate(spark, estate.engine, POLICY, NOON + 12 * MINUTE)
-
-    assert _now(estate) == {}

@@ -1,7 +1,8 @@
 """Each dataset that is not good has the first reason that holds, in words."""
 
-from datetime import timedelta
+from typing import Any, NamedTuple
 
+import pytest
 from pyspark.sql import functions as F
 
 from slis.coverage import coverage_judgement
@@ -13,9 +14,24 @@ from slis.wording import BY_EVENT_LOG
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps, instants
 
 HOUR = 3_600.0
+_LIMIT = {"declared_limit_seconds": 25 * HOUR}
+_OLD = {"written_at": day(8), "root_run_id": "run-8"}
+_TRACEBACK = "worker: Traceback (most recent call last):\n  File\nKeyError: no rates\n\tat x"
 
 
-def _states(spark, described, facts, upstreams=(), silent=()):
+class Scene(NamedTuple):
+    """Datasets of one test, with keys that no other test has."""
+
+    datasets: list[dict[str, Any]]
+    facts: list[dict[str, Any]]
+    upstreams: tuple[tuple[int, int], ...] = ()
+
+
+def _states(spark, *scenes, silent=()):  # noqa: ANN002
+    """Return the rows of all scenes: planning costs seconds, and a row nothing."""
+    described = datasets(spark, *(row for scene in scenes for row in scene.datasets))
+    facts = activity(spark, *(row for scene in scenes for row in scene.facts))
+    upstreams = [pair for scene in scenes for pair in scene.upstreams]
     at = known(facts, described, instants(spark, day(10)))
     both = F.explode(F.array(coverage_judgement(), freshness_judgement())).alias("judgement")
     judged = (
@@ -27,25 +43,43 @@ def _states(spark, described, facts, upstreams=(), silent=()):
     return {(row.dataset_key, row.sli): row for row in explained.collect()}
 
 
-def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(spark):
-    """One dataset a reason, all overdue by their limit of 25 h: the first that holds is given."""
-    limit = {"declared_limit_seconds": 25 * HOUR, "duration_seconds": 600.0}
-    described = datasets(spark, *({"dataset_key": key, **limit} for key in range(1, 10)))
-    old = {"written_at": day(8), "root_run_id": "run-8"}
-    facts = activity(
-        spark,
-        {"dataset_key": 1, "write": old, "failed": (day(9), "run-9", _TRACEBACK)},
-        {"dataset_key": 9, "write": old, "failed": (day(9), "run-9", None)},
-        {"dataset_key": 2, "write": old, "started_at": day(9)},
-        {"dataset_key": 3, "write": old},
-        {"dataset_key": 4, "write": old},
-        {"dataset_key": 5, "write": {**old, "is_reported": False}},
-        {"dataset_key": 6, "read_at": day(9)},
-        {"dataset_key": 7, "write": {**old, "names_input": False}},
-        {"dataset_key": 8, "write": old, "started_at": day(9, 23, 45)},
-    )
+def _of(states, scene):
+    keys = {row["dataset_key"] for row in scene.datasets}
+    return {key: row for key, row in states.items() if key[0] in keys}
 
-    states = _states(spark, described, facts, upstreams=[(4, 3)])
+
+@pytest.fixture(scope="module")
+def without_gaps(spark):
+    """Return the states of all scenes while nothing of ours was silent."""
+    return _states(spark, *_SCENES)
+
+
+@pytest.fixture(scope="module")
+def with_lag(spark):
+    """Return the states of two scenes whose last events may not have landed."""
+    return _states(spark, _FAILED_IN_A_GAP, _READ_ONLY, silent=[("pipeline", day(8, 23), None)])
+
+
+_EACH_REASON = Scene(
+    [{"dataset_key": key, "duration_seconds": 600.0, **_LIMIT} for key in range(1, 10)],
+    [
+        {"dataset_key": 1, "write": _OLD, "failed": (day(9), "run-9", _TRACEBACK)},
+        {"dataset_key": 9, "write": _OLD, "failed": (day(9), "run-9", None)},
+        {"dataset_key": 2, "write": _OLD, "started_at": day(9)},
+        {"dataset_key": 3, "write": _OLD},
+        {"dataset_key": 4, "write": _OLD},
+        {"dataset_key": 5, "write": {**_OLD, "is_reported": False}},
+        {"dataset_key": 6, "read_at": day(9)},
+        {"dataset_key": 7, "write": {**_OLD, "names_input": False}},
+        {"dataset_key": 8, "write": _OLD, "started_at": day(9, 23, 45)},
+    ],
+    ((4, 3),),
+)
+
+
+def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(without_gaps):
+    """One dataset a reason, all overdue by their limit of 25 h: the first that holds is given."""
+    states = _of(without_gaps, _EACH_REASON)
 
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
     limits = "; limit 1 d (declared)"
@@ -87,61 +121,60 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(spark):
     }
 
 
-def test_an_upstream_that_was_written_after_a_dataset_was_late_did_not_make_it_late(spark):
+_UPSTREAMS = Scene(
+    [
+        *({"dataset_key": key, **_LIMIT} for key in (11, 12, 13)),
+        *({"dataset_key": key, "declared_limit_seconds": HOUR} for key in (14, 15)),
+    ],
+    [
+        *({"dataset_key": key, "write": {"written_at": day(8)}} for key in (11, 12, 13)),
+        {"dataset_key": 14, "write": {"written_at": day(9, 0.5)}},
+        {"dataset_key": 15, "write": {"written_at": day(9, 22)}},
+    ],
+    ((14, 11), (15, 12), (14, 13), (15, 13)),
+)
+
+
+def test_an_upstream_that_was_written_after_a_dataset_was_late_did_not_make_it_late(without_gaps):
     """Take daily datasets, late since 01:00, and hourly upstreams that are late as well."""
-    hourly = {"declared_limit_seconds": HOUR}
-    described = datasets(
-        spark,
-        *({"dataset_key": key, "declared_limit_seconds": 25 * HOUR} for key in (1, 2, 3)),
-        *({"dataset_key": key, **hourly} for key in (4, 5)),
-    )
-    facts = activity(
-        spark,
-        *({"dataset_key": key, "write": {"written_at": day(8)}} for key in (1, 2, 3)),
-        {"dataset_key": 4, "write": {"written_at": day(9, 0.5)}},
-        {"dataset_key": 5, "write": {"written_at": day(9, 22)}},
-    )
+    reasons = {key: without_gaps[key, "M2"].reason for key in (11, 12, 13)}
 
-    states = _states(spark, described, facts, upstreams=[(4, 1), (5, 2), (4, 3), (5, 3)])
-
-    reasons = {key: states[key, "M2"].reason for key in (1, 2, 3)}
-    assert reasons == {1: "upstream_late", 2: "silent", 3: "upstream_late"}
-    assert "upstream shop d.t4 " in states[3, "M2"].evidence
+    assert reasons == {11: "upstream_late", 12: "silent", 13: "upstream_late"}
+    assert "upstream shop d.t14 " in without_gaps[13, "M2"].evidence
 
 
-def test_a_near_name_that_has_what_this_one_lacks_is_a_naming_mismatch(spark):
+_NEAR_NAMES = Scene(
+    [
+        {"dataset_key": 21, "name": "warehouse/core.db/Orders"},
+        {"dataset_key": 22, "name": "core.orders"},
+        {"dataset_key": 23, "name": "dev/mart/daily"},
+        {"dataset_key": 24, "name": "prod/mart/daily"},
+    ],
+    [
+        {"dataset_key": 21, "read_at": day(9)},
+        {"dataset_key": 22, "write": {"written_at": day(9)}},
+        {"dataset_key": 23, "read_at": day(9)},
+        {"dataset_key": 24, "write": {"written_at": day(9)}, "read_at": day(9)},
+    ],
+)
+
+
+def test_a_near_name_that_has_what_this_one_lacks_is_a_naming_mismatch(without_gaps):
     """One spelling only read, the other only written; two like tables in use are no mismatch."""
-    described = datasets(
-        spark,
-        {"dataset_key": 1, "name": "warehouse/core.db/Orders"},
-        {"dataset_key": 2, "name": "core.orders"},
-        {"dataset_key": 3, "name": "dev/mart/daily"},
-        {"dataset_key": 4, "name": "prod/mart/daily"},
-    )
-    write = {"written_at": day(9)}
-    facts = activity(
-        spark,
-        {"dataset_key": 1, "read_at": day(9)},
-        {"dataset_key": 2, "write": write},
-        {"dataset_key": 3, "read_at": day(9)},
-        {"dataset_key": 4, "write": write, "read_at": day(9)},
-    )
-
-    states = _states(spark, described, facts)
+    states = _of(without_gaps, _NEAR_NAMES)
 
     assert {key: (row.reason, row.evidence) for key, row in states.items() if row.reason} == {
-        (1, "M1"): (
+        (21, "M1"): (
             "naming_mismatch",
             "never written; shop core.orders was written 2026-11-10 00:00:00 UTC",
         ),
-        (3, "M1"): (
+        (23, "M1"): (
             "never_reported",
             "no write was ever reported, last read 2026-11-10 00:00:00 UTC",
         ),
     }
 
 
-_TRACEBACK = "worker: Traceback (most recent call last):\n  File\nKeyError: no rates\n\tat x"
 _PLACES = [
     ("postgres://one:5432", "postgres://two:5432", False),  # two tenants
     ("s3://raw", "s3://mart", False),
@@ -156,94 +189,113 @@ _PLACES = [
 ]
 
 
-def test_a_like_name_on_another_server_is_no_mismatch(spark):
+_ELSEWHERE = Scene(
+    [
+        {"dataset_key": sign * key, "namespace": namespace, "name": f"sales.core.t{key}"}
+        for key, places in enumerate(_PLACES, start=31)
+        for sign, namespace in zip((1, -1), places, strict=False)
+    ],
+    [
+        row
+        for key in range(31, 31 + len(_PLACES))
+        for row in (
+            {"dataset_key": key, "read_at": day(9)},
+            {"dataset_key": -key, "write": {"written_at": day(9)}},
+        )
+    ],
+)
+
+
+def test_a_like_name_on_another_server_is_no_mismatch(without_gaps):
     """Join a metastore's name with a store's, but never the names of two stores."""
-    described, facts = [], []
-    for key, (namespace, other, _) in enumerate(_PLACES, start=1):
-        name = {"name": f"sales.core.t{key}"}
-        described.append({"dataset_key": key, "namespace": namespace, **name})
-        described.append({"dataset_key": -key, "namespace": other, **name})
-        facts.append({"dataset_key": key, "read_at": day(9)})
-        facts.append({"dataset_key": -key, "write": {"written_at": day(9)}})
-
-    states = _states(spark, datasets(spark, *described), activity(spark, *facts))
-
     assert [
-        (*place, states[key, "M1"].reason == "naming_mismatch")
-        for key, (*place, _) in enumerate(_PLACES, start=1)
+        (*place, without_gaps[key, "M1"].reason == "naming_mismatch")
+        for key, (*place, _) in enumerate(_PLACES, start=31)
     ] == _PLACES
 
 
-def test_a_failed_run_explains_more_than_a_like_name_does(spark):
+_TAKEN_OVER = Scene(
+    [
+        {"dataset_key": 51, "name": "core.db/refunds", **_LIMIT},
+        {"dataset_key": 52, "name": "core.refunds", "first_seen_at": day(9)},
+        {"dataset_key": 53, "name": "core.db/returns", **_LIMIT},
+        {"dataset_key": 54, "name": "core.returns", "first_seen_at": day(9)},
+    ],
+    [
+        {
+            "dataset_key": 51,
+            "write": {"written_at": day(8)},
+            "failed": (day(9), "run-9", "disk full"),
+        },
+        {"dataset_key": 52, "write": {"written_at": day(9)}},
+        {"dataset_key": 53, "write": {"written_at": day(8)}},
+        {"dataset_key": 54, "write": {"written_at": day(9)}},
+    ],
+)
+
+
+def test_a_failed_run_explains_more_than_a_like_name_does(without_gaps):
     """Report the failure, although the other name looks like a takeover."""
-    limit = {"declared_limit_seconds": 25 * HOUR}
-    frame = datasets(
-        spark,
-        {"dataset_key": 1, "name": "core.db/orders", **limit},
-        {"dataset_key": 2, "name": "core.orders", "first_seen_at": day(9)},
-    )
-    failed = {"write": {"written_at": day(8)}, "failed": (day(9), "run-9", "disk full")}
-    facts = activity(
-        spark, {"dataset_key": 1, **failed}, {"dataset_key": 2, "write": {"written_at": day(9)}}
-    )
-
-    assert _states(spark, frame, facts)[1, "M2"].reason == "job_failed"
+    assert without_gaps[51, "M2"].reason == "job_failed"
+    assert without_gaps[53, "M2"].reason == "naming_mismatch"
 
 
-def test_what_our_own_gaps_explain_says_so_before_any_other_reason(spark):
+_FAILED = {"failed": (day(9), "run-9", None), "write": {"written_at": day(8, 12)}}
+_FAILED_IN_A_GAP = Scene(
+    [{"dataset_key": 61, "declared_limit_seconds": 30 * HOUR}, {"dataset_key": 62}],
+    [{"dataset_key": 61, **_FAILED}, {"dataset_key": 62, **_FAILED}],
+)
+
+
+def test_what_our_own_gaps_explain_says_so_before_any_other_reason(spark, without_gaps, with_lag):
     """Pipeline lag and ingestion gaps come first, and make the state unknown."""
-    limit = {"declared_limit_seconds": 30 * HOUR}
-    described = datasets(spark, {"dataset_key": 1, **limit}, {"dataset_key": 2})
-    failed = {"failed": (day(9), "run-9", None), "write": {"written_at": day(8, 12)}}
-    facts = activity(spark, {"dataset_key": 1, **failed}, {"dataset_key": 2, **failed})
-
-    lagging = _states(spark, described, facts, silent=[("pipeline", day(9, 17), None)])
-    silent = _states(spark, described, facts, silent=[("ingestion", day(9, 17), day(9, 19))])
+    silence = "ingestion", day(9, 17), day(9, 19)
+    with_silence = _states(spark, _FAILED_IN_A_GAP, silent=[silence])
 
     def told(states):
-        return {key: (row.state, row.reason) for key, row in states.items()}
+        found = _of(states, _FAILED_IN_A_GAP)
+        return {key: (row.state, row.reason) for key, row in found.items()}
 
-    well = {(1, "M1"): ("good", None), (2, "M1"): ("good", None), (2, "M2"): ("learning", None)}
-    assert told(lagging) == {(1, "M2"): ("unknown", "pipeline_lag"), **well}
-    assert told(silent) == {(1, "M2"): ("unknown", "ingestion_gap"), **well}
+    well = {(61, "M1"): ("good", None), (62, "M1"): ("good", None), (62, "M2"): ("learning", None)}
+    assert told(without_gaps) == {(61, "M2"): ("bad", "job_failed"), **well}
+    assert told(with_lag) == {(61, "M2"): ("unknown", "pipeline_lag"), **well}
+    assert told(with_silence) == {(61, "M2"): ("unknown", "ingestion_gap"), **well}
 
 
-def test_coverage_is_unknown_while_we_may_have_lost_the_write(spark):
+_READ_ONLY = Scene(
+    [{"dataset_key": 71, "first_seen_at": day(9)}], [{"dataset_key": 71, "read_at": day(9, 1)}]
+)
+
+
+def test_coverage_is_unknown_while_we_may_have_lost_the_write(without_gaps, with_lag):
     """The only write of the window may be among the events that have not landed."""
-    described = datasets(spark, {"dataset_key": 1, "first_seen_at": day(9)})
-    facts = activity(spark, {"dataset_key": 1, "read_at": day(9, 1)})
+    lagging = with_lag[71, "M1"]
 
-    bad = _states(spark, described, facts)
-    lagging = _states(spark, described, facts, silent=[("pipeline", day(8, 23), None)])
-
-    assert bad[1, "M1"].state == "bad"
-    assert (lagging[1, "M1"].state, lagging[1, "M1"].reason) == ("unknown", "pipeline_lag")
-    assert (
-        lagging[1, "M1"].evidence == "events have landed late since before 2026-11-10 00:00:00 UTC"
-    )
+    assert without_gaps[71, "M1"].state == "bad"
+    assert (lagging.state, lagging.reason) == ("unknown", "pipeline_lag")
+    assert lagging.evidence == "events have landed late since before 2026-11-10 00:00:00 UTC"
 
 
-def test_evidence_names_what_events_leave_out(spark):
+_AS_THE_LOG_SAYS = (day(9), "run-9", f"{BY_EVENT_LOG}[DUPLICATE_KEY] no\nat Driver.java")
+_LOGS = Scene(
+    [
+        {"dataset_key": 81, **_LIMIT},
+        {"dataset_key": 82, "job_seen_at": day(8), "logs_read_at": day(10), **_LIMIT},
+        {"dataset_key": 83, "job_seen_at": day(9), **_LIMIT},
+        {"dataset_key": 84, "declared_limit_seconds": 72 * HOUR},
+    ],
+    [
+        {"dataset_key": 81, "write": _OLD, "failed": _AS_THE_LOG_SAYS},
+        {"dataset_key": 82, "write": _OLD},
+        {"dataset_key": 83, "write": _OLD},
+        {"dataset_key": 84, "write": _OLD, "failed": _AS_THE_LOG_SAYS},
+    ],
+)
+
+
+def test_evidence_names_what_events_leave_out(without_gaps):
     """A failure that the events call a success; a job that its event logs show did not run."""
-    limit = {"declared_limit_seconds": 25 * HOUR}
-    described = datasets(
-        spark,
-        {"dataset_key": 1, **limit},
-        {"dataset_key": 2, "job_seen_at": day(8), "logs_read_at": day(10), **limit},
-        {"dataset_key": 3, "job_seen_at": day(9), **limit},
-        {"dataset_key": 4, "declared_limit_seconds": 72 * HOUR},
-    )
-    old = {"written_at": day(8), "root_run_id": "run-8"}
-    failed = (day(9), "run-9", f"{BY_EVENT_LOG}[DUPLICATE_KEY] no\nat Driver.java")
-    facts = activity(
-        spark,
-        {"dataset_key": 1, "write": old, "failed": failed},
-        {"dataset_key": 2, "write": old},
-        {"dataset_key": 3, "write": old},
-        {"dataset_key": 4, "write": old, "failed": failed},
-    )
-
-    states = _states(spark, described, facts)
+    states = _of(without_gaps, _LOGS)
 
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
     limits = "; limit 1 d (declared)"
@@ -254,29 +306,39 @@ def test_evidence_names_what_events_leave_out(spark):
     assert {
         key: (row.reason, row.evidence) for (key, sli), row in states.items() if sli == "M2"
     } == {
-        1: ("job_failed", f"{failure}; {written}{limits}"),
-        2: (
+        81: ("job_failed", f"{failure}; {written}{limits}"),
+        82: (
             "job_missing",
             f"{written}; event logs that were read after it was due hold no run since{limits}",
         ),
-        3: (
+        83: (
             "silent",
             f"{written}; its job ran 2026-11-10 00:00:00 UTC and did not write it{limits}",
         ),
-        4: (None, f"{failure}; not late yet"),
+        84: (None, f"{failure}; not late yet"),
     }
 
 
-def test_logs_that_were_last_read_before_the_deadline_do_not_tell_that_a_job_is_missing(spark):
+_READ_AT = {91: None, 92: day(8, 12), 93: day(9, 1), 94: day(9, 1, 1)}  # due at 01:00
+_LOGS_READ_ONCE = Scene(
+    [
+        {"dataset_key": key, "logs_read_at": at, "job_seen_at": day(8), **_LIMIT}
+        for key, at in _READ_AT.items()
+    ],
+    [{"dataset_key": key, "write": _OLD} for key in _READ_AT],
+)
+
+
+def test_logs_that_were_last_read_before_the_deadline_do_not_tell_that_a_job_is_missing(
+    without_gaps,
+):
     """The folder's key expired, or reading was switched off: whether the job ran is unknown."""
-    due = day(9, 1)
-    read_at = {1: None, 2: day(8, 12), 3: due, 4: due + timedelta(minutes=1)}
-    limit = {"declared_limit_seconds": 25 * HOUR, "job_seen_at": day(8)}
-    described = [{"dataset_key": key, "logs_read_at": at, **limit} for key, at in read_at.items()]
-    old = {"written_at": day(8), "root_run_id": "run-8"}
-    facts = activity(spark, *({"dataset_key": key, "write": old} for key in read_at))
+    found = {key: without_gaps[key, "M2"].reason for key in _READ_AT}
 
-    states = _states(spark, datasets(spark, *described), facts)
+    assert found == {91: "silent", 92: "silent", 93: "silent", 94: "job_missing"}
 
-    found = {key: row.reason for (key, sli), row in states.items() if sli == "M2"}
-    assert found == {1: "silent", 2: "silent", 3: "silent", 4: "job_missing"}
+
+_SCENES = (
+    *(_EACH_REASON, _UPSTREAMS, _NEAR_NAMES, _ELSEWHERE, _TAKEN_OVER, _FAILED_IN_A_GAP),
+    *(_READ_ONLY, _LOGS, _LOGS_READ_ONCE),
+)

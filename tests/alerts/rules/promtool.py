@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -72,11 +72,30 @@ def asked(  # noqa: PLR0913 - what promtool is given
     folder: Path, rules: str, series: Series, minute: int, query: str, *rows: str, each: str = "1m"
 ) -> str:
     """What differs in a query's answer from these rows, each `series value`."""
-    samples = [dict(zip(("labels", "value"), row.rsplit(" ", 1), strict=True)) for row in rows]
-    for sample in samples:
-        sample["value"] = float(sample["value"])  # type: ignore[assignment]
-    test = {"expr": query, "eval_time": f"{minute}m", "exp_samples": samples}
-    return _run(folder, rules, series, {"interval": each, "promql_expr_test": [test]})
+    return asked_at_once(folder, rules, series, (minute, query, rows), each=each)
+
+
+def asked_at_once(
+    folder: Path,
+    rules: str,
+    series: Series,
+    *queries: tuple[int, str, Sequence[str]],
+    each: str = "1m",
+) -> str:
+    """Return what differs in the answers of queries, each with its minute and its rows.
+
+    promtool evaluates all minutes up to the last one, once for all queries.
+    """
+    tests = [
+        {"expr": query, "eval_time": f"{minute}m", "exp_samples": [_sample(row) for row in rows]}
+        for minute, query, rows in queries
+    ]
+    return _run(folder, rules, series, {"interval": each, "promql_expr_test": tests})
+
+
+def _sample(row: str) -> dict[str, object]:
+    labels, value = row.rsplit(" ", 1)
+    return {"labels": labels, "value": float(value)}
 
 
 def _run(folder: Path, rules: str, series: Series, test: dict[str, object]) -> str:

@@ -7,7 +7,7 @@ import yaml
 from alerts.rules.health import Jobs
 from alerts.rules.rulefile import People, alert_names, notes, rule_file
 from lineage.policy import DEFAULT, Policy, parse
-from tests.alerts.rules.promtool import asked, budget, only
+from tests.alerts.rules.promtool import asked, asked_at_once, budget, only
 from tests.alerts.rules.series import burning, healthy
 
 STRANGE = 'a "b" \\ {{ printf "c" }} \'d\': #é\t'
@@ -70,9 +70,8 @@ def test_the_burn_of_each_sli_pages_for_each_tier_that_it_can(tmp_path: Path, sl
     windows = [f'{{tier="{tier}"}} 2' for tier in tiers]
 
     rules = only(*(budget(sli, tier) for tier in tiers))
-    assert asked(tmp_path, rules, series, 60, firing) == ""
-    assert asked(tmp_path, rules, series, 190, firing, *rows) == ""
-    assert asked(tmp_path, rules, series, 190, rate, *windows) == ""
+    queries = [(60, firing, ()), (190, firing, rows), (190, rate, windows)]
+    assert asked_at_once(tmp_path, rules, series, *queries) == ""
 
 
 def test_rules_that_could_never_fire_are_not_there_and_that_is_said():

@@ -90,13 +90,21 @@ def test_a_run_that_is_started_again_under_its_id_has_not_failed(lander, catalog
     assert rows(catalog, "SELECT written_at FROM dataset_write") == [(to_micros(at(8, 40)),)]
 
 
-@pytest.mark.parametrize("hours", [3, 7.5, 7.9])
-def test_a_run_fails_no_earlier_than_it_starts(lander, catalog, at, hours):
+def test_a_run_fails_no_earlier_than_it_starts(lander, catalog, at):
     """Correct a FAIL in local time without a zone, hours before its START."""
-    lander.land(_write("START", at(8)), _write("FAIL", at(hours), facets=_NO_DISK))
+    events = []
+    for number, hours in enumerate((3, 7.5, 7.9)):
+        given = {"run": f"w{number}", "job": "app.write", "outputs": [f"out{number}"]}
+        given["root"] = ("a1", "app")
+        events.append(run_event("START", at(8), **given))
+        events.append(run_event("FAIL", at(hours), **given, facets=_NO_DISK))
+    lander.land(*events)
 
-    assert rows(catalog, _FAILED) == [("w1", to_micros(at(8)), "disk full")]
-    assert rows(catalog, "SELECT failed_at FROM run") == [(to_micros(at(8)),)]
+    start = to_micros(at(8))
+    assert sorted(rows(catalog, _FAILED)) == [
+        (f"w{number}", start, "disk full") for number in range(3)
+    ]
+    assert rows(catalog, "SELECT failed_at FROM run") == [(start,)] * 3
 
 
 def test_a_rerun_that_completes_has_not_failed_whatever_the_zone_of_the_first_fail(

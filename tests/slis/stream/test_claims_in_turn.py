@@ -1,0 +1,216 @@
+"""Claims that come one after the other: which names are one dataset, and which are dropped."""
+
+import pytest
+from claim_events import DROP, REFUSED, RETIRED, event, mine, rename_from, symlink, without_run
+from spools import CANONICAL, rows
+
+from lineage.policy import DEFAULT, parse
+from slis.evaluation import evaluate
+from slis.policy_names import renew_names
+from slis.retirement import retire_unused
+
+
+def _policy_for(cases):
+    names = (f"{{match: 's3://lake/mart/{case}', tier: critical}}" for case in cases)
+    return parse(f"datasets: [{', '.join(names)}]")
+
+
+_MINE = mine("revenue")
+_DECLARED = _policy_for(["revenue"])
+
+
+def test_two_claims_through_a_free_name_join_no_two_datasets(lander, catalog, at):
+    """A third name that both datasets are said to have would join them."""
+    free = symlink("hive://ms:9083", "mart.revenue")
+    lander.land(event(at(8), "shop", *_MINE, free))
+    lander.land(event(at(7), "evil", "s3://evil", "b", free))
+
+    assert rows(catalog, CANONICAL) == [("b", "b"), ("mart/revenue", "mart/revenue")]
+    held = "SELECT d.name FROM dataset_alias a JOIN dataset d ON d.dataset_key = a.dataset_key"
+    assert rows(catalog, held) == [("mart/revenue",)]
+
+
+@pytest.mark.postgres_nightly
+def test_both_writers_may_say_that_their_names_are_one(lander, catalog, at):
+    """Trino writes the table's name and Spark its path; each reports the other as a symlink."""
+    lander.land(
+        event(at(8), "spark", "s3://wh", "t", symlink("trino://host", "db.t")),
+        event(at(9), "trino", "trino://host", "db.t", symlink("s3://wh", "t")),
+    )
+    assert rows(catalog, CANONICAL) == [("db.t", "db.t"), ("t", "t")]
+
+    lander.land(
+        event(at(10), "trino", "s3://wh", "t", symlink("trino://host", "db.t"), side="inputs")
+    )
+    assert rows(catalog, CANONICAL) in (
+        [("db.t", "t"), ("t", "t")],
+        [("db.t", "db.t"), ("t", "db.t")],
+    )
+
+
+@pytest.mark.postgres_nightly
+def test_a_metastore_name_that_nobody_writes_is_another_name_of_the_path(lander, catalog, at):
+    """Spark reports its table's name in the metastore; others read the table by that name."""
+    lander.land(event(at(7), "trino", "hive://ms:9083", "db.t", side="inputs"))
+    lander.land(event(at(8), "spark", "s3://wh", "t", symlink("hive://ms:9083", "db.t")))
+
+    assert rows(catalog, CANONICAL) == [("db.t", "t"), ("t", "t")]
+
+
+_DROPPED_BEFORE = {  # case: by, job
+    "undeclared": ("evil", "job"),
+    "declared": ("evil", "job"),
+    "declared_other_job": ("shop", "other"),
+}
+
+
+def test_a_drop_by_the_writer_gives_nobody_else_the_right(lander, catalog, at):
+    """A job that drops and writes its table each night, and somebody else in between."""
+    names = [mine(case) for case in _DROPPED_BEFORE]
+    renew_names(
+        catalog, _policy_for(case for case in _DROPPED_BEFORE if case != "undeclared"), at(7)
+    )
+    lander.land(*(event(at(8), "shop", *name) for name in names))
+    lander.land(
+        *(event(at(9), "shop", *name, DROP) for name in names),
+        *(event(at(10), "shop", *name) for name in names),
+    )
+
+    lander.land(
+        *(
+            event(at(11), by, *mine(case), DROP, job=job)
+            for case, (by, job) in _DROPPED_BEFORE.items()
+        )
+    )
+
+    assert rows(catalog, RETIRED) == []
+
+
+def test_a_dataset_that_was_dropped_by_another_name_and_is_declared_is_expected(
+    lander, catalog, at
+):
+    """Dropped as the table, declared as the path."""
+    other = ("hive://ms:9083", "mart.revenue")
+    lander.land(event(at(8), "shop", *_MINE, symlink(*other)))
+    lander.land(event(at(9), "shop", *other, DROP))
+    assert rows(catalog, RETIRED) != []
+
+    renew_names(catalog, _DECLARED, at(10))
+
+    retired = "SELECT name FROM dataset WHERE retired_at IS NOT NULL AND is_declared"
+    assert rows(catalog, retired) == []
+
+
+@pytest.mark.postgres_nightly
+def test_a_dataset_that_the_policy_declares_later_is_its_own_again(lander, catalog, at):
+    """Dropped by its writer, then declared: it is expected from then on."""
+    lander.land(event(at(8), "shop", *_MINE))
+    lander.land(event(at(9), "shop", *_MINE, DROP))
+    assert rows(catalog, RETIRED) == [("mart/revenue",)]
+
+    renew_names(catalog, _DECLARED, at(10))
+    retire_unused(catalog, _DECLARED, at(11))
+
+    assert rows(catalog, RETIRED) == []
+
+
+@pytest.mark.postgres_nightly
+def test_a_rename_by_the_writer_moves_an_undeclared_dataset_only(lander, catalog, at):
+    lander.land(event(at(8), "shop", *_MINE))
+    lander.land(event(at(9), "shop", "s3://lake", "mart/new", rename_from(*_MINE)))
+    assert rows(catalog, CANONICAL) == [("mart/new", "mart/new"), ("mart/revenue", "mart/new")]
+
+    renew_names(catalog, _DECLARED, at(10))
+
+    assert rows(catalog, CANONICAL) == [
+        ("mart/new", "mart/new"),
+        ("mart/revenue", "mart/revenue"),
+    ]
+
+
+@pytest.mark.postgres_nightly
+def test_the_policy_still_joins_what_no_event_may(lander, catalog, at):
+    lander.land(event(at(8), "shop", *_MINE))
+    lander.land(event(at(9), "evil", "s3://copy", "b"))
+
+    joined = parse("aliases: [{name: s3://copy/b, dataset: s3://lake/mart/revenue}]")
+    renew_names(catalog, joined, at(10))
+
+    assert rows(catalog, CANONICAL) == [("b", "mart/revenue"), ("mart/revenue", "mart/revenue")]
+
+
+@pytest.mark.postgres_nightly
+@pytest.mark.parametrize("policy", [DEFAULT, _DECLARED], ids=["undeclared", "declared"])
+def test_a_drop_without_a_run_of_a_dataset_that_nobody_writes(lander, catalog, at, policy):
+    """Before and after somebody has written it."""
+    renew_names(catalog, policy, at(7))
+    lander.land(event(at(8), "shop", *_MINE, side="inputs"))
+    for hour in (9, 10):
+        lander.land(without_run(at(hour), *_MINE, DROP))
+        assert rows(catalog, RETIRED) == []
+        assert rows(catalog, REFUSED) == [("drop", "", "mart/revenue")]
+        lander.land(event(at(8, 30), "shop", *_MINE))
+
+
+def _paths():
+    """Return how `s3://evil` and a declared dataset that nobody writes get a name in common.
+
+    Each path is a list of events: the name, its side, and the other name that it is said to have.
+    """
+    cases = ("direct", "reverse", "shared", "shared_mine_first", "chain", "chain_reverse")
+    stolen, own, free, other = (
+        {case: (namespace, f"{before}{case}") for case in cases}
+        for namespace, before in (
+            *(("s3://evil", "a/"), ("s3://lake", "mart/")),
+            *(("hive://m", "db."), ("trino://t", "db.")),
+        )
+    )
+    steps = {
+        "direct": [(stolen, "outputs", own)],
+        "reverse": [(stolen, "outputs", None), (own, "inputs", stolen)],
+        "shared": [(stolen, "outputs", free), (own, "inputs", free)],
+        "shared_mine_first": [(own, "inputs", free), (stolen, "outputs", free)],
+        "chain": [(stolen, "outputs", free), (other, "inputs", free), (own, "inputs", other)],
+        "chain_reverse": [
+            *((stolen, "outputs", free), (free, "inputs", other), (other, "inputs", own)),
+        ],
+    }
+    paths = {
+        case: [(name[case], side, link and link[case]) for name, side, link in path]
+        for case, path in steps.items()
+    }
+    return paths, [stolen.values(), free.values()]
+
+
+def test_a_declared_dataset_that_nobody_writes_joins_nothing(spark, lander, catalog, at):
+    """Its owner, tier and states are its own, and a drop of the other dataset is not its drop."""
+    paths, dropped = _paths()
+    names = sorted(mine(case)[1] for case in paths)
+    policy = _policy_for(paths)
+    renew_names(catalog, policy, at(7))
+    for minute in range(3):
+        steps = [path[minute] for path in paths.values() if len(path) > minute]
+        lander.land(
+            *(
+                event(at(9, minute), "evil", *name, link and symlink(*link), side=side)
+                for name, side, link in steps
+            )
+        )
+    for others in dropped:
+        lander.land(
+            *(event(at(11), "evil", *name) for name in others),
+            *(event(at(11, 5), "evil", *name, DROP) for name in others),
+        )
+    evaluate(spark, catalog, policy, at(12, 1))
+
+    joined = """
+        SELECT c.name, d.name, d.retired_at FROM dataset d
+        JOIN dataset c ON c.dataset_key = d.canonical_key ORDER BY 1, 2
+    """
+    assert [row for row in rows(catalog, joined) if {*row[:2]} & {*names}] == [
+        (name, name, None) for name in names
+    ]
+    declared = "SELECT d.name FROM dataset_policy p JOIN dataset d ON d.dataset_key = p.dataset_key"
+    assert rows(catalog, f"{declared} WHERE p.is_declared ORDER BY 1") == [
+        (name,) for name in names
+    ]
