@@ -9,6 +9,11 @@ _FACETS = ("job_ownership", "job_tags", "job_description")
 def described_jobs(parsed: DataFrame) -> DataFrame:
     """Return `schemas.DESCRIBED_JOBS`: one row per job and distinct facets of it."""
     owners = F.from_json("job_ownership", "owners array<struct<name: string, type: string>>")
+    # A query's event says nothing of its parent job: anybody may name any job as a parent.
+    is_own = (F.col("job_namespace") == F.col("leaf_namespace")) & (
+        (F.col("job_name") == F.col("leaf_name"))
+        | F.startswith("job_name", F.concat("leaf_name", F.lit(".")))
+    )
     return (
         parsed.where(F.coalesce(*_FACETS).isNotNull() & F.col("event_time").isNotNull())
         .groupBy(
@@ -20,7 +25,7 @@ def described_jobs(parsed: DataFrame) -> DataFrame:
         .select(
             F.xxhash64("leaf_namespace", "leaf_name").alias("leaf_key"),
             F.xxhash64("job_namespace", "job_name").alias("job_key"),
-            owners["owners"].alias("owners"),
+            F.when(is_own, owners["owners"]).alias("owners"),
             F.col("job_tags").alias("tags"),
             F.col("job_description").alias("description"),
             "last_seen_at",
