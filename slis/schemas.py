@@ -19,10 +19,11 @@ PARSED = """
     engine string, engine_version string, adapter_version string, producer string,
     application_id string, spark_job_id bigint, error_message string,
     code_version string, code_url string, code_path string, code_tag string, code_branch string,
-    job_tags string, spark_properties string, environment_properties string,
+    job_tags string, run_tags string, spark_properties string, environment_properties string,
     execution_parameters string, has_checkpoint boolean, is_connector boolean,
     is_streaming boolean, is_history boolean,
-    job_ownership string, job_lineage string, job_sql string,
+    job_ownership string, job_lineage string, job_sql string, job_description string,
+    model_tags string,
     root_run_id string, root_job_namespace string, root_job_name string,
     leaf_job_namespace string, leaf_job_name string, parent_run_id string,
     inputs int, outputs int,
@@ -37,7 +38,7 @@ PARSED = """
 EVENTS = """
     seq bigint, kind string, event_time timestamp, event_key bigint,
     is_streaming boolean, is_history boolean, is_skewed boolean, problem string, detail string,
-    after_seq bigint, last_seq bigint, names_job_owner boolean, tells_lineage boolean,
+    after_seq bigint, last_seq bigint, describes_job boolean, tells_lineage boolean,
     has_sql boolean
 """
 
@@ -51,7 +52,7 @@ RUNS = """
     engine string, engine_version string, adapter_version string, producer string,
     application_id string, error_message string,
     code_version string, code_url string, code_path string, code_tag string, code_branch string,
-    job_tags string, spark_properties string, environment_properties string,
+    job_tags string, run_tags string, spark_properties string, environment_properties string,
     execution_parameters string, first_event_at timestamp, last_event_at timestamp,
     started_at timestamp, last_start_at timestamp, completed_at timestamp, last_fail_at timestamp,
     spark_job_id bigint, is_history boolean
@@ -64,7 +65,7 @@ MENTIONS = """
     has_checkpoint boolean, is_connector boolean, root_job_namespace string,
     root_job_name string, event_key bigint, job_lineage string,
     direction string, spelling_key bigint, namespace string, name string,
-    facets_key bigint, facets string, assertions string,
+    facets_key bigint, facets string, model_tags string, assertions string,
     rows bigint, bytes bigint, has_statistics boolean
 """
 
@@ -85,14 +86,21 @@ DESCRIBED = """
     schema_key bigint, fields string,
     identifiers array<struct<namespace: string, name: string>>,
     owners array<struct<name: string, type: string>>,
-    tags array<struct<key: string, value: string, field: string>>,
+    tags array<struct<key: string, value: string, source: string, field: string>>,
+    model_tags string, description string,
+    field_descriptions array<struct<name: string, description: string>>,
     columns map<string, struct<inputFields: array<struct<namespace: string, name: string,
     field: string, transformations: string>>,
     transformationType: string, transformationDescription: string>>,
     lineage string
 """
 
-JOB_OWNERS = "job_key bigint, owner string, type string, last_seen_at timestamp"
+# `leaf_key`: of the job that people know, which owns; `job_key`: of the job by its own name.
+# `tags`: raw JSON.
+DESCRIBED_JOBS = """
+    leaf_key bigint, job_key bigint, owners array<struct<name: string, type: string>>,
+    tags string, description string, last_seen_at timestamp
+"""
 
 # What JobEvents list as read and written: one row for each output that has no input, too.
 # `job_lineage`: the job's `lineage` facet, which may say it otherwise, as that of the output may.

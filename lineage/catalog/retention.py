@@ -167,6 +167,8 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "ownership": Rule("history_days", _long_unseen("ownership", "subject_key")),
     "tag": Rule("history_days", _long_unseen("tag", "dataset_key")),
+    "field_tag": Rule("history_days", _long_unseen("field_tag", "dataset_key")),
+    "description": Rule("history_days", _long_unseen("description", "subject_key")),
     "attribute_claim": Rule("history_days", _CLAIMS_NO_OWNER),
     # The first says since when SLIs are watched, the last what was counted.
     "evaluation": Rule(

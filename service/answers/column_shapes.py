@@ -2,7 +2,7 @@
 
 import msgspec
 
-from service.answers.run_shapes import Instant
+from service.answers.run_shapes import Instant, Tag
 
 
 class Transformation(msgspec.Struct, frozen=True):
@@ -39,6 +39,7 @@ class ColumnRow(msgspec.Struct, frozen=True):
         type: null where only column lineage names the column.
         sources: columns that it is made of, one step upstream.
         uses: columns that are made of it, one step downstream.
+        description: by its producers; null for a token that may not see every namespace.
         hidden_sources: how many sources the token may not see; likewise `hidden_uses`.
     """
 
@@ -48,6 +49,8 @@ class ColumnRow(msgspec.Struct, frozen=True):
     uses: list[ColumnEnd]
     hidden_sources: int = 0
     hidden_uses: int = 0
+    description: str | None = None
+    tags: list[Tag] = []
 
 
 class DatasetColumns(msgspec.Struct, frozen=True):

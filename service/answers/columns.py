@@ -9,6 +9,12 @@ import msgspec
 from lineage.catalog.reader import Reader, Row, rows_for
 from service.access.sight import EVERYTHING, Sight
 from service.answers.column_shapes import ColumnEnd, ColumnRow, DatasetColumns, Transformation
+from service.answers.descriptions import (
+    MOST_FIELD_TAGS,
+    NOTHING,
+    describe_datasets,
+    tags_of_fields,
+)
 from service.answers.moments import iso
 from service.answers.named import Dataset, dataset_named
 from service.answers.schema_changes import fields_of
@@ -57,16 +63,21 @@ def dataset_columns(
     names = list(types)[:limit]
     sources = _ends(reader, key, names, ("downstream", "upstream"), sight)
     uses = _ends(reader, key, names, ("upstream", "downstream"), sight)
+    described = describe_datasets(reader, [key], sight).get(key, NOTHING).fields
+    tags = tags_of_fields(reader, [key], sight)
     rows = [
         ColumnRow(
             *(one, types[one], sources[0].get(one, []), uses[0].get(one, [])),
             *(sources[1].get(one, 0), uses[1].get(one, 0)),
+            *(described.get(one), tags.get((key, one), [])),
         )
         for one in names
     ]
     cuts = [f"{len(names):,} of {len(types):,} columns"] if len(names) < len(types) else []
     if sources[2] or uses[2]:
         cuts.append(f"at most {_MOST_ENDS:,} sources and {_MOST_ENDS:,} uses")
+    if sum(map(len, tags.values())) >= MOST_FIELD_TAGS:
+        cuts.append(f"at most {MOST_FIELD_TAGS:,} tags of columns")
     cuts += [UNSEEN] if sources[1] or uses[1] else []
     return DatasetColumns(namespace, name, rows, bool(cuts), "; ".join(cuts) or None)
 

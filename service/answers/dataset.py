@@ -7,6 +7,12 @@ from lineage.clock import instant_text, to_micros
 from lineage.states import COVERAGE, FACTS, FAILED_RUN, FRESHNESS
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
+from service.answers.descriptions import (
+    MOST_TAGS,
+    NOTHING,
+    describe_datasets,
+    tags_of_dataset,
+)
 from service.answers.moments import Evaluated, iso, iso_of
 from service.answers.named import Dataset
 from service.answers.runs import last_run
@@ -52,7 +58,9 @@ def dataset(
     key, namespace, name = named
     known = reader.rows(_KNOWN, {"key": key})[0]
     aliases = _aliases(reader, key, sight)
-    cut = f"the first {_MOST_ALIASES} other names" if len(aliases) > _MOST_ALIASES else None
+    tags = tags_of_dataset(reader, key, sight)
+    cut = [f"the first {_MOST_ALIASES} other names"] if len(aliases) > _MOST_ALIASES else []
+    cut += [f"the first {MOST_TAGS} tags"] if len(tags) > MOST_TAGS else []
     return DatasetDetail(
         dataset_namespace=namespace,
         dataset=name,
@@ -74,8 +82,10 @@ def dataset(
         last_run=last_run(reader, key, sight),
         evaluated_at=evaluated.at,
         stale=evaluated.stale,
-        partial=cut is not None,
-        partial_reason=cut,
+        partial=bool(cut),
+        partial_reason="; ".join(cut) or None,
+        description=describe_datasets(reader, [key], sight).get(key, NOTHING).description,
+        tags=tags[:MOST_TAGS],
     )
 
 
@@ -89,7 +99,7 @@ def _aliases(reader: Reader, key: int, sight: Sight) -> list[Alias]:
 def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING) -> Why:
     """The dataset's states as sentences, the worst first, each with its evidence."""
     known = dataset(reader, named, evaluated, sight)
-    sentences = [*verdicts(known), *_whose(known)]
+    sentences = [*verdicts(known), *_whose(known), *_sayings(known)]
     return Why(known.dataset_namespace, known.dataset, known.state, sentences, known.states)
 
 
@@ -154,6 +164,15 @@ def _whose(known: DatasetDetail) -> list[str]:
         return [owner]
     origin = f" ({known.tier_reason})" if known.tier_reason else ""
     return [f"Its tier is {known.tier}, {known.tier_origin}{origin}.", owner]
+
+
+def _sayings(known: DatasetDetail) -> list[str]:
+    """Return its description and its tags in words."""
+    names = ", ".join(dict.fromkeys(tag.key for tag in known.tags))
+    return [
+        *([f"Its description: {known.description.rstrip('.')}."] if known.description else []),
+        *([f"Its tags: {names}."] if names else []),
+    ]
 
 
 def duration(seconds: float | None) -> str:

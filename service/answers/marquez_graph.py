@@ -45,8 +45,9 @@ def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> Marquez
     cuts = cuts_of(walks)
     if isinstance(node, Job) and node.is_cut:
         cuts.append(f"what the job's newest {MOST_RUNS:,} runs touched")
-    datasets = dataset_nodes(reader, keys, flows)
-    jobs = job_nodes(reader, datasets, flows, node.runs[:1] if isinstance(node, Job) else [])
+    datasets = dataset_nodes(reader, keys, flows, asked.sight)
+    newest = node.runs[:1] if isinstance(node, Job) else []
+    jobs = job_nodes(reader, datasets, flows, newest, asked.sight)
     graph = sorted([*datasets.values(), *jobs], key=lambda one: one.id)
     return MarquezLineage(graph, bool(cuts), "; ".join(cuts) or None)
 

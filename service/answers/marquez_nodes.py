@@ -7,9 +7,11 @@ import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.catalog.tables.runs import LEAF_RUN_ID
+from service.access.sight import Sight
+from service.answers.descriptions import NOTHING, describe_jobs
+from service.answers.marquez_fields import Sayings
 from service.answers.marquez_shapes import (
     DatasetData,
-    FieldData,
     GraphEdge,
     GraphNode,
     JobData,
@@ -19,7 +21,6 @@ from service.answers.marquez_shapes import (
 )
 from service.answers.moments import iso, iso_of, milliseconds_between
 from service.answers.node_ids import node_id_of
-from service.answers.schema_changes import fields_of
 
 _DATASETS = """
 SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at, a.last_written_at, (
@@ -28,7 +29,6 @@ SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at, a.la
 FROM dataset d LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys)
 """
-_TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) ORDER BY tag"
 # By the indexes of runs by job: of those that evidence says nothing of, and of the few others.
 _NEWEST_ROOT = """(
   SELECT root_run_id FROM run r WHERE r.{part}_job_name = j.name AND r.evidence {evidence}
@@ -126,15 +126,13 @@ class Flows(msgspec.Struct):
         return [name for name, flow in self.jobs.items() if (name[0], flow.part_of) == job]
 
 
-def dataset_nodes(reader: Reader, keys: Iterable[int], flows: Flows) -> dict[int, GraphNode]:
+def dataset_nodes(
+    reader: Reader, keys: Iterable[int], flows: Flows, sight: Sight
+) -> dict[int, GraphNode]:
     """By key; an edge that no job is known to make leads from dataset to dataset."""
     wanted = list(keys)
-    tags: dict[int, list[str]] = {}
-    for key, tag in rows_for(reader, _TAGS, wanted):
-        tags.setdefault(key, []).append(tag)
-    data = {
-        row[0]: _dataset(row, tags.get(row[0], [])) for row in rows_for(reader, _DATASETS, wanted)
-    }
+    sayings = Sayings(reader, wanted, sight)
+    data = {row[0]: _dataset(row, sayings) for row in rows_for(reader, _DATASETS, wanted)}
     ids = {key: node_id_of("dataset", one.namespace, one.name) for key, one in data.items()}
     into: dict[int, list[str]] = {key: [] for key in ids}
     out_of: dict[int, list[str]] = {key: [] for key in ids}
@@ -151,12 +149,19 @@ def dataset_nodes(reader: Reader, keys: Iterable[int], flows: Flows) -> dict[int
 
 
 def job_nodes(
-    reader: Reader, datasets: dict[int, GraphNode], flows: Flows, runs: list[int]
+    reader: Reader, datasets: dict[int, GraphNode], flows: Flows, runs: list[int], sight: Sight
 ) -> list[GraphNode]:
     """Each with its newest run; `runs`: those of a job that no dataset here tells of."""
     newest = _newest(reader, list(datasets), runs)
+    described = describe_jobs(reader, flows.jobs, sight)
     return [
-        _job_node(name, flow, datasets, newest.get((name[0], flow.part_of or name[1])))
+        _job_node(
+            name,
+            flow,
+            datasets,
+            newest.get((name[0], flow.part_of or name[1])),
+            described.get(name, NOTHING).description,
+        )
         for name, flow in flows.jobs.items()
     ]
 
@@ -170,7 +175,11 @@ def _newest(reader: Reader, keys: list[int], runs: list[int]) -> dict[_JobName, 
 
 
 def _job_node(
-    name: _JobName, flow: Flow, datasets: dict[int, GraphNode], run: RunData | None
+    name: _JobName,
+    flow: Flow,
+    datasets: dict[int, GraphNode],
+    run: RunData | None,
+    description: str | None,
 ) -> GraphNode:
     ends = ({key: datasets[key] for key in keys} for keys in (flow.inputs, flow.outputs))
     read, written = (sorted(end.values(), key=lambda node: node.id) for end in ends)
@@ -184,6 +193,7 @@ def _job_node(
         inputs=[node.data.id for node in read],
         outputs=[node.data.id for node in written],
         latest_run=run,
+        description=description,
     )
     into, out_of = [node.id for node in read], [node.id for node in written]
     return _node("JOB", node_id_of("job", *name), data, into, out_of)
@@ -205,8 +215,8 @@ def _node(
     )
 
 
-def _dataset(row: Row, tags: list[str]) -> DatasetData:
-    _, namespace, name, first_seen_at, last_seen_at, written_at, fields = row
+def _dataset(row: Row, sayings: Sayings) -> DatasetData:
+    key, namespace, name, first_seen_at, last_seen_at, written_at, fields = row
     return DatasetData(
         id=NodeName(namespace, name),
         name=name,
@@ -216,10 +226,11 @@ def _dataset(row: Row, tags: list[str]) -> DatasetData:
         created_at=iso_of(first_seen_at),
         updated_at=iso_of(last_seen_at),
         last_modified_at=iso(written_at),
-        fields=[FieldData(field.name, field.type) for field in fields_of(fields)],
+        fields=sayings.fields(key, fields),
         dataset_namespace=namespace,
         dataset=name,
-        tags=tags,
+        tags=sayings.tags(key),
+        description=sayings.description(key),
     )
 
 

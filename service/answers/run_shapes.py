@@ -30,6 +30,19 @@ class RunIo(msgspec.Struct, frozen=True):
     partition: str | None
 
 
+class Tag(msgspec.Struct, frozen=True):
+    """A tag, as a producer reports it.
+
+    Attributes:
+        value: null for a token that may not see every namespace.
+        source: that set it, as DBT.
+    """
+
+    key: str
+    value: str | None = ""
+    source: str | None = None
+
+
 class RunDetail(msgspec.Struct, frozen=True):
     """A run by its id; a run id that two jobs use is two of these."""
 
@@ -66,6 +79,7 @@ class RunDetail(msgspec.Struct, frozen=True):
     parameters: dict[str, str]  # likewise
     datasets: list[RunIo]
     hidden_datasets: int = 0  # that it touched, and that the one who asks may not see
+    tags: list[Tag] = []  # of the run; none for a token that may not see every namespace
 
 
 class RunAnswer(msgspec.Struct, frozen=True):

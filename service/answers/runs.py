@@ -9,6 +9,7 @@ from lineage.catalog.tables.runs import leaf_job
 from lineage.states import run_state
 from service.access.sight import EVERYTHING, Sight
 from service.answers.cursors import Whole, cursor_of, key_of
+from service.answers.descriptions import tags_of_text
 from service.answers.moments import iso, iso_of, seconds_between
 from service.answers.named import UNCHOSEN, Dataset
 from service.answers.run_shapes import (
@@ -50,7 +51,7 @@ _NAMING = (
     "code_branch",
 )
 _DETAIL = f"""
-SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters
+SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters, tags
 FROM run WHERE {{column}} = :run_id ORDER BY first_event_at, run_key LIMIT :most
 """  # noqa: S608 - constants only
 _MOST_RUNS = 200  # of one id
@@ -212,11 +213,11 @@ def _summary(row: Row, sight: Sight, *, is_cut: bool) -> dict[str, Any]:
 
 
 def _detail(row: Row, datasets: list[RunIo], hidden: int, sight: Sight) -> RunDetail:
-    *texts, nominal_start_at, spark_conf, parameters = row[10:]
+    *texts, nominal_start_at, spark_conf, parameters, tags = row[10:]
     told = {**_summary(row, sight, is_cut=bool(hidden)), **dict(zip(_TEXTS, texts, strict=True))}
     if not sight.is_whole:
         # Texts that may name what is not to be seen.
-        told["error_message"] = spark_conf = parameters = None
+        told["error_message"] = spark_conf = parameters = tags = None
     if hidden:
         told |= dict.fromkeys(_NAMING)
     return RunDetail(
@@ -226,6 +227,7 @@ def _detail(row: Row, datasets: list[RunIo], hidden: int, sight: Sight) -> RunDe
         parameters=settings_of(parameters),
         datasets=datasets,
         hidden_datasets=hidden,
+        tags=tags_of_text(tags),
     )
 
 

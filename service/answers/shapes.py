@@ -5,7 +5,7 @@ Instants are ISO 8601 in UTC. Nothing known is `null`, never a number that looks
 
 import msgspec
 
-from service.answers.run_shapes import Instant, RunSummary
+from service.answers.run_shapes import Instant, RunSummary, Tag
 
 
 class DatasetRow(msgspec.Struct, frozen=True):
@@ -100,6 +100,8 @@ class DatasetDetail(msgspec.Struct, frozen=True):
     stale: bool
     partial: bool
     partial_reason: str | None
+    description: str | None = None  # by its producers; for a token that sees every namespace
+    tags: list[Tag] = []
 
 
 class Why(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 from lineage.clock import Clock
 from lineage.policy import DEFAULT, NO_FOLDS, Folding, Policy, folding
 from slis.computed import computed_once
-from slis.stream import declared, facts, lake, sql_texts
+from slis.stream import declared, facts, job_facts, lake, sql_texts
 from slis.stream.arrow import rows
 from slis.stream.cleared import without_secrets
 from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge, rehearse
@@ -148,8 +148,8 @@ def _frames(parsed: DataFrame, events: pa.Table) -> dict[str, DataFrame]:
         frames["job_lineages"] = declared.job_lineages(parsed)
     if pc.any(events["has_sql"]).as_py():
         frames["sql_texts"] = sql_texts.sql_texts(parsed)
-    if pc.any(events["names_job_owner"]).as_py():
-        frames["job_owners"] = facts.job_owners(parsed)
+    if pc.any(events["describes_job"]).as_py():
+        frames["described_jobs"] = job_facts.described_jobs(parsed)
     return frames
 
 
@@ -159,12 +159,12 @@ def staged_rows(events: pa.Table, tables: dict[str, pa.Table], folds: Folding = 
     Args:
         events: `schemas.EVENTS`.
         tables: the other facts, by staging table; `schemas.DESCRIBED` as `described`,
-        `schemas.JOB_OWNERS`, `JOB_LINEAGES`, `DECLARED_EDGES` and `SQL_TEXTS` by these names.
+        `schemas.DESCRIBED_JOBS`, `JOB_LINEAGES`, `DECLARED_EDGES` and `SQL_TEXTS` by these names.
         folds: of the policy, in force for the batch.
     """
     unfolded = Unfolded(tables["described"], folds)
-    if "job_owners" in tables:
-        unfolded.own_jobs(tables["job_owners"])
+    if "described_jobs" in tables:
+        unfolded.describe_jobs(tables["described_jobs"])
     if "job_lineages" in tables:
         unfolded.told.note_jobs(tables["job_lineages"])
     if "declared_edges" in tables:

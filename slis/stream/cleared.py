@@ -31,6 +31,8 @@ _FORMATS: Mapping[tuple[str, str], Redact] = {
     ("s_column_edge", "transformations"): redact_json,
     ("s_run", "spark_conf"): redact_json,
     ("s_run", "parameters"): redact_json,
+    ("s_run", "tags"): redact_json,
+    ("s_description", "text"): redact_json,
     ("s_sql_text", "text"): redact_sql,
 }
 

@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.keys import NAME_BYTES
+from lineage.redaction import READ_CHARACTERS
 from slis.stream.shortened import shortened
 from slis.stream.wide import is_wide
 
@@ -32,7 +33,7 @@ _ATTRIBUTES_OF_RUNS = (
     ),
     *("engine", "engine_version", "adapter_version", "producer", "application_id", "error_message"),
     *("code_version", "code_url", "code_path", "code_tag", "code_branch", "job_tags"),
-    *("spark_properties", "environment_properties", "execution_parameters"),
+    *("run_tags", "spark_properties", "environment_properties", "execution_parameters"),
 )
 _IDENTIFIER = "struct<namespace: string, name: string>"
 _DATASET_FACETS = f"""
@@ -41,10 +42,12 @@ _DATASET_FACETS = f"""
     checksum struct<checksum: string, value: string, algorithm: string>,
     storage struct<checksum: string>,
     dataQualityAssertions struct<assertions: string>,
-    schema struct<fields: array<struct<name: string, type: string>>>,
+    schema struct<fields: array<struct<name: string, type: string, description: string>>>,
+    documentation struct<description: string>,
     symlinks struct<identifiers: array<{_IDENTIFIER}>>,
     ownership struct<owners: array<struct<name: string, type: string>>>,
-    tags struct<tags: array<struct<key: string, value: string, field: string>>>,
+    tags struct<tags: array<struct<key: string, value: string, source: string,
+        field: string>>>,
     columnLineage struct<fields: map<string,
         struct<inputFields: array<struct<namespace: string, name: string, field: string,
             transformations: string>>,
@@ -66,7 +69,9 @@ def events(parsed: DataFrame) -> DataFrame:
     return parsed.select(
         *("seq", "kind", "event_time", "event_key", "is_streaming", "is_history", "is_skewed"),
         *("problem", "detail", "after_seq", "last_seq"),
-        F.col("job_ownership").isNotNull().alias("names_job_owner"),
+        F.coalesce("job_ownership", "job_tags", "job_description")
+        .isNotNull()
+        .alias("describes_job"),
         F.col("job_lineage").isNotNull().alias("tells_lineage"),
         F.col("job_sql").isNotNull().alias("has_sql"),
     )
@@ -120,7 +125,7 @@ _OF_EVENT = (
 def _mention_plan() -> tuple[list[Column], Column, list[Column]]:
     exploded = [
         F.col("event_time").isNotNull(),
-        *(F.col(name) for name in (*_OF_EVENT, "inputs", "outputs")),
+        *(F.col(name) for name in (*_OF_EVENT, "inputs", "outputs", "model_tags")),
         F.posexplode("datasets").alias("position", "dataset"),
     ]
     makes_no_edges = (F.col("kind") == "job") & is_wide(F.col("inputs"), F.col("outputs"))
@@ -132,6 +137,8 @@ def _mention_plan() -> tuple[list[Column], Column, list[Column]]:
     )
     statistics = "dataset.outputFacets.outputStatistics"
     facets = F.coalesce("dataset.facets", F.lit("{}"))
+    # A dbt model is the dataset that its run writes, not those that it reads.
+    tags = F.when(direction == "write", F.col("model_tags"))
     namespace, name = (shortened(f"dataset.{part}", NAME_BYTES) for part in ("namespace", "name"))
     return (
         exploded,
@@ -142,8 +149,10 @@ def _mention_plan() -> tuple[list[Column], Column, list[Column]]:
             F.xxhash64(namespace, name).alias("spelling_key"),
             namespace.alias("namespace"),
             name.alias("name"),
-            F.xxhash64(facets).alias("facets_key"),
+            # With the tags: else another job's run that writes without tags would claim these.
+            F.xxhash64(facets, tags).alias("facets_key"),
             facets.alias("facets"),
+            tags.alias("model_tags"),
             F.col("dataset.inputFacets.dataQualityAssertions.assertions").alias("assertions"),
             F.col(f"{statistics}.rowCount").alias("rows"),
             F.col(f"{statistics}.size").alias("bytes"),
@@ -186,8 +195,9 @@ def _run_io_plan() -> tuple[Column, list[Column], list[Column]]:
 def described(named: DataFrame) -> DataFrame:
     """`schemas.DESCRIBED` from `schemas.MENTIONS`: each dataset's distinct facets, parsed once."""
     keys, seen, facets, columns = _description_plan()
-    distinct = named.groupBy(*keys, "facets", "assertions").agg(*seen)
-    return distinct.select(*keys, *_SEEN, "assertions", facets).select(*keys, *_SEEN, *columns)
+    distinct = named.groupBy(*keys, "facets", "assertions", "model_tags").agg(*seen)
+    parsed = distinct.select(*keys, *_SEEN, "assertions", "model_tags", facets)
+    return parsed.select(*keys, *_SEEN, *columns)
 
 
 _SEEN = ("first_seen_at", "last_seen_at", "is_declared")
@@ -196,7 +206,10 @@ _SEEN = ("first_seen_at", "last_seen_at", "is_declared")
 @cache
 def _description_plan() -> tuple[list[Column], list[Column], Column, list[Column]]:
     # A schema is its fields' names and types: the texts of facets differ in more than these.
-    fields = F.filter("facet.schema.fields", lambda field: field["name"].isNotNull())
+    listed = F.filter("facet.schema.fields", lambda field: field["name"].isNotNull())
+    fields = F.transform(listed, lambda field: F.struct(field["name"], field["type"]))
+    texts = F.transform(listed, lambda field: F.struct(field["name"], field["description"]))
+    told = F.filter(texts, lambda field: field["description"] != "")
     has_fields = F.size(fields) > 0
     return (
         [F.col(name) for name in ("spelling_key", "namespace", "name", "facets_key")],
@@ -214,6 +227,9 @@ def _description_plan() -> tuple[list[Column], list[Column], Column, list[Column
             F.col("facet.symlinks.identifiers").alias("identifiers"),
             F.col("facet.ownership.owners").alias("owners"),
             F.col("facet.tags.tags").alias("tags"),
+            F.col("model_tags"),
+            F.substring("facet.documentation.description", 1, READ_CHARACTERS).alias("description"),
+            F.when(F.size(told) > 0, told).alias("field_descriptions"),
             F.col("facet.columnLineage.fields").alias("columns"),
             F.col("facet.lineage").alias("lineage"),
         ],
@@ -228,31 +244,3 @@ def _checksum() -> Column:
         F.when(own.isNotNull(), named), F.col("facet.version.checksum"), "facet.storage.checksum"
     )
     return F.nullif(F.trim(found), F.lit(""))
-
-
-def job_owners(parsed: DataFrame) -> DataFrame:
-    """`schemas.JOB_OWNERS`: who owns the jobs that the batch names, by their ownership facet."""
-    owners = F.from_json("job_ownership", "owners array<struct<name: string, type: string>>")
-    namespace = F.coalesce("leaf_job_namespace", "root_job_namespace")
-    name = F.coalesce("leaf_job_name", "root_job_name")
-    # A query's event says nothing of its parent job: anybody may name any job as a parent.
-    is_own = (F.col("job_namespace") == namespace) & (
-        (F.col("job_name") == name) | F.startswith("job_name", F.concat(name, F.lit(".")))
-    )
-    return (
-        parsed.where(F.col("job_ownership").isNotNull() & F.col("event_time").isNotNull() & is_own)
-        .groupBy(namespace.alias("namespace"), name.alias("name"), "job_ownership")
-        .agg(F.max("event_time").alias("last_seen_at"))
-        .select(
-            F.xxhash64("namespace", "name").alias("job_key"),
-            F.explode(owners["owners"]).alias("owner"),
-            "last_seen_at",
-        )
-        .select(
-            "job_key",
-            shortened("owner.name").alias("owner"),
-            F.col("owner.type").alias("type"),
-            "last_seen_at",
-        )
-        .where(F.col("owner").isNotNull())
-    )

@@ -8,6 +8,7 @@ from lineage.catalog import tables
 from lineage.catalog.upsert import both, either, greatest, least, upsert
 from slis.stream.assertions import merge_assertions
 from slis.stream.column_edges import merge_column_edges
+from slis.stream.descriptions import merge_texts_and_tags
 
 _SEEN = {"first_seen_at": least, "last_seen_at": greatest}
 _ROOT_TEXTS = (
@@ -19,7 +20,7 @@ _RUN_TEXTS = (
     *("job_type", "processing_type", "integration", "engine", "engine_version", "adapter_version"),
     *("producer", "application_id", "error_message"),
     *("code_version", "code_url", "code_path", "code_tag", "code_branch", "job_version"),
-    *("spark_conf", "parameters"),
+    *("spark_conf", "parameters", "tags"),
 )
 
 
@@ -151,7 +152,7 @@ def merge_run_io(connection: Connection, landed_at: int) -> None:
 
 
 def merge_descriptions(connection: Connection) -> None:
-    """Schemas, versions, checksums, column edges, owners and tags, of the canonical datasets."""
+    """Merge schemas, versions, checksums, column edges, owners, tags and descriptions."""
     for table, column, more in (
         (tables.schema_version, "schema_key", "max(s.fields) AS fields"),
         (tables.dataset_version, "version", ""),
@@ -172,10 +173,11 @@ def merge_descriptions(connection: Connection) -> None:
         )
     merge_assertions(connection)
     merge_column_edges(connection)
-    _merge_owners_and_tags(connection)
+    _merge_owners(connection)
+    merge_texts_and_tags(connection)
 
 
-def _merge_owners_and_tags(connection: Connection) -> None:
+def _merge_owners(connection: Connection) -> None:
     upsert(
         connection,
         tables.ownership,
@@ -187,14 +189,4 @@ def _merge_owners_and_tags(connection: Connection) -> None:
         GROUP BY s.subject, coalesce(d.canonical_key, s.subject_key), s.owner
         """,
         {"type": greatest, "last_seen_at": greatest},
-    )
-    upsert(
-        connection,
-        tables.tag,
-        """
-        SELECT d.canonical_key AS dataset_key, s.tag, s.value, max(s.last_seen_at) AS last_seen_at
-        FROM s_tag s JOIN dataset d ON d.dataset_key = s.dataset_key
-        GROUP BY d.canonical_key, s.tag, s.value
-        """,
-        {"last_seen_at": greatest},
     )

@@ -16,6 +16,7 @@ from slis.stream.shortened import shortened
 from slis.stream.unreadable import NOMINAL_START, detail, problem
 
 SKEW_TOLERANCE = "5 minutes"
+_SOURCE_OF_MODEL_TAGS = '"DBT'  # DBT: tags of the model; DBT_META: its meta entries
 
 _RUN_REFERENCE = "run: struct<runId: string>, job: struct<namespace: string, name: string>"
 # Facets of datasets stay text (`from_json` gives the raw JSON of an object for a string): they
@@ -37,6 +38,7 @@ _EVENT = f"""
         spark_properties: struct<properties: string>,
         `environment-properties`: struct<`environment-properties`: string>,
         executionParameters: struct<parameters: string>,
+        tags: struct<tags: string>,
         errorMessage: struct<message: string>,
         `spark.exception`: struct<message: string>,
         checkpoints: string>>,
@@ -45,6 +47,7 @@ _EVENT = f"""
         sourceCodeLocation: struct<version: string, url: string, repoUrl: string, path: string,
             tag: string, branch: string>,
         tags: struct<tags: string>,
+        documentation: struct<description: string>,
         ownership: string,
         lineage: string,
         sql: string>>,
@@ -168,7 +171,19 @@ def _run_columns() -> list[Column]:
         F.col(f"{job}.facets.ownership").alias("job_ownership"),
         F.col(f"{job}.facets.lineage").alias("job_lineage"),
         F.col(f"{job}.facets.sql").alias("job_sql"),
+        F.substring(f"{job}.facets.documentation.description", 1, READ_CHARACTERS).alias(
+            "job_description"
+        ),
+        _model_tags().alias("model_tags"),
     ]
+
+
+def _model_tags() -> Column:
+    """Return the lists of tags that dbt gives to a model's run or job; most events have none."""
+    lists = (F.col(f"event.{of}.facets.tags.tags") for of in ("run", "job"))
+    of_dbt = [F.when(tags.contains(_SOURCE_OF_MODEL_TAGS), tags) for tags in lists]
+    joined = F.concat(F.lit("["), F.concat_ws(",", *of_dbt), F.lit("]"))
+    return F.when(F.coalesce(*of_dbt).isNotNull(), joined)
 
 
 def _detail_columns() -> list[Column]:
@@ -181,6 +196,7 @@ def _detail_columns() -> list[Column]:
         F.coalesce(f"{code}.url", f"{code}.repoUrl").alias("code_url"),
         *(F.col(f"{code}.{name}").alias(f"code_{name}") for name in ("path", "tag", "branch")),
         F.col(f"{job}.tags.tags").alias("job_tags"),
+        F.col(f"{run}.tags.tags").alias("run_tags"),
         F.col(f"{run}.spark_properties.properties").alias("spark_properties"),
         F.col(f"{run}.{properties}.{properties}").alias("environment_properties"),
         F.col(f"{run}.executionParameters.parameters").alias("execution_parameters"),

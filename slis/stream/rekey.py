@@ -12,6 +12,7 @@ from lineage.catalog.upsert import Fold, both, either, greatest, least, prepared
 from slis.stream.activity import renew_last_write
 from slis.stream.assertions import ASSERTION_FOLDS
 from slis.stream.column_edges import COLUMN_EDGE_FOLDS
+from slis.stream.descriptions import DESCRIPTION_FOLDS, FIELD_TAG_FOLDS, TAG_FOLDS
 from slis.stream.failed_runs import FAILURE_FOLDS
 from slis.stream.unfold import job_key
 from slis.stream.writes import WRITE_FOLDS
@@ -52,7 +53,9 @@ _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
     (tables.dataset_version, "dataset_key", _SEEN),
     (tables.dataset_checksum, "dataset_key", _SEEN),
     (tables.dataset_assertion, "dataset_key", ASSERTION_FOLDS),
-    (tables.tag, "dataset_key", {"last_seen_at": greatest}),
+    (tables.tag, "dataset_key", TAG_FOLDS),
+    (tables.field_tag, "dataset_key", FIELD_TAG_FOLDS),
+    (tables.description, "subject_key", DESCRIPTION_FOLDS),
     (tables.ownership, "subject_key", {"type": greatest, "last_seen_at": greatest}),
     (tables.column_edge, "upstream_key", COLUMN_EDGE_FOLDS),
     (tables.column_edge, "downstream_key", COLUMN_EDGE_FOLDS),
@@ -79,6 +82,13 @@ _UNRANKED = f"""
     UPDATE dataset SET state_rank = {NOT_JUDGED}, tier_rank = {NO_TIER} WHERE dataset_key = :old
 """  # noqa: S608 - constants
 _DROPPED = (tables.dataset_policy, tables.dataset_limit, tables.dataset_state)
+
+
+# The key of a job stands in the same column.
+_OF_DATASETS = {
+    "ownership": " AND subject = 'dataset'",
+    "description": " AND subject IN ('dataset', 'fields')",
+}
 
 
 def move(connection: Connection, old: Sequence[int], new: int) -> None:
@@ -108,8 +118,7 @@ def _moving(
 ) -> Iterator[TextClause]:
     names = [c.name for c in table.primary_key if c.name != column] + list(folds)
     where = f"WHERE {column} = :old"
-    if table is tables.ownership:
-        where += " AND subject = 'dataset'"
+    where += _OF_DATASETS.get(table.name, "")
     select = (
         f"SELECT CAST(:new AS BIGINT) AS {column}, {', '.join(names)} FROM {table.name} {where}"  # noqa: S608 - our own tables
     )

@@ -13,6 +13,7 @@ import msgspec
 import pyarrow as pa
 
 from lineage.redaction import redact, redact_message
+from slis.stream.descriptions import stored_tags
 
 Pairs = Iterable[tuple[Any, Any]]
 
@@ -63,8 +64,15 @@ def with_details(runs: pa.Table) -> pa.Table:
         "job_version": _each(tags, job_version_of),
         "spark_conf": _mapped(runs, "spark_properties", spark_conf_of),
         "parameters": [parameters_of(*texts) for texts in given],
+        "tags": _each(_column(runs, "run_tags"), stored_tags),
     }
-    raw = ["job_tags", "spark_properties", "environment_properties", "execution_parameters"]
+    raw = [
+        "job_tags",
+        "run_tags",
+        "spark_properties",
+        "environment_properties",
+        "execution_parameters",
+    ]
     kept = runs.drop_columns([*raw, *(name for name in named if name in runs.column_names)])
     for name, values in named.items():
         kept = kept.append_column(name, pa.array(values, pa.string()))

@@ -41,7 +41,7 @@ run = _table(
     "leaf_job_namespace leaf_job_name parent_run_id job_type "
     "processing_type integration engine engine_version adapter_version producer "
     "application_id error_message "
-    "code_version code_url code_path code_tag code_branch job_version spark_conf parameters",
+    "code_version code_url code_path code_tag code_branch job_version spark_conf parameters tags",
     "is_history",
 )
 run_io = _table(
@@ -76,7 +76,9 @@ assertion = _table(
     "assertion column_name name severity expected actual",
     "is_success",
 )
-tag = _table("s_tag", "dataset_key last_seen_at spelling_key facets_key", "tag value")
+tag = _table("s_tag", "dataset_key last_seen_at spelling_key facets_key", "tag value source")
+field_tag = _table("s_field_tag", "dataset_key tag_key last_seen_at", "field tag value source")
+description = _table("s_description", "subject_key last_seen_at", "subject text")
 column_edge = _table(
     "s_column_edge",
     "upstream_key downstream_key first_seen_at last_seen_at",

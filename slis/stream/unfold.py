@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from lineage.keys import key
 from lineage.policy import NO_FOLDS, Folding
-from lineage.redaction import redact
 from slis.stream.arrow import clean, key_text, records
 from slis.stream.assertions import RESULT, assertions_of
 from slis.stream.column_edges import COLUMN_EDGE, of_whole_field, transformations_of
+from slis.stream.descriptions import Descriptions
 from slis.stream.spellings import Seen, Spelling, Spellings
 from slis.stream.told import ToldEdges
 
@@ -34,19 +34,23 @@ class Unfolded:
         self.assertions: set[Row] = set()
         self.links: list[Row] = []
         self.owners: list[Row] = []
-        self.tags: list[Row] = []
+        self.descriptions = Descriptions()
         self.columns: set[Row] = set()
         for record in records(described):
             self._unfold(record)
 
-    def own_jobs(self, owners: pa.Table) -> None:
-        """Add the owners of jobs, from `schemas.JOB_OWNERS`."""
+    def describe_jobs(self, described: pa.Table) -> None:
+        """Add what `schemas.DESCRIBED_JOBS` says of jobs."""
+        jobs = list(records(described))
+        self.descriptions.note_jobs(jobs)
         self.owners += [
             (
-                *("job", record["job_key"], record["owner"], record["type"]),
-                *(record["last_seen_at"], None, None),
+                *("job", job["leaf_key"], key_text(owner["name"]), clean(owner["type"])),
+                *(job["last_seen_at"], None, None),
             )
-            for record in records(owners)
+            for job in jobs
+            for owner in job["owners"] or ()
+            if owner and owner["name"]
         ]
 
     def rows(self) -> dict[str, tuple[Sequence[str], list[Row]]]:
@@ -77,7 +81,7 @@ class Unfolded:
                 f"dataset_key tested_at {' '.join(RESULT)}",
                 list(self.assertions),
             ),
-            "s_tag": ("dataset_key tag value last_seen_at spelling_key facets_key", self.tags),
+            **self.descriptions.rows(),
             "s_column_edge": (
                 f"{COLUMN_EDGE} {span}",
                 list(self.columns),
@@ -106,18 +110,7 @@ class Unfolded:
             for owner in record["owners"] or ()
             if owner and owner["name"]
         ]
-        # A tag of one column says nothing of its dataset.
-        self.tags += [
-            (
-                dataset.dataset_key,
-                key_text(tag["key"]),
-                key_text(redact(tag["value"] or "")),
-                seen.last,
-                *said,
-            )
-            for tag in record["tags"] or ()
-            if tag and tag["key"] and not tag["field"]
-        ]
+        self.descriptions.note_dataset(record, dataset.dataset_key, seen.last)
         self.columns.update(self._columns(record, dataset, seen))
         self.told.note_facets(record, dataset, seen)
 

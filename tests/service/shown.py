@@ -54,6 +54,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         "/api/v1/history": "root_run_id bucket job_namespace job_name written_at partition rows"
         " code_version"
     },
+    "description": {"/api/v1/dataset": "subject text"},
     "edge": {
         "/api/v1/lineage": "job_namespace job_name event_job_name first_seen_at last_seen_at runs"
     },
@@ -69,6 +70,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         " producer job_namespace job_name run_id"
     },
     "evidence_file": {"/metrics": "problem"},
+    "field_tag": {"/api/v1/columns": "field tag value source"},
     "incident": {
         "/api/v1/impact": "fault_at accepted_at",
         "/api/v1/incidents": "is_remembered seen_at",
@@ -118,7 +120,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         " started_at completed_at failed_at"
         " processing_type integration engine engine_version adapter_version producer"
         " application_id error_message code_version code_url code_path code_tag code_branch"
-        " job_version spark_conf parameters",
+        " job_version spark_conf parameters tags",
         "/api/v1/runs": "first_event_at last_event_at evidence landed_at",
         "/api/v1/last-runs": "job_type job_name first_event_at error_message",
     },
@@ -143,7 +145,11 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
     "suppression": {
         "/api/v1/suppressions": "id name pattern from_at until_at by via reason ended_at"
     },
-    "tag": {"/api/v1/lineage": "tag", "lineward lint": "value"},
+    "tag": {
+        "/api/v1/dataset": "tag value source",
+        "/api/v1/lineage": "tag",
+        "lineward lint": "value",
+    },
 }
 
 _CURSOR = "position of a reader: what waits behind it is in /metrics"
@@ -275,4 +281,6 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "told_at": _DELIVERY,
     },
     "tag": {"last_seen_at": _RETENTION},
+    "field_tag": {"last_seen_at": _RETENTION},
+    "description": {"last_seen_at": "says which event is the newest"},
 }

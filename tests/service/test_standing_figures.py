@@ -96,12 +96,13 @@ def test_owners_beyond_the_first_are_one(monkeypatch):
 
 
 def test_personal_data_is_counted_by_whether_a_tag_says_so(filled):
-    """By the policy's most specific rule; a tag that says no is none."""
+    """By the policy's most specific rule; a tag that says no is none, and takes none away."""
     policy = parse(
         "datasets: [{match: 's3://shop/core/*', pii: true}, {match: 's3://*/mart/*', pii: true}]"
     )
     core, mart = (shop.dataset_key(name) for name in (shop.CORE, shop.MART))
-    rows = [(core, "PII", "true"), (mart, "pii", "false")]
+    # A stranger's event that says no removes nothing.
+    rows = [(core, "PII", "true"), (core, "pii", "false"), (mart, "pii", "false")]
     with writing(filled) as connection:
         values = [{"dataset_key": k, "tag": t, "value": v, "last_seen_at": 1} for k, t, v in rows]
         connection.execute(insert(tables.tag), values)

@@ -16,7 +16,12 @@ from lineage.catalog.tables.arrived import (
 from lineage.catalog.tables.asked import audit, event_requeue, retirement
 from lineage.catalog.tables.claims import attribute_claim, dataset_claim, dataset_producer
 from lineage.catalog.tables.columns import metadata
-from lineage.catalog.tables.described import dataset_assertion, dataset_checksum
+from lineage.catalog.tables.described import (
+    dataset_assertion,
+    dataset_checksum,
+    description,
+    field_tag,
+)
 from lineage.catalog.tables.evidence import (
     application,
     edge_check,
@@ -115,6 +120,7 @@ __all__ = [
     "dataset_state",
     "dataset_version",
     "dataset_write",
+    "description",
     "digest",
     "edge",
     "edge_check",
@@ -129,6 +135,7 @@ __all__ = [
     "evidence_stage",
     "execution",
     "execution_io",
+    "field_tag",
     "incident",
     "incident_command",
     "incident_escalation",

@@ -1,4 +1,4 @@
-"""What datasets say of their content: written by the pipeline, in the transaction of the batch."""
+"""What producers say of datasets and jobs: written by the pipeline, in the batch's transaction."""
 
 from sqlalchemy import Column, Index, Table, Text
 
@@ -26,4 +26,27 @@ dataset_assertion = Table(
     Column("expected", Text),
     Column("actual", Text),
     Index("dataset_assertion_failed", "last_failed_at"),
+)
+
+description = Table(
+    "description",
+    metadata,
+    # dataset | job: plain text; fields: JSON {column: text} of a dataset; job_tags: JSON
+    # [{"key": …, "value": …, "source": …}]
+    text_key("subject"),
+    key_column("subject_key"),  # of the dataset (canonical), or of the job (namespace, name)
+    Column("text", Text, nullable=False),
+    instant("last_seen_at", nullable=False),  # event that says so: the newest one wins
+)
+
+field_tag = Table(
+    "field_tag",
+    metadata,
+    key_column("dataset_key"),  # canonical
+    key_column("tag_key"),  # of (field, tag, value): these are too long for an index together
+    Column("field", Text, nullable=False),
+    Column("tag", Text, nullable=False),
+    Column("value", Text, nullable=False),
+    Column("source", Text),
+    instant("last_seen_at", nullable=False),
 )

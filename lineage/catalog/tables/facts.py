@@ -211,6 +211,7 @@ tag = Table(
     key_column("dataset_key"),
     text_key("tag"),
     text_key("value"),
+    Column("source", Text),  # that set it, as DBT; null: the producer does not say
     instant("last_seen_at", nullable=False),
 )
 

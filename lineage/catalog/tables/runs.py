@@ -64,6 +64,7 @@ run = Table(
     Column("job_version", Text),  # by a tag of the job
     Column("spark_conf", Text),  # JSON by key: those that are known to hold no secret
     Column("parameters", Text),  # likewise, of the run
+    Column("tags", Text),  # JSON: [{"key": …, "value": …, "source": …}]
     flag("is_history"),  # every event of it came from a history load
     # What evidence adds: `failed` (whatever its events say), `completed` (no event said so), or
     # `alone` (no event of it came).

@@ -8,12 +8,12 @@ from service.answers.marquez_api.identifiers import version_id
 from service.answers.marquez_api.namespaces import namespace_of_name
 from service.answers.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
 from service.answers.marquez_api.shapes import Dataset, Datasets
-from service.answers.marquez_shapes import FieldData, NodeName
+from service.answers.marquez_fields import Sayings
+from service.answers.marquez_shapes import NodeName
 from service.answers.moments import iso, iso_of
 from service.answers.named import Dataset as DatasetKey
 from service.answers.named import dataset_among
 from service.answers.node_ids import unknown
-from service.answers.schema_changes import fields_of
 from service.answers.seen import seen
 
 _NEWEST_WRITE = """
@@ -31,7 +31,6 @@ FROM dataset d WHERE d.dataset_key IN (:keys) ORDER BY d.name
 _IN_NAMESPACE = f"FROM dataset d WHERE d.namespace = :namespace AND {LISTED} AND {{seen}}"
 _KEYS = f"SELECT d.dataset_key {_IN_NAMESPACE} ORDER BY d.name {LIMIT_AND_OFFSET}"
 _EVERY = f"SELECT 1 AS one {_IN_NAMESPACE}"
-_TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) ORDER BY tag"
 
 
 def datasets_page(reader: Reader, sight: Sight, namespace: str, page: Page) -> Datasets:
@@ -48,7 +47,7 @@ def datasets_page(reader: Reader, sight: Sight, namespace: str, page: Page) -> D
     total, reason = capped_total(found, "datasets")
     keys = [row[0] for row in reader.rows(_KEYS.format(seen=condition), values | page.values)]
     return Datasets(
-        datasets=_datasets(reader, keys),
+        datasets=_datasets(reader, keys, sight),
         total_count=total,
         partial=reason is not None,
         partial_reason=reason,
@@ -62,7 +61,7 @@ def dataset_of_name(reader: Reader, sight: Sight, namespace: str, name: str) -> 
         UnknownNodeError: there is none that the token may see.
     """
     key, _, _ = find_dataset(reader, sight, namespace, name)
-    return _datasets(reader, [key])[0]
+    return _datasets(reader, [key], sight)[0]
 
 
 def find_dataset(reader: Reader, sight: Sight, namespace: str, name: str) -> DatasetKey:
@@ -77,26 +76,13 @@ def find_dataset(reader: Reader, sight: Sight, namespace: str, name: str) -> Dat
     return found
 
 
-def tags_of(reader: Reader, keys: list[int]) -> dict[int, list[str]]:
-    """Return the tags of these datasets, by key."""
-    tags: dict[int, list[str]] = {}
-    for key, tag in rows_for(reader, _TAGS, keys):
-        tags.setdefault(key, []).append(tag)
-    return tags
+def _datasets(reader: Reader, keys: list[int], sight: Sight) -> list[Dataset]:
+    sayings = Sayings(reader, keys, sight)
+    return [_dataset(row, sayings) for row in rows_for(reader, _DETAILS, keys)]
 
 
-def fields_as_marquez(text: str | None) -> list[FieldData]:
-    """Return the columns of a stored schema."""
-    return [FieldData(field.name, field.type) for field in fields_of(text)]
-
-
-def _datasets(reader: Reader, keys: list[int]) -> list[Dataset]:
-    tags = tags_of(reader, keys)
-    return [_dataset(row, tags.get(row[0], [])) for row in rows_for(reader, _DETAILS, keys)]
-
-
-def _dataset(row: Row, tags: list[str]) -> Dataset:
-    _, namespace, name, first_seen, last_seen, written, fields, version_at, root_run_id = row
+def _dataset(row: Row, sayings: Sayings) -> Dataset:
+    key, namespace, name, first_seen, last_seen, written, fields, version_at, root_run_id = row
     return Dataset(
         id=NodeName(namespace, name),
         name=name,
@@ -106,9 +92,10 @@ def _dataset(row: Row, tags: list[str]) -> Dataset:
         created_at=iso_of(first_seen),
         updated_at=iso_of(last_seen),
         last_modified_at=iso(written),
-        fields=fields_as_marquez(fields),
+        fields=sayings.fields(key, fields),
         dataset_namespace=namespace,
         dataset=name,
-        tags=tags,
+        tags=sayings.tags(key),
+        description=sayings.description(key),
         current_version=None if version_at is None else version_id(version_at, root_run_id),
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from lineage.catalog.reader import Reader
 from service.access.sight import Sight
+from service.answers.descriptions import NOTHING, Described, describe_jobs
 from service.answers.marquez_api.identifiers import job_id
 from service.answers.marquez_api.job_list import (
     LATEST,
@@ -48,8 +49,17 @@ def jobs_page(
     keys = [run.run_key for runs in newest.values() for run in runs]
     runs, cut = runs_of_keys(reader, keys, sight)
     reason = listed.reason or cut
+    described = describe_jobs(reader, [(row.namespace, row.name) for row in rows], sight)
     return Jobs(
-        jobs=[_job(row.first_event_at, newest[row.id], runs) for row in rows],
+        jobs=[
+            _job(
+                row.first_event_at,
+                newest[row.id],
+                runs,
+                described.get((row.namespace, row.name), NOTHING),
+            )
+            for row in rows
+        ],
         total_count=len(listed.jobs),
         partial=reason is not None,
         partial_reason=reason,
@@ -65,7 +75,8 @@ def job_of_name(reader: Reader, sight: Sight, namespace: str, name: str) -> Job:
     newest = _newest_of_visible(reader, sight, namespace, name)
     runs, _ = runs_of_keys(reader, [row.run_key for row in newest], sight)
     first = first_event_of(reader, namespace, name)
-    return _job(first, newest, runs)
+    described = describe_jobs(reader, [(namespace, name)], sight)
+    return _job(first, newest, runs, described.get((namespace, name), NOTHING))
 
 
 def job_runs(reader: Reader, sight: Sight, job: JobName, page: Page) -> Runs:
@@ -90,7 +101,9 @@ def _newest_of_visible(reader: Reader, sight: Sight, namespace: str, name: str) 
     return newest
 
 
-def _job(first_event_at: int, newest: list[RunRow], runs: dict[int, Run]) -> Job:
+def _job(
+    first_event_at: int, newest: list[RunRow], runs: dict[int, Run], described: Described
+) -> Job:
     row = newest[0]
     latest = [runs[one.run_key] for one in newest if one.run_key in runs]
     has_parent = (row.root_job_namespace, row.root_job_name) != (row.job_namespace, row.job_name)
@@ -110,6 +123,8 @@ def _job(first_event_at: int, newest: list[RunRow], runs: dict[int, Run]) -> Job
         inputs=_ids(touched.input_dataset_versions if touched else []),
         outputs=_ids(touched.output_dataset_versions if touched else []),
         location=row.code_url,
+        description=described.description,
+        tags=described.tags,
         latest_run=latest[0] if latest else None,
         latest_runs=latest,
     )

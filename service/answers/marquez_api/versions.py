@@ -4,11 +4,12 @@ import msgspec
 
 from lineage.catalog.reader import Reader
 from service.access.sight import Sight
-from service.answers.marquez_api.datasets import fields_as_marquez, find_dataset, tags_of
+from service.answers.marquez_api.datasets import find_dataset
 from service.answers.marquez_api.identifiers import schema_id, version_id, written_at_of
 from service.answers.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
 from service.answers.marquez_api.runs import runs_of_keys
 from service.answers.marquez_api.shapes import DatasetVersion, DatasetVersions, Run, VersionId
+from service.answers.marquez_fields import Sayings
 from service.answers.moments import iso_of
 from service.answers.named import Dataset
 from service.answers.node_ids import unknown
@@ -90,15 +91,15 @@ def version_of_id(
 def _versions(
     reader: Reader, sight: Sight, dataset: Dataset, writes: list[_Write]
 ) -> tuple[list[DatasetVersion], str | None]:
-    tags = tags_of(reader, [dataset[0]]).get(dataset[0], [])
     keys = [write.run_key for write in writes if write.run_key is not None]
     runs, reason = runs_of_keys(reader, keys, sight)
-    versions = [_version(dataset, write, tags, runs.get(write.run_key or 0)) for write in writes]
+    sayings = Sayings(reader, [dataset[0]], sight)
+    versions = [_version(dataset, write, sayings, runs.get(write.run_key or 0)) for write in writes]
     return versions, reason
 
 
-def _version(dataset: Dataset, write: _Write, tags: list[str], run: Run | None) -> DatasetVersion:
-    _, namespace, name = dataset
+def _version(dataset: Dataset, write: _Write, sayings: Sayings, run: Run | None) -> DatasetVersion:
+    key, namespace, name = dataset
     version = version_id(write.written_at, write.root_run_id)
     schema = None if write.schema_key is None else schema_id(write.schema_key)
     return DatasetVersion(
@@ -109,8 +110,9 @@ def _version(dataset: Dataset, write: _Write, tags: list[str], run: Run | None) 
         version=version,
         namespace=namespace,
         source_name=namespace,
-        fields=fields_as_marquez(write.fields),
-        tags=tags,
+        fields=sayings.fields(key, write.fields),
+        tags=sayings.tags(key),
+        description=sayings.description(key),
         current_schema_version=schema,
         created_by_run=run,
     )

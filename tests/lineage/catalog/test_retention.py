@@ -106,6 +106,8 @@ def test_edges_and_schemas_of_living_datasets_go_after_400_days(catalog):
         put(catalog, tables.edge, job_key=job, **edge)
         put(catalog, tables.column_edge, upstream_field=str(job), **edge)
         put(catalog, tables.tag, dataset_key=1, value=str(job), last_seen_at=ago(days))
+        put(catalog, tables.field_tag, dataset_key=1, tag_key=job, last_seen_at=ago(days))
+        put(catalog, tables.description, subject_key=job, last_seen_at=ago(days))
     for schema, days in ((1, 500), (2, 450), (3, 401)):
         seen = {"dataset_key": 1, "last_seen_at": ago(days)}
         put(catalog, tables.schema_version, schema_key=schema, **seen)
@@ -115,6 +117,8 @@ def test_edges_and_schemas_of_living_datasets_go_after_400_days(catalog):
     assert keys(catalog, tables.edge.c.job_key) == [2]
     assert keys(catalog, tables.column_edge.c.upstream_field) == ["2"]
     assert keys(catalog, tables.tag.c.value) == ["2"]
+    assert keys(catalog, tables.field_tag.c.tag_key) == [2]
+    assert keys(catalog, tables.description.c.subject_key) == [2]
     assert keys(catalog, tables.schema_version.c.schema_key) == [3]
 
 

@@ -148,6 +148,7 @@ def _fill(estate: Estate) -> None:
         "root_job_name": "zebra_job",
         "spark_conf": '{"zebra":"vault"}',
         "parameters": '{"vault":"zebra"}',
+        "tags": '[{"key":"vault","value":"zebra"}]',
     }
     ios = [(99, raw, "read"), (99, vault, "write"), (99, core, "write")]
     with writing(estate.catalog) as connection:
@@ -162,6 +163,10 @@ def _fill(estate: Estate) -> None:
         add(tables.column_edge, edge_row(core, "id", vault, "zebra_id", _HOW))
         add(tables.run, of_run)
         add(tables.run_io, *(shop.io_row(*one) for one in ios))
+        add(tables.description, *(_described(*one) for one in _TEXTS))
+        tag = {"dataset_key": core, "tag": "pii", "value": "zebra", "last_seen_at": 1}
+        add(tables.tag, tag)
+        add(tables.field_tag, {**tag, "tag_key": 1, "field": "id"})
         add(tables.event_set_aside, _SET_ASIDE)
         add(tables.incident, *(_incident(*one) for one in _ROOTS))
         for number, members in {
@@ -176,12 +181,21 @@ def _fill(estate: Estate) -> None:
 
 
 _HOW = [{"type": "DIRECT", "description": "zebra.id joined with the vault"}]
+_TEXTS = [
+    ("dataset", key("s3://shop", shop.CORE), "joined with zebra/salaries"),
+    ("fields", key("s3://shop", shop.CORE), '{"id":"that of zebra/salaries"}'),
+    ("job", key("jobs", "etl"), "reads zebra/salaries"),
+]
 _SET_ASIDE = set_aside_row(7, error="no column zebra in the vault", job_name="zebra_job")
 _ROOTS = [
     ("inc-hidden-root", "dataset", VAULT, "zebra/salaries"),
     ("inc-hidden-job", "job", "jobs", "zebra_job"),
     ("inc-hidden-member", "dataset", "s3://shop", shop.RAW),
 ]
+
+
+def _described(subject: str, subject_key: int, text: str) -> dict[str, Any]:
+    return {"subject": subject, "subject_key": subject_key, "text": text, "last_seen_at": 1}
 
 
 def _incident(number: str, entity: str, namespace: str, name: str) -> dict[str, Any]:

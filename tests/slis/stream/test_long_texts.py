@@ -39,7 +39,10 @@ _OF_EVENTS = {
     "incident_escalation": {"owner"},
     "name_pattern": {"namespace", "name"},
     "ownership": {"owner"},
-    "run": {"run_id", "job_name", "root_job_name", "application_id", "root_run_id"},
+    "run": {
+        *("run_id", "job_name", "root_job_name", "leaf_job_name", "application_id"),
+        "root_run_id",
+    },
     "tag": {"tag", "value"},
 }
 # These are filled when an incident notifies an owner, from the bounded `ownership.owner`; or from
@@ -56,6 +59,7 @@ _OF_OTHERS = {
     *("served_hour", "service_cursor", "sli_counter", "sli_explained", "sli_hour", "sli_now"),
     "notification_secret",
     *("dataset_claim", "dataset_producer"),  # namespaces of jobs, cut at 200 characters
+    "description",
     "attribute_claim",  # likewise, beside values of `tag` and `ownership`
 }
 
@@ -88,8 +92,14 @@ def _facets(text: Callable[[], str], source: dict[str, str]) -> dict[str, Any]:
         "version": {"datasetVersion": text()},
         "checksum": {"algorithm": text(), "value": text()},
         "ownership": {"owners": [{"name": text(), "type": text()}]},
-        "tags": {"tags": [{"key": text(), "value": text()}]},
-        "schema": {"fields": [{"name": text(), "type": text()}]},
+        "tags": {
+            "tags": [
+                {"key": text(), "value": text(), "source": text()},
+                {"key": text(), "value": text(), "field": text()},
+            ]
+        },
+        "documentation": {"description": text()},
+        "schema": {"fields": [{"name": text(), "type": text(), "description": text()}]},
         "symlinks": {"identifiers": [{"namespace": text(), "name": text(), "type": text()}]},
         "lifecycleStateChange": {
             "lifecycleStateChange": "OVERWRITE",
@@ -128,6 +138,7 @@ def _run_facets(text: Callable[[], str]) -> dict[str, Any]:
         "executionParameters": {"parameters": [{"key": text(), "value": text()}]},
         "errorMessage": {"message": text()},
         "nominalTime": {"nominalStartTime": text()},
+        "tags": {"tags": [{"key": text(), "value": text(), "source": "DBT"}]},
     }
 
 

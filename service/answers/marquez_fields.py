@@ -1,0 +1,45 @@
+"""Descriptions, tags and columns of datasets in Marquez's shape."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from lineage.catalog.reader import Reader, rows_for
+from service.access.sight import Sight
+from service.answers.descriptions import NOTHING, describe_datasets, tags_of_fields
+from service.answers.marquez_shapes import FieldData
+from service.answers.schema_changes import fields_of
+
+_TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) ORDER BY tag"
+
+
+class Sayings:
+    """What producers say of some datasets and of their columns."""
+
+    def __init__(self, reader: Reader, keys: Sequence[int], sight: Sight) -> None:
+        """Read it for the datasets with these keys."""
+        self._described = describe_datasets(reader, keys, sight)
+        self._field_tags = tags_of_fields(reader, keys, sight)
+        self._tags: defaultdict[int, list[str]] = defaultdict(list)
+        for key, tag in rows_for(reader, _TAGS, keys):
+            self._tags[key].append(tag)
+
+    def tags(self, dataset: int) -> list[str]:
+        """Return the names of the tags of a dataset."""
+        return self._tags[dataset]
+
+    def description(self, dataset: int) -> str | None:
+        """Return the description of a dataset."""
+        return self._described.get(dataset, NOTHING).description
+
+    def fields(self, dataset: int, schema: str | None) -> list[FieldData]:
+        """Return the columns of a stored schema of a dataset."""
+        texts = self._described.get(dataset, NOTHING).fields
+        return [
+            FieldData(
+                field.name, field.type, self._names(dataset, field.name), texts.get(field.name)
+            )
+            for field in fields_of(schema)
+        ]
+
+    def _names(self, dataset: int, field: str) -> list[str]:
+        return list(dict.fromkeys(tag.key for tag in self._field_tags.get((dataset, field), [])))
