@@ -12,6 +12,7 @@ from lineage.redaction.texts import (
     redact_json,
     redact_message,
     redact_sql,
+    redact_value,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "redact_json",
     "redact_message",
     "redact_sql",
+    "redact_value",
 ]

@@ -23,6 +23,14 @@ def redact(text: str) -> str:
     return text
 
 
+def redact_value(name: str, value: str) -> str:
+    """Return the value of a setting or tag; `[redacted]` if its name is that of a secret."""
+    redacted = redact(value)
+    if redacted == value and redact(f"{name}={value}") != f"{name}={value}":
+        return REDACTED
+    return redacted
+
+
 def redact_sql(text: str) -> str:
     """Return SQL in which secrets of literals are replaced, so that it can still be parsed."""
     if not _may_hold(text):
@@ -34,13 +42,14 @@ def redact_sql(text: str) -> str:
 
 def redact_json(text: str) -> str:
     """Return JSON in which each text is redacted by itself, so that it stays JSON."""
-    if redact(text) == text:
+    if not _may_hold(text):
         return text
     try:
         content = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return redact(text)
-    return msgspec.json.encode(_redact_content(content)).decode()
+    redacted = _redact_content(content)
+    return text if redacted == content else msgspec.json.encode(redacted).decode()
 
 
 def _redact_content(content: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -49,8 +58,12 @@ def _redact_content(content: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(content, list):
         return [_redact_content(item) for item in content]
     if isinstance(content, dict):
-        return {redact(key): _redact_content(value) for key, value in content.items()}
+        return {redact(name): _redact_member(name, value) for name, value in content.items()}
     return content
+
+
+def _redact_member(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
+    return redact_value(name, value) if isinstance(value, str) else _redact_content(value)
 
 
 def _may_hold(text: str) -> bool:

@@ -30,6 +30,13 @@ MOST_LISTED: Final = 1_000
 _MOST_ENDS = 5_000  # of one answer and direction
 _MOST_CANDIDATES = 5
 _MOST_NAMES = 10_000
+# Types and subtypes of transformations in OpenLineage's specification.
+_KINDS = frozenset(
+    (
+        *("DIRECT", "INDIRECT", "IDENTITY", "TRANSFORMATION", "AGGREGATION", "MASKED", "JOIN"),
+        *("GROUP_BY", "FILTER", "SORT", "WINDOW", "CONDITIONAL"),
+    )
+)
 _MOST_DOTS = 3  # in a column's name, of a field in a struct; and each costs a search
 _SCHEMA = """
 SELECT fields FROM schema_version WHERE dataset_key = :key
@@ -141,12 +148,17 @@ def _splits(wanted: str) -> list[tuple[str, str | None]]:
 def transformations_of(stored: str | None, sight: Sight) -> list[Transformation]:
     """Return the transformations of an edge as the catalog stores them.
 
-    A description may name any dataset: only a token that may see all of them gets it.
+    A description, or a type that is no word of OpenLineage's, may name any dataset: only a token
+    that may see all of them gets it.
     """
     found = msgspec.json.decode(stored, type=list[Transformation]) if stored else []
-    if sight.is_whole:
-        return found
-    return [msgspec.structs.replace(one, description=None) for one in found]
+    return found if sight.is_whole else [_without_texts(one) for one in found]
+
+
+def _without_texts(given: Transformation) -> Transformation:
+    kind = given.type if given.type in _KINDS else None
+    subtype = given.subtype if given.subtype in _KINDS else None
+    return Transformation(kind, subtype, None, given.masking)
 
 
 def describe(given: Transformation) -> str:

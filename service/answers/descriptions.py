@@ -1,5 +1,6 @@
 """Descriptions and tags of datasets, columns and jobs, as their producers report them."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
@@ -73,6 +74,9 @@ def describe_jobs(
     }
 
 
+_SOURCE = re.compile(r"[A-Z_]{1,40}")  # as DBT or USER
+
+
 def tags_of_dataset(reader: Reader, dataset: int, sight: Sight) -> list[Tag]:
     """Return the tags of a dataset: one more than `MOST_TAGS` where it has more."""
     rows = reader.rows(_TAGS, {"key": dataset, "most": MOST_TAGS + 1})
@@ -96,8 +100,9 @@ def tags_of_text(text: str | None) -> list[Tag]:
 
 
 def _tag(sight: Sight, name: str, value: str, source: str | None) -> Tag:
-    """Return a tag; its value is a text that may name any dataset."""
-    return Tag(name, value if sight.is_whole else None, source)
+    """Return a tag; its value and its source are texts that may name any dataset."""
+    is_shown = sight.is_whole or source is None or _SOURCE.fullmatch(source) is not None
+    return Tag(name, value if sight.is_whole else None, source if is_shown else None)
 
 
 def _fields(text: str | None) -> dict[str, str]:

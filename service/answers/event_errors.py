@@ -4,6 +4,7 @@ Bodies of rejected events are in the spool. Bodies of all others are in the lake
 until the collector prunes them.
 """
 
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +33,7 @@ WHERE spool_seq < :before AND (CAST(:reason AS TEXT) IS NULL OR reason = CAST(:r
 ORDER BY spool_seq DESC LIMIT :most
 """
 _LAST = 2**62
+_ESCAPE = re.compile(r"\\u00([2-7][0-9a-fA-F])")  # of ASCII: secrets are found by ASCII's letters
 
 
 class RejectedEvent(msgspec.Struct, frozen=True):
@@ -184,5 +186,12 @@ def _read(connection: sqlite3.Connection, numbers: list[int]) -> list[tuple[int,
 
 
 def _shown(body: bytes) -> str:
-    text = bytes(body).decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
-    return redact(text)[:_BODY_CHARACTERS]
+    text = _plain(bytes(body).decode("utf-8", "replace"))
+    # What was cut ends in a text that nothing closes: a secret is looked for up to its quote.
+    return redact(f'{text}"').removesuffix('"')[:_BODY_CHARACTERS]
+
+
+def _plain(text: str) -> str:
+    """Return the text without NULs, which UTF-16 has between letters, and without escapes."""
+    unescaped = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text.replace("\0", ""))
+    return unescaped.replace("\\/", "/")

@@ -20,6 +20,7 @@ from service.asking import Question
 from service.errors import InvalidQuestionError, UnknownNodeError
 
 _FIELD: Final = "datasetField"
+_EDGES_CUT = "some columns have too many sources: not all edges are shown"
 _MOST_COLONS = 4  # of a column's name
 _SCHEMAS = """
 SELECT dataset_key, fields FROM schema_version WHERE dataset_key IN (:keys)
@@ -93,9 +94,9 @@ def marquez_column_lineage(
         way: ColumnWalk(asked.reader, way, asked.sight).follow(starts, max(depth, 1))
         for way in ways
     }
-    cuts = cuts_of(walks)
-    nodes = _nodes(asked, _joined(asked.reader, walks))
-    return MarquezColumnLineage(nodes, bool(cuts), "; ".join(cuts) or None)
+    graph, is_cut = _joined(asked.reader, walks)
+    cuts = [*cuts_of(walks), *([_EDGES_CUT] if is_cut else [])]
+    return MarquezColumnLineage(_nodes(asked, graph), bool(cuts), "; ".join(cuts) or None)
 
 
 def _columns_of(reader: Reader, node_id: str, sight: Sight) -> list[Column]:
@@ -132,14 +133,14 @@ def _field(reader: Reader, named: Dataset, given: str) -> Column | None:
     return None if field is None else (named[0], field)
 
 
-def _joined(reader: Reader, walks: dict[str, ColumnWalk]) -> _Graph:
-    """Return the columns of all walks, with all edges between them, whichever walk found them."""
+def _joined(reader: Reader, walks: dict[str, ColumnWalk]) -> tuple[_Graph, bool]:
+    """Return the columns of all walks with the edges between them, and if any are left out."""
     names: dict[Column, Name] = {}
     for found in walks.values():
         names |= dict(zip(found.columns, found.names(), strict=True))
-    edges, _ = edges_of(reader, "upstream", list(names))
+    edges, is_cut = edges_of(reader, "upstream", list(names))
     between = {(up, down): edge for down, up, edge in edges if up in names and up != down}
-    return _Graph(names, between)
+    return _Graph(names, between), is_cut
 
 
 def _nodes(asked: Question, graph: _Graph) -> list[FieldNode]:

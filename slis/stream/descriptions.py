@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from lineage.keys import key
-from lineage.redaction import redact, redact_message
+from lineage.redaction import redact, redact_message, redact_value
 from slis.stream.arrow import clean, key_text
 
 Row = tuple[Any, ...]
@@ -91,7 +91,7 @@ class Descriptions:
     def _note_tag(
         self, tag: Mapping[str, Any], dataset_key: int, at: int, said: tuple[int, int]
     ) -> None:
-        words = key_text(tag["key"]), key_text(redact(tag["value"] or ""))
+        words = key_text(tag["key"]), key_text(redact_value(tag["key"], tag["value"] or ""))
         source = _word(tag["source"])
         if tag["field"]:  # a tag of one column says nothing of its dataset
             field = key_text(tag["field"])
@@ -133,7 +133,10 @@ def _tag(raw: msgspec.Raw) -> Tag | None:
     except (msgspec.DecodeError, RecursionError):
         return None
     name = _word(_text(given.key))
-    return Tag(name, _word(_text(given.value)) or "", _word(_text(given.source))) if name else None
+    if name is None:
+        return None
+    value = redact_value(name, clean(_text(given.value)) or "")
+    return Tag(name, _word(value) or "", _word(_text(given.source)))
 
 
 def _text(value: Any) -> str | None:  # noqa: ANN401 - any JSON

@@ -13,6 +13,7 @@ from sqlalchemy import Engine, insert
 from collector.spool_file import SCHEMA
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from service.answers import event_errors
 from service.app import create_app
 from service.settings import Settings
 from tests.service import shop
@@ -157,3 +158,21 @@ def test_only_an_admin_gets_the_lists(estate, path):
         403,
         403,
     ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"password":"hunter2',
+        rb'{"url":"https:\/\/bob:hunter2@api\/x"}',
+        rb'{"pass\u0077ord":"hunter2"}',
+        '{"password": "hunter2"}'.encode("utf-16"),
+    ],
+    ids=["cut", "escaped slashes", "escaped letter", "utf-16"],
+)
+def test_a_secret_in_a_malformed_body_is_replaced(body):
+    """Rejected bodies are those that no parser reads."""
+    shown = event_errors._shown(body)  # noqa: SLF001 - as all lists show a body
+
+    assert "hunter2" not in shown
+    assert "[redacted]" in shown

@@ -16,6 +16,8 @@ from service.errors import InvalidQuestionError, NotReadyError
 MOST_BYTES: Final = 16 << 20  # of the events of one answer
 MOST_PLACES: Final = 10_000  # events from the first of the window that a page may end at
 NO_LAKE: Final = "this machine has no lake: raw events are stored beside the pipeline"
+_BODIES_AT_ONCE = 32  # an event has 10 MiB at most
+_COUNT_CUT: Final = "totalCount counts the events of the last days only"
 _BYTES_CUT: Final = f"the events of this page have more than {MOST_BYTES >> 20} MiB: ask for fewer"
 _COUNT = "SELECT 1 AS one FROM event WHERE event_time >= :after AND event_time < :before"
 _DAY = "event_date="
@@ -49,7 +51,7 @@ def events_page(reader: Reader, folder: Path, window: Window, page: Page) -> Eve
         events, cut = _read_page(_days(reader, folder, window), window, page)
     except FileNotFoundError as error:
         raise NotReadyError(_COMPACTED) from error
-    reason = cut or reason
+    reason = cut or reason or (_COUNT_CUT if total < page.offset + len(events) else None)
     return Events(
         events=events, total_count=total, partial=reason is not None, partial_reason=reason
     )
@@ -123,13 +125,13 @@ def _bodies(day: _Day, places: list[_Place]) -> Iterator[bytes]:
     """Return the bodies of these events of a day, in their order."""
     import pyarrow.dataset as ds  # noqa: PLC0415 - as above
 
-    if not places:
-        return
-    numbers = [place.seq for place in places]
-    seq = ds.field("seq")
-    # The bounds keep other row groups from being read.
-    is_wanted = (seq >= min(numbers)) & (seq <= max(numbers)) & seq.isin(numbers)
-    is_wanted &= ds.field("event_date") == day.date
-    table = lake.events(day.folders).to_table(columns=["seq", "body"], filter=is_wanted)
-    bodies = dict(zip(table["seq"].to_pylist(), table["body"].to_pylist(), strict=True))
-    yield from (bodies[number] for number in numbers if number in bodies)
+    events, seq = lake.events(day.folders), ds.field("seq")
+    # So many at once: the caller stops where their bytes are too many.
+    for begin in range(0, len(places), _BODIES_AT_ONCE):
+        numbers = [place.seq for place in places[begin : begin + _BODIES_AT_ONCE]]
+        # The bounds keep other row groups from being read.
+        is_wanted = (seq >= min(numbers)) & (seq <= max(numbers)) & seq.isin(numbers)
+        is_wanted &= ds.field("event_date") == day.date
+        table = events.to_table(columns=["seq", "body"], filter=is_wanted)
+        bodies = dict(zip(table["seq"].to_pylist(), table["body"].to_pylist(), strict=True))
+        yield from (bodies[number] for number in numbers if number in bodies)

@@ -44,6 +44,8 @@ def facets_of_run(
     known = dict(zip(_COLUMNS, values, strict=True))
     if not sight.is_whole:
         known["error_message"] = None  # may name anything
+        # The root may have touched what is hidden, and be named after it.
+        known |= dict.fromkeys(("root_job_namespace", "root_job_name"))
     facets = _of_run(known) if kind == "run" else _of_job(known)
     return RunFacets(
         run_id, {name: _whole(name, one, known) for name, one in facets.items() if one}

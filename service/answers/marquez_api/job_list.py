@@ -23,7 +23,6 @@ MOST_JOBS: Final = 10_000
 LATEST: Final = Page(10, 0)  # runs that a job shows, as in Marquez
 JobName = tuple[str, str]  # namespace, name
 _JOBS_CUT: Final = f"only the first {MOST_JOBS:,} jobs by namespace and name are looked at"
-_CHECKED_CUT: Final = f"only the newest {MOST_CHECKED:,} jobs are looked at"
 _RUNS_OF_JOB = f"FROM run WHERE {NAMESPACE_PART} = j.part AND job_name = j.name"
 _LISTED = f"""
 SELECT r.job_namespace, r.job_name, listed.first_at, r.last_event_at, r.started_at, r.completed_at,
@@ -90,7 +89,7 @@ def list_jobs(
     jobs.sort(key=lambda job: (-job.last_event_at, job.namespace, job.name))
     if sight.is_whole:
         return JobList(jobs, reason)
-    return _keep_visible(reader, jobs, sight, reason)
+    return _keep_visible(reader, jobs, sight)
 
 
 def visible_jobs(reader: Reader, newest: dict[JobName, list[RunRow]], sight: Sight) -> set[JobName]:
@@ -106,11 +105,9 @@ def visible_jobs(reader: Reader, newest: dict[JobName, list[RunRow]], sight: Sig
     return {job for job, of_job in runs.items() if of_job & shown and not of_job & hidden}
 
 
-def _keep_visible(reader: Reader, jobs: list[JobRow], sight: Sight, reason: str | None) -> JobList:
+def _keep_visible(reader: Reader, jobs: list[JobRow], sight: Sight) -> JobList:
     checked = jobs[:MOST_CHECKED]
     newest = {job.id: newest_rows(reader, job.namespace, job.name, LATEST) for job in checked}
     visible = visible_jobs(reader, newest, sight)
-    if len(jobs) > len(checked):
-        reason = reason or _CHECKED_CUT
-    # Said to every such token: whether something is hidden is not to be known.
-    return JobList([job for job in checked if job.id in visible], reason or UNSEEN)
+    # One reason for every such token: how many jobs are hidden is not to be known.
+    return JobList([job for job in checked if job.id in visible], UNSEEN)

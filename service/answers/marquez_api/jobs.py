@@ -57,6 +57,7 @@ def jobs_page(
                 newest[row.id],
                 runs,
                 described.get((row.namespace, row.name), NOTHING),
+                is_whole=sight.is_whole,
             )
             for row in rows
         ],
@@ -76,7 +77,8 @@ def job_of_name(reader: Reader, sight: Sight, namespace: str, name: str) -> Job:
     runs, _ = runs_of_keys(reader, [row.run_key for row in newest], sight)
     first = first_event_of(reader, namespace, name)
     described = describe_jobs(reader, [(namespace, name)], sight)
-    return _job(first, newest, runs, described.get((namespace, name), NOTHING))
+    known = described.get((namespace, name), NOTHING)
+    return _job(first, newest, runs, known, is_whole=sight.is_whole)
 
 
 def job_runs(reader: Reader, sight: Sight, job: JobName, page: Page) -> Runs:
@@ -102,12 +104,18 @@ def _newest_of_visible(reader: Reader, sight: Sight, namespace: str, name: str) 
 
 
 def _job(
-    first_event_at: int, newest: list[RunRow], runs: dict[int, Run], described: Described
+    first_event_at: int,
+    newest: list[RunRow],
+    runs: dict[int, Run],
+    described: Described,
+    *,
+    is_whole: bool,
 ) -> Job:
     row = newest[0]
     latest = [runs[one.run_key] for one in newest if one.run_key in runs]
-    has_parent = (row.root_job_namespace, row.root_job_name) != (row.job_namespace, row.job_name)
     root = (row.root_job_namespace, row.root_job_name)
+    # The root may have touched what is hidden from the token, and be named after it.
+    has_parent = is_whole and root != (row.job_namespace, row.job_name)
     # A run that has just begun may name no datasets yet.
     touched = next((run for run in latest if _datasets(run)), None)
     return Job(

@@ -185,6 +185,8 @@ def test_an_upgrade_names_the_jobs_below_their_roots(first):
     tables = [
         {"dataset": datasets, "dataset_activity": [{"dataset_key": _DATASETS["gold"], **last}]},
         *(_model(number, part) for number, part in ((1, "eu"), (2, "us"))),
+        # A run of `dbt-run` itself, from before there were models.
+        {"edge_run": [_model(0, "eu")["edge_run"][0]]},
     ]
     with writing(first) as connection:
         for each in tables:
@@ -194,6 +196,7 @@ def test_an_upgrade_names_the_jobs_below_their_roots(first):
     migrate(first)
 
     keys = {part: key("dbt", f"load_{part}", "pg", "gold") for part in ("eu", "us")}
+    old = key("dbt", "dbt-run", "pg", "gold")
     named = {
         "SELECT leaf_job_name FROM run": [("load_eu",), ("load_us",)],
         "SELECT job_name, root_run_id, job_key FROM dataset_write": [
@@ -201,10 +204,13 @@ def test_an_upgrade_names_the_jobs_below_their_roots(first):
         ],
         "SELECT last_job_name FROM dataset_activity": [("load_us",)],
         "SELECT job_name, upstream_key, job_key, runs FROM edge": [
-            *(("load_eu", _DATASETS["raw_eu"], keys["eu"], 1),),
-            *(("load_us", _DATASETS["raw_us"], keys["us"], 1),),
+            ("dbt-run", _DATASETS["raw_eu"], old, 1),
+            ("load_eu", _DATASETS["raw_eu"], keys["eu"], 1),
+            ("load_us", _DATASETS["raw_us"], keys["us"], 1),
         ],
-        "SELECT root_run_id, job_key FROM edge_run": [("d1", keys["eu"]), ("d2", keys["us"])],
+        "SELECT root_run_id, job_key FROM edge_run": [
+            *(("d0", old), ("d1", keys["eu"]), ("d2", keys["us"])),
+        ],
     }
     with first.connect() as connection:
         found = {

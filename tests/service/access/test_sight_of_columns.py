@@ -19,7 +19,10 @@ _PATHS = (
     f"/api/v1/column-lineage?{_CORE}&column=amount",
     f"/api/v1/column-lineage?nodeId={_COLUMN}&withDownstream=true",
 )
-_HOW = [{"type": "DIRECT", "description": f"joined with {PAYROLL}"}]
+_HOW = [
+    {"type": "DIRECT", "subtype": f"JOIN {PAYROLL}", "description": f"joined with {PAYROLL}"},
+    {"type": f"from {PAYROLL}"},
+]
 
 
 @pytest.fixture

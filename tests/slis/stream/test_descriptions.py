@@ -104,3 +104,13 @@ def test_malformed_tags_are_left_out(raw, stored):
 
     told = found and " ".join(f"{one['key']}={one.get('value', '')}" for one in found)
     assert told == stored
+
+
+def test_the_value_of_a_tag_that_is_named_like_a_secret_is_replaced():
+    """The value alone looks like any word."""
+    raw = '[{"key":"db_password","value":"hunter2"},{"key":"team","value":"sales"}]'
+
+    stored = stored_tags(raw)
+
+    assert "hunter2" not in stored
+    assert '"sales"' in stored

@@ -93,11 +93,18 @@ _ADD_EDGES = f"""
     FROM edge WHERE {_OLD}
     ON CONFLICT (upstream_key, downstream_key, job_key) DO NOTHING
 """  # noqa: S608 - our own columns
-_DROP_OLD_EDGES = tuple(f"DELETE FROM {table} WHERE {_OLD}" for table in ("edge_run", "edge"))  # noqa: S608 - our own tables
+_DROP_RUNS_OF_EDGES = f"DELETE FROM edge_run WHERE {_OLD} AND root_run_id = :root"  # noqa: S608 - our own columns
+# What the root job made itself stays its own.
+_LEFT = f"SELECT count(*) FROM edge_run WHERE {_OLD}"  # noqa: S608 - our own columns
+_COUNT_OLD_EDGES = f"UPDATE edge SET runs = ({_LEFT}) WHERE {_OLD}"  # noqa: S608 - our own columns
+_DROP_OLD_EDGES = f"DELETE FROM edge WHERE {_OLD} AND runs = 0"  # noqa: S608 - our own columns
 
 
 def upgrade() -> None:
-    """Keep working while roles of the release before still run. Their runs have no leaf job."""
+    """Name the jobs below roots; runs that roles of the release before add meanwhile have none.
+
+    Those roles wait for the end of it.
+    """
     with op.batch_alter_table("run") as run:
         for column in _COLUMNS:
             run.add_column(sa.Column(column, sa.Text(), nullable=True))
@@ -131,7 +138,9 @@ def _rename_edges(connection: sa.Connection) -> None:
     rows = [row for row in _rows(connection, _EDGES) if row["old"] != row["new"]]
     _execute(connection, _ADD_RUNS_OF_EDGES, rows)
     edges = {(row["upstream"], row["dataset"], row["old"], row["new"]): row for row in rows}
-    for statement in (_ADD_EDGES, *_DROP_OLD_EDGES):
+    _execute(connection, _ADD_EDGES, list(edges.values()))
+    _execute(connection, _DROP_RUNS_OF_EDGES, rows)
+    for statement in (_COUNT_OLD_EDGES, _DROP_OLD_EDGES):
         _execute(connection, statement, list(edges.values()))
 
 
