@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from lineage.catalog.reader import Reader, rows_for
 from service.access.sight import Sight
 from service.answers.descriptions import NOTHING, describe_datasets, tags_of_fields
-from service.answers.marquez_shapes import FieldData
+from service.answers.marquez_shapes import FieldData, NodeName
+from service.answers.moments import iso, iso_of
 from service.answers.schema_changes import fields_of
 
 _TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) ORDER BY tag"
@@ -40,6 +42,25 @@ class Sayings:
             )
             for field in fields_of(schema)
         ]
+
+    def dataset(self, row: Sequence[Any]) -> dict[str, Any]:
+        """Return the fields of `DatasetData`.
+
+        Args:
+            row: key, namespace, name, first, last and newest write seen, µs, and the schema.
+        """
+        key, namespace, name, first_seen_at, last_seen_at, written_at, schema = row
+        return {
+            "id": NodeName(namespace, name),
+            **dict.fromkeys(("name", "physical_name", "dataset"), name),
+            **dict.fromkeys(("namespace", "source_name", "dataset_namespace"), namespace),
+            "created_at": iso_of(first_seen_at),
+            "updated_at": iso_of(last_seen_at),
+            "last_modified_at": iso(written_at),
+            "fields": self.fields(key, schema),
+            "tags": self.tags(key),
+            "description": self.description(key),
+        }
 
     def _names(self, dataset: int, field: str) -> list[str]:
         return list(dict.fromkeys(tag.key for tag in self._field_tags.get((dataset, field), [])))

@@ -132,7 +132,9 @@ def dataset_nodes(
     """By key; an edge that no job is known to make leads from dataset to dataset."""
     wanted = list(keys)
     sayings = Sayings(reader, wanted, sight)
-    data = {row[0]: _dataset(row, sayings) for row in rows_for(reader, _DATASETS, wanted)}
+    data = {
+        row[0]: DatasetData(**sayings.dataset(row)) for row in rows_for(reader, _DATASETS, wanted)
+    }
     ids = {key: node_id_of("dataset", one.namespace, one.name) for key, one in data.items()}
     into: dict[int, list[str]] = {key: [] for key in ids}
     out_of: dict[int, list[str]] = {key: [] for key in ids}
@@ -212,25 +214,6 @@ def _node(
         data,
         in_edges=[GraphEdge(one, node_id) for one in sorted(into)],
         out_edges=[GraphEdge(node_id, one) for one in sorted(out_of)],
-    )
-
-
-def _dataset(row: Row, sayings: Sayings) -> DatasetData:
-    key, namespace, name, first_seen_at, last_seen_at, written_at, fields = row
-    return DatasetData(
-        id=NodeName(namespace, name),
-        name=name,
-        physical_name=name,
-        namespace=namespace,
-        source_name=namespace,
-        created_at=iso_of(first_seen_at),
-        updated_at=iso_of(last_seen_at),
-        last_modified_at=iso(written_at),
-        fields=sayings.fields(key, fields),
-        dataset_namespace=namespace,
-        dataset=name,
-        tags=sayings.tags(key),
-        description=sayings.description(key),
     )
 
 

@@ -10,9 +10,8 @@ from sqlalchemy import Engine, insert
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from service.answers import column_walk, columns
-from service.app import create_app
-from service.settings import Settings
 from tests.service import shop, shop_columns
+from tests.service.marquez_graphs import over_the_shop
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -33,10 +32,8 @@ _SUM = {
 @pytest.fixture
 def client(catalog: Engine) -> Iterator[TestClient[Any]]:
     """The API over the shop with its columns."""
-    shop.fill(catalog)
-    shop_columns.fill(catalog)
-    settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
-    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+    with over_the_shop(catalog) as client:
+        shop_columns.fill(catalog)
         yield client
 
 
@@ -197,7 +194,7 @@ def test_each_step_of_a_walk_searches_an_index(embedded, way):
 
 
 class _Plans:
-    """A reader that notes how SQLite would answer."""
+    """Reader that notes how SQLite would answer."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

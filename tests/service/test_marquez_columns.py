@@ -7,9 +7,8 @@ import pytest
 from litestar.testing import TestClient
 from sqlalchemy import Engine
 
-from service.app import create_app
-from service.settings import Settings
 from tests.service import shop, shop_columns
+from tests.service.marquez_graphs import over_the_shop
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -28,10 +27,8 @@ _RAW, _CORE, _TOTAL = (
 @pytest.fixture
 def client(catalog: Engine) -> Iterator[TestClient[Any]]:
     """The API over the shop with its columns."""
-    shop.fill(catalog)
-    shop_columns.fill(catalog)
-    settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
-    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+    with over_the_shop(catalog) as client:
+        shop_columns.fill(catalog)
         yield client
 
 

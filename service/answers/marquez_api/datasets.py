@@ -9,8 +9,6 @@ from service.answers.marquez_api.namespaces import namespace_of_name
 from service.answers.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
 from service.answers.marquez_api.shapes import Dataset, Datasets
 from service.answers.marquez_fields import Sayings
-from service.answers.marquez_shapes import NodeName
-from service.answers.moments import iso, iso_of
 from service.answers.named import Dataset as DatasetKey
 from service.answers.named import dataset_among
 from service.answers.node_ids import unknown
@@ -82,20 +80,6 @@ def _datasets(reader: Reader, keys: list[int], sight: Sight) -> list[Dataset]:
 
 
 def _dataset(row: Row, sayings: Sayings) -> Dataset:
-    key, namespace, name, first_seen, last_seen, written, fields, version_at, root_run_id = row
-    return Dataset(
-        id=NodeName(namespace, name),
-        name=name,
-        physical_name=name,
-        namespace=namespace,
-        source_name=namespace,
-        created_at=iso_of(first_seen),
-        updated_at=iso_of(last_seen),
-        last_modified_at=iso(written),
-        fields=sayings.fields(key, fields),
-        dataset_namespace=namespace,
-        dataset=name,
-        tags=sayings.tags(key),
-        description=sayings.description(key),
-        current_version=None if version_at is None else version_id(version_at, root_run_id),
-    )
+    *known, version_at, root_run_id = row
+    version = None if version_at is None else version_id(version_at, root_run_id)
+    return Dataset(**sayings.dataset(known), current_version=version)

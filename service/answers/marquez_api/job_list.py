@@ -30,7 +30,7 @@ SELECT r.job_namespace, r.job_name, listed.first_at, r.last_event_at, r.started_
 FROM (
   SELECT (SELECT run_key {_RUNS_OF_JOB} ORDER BY first_event_at DESC LIMIT 1) AS newest,
     (SELECT first_event_at {_RUNS_OF_JOB} ORDER BY first_event_at LIMIT 1) AS first_at
-  FROM job j WHERE j.name IS NOT NULL LIMIT {MOST_JOBS + 1}
+  FROM job j WHERE j.name <> '' LIMIT {MOST_JOBS + 1}
 ) AS listed JOIN run r ON r.run_key = listed.newest
 """  # noqa: S608 - SQL of ours
 EVERY = WITH_EVERY_JOB + _LISTED
@@ -38,7 +38,7 @@ OF_NAMESPACE = f"{WITH_JOBS_OF_NAMESPACE}{_LISTED} WHERE r.job_namespace = :job_
 
 
 class JobRow(msgspec.Struct, frozen=True):
-    """A job: when its first run began, and how its newest run is."""
+    """Job: when its first run began, and how its newest run is."""
 
     namespace: str
     name: str

@@ -27,7 +27,7 @@ GROUP BY {kind} / {slot}
 _COUNTS = f"""
 {WITH_EVERY_JOB.rstrip()}, begun AS (
   SELECT r.started_at, r.completed_at, r.failed_at
-  FROM (SELECT part, name FROM job WHERE name IS NOT NULL LIMIT {MOST_JOBS}) AS j
+  FROM (SELECT part, name FROM job WHERE name <> '' LIMIT {MOST_JOBS}) AS j
   JOIN run r ON {NAMESPACE_PART.replace("job_namespace", "r.job_namespace")} = j.part
     AND r.job_name = j.name AND r.first_event_at >= :begun_since
 )

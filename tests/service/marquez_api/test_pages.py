@@ -8,6 +8,7 @@ from sqlalchemy import insert, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.job_names import WITH_EVERY_JOB
 from service.answers.marquez_api import job_list, paging, runs, versions
 from service.answers.marquez_api.identifiers import version_id
 from service.answers.moments import iso_of
@@ -225,3 +226,13 @@ def test_a_job_shows_at_most_ten_runs(client, catalog):
     assert (runs["totalCount"], len(runs["runs"])) == (15, 15)
     assert job["createdAt"] == "2026-11-20T04:00:00.000Z"
     assert job["updatedAt"] == iso_of(shop.at(10.11))
+
+
+def test_jobs_come_in_the_order_in_which_a_long_list_is_cut(client, catalog):
+    """List the jobs of one namespace after the other, however many each has."""
+    sql = f"{WITH_EVERY_JOB} SELECT part, name FROM job WHERE name <> ''"
+    with catalog.connect() as connection:
+        found = [tuple(row) for row in connection.execute(text(sql))]
+
+    assert len({part for part, _ in found}) > 1
+    assert found == sorted(found)
