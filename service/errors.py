@@ -58,7 +58,7 @@ class AmbiguousDatasetError(UnknownDatasetError):
 
 
 class UnknownColumnError(UnknownDatasetError):
-    """The dataset has no column of that name; columns that it has are in `candidates`."""
+    """Dataset has no column of that name; columns that it has are in `candidates`."""
 
     title = "Unknown column"
 

@@ -21,7 +21,7 @@ ESTATE_SCORES = "dataset_key bigint, cadence_class string, scores array<double>"
 
 
 class DatasetScores(msgspec.Struct, frozen=True):
-    """The scores of one dataset's profile, as of when it was learned, in microseconds."""
+    """Scores of one dataset's profile, as of when it was learned, in microseconds."""
 
     dataset_key: int
     cadence_class: str

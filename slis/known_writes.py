@@ -1,4 +1,4 @@
-"""The writes of one dataset that its cadence is learned from."""
+"""Writes of one dataset that its cadence is learned from."""
 
 import msgspec
 import numpy as np

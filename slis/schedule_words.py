@@ -1,4 +1,4 @@
-"""A learned schedule in words: `Updated daily at about 00:34 (± 2 min); late after 03:45`."""
+"""Learned schedule in words: `Updated daily at about 00:34 (± 2 min); late after 03:45`."""
 
 from datetime import timedelta
 

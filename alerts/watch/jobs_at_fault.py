@@ -41,7 +41,7 @@ Name = tuple[str, str]
 
 
 class JobsAtFault(msgspec.Struct, frozen=True):
-    """The root jobs and the owners of jobs.
+    """Root jobs and the owners of jobs.
 
     Attributes:
         roots: the root job of each job that is below one; by namespace and name.

@@ -25,7 +25,7 @@ _NAMED = text(
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A dataset.
+    """Dataset.
 
     Attributes:
         owner: as the policy or its facet says.

@@ -1,4 +1,4 @@
-"""The access audit: who asked the API for what, and whether the policy allowed it."""
+"""Access audit: who asked the API for what, and whether the policy allowed it."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ class AccessFilters(msgspec.Struct, frozen=True):
 
 
 class AccessRow(msgspec.Struct, frozen=True):
-    """An access.
+    """Access.
 
     Attributes:
         who: name of the token; empty where no token is known by what was shown.
@@ -63,7 +63,7 @@ class AccessRow(msgspec.Struct, frozen=True):
 
 
 class AccessPage(msgspec.Struct, frozen=True):
-    """The newest first; `next_cursor` leads to older ones."""
+    """Newest first; `next_cursor` leads to older ones."""
 
     rows: list[AccessRow]
     partial: bool

@@ -1,4 +1,4 @@
-"""The documented shapes of columns: those of a dataset, and what a column is made of."""
+"""Documented shapes of columns: those of a dataset, and what a column is made of."""
 
 import msgspec
 
@@ -22,7 +22,7 @@ class Transformation(msgspec.Struct, frozen=True):
 
 
 class ColumnEnd(msgspec.Struct, frozen=True):
-    """A column at the other end of a column edge."""
+    """Column at the other end of a column edge."""
 
     dataset_namespace: str
     dataset: str
@@ -33,7 +33,7 @@ class ColumnEnd(msgspec.Struct, frozen=True):
 
 
 class ColumnRow(msgspec.Struct, frozen=True):
-    """A column of a dataset.
+    """Column of a dataset.
 
     Attributes:
         type: null where only column lineage names the column.
@@ -54,7 +54,7 @@ class ColumnRow(msgspec.Struct, frozen=True):
 
 
 class DatasetColumns(msgspec.Struct, frozen=True):
-    """The columns of a dataset: those of its newest schema in their order, then all others."""
+    """Columns of a dataset: those of its newest schema in their order, then all others."""
 
     dataset_namespace: str
     dataset: str
@@ -64,7 +64,7 @@ class DatasetColumns(msgspec.Struct, frozen=True):
 
 
 class ColumnNode(msgspec.Struct, frozen=True, gc=False):  # a tree: nothing leads back
-    """A column of a lineage tree; `repeated`: its own branch is shown elsewhere in the tree.
+    """Column of a lineage tree; `repeated`: its own branch is shown elsewhere in the tree.
 
     Attributes:
         transformations: of the edge to the column above; likewise both times.

@@ -34,7 +34,7 @@ class Edge(NamedTuple):
 
 
 class ColumnWalk:
-    """A walk along column edges in one direction.
+    """Walk along column edges in one direction.
 
     Attributes:
         columns: that were found, by position in the walk.

@@ -1,4 +1,4 @@
-"""The columns of a dataset: by their names, with their types, sources and uses."""
+"""Columns of a dataset: by their names, with their types, sources and uses."""
 
 import difflib
 from collections.abc import Sequence

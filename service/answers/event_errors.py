@@ -37,7 +37,7 @@ _ESCAPE = re.compile(r"\\u00([2-7][0-9a-fA-F])")  # of ASCII: secrets are found 
 
 
 class RejectedEvent(msgspec.Struct, frozen=True):
-    """A body that the collector rejected.
+    """Body that the collector rejected.
 
     Attributes:
         number: by which `requeue-rejected` posts it again.
@@ -58,7 +58,7 @@ class RejectedEvent(msgspec.Struct, frozen=True):
 
 
 class RejectedPage(msgspec.Struct, frozen=True):
-    """The newest first; `next_cursor` leads to older ones."""
+    """Newest first; `next_cursor` leads to older ones."""
 
     events: list[RejectedEvent]
     partial: bool
@@ -67,7 +67,7 @@ class RejectedPage(msgspec.Struct, frozen=True):
 
 
 class PipelineError(msgspec.Struct, frozen=True):
-    """An event that the pipeline could not read, or only a part of it.
+    """Event that the pipeline could not read, or only a part of it.
 
     Attributes:
         spool_seq: number of the event in the spool and in the lake.
@@ -84,7 +84,7 @@ class PipelineError(msgspec.Struct, frozen=True):
 
 
 class PipelineErrorPage(msgspec.Struct, frozen=True):
-    """The newest first; `next_cursor` leads to older ones."""
+    """Newest first; `next_cursor` leads to older ones."""
 
     errors: list[PipelineError]
     partial: bool

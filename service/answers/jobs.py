@@ -35,7 +35,7 @@ _Name = tuple[str, str]  # the first part of the namespace, and the name
 
 
 class JobRun(msgspec.Struct, frozen=True):
-    """A run of a job; `error` is the first line of what it reported."""
+    """Run of a job; `error` is the first line of what it reported."""
 
     run_id: str
     status: str
@@ -47,7 +47,7 @@ class JobRun(msgspec.Struct, frozen=True):
 
 
 class JobRow(msgspec.Struct, frozen=True):
-    """A job by its own name, as its events name it.
+    """Job by its own name, as its events name it.
 
     Attributes:
         root_job_name: of its newest run's root: the application, DAG or dbt command.

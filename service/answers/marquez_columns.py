@@ -29,7 +29,7 @@ ORDER BY last_seen_at, schema_key DESC
 
 
 class InputField(msgspec.Struct, frozen=True, rename="camel", kw_only=True, gc=False):
-    """A column that a column is made of; `dataset_namespace` as everywhere in this API."""
+    """Column that a column is made of; `dataset_namespace` as everywhere in this API."""
 
     namespace: str
     dataset: str
@@ -55,7 +55,7 @@ class FieldNodeData(msgspec.Struct, frozen=True, rename="camel", kw_only=True, g
 
 
 class FieldNode(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """A column. The origin of every edge is the node itself, of `inEdges` too, as with Marquez."""
+    """Column. The origin of every edge is the node itself, of `inEdges` too, as with Marquez."""
 
     id: str
     type: str
@@ -65,7 +65,7 @@ class FieldNode(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class MarquezColumnLineage(msgspec.Struct, frozen=True):
-    """The columns around a node, by id; `partial` and its reason are ours."""
+    """Columns around a node, by id; `partial` and its reason are ours."""
 
     graph: list[FieldNode]
     partial: bool

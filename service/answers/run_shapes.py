@@ -31,7 +31,7 @@ class RunIo(msgspec.Struct, frozen=True):
 
 
 class Tag(msgspec.Struct, frozen=True):
-    """A tag, as a producer reports it.
+    """Tag, as a producer reports it.
 
     Attributes:
         value: null for a token that may not see every namespace.

@@ -47,7 +47,7 @@ _COUNTED = f"SELECT count(*) FROM ({_NEWEST}) AS newest"  # noqa: S608 - a const
 
 
 class UnsourcedDataset(msgspec.Struct, frozen=True):
-    """A dataset that was read before any known write of it.
+    """Dataset that was read before any known write of it.
 
     Attributes:
         readers: jobs that read it so; `reads` counts their runs.
@@ -67,7 +67,7 @@ class UnsourcedDataset(msgspec.Struct, frozen=True):
 
 
 class UnsourcedReads(msgspec.Struct, frozen=True):
-    """The datasets with the most readers first, of the last `hours`."""
+    """Datasets with the most readers first, of the last `hours`."""
 
     datasets: list[UnsourcedDataset]
     hours: int

@@ -1,4 +1,4 @@
-"""The lineage of a column as people read it in a terminal."""
+"""Lineage of a column as people read it in a terminal."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The access audit, as an answer and as a page: for admins."""
+"""Access audit, as an answer and as a page: for admins."""
 
 from typing import Annotated
 

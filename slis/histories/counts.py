@@ -20,7 +20,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """The gaps of all histories in which limits were learned: arrays of one length."""
+    """Gaps of all histories in which limits were learned: arrays of one length."""
 
     repository: npt.NDArray[np.str_]
     cadence: npt.NDArray[np.str_]

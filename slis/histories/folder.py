@@ -23,7 +23,7 @@ _CLASS = re.compile(r"^\s*(.+?) \((\d+) gaps?\)\s*$", re.MULTILINE)
 
 
 class InvalidHistoriesError(ValueError):
-    """A folder of histories lacks a file, or a file has another format."""
+    """Folder of histories lacks a file, or a file has another format."""
 
 
 class History(msgspec.Struct, frozen=True):

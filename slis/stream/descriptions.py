@@ -32,7 +32,7 @@ FIELD_TAG_FOLDS: dict[str, Fold] = dict.fromkeys(
 
 
 class Tag(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A tag of a run or a job, as the catalog stores it in JSON."""
+    """Tag of a run or a job, as the catalog stores it in JSON."""
 
     key: str
     value: str = ""

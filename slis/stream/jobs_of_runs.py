@@ -1,4 +1,4 @@
-"""The jobs that a run belongs to: its root job, and the job that people know below the root.
+"""Jobs that a run belongs to: its root job, and the job that people know below the root.
 
 A run of dbt or Airflow has a parent: `dbt run` or a DAG run. Its own job is the model or the task.
 Spark names the job of each write after its application and its output, so that the job that people

@@ -1,4 +1,4 @@
-"""A command takes the name of a job as pages show it: `ROOT.step` too."""
+"""Command takes the name of a job as pages show it: `ROOT.step` too."""
 
 import pytest
 from sqlalchemy import insert

@@ -58,7 +58,7 @@ def events_page(reader: Reader, folder: Path, window: Window, page: Page) -> Eve
 
 
 class _Day(msgspec.Struct, frozen=True):
-    """A day of events, and the folders that have some of it."""
+    """Day of events, and the folders that have some of it."""
 
     date: str
     folders: list[lake.Folder]

@@ -1,4 +1,4 @@
-"""The facets of a run and of its job, rebuilt from what the catalog keeps of them."""
+"""Facets of a run and of its job, rebuilt from what the catalog keeps of them."""
 
 from typing import Any, Literal
 

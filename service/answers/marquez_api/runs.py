@@ -60,7 +60,7 @@ WHERE io.run_key IN (:keys) AND {seen}
 
 
 class RunRow(msgspec.Struct, frozen=True):
-    """A run as the catalog has it."""
+    """Run as the catalog has it."""
 
     run_key: int
     run_id: str

@@ -1,4 +1,4 @@
-"""The shapes of Marquez 0.51's read API, with its names.
+"""Shapes of Marquez 0.51's read API, with its names.
 
 Unknown values are null or empty, as in Marquez. `partial`, `partial_reason` and
 `dataset_namespace` are ours: the audit log reads the last from every answer that names a dataset.
@@ -25,7 +25,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Namespace(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A namespace of datasets, of jobs, or of both."""
+    """Namespace of datasets, of jobs, or of both."""
 
     name: str
     created_at: Instant
@@ -43,7 +43,7 @@ class Namespaces(Answer, frozen=True, kw_only=True):
 
 
 class Source(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A namespace of datasets: where they lie."""
+    """Namespace of datasets: where they lie."""
 
     type: str
     name: str
@@ -61,7 +61,7 @@ class Sources(Answer, frozen=True, kw_only=True):
 
 
 class Tag(msgspec.Struct, frozen=True):
-    """A tag of datasets."""
+    """Tag of datasets."""
 
     name: str
     description: str | None = None
@@ -74,7 +74,7 @@ class Tags(Answer, frozen=True, kw_only=True):
 
 
 class DatasetId(msgspec.Struct, frozen=True):
-    """A dataset by its names."""
+    """Dataset by its names."""
 
     namespace: str
     name: str
@@ -82,7 +82,7 @@ class DatasetId(msgspec.Struct, frozen=True):
 
 
 class VersionId(msgspec.Struct, frozen=True):
-    """A version of a dataset; null: no write of the dataset is known."""
+    """Version of a dataset; null: no write of the dataset is known."""
 
     namespace: str
     name: str
@@ -91,14 +91,14 @@ class VersionId(msgspec.Struct, frozen=True):
 
 
 class RunDataset(msgspec.Struct, frozen=True, rename="camel"):
-    """A dataset that a run read or wrote."""
+    """Dataset that a run read or wrote."""
 
     dataset_version_id: VersionId
     facets: dict[str, Any] = {}
 
 
 class Run(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A run."""
+    """Run."""
 
     id: str
     created_at: Instant
@@ -131,14 +131,14 @@ class RunFacets(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class JobName(msgspec.Struct, frozen=True):
-    """A job by its names."""
+    """Job by its names."""
 
     namespace: str
     name: str
 
 
 class Job(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A job, with what its newest run read and wrote."""
+    """Job, with what its newest run read and wrote."""
 
     id: JobName
     type: JobType
@@ -171,7 +171,7 @@ class Jobs(Answer, frozen=True, kw_only=True):
 class Dataset(
     DatasetData, frozen=True, kw_only=True, rename="camel", tag_field="type", tag="DB_TABLE"
 ):
-    """A dataset as it is now."""
+    """Dataset as it is now."""
 
     current_version: str | None
     last_lifecycle_state: str | None = None
@@ -190,7 +190,7 @@ class Datasets(Answer, frozen=True, kw_only=True):
 class DatasetVersion(
     msgspec.Struct, frozen=True, rename="camel", tag_field="type", tag="DB_TABLE", kw_only=True
 ):
-    """A dataset as a run wrote it."""
+    """Dataset as a run wrote it."""
 
     id: VersionId
     name: str
@@ -216,7 +216,7 @@ class DatasetVersions(Answer, frozen=True, kw_only=True):
 
 
 class SearchResult(msgspec.Struct, frozen=True, rename="camel"):
-    """A dataset or a job that a search found."""
+    """Dataset or a job that a search found."""
 
     type: Literal["DATASET", "JOB"]
     name: str
@@ -234,7 +234,7 @@ class SearchResults(Answer, frozen=True, kw_only=True):
 
 
 class Hit(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A dataset or a job that the search of `v2beta` found; a hit of a job has a `type`."""
+    """Dataset or a job that the search of `v2beta` found; a hit of a job has a `type`."""
 
     run_id: str | None
     name: str

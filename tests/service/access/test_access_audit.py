@@ -1,4 +1,4 @@
-"""The access audit, as the API, the command line and the page list it."""
+"""Access audit, as the API, the command line and the page list it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The API over the warehouse: open, and guarded."""
+"""API over the warehouse: open, and guarded."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A small catalog for Marquez's clients: a DAG, a stream, a job that writes a hidden dataset."""
+"""Small catalog for Marquez's clients: a DAG, a stream, a job that writes a hidden dataset."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The format of a folder of histories, and what is counted on its gaps, without Spark."""
+"""Format of a folder of histories, and what is counted on its gaps, without Spark."""
 
 import numpy as np
 import pytest
