@@ -57,7 +57,7 @@ class FoldFigures(msgspec.Struct, frozen=True):
 
 
 class CadenceFigures(msgspec.Struct, frozen=True):
-    """What the histories gave, by class, by parameter and by repository."""
+    """Figures of the histories by class, by parameter and by repository."""
 
     series: int
     gaps: int

@@ -89,7 +89,7 @@ def claim(connection: Connection, channel: str, now: int, lease_seconds: int) ->
 
 
 def _next_incident(connection: Connection, channel: str, now: int) -> str | None:
-    """Of those whose oldest message is due: pages first, then what failed least and is oldest."""
+    """Return the next incident with a due message: pages first, then by failures and age."""
     table = notification
     oldest = (
         select(table.c.incident_id, func.min(table.c.revision).label("revision"))

@@ -27,7 +27,7 @@ _ALL: Final = ""  # of that day, whoever it is
 
 
 class _Entry(NamedTuple):
-    """One line of a digest, and what puts it in order."""
+    """Line of a digest, with what sorts it."""
 
     since: int
     name: str
@@ -62,7 +62,7 @@ def _local(policy: Policy, at: int) -> datetime:
 
 
 def digests(tickets: Iterable[Telling], scene: Scene, now: datetime) -> list[Letter]:
-    """One letter for each owner of open tickets, the oldest first; pure.
+    """Return one message for each owner of open tickets, the oldest first; pure.
 
     Gaps that nobody was notified of are one line for each system that they are of.
     """

@@ -1,4 +1,4 @@
-"""Groups datasets by the widest prefix that speaks of nothing else."""
+"""Group datasets by the widest prefix that matches no other dataset."""
 
 import re
 from collections import defaultdict
@@ -14,7 +14,7 @@ _STEP: Final = re.compile(r"[^/.]*[/.]")
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What the catalog knows of one dataset."""
+    """Dataset as the catalog knows it."""
 
     key: int
     namespace: str

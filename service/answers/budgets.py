@@ -20,7 +20,7 @@ SELECT sli, tier, SUM(good), SUM(total), SUM(unknown), MIN(hour) FROM (
 
 
 class BudgetLeft(msgspec.Struct, frozen=True):
-    """What is left of one error budget.
+    """Rest of one error budget.
 
     Attributes:
         ratio: 1 untouched, 0 used up, below 0 overdrawn; null while it is too early to tell.

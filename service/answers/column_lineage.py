@@ -1,4 +1,4 @@
-"""What a column is made of, and what is made of it, as two trees."""
+"""Lineage of a column, upstream and downstream, as two trees."""
 
 from service.answers.column_shapes import ColumnLineage, ColumnNode
 from service.answers.column_walk import ColumnWalk
@@ -55,7 +55,7 @@ def _hidden(found: ColumnWalk | None) -> int:
 
 
 def _tree(asked: Question, found: ColumnWalk) -> list[ColumnNode]:
-    """Return what hangs on the column that the walk starts from."""
+    """Return the tree below the column that the walk starts from."""
     names = found.names()
 
     def node(here: int, at: int, _: list[str], below: list[ColumnNode] | None) -> ColumnNode:

@@ -83,7 +83,7 @@ class ColumnNode(msgspec.Struct, frozen=True, gc=False):  # a tree: nothing lead
 
 
 class ColumnLineage(msgspec.Struct, frozen=True):
-    """What a column is made of and what is made of it, to a depth."""
+    """Lineage of a column, upstream and downstream, to a depth."""
 
     dataset_namespace: str
     dataset: str

@@ -26,7 +26,7 @@ _ENDS = {"upstream": ("downstream", "upstream"), "downstream": ("upstream", "dow
 
 
 class Edge(NamedTuple):
-    """What is stored of a column edge, beside its ends."""
+    """Attributes of a column edge, without its ends."""
 
     transformations: str | None
     first_seen_at: int

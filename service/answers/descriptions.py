@@ -31,7 +31,7 @@ ORDER BY dataset_key, field, tag, value LIMIT :most
 
 
 class Described(msgspec.Struct, frozen=True):
-    """What producers say of one dataset or job; `tags`: of a job."""
+    """Descriptions of one dataset or job by its producers; `tags`: of a job."""
 
     description: str | None = None
     fields: dict[str, str] = {}

@@ -73,7 +73,7 @@ class MarquezColumnLineage(msgspec.Struct, frozen=True):
 
 
 class _Graph(msgspec.Struct):
-    """All that the walks found, by column."""
+    """Columns that the walks found, and the edges between them."""
 
     names: dict[Column, Name]
     edges: dict[tuple[Column, Column], Edge]  # upstream, downstream

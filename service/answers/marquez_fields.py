@@ -15,7 +15,7 @@ _TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) 
 
 
 class Sayings:
-    """What producers say of some datasets and of their columns."""
+    """Descriptions, tags and columns of some datasets."""
 
     def __init__(self, reader: Reader, keys: Sequence[int], sight: Sight) -> None:
         """Read it for the datasets with these keys."""

@@ -37,7 +37,7 @@ def get_dataset_list(  # noqa: PLR0913 - each is a parameter of the query
 def get_dataset_page(
     request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None
 ) -> str:
-    """Health and why, last run, limit, owner, graph, what hangs on it, schemas, evidence."""
+    """Show health and why, last run, limit, owner, graph, downstream datasets, schemas, evidence."""
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
         view = dataset_view(asked, named)

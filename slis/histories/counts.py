@@ -38,7 +38,7 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 class AlarmFigures(msgspec.Struct, frozen=True):
-    """What a rule did to the gaps of a class in which the product has a limit.
+    """Alarms of a rule on the gaps of a class in which the product has a limit.
 
     `outages` and `outages_found` are of those gaps, `outages_without_limit` of the others. Delays
     count from the last write, in median gaps of the 60 days before it.

@@ -27,7 +27,7 @@ class InvalidHistoriesError(ValueError):
 
 
 class History(msgspec.Struct, frozen=True):
-    """One dataset's writes, and the label and class of each gap between them.
+    """Writes of one dataset, with the label and class of each gap between them.
 
     Attributes:
         written_at: microseconds UTC, in order, each once.

@@ -1,4 +1,4 @@
-"""Two rules that others use, on real histories: a z-score by day, a multiple of the median gap."""
+"""Rules of others on real histories: a z-score by day, a multiple of the median gap."""
 
 import numpy as np
 

@@ -30,7 +30,7 @@ class Link(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """Who claims a link, as job namespaces, and when.
+    """Claimants of a link, as job namespaces, with the times of their claims.
 
     `landed_at`: when the first claim landed. `first_seen_at`, `last_seen_at`: of the events of
     those who write one of the two names, µs; None if only others claim it.

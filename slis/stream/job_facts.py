@@ -1,4 +1,4 @@
-"""What the facets of jobs say of the jobs: owners, tags and a description."""
+"""Owners, tags and descriptions of jobs, by their facets."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F

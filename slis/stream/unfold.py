@@ -153,5 +153,5 @@ class Unfolded:
 
 
 def job_key(namespace: str, name: str, dataset: tuple[str, str]) -> int:
-    """The key of what people call a job: (namespace, job, the dataset that it writes)."""
+    """Return the key of a job: a hash of namespace, name and the dataset that the job writes."""
     return key(namespace, name, *dataset)

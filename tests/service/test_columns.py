@@ -50,7 +50,7 @@ def _lineage(client, dataset, column, **more: object):
 
 
 def _flat(nodes):
-    """Dataset, column and what hangs on it, of each node."""
+    """Return dataset, column and subtree of each node."""
     return [(node["dataset"], node["column"], _flat(node["children"])) for node in nodes]
 
 

@@ -1,4 +1,4 @@
-"""What producers say of datasets and jobs: written by the pipeline, in the batch's transaction."""
+"""Tables of descriptions and tags: written by the pipeline, in the transaction of the batch."""
 
 from sqlalchemy import Column, Index, Table, Text
 

@@ -26,7 +26,7 @@ _COMMITTED = "SELECT seq FROM reader_cursor WHERE reader = 'pipeline'"
 
 
 class Window(msgspec.Struct, frozen=True):
-    """From `after` up to but without `before`, in µs, by the producers' clocks."""
+    """Window from `after` up to but without `before`, in µs, by the producers' clocks."""
 
     after: int
     before: int
@@ -65,7 +65,7 @@ class _Day(msgspec.Struct, frozen=True):
 
 
 class _Place(msgspec.Struct, frozen=True, order=True):
-    """Where an event stands in the list: by its time, then by its number in the spool."""
+    """Place of an event in the list: by its time, then by its number in the spool."""
 
     at: int
     seq: int

@@ -34,7 +34,7 @@ WHERE {LISTED} AND {{seen}} AND {{alike}} {{more}} ORDER BY {{order}} LIMIT CAST
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What is searched for.
+    """Search of a client.
 
     Attributes:
         query: a part of a name, in any case of its letters.

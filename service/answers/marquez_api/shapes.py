@@ -15,7 +15,7 @@ JobType = Literal["BATCH", "STREAM"]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What every list says of its length: `partial` if it is cut for another reason than its page.
+    """Length of a list: `partial` if it is cut for another reason than its page.
 
     A subclass adds the list.
     """

@@ -235,7 +235,7 @@ def test_where_nothing_waits_the_catalog_is_not_locked(desk, monkeypatch):
 
 
 def test_a_page_overtakes_the_tickets_of_its_channel(desk, slack):
-    """A storm of tickets was first: whoever can fix the page does not wait behind it.
+    """Send the page before the tickets that were queued earlier.
 
     A ticket whose text quotes the page's severity stays a ticket.
     """

@@ -261,7 +261,7 @@ def test_a_gap_that_matters_is_sent_after_all(embedded):
 def test_a_channel_gets_20_tickets_an_hour_and_one_word_of_the_rest(embedded):
     """50 at once: 20 messages and "and 30 more"; the next 20 follow an hour later. Pages are sent.
 
-    Mutant: without the cap, whoever reads the channel scrolls past what matters.
+    Mutant: without the cap, the channel gets every ticket.
     """
     desk = Desk(embedded)
     tickets = [found(chr(500 + n), owner="chat") for n in range(50)]

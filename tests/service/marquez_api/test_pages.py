@@ -98,7 +98,7 @@ def test_jobs_are_listed_by_the_state_of_their_newest_run(client):
 
 
 def test_runs_of_another_job_of_the_same_name_are_not_listed(client, catalog):
-    """Namespaces that begin alike are told apart."""
+    """Distinguish namespaces that begin alike."""
     long = f"{'n' * 100}one", f"{'n' * 100}two"
     rows = [warehouse.run_row(30 + n, 1, name, "twin", run_id=name) for n, name in enumerate(long)]
     with writing(catalog) as connection:
@@ -228,9 +228,10 @@ def test_a_job_shows_at_most_ten_runs(client, catalog):
     assert job["updatedAt"] == iso_of(shop.at(10.11))
 
 
-def test_jobs_come_in_the_order_in_which_a_long_list_is_cut(client, catalog):
+@pytest.mark.usefixtures("client")
+def test_jobs_come_in_the_order_in_which_a_long_list_is_cut(catalog):
     """List the jobs of one namespace after the other, however many each has."""
-    sql = f"{WITH_EVERY_JOB} SELECT part, name FROM job WHERE name <> ''"
+    sql = f"{WITH_EVERY_JOB} SELECT part, name FROM job WHERE name <> ''"  # noqa: S608 - SQL of ours
     with catalog.connect() as connection:
         found = [tuple(row) for row in connection.execute(text(sql))]
 
