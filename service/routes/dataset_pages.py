@@ -37,7 +37,7 @@ def get_dataset_list(  # noqa: PLR0913 - each is a parameter of the query
 def get_dataset_page(
     request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None
 ) -> str:
-    """Show health and why, last run, limit, owner, graph, downstream datasets, schemas, evidence."""
+    """Show health, reasons, last run, limit, owner, graph, downstream datasets and schemas."""
     with asked_by(request) as asked:
         named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
         view = dataset_view(asked, named)
