@@ -57,7 +57,7 @@ def test_a_wide_lake_is_a_few_lines():
 
 
 def test_a_prefix_speaks_of_nothing_else():
-    """One dataset of another owner, or one that is written, splits the group."""
+    """Split the group at a dataset of another owner, or at one that is written."""
     own = [_seen(n, "s3://lake", f"core/a/t{n}", owner="core") for n in range(3)]
     foreign = _seen(3, "s3://lake", "core/b", owner="other")
     read = [_seen(4 + n, "s3://lake", f"raw/t{n}", is_written=False) for n in range(3)]

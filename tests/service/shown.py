@@ -1,4 +1,4 @@
-"""Where each column of the catalog is shown, and why some columns are shown nowhere.
+"""Map each column of the catalog to where it is shown, or to the reason why it is not.
 
 A new column fails `test_nothing_invisible` until it stands in one of the two lists. Columns that
 end with `_key` need no entry: they are hashes of names that are shown.

@@ -12,7 +12,7 @@ def _filled(engine):
 
 
 def test_a_name_that_ends_with_a_column_shows_the_column(embedded):
-    """By the name, by another name of the dataset with dots in it, and by the option."""
+    """Find a column by name, by another name of the dataset with dots in it, and by the option."""
     catalog = _filled(embedded)
 
     found = answer("lineage", f"{shop.CORE}.amount", catalog=catalog)
@@ -27,7 +27,7 @@ def test_a_name_that_ends_with_a_column_shows_the_column(embedded):
 
 
 def test_a_dataset_with_dots_in_its_name_is_no_column(embedded):
-    """The longest name that is a dataset wins."""
+    """Take the longest name that is a dataset."""
     found = answer("lineage", "finance.orders.daily", catalog=_filled(embedded))
 
     assert (found["dataset"], "column" in found) == ("finance.orders.daily", False)

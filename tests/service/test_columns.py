@@ -31,7 +31,7 @@ _SUM = {
 
 @pytest.fixture
 def client(catalog: Engine) -> Iterator[TestClient[Any]]:
-    """The API over the shop with its columns."""
+    """Serve the API over the shop with its columns."""
     with over_the_shop(catalog) as client:
         shop_columns.fill(catalog)
         yield client
@@ -83,7 +83,7 @@ def test_a_column_that_no_schema_names_is_listed_too(client):
 
 
 def test_a_list_that_is_cut_says_so(client, monkeypatch):
-    """By the number of columns, and of their sources."""
+    """Cut by the number of columns, and of their sources."""
     few = _columns(client, shop.CORE, limit=2)
     monkeypatch.setattr(columns, "_MOST_ENDS", 1)
     ends = _columns(client, shop.MART)
@@ -110,7 +110,7 @@ def test_the_lineage_of_a_column_is_two_trees(client):
 
 
 def test_a_column_that_is_made_of_itself_ends_the_walk(client):
-    """A MERGE reports each column as its own source."""
+    """Accept a MERGE that reports each column as its own source."""
     found = _lineage(client, shop.CORE, "id")
 
     assert _flat(found["upstream"]) == [(shop.RAW, "id", [])]
@@ -118,7 +118,7 @@ def test_a_column_that_is_made_of_itself_ends_the_walk(client):
 
 
 def test_one_direction_and_few_steps_are_taken_at_their_word(client):
-    """What lies beyond the depth is said."""
+    """Say that more lies beyond the depth."""
     up = _lineage(client, shop.MART, "total", direction="upstream", depth=1)
     down = _lineage(client, shop.RAW, "id", direction="downstream", depth=1)
 
@@ -128,7 +128,7 @@ def test_one_direction_and_few_steps_are_taken_at_their_word(client):
 
 
 def test_what_lies_beyond_the_depth_is_said(client, catalog):
-    """A further step from `total`."""
+    """Add a further step from `total`."""
     with writing(catalog) as connection:
         more = shop_columns.edge(shop.REF, "rate", shop.RAW, "amount", None)
         connection.execute(insert(tables.column_edge), [more])
@@ -147,14 +147,14 @@ def test_what_lies_beyond_the_depth_is_said(client, catalog):
     ],
 )
 def test_a_walk_that_is_too_large_is_cut_and_says_so(client, monkeypatch, bound, most, reason):
-    """Two columns feed `total`."""
+    """Let two columns feed `total`."""
     monkeypatch.setattr(column_walk, bound, most)
 
     assert _lineage(client, shop.MART, "total")["partial_reason"] == reason
 
 
 def test_columns_of_many_queries_are_those_of_one(client, monkeypatch):
-    """A step asks for so many columns at a time."""
+    """Ask for so many columns at a time."""
     whole = _lineage(client, shop.MART, "total")
     monkeypatch.setattr(column_walk, "_PAIRS", 1)
 
@@ -183,7 +183,7 @@ def test_a_question_without_an_answer_says_why(client, asked, code, words):
 
 @pytest.mark.parametrize("way", ["upstream", "downstream"])
 def test_each_step_of_a_walk_searches_an_index(embedded, way):
-    """Of 10^6 column edges only those of the frontier are read."""
+    """Read only the edges of the frontier, of 10^6 column edges."""
     plans = _Plans(embedded)
 
     column_walk.edges_of(plans, way, [(1, "a"), (2, "b")])

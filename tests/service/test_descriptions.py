@@ -22,7 +22,7 @@ _MARKUP = "<b>orders</b>"
 
 @pytest.fixture
 def client(embedded: Engine) -> Iterator[TestClient[Any]]:
-    """The API over the shop, which describes `core/orders`, its column `id`, its job and a run."""
+    """Serve the API over the shop: `core/orders`, its column `id` and its job are described."""
     shop.fill(embedded)
     shop_columns.fill(embedded)
     core = shop.dataset_key(shop.CORE)
@@ -55,7 +55,7 @@ def _get(client, path, **params: str):
 
 
 def test_a_dataset_and_its_columns_have_descriptions_and_tags(client):
-    """The answers have them, and so has the page, as text and not as markup."""
+    """Show them in answers and on the page, as text and not as markup."""
     known = _get(client, "/api/v1/dataset", **_CORE)
     first, second, _ = _get(client, "/api/v1/columns", **_CORE)["columns"]
     page = client.get("/dataset", params=_CORE).text
@@ -70,14 +70,14 @@ def test_a_dataset_and_its_columns_have_descriptions_and_tags(client):
 
 
 def test_why_ends_with_description_and_tags(client):
-    """In sentences, behind the states."""
+    """Print them as sentences, after the states."""
     sentences = _get(client, "/api/v1/why", **_CORE)["sentences"]
 
     assert sentences[-2:] == [f"Its description: {_MARKUP}.", "Its tags: pii."]
 
 
 def test_a_run_has_its_tags(client):
-    """In the answer, and on the run's page."""
+    """Show them in the answer and on the run's page."""
     (run,) = _get(client, f"/api/v1/runs/{shop.RUN_ID}")["runs"]
     page = client.get(f"/runs/{shop.RUN_ID}").text
 
@@ -86,7 +86,7 @@ def test_a_run_has_its_tags(client):
 
 
 def test_marquez_s_clients_get_descriptions_and_tags(client):
-    """In the graph and in the read API alike."""
+    """Show them in the graph and in the read API alike."""
     graph = _get(client, "/api/v1/lineage", nodeId=f"dataset:{shop.NAMESPACE}:{shop.CORE}")["graph"]
     nodes = {node["id"]: node["data"] for node in graph}
     namespace = shop.NAMESPACE.replace("/", "%2F").replace(":", "%3A")

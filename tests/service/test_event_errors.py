@@ -32,7 +32,7 @@ VALUES (?, ?, ?, ?, ?, ?, 'http')
 
 @pytest.fixture
 def spool(tmp_path: Path) -> Path:
-    """A spool with three rejected bodies, and one event that the pipeline could not read."""
+    """Make a spool with three rejected bodies and an event that the pipeline could not read."""
     path = tmp_path / "spool.db"
     rows = [
         (shop.at(1), "invalid_event", "run.runId", "expected a UUID, got 'x'", _SECRET, 41),
@@ -50,7 +50,7 @@ def spool(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(embedded: Engine, spool: Path) -> Iterator[TestClient[Any]]:
-    """The API over a catalog with two errors, beside that spool."""
+    """Serve the API over a catalog with two errors, beside that spool."""
     shop.fill(embedded)
     rows = [
         {"spool_seq": 7, "reason": "core_unreadable", "detail": "eventTime: none"},
@@ -65,7 +65,7 @@ def client(embedded: Engine, spool: Path) -> Iterator[TestClient[Any]]:
 
 
 def test_a_rejected_event_is_listed_with_path_and_body(client):
-    """The newest first; what is stored in part cannot be posted again."""
+    """List the newest first; a body that is stored in part cannot be posted again."""
     found = client.get(_REJECTED).json()["events"]
 
     assert [(one["number"], one["is_whole"]) for one in found] == [
@@ -87,7 +87,7 @@ def test_a_rejected_event_is_listed_with_path_and_body(client):
 
 
 def test_lists_are_filtered_by_reason_and_lead_on(client):
-    """By a cursor of the same question."""
+    """Lead on by a cursor of the same request."""
     first = client.get(f"{_REJECTED}?limit=2").json()
     second = client.get(f"{_REJECTED}?limit=2&cursor={first['next_cursor']}").json()
     large = client.get(f"{_REJECTED}?reason=too_large").json()
@@ -99,7 +99,7 @@ def test_lists_are_filtered_by_reason_and_lead_on(client):
 
 
 def test_an_error_of_the_pipeline_has_its_body_while_the_spool_has_it(client):
-    """The path stands in its detail."""
+    """Give the path in the detail."""
     newest, older = client.get(_ERRORS).json()["errors"]
 
     assert newest == {
@@ -117,7 +117,7 @@ def test_an_error_of_the_pipeline_has_its_body_while_the_spool_has_it(client):
 
 
 def test_pages_show_the_same_and_the_command_that_requeues(client):
-    """No body is markup; the first page leads to both."""
+    """Show no body as markup; the first page leads to both lists."""
     rejected, errors = client.get("/rejected-events").text, client.get("/pipeline-errors").text
     first = client.get("/").text
 
@@ -132,7 +132,7 @@ def test_pages_show_the_same_and_the_command_that_requeues(client):
 
 
 def test_the_commands_print_what_the_api_answers(client, spool):
-    """As JSON and as a table."""
+    """Compare JSON and table."""
     folder = ("--data-dir", str(spool.parent))
     catalog = {"catalog": None}
 
@@ -143,7 +143,7 @@ def test_the_commands_print_what_the_api_answers(client, spool):
 
 
 def test_without_a_spool_the_answer_says_where_to_ask(estate):
-    """The service of a split installation is not beside the collector."""
+    """Say where to ask: the service of a split installation is not beside the collector."""
     found = estate.get(_REJECTED).json()
 
     assert (found["events"], found["partial"]) == ([], True)
@@ -152,7 +152,7 @@ def test_without_a_spool_the_answer_says_where_to_ask(estate):
 
 @pytest.mark.parametrize("path", [_REJECTED, _ERRORS, "/rejected-events", "/pipeline-errors"])
 def test_only_an_admin_gets_the_lists(estate, path):
-    """A body may name any dataset."""
+    """Show bodies to admins only: a body may name any dataset."""
     assert [estate.get(path, who).status_code for who in ("boss", "clerk", "shop")] == [
         200,
         403,

@@ -27,7 +27,7 @@ def _run(number: int, name: str, hour: float, **given: object) -> dict[str, obje
 
 @pytest.fixture
 def jobs(estate):
-    """Two tasks, one name that two namespaces use, and the shop's own job."""
+    """Fill two tasks, one name that two namespaces use, and the shop's own job."""
     failed = {"completed_at": None, "failed_at": shop.at(9.25)}
     rows = [
         *(_run(10 + n, "nightly.check", n) for n in range(7)),
@@ -41,7 +41,7 @@ def jobs(estate):
 
 
 def test_a_failed_task_without_datasets_is_found_by_its_name(jobs):
-    """With its newest runs, the first line of its error, and what it is a part of."""
+    """Show its newest runs, the first line of its error, and its root."""
     (job,) = jobs.get(f"{_PATH}?contains=CHECK").json()["jobs"]
 
     runs = job.pop("runs")
@@ -66,7 +66,7 @@ def test_a_failed_task_without_datasets_is_found_by_its_name(jobs):
 
 
 def test_a_name_that_two_namespaces_use_is_two_jobs(jobs):
-    """In the order of namespaces and names."""
+    """List by namespace and name."""
     found = jobs.get(_PATH).json()
 
     assert [(job["job_namespace"], job["job_name"]) for job in found["jobs"]] == [
@@ -79,7 +79,7 @@ def test_a_name_that_two_namespaces_use_is_two_jobs(jobs):
 
 
 def test_pages_of_jobs_lead_to_all_of_them(jobs):
-    """A page says that it is cut; a cursor of another question is rejected."""
+    """Say that a page is cut, and reject a cursor of another request."""
     first = jobs.get(f"{_PATH}?limit=2").json()
     cursor = first["next_cursor"]
     second = jobs.get(f"{_PATH}?limit=2&cursor={cursor}").json()
@@ -93,12 +93,12 @@ def test_pages_of_jobs_lead_to_all_of_them(jobs):
 
 @pytest.mark.parametrize("path", [_PATH, "/jobs"])
 def test_a_token_of_some_namespaces_gets_no_list(jobs, path):
-    """A job's name may name any dataset, and a job without datasets has no namespace."""
+    """Reject such a token: a job's name may name any dataset, and a job may have no dataset."""
     assert [jobs.get(path, who).status_code for who in ("boss", "clerk", "shop")] == [200, 200, 403]
 
 
 def test_the_command_and_the_page_show_what_the_api_answers(jobs):
-    """As JSON, as a table, and as a page with links to the runs."""
+    """Compare JSON, table, and the page with its links to runs."""
     shown = lineward("jobs", "--contains", "check", catalog=jobs.catalog).stdout
     page = jobs.get("/jobs?find=check").text
 
@@ -111,7 +111,7 @@ def test_the_command_and_the_page_show_what_the_api_answers(jobs):
 
 
 def test_names_and_runs_are_found_by_an_index(embedded):
-    """Of 10^8 runs one is looked at for each name, and the newest 20 of each job shown."""
+    """Look at one of 10^8 runs for each name, and at the newest 20 of each job shown."""
     shop.fill(embedded)
     with embedded.connect() as connection:
         plans = [

@@ -15,7 +15,7 @@ STEP = "etl.nightly.execute_insert.core_orders"
 
 @pytest.fixture
 def catalog(embedded):
-    """A success and a failure of the root `etl.nightly`, each with one step."""
+    """Fill a success and a failure of the root `etl.nightly`, each with one step."""
     good = {"completed_at": shop.at(1.5), "failed_at": None, "started_at": shop.at(1)}
     rows = []
     for number, (root, more) in enumerate((("ok", good), ("bad", {}))):
@@ -34,11 +34,11 @@ def _runs_of(catalog, name):
 
 @pytest.mark.parametrize("name", ["etl.nightly", STEP])
 def test_a_root_and_its_step_lead_to_the_same_runs(catalog, name):
-    """The last success and the first failure after it."""
+    """Compare the last success with the first failure after it."""
     assert _runs_of(catalog, name) == ("ok", "bad")
 
 
 def test_a_step_that_no_run_had_is_unknown(catalog):
-    """A mistyped step is no other name of its root."""
+    """Reject a mistyped step."""
     with pytest.raises(UnknownRunError, match="no run of a job"):
         _runs_of(catalog, "etl.nightly.execute_insert.core_order")

@@ -92,7 +92,7 @@ def test_layers_that_feed_one_another_are_never_folded(embedded, is_fed):
 
 
 def test_an_explosion_that_feeds_itself_is_found_without_a_line(embedded):
-    """It is a fault all the same; to fold it would make a dataset its own input."""
+    """Report it as a fault: to fold it would make a dataset its own input."""
     keys = [add(embedded, "s3://lake", f"step_{n}", written=True) for n in range(30)]
     explode(embedded, "s3://lake", "step_1", new=30)
     feed(embedded, keys[0], keys[1])
@@ -102,7 +102,7 @@ def test_an_explosion_that_feeds_itself_is_found_without_a_line(embedded):
 
 
 def test_a_copy_in_another_letter_case_is_no_second_name(embedded):
-    """A job reads `Orders` and writes `orders`: to join them would hide the copy."""
+    """Keep `Orders` and `orders` apart if a job reads one and writes the other."""
     one = add(embedded, "s3://lake", "Orders", written=True)
     other = add(embedded, "s3://lake", "orders", written=True)
     before = linted(embedded).findings

@@ -26,7 +26,7 @@ _RAW, _CORE, _TOTAL = (
 
 @pytest.fixture
 def client(catalog: Engine) -> Iterator[TestClient[Any]]:
-    """The API over the shop with its columns."""
+    """Serve the API over the shop with its columns."""
     with over_the_shop(catalog) as client:
         shop_columns.fill(catalog)
         yield client
@@ -39,7 +39,7 @@ def _graph(client, node_id, **more: object):
 
 
 def test_a_column_s_node_has_what_marquez_s_has(client):
-    """Its type, its input fields with their transformation; the origin of each edge is itself."""
+    """Show its type and its input fields; edges begin at the node itself."""
     graph = _graph(client, _CORE, withDownstream=True)
 
     name = {"namespace": shop.NAMESPACE, "dataset_namespace": shop.NAMESPACE}
@@ -68,7 +68,7 @@ def test_a_column_s_node_has_what_marquez_s_has(client):
 
 
 def test_downstream_is_shown_where_it_is_asked_for(client):
-    """As there: upstream alone by default."""
+    """Show upstream alone by default, as Marquez does."""
     assert set(_graph(client, _CORE)) == {_RAW, _CORE}
     assert set(_graph(client, _TOTAL)) == {_RAW, _CORE, _TOTAL}
     assert set(_graph(client, _TOTAL, depth=1)) == {_RAW, _CORE, _TOTAL}
@@ -94,7 +94,7 @@ def test_a_dataset_stands_for_all_of_its_columns(client):
     ],
 )
 def test_an_id_of_nothing_is_refused(client, node_id, code):
-    """An unknown one has Marquez's fields."""
+    """Answer an unknown id with Marquez's fields."""
     rejected = client.get("/api/v1/column-lineage", params={"nodeId": node_id})
 
     assert rejected.status_code == code

@@ -1,4 +1,4 @@
-"""Every column of the catalog is shown somewhere, or it is said why not.
+"""Check that every column of the catalog is shown, or that a reason is given.
 
 Each answer, page and command is asked, and SQLite says which columns it read: what is declared as
 shown must have been read.
@@ -67,7 +67,7 @@ def _columns() -> set[tuple[str, str]]:
 
 
 def test_every_column_is_shown_or_it_is_said_why_not():
-    """A new column fails here until it has an entry; so does an entry of no column."""
+    """Fail for a new column without an entry, and for an entry without a column."""
     shown = set(_split(SHOWN, names_first=False))
     not_shown = _split(NOT_SHOWN, names_first=True)
 
@@ -79,7 +79,7 @@ def test_every_column_is_shown_or_it_is_said_why_not():
 
 @pytest.fixture
 def reads(embedded: Engine, monkeypatch: pytest.MonkeyPatch) -> Reads:
-    """What each answer, page and command reads of a catalog that has a row for each."""
+    """Collect what each answer, page and command reads of a catalog with a row in each table."""
     estate.fill(embedded)
     estate.set_events_aside(embedded)
     _add_others(embedded)
@@ -135,7 +135,7 @@ def _add_others(engine: Engine) -> None:
 
 
 def test_what_is_declared_as_shown_is_read(reads):
-    """By the answer, page or command that the list names."""
+    """Read each column by the answer, page or command that the list names."""
     unread = [
         (place, table, column)
         for table, places in SHOWN.items()

@@ -96,7 +96,7 @@ def test_owners_beyond_the_first_are_one(monkeypatch):
 
 
 def test_personal_data_is_counted_by_whether_a_tag_says_so(filled):
-    """By the policy's most specific rule; a tag that says no is none, and takes none away."""
+    """Follow the policy's most specific rule; a tag with the value no neither adds nor removes."""
     policy = parse(
         "datasets: [{match: 's3://shop/core/*', pii: true}, {match: 's3://*/mart/*', pii: true}]"
     )

@@ -45,7 +45,7 @@ def reads(estate):
 
 
 def test_the_datasets_with_the_most_readers_come_first(reads):
-    """Each with its jobs; a good read and one before the window do not count."""
+    """List each with its jobs; a good read and one before the window do not count."""
     found = reads.get(_PATH).json()
 
     ranked = [(one["dataset"], one["readers"], one["reads"]) for one in found["datasets"]]
@@ -65,14 +65,14 @@ def test_the_datasets_with_the_most_readers_come_first(reads):
 
 
 def test_a_longer_window_counts_older_reads(reads):
-    """The job `old` read it a day earlier."""
+    """Include the read of the job `old` a day earlier."""
     found = reads.get(f"{_PATH}?hours={_HOURS}").json()["datasets"]
 
     assert next(one["readers"] for one in found if one["dataset"] == shop.RAW) == 2
 
 
 def test_a_list_that_is_cut_says_so(reads):
-    """It is a ranking: there are no further pages."""
+    """Return one page: the list is a ranking."""
     found = reads.get(f"{_PATH}?limit=1").json()
 
     assert [one["dataset"] for one in found["datasets"]] == [PAYROLL]
@@ -80,7 +80,7 @@ def test_a_list_that_is_cut_says_so(reads):
 
 
 def test_a_token_sees_its_own_namespaces_and_no_job(reads):
-    """A job's name may name any dataset; the number of readers is shown."""
+    """Withhold names of jobs, which may name any dataset; show the number of readers."""
     found = reads.get(_PATH, "shop")
 
     ranked = [
@@ -93,7 +93,7 @@ def test_a_token_sees_its_own_namespaces_and_no_job(reads):
 
 
 def test_the_command_and_the_page_show_what_the_api_answers(reads):
-    """The command counts from now: here there is nothing in its window."""
+    """Count from now: nothing is in the command's window here."""
     page = reads.get("/unsourced-reads").text
 
     assert "jobs/report" in page
@@ -103,7 +103,7 @@ def test_the_command_and_the_page_show_what_the_api_answers(reads):
 
 
 def test_only_reads_without_a_source_are_looked_at(embedded):
-    """By the partial index: of 10^8 reads the few bad ones of the window."""
+    """Read the few bad reads of the window by the partial index, of 10^8 reads."""
     from service.answers.unsourced import _NEWEST  # noqa: PLC0415 - the query itself
 
     with embedded.connect() as connection:

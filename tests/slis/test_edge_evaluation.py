@@ -57,7 +57,7 @@ def _states(rows):
 
 
 def test_edges_count_in_seconds_and_stay_known_until_that_is_old(spark, estate):
-    """The first turn answers for no time; the next for the minute since.
+    """Answer for no time in the first turn, and for the minute since in the next.
 
     Each evaluation keeps to its own SLIs; edges that nobody judges any more are not shown as of
     now.

@@ -78,7 +78,7 @@ _EACH_REASON = Scene(
 
 
 def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(without_gaps):
-    """One dataset a reason, all overdue by their limit of 25 h: the first that holds is given."""
+    """Give the first reason that holds: one dataset a reason, all overdue."""
     states = _of(without_gaps, _EACH_REASON)
 
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
@@ -160,7 +160,7 @@ _NEAR_NAMES = Scene(
 
 
 def test_a_near_name_that_has_what_this_one_lacks_is_a_naming_mismatch(without_gaps):
-    """One spelling only read, the other only written; two like tables in use are no mismatch."""
+    """Report a spelling that is only read beside one that is only written."""
     states = _of(without_gaps, _NEAR_NAMES)
 
     assert {key: (row.reason, row.evidence) for key, row in states.items() if row.reason} == {
@@ -268,7 +268,7 @@ _READ_ONLY = Scene(
 
 
 def test_coverage_is_unknown_while_we_may_have_lost_the_write(without_gaps, with_lag):
-    """The only write of the window may be among the events that have not landed."""
+    """Count events that have not landed: the only write of the window may be among them."""
     lagging = with_lag[71, "M1"]
 
     assert without_gaps[71, "M1"].state == "bad"

@@ -119,7 +119,7 @@ def test_a_ticket_that_becomes_a_page_rings_now():
 
 
 def test_frozen_and_thawed_notify_nobody(town):
-    """An outage of Lineward notifies by itself; what changes beside it is still sent."""
+    """Send what changes beside an outage, which notifies by itself."""
     assert town.at(60, unknown="ab") == []
     assert town.at(90, found("ab", **PAGE)) == []
     town.at(120, unknown="ab")

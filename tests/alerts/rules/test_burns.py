@@ -47,7 +47,7 @@ def test_a_fast_burn_pages_in_its_ninth_minute(tmp_path: Path):
 
 
 def test_an_estate_of_minutes_pages_for_what_it_has_spent_and_not_for_a_share(tmp_path: Path):
-    """Of an hour with 32 minutes of data, five bad minutes are 16 %: nine would be too much.
+    """Judge an hour with 32 minutes of data: five bad minutes are 16 %, nine would be too much.
 
     Mutant: without what is spent, a share of all there is pages.
     """
@@ -61,7 +61,7 @@ def test_an_estate_of_minutes_pages_for_what_it_has_spent_and_not_for_a_share(tm
 
 
 def test_a_window_with_less_than_half_of_its_data_is_skipped(tmp_path: Path):
-    """All is bad from the first minute on: after half an hour one hour is judged, six are not.
+    """Judge one hour but not six after half an hour in which all is bad.
 
     Mutant: judged by whatever there is, both windows would page after minutes.
     """
@@ -127,7 +127,7 @@ def without_pages(rules: str) -> str:
 
 
 def test_late_events_behind_an_outage_of_lineward_are_explained_by_its_incident(tmp_path: Path):
-    """The pipeline stood for ten minutes; its backlog is late for ten minutes after that.
+    """Leave out ten minutes of late events after the pipeline stood for ten minutes.
 
     Mutant: an incident that is closed explains nothing, and the burn pages beside it.
     """
@@ -239,7 +239,7 @@ def test_a_budget_too_large_to_burn_fast_is_told_when_it_is_used_up(tmp_path: Pa
 
 
 def test_what_is_left_of_a_budget_is_never_less_than_nothing(tmp_path: Path):
-    """A fast burn of a budget that is overdrawn says 0 %, and not -900 %."""
+    """Say 0 % and not -900 % of a budget that is overdrawn."""
     series = burning("freshness", "critical", (420, 0), (25, 1))
     of_little = judging_budgets_at_once(freshness())
     text = FAST.description.replace(EARLY.format("8h 0m 0s"), "0% of the budget is left.")

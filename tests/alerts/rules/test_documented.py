@@ -26,7 +26,7 @@ def test_what_is_never_rendered_is_told_as_the_command_tells_it():
 
 
 def test_the_first_example_works_as_pasted(tmp_path: Path):
-    """A new install has no token: what the pasted commands render reaches Lineward at once.
+    """Render what reaches Lineward at once: a new install has no token.
 
     Mutant: with the file of a token that nobody created, Alertmanager makes no call.
     """

@@ -59,7 +59,7 @@ def test_the_same_policy_is_the_same_bytes():
 
 @pytest.mark.parametrize(("sli", "name"), SLIS)
 def test_the_burn_of_each_sli_pages_for_each_tier_that_it_can(tmp_path: Path, sli: str, name: str):
-    """All bad for 130 minutes, in both windows, in one alert; while all is good, in none."""
+    """List both windows in one alert while all is bad, for 130 minutes; none while all is good."""
     tiers = PAGED.get(sli, ("critical",))
     series: dict[str, str] = {}
     for tier in tiers:

@@ -77,7 +77,7 @@ class Estate:
             fold_rows(connection, tables.dataset_state, [row])
 
     def unwritten(self, name: str) -> None:
-        """Nobody was ever seen to write this dataset."""
+        """Make this dataset one that no job was seen to write."""
         table = tables.dataset_activity
         with writing(self.engine) as connection:
             own = table.c.dataset_key == dataset(name)

@@ -314,7 +314,7 @@ def _below(root: str) -> dict[str, str]:
 
 
 def test_the_owner_of_the_root_job_owns_its_tasks(failed):
-    """A policy that names the DAG keeps its meaning; a rule for the task itself comes first."""
+    """Keep the meaning of a rule for the DAG; a rule for the task itself comes first."""
     _produced_by(failed, "airflow")
     failed.estate.fail("raw", NOON + 70, **_below("daily"))
     root = JobRule(match="airflow/daily", owner="platform")
@@ -353,7 +353,7 @@ def test_a_root_job_of_a_stranger_decides_nothing(failed):
 
 
 def test_the_job_s_own_facet_names_the_owner_where_no_dataset_has_one(failed):
-    """The job never wrote, so that its datasets could not get the owner from it."""
+    """Take the owner from the job's own facet: the job never wrote, so its datasets have none."""
     _produced_by(failed, "spark")
     failed.estate.own("raw", None)
     row = {"subject": "job", "subject_key": job("raw"), "owner": "ingest", "last_seen_at": 0}

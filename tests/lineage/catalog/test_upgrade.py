@@ -147,7 +147,7 @@ _DATASETS = {name: key("pg", name) for name in ("raw_eu", "raw_us", "gold")}
 
 
 def _model(number: int, part: str) -> dict[str, list[dict[str, object]]]:
-    """A run of the model `load_<part>` below a run of `dbt-run`, as releases before 0004 had it."""
+    """Return the rows of a run of the model `load_<part>` below `dbt-run`, as before 0004."""
     up, down = _DATASETS[f"raw_{part}"], _DATASETS["gold"]
     root = {"root_run_id": f"d{number}"}
     edge = {"upstream_key": up, "downstream_key": down}
@@ -174,7 +174,7 @@ def _model(number: int, part: str) -> dict[str, list[dict[str, object]]]:
 
 
 def test_an_upgrade_names_the_jobs_below_their_roots(first):
-    """Each model has its own writes and edges: an edge of `dbt run` would go stale."""
+    """Give each model its own writes and edges: an edge of `dbt run` would go stale."""
     metadata = _reflected(first)
     last = {"last_job_namespace": "dbt", "last_job_name": "dbt-run", "writes": 2}
     last |= {"last_write_root_run_id": "d2", "learned_writes": 0}

@@ -12,7 +12,7 @@ _PATH = "/api/v1/access-audit"
 
 @pytest.fixture
 def asked(estate):
-    """The boss asks for a dataset and for impact, the shop is denied an answer, a stranger any."""
+    """Ask as the boss for a dataset and for impact; deny the shop and a stranger."""
     estate.get("/api/v1/dataset?dataset=core/orders")
     estate.get("/api/v1/audit", "shop")
     estate.get("/api/v1/impact?dataset=core/orders", "nobody-0123456789abcdef")
@@ -24,7 +24,7 @@ def _rows(estate, query=""):
 
 
 def test_an_access_is_listed_with_what_decided_it(asked):
-    """The newest first; the question itself is listed by the next one."""
+    """List the newest first; the request itself is listed by the next one."""
     stranger, shop, boss = _rows(asked)
 
     assert boss.pop("at").startswith("2026-11-21T12:00:00")
@@ -51,7 +51,7 @@ def test_an_access_is_listed_with_what_decided_it(asked):
 
 
 def test_accesses_are_filtered_by_token_action_and_decision(asked):
-    """An unknown decision is rejected."""
+    """Reject an unknown decision."""
     assert [row["id"] for row in _rows(asked, "?decision=deny")] == [3, 2]
     assert [row["id"] for row in _rows(asked, "?who=shop")] == [2]
     assert [row["id"] for row in _rows(asked, "?action=dataset")] == [1]
@@ -59,7 +59,7 @@ def test_accesses_are_filtered_by_token_action_and_decision(asked):
 
 
 def test_pages_lead_to_all_accesses(asked):
-    """Each of one row; what is asked meanwhile is newer than all of them."""
+    """Lead from page to page of one row each; later accesses are newer than all of them."""
     found, cursor = [], ""
     for _ in range(3):
         page = asked.get(f"{_PATH}?limit=1{cursor}").json()
@@ -70,7 +70,7 @@ def test_pages_lead_to_all_accesses(asked):
 
 
 def test_a_search_that_finds_nothing_in_many_rows_says_how_far_it_looked(asked, monkeypatch):
-    """A rare name is found by going on."""
+    """Find a rare name by going on."""
     monkeypatch.setattr(access_audit, "_LOOKED_AT", 2)
 
     first = asked.get(f"{_PATH}?action=dataset").json()
@@ -82,14 +82,14 @@ def test_a_search_that_finds_nothing_in_many_rows_says_how_far_it_looked(asked, 
 
 @pytest.mark.parametrize("path", [_PATH, "/access-audit"])
 def test_only_an_admin_gets_the_audit(estate, path):
-    """It names what others asked for."""
+    """Show the list to admins only: it names what others asked for."""
     codes = [estate.get(path, who).status_code for who in ("boss", "clerk", "shop")]
 
     assert codes == [200, 403, 403]
 
 
 def test_the_command_and_the_page_show_what_the_api_answers(asked):
-    """As JSON, as a table and as a page."""
+    """Compare JSON, table and page."""
     page = asked.get("/access-audit?decision=deny").text
     found = answer("access-audit", "--who", "shop", catalog=asked.catalog)
 

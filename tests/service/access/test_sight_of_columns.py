@@ -27,7 +27,7 @@ _HOW = [
 
 @pytest.fixture
 def columns(estate):
-    """The shop's columns, and hidden ones on both sides of `core/orders.amount`."""
+    """Fill the shop's columns, with hidden ones on both sides of `core/orders.amount`."""
     shop_columns.fill(estate.catalog)
     hidden, core = key(HIDDEN, PAYROLL), shop.dataset_key(shop.CORE)
     rows = [
@@ -43,7 +43,7 @@ def columns(estate):
 
 @pytest.mark.parametrize("path", _PATHS)
 def test_columns_that_may_not_be_seen_are_left_out_and_counted(columns, path):
-    """Nor is a description shown, which may name anything; each access is judged right."""
+    """Show no description, which may name anything; judge each access as right."""
     whole, cut = columns.get(path), columns.get(path, "shop")
 
     assert all(word in whole.text for word in (HIDDEN, "wage", PAYROLL))
@@ -57,7 +57,7 @@ def test_columns_that_may_not_be_seen_are_left_out_and_counted(columns, path):
 
 
 def test_hidden_columns_are_counted_beside_the_column(columns):
-    """Two upstream (one of an unknown dataset), one downstream."""
+    """Count two hidden columns upstream (one of an unknown dataset) and one downstream."""
     lineage = columns.get(_PATHS[1], "shop").json()
     rows = columns.get(_PATHS[0], "shop").json()["columns"]
 
@@ -67,7 +67,7 @@ def test_hidden_columns_are_counted_beside_the_column(columns):
 
 
 def test_a_column_of_a_hidden_dataset_is_unknown(columns):
-    """As if the dataset were not there."""
+    """Answer as if the dataset were not there."""
     node = f"/api/v1/column-lineage?nodeId=datasetField:{HIDDEN}:{PAYROLL}:wage"
     by_name = f"/api/v1/column-lineage?dataset={PAYROLL}&column=wage"
 
@@ -76,7 +76,7 @@ def test_a_column_of_a_hidden_dataset_is_unknown(columns):
 
 
 def test_a_walk_that_forgot_the_token_is_found(columns, monkeypatch):
-    """The mutant: every column is seen, and the judge finds the namespace in the answer."""
+    """Show every column as a mutant: the judge finds the namespace in the answer."""
     monkeypatch.setattr(column_walk.ColumnWalk, "_is_seen", lambda *_: True)
 
     assert HIDDEN in columns.get(_PATHS[2], "shop").text

@@ -88,7 +88,7 @@ def test_a_day_of_which_too_much_is_unknown_is_not_called_empty(shop):
 
 
 def test_no_link_of_a_page_is_dead(shop):
-    """Each address that the pages link to is answered, and its own links too; two of a kind."""
+    """Follow each address that pages link to, and its own links, two of a kind."""
     waiting, seen, kinds = list(_PATHS[:5]), set[str](), Counter[str]()
     dead: dict[str, int] = {}
     while waiting:
@@ -266,7 +266,7 @@ def test_every_page_says_who_may_see_it():
     ],
 )
 def test_what_is_nearly_gone_is_not_told_as_gone(ratio, told):
-    """Nor what is nearly whole as whole; nothing is left of a budget that is overdrawn."""
+    """Show what is nearly whole as not whole, and nothing left of an overdrawn budget."""
     assert words.budget_text(BudgetLeft(ratio, 720)) == told
 
 

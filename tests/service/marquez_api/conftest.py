@@ -16,7 +16,7 @@ from tests.service.marquez_api import warehouse
 
 @pytest.fixture
 def client(catalog: Engine, tmp_path: Path) -> Iterator[TestClient[Any]]:
-    """The API without access control, half a day after the warehouse's runs."""
+    """Serve the API without access control, half a day after the warehouse's runs."""
     warehouse.fill(catalog)
     url = catalog.url.render_as_string(hide_password=False)
     app = create_app(Settings(catalog_url=url, data_dir=tmp_path), clock=lambda: NOW)
@@ -26,7 +26,7 @@ def client(catalog: Engine, tmp_path: Path) -> Iterator[TestClient[Any]]:
 
 @pytest.fixture
 def estate(catalog: Engine, tmp_path: Path) -> Estate:
-    """The API with tokens: `boss` sees all, `shop` one namespace of datasets."""
+    """Serve the API with tokens: `boss` sees all, `shop` one namespace of datasets."""
     guarded = Estate(catalog, tmp_path)
     warehouse.fill(catalog)
     return guarded

@@ -1,4 +1,4 @@
-"""What a token may not see is in no answer of Marquez's API, and in no count."""
+"""Check that Marquez's API neither names nor counts what a token may not see."""
 
 from urllib.parse import quote
 
@@ -44,7 +44,7 @@ _HIDDEN = (
 @pytest.mark.postgres_always
 @pytest.mark.parametrize("path", _TELLING)
 def test_no_list_names_what_is_hidden(estate, path):
-    """Nor says how much of it there is."""
+    """Hide how much of it exists, too."""
     whole, cut = estate.get(path, "boss"), estate.get(path, "shop")
 
     assert "zebra" in whole.text or HIDDEN in whole.text
@@ -57,7 +57,7 @@ def test_no_list_names_what_is_hidden(estate, path):
 @pytest.mark.postgres_always
 @pytest.mark.parametrize("path", _HIDDEN)
 def test_what_is_hidden_is_answered_as_what_is_not_there(estate, path):
-    """With the same words."""
+    """Answer with the same words."""
     hidden, seen = estate.get(path, "shop"), estate.get(path, "boss")
 
     assert (hidden.status_code, seen.status_code) == (404, 200)
@@ -68,7 +68,7 @@ def test_what_is_hidden_is_answered_as_what_is_not_there(estate, path):
 
 @pytest.mark.postgres_always
 def test_what_may_be_seen_is_answered_without_texts_that_may_name_more(estate):
-    """A job's own name, its runs and versions; neither arguments nor the DAG's own run."""
+    """Show a job's own name, runs and versions, but neither arguments nor the DAG's own run."""
     job = estate.get(f"/api/v1/namespaces/{AIRFLOW}/jobs/{LOAD}", "shop").json()
     versions = estate.get(f"{_ORDERS}/versions", "shop").json()
 
@@ -83,7 +83,7 @@ def test_what_may_be_seen_is_answered_without_texts_that_may_name_more(estate):
 
 @pytest.mark.postgres_always
 def test_the_runs_of_a_job_are_counted_without_those_that_are_hidden(estate):
-    """An older run of a job wrote the hidden dataset."""
+    """Leave out an older run that wrote the hidden dataset."""
     old = warehouse.run_row(40, 1, AIRFLOW, LOAD)
     more = [
         warehouse.run_row(41 + n, 10 + n, AIRFLOW, LOAD, run_id=f"run-{n:02}") for n in range(10)
@@ -102,7 +102,7 @@ def test_the_runs_of_a_job_are_counted_without_those_that_are_hidden(estate):
 
 
 def test_a_job_with_a_newest_run_that_is_hidden_is_hidden(estate):
-    """Its other runs would give away its name."""
+    """Hide its other runs, which would give away the name."""
     run = warehouse.run_row(40, 11, AIRFLOW, PAY)
     with writing(estate.catalog) as connection:
         connection.execute(insert(tables.run), [run])
@@ -118,7 +118,7 @@ def test_a_job_with_a_newest_run_that_is_hidden_is_hidden(estate):
 
 
 def test_an_error_is_shown_to_tokens_for_all_namespaces_alone(estate):
-    """It may name anything."""
+    """Withhold the error, which may name anything."""
     path = f"/api/v1/jobs/runs/{RUNS[14]}/facets?type=run"
     whole, cut = (estate.get(path, who).json()["facets"] for who in ("clerk", "shop"))
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_cut_is_not_answered_to_such_a_token(estate, path):
 
 
 def test_the_audit_log_has_the_namespaces_that_an_answer_named(estate):
-    """Of datasets, in lists and in runs."""
+    """Log the namespaces of datasets, in lists and in runs."""
     estate.get("/api/v1/jobs", "boss")
     estate.get(f"{_ORDERS}/versions", "shop")
 
@@ -156,7 +156,7 @@ def test_the_audit_log_has_the_namespaces_that_an_answer_named(estate):
 
 
 def test_runs_that_forgot_whom_they_are_for_would_be_seen(estate, monkeypatch):
-    """The mutant of the tests above: every run is shown."""
+    """Show every run as a mutant of the tests above."""
     monkeypatch.setattr(runs, "shown_keys", lambda _reader, keys, _sight: set(keys))
 
     assert estate.get(f"/api/v1/jobs/runs/{RUNS[17]}", "shop").status_code == 200

@@ -68,7 +68,7 @@ _CALLS: tuple[tuple[str, str, tuple[Any, ...], dict[str, int], set[str]], ...] =
     ids=[call[0] for call in _CALLS],
 )
 def test_a_call_of_the_client_is_answered(client, path, names, parameters, keys):
-    """It encodes each name whole, and takes any 2xx with JSON."""
+    """Encode each name whole, and take any 2xx with JSON, as the client does."""
     if _VERSION in names:
         listed = client.get(f"/api/v1/namespaces/{NAMESPACE}/datasets/{ORDERS}/versions").json()
         names = (*names[:-1], listed["versions"][0]["version"])
@@ -81,5 +81,5 @@ def test_a_call_of_the_client_is_answered(client, path, names, parameters, keys)
 
 
 def test_the_calls_are_thirteen():
-    """The number that the comparison of clients counts."""
+    """Count the calls as the comparison of clients does."""
     assert len({name for name, *_ in _CALLS}) == 13

@@ -25,7 +25,7 @@ _COUNT = 6  # one an hour, into the next day
 
 @pytest.fixture
 def client(embedded: Engine, tmp_path: Path) -> Iterator[TestClient[Any]]:
-    """The API beside a lake of two batches, and of one that is not committed."""
+    """Serve the API beside a lake of two batches and of one that is not committed."""
     for after, last in ((0, 4), (4, _COUNT), (_COUNT, _COUNT + 1)):
         _write_batch(tmp_path / "lake", range(after + 1, last + 1))
     rows = [_row(number) for number in range(1, _COUNT + 1)]
@@ -90,7 +90,7 @@ def test_events_are_as_they_were_sent_the_newest_first(client):
 
 
 def test_events_are_read_page_by_page_in_both_directions(client):
-    """A page may cross midnight."""
+    """Read a page that crosses midnight."""
     pages = [_listed(client, limit=2, offset=offset) for offset in (0, 2, 4, 6)]
 
     assert pages == [["run-6", "run-5"], ["run-4", "run-2"], ["run-1"], []]
@@ -99,7 +99,7 @@ def test_events_are_read_page_by_page_in_both_directions(client):
 
 
 def test_a_window_begins_at_its_first_time_and_ends_before_its_last(client):
-    """As in Marquez; the web page sends empty times."""
+    """Bound the window as Marquez does; the web page sends empty times."""
     window = {"after": _time(2).isoformat(), "before": _time(5).isoformat()}
 
     assert _listed(client, **window) == ["run-4", "run-2"]
@@ -108,7 +108,7 @@ def test_a_window_begins_at_its_first_time_and_ends_before_its_last(client):
 
 
 def test_a_page_of_too_many_bytes_is_cut_and_says_so(client, monkeypatch):
-    """One event is answered, however large."""
+    """Answer one event, however large."""
     monkeypatch.setattr(events, "MOST_BYTES", 150)
 
     answer = client.get("/api/v1/events/lineage").json()
@@ -125,7 +125,7 @@ def test_a_page_of_too_many_bytes_is_cut_and_says_so(client, monkeypatch):
     ],
 )
 def test_what_cannot_be_listed_is_rejected(client, query, said):
-    """With the parameter and what to do."""
+    """Name the parameter and what to do."""
     answer = client.get(f"/api/v1/events/lineage?{query}")
 
     assert (answer.status_code, said in answer.json()["detail"]) == (400, True)

@@ -44,7 +44,7 @@ def _names(client: TestClient, path: str, **parameters: str | int | list[str]) -
 
 @pytest.mark.parametrize("path", _LISTS)
 def test_a_list_is_read_page_by_page(client, path):
-    """Every row comes once, in one order; behind the last page comes an empty one."""
+    """Return every row once, in one order; behind the last page comes an empty one."""
     whole = _names(client, path)
 
     pages = [_names(client, path, limit=1, offset=number) for number in range(len(whole) + 1)]
@@ -66,12 +66,12 @@ def test_the_total_is_of_the_whole_list(client, path):
 
 @pytest.mark.parametrize("query", ["limit=-1", "limit=1001", "offset=-1", "limit=x"])
 def test_a_limit_out_of_range_is_rejected(client, query):
-    """The bound is in the answer."""
+    """Name the bound in the answer."""
     assert client.get(f"/api/v1/jobs?{query}").status_code == 400
 
 
 def test_a_total_that_is_too_large_to_count_says_so(client, monkeypatch):
-    """It stops at the bound."""
+    """Stop at the bound."""
     monkeypatch.setattr(paging, "MOST_COUNTED", 1)
 
     answer = client.get(f"/api/v1/namespaces/{AIRFLOW}/jobs/{LOAD}/runs").json()
@@ -80,7 +80,7 @@ def test_a_total_that_is_too_large_to_count_says_so(client, monkeypatch):
 
 
 def test_more_jobs_than_are_looked_at_are_said_to_be_missing(client, monkeypatch):
-    """The list is cut."""
+    """Say that the list is cut."""
     monkeypatch.setattr(job_list, "MOST_JOBS", 2)
 
     answer = client.get("/api/v1/jobs").json()
@@ -89,7 +89,7 @@ def test_more_jobs_than_are_looked_at_are_said_to_be_missing(client, monkeypatch
 
 
 def test_jobs_are_listed_by_the_state_of_their_newest_run(client):
-    """A state may be given more than once."""
+    """Take a state more than once."""
     running = _names(client, "/jobs", lastRunStates="RUNNING")
     ended = _names(client, "/jobs", lastRunStates=["FAILED", "COMPLETED"])
 
@@ -121,7 +121,7 @@ def test_runs_of_another_job_of_the_same_name_are_not_listed(client, catalog):
     ids=["jobs", "jobs of a namespace", "runs of a job", "versions", "a version"],
 )
 def test_runs_and_writes_are_found_by_an_index(embedded, sql, index):
-    """No statement reads all of them: there may be 100 million."""
+    """Read by an index: there may be 100 million rows."""
     names = {"job_namespace": "n", "job_name": "j"}
     values = names | {"key": 1, "written_at": 1, "limit": 1, "offset": 0}
     with embedded.connect() as connection:
@@ -144,14 +144,14 @@ _SPELLINGS = (
 
 @pytest.mark.parametrize("path", _SPELLINGS)
 def test_a_name_with_slashes_is_found_encoded_or_not(client, path):
-    """In any spelling of its namespace."""
+    """Find a dataset by any spelling of its namespace."""
     answer = client.get(f"/api/v1{path}")
 
     assert (answer.status_code, answer.json().get("name")) == (200, ORDERS)
 
 
 def test_names_with_colons_and_percent_signs_are_found(client):
-    """A name that looks encoded is not decoded twice."""
+    """Decode a name once, also if it looks encoded then."""
     odd = client.get(f"/api/v1/namespaces/{_BUCKET}/datasets/{quote(ODD, safe='')}").json()
     job = client.get(
         f"/api/v1/namespaces/{quote(warehouse.SPARK, safe='')}/jobs/{warehouse.STREAM}"
@@ -196,7 +196,7 @@ _UNKNOWN = {
 
 @pytest.mark.parametrize(("path", "message"), _UNKNOWN.items())
 def test_an_unknown_name_is_a_404_in_marquez_s_words(client, path, message):
-    """With `code` and `message`, which its clients read."""
+    """Answer with `code` and `message`, which Marquez's clients read."""
     answer = client.get(f"/api/v1{path}")
 
     found = answer.json()
@@ -204,14 +204,14 @@ def test_an_unknown_name_is_a_404_in_marquez_s_words(client, path, message):
 
 
 def test_the_jobs_of_an_unknown_namespace_are_none(client):
-    """As in Marquez, which does not ask whether there is such a namespace."""
+    """Answer as Marquez, which does not ask whether the namespace exists."""
     answer = client.get("/api/v1/namespaces/nowhere/jobs")
 
     assert (answer.status_code, answer.json()["totalCount"]) == (200, 0)
 
 
 def test_a_job_shows_at_most_ten_runs(client, catalog):
-    """All are in the list of its runs."""
+    """List every run of the job."""
     rows = [
         warehouse.run_row(50 + n, 10 + n / 100, AIRFLOW, LOAD, run_id=f"run-{n:02}")
         for n in range(12)

@@ -16,7 +16,7 @@ _OURS = {"partial": False, "partial_reason": None}
 
 @pytest.mark.postgres_always
 def test_search_finds_datasets_and_jobs_by_a_part_of_their_names(client):
-    """In any case of the letters; as the web page asks, in capitals."""
+    """Search in any case of the letters; the web page asks in capitals."""
     found = get(client, "/search", q="ORDERS", sort="NAME", limit=100)
     jobs = get(client, "/search", q="load", filter="JOB")
 
@@ -62,7 +62,7 @@ def test_the_search_of_v2beta_marks_what_it_found(client):
 
 
 def test_sources_and_tags(client):
-    """A source is a namespace of datasets."""
+    """List namespaces of datasets as sources."""
     assert get(client, "/tags") == {
         **_OURS,
         "tags": [{"name": "pii", "description": None}, {"name": "zebra", "description": None}],
@@ -82,7 +82,7 @@ def test_sources_and_tags(client):
 
 @pytest.mark.postgres_always
 def test_starts_and_ends_of_runs_are_counted_by_hour_and_by_day(client):
-    """The clock shows noon of the day after: the first hour of the 24 is 13:00."""
+    """Count the 24 hours up to noon: the first hour is 13:00."""
     hours = get(client, "/stats/lineage-events", period="DAY")
     days = get(client, "/stats/lineage-events", period="WEEK", timezone="Asia/Kolkata")
 

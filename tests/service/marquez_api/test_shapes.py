@@ -35,7 +35,7 @@ def _run(client: TestClient, number: int) -> dict[str, Any]:
 
 
 def test_a_namespace_of_datasets_and_one_of_jobs(client):
-    """Both are in one list, by name."""
+    """List both in one list, by name."""
     listed = get(client, "/namespaces")
 
     assert [one["name"] for one in listed["namespaces"]] == [
@@ -89,7 +89,7 @@ def test_a_job_has_what_its_newest_runs_tell(client):
 
 
 def test_a_run_names_the_versions_that_it_read_and_wrote(client):
-    """What nobody is known to have written has no version."""
+    """Show no version of a dataset that no job is known to have written."""
     run = _run(client, 12)
 
     written = _version(client, 0)
@@ -119,7 +119,7 @@ def test_a_run_names_the_versions_that_it_read_and_wrote(client):
 
 
 def test_a_run_read_the_version_that_was_the_newest_when_it_ended(client, catalog):
-    """What was written later was not there."""
+    """Leave out what was written later."""
     row = warehouse.run_row(20, 4.5, AIRFLOW, "report")
     read = shop.io_row(20, warehouse.dataset_key(ORDERS), "read")
     with writing(catalog) as connection:
@@ -132,7 +132,7 @@ def test_a_run_read_the_version_that_was_the_newest_when_it_ended(client, catalo
 
 
 def test_facets_of_a_run_and_of_its_job_are_those_that_are_kept(client):
-    """Each with the producer of the run and the address of its schema."""
+    """Name the producer of the run and the address of the schema of each facet."""
     of_run = get(client, f"/jobs/runs/{RUNS[12]}/facets", type="run")
     of_job = get(client, f"/jobs/runs/{RUNS[14]}/facets", type="job")
 
@@ -155,7 +155,7 @@ def test_facets_of_a_run_and_of_its_job_are_those_that_are_kept(client):
 
 
 def test_a_dataset_has_its_columns_tags_and_newest_version(client):
-    """As the node of a graph, and more."""
+    """Return the fields of a graph's node, and more."""
     dataset = get(client, _ORDERS)
 
     plain = {"tags": [], "description": None}
@@ -190,7 +190,7 @@ def test_a_dataset_has_its_columns_tags_and_newest_version(client):
 
 @pytest.mark.postgres_always
 def test_each_write_is_a_version_and_is_found_by_its_id(client):
-    """With the run that wrote it, not the DAG's."""
+    """Name the run that wrote the version, not the DAG's."""
     listed = get(client, f"{_ORDERS}/versions")
 
     newest = listed["versions"][0]

@@ -16,13 +16,13 @@ _ORDERS, _CUSTOMERS = "job:j:ingest.append_orders", "job:j:ingest.append_custome
 
 @pytest.fixture
 def client(catalog):
-    """The API over that catalog."""
+    """Serve the API over that catalog."""
     settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
     return TestClient(create_app(settings), base_url="http://127.0.0.1")
 
 
 def _ingest(lander, at):
-    """An application copies two sources, each to a table of its own."""
+    """Copy two sources, each to a table of its own, in one application."""
     lander.land(
         run_event("START", at(8), run="a1", job="ingest", job_type="APPLICATION"),
         *(
@@ -51,7 +51,7 @@ def _reached(graph, start):
 
 
 def test_an_application_is_a_job_for_each_output_where_their_inputs_differ(lander, client, at):
-    """The jobs have the names of the events."""
+    """Name the jobs as their events do."""
     _ingest(lander, at)
 
     graph = graph_of(client, "dataset:n:landing/customers")
@@ -62,7 +62,7 @@ def test_an_application_is_a_job_for_each_output_where_their_inputs_differ(lande
 
 
 def test_an_application_that_is_asked_for_shows_its_jobs(lander, client, at):
-    """No edge leads to the application itself."""
+    """Draw no edge to the application itself."""
     _ingest(lander, at)
 
     graph = graph_of(client, "job:j:ingest")

@@ -73,7 +73,7 @@ def test_a_file_agrees_with_its_folder_and_a_whole_event_log_is_believed_alone(s
 
 
 def test_another_spelling_of_an_input_is_that_input(spark):
-    """Without the database or in another case; a like name elsewhere is another dataset."""
+    """Match without the database and in another case; a like name elsewhere is another dataset."""
     inputs = {"upstream_namespace": "pg", "upstream_name": "Data.public.users"}
     named = [
         _edge(

@@ -47,7 +47,7 @@ _CHECKS = """
 def test_a_table_that_the_sql_reads_and_the_events_do_not_name_is_missing(
     spark, catalog, lander, at
 ):
-    """One that both name is good: a text is another witness than the inputs.
+    """Judge an edge that both name as good: a text is another witness than the inputs.
 
     Whichever event of a run comes first: r1 begins with its START, r2 with its COMPLETE.
     """

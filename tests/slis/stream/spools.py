@@ -129,7 +129,7 @@ def run_event(  # noqa: PLR0913 - by name, each with a default
     rows_written: int | None = None,
     integration: str | None = None,
 ) -> Event:
-    """A RunEvent of job `j.<job>`; `root`: (run id, name) of its parent, as a rule an application.
+    """Return a RunEvent of job `j.<job>`; `root`: (run id, name) of its parent.
 
     `integration`: SPARK for what has a parent, if not given; its job is named after the parent.
     """

@@ -20,7 +20,7 @@ _NO_RUN = "an event without a run reports that the dataset"
 def test_a_claim_is_one_ticket_of_a_declared_dataset_and_none_of_optional_ones(
     spark, lander, catalog, at
 ):
-    """One fact, and so one ticket, however often and by how many jobs it is claimed."""
+    """Open one ticket, however often and by how many jobs the fact is claimed."""
     policy = parse("datasets: [{match: s3://lake/mart/revenue, tier: critical}]")
     renew_names(catalog, policy, at(7))
     revenue, optional = mine("revenue"), [("s3://lake", f"x{n}") for n in range(3)]

@@ -20,7 +20,7 @@ _DECLARED = _policy_for(["revenue"])
 
 
 def test_two_claims_through_a_free_name_join_no_two_datasets(lander, catalog, at):
-    """A third name that both datasets are said to have would join them."""
+    """Keep two datasets apart that a third name of both would join."""
     free = symlink("hive://ms:9083", "mart.revenue")
     lander.land(event(at(8), "shop", *_MINE, free))
     lander.land(event(at(7), "evil", "s3://evil", "b", free))
@@ -65,7 +65,7 @@ _DROPPED_BEFORE = {  # case: by, job
 
 
 def test_a_drop_by_the_writer_gives_nobody_else_the_right(lander, catalog, at):
-    """A job that drops and writes its table each night, and somebody else in between."""
+    """Let a job drop and write its table each night, with another job in between."""
     names = [mine(case) for case in _DROPPED_BEFORE]
     renew_names(
         catalog, _policy_for(case for case in _DROPPED_BEFORE if case != "undeclared"), at(7)
@@ -183,7 +183,7 @@ def _paths():
 
 
 def test_a_declared_dataset_that_nobody_writes_joins_nothing(spark, lander, catalog, at):
-    """Its owner, tier and states are its own, and a drop of the other dataset is not its drop."""
+    """Keep owner, tier and states; a drop of the other dataset has no effect here."""
     paths, dropped = _paths()
     names = sorted(mine(case)[1] for case in paths)
     policy = _policy_for(paths)

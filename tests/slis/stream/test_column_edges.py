@@ -42,7 +42,7 @@ def test_what_a_facet_says_is_stored_in_one_shape(raw, stored):
 
 
 def test_texts_are_bounded_and_a_secret_at_the_cut_is_redacted():
-    """At most 20 of them; the description is redacted before it is cut."""
+    """Store at most 20 of them; redact the description before the cut."""
     long = "x" * 480 + " password=hunter2SECRETCANARY"
     raw = json.dumps([{"description": long, "type": "T" * 300}] * 30)
 

@@ -37,7 +37,7 @@ _MODEL = {"integration": "DBT", "job_type": "MODEL"}
 
 
 def _project(lander, at):
-    """Two models of two teams fail in one run; the model that both do not read is written well."""
+    """Let two models of two teams fail in one run, and another model succeed."""
     root = {"run": _RUN[0], "job": _RUN[1], "integration": "DBT"}
     lander.land(
         run_event("START", at(8), **root),
@@ -49,7 +49,7 @@ def _project(lander, at):
 
 
 def test_two_failed_models_are_two_incidents_of_two_owners(spark, lander, catalog, at):
-    """The owner of `silver` is known from its model's own facet. `bronze` is part of neither."""
+    """Take the owner of `silver` from its model's facet; `bronze` belongs to neither incident."""
     _project(lander, at)
     policy = parse(_POLICY)
     evaluate(spark, catalog, policy, at(9))

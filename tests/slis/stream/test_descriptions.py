@@ -42,7 +42,7 @@ def _written(at, run, facets):
 
 
 def test_the_newest_description_stays_in_any_order_of_batches(lander, catalog, at):
-    """A text without a word keeps the one before; a schema is the same with other descriptions."""
+    """Keep the text before an empty one; a schema is the same with other descriptions."""
     newest = _described("People. Their password=hunter22 is secret.", id="the key", at="")
     older = _described("Persons", id="a key", at="a day")
     silent = _described("", id="", at="")
@@ -99,7 +99,7 @@ def test_tags_of_a_model_reach_what_its_run_writes(lander, catalog, at):
     ],
 )
 def test_malformed_tags_are_left_out(raw, stored):
-    """The same list is the same text in any order, and holds no secret."""
+    """Store the same list as the same text in any order, without secrets."""
     found = json.loads(stored_tags(raw) or "null")
 
     told = found and " ".join(f"{one['key']}={one.get('value', '')}" for one in found)
@@ -107,7 +107,7 @@ def test_malformed_tags_are_left_out(raw, stored):
 
 
 def test_the_value_of_a_tag_that_is_named_like_a_secret_is_replaced():
-    """The value alone looks like any word."""
+    """Redact by the key: the value alone looks like any word."""
     raw = '[{"key":"db_password","value":"hunter2"},{"key":"team","value":"sales"}]'
 
     stored = stored_tags(raw)

@@ -45,7 +45,7 @@ def _of(event, parent, root):
 
 
 def test_each_client_s_job_is_the_one_that_people_know(spark, at):
-    """The first name is the root job; the second, the job below it, is null if both are one."""
+    """Return root job and leaf job; the leaf job is null if both are one."""
     told = {
         "dbt's model": _event(at(8), "db.shop.orders", "DBT", "MODEL", root=("r", "dbt-run-shop")),
         "dbt's run": _event(at(8), "dbt-run-shop", "DBT"),
@@ -91,7 +91,7 @@ def test_a_run_s_key_does_not_depend_on_its_parent_facet(spark, at):
 
 
 def test_two_models_of_one_run_have_edges_and_writes_of_their_own(lander, catalog, at):
-    """No path leads through the root job from the source of one to the other."""
+    """Draw no path through the root job from the source of one model to the other."""
     given = {"integration": "DBT", "job_type": "MODEL", "root": ("d1", "dbt-run-shop")}
     lander.land(
         run_event("COMPLETE", at(8), run="m1", job="a", inputs=["x"], outputs=["a"], **given),
@@ -105,7 +105,7 @@ def test_two_models_of_one_run_have_edges_and_writes_of_their_own(lander, catalo
 
 
 def test_a_write_has_the_job_that_wrote_last(lander, catalog, at):
-    """Two tasks of one DAG run write one dataset."""
+    """Write one dataset by two tasks of one DAG run."""
     given = {"integration": "AIRFLOW", "job_type": "TASK", "root": _DAG, "outputs": ["out"]}
     lander.land(
         run_event("COMPLETE", at(8), run="t1", job="z", **given),
@@ -122,7 +122,7 @@ def test_a_write_has_the_job_that_wrote_last(lander, catalog, at):
 def test_a_parent_that_only_start_names_holds_for_all_events(  # noqa: PLR0913, PLR0917
     lander, catalog, at, order, job, job_type
 ):
-    """Each event is landed by itself; the result is that of the usual order.
+    """Land each event by itself; the result is that of the usual order.
 
     A query of the task `dag.load` has that job once its parent is known.
     """
