@@ -25,6 +25,13 @@ class Deadlines:
         if not self._looking:
             self._look_later()
 
+    def renew(self) -> None:
+        """Begin the deadline of the current task anew, unless it is late already."""
+        task = self._task()
+        if self._started[task] != _LATE:
+            del self._started[task]  # it goes to the end of the order
+            self._started[task] = self._loop.time()
+
     def __exit__(
         self,
         kind: type[BaseException] | None,

@@ -1,6 +1,7 @@
 """Reads a request's body within its bounds: bytes as sent, bytes inflated, seconds."""
 
 import contextlib
+import time
 import zlib
 
 import msgspec
@@ -23,6 +24,7 @@ _SMALL_BYTES = 16_384
 # A client sends the whole body before it looks at the answer, and a connection that is closed
 # before that is a reset to it: the answer is lost. So much is read and dropped first.
 _MAX_DROPPED_BYTES = 67_108_864
+_MAX_DEADLINES = 6  # so long while it arrives slowly; one deadline while nothing arrives
 _GZIP = 31  # zlib's window bits for a gzip header
 
 
@@ -68,7 +70,7 @@ async def drop(scope: Scope, protocol: Http, error: RefusedError, deadlines: Dea
     """Read what the client still sends, so that it sees the answer `error`; up to a bound."""
     if not _waits_for_us(scope):
         with contextlib.suppress(TimeoutError), deadlines:
-            await _Incoming(Bounds(0, 0, 0), None, error).receive(protocol)
+            await _Incoming(Bounds(0, 0, 0), None, error).receive(protocol, deadlines)
 
 
 async def _read_small(protocol: Http, deadlines: Deadlines) -> bytes:
@@ -100,7 +102,7 @@ async def _read_large(
 async def _receive(incoming: "_Incoming", protocol: Http, deadlines: Deadlines) -> None:
     try:
         with deadlines:
-            await incoming.receive(protocol)
+            await incoming.receive(protocol, deadlines)
     except TimeoutError as error:
         if incoming.problem is None:
             raise _too_slow(deadlines) from error
@@ -118,16 +120,24 @@ class _Incoming:
         self.kept = bytearray()
         self.body_bytes = 0
 
-    async def receive(self, protocol: Http) -> None:
-        """Take all of it; of what is rejected as much as may be dropped."""
+    async def receive(self, protocol: Http, deadlines: Deadlines) -> None:
+        """Take all of it by the deadline; of what is rejected as much as may be dropped.
+
+        Raises:
+            TimeoutError: not all there at the deadline, or nothing came of what is dropped.
+        """
+        ends = time.monotonic() + _MAX_DEADLINES * deadlines.seconds
         async for chunk in protocol:
             self.body_bytes += len(chunk)
             if self.problem is None:
                 self._keep(chunk)
             elif (room := self._bounds.max_head_bytes - len(self.kept)) > 0:
                 self.kept += chunk[:room]
-            if self.problem is not None and self.body_bytes > _MAX_DROPPED_BYTES:
+            if self.problem is None:
+                continue
+            if self.body_bytes > _MAX_DROPPED_BYTES or time.monotonic() > ends:
                 return
+            deadlines.renew()
 
     def _keep(self, chunk: bytes) -> None:
         self.kept += chunk

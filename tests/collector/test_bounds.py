@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import threading
+import time
 from contextlib import contextmanager
 
 import msgspec
@@ -18,11 +19,13 @@ from collector.in_flight import InFlight
 from collector.parser import Parser
 from collector.settings import Limits
 from tests.collector.bodies import body, new_body, run_event, with_facet
+from tests.collector.running import Collector
 from tests.service.waiting import until
 from tests.suite.asking import CLIENT
 
 BATCH = "/api/v1/lineage/batch"
 _MAX_BYTES = 300 << 20
+_DEADLINE_SECONDS = 3
 _ELEMENTS = {
     "numbers": b"7,",
     "nulls": b"null,",
@@ -30,6 +33,15 @@ _ELEMENTS = {
     "texts": b'"x",',
     "arrays": b"[[]],",
 }
+
+
+@pytest.fixture(scope="module")
+def collector(tmp_path_factory):
+    """A collector that waits longer than the others: the bodies here are large."""
+    folder = tmp_path_factory.mktemp("collector") / "data"
+    running = Collector(folder, read_deadline_seconds=_DEADLINE_SECONDS)
+    yield running.ready()
+    running.kill()
 
 
 def _array(element: bytes, count: int) -> bytes:
@@ -283,6 +295,22 @@ def test_an_ordinary_client_sees_that_its_body_is_too_large(collector, size):
     assert "1048576 bytes" in told["detail"]
     kept = collector.rows("SELECT body, body_bytes FROM rejected WHERE reason = 'too_large'")
     assert (raw[:65_536], len(raw)) in kept
+
+
+def test_a_slow_client_sees_that_its_body_is_too_large(collector):
+    """It sends for longer than the read deadline, never so long without a byte."""
+
+    def send_slowly():
+        yield b"s" * 1_200_000
+        for _ in range(26):
+            time.sleep(_DEADLINE_SECONDS / 20)
+            yield b"s" * 50_000
+
+    status, answer = _post_with_http_client(collector, send_slowly())
+
+    assert (status, answer["error"]) == (413, "TooLargeError")
+    kept = collector.rows("SELECT body, body_bytes FROM rejected WHERE reason = 'too_large'")
+    assert (b"s" * 65_536, 2_500_000) in kept
 
 
 def test_a_large_body_in_chunks_is_told_too(collector):

@@ -58,6 +58,27 @@ def test_what_is_late_ends_and_what_is_in_time_does_not():
     assert others == [0, 1, 2, "young"]
 
 
+def test_a_renewed_deadline_runs_from_then_on():
+    """Whoever was not late begins anew; others keep their own start."""
+
+    async def work(deadlines: Deadlines) -> str:
+        with deadlines:
+            for _ in range(4):
+                await asyncio.sleep(SECONDS * 0.75)
+                deadlines.renew()
+        return "renewed"
+
+    async def scene() -> list[object]:
+        deadlines = Deadlines(asyncio.get_running_loop(), SECONDS)
+        late = _within(deadlines, asyncio.sleep(FOREVER))
+        return await asyncio.gather(work(deadlines), late, return_exceptions=True)
+
+    renewed, late = _run(scene())
+
+    assert renewed == "renewed"
+    assert isinstance(late, TimeoutError)
+
+
 def test_a_task_that_was_late_can_go_on():
     """It is not left half cancelled: it has an answer to give."""
 
