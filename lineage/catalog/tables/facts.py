@@ -11,6 +11,7 @@ from lineage.catalog.tables.columns import flag, instant, key_column, metadata, 
 
 _LISTED = text(LISTED)
 _UNSOURCED = text("outcome = 'bad'")
+_FAILING = text("last_failed_at > coalesce(last_written_at, 0)")
 
 dataset = Table(
     "dataset",
@@ -128,6 +129,12 @@ dataset_activity = Table(
     Column(
         "learned_writes", BigInteger, nullable=False
     ),  # `writes` when its limit was last learned
+    Index(
+        "dataset_activity_failing",
+        "last_failed_at",
+        sqlite_where=_FAILING,
+        postgresql_where=_FAILING,
+    ),
     sqlite_with_rowid=False,
 )
 
