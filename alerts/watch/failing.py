@@ -14,17 +14,17 @@ from alerts.incidents.failed_runs import RULES, Attempt, Usual, hold_until
 from alerts.incidents.faults import Cluster, Root
 from lineage.adjacency import positions_in
 from lineage.catalog.job_names import OF_JOB
+from lineage.catalog.ranks import FAILS
 from lineage.catalog.tables.runs import LEAF_RUN_ID, leaf_job
 
 _log = structlog.get_logger(__name__)
 
-# The index `dataset_activity_failing` has the datasets that failed after their newest write alone.
-_FAILING = text("""
+_FAILING = text(f"""
     SELECT 1 FROM dataset_activity a
     JOIN dataset d ON d.dataset_key = a.dataset_key AND d.retired_at IS NULL
     JOIN dataset_policy p ON p.dataset_key = a.dataset_key AND p.tier IN ('critical', 'important')
-    WHERE a.last_failed_at > coalesce(a.last_written_at, 0) AND a.last_failed_at >= :since LIMIT 1
-""")
+    WHERE {FAILS} AND last_failed_at >= :since LIMIT 1
+""")  # noqa: S608 - a constant
 _NOTIFIED = text("SELECT 1 FROM incident WHERE is_remembered AND root_kind = 'failed' LIMIT 1")
 # A task of Airflow announces its tries; an application that it submitted does not.
 _FAILED = text(

@@ -6,12 +6,12 @@ Evaluations write the two ranks of a dataset, with the state or the tier that th
 from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text, false, text
 
 from lineage.catalog.links import IS_LINK
-from lineage.catalog.ranks import LISTED, NO_TIER, NOT_JUDGED
+from lineage.catalog.ranks import FAILS, LISTED, NO_TIER, NOT_JUDGED
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
 
 _LISTED = text(LISTED)
 _UNSOURCED = text("outcome = 'bad'")
-_FAILING = text("last_failed_at > coalesce(last_written_at, 0)")
+_FAILING = text(FAILS)
 
 dataset = Table(
     "dataset",

@@ -56,6 +56,7 @@ def test_a_failed_run_is_a_ticket_to_the_owner_within_a_minute(core):
     [message] = sent(core)
     assert message.what == "make_core failed"
     assert message.error == "[UNRESOLVED_COLUMN] no column amount"
+    assert [each.state for each in message.impacted] == ["failing"]
 
 
 def test_a_failed_run_of_an_optional_dataset_notifies_when_it_is_late(watched):
