@@ -44,7 +44,7 @@ _ATTEMPTS = text(
 )
 _MOST_FAULTS: Final = 200  # whose retries are looked up at once; all else notifies at once
 _MOST_FAILED: Final = 5  # runs of one fault
-_MOST_ATTEMPTS: Final = 50  # of one job
+_MOST_ATTEMPTS: Final = 500  # of one job
 
 _Attempts = dict[str, Attempt]
 
