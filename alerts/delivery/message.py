@@ -61,6 +61,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         impacted: the gravest, ten at most.
         impacted_count: of all.
         tiers: how many of all are of each tier.
+        error: the line of the failed run's error that says what happened.
         first_difference: what differs first between the last good and the first bad run.
         note: who acknowledged, handed over, or why this came another way.
         is_answerable: there is an incident to acknowledge, suppress, or call a false alarm.
@@ -79,6 +80,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     impacted: tuple[Impacted, ...] = ()
     impacted_count: int = 0
     tiers: tuple[tuple[str, int], ...] = ()
+    error: str | None = None
     first_difference: str | None = None
     links: Links = Links()
     correlation_id: str = ""

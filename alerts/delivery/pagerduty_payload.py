@@ -64,6 +64,7 @@ def _details(message: Message) -> dict[str, Any]:
         "impacted": plain(tiers_line(message), _MAX_LINE),
         "datasets": [plain(impacted_line(dataset), _MAX_LINE) for dataset in message.impacted],
         "lines": [plain(line, _MAX_LINE) for line in message.lines],
+        "error": plain(message.error or "", _MAX_TEXT),
         "first_difference": plain(message.first_difference or "", _MAX_TEXT),
         "note": plain(message.note, _MAX_TEXT),
         "flapping": FLAPPING if message.is_flapping else "",

@@ -57,6 +57,7 @@ def blocks_of(message: Message) -> list[dict[str, Any]]:
         SectionBlock(fields=[_text(field, _MAX_FIELD) for field in _fields(message)]),
         _impact(message),
         _lines(message),
+        _section("Error: ", message.error),
         _section("First difference: ", message.first_difference),
         _section("", message.note),
         _links(message),

@@ -29,11 +29,12 @@ class Found(msgspec.Struct, frozen=True):
         faults: the root, and what would be roots if it did not explain them.
         severity: page or ticket, and why.
         owner: of the root; none: nobody is known.
-        cadence_seconds: the longest of its bad datasets.
+        cadence_seconds: the longest of its bad datasets, else of its root's.
         unknown: why the root is not known; none: it is.
         hidden_by: the planned window that it falls into; it opens when that ends.
         hidden_until: when that is.
         hurt_by: incidents in whose list its root's datasets stand, of one whose run is under way.
+        awaits_retry: its run failed, nothing is bad yet, and a retry is expected.
     """
 
     root: Root
@@ -48,6 +49,7 @@ class Found(msgspec.Struct, frozen=True):
     hidden_by: str | None = None
     hidden_until: int = 0
     hurt_by: frozenset[str] = frozenset()
+    awaits_retry: bool = False
 
     @property
     def is_outage(self) -> bool:
@@ -56,15 +58,16 @@ class Found(msgspec.Struct, frozen=True):
 
     @property
     def waits(self) -> bool:
-        """Its upstream is unknown by a fault of our own: nothing is told of it yet."""
-        return self.unknown == "upstream_unknown"
+        """Nobody is notified yet: a retry is expected, or our own fault hides its upstream."""
+        return self.awaits_retry or self.unknown == "upstream_unknown"
 
 
 def found_of(
     cluster: Cluster, severity: Severity, given: Estate, owner: str | None = None
 ) -> Found:
     """Of a cluster, as `roots.clusters` has it."""
-    at = np.searchsorted(given.keys, sorted(cluster.bad_keys))
+    # Nothing is bad yet of a run that failed: the datasets that it should have written count.
+    at = np.searchsorted(given.keys, sorted(cluster.bad_keys or cluster.root_keys))
     cadences = given.datasets["cadence_seconds"][at]
     return Found(
         root=cluster.root,

@@ -98,6 +98,7 @@ def _why(fault: Found) -> str:
     words = {
         "is_bad": "a dataset of a tier that pages is bad",
         "soon": "a dataset of a tier that pages will be hit within its response time",
+        "deadline": "a rerun of the usual duration would end after the deadline",
     }
     return words.get(fault.severity.because, "by the kind of its root")
 

@@ -82,6 +82,7 @@ def _painted(picture: Picture, settings: RoutingSettings) -> Message:
         impacted=picture.impacted[:MAX_LISTED],
         impacted_count=picture.impacted_count,
         tiers=picture.tiers,
+        error=picture.error,
         first_difference=picture.first_difference,
         links=links_of(picture, settings),
         correlation_id=picture.correlation_id,

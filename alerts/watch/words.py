@@ -81,7 +81,10 @@ def evidence(
     runs = cluster.run_ids
     if runs:
         more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
-        told.append(f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}{_error_of(error)}")
+        reason = shown_error(error)
+        told.append(
+            f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}{f': {reason}' if reason else ''}"
+        )
     if cluster.unknown is not None:
         told.append(f"its root is not known: {_UNKNOWN[cluster.unknown]}")
     if cluster.is_bridged:
@@ -91,6 +94,6 @@ def evidence(
     return "; ".join(told)
 
 
-def _error_of(error: str | None) -> str:
-    line = error_line(error)
-    return f": {line[:ERROR_CHARACTERS]}" if line else ""
+def shown_error(error: str | None) -> str | None:
+    """Return the line of an error that says what happened; None where there is no text."""
+    return error_line(error)[:ERROR_CHARACTERS] or None

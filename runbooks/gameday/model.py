@@ -151,6 +151,10 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
                     held[dataset.number] = min([held[dataset.number], *below], key=TIERS.index)
         return tuple(held)
 
+    def are_optional(self, datasets: Iterable[int]) -> bool:
+        """Return whether all of them are."""
+        return all(self.tiers[each] == OPTIONAL for each in datasets)
+
     def is_critical(self, datasets: Iterable[int]) -> bool:
         """Whether one of them is."""
         return any(self.tiers[each] == CRITICAL for each in datasets)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from lineage.catalog.reader import Reader, Row
 from lineage.clock import instant_text, to_micros
-from lineage.states import COVERAGE, FACTS, FAILED_RUN, FRESHNESS
+from lineage.states import COVERAGE, FACTS, FAILED_RUN, FAILING, FRESHNESS
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
 from service.answers.descriptions import (
@@ -40,6 +40,7 @@ JOIN dataset of ON of.dataset_key = d.dataset_key
 WHERE of.canonical_key = :key AND {seen} ORDER BY d.namespace, d.name, d.rule LIMIT :most
 """
 _CONTENT = "What is told of its content"
+_NOT_WRITTEN_SINCE = "It is failing: its last run failed, and no run has written it since."
 
 
 # Evidence that speaks of the dataset and its own runs alone, in these SLIs; all other may name
@@ -105,7 +106,7 @@ def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVE
 
 def verdicts(known: DatasetDetail) -> list[str]:
     """Its states, and the cadence that it is judged by."""
-    told = [*_doubt(known), *(_sentence(state) for state in known.states)]
+    told = [*_doubt(known), *_failing(known), *(_sentence(state) for state in known.states)]
     if schedule := known.limit_explanation:
         name = "" if schedule.startswith("Updated ") else "Its cadence: "
         told.append(f"{name}{schedule.rstrip('.')}.")
@@ -132,6 +133,10 @@ def _doubt(known: DatasetDetail) -> list[str]:
     if not known.states:
         return ["No SLI has judged it: it is a source without a limit, or was not seen before."]
     return []
+
+
+def _failing(known: DatasetDetail) -> list[str]:
+    return [_NOT_WRITTEN_SINCE] if known.state == FAILING else []
 
 
 def _sentence(state: SliState) -> str:

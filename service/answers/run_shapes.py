@@ -80,6 +80,7 @@ class RunDetail(msgspec.Struct, frozen=True):
     datasets: list[RunIo]
     hidden_datasets: int = 0  # that it touched, and that the one who asks may not see
     tags: list[Tag] = []  # of the run; none for a token that may not see every namespace
+    retries_left: int | None = None  # that its scheduler announced, as Airflow does
 
 
 class RunAnswer(msgspec.Struct, frozen=True):

@@ -51,7 +51,8 @@ _NAMING = (
     "code_branch",
 )
 _DETAIL = f"""
-SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters, tags
+SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters, tags,
+  retries_left
 FROM run WHERE {{column}} = :run_id ORDER BY first_event_at, run_key LIMIT :most
 """  # noqa: S608 - constants only
 _MOST_RUNS = 200  # of one id
@@ -213,7 +214,7 @@ def _summary(row: Row, sight: Sight, *, is_cut: bool) -> dict[str, Any]:
 
 
 def _detail(row: Row, datasets: list[RunIo], hidden: int, sight: Sight) -> RunDetail:
-    *texts, nominal_start_at, spark_conf, parameters, tags = row[10:]
+    *texts, nominal_start_at, spark_conf, parameters, tags, retries_left = row[10:]
     told = {**_summary(row, sight, is_cut=bool(hidden)), **dict(zip(_TEXTS, texts, strict=True))}
     if not sight.is_whole:
         # Texts that may name what is not to be seen.
@@ -228,6 +229,7 @@ def _detail(row: Row, datasets: list[RunIo], hidden: int, sight: Sight) -> RunDe
         datasets=datasets,
         hidden_datasets=hidden,
         tags=tags_of_text(tags),
+        retries_left=retries_left,
     )
 
 

@@ -22,7 +22,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
     data_dir: DataDir = None,
     *,
     only: Annotated[
-        str | None, typer.Option("--state", help="good, bad, learning or unknown.")
+        str | None, typer.Option("--state", help="good, bad, failing, learning or unknown.")
     ] = None,
     tier: Annotated[str | None, typer.Option(help="critical, important or optional.")] = None,
     owner: Annotated[str | None, typer.Option(help="Owned by.")] = None,

@@ -13,7 +13,7 @@ from service.explorer.layers import layered
 
 HOPS = 2
 MOST_BESIDE = 12  # one another: of one step in one direction
-_GRAVITY = ("bad", "unknown", "learning", "good")
+_GRAVITY = ("bad", "failing", "unknown", "learning", "good")
 _WIDTH, _HEIGHT = 190, 38
 _ACROSS, _DOWN, _MARGIN = 70, 14, 8
 _MOST_LETTERS = 24

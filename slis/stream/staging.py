@@ -36,7 +36,7 @@ event = _table(
 run = _table(
     "s_run",
     "run_key nominal_start_at first_event_at last_event_at started_at last_start_at completed_at "
-    "last_fail_at spark_job_id",
+    "last_fail_at spark_job_id retries_left",
     "run_id job_namespace job_name root_run_id root_job_namespace root_job_name "
     "leaf_job_namespace leaf_job_name parent_run_id job_type "
     "processing_type integration engine engine_version adapter_version producer "

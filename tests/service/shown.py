@@ -120,7 +120,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         " started_at completed_at failed_at"
         " processing_type integration engine engine_version adapter_version producer"
         " application_id error_message code_version code_url code_path code_tag code_branch"
-        " job_version spark_conf parameters tags",
+        " job_version spark_conf parameters tags retries_left",
         "/api/v1/runs": "first_event_at last_event_at evidence landed_at",
         "/api/v1/last-runs": "job_type job_name first_event_at error_message",
     },

@@ -6,11 +6,12 @@ Evaluations write the two ranks of a dataset, with the state or the tier that th
 from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text, false, text
 
 from lineage.catalog.links import IS_LINK
-from lineage.catalog.ranks import LISTED, NO_TIER, NOT_JUDGED
+from lineage.catalog.ranks import FAILS, LISTED, NO_TIER, NOT_JUDGED
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
 
 _LISTED = text(LISTED)
 _UNSOURCED = text("outcome = 'bad'")
+_FAILING = text(FAILS)
 
 dataset = Table(
     "dataset",
@@ -128,6 +129,12 @@ dataset_activity = Table(
     Column(
         "learned_writes", BigInteger, nullable=False
     ),  # `writes` when its limit was last learned
+    Index(
+        "dataset_activity_failing",
+        "last_failed_at",
+        sqlite_where=_FAILING,
+        postgresql_where=_FAILING,
+    ),
     sqlite_with_rowid=False,
 )
 
