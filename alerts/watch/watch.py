@@ -18,7 +18,7 @@ from alerts.routing.settings import RoutingSettings
 from alerts.watch.drawing import Drawn, draw
 from alerts.watch.explained import count_explained
 from alerts.watch.finding import Finding, Findings, find
-from alerts.watch.instants import evaluated_at
+from alerts.watch.instants import read_status
 from alerts.watch.keeping import keep, position, remembered
 from alerts.watch.own_faults import NO_TROUBLES, Trouble, own_faults
 from alerts.watch.slices import first_of
@@ -74,6 +74,7 @@ class Watch:
         self._incidents: dict[str, Incident] = {}
         self._position = -1
         self._counted = 0
+        self._began_at: int | None = None
 
     def __call__(self, engine: Engine) -> None:
         """One turn."""
@@ -89,12 +90,14 @@ class Watch:
         """Read what is new; roots are looked for where there is a new evaluation."""
         at, policy = to_micros(self._clock()), self._policy()
         troubles = self._troubles()
+        self._began_at = at if self._began_at is None else self._began_at
         with engine.connect() as connection:
-            as_of = evaluated_at(connection)
+            status = read_status(connection, at, self._began_at)
+            as_of = status.evaluated_at
             if as_of is not None and as_of != self._findings.as_of:
                 windows, previous = windows_at(connection, at), self._findings.walks
                 self._findings = find(connection, as_of, policy, windows, previous)
-            own = own_faults(connection, as_of, at, self._settings.platform, troubles)
+            own = own_faults(connection, status, self._settings.platform, troubles)
             by_root = {
                 **self._findings.by_root,
                 **{each.root: _of_service(each, troubles) for each in own},
@@ -104,7 +107,8 @@ class Watch:
             asked = waiting(connection)
         self._count(engine, as_of)
         found = tuple(each.found for each in by_root.values())
-        now = Now(at, found, self._findings.unknown, tuple(command for _, command in asked))
+        commands = tuple(command for _, command in asked)
+        now = Now(at, found, self._findings.unknown, commands, is_behind=status.is_behind)
         return _Seen(now, by_root, asked, policy)
 
     def _count(self, engine: Engine, as_of: int | None) -> None:
