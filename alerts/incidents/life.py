@@ -170,7 +170,7 @@ def _close_in_time(draft: Draft, rules: LifeRules) -> None:
     if own.is_dismissed:
         draft.quietly(**over | {"resolved_at": own.resolved_at})
     elif own.state != "pending":
-        draft.tell("resolved", f"good for {held:g} s", change=over)
+        draft.tell("resolved", f"not found bad for {held:g} s", change=over)
 
 
 def _come_back(draft: Draft, fault: Found | None, rules: LifeRules) -> None:

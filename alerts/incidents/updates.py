@@ -19,7 +19,8 @@ def follow(draft: Draft, found: Match, unknown: frozenset[int]) -> None:
     elif draft.incident.root_good_at is None:
         draft.quietly(root_good_at=draft.at)
         if found.rest:
-            draft.tell("root_recovered", "the root is good; what it made late has to catch up")
+            reason = "the root is not found bad; what it made late has to catch up"
+            draft.tell("root_recovered", reason)
     every = found.rest if found.found is None else (found.found, *found.rest)
     _trailing(draft, found)
     for worst in [each for each in found.rest if each.severity.level == PAGE][:1]:
@@ -109,7 +110,7 @@ def _members(draft: Draft, bad: frozenset[int], unknown: frozenset[int]) -> None
     if joined:
         draft.tell("joined", "bad by it too", change={"members": was | now}, members=joined)
     if left:
-        draft.tell("left", "good again, or bad by another", change={"members": now}, members=left)
+        draft.tell("left", "no longer bad by this fault", change={"members": now}, members=left)
 
 
 def merge(younger: Draft, older: Draft) -> None:
