@@ -189,6 +189,7 @@ def _come_back(draft: Draft, fault: Found | None, rules: LifeRules) -> None:
     is_taken_on = _is_taken_on(own, fault, draft.at, rules, is_flapping=is_flapping)
     by = own.acknowledged_by if is_taken_on else None
     draft.quietly(resolved_at=None, acknowledged_by=by, members=fault.bad_keys)
+    draft.quietly(onset=fault.onset, times=fault.times)  # it began anew
     change = {"state": "acknowledged" if is_taken_on else "open", "opens": opens}
     draft.tell("reopened", "bad again, as it was a little while ago", change=change)
     follow(draft, Match(fault), frozenset())

@@ -4,9 +4,10 @@ import msgspec
 
 from alerts.incidents.draft import Draft
 from alerts.incidents.faults import Root
-from alerts.incidents.incident import Found
+from alerts.incidents.incident import Found, Incident
 from alerts.incidents.matching import Match
 from alerts.incidents.severity import PAGE
+from alerts.incidents.times import FaultTimes
 
 
 def follow(draft: Draft, found: Match, unknown: frozenset[int]) -> None:
@@ -43,8 +44,8 @@ def _root(draft: Draft, fault: Found) -> None:
     draft.quietly(
         root_keys=fault.root_keys,
         unknown=fault.unknown,
-        onset=fault.onset,
         cadence_seconds=fault.cadence_seconds,
+        **_began(own, fault),
     )
     # Of the same job, a root that is known is not given up for a symptom.
     if own.root == fault.root or (not is_elsewhere and fault.unknown is not None):
@@ -56,6 +57,13 @@ def _root(draft: Draft, fault: Found) -> None:
         old_root=own.root,
         new_root=fault.root,
     )
+
+
+def _began(own: Incident, fault: Found) -> dict[str, int | FaultTimes]:
+    """Return since when it is: an incident that people know of did not begin after it opened."""
+    if not own.is_told:
+        return {"onset": fault.onset, "times": fault.times}
+    return {"onset": min(own.onset, fault.onset), "times": fault.times.following(own.times)}
 
 
 def _is_same(one: Root, other: Root) -> bool:
