@@ -12,7 +12,7 @@ from lineage.clock import from_micros, to_micros
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from slis import catalog_frames
-from slis.ingestion_gaps import PIPELINE, SILENCES
+from slis.ingestion_gaps import SILENCES, our_gaps
 from slis.provenance import SETTLING_MINUTES
 from slis.sli_schemas import EDGES, EVENTS, GAPS, INSTANTS, PAUSES, READS, WRITES
 from slis.working_time import off_spans, working_time
@@ -194,10 +194,7 @@ class EvaluationInput:
     def gaps(self, backlog_since: datetime | None) -> DataFrame:
         """`sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""
         since = to_micros(self._at.as_of - timedelta(days=_GAP_DAYS))
-        silent = self._frame(_GAPS.format(since=since), GAPS)
-        if backlog_since is None:
-            return silent
-        return silent.union(self._spark.createDataFrame([(PIPELINE, backlog_since, None)], GAPS))
+        return our_gaps(self._frame(_GAPS.format(since=since), GAPS), backlog_since)
 
     def pauses(
         self, *, before: timedelta = _PAUSES_BEFORE, after: timedelta = _PAUSES_AFTER

@@ -3,8 +3,15 @@
 from typing import Any, Final, Literal
 
 from alerts.delivery.message import Kind, Message
-from alerts.delivery.slack_blocks import BRIDGED, FLAPPING, headline, impacted_line, tiers_line
-from alerts.delivery.texts import moment, plain, web_link
+from alerts.delivery.slack_blocks import (
+    BRIDGED,
+    FLAPPING,
+    headline,
+    impacted_line,
+    tiers_line,
+    times_of,
+)
+from alerts.delivery.texts import plain, web_link
 from lineage.clock import from_micros
 
 Action = Literal["trigger", "acknowledge", "resolve"]
@@ -59,7 +66,7 @@ def event_of(message: Message) -> dict[str, Any]:
 def _details(message: Message) -> dict[str, Any]:
     said = {
         "what": plain(message.what, _MAX_TEXT),
-        "since": moment(message.since),
+        **times_of(message),
         "owner": plain(message.owner, _MAX_LINE),
         "impacted": plain(tiers_line(message), _MAX_LINE),
         "datasets": [plain(impacted_line(dataset), _MAX_LINE) for dataset in message.impacted],

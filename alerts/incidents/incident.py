@@ -12,6 +12,7 @@ from alerts.incidents.estate import NO_KEY, Estate
 from alerts.incidents.faults import Cluster, Root, Why
 from alerts.incidents.kinds import KIND_BY_ID
 from alerts.incidents.severity import BY_KIND, TICKET, TICKET_BY_KIND, Severity
+from alerts.incidents.times import Course, FaultTimes, NamedTime, began, timeline
 from lineage import keys
 
 # pending: found, and not held for long enough to be told of.
@@ -35,6 +36,7 @@ class Found(msgspec.Struct, frozen=True):
         hidden_until: when that is.
         hurt_by: incidents in whose list its root's datasets stand, of one whose run is under way.
         awaits_retry: its run failed, nothing is bad yet, and a retry is expected.
+        times: of the root's own datasets.
     """
 
     root: Root
@@ -50,6 +52,12 @@ class Found(msgspec.Struct, frozen=True):
     hidden_until: int = 0
     hurt_by: frozenset[str] = frozenset()
     awaits_retry: bool = False
+    times: FaultTimes = FaultTimes()
+
+    @property
+    def began(self) -> list[NamedTime]:
+        """When it began, each time by its name."""
+        return began(self.root.kind, self.root.name, self.onset, self.times)
 
     @property
     def is_outage(self) -> bool:
@@ -124,6 +132,7 @@ class Incident(msgspec.Struct, frozen=True):
         acknowledged_by: who.
         acknowledged_at: when.
         cadence_seconds: as it was last found.
+        times: of the root's own datasets, as they were last found.
     """
 
     id: str
@@ -151,6 +160,14 @@ class Incident(msgspec.Struct, frozen=True):
     acknowledged_by: str | None = None
     acknowledged_at: int | None = None
     cadence_seconds: float = 0.0
+    times: FaultTimes = FaultTimes()
+
+    @property
+    def timeline(self) -> list[NamedTime]:
+        """Its times by name, the earliest first."""
+        begun = began(self.root.kind, self.root.name, self.onset, self.times)
+        course = Course(self.seen_at, self.opened_at, self.opens, self.resolved_at)
+        return timeline(begun, course)
 
     @property
     def is_live(self) -> bool:
@@ -184,6 +201,7 @@ def begun(found: Found, at: int) -> Incident:
         owner=found.owner,
         unknown=found.unknown,
         cadence_seconds=found.cadence_seconds,
+        times=found.times,
     )
 
 

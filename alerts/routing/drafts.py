@@ -64,6 +64,7 @@ def _draft(
         revision=max(1, incident.revision),
         severity=incident.severity.level,
         since=incident.onset,
+        times=tuple(incident.timeline),
         is_flapping=incident.is_flapping,
     )
 

@@ -14,6 +14,7 @@ from alerts.incidents.incident import Found, found_of
 from alerts.incidents.kinds import UNDER_WAY
 from alerts.incidents.roots import clusters
 from alerts.incidents.severity import Impact
+from alerts.incidents.times import read_times
 from alerts.people.hiding import Hidden, Window, hidden_all, hidden_together
 from alerts.watch.bad_facts import bad_facts, unknown_keys
 from alerts.watch.catalog_estate import Given, Owners, read_estate
@@ -144,6 +145,7 @@ class _Judging:
             found_of(cluster, level, estate, self._owner(cluster, common)),
             hidden_by=window,
             hidden_until=until,
+            times=read_times(estate, cluster.root_keys, now),
             hurt_by=frozenset().union(*(self._hurt.get(key, ()) for key in cluster.root_keys)),
             awaits_retry=awaits_retry(cluster, self._awaited),
         )

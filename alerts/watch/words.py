@@ -1,10 +1,11 @@
 """What is wrong, in one line, and why we say so. Names are data: whoever shows a line quotes it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from alerts.diagnosis.shared import Common
 from alerts.incidents.faults import Cluster, Root
+from alerts.incidents.times import NamedTime
 from alerts.watch.catalog_estate import Jobs
 from alerts.watch.named import Named
 from lineage.clock import instant_text
@@ -64,18 +65,22 @@ _OF_CAUSE: Final = {"failed": "fail", "lost": "never end", "slow": "are late"}
 
 
 def evidence(
-    cluster: Cluster | None, common: Common | None = None, error: str | None = None
+    cluster: Cluster | None,
+    began: Iterable[NamedTime],
+    common: Common | None = None,
+    error: str | None = None,
 ) -> str:
     """Return the evidence in words: since when, which runs failed, and with which error.
 
     Args:
         cluster: the fault; None for a fault of the service itself.
+        began: since when it is there.
         common: the cause that its jobs share.
         error: of one of its failed runs; one line of it is used.
     """
     if cluster is None:
         return "Lineward says so of itself"
-    told = [f"since {instant_text(cluster.onset)}"]
+    told = [f"{each.name} {instant_text(each.at)}" for each in began]
     if common is not None:
         told.append(common.words)
     runs = cluster.run_ids

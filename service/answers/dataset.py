@@ -4,7 +4,7 @@ from datetime import datetime
 
 from lineage.catalog.reader import Reader, Row
 from lineage.clock import instant_text, to_micros
-from lineage.states import COVERAGE, FACTS, FAILED_RUN, FAILING, FRESHNESS
+from lineage.states import BAD, COVERAGE, FACTS, FAILED_RUN, FAILING, FRESHNESS
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
 from service.answers.descriptions import (
@@ -140,12 +140,17 @@ def _failing(known: DatasetDetail) -> list[str]:
 
 
 def _sentence(state: SliState) -> str:
-    """One SLI's verdict, as `Freshness (M2) is bad since … (job_failed): evidence. Age, limit.`."""
+    """Return one SLI's verdict, as `Freshness (M2) is bad, detected at … (job_failed): evidence.`.
+
+    The age and the limit follow.
+    """
     name = state.name.replace("_", " ").capitalize()
     subject = _CONTENT if state.sli == FACTS else f"{name} ({state.sli})"
     because = f" ({state.reason})" if state.reason else ""
     evidence = f": {state.evidence.rstrip('.')}" if state.evidence else ""
-    verdict = f"{subject} is {state.state} since {_spoken(state.since)}"
+    # The evaluation that found it: a dataset was late before it was found to be.
+    when = ", detected at" if state.state == BAD else " since"
+    verdict = f"{subject} is {state.state}{when} {_spoken(state.since)}"
     return f"{verdict}{because}{evidence}.{_age(state)}"
 
 
