@@ -91,3 +91,18 @@ def test_a_run_that_has_not_completed_has_no_inferred_inputs(lander, catalog, at
 
     lander.land(run_event("COMPLETE", at(9)))
     assert [row[:3] for row in rows(catalog, _EDGES)] == [("a", "t", "column_lineage")]
+
+
+@pytest.mark.postgres_nightly
+def test_inferred_inputs_move_with_their_run_to_its_parent(lander, catalog, at):
+    """Count the edge once, for the parent that only the START names."""
+    lander.land(
+        run_event("COMPLETE", at(9), run="r2", job="t", outputs=[("t", columns("a"))], **_MODEL)
+    )
+    lander.land(run_event("START", at(8), run="r2", job="t", root=("r1", "dbt"), **_MODEL))
+
+    assert rows(catalog, _RUN_EDGES) == [("a", "r1", "column_lineage")]
+    assert rows(catalog, _EDGES) == [("a", "t", "column_lineage", 1, True)]
+
+
+_MODEL = {"integration": "DBT", "job_type": "MODEL"}
