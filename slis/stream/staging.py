@@ -101,6 +101,9 @@ sql_run = _table("s_sql_run", "run_key sql_key")
 # --- worked out by the merge
 # -----------------------------------------------------------------------
 
+told = _table(  # sources that facets of a run name for what it writes
+    "t_told", "run_key downstream_key upstream_key", "origin namespace name"
+)
 touched = _table(  # what the runs of the batch read and wrote, as the catalog knows them now
     "t_touched",
     "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at "
@@ -123,10 +126,13 @@ job = _table(
     # Not by its names: two of them are longer than PostgreSQL's index entries may be.
     key="dataset_key job_key",
 )
+inferred = _table(  # inferred inputs of the runs of the batch, by canonical dataset
+    "t_inferred", "run_key downstream_key upstream_key", "origin"
+)
 new_edge = _table(
     "t_new_edge",
     "upstream_key downstream_key job_key first_seen_at last_seen_at is_new",
-    "root_run_id job_namespace job_name event_job_name",
+    "root_run_id job_namespace job_name event_job_name origin",
     "is_reported",
 )
 new_write = _table("t_new_write", "dataset_key writes", key="dataset_key")

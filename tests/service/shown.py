@@ -57,6 +57,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
     "description": {"/api/v1/dataset": "subject text"},
     "edge": {
         "/api/v1/lineage": "job_namespace job_name event_job_name first_seen_at last_seen_at runs"
+        " origin"
     },
     "edge_check": {
         "/dataset": "outcome oracle root_run_id producer adapter_version written_at",
@@ -111,6 +112,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         "/metrics": "undelivered_since",
     },
     "notification_count": {"/metrics": "metric channel label value"},
+    "inferred_input": {"/api/v1/runs/{run_id:str}": "origin"},
     "ownership": {"lineward lint": "subject owner"},
     "pipeline_error": {"/api/v1/pipeline-errors": "spool_seq reason detail is_history landed_at"},
     "reader_cursor": {"/api/v1/status": "reader seq"},
@@ -211,7 +213,11 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "job_version first_checked_at checked_at": "says what needs no further check",
         "counted_at": _COUNTED,
     },
-    "edge_run": {"is_reported": _INPUT, "seen_at": _RETENTION},
+    "edge_run": {
+        "is_reported": _INPUT,
+        "origin": "/api/v1/lineage shows the origin of the edge",
+        "seen_at": _RETENTION,
+    },
     "edge_told": {
         "root_run_id oracle upstream_namespace upstream_name seen_at": "kept until it is compared"
         " with the run's inputs: the check is shown on /dataset"
@@ -246,6 +252,10 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
     "incident_member": {"relays": _INCIDENT},
     "incident_telling": {
         "fault severity is_bad is_told due_at policy hidden_by hidden_until ended_at": _DELIVERY
+    },
+    "inferred_input": {
+        "upstream_namespace upstream_name": "/api/v1/runs shows the dataset of this name",
+        "seen_at": _RETENTION,
     },
     "ingestion_gap": {"started_at ended_at": _INPUT},
     "notification": {

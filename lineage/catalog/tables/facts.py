@@ -12,6 +12,7 @@ from lineage.catalog.tables.columns import flag, instant, key_column, metadata, 
 _LISTED = text(LISTED)
 _UNSOURCED = text("outcome = 'bad'")
 _FAILING = text(FAILS)
+_INFERRED = text("origin IS NOT NULL")
 
 dataset = Table(
     "dataset",
@@ -152,7 +153,15 @@ edge = Table(
     instant("last_seen_at", nullable=False),
     Column("runs", BigInteger, nullable=False),
     instant("last_reported_at"),  # null: declared, or known from evidence alone
+    # The facet that tells the edge, where no run names it by its inputs; null: any other edge.
+    Column("origin", Text),  # column_lineage | lineage_facet | sql
     Index("edge_downstream", "downstream_key"),
+    Index(
+        "edge_inferred",
+        "downstream_key",
+        sqlite_where=_INFERRED,
+        postgresql_where=_INFERRED,
+    ),
 )
 
 edge_run = Table(
@@ -164,6 +173,7 @@ edge_run = Table(
     text_key("root_run_id"),  # counted once in `edge.runs`, however many of its runs name the edge
     instant("seen_at", nullable=False),
     flag("is_reported"),
+    Column("origin", Text),  # as in `edge`, of this run
     Index("edge_run_seen", "seen_at"),
     sqlite_with_rowid=False,
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from spools import Lander, run_event
+from spools import Lander, columns, run_event
 from test_exactly_once import contents
 
 from lineage.policy import DEFAULT
@@ -18,9 +18,10 @@ _SCHEMA = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
 
 
 def _estate(at):
-    """Two runs of one application.
+    """Return events of two runs of one application, and of other runs.
 
-    One that fails, a stream, a partition, and a table under two names.
+    One that fails, a stream, a partition, a table under two names, and two runs with column lineage
+    of which one names inputs too.
     """
     app, stream = (
         ("a1", "shop"),
@@ -54,6 +55,13 @@ def _estate(at):
             job="daily",
             inputs=["db.t"],
             outputs=["/wh/p/dt=2026-11-20"],
+        ),
+        run_event("START", at(8), run="r5", job="told", inputs=["in"]),
+        run_event(
+            "COMPLETE", at(9), run="r5", job="told", outputs=[("told", columns("in", "topic"))]
+        ),
+        run_event(
+            "COMPLETE", at(9), run="r6", job="seeded", outputs=[("seeded", columns("in", "seed"))]
         ),
     ]
 
