@@ -14,8 +14,9 @@ from slis.evidence.statements import Given
 from slis.stream import staging
 from slis.stream.activity import derive_activity
 from slis.stream.edges import derive_edges
+from slis.stream.reads import derive_reads
 from slis.stream.touch import touch
-from slis.stream.writes import derive_reads, derive_writes, work_out
+from slis.stream.writes import derive_writes, work_out
 
 _MATCH_DAYS_MICROS = 8 * 86_400_000_000  # events later than that are nobody's
 

@@ -25,10 +25,11 @@ from slis.stream.claims_catalog import (
 from slis.stream.edges import derive_edges
 from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_run_io, merge_runs
 from slis.stream.new_roots import move_to_new_roots
+from slis.stream.reads import derive_reads
 from slis.stream.sql_texts import merge_sql
 from slis.stream.tell import keep_what_disagrees
 from slis.stream.touch import touch
-from slis.stream.writes import derive_reads, derive_writes
+from slis.stream.writes import derive_writes, note_moved
 
 READER = "pipeline"
 Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
@@ -145,6 +146,7 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     merge_claims(connection, landed_at)
     settle(connection, changed)
     move_to_new_roots(connection)
+    note_moved(connection)
     merge_runs(connection, landed_at)
     merge_run_io(connection, landed_at)
     merge_drops(connection, landed_at)

@@ -18,9 +18,9 @@ _SCHEMA = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
 
 
 def _estate(at):
-    """Two runs of one application.
+    """Two runs of one application, one of which completes again hours later.
 
-    One that fails, a stream, a partition, and a table under two names.
+    A run that fails, a stream, a partition, and a table under two names.
     """
     app, stream = (
         ("a1", "shop"),
@@ -40,6 +40,8 @@ def _estate(at):
         run_event(
             "COMPLETE", at(8, 30), run="r2", job="shop.b", inputs=["in"], outputs=["db.t"], root=app
         ),
+        # Cleared and started again under its id: it wrote two hours later.
+        run_event("COMPLETE", at(10, 30), run="r2", job="shop.b", outputs=["db.t"], root=app),
         run_event(
             "START", at(9), run="r3", job="late", inputs=["db.t"], outputs=[("out", _SCHEMA)]
         ),
