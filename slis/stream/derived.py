@@ -8,8 +8,9 @@ from sqlalchemy import Connection, Row
 from slis.stream.activity import derive_activity
 from slis.stream.edges import derive_edges
 from slis.stream.inferred import infer_inputs
+from slis.stream.reads import derive_reads
 from slis.stream.touch import touch
-from slis.stream.writes import derive_reads, derive_writes, work_out
+from slis.stream.writes import derive_writes, work_out
 
 
 def derive_facts(connection: Connection, landed_at: int, stale: Iterable[Row[Any]] = ()) -> None:

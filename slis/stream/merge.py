@@ -27,6 +27,7 @@ from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_ru
 from slis.stream.new_roots import move_to_new_roots
 from slis.stream.sql_texts import merge_sql
 from slis.stream.tell import collect_sources, keep_what_disagrees
+from slis.stream.writes import note_moved
 
 READER = "pipeline"
 Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
@@ -143,6 +144,7 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     merge_claims(connection, landed_at)
     settle(connection, changed)
     move_to_new_roots(connection)
+    note_moved(connection)
     merge_runs(connection, landed_at)
     merge_run_io(connection, landed_at)
     collect_sources(connection)

@@ -135,6 +135,7 @@ new_edge = _table(
     "root_run_id job_namespace job_name event_job_name origin",
     "is_reported",
 )
+moved = _table("t_moved", "run_key completed_at", key="run_key")  # when they completed before
 new_write = _table("t_new_write", "dataset_key writes", key="dataset_key")
 match = _table("t_match", "execution_key run_key group_key", key="execution_key")  # of evidence
 due = _table("t_due", "group_key", key="group_key")  # of evidence, likewise

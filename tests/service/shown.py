@@ -51,7 +51,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
     },
     "dataset_version": {"/api/v1/history": "version first_seen_at last_seen_at"},
     "dataset_write": {
-        "/api/v1/history": "root_run_id bucket job_namespace job_name written_at partition rows"
+        "/api/v1/history": "root_run_id job_namespace job_name written_at partition rows"
         " code_version"
     },
     "description": {"/api/v1/dataset": "subject text"},
@@ -205,7 +205,8 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
     },
     "dataset_state": {"was_good": "says whether a state is news"},
     "dataset_write": {
-        "landed_at nominal_start_at names_input is_reported is_streaming is_history": _INPUT
+        "bucket": "the hour of `written_at`, which /api/v1/history shows",
+        "landed_at nominal_start_at names_input is_reported is_streaming is_history": _INPUT,
     },
     "digest": {"owner day told_at": _DELIVERY},
     "edge": {"last_reported_at": _INPUT},

@@ -3,6 +3,8 @@
 Evaluations write the two ranks of a dataset, with the state or the tier that they are of.
 """
 
+from typing import Final
+
 from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text, false, text
 
 from lineage.catalog.links import IS_LINK
@@ -13,6 +15,23 @@ _LISTED = text(LISTED)
 _UNSOURCED = text("outcome = 'bad'")
 _FAILING = text(FAILS)
 _INFERRED = text("origin IS NOT NULL")
+_HOUR_MICROS: Final = 3_600_000_000
+
+
+def hour_of(at: str) -> str:
+    """Return the SQL of the start of the hour that a time lies in, in microseconds."""
+    return f"({at} / {_HOUR_MICROS} * {_HOUR_MICROS})"
+
+
+def write_bucket(completed_at: str) -> str:
+    """Return the SQL of `dataset_write.bucket` for a run that completed at this time."""
+    # Beside the bucket of a stream in the same hour: a failure takes back what a run wrote, and
+    # leaves what a stream put out.
+    return f"({hour_of(completed_at)} + 1)"
+
+
+# Rows of `dataset_write` that a stream put out while it was running.
+IS_STREAM_HOUR: Final = f"bucket = {hour_of('bucket')}"
 
 dataset = Table(
     "dataset",
@@ -67,7 +86,7 @@ dataset_write = Table(
     metadata,
     key_column("dataset_key"),  # canonical, here and below
     Column("root_run_id", Text, primary_key=True),
-    key_column("bucket"),  # 0 for a batch write; the hour of a stream's
+    key_column("bucket"),  # the hour of a stream's; the hour and 1 µs of runs that completed in it
     Column("job_key", BigInteger, nullable=False),  # (namespace, job, dataset)
     Column("job_namespace", Text, nullable=False),
     Column("job_name", Text, nullable=False),

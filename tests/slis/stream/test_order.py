@@ -18,10 +18,10 @@ _SCHEMA = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
 
 
 def _estate(at):
-    """Return events of two runs of one application, and of other runs.
+    """Return events of two runs of one application, one of which completes again hours later.
 
-    One that fails, a stream, a partition, a table under two names, and two runs with column lineage
-    of which one names inputs too.
+    And of other runs: one that fails, a stream, a partition, a table under two names, and two runs
+    with column lineage of which one names inputs too.
     """
     app, stream = (
         ("a1", "shop"),
@@ -41,6 +41,8 @@ def _estate(at):
         run_event(
             "COMPLETE", at(8, 30), run="r2", job="shop.b", inputs=["in"], outputs=["db.t"], root=app
         ),
+        # Cleared and started again under its id: it wrote two hours later.
+        run_event("COMPLETE", at(10, 30), run="r2", job="shop.b", outputs=["db.t"], root=app),
         run_event(
             "START", at(9), run="r3", job="late", inputs=["db.t"], outputs=[("out", _SCHEMA)]
         ),
