@@ -4,6 +4,7 @@ from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, added, either, greatest, least, upsert
+from slis.stream.connectors import store_pairs
 
 _EDGES = """
     INSERT INTO t_new_edge (upstream_key, downstream_key, job_key, root_run_id, job_namespace,
@@ -16,11 +17,21 @@ _EDGES = """
             AND e.downstream_key = o.dataset_key AND e.job_key = j.job_key
             AND e.root_run_id = o.root_run_id)
         THEN 0 ELSE 1 END
-    FROM t_touched o JOIN t_touched i ON i.run_key = o.run_key AND i.direction = 'read'
+    FROM {source}
     JOIN t_job j ON j.job_namespace = o.job_namespace AND j.job_name = o.job_name
         AND j.dataset_key = o.dataset_key
-    WHERE o.direction = 'write' AND o.is_schema_change = 0 AND o.is_wide = 0
+    WHERE i.direction = 'read' AND o.direction = 'write' AND o.is_schema_change = 0
+        AND o.is_wide = 0
     GROUP BY i.dataset_key, o.dataset_key, j.job_key, o.root_run_id, o.job_namespace, o.job_name
+"""
+_OF_EACH_TO_EACH = """
+    t_touched o JOIN t_touched i ON i.run_key = o.run_key
+        AND o.run_key NOT IN (SELECT run_key FROM t_pair)
+"""
+_OF_CONNECTORS = """
+    t_pair p
+    JOIN t_touched o ON o.run_key = p.run_key AND o.dataset_key = p.downstream_key
+    JOIN t_touched i ON i.run_key = p.run_key AND i.dataset_key = p.upstream_key
 """
 _EDGE_FOLDS: dict[str, Fold] = {
     "event_job_name": greatest,  # whatever the order of batches
@@ -36,7 +47,9 @@ def derive_edges(connection: Connection) -> None:
 
     With the number of root runs that named it, and `edge_run`, which tells those apart.
     """
-    connection.execute(text(_EDGES))
+    store_pairs(connection)
+    for source in (_OF_EACH_TO_EACH, _OF_CONNECTORS):
+        connection.execute(text(_EDGES.format(source=source)))
     upsert(
         connection,
         tables.edge_run,

@@ -16,6 +16,7 @@ from lineage.clock import Clock, to_micros
 from slis.stream import staging
 from slis.stream.activity import derive_activity
 from slis.stream.canonical import settle
+from slis.stream.checkpoints import merge_checkpoints
 from slis.stream.claims_catalog import (
     merge_attributes,
     merge_claims,
@@ -147,6 +148,7 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     move_to_new_roots(connection)
     merge_runs(connection, landed_at)
     merge_run_io(connection, landed_at)
+    merge_checkpoints(connection)
     merge_drops(connection, landed_at)
     merge_descriptions(connection)
     merge_attributes(connection, landed_at)
