@@ -40,7 +40,7 @@ EVENTS = """
     seq bigint, kind string, event_time timestamp, event_key bigint,
     is_streaming boolean, is_history boolean, is_skewed boolean, problem string, detail string,
     after_seq bigint, last_seq bigint, describes_job boolean, tells_lineage boolean,
-    has_sql boolean
+    has_sql boolean, is_bare_checkpoint boolean
 """
 
 # One row per run and what its events say of it: a run whose events differ in an attribute has
@@ -76,6 +76,11 @@ RUN_IO = """
     run_key bigint, spelling_key bigint, direction string, facets_key bigint, hour timestamp,
     first_event_at timestamp, last_event_at timestamp, streamed_at timestamp,
     is_measured boolean, has_statistics boolean, rows bigint, bytes bigint
+"""
+
+# Checkpoints of streams whose events name no dataset, by run and hour.
+CHECKPOINTS = """
+    run_key bigint, hour timestamp, first_at timestamp, last_at timestamp
 """
 
 # Distinct facets of each dataset, parsed: a job repeats the same facets in each event, so few are.

@@ -7,17 +7,27 @@ from sqlalchemy import ColumnElement, Connection, case, not_, null, or_, text
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, added, either, greatest, least, upsert
+from slis.stream.connectors import store_pairs
 
 _OUTPUT = """
     o.dataset_key AS downstream_key, o.root_run_id, o.job_namespace, o.job_name, o.event_job_name,
     o.first_event_at, o.last_event_at
 """
 _OF_OUTPUT = "o.direction = 'write' AND o.is_schema_change = 0 AND o.is_wide = 0"
-# Each input of a run with each output, and the sources that are inferred for an output.
+# Each input of a run with each output (of connectors: those that belong together), and the sources
+# that are inferred for an output.
 _PAIRS = f"""
     SELECT {_OUTPUT}, i.dataset_key AS upstream_key, CAST(NULL AS TEXT) AS origin,
         CASE WHEN i.is_reported = 1 AND o.is_reported = 1 THEN 1 ELSE 0 END AS is_reported
     FROM t_touched o JOIN t_touched i ON i.run_key = o.run_key AND i.direction = 'read'
+    WHERE {_OF_OUTPUT} AND o.run_key NOT IN (SELECT run_key FROM t_pair)
+    UNION ALL
+    SELECT {_OUTPUT}, i.dataset_key AS upstream_key, CAST(NULL AS TEXT) AS origin,
+        CASE WHEN i.is_reported = 1 AND o.is_reported = 1 THEN 1 ELSE 0 END AS is_reported
+    FROM t_pair p
+    JOIN t_touched o ON o.run_key = p.run_key AND o.dataset_key = p.downstream_key
+    JOIN t_touched i ON i.run_key = p.run_key AND i.dataset_key = p.upstream_key
+        AND i.direction = 'read'
     WHERE {_OF_OUTPUT}
     UNION ALL
     SELECT {_OUTPUT}, n.upstream_key, n.origin, o.is_reported
@@ -80,7 +90,9 @@ def derive_edges(connection: Connection) -> None:
 
     With the number of root runs that named it, and `edge_run`, which tells those apart.
     """
-    connection.execute(text(_EDGES))
+    store_pairs(connection)
+    for source in (_OF_EACH_TO_EACH, _OF_CONNECTORS):
+        connection.execute(text(_EDGES.format(source=source)))
     upsert(
         connection,
         tables.edge_run,

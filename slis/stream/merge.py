@@ -15,6 +15,7 @@ from lineage.catalog.upsert import newest, upsert
 from lineage.clock import Clock, to_micros
 from slis.stream import staging
 from slis.stream.canonical import settle
+from slis.stream.checkpoints import merge_checkpoints
 from slis.stream.claims_catalog import (
     merge_attributes,
     merge_claims,
@@ -147,6 +148,7 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     note_moved(connection)
     merge_runs(connection, landed_at)
     merge_run_io(connection, landed_at)
+    merge_checkpoints(connection)
     collect_sources(connection)
     store_sources(connection, landed_at)
     merge_drops(connection, landed_at)

@@ -50,6 +50,7 @@ run_io = _table(
     "direction",
     "is_measured has_statistics",
 )
+checkpoint = _table("s_checkpoint", "run_key hour first_at last_at")
 name = _table(
     "s_name",
     "spelling_key dataset_key partition_at first_seen_at last_seen_at",
@@ -112,7 +113,7 @@ touched = _table(  # what the runs of the batch read and wrote, as the catalog k
     "failure",
     "is_streaming is_history is_reported is_write is_schema_change is_dropped names_input is_wide",
 )
-Index("t_touched_run", touched.c.run_key)
+Index("t_touched_run", touched.c.run_key, touched.c.direction, touched.c.dataset_key)
 streamed = _table(  # a stream's hours
     "t_streamed",
     "dataset_key bucket at rows",
@@ -136,6 +137,11 @@ new_edge = _table(
     "is_reported",
 )
 moved = _table("t_moved", "run_key completed_at", key="run_key")  # when they completed before
+pair = _table(  # of connectors: which inputs an output is made of
+    "t_pair",
+    "run_key upstream_key downstream_key",
+    key="run_key upstream_key downstream_key",
+)
 new_write = _table("t_new_write", "dataset_key writes", key="dataset_key")
 match = _table("t_match", "execution_key run_key group_key", key="execution_key")  # of evidence
 due = _table("t_due", "group_key", key="group_key")  # of evidence, likewise

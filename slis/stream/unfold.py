@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from lineage.keys import key
+from lineage.names import is_of_session
 from lineage.policy import NO_FOLDS, Folding
 from slis.stream.arrow import clean, key_text, records
 from slis.stream.assertions import RESULT, assertions_of
@@ -128,6 +129,8 @@ class Unfolded:
         named = [("symlink", identifier) for identifier in record["identifiers"] or ()]
         for rule, other in (*named, ("rename", record["previous"])):
             if not other or not other["namespace"] or not other["name"]:
+                continue
+            if is_of_session(other["namespace"], other["name"]):
                 continue
             alias = self.spellings.note(other["namespace"], other["name"], seen, is_dataset=False)
             if alias.dataset_key != dataset.dataset_key:
