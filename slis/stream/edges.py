@@ -91,8 +91,7 @@ def derive_edges(connection: Connection) -> None:
     With the number of root runs that named it, and `edge_run`, which tells those apart.
     """
     store_pairs(connection)
-    for source in (_OF_EACH_TO_EACH, _OF_CONNECTORS):
-        connection.execute(text(_EDGES.format(source=source)))
+    connection.execute(text(_EDGES))
     upsert(
         connection,
         tables.edge_run,
