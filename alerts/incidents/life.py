@@ -69,7 +69,7 @@ def _end_of_window(draft: Draft, now: Now) -> None:
 
 
 def _is_held(own: Incident, found: Match, now: Now) -> bool:
-    """Return whether it waits until Lineward has caught up.
+    """Return whether the incident waits until Lineward has caught up.
 
     An outage of ingestion is not over before the events that waited meanwhile have landed.
     """

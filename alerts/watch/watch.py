@@ -16,9 +16,9 @@ from alerts.people.windows import windows_at
 from alerts.routing.desk import told
 from alerts.routing.settings import RoutingSettings
 from alerts.watch.drawing import Drawn, draw
+from alerts.watch.evaluation_status import EvaluationStatus, read_status
 from alerts.watch.explained import count_explained
 from alerts.watch.finding import Finding, Findings, find
-from alerts.watch.instants import EvaluationStatus, read_status
 from alerts.watch.keeping import keep, position, remembered
 from alerts.watch.own_faults import NO_TROUBLES, Trouble, own_faults
 from alerts.watch.recoveries import explain_recoveries

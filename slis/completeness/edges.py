@@ -106,7 +106,7 @@ def _excused(judged: DataFrame, gaps: DataFrame) -> DataFrame:
     """
     spans = gaps.agg(F.collect_list(F.struct("started_at", "ended_at")).alias("our_gaps"))
     is_unknown = F.when(F.col("missed") == AGED, F.exists("our_gaps", _swallowed)).when(
-        F.col("missed").isNotNull() & (F.col("runs") > 0), F.exists("our_gaps", _was_seen_in)
+        F.col("missed").isNotNull() & (F.col("runs") > 0), F.exists("our_gaps", _ended_in)
     )
     return (
         judged.crossJoin(F.broadcast(spans))
@@ -122,7 +122,7 @@ def _swallowed(gap: Column) -> Column:
     return (gap["started_at"] <= due_at) & (gap["ended_at"].isNull() | (gap["ended_at"] >= from_at))
 
 
-def _was_seen_in(gap: Column) -> Column:
+def _ended_in(gap: Column) -> Column:
     seen_at = F.col("last_seen_at")
     return (gap["started_at"] <= seen_at) & (
         gap["ended_at"].isNull() | (gap["ended_at"] >= seen_at)

@@ -1,4 +1,4 @@
-"""After an outage of Lineward nothing opens that closes once all events have landed."""
+"""Open nothing after an outage of Lineward that closes once all events have landed."""
 
 import pytest
 

@@ -109,7 +109,7 @@ def test_an_edge_that_fell_due_while_we_did_not_listen_is_unknown(spark):
 
 
 def test_an_edge_of_a_run_that_was_lost_to_us_is_unknown(spark):
-    """Its event log has it, its events came while the collector was down: that is our fault."""
+    """Blame nobody: its event log has it, its events came while the collector was down."""
     seen = {"last_seen_at": day(11, 6)}
     lost = {**seen, "last_reported_at": day(10)}
     never = {**seen, "last_reported_at": None, "runs": 1, "first_seen_at": day(11, 6)}

@@ -1,4 +1,4 @@
-"""When things were last evaluated, and how far that is behind what happened."""
+"""Read when datasets were last evaluated, and which events that evaluation lacks."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ BEHIND_SECONDS: Final = 900
 
 
 class EvaluationStatus(msgspec.Struct, frozen=True):
-    """The newest evaluation as seen now. All times in µs.
+    """State of the newest evaluation. All times in µs.
 
     Attributes:
         now: by the clock of the service.
@@ -36,17 +36,17 @@ class EvaluationStatus(msgspec.Struct, frozen=True):
 
     @property
     def is_stale(self) -> bool:
-        """Whether there is no evaluation of now."""
+        """Return whether the newest evaluation is too old, or ahead of the clock."""
         return self.evaluated_at is not None and self._is_over(self.evaluated_at, STALE_SECONDS)
 
     @property
     def is_behind(self) -> bool:
-        """Whether it lacks what happened before it: no incident opens or closes by it."""
+        """Return whether the evaluation lacks events: no incident opens or closes by it."""
         return self.is_stale or self.behind_since is not None
 
     @property
     def overdue_since(self) -> int | None:
-        """Return since when the pipeline owes what a person has to see to; None: nothing yet.
+        """Return since when the pipeline is overdue for a person to look; None: it is not.
 
         A service that has just started waits for the first evaluation as long as for any other:
         after an outage of the whole machine the pipeline starts beside it.
@@ -57,7 +57,7 @@ class EvaluationStatus(msgspec.Struct, frozen=True):
         return self.wait_since if is_long else None
 
     def _is_over(self, since: int, seconds: int) -> bool:
-        """Return whether so many seconds lie between; a clock may have been ahead."""
+        """Return whether so many seconds lie between the two; a clock may have been ahead."""
         return abs(self.now - since) > seconds * MICROS
 
 
