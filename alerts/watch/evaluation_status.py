@@ -8,6 +8,7 @@ from sqlalchemy import Connection, func, select
 from alerts.incidents.estate import MICROS
 from lineage.catalog import tables
 from lineage.catalog.noted import BEHIND_SINCE, EVENTS_WAIT_SINCE
+from lineage.clock import instant_text
 
 # Evaluations come every 15 s while events do, and every 60 s else.
 STALE_SECONDS: Final = 120
@@ -55,6 +56,16 @@ class EvaluationStatus(msgspec.Struct, frozen=True):
             return self.evaluated_at if self._is_over(self.began_at, STALE_SECONDS) else None
         is_long = self.behind_since is not None and self._is_over(self.behind_since, BEHIND_SECONDS)
         return self.wait_since if is_long else None
+
+    @property
+    def evidence(self) -> str | None:
+        """Return in words why the pipeline is overdue; None: it is not."""
+        if (since := self.overdue_since) is None:
+            return None
+        at = instant_text(since)
+        if self.is_stale:
+            return f"the last evaluation was at {at}"
+        return f"events received since {at} have not landed"
 
     def _is_over(self, since: int, seconds: int) -> bool:
         """Return whether so many seconds lie between the two; a clock may have been ahead."""
