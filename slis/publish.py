@@ -32,7 +32,7 @@ from slis.lag import BOUNDS_SECONDS
 from slis.noted import noted_number
 
 _NO_ORIGIN = "default"
-OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, FACTS)
+OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, MISSING_PROVENANCE.id, FACTS)
 # So long after edges were judged last, nothing of it is shown as how things are now.
 _EDGES_STALE = timedelta(minutes=10)
 _DAY_MICROS = 86_400_000_000

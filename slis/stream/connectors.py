@@ -18,24 +18,29 @@ IS_CONNECTOR: Final = "coalesce(r.integration, '') IN ('DEBEZIUM', 'KAFKA_CONNEC
 _SEPARATORS = re.compile(r"[./]")
 _COMPARED_PARTS = 3  # database, schema, table
 _TOUCHED = text(f"""
-    SELECT DISTINCT t.run_key, t.direction, t.dataset_key, d.name FROM t_touched t
-    JOIN run r ON r.run_key = t.run_key AND {IS_CONNECTOR}
+    SELECT DISTINCT t.run_key, t.direction, t.dataset_key, d.name
+    FROM (SELECT DISTINCT run_key FROM t_touched) AS c
+    JOIN run r ON r.run_key = c.run_key AND {IS_CONNECTOR}
+    JOIN t_touched t ON t.run_key = c.run_key
     JOIN dataset d ON d.dataset_key = t.dataset_key
 """)  # noqa: S608 - our own words
 _STORE = text(
     "INSERT INTO t_pair (run_key, upstream_key, downstream_key) VALUES (:run, :up, :down)"
 )
-# An output was like no input that was known before this batch.
+# An output was like no input that was known before this batch. SQLite keeps the order of a CROSS
+# JOIN: `edge_run`, which has a row for each run, is asked by its key only.
 _OUTDATED = text("""
     SELECT DISTINCT e.upstream_key, e.downstream_key, e.job_key, e.root_run_id
     FROM (SELECT DISTINCT run_key FROM t_pair) AS c
-    JOIN t_touched o ON o.run_key = c.run_key AND o.direction = 'write'
-    JOIN t_job j ON j.job_namespace = o.job_namespace AND j.job_name = o.job_name
-        AND j.dataset_key = o.dataset_key
-    JOIN edge_run e ON e.downstream_key = o.dataset_key AND e.job_key = j.job_key
-        AND e.root_run_id = o.root_run_id
-    WHERE NOT EXISTS (SELECT 1 FROM t_pair p WHERE p.run_key = c.run_key
-        AND p.upstream_key = e.upstream_key AND p.downstream_key = e.downstream_key)
+    CROSS JOIN t_touched o CROSS JOIN t_job j CROSS JOIN edge g CROSS JOIN edge_run e
+    WHERE o.run_key = c.run_key AND o.direction = 'write'
+        AND j.dataset_key = o.dataset_key AND j.job_name = o.job_name
+        AND j.job_namespace = o.job_namespace
+        AND g.downstream_key = o.dataset_key AND g.job_key = j.job_key
+        AND e.upstream_key = g.upstream_key AND e.downstream_key = g.downstream_key
+        AND e.job_key = g.job_key AND e.root_run_id = o.root_run_id
+        AND NOT EXISTS (SELECT 1 FROM t_pair p WHERE p.run_key = c.run_key
+            AND p.upstream_key = g.upstream_key AND p.downstream_key = g.downstream_key)
 """)
 _EDGE = """
     upstream_key = :upstream_key AND downstream_key = :downstream_key AND job_key = :job_key

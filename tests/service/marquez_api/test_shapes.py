@@ -180,7 +180,7 @@ def test_a_dataset_has_its_columns_tags_and_newest_version(client):
         "namespace": NAMESPACE,
         "sourceName": NAMESPACE,
         "fields": [
-            {"name": "id", "type": "long", **plain},
+            {"name": "id", "type": "long", **plain, "tags": ["iban", "pii"]},
             {"name": "sum", "type": None, **plain},
         ],
         "tags": ["pii"],
