@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Engine
 
 from alerts.incidents import life
 from alerts.incidents.clocks import not_ahead
+from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
 from alerts.incidents.incident import Found, Incident
 from alerts.incidents.steps import Command, Now, Step
@@ -17,6 +18,7 @@ from alerts.routing.desk import told
 from alerts.routing.settings import RoutingSettings
 from alerts.watch.drawing import Drawn, draw
 from alerts.watch.explained import count_explained
+from alerts.watch.failing import count_failing
 from alerts.watch.finding import Finding, Findings, find
 from alerts.watch.instants import evaluated_at
 from alerts.watch.keeping import keep, position, remembered
@@ -28,6 +30,9 @@ from lineage.clock import Clock, to_micros
 from lineage.policy.model import Policy
 
 _log = structlog.get_logger(__name__)
+
+# Between two searches without a new evaluation: each may read the whole estate.
+_PAUSE_SECONDS = 5
 
 Asked = list[tuple[int, Command]]
 
@@ -72,6 +77,8 @@ class Watch:
         self._clock, self._policy, self._settings = clock, policy, settings
         self._findings = Findings(0)
         self._incidents: dict[str, Incident] = {}
+        self._failing: tuple[int, int | None] = (0, None)
+        self._found_at = 0
         self._position = -1
         self._counted = 0
 
@@ -86,12 +93,12 @@ class Watch:
         return life.step((not_ahead(each, now.at) for each in self._incidents.values()), now)
 
     def _look(self, engine: Engine) -> _Seen:
-        """Read what is new; roots are looked for where there is a new evaluation."""
+        """Read what is new; roots are searched after an evaluation, or where another run failed."""
         at, policy = to_micros(self._clock()), self._policy()
         troubles = self._troubles()
         with engine.connect() as connection:
             as_of = evaluated_at(connection)
-            if as_of is not None and as_of != self._findings.as_of:
+            if as_of is not None and self._is_to_search(connection, as_of, at):
                 windows, previous = windows_at(connection, at), self._findings.walks
                 self._findings = find(connection, as_of, policy, windows, previous)
             own = own_faults(connection, as_of, at, self._settings.platform, troubles)
@@ -106,6 +113,18 @@ class Watch:
         found = tuple(each.found for each in by_root.values())
         now = Now(at, found, self._findings.unknown, tuple(command for _, command in asked))
         return _Seen(now, by_root, asked, policy)
+
+    def _is_to_search(self, connection: Connection, as_of: int, at: int) -> bool:
+        """Whether there is a new evaluation, or a failed run or the write after it has landed.
+
+        An evaluation may take long on a busy machine; a failed run needs none to be a fault.
+        """
+        failing, is_new = count_failing(connection), as_of != self._findings.as_of
+        has_waited = at - self._found_at >= _PAUSE_SECONDS * MICROS
+        if not is_new and (failing == self._failing or not has_waited):
+            return False
+        self._failing, self._found_at = failing, at
+        return True
 
     def _count(self, engine: Engine, as_of: int | None) -> None:
         """By the incidents as they were: what opens now was in none before."""
