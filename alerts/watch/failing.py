@@ -30,7 +30,11 @@ _COUNTED = text(f"""
         SELECT last_failed_at FROM dataset_activity WHERE {FAILS}
         ORDER BY last_failed_at DESC LIMIT :most) AS newest
 """)  # noqa: S608 - a constant
-_NOTIFIED = text("SELECT 1 FROM incident WHERE is_remembered AND root_kind = 'failed' LIMIT 1")
+# An incident stays open however old the failure is.
+_NOTIFIED = text("""
+    SELECT 1 FROM incident
+    WHERE is_remembered AND root_kind = 'failed' AND state <> 'resolved' LIMIT 1
+""")
 # A task of Airflow announces its tries; an application that it submitted does not.
 _FAILED = text(
     f"""
