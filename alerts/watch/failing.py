@@ -25,7 +25,16 @@ _FAILING = text(f"""
     JOIN dataset_policy p ON p.dataset_key = a.dataset_key AND p.tier IN ('critical', 'important')
     WHERE {FAILS} AND last_failed_at >= :since LIMIT 1
 """)  # noqa: S608 - a constant
-_NOTIFIED = text("SELECT 1 FROM incident WHERE is_remembered AND root_kind = 'failed' LIMIT 1")
+_COUNTED = text(f"""
+    SELECT count(*), max(last_failed_at) FROM (
+        SELECT last_failed_at FROM dataset_activity WHERE {FAILS}
+        ORDER BY last_failed_at DESC LIMIT :most) AS newest
+""")  # noqa: S608 - a constant
+# An incident stays open however old the failure is.
+_NOTIFIED = text("""
+    SELECT 1 FROM incident
+    WHERE is_remembered AND root_kind = 'failed' AND state <> 'resolved' LIMIT 1
+""")
 # A task of Airflow announces its tries; an application that it submitted does not.
 _FAILED = text(
     f"""
@@ -43,6 +52,7 @@ _ATTEMPTS = text(
     """  # noqa: S608 - our own columns
 )
 _MOST_FAULTS: Final = 200  # whose retries are looked up at once; all else notifies at once
+_MOST_COUNTED: Final = 1_000  # failing datasets, each second
 _MOST_FAILED: Final = 5  # runs of one fault
 _MOST_ATTEMPTS: Final = 500  # of one job
 
@@ -54,6 +64,15 @@ def has_failing(connection: Connection, as_of: int) -> bool:
     since = {"since": as_of - round(RULES.fresh_seconds * MICROS)}
     found = connection.scalar(_FAILING, since) or connection.scalar(_NOTIFIED)
     return found is not None
+
+
+def count_failing(connection: Connection) -> tuple[int, int | None]:
+    """Return how many datasets fail, at most 1,000, and when the newest failed.
+
+    Another answer than before means that a failure or a later write has landed.
+    """
+    count, newest = connection.execute(_COUNTED, {"most": _MOST_COUNTED}).one()
+    return count, newest
 
 
 def find_due(

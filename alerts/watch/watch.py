@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Engine
 
 from alerts.incidents import life
 from alerts.incidents.clocks import not_ahead
+from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
 from alerts.incidents.incident import Found, Incident
 from alerts.incidents.steps import Command, Now, Step
@@ -18,6 +19,7 @@ from alerts.routing.settings import RoutingSettings
 from alerts.watch.drawing import Drawn, draw
 from alerts.watch.evaluation_status import EvaluationStatus, read_status
 from alerts.watch.explained import count_explained
+from alerts.watch.failing import count_failing
 from alerts.watch.finding import Finding, Findings, find
 from alerts.watch.keeping import keep, position, remembered
 from alerts.watch.own_faults import NO_TROUBLES, PIPELINE, Trouble, own_faults
@@ -29,6 +31,9 @@ from lineage.clock import Clock, to_micros
 from lineage.policy.model import Policy
 
 _log = structlog.get_logger(__name__)
+
+# Between two searches without a new evaluation: each may read the whole estate.
+_PAUSE_SECONDS = 5
 
 Asked = list[tuple[int, Command]]
 
@@ -74,6 +79,8 @@ class Watch:
         self._clock, self._policy, self._settings = clock, policy, settings
         self._findings = Findings(0)
         self._incidents: dict[str, Incident] = {}
+        self._failing: tuple[int, int | None] = (0, None)
+        self._found_at = 0
         self._position = -1
         self._counted = 0
         self._began_at: int | None = None
@@ -89,14 +96,14 @@ class Watch:
         return life.step((not_ahead(each, now.at) for each in self._incidents.values()), now)
 
     def _look(self, engine: Engine) -> _Seen:
-        """Read what is new; roots are looked for where there is a new evaluation."""
+        """Read what is new; roots are searched after an evaluation, or where another run failed."""
         at, policy = to_micros(self._clock()), self._policy()
         troubles = self._troubles()
         self._began_at = at if self._began_at is None else self._began_at
         with engine.connect() as connection:
             status = read_status(connection, at, self._began_at)
             as_of = status.evaluated_at
-            if as_of is not None and as_of != self._findings.as_of:
+            if as_of is not None and self._is_to_search(connection, as_of, at):
                 windows, previous = windows_at(connection, at), self._findings.walks
                 self._findings = find(connection, as_of, policy, windows, previous)
             own = own_faults(connection, status, self._settings.platform, troubles)
@@ -112,6 +119,18 @@ class Watch:
         commands = tuple(command for _, command in asked)
         now = Now(at, found, self._findings.unknown, commands, is_behind=status.is_behind)
         return _Seen(now, by_root, asked, policy, status)
+
+    def _is_to_search(self, connection: Connection, as_of: int, at: int) -> bool:
+        """Whether there is a new evaluation, or a failed run or the write after it has landed.
+
+        An evaluation may take long on a busy machine; a failed run needs none to be a fault.
+        """
+        failing, is_new = count_failing(connection), as_of != self._findings.as_of
+        has_waited = at - self._found_at >= _PAUSE_SECONDS * MICROS
+        if not is_new and (failing == self._failing or not has_waited):
+            return False
+        self._failing, self._found_at = failing, at
+        return True
 
     def _count(self, engine: Engine, as_of: int | None) -> None:
         """By the incidents as they were: what opens now was in none before."""

@@ -89,6 +89,17 @@ def test_a_quick_retry_is_silent(core):
     assert core.rows() == []
 
 
+def test_a_failure_and_its_end_need_no_evaluation(core):
+    """One takes a minute where the machine is busy."""
+    core.estate.add("raw")
+    for name in ("core", "raw"):
+        fail(core, name)
+    assert core.look(NOON + 70) == []
+    write(core, "raw", NOON + 80)
+    assert [event for at in range(75, 111, 5) for event in core.look(NOON + at)] == ["opened"]
+    assert core.one.root_key == job("core")
+
+
 def test_owners_downstream_are_notified_once_something_is_bad(core):
     """Not of each failed run: it may be made good before it reaches them."""
     core.estate.add("revenue", owner="finance")
