@@ -97,6 +97,7 @@ def evaluate(
         policy_hash=policy.hash,
         amended=amended(spark, engine, at, given),
         seconds=time.monotonic() - started,
+        backlog_since=backlog_since,
     )
     explosion.renew(spark, engine, at.as_of)
     publish(engine, at, found)

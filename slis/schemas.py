@@ -20,7 +20,8 @@ PARSED = """
     application_id string, spark_job_id bigint, error_message string,
     code_version string, code_url string, code_path string, code_tag string, code_branch string,
     job_tags string, run_tags string, spark_properties string, environment_properties string,
-    execution_parameters string, has_checkpoint boolean, is_connector boolean,
+    execution_parameters string, retries_left bigint, has_checkpoint boolean,
+    is_connector boolean,
     is_streaming boolean, is_history boolean,
     job_ownership string, job_lineage string, job_sql string, job_description string,
     model_tags string,
@@ -55,7 +56,7 @@ RUNS = """
     job_tags string, run_tags string, spark_properties string, environment_properties string,
     execution_parameters string, first_event_at timestamp, last_event_at timestamp,
     started_at timestamp, last_start_at timestamp, completed_at timestamp, last_fail_at timestamp,
-    spark_job_id bigint, is_history boolean
+    spark_job_id bigint, retries_left bigint, is_history boolean
 """
 
 # One row per (event, dataset that it names). `direction`: read | write | declared.

@@ -142,7 +142,7 @@ def working_time(policy: Policy, plan: str | None) -> WorkingTime:
     if calendar is None:
         return WorkingTime(policy.time_zone, windows=windows)
     days_off = frozenset(_WEEKDAYS.index(day) for day in calendar.days_off)
-    return WorkingTime(calendar.time_zone, days_off, tuple(sorted(calendar.holidays)), windows)
+    return WorkingTime(calendar.time_zone, days_off, calendar.dates(), windows)
 
 
 def _whole_day(day: date) -> tuple[float, float]:

@@ -31,6 +31,7 @@ DATASET: Final = np.dtype(
         ("deadline_at", np.int64),  # when it will miss, or missed, its limit
         ("next_read_at", np.int64),  # when somebody is next expected to read it
         ("cadence_seconds", np.float64),  # nan: not known
+        ("duration_seconds", np.float64),  # usual, of the run that writes it; nan or 0: not known
         ("tier", np.int8),  # position in lineage.states.TIERS
         ("is_source", np.bool_),
         ("is_observable", np.bool_),  # false: nobody can say whether it is good, or not yet

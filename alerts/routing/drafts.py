@@ -64,6 +64,7 @@ def _draft(
         revision=max(1, incident.revision),
         severity=incident.severity.level,
         since=incident.onset,
+        times=tuple(incident.timeline),
         is_flapping=incident.is_flapping,
     )
 
@@ -82,6 +83,7 @@ def _painted(picture: Picture, settings: RoutingSettings) -> Message:
         impacted=picture.impacted[:MAX_LISTED],
         impacted_count=picture.impacted_count,
         tiers=picture.tiers,
+        error=picture.error,
         first_difference=picture.first_difference,
         links=links_of(picture, settings),
         correlation_id=picture.correlation_id,

@@ -6,12 +6,14 @@ import msgspec
 from sqlalchemy import Connection, bindparam, text
 
 from lineage.catalog.pieces import pieces
-from lineage.catalog.ranks import TIER
+from lineage.catalog.ranks import FAILS, TIER
+from lineage.states import FAILING, GOOD, LEARNING, UNKNOWN
 
 _NAMED = text(
     f"""
     SELECT d.dataset_key, d.namespace, d.name, {TIER}, p.owner,
-        coalesce(s.state, 'unknown'),
+        CASE WHEN {FAILS} AND s.state IN ('{GOOD}', '{LEARNING}') THEN '{FAILING}'
+            ELSE coalesce(s.state, '{UNKNOWN}') END,
         CAST(a.last_written_at + two.limit_seconds * 1e6 AS BIGINT),
         coalesce(p.is_declared, false), a.last_written_at IS NULL
     FROM dataset d
@@ -29,7 +31,7 @@ class Named(msgspec.Struct, frozen=True):
 
     Attributes:
         owner: as the policy or its facet says.
-        state: the most severe of its SLIs.
+        state: the most severe of its SLIs; `failing` where its last run failed and none is worse.
         is_declared: the policy names it outright.
         is_unwritten: nobody was ever seen to write it.
     """

@@ -12,7 +12,7 @@ from alerts.routing.picture import Picture, Theirs
 from alerts.watch.affected import Affected
 from alerts.watch.finding import Finding
 from alerts.watch.named import Named, named
-from alerts.watch.words import what
+from alerts.watch.words import shown_error, what
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
 from lineage.states import OPTIONAL
@@ -56,6 +56,7 @@ def _picture(incident: Incident, finding: Finding, shown: "_Shown", first: str |
         impacted_count=hurt.count,
         tiers=hurt.tiers,
         by_owner=shown.by_owner(incident.members),
+        error=shown_error(finding.error),
         first_difference=first,
         dataset=shown.name_of(_own(finding)),
         runbook=root.kind,

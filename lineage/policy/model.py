@@ -7,8 +7,10 @@ import hashlib
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from lineage.clock import TELLABLE, is_tellable
 from lineage.policy.access import Access, Person
@@ -17,6 +19,7 @@ from lineage.policy.durations import seconds_of
 from lineage.policy.folds import Fold
 from lineage.policy.objectives import Objectives, Requirements, TierObjectives
 from lineage.policy.patterns import PatternParts, dataset_of
+from lineage.policy.public_holidays import dates_of
 from lineage.policy.recurring import Recurring
 from lineage.policy.values import Days, Instant, Minutes, Text, Weekday
 from lineage.states import Sli, Tier
@@ -82,12 +85,30 @@ class Alias(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Calendar(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Days on which nothing is expected."""
+    """Days on which nothing is expected.
+
+    Attributes:
+        public_holidays: countries, parts of countries or exchanges whose holidays count too.
+        days_later: of these; a feed that publishes a day's data on the next day has 1.
+    """
 
     name: Text
     time_zone: Text = "UTC"
     days_off: tuple[Weekday, ...] = ()
     holidays: tuple[date, ...] = ()
+    public_holidays: tuple[Text, ...] = ()
+    days_later: Annotated[int, Meta(ge=0, le=7)] = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a place whose holidays are not known."""
+        for place in self.public_holidays:
+            dates_of(place)
+
+    def dates(self) -> tuple[date, ...]:
+        """Return all holidays, in order."""
+        later = timedelta(days=self.days_later)
+        public = (day + later for place in self.public_holidays for day in dates_of(place))
+        return tuple(sorted({*self.holidays, *public}))
 
 
 class Suppression(

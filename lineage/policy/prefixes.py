@@ -7,6 +7,8 @@ from typing import Final
 
 import msgspec
 
+from lineage.policy.holiday_fits import Fit
+
 _LEAST_GROUP: Final = 3  # fewer are named one by one
 # A star or a brace in a name would make a pattern of it.
 _PLAIN: Final = re.compile(r"[\w./:@+= -]*")
@@ -23,6 +25,7 @@ class Seen(msgspec.Struct, frozen=True):
     readers: int  # jobs that read it
     owner: str | None  # of its own facet, else of the jobs that write it
     owner_reason: str | None
+    holidays: Fit | None = None  # that it keeps
 
 
 class Group(msgspec.Struct, frozen=True):

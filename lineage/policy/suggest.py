@@ -2,16 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 import yaml
 from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
 from lineage.names import joined, split_joined
+from lineage.policy.holiday_fits import Fit, fit
 from lineage.policy.prefixes import Group, Seen, group_by_prefix
 
 _LONGEST_COMMENT = 200
 _MOST_ENDS = 50
+_DAY_MICROS = 86_400_000_000
 _DOUBT = "if a job of yours writes it, delete this"
 _HEAD = """\
 # A draft, made from what was seen. Read every line: what is not right here is wrong in every alert.
@@ -40,7 +43,8 @@ def draft(seen: Iterable[Seen], edges: Iterable[tuple[int, int]]) -> str:
             _HEAD,
             *_section("owners", _owner_lines(owners)),
             *_section("sources", _source_lines(datasets)),
-            *_section("datasets", _dataset_lines(datasets)),
+            *_section("calendars", _calendar_lines(datasets)),
+            *_section("datasets", [*_dataset_lines(datasets), *_calendar_rules(datasets)]),
             *_end_lines(datasets, feeding),
         ]
     )
@@ -81,6 +85,38 @@ def _dataset_lines(datasets: Sequence[Seen]) -> Iterator[str]:
             many = f"{len(group.members)} datasets: " if others else ""
             yield f"  - match: {_matched(group)}"
             yield f"    owner: {_quoted(one.owner)}  # {_comment(many + '; '.join(reasons))}"
+
+
+def _calendar_lines(datasets: Sequence[Seen]) -> Iterator[str]:
+    """Countries whose public holidays explain days without a write."""
+    by_name: dict[str, list[Fit]] = defaultdict(list)
+    for one in datasets:
+        if one.holidays:
+            by_name[_calendar(one.holidays)].append(one.holidays)
+    for name, fits in sorted(by_name.items()):
+        best = max(fits, key=lambda fit: fit.kept)
+        many = "1 dataset has" if len(fits) == 1 else f"{len(fits)} datasets have"
+        alike = f"; {', '.join(best.alike)} fits as well" if best.alike else ""
+        why = f"{many} no write on such days, as on {best.kept} of {best.holidays}{alike}"
+        yield f"  - name: {_quoted(name)}  # {_comment(why)}"
+        yield f"    public_holidays: [{_quoted(best.country)}]"
+        if best.days_later:
+            yield f"    days_later: {best.days_later}"
+
+
+def _calendar_rules(datasets: Sequence[Seen]) -> Iterator[str]:
+    def sign(one: Seen) -> str | None:
+        return _calendar(one.holidays) if one.holidays else None
+
+    for group in group_by_prefix(datasets, sign):
+        if name := sign(group.members[0]):
+            yield f"  - match: {_matched(group)}"
+            yield f"    calendar: {_quoted(name)}"
+
+
+def _calendar(fit: Fit) -> str:
+    later = ", a day later" if fit.days_later else ""
+    return f"holidays of {fit.country}{later}"
 
 
 def _end_lines(datasets: Sequence[Seen], feeding: set[int]) -> Iterator[str]:
@@ -153,9 +189,23 @@ def _seen(connection: Connection) -> Iterator[Seen]:
         )
     )
     written, readers, owners = _writers(connection), _readers(connection), _owners(connection)
+    fits = dict(_fits(connection))
     for key, namespace, name in rows:
         owner, reason = owners.get(key) or _owner_by_job(written.get(key))
-        yield Seen(key, namespace, name, key in written, readers.get(key, 0), owner, reason)
+        is_written, jobs = key in written, readers.get(key, 0)
+        yield Seen(key, namespace, name, is_written, jobs, owner, reason, fits.get(key))
+
+
+def _fits(connection: Connection) -> Iterator[tuple[int, Fit]]:
+    """Holidays that explain the days without a write, by dataset."""
+    write = tables.dataset_write
+    day = write.c.written_at // _DAY_MICROS
+    days = connection.execute(
+        select(write.c.dataset_key, day).distinct().order_by(write.c.dataset_key)
+    )
+    for key, rows in groupby(days, key=lambda row: row[0]):
+        if found := fit(day for _, day in rows):
+            yield key, found
 
 
 def _writers(connection: Connection) -> dict[int, set[str]]:

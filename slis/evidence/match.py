@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, text
 
+from lineage.catalog.tables.facts import write_bucket
 from slis.evidence.statements import CHANGED, Given, executed
 
 _ROOTS = """
@@ -48,13 +49,14 @@ _ALONE_NO_MORE = """
     SELECT r.run_key, r.root_run_id FROM run r
     WHERE r.evidence = 'alone' AND r.run_key IN (SELECT group_key FROM t_match)
 """
-_WRITES_OF_RUN = """
-    SELECT DISTINCT w.dataset_key, w.root_run_id, w.written_at, w.landed_at FROM run_io io
+_WRITES_OF_RUN = f"""
+    SELECT DISTINCT w.dataset_key, w.root_run_id, w.bucket, w.written_at, w.landed_at
+    FROM run r JOIN run_io io ON io.run_key = r.run_key
     JOIN dataset d ON d.dataset_key = io.dataset_key
-    JOIN dataset_write w ON w.dataset_key = d.canonical_key AND w.root_run_id = :root
-        AND w.bucket = 0
-    WHERE io.run_key = :run
-"""
+    JOIN dataset_write w ON w.dataset_key = d.canonical_key AND w.root_run_id = r.root_run_id
+        AND w.bucket = {write_bucket("r.completed_at")}
+    WHERE r.run_key = :run
+"""  # noqa: S608 - our own columns
 _UNCOUNTED_READS_OF_RUN = """
     DELETE FROM dataset_read WHERE root_run_id = :root AND counted_at IS NULL AND NOT is_reported
     AND dataset_key IN (SELECT d.canonical_key FROM run_io io
@@ -106,7 +108,7 @@ def match(connection: Connection, given: Given) -> list[Row[Any]]:
 def _forget(connection: Connection, run: int, root: str) -> list[Row[Any]]:
     """Remove a run that stood for events to come; returns its writes."""
     keys: Given = {"run": run, "root": root}
-    writes = connection.execute(text(_WRITES_OF_RUN), keys).all()
+    writes = connection.execute(text(_WRITES_OF_RUN), {"run": run}).all()
     for statement in _FORGOTTEN:
         executed(connection, statement, keys)
     return list(writes)

@@ -44,6 +44,7 @@ _WRITES = f"""
         AND EXISTS (SELECT 1 FROM schema_version o WHERE o.dataset_key = n.dataset_key
             AND o.schema_key <> n.schema_key AND o.first_seen_at < n.first_seen_at))
 """  # noqa: S608 - our own words
+# An inferred input is no news: on the day of an upgrade all of them would be unexpected.
 # An edge with no run is declared by a JobEvent; `expect_inputs` of the policy come as {declared}.
 _SOURCES = f"""
     SELECT e.downstream_key, u.namespace, u.name, max(e.job_name), min(e.first_seen_at),
@@ -53,7 +54,7 @@ _SOURCES = f"""
     JOIN dataset u ON u.dataset_key = e.upstream_key
     WHERE e.downstream_key IN (SELECT dataset_key FROM dataset_policy
             WHERE is_regulated OR tier = '{CRITICAL}' AND tier_origin = 'declared')
-        AND e.upstream_key <> e.downstream_key
+        AND e.upstream_key <> e.downstream_key AND e.origin IS NULL
         AND (e.upstream_key, e.downstream_key) NOT IN (VALUES {{declared}})
     GROUP BY e.upstream_key, e.downstream_key, u.namespace, u.name
     HAVING min(e.first_seen_at) >= {{since}} AND min(e.runs) > 0

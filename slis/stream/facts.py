@@ -100,6 +100,8 @@ def _run_plan() -> tuple[Column, list[Column]]:
         F.max(F.when(kind == "COMPLETE", time)).alias("completed_at"),
         F.max(F.when(kind.isin(*_FAILED), time)).alias("last_fail_at"),
         F.min("spark_job_id").alias("spark_job_id"),
+        # Airflow before 2.10 counts the next try where one failed: the larger is of its START.
+        F.max("retries_left").alias("retries_left"),
         F.min("is_history").alias("is_history"),
     ]
 

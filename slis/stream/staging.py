@@ -36,7 +36,7 @@ event = _table(
 run = _table(
     "s_run",
     "run_key nominal_start_at first_event_at last_event_at started_at last_start_at completed_at "
-    "last_fail_at spark_job_id",
+    "last_fail_at spark_job_id retries_left",
     "run_id job_namespace job_name root_run_id root_job_namespace root_job_name "
     "leaf_job_namespace leaf_job_name parent_run_id job_type "
     "processing_type integration engine engine_version adapter_version producer "
@@ -102,6 +102,9 @@ sql_run = _table("s_sql_run", "run_key sql_key")
 # --- worked out by the merge
 # -----------------------------------------------------------------------
 
+told = _table(  # sources that facets of a run name for what it writes
+    "t_told", "run_key downstream_key upstream_key", "origin namespace name"
+)
 touched = _table(  # what the runs of the batch read and wrote, as the catalog knows them now
     "t_touched",
     "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at "
@@ -124,12 +127,16 @@ job = _table(
     # Not by its names: two of them are longer than PostgreSQL's index entries may be.
     key="dataset_key job_key",
 )
+inferred = _table(  # inferred inputs of the runs of the batch, by canonical dataset
+    "t_inferred", "run_key downstream_key upstream_key", "origin"
+)
 new_edge = _table(
     "t_new_edge",
     "upstream_key downstream_key job_key first_seen_at last_seen_at is_new",
-    "root_run_id job_namespace job_name event_job_name",
+    "root_run_id job_namespace job_name event_job_name origin",
     "is_reported",
 )
+moved = _table("t_moved", "run_key completed_at", key="run_key")  # when they completed before
 pair = _table(  # of connectors: which inputs an output is made of
     "t_pair",
     "run_key upstream_key downstream_key",

@@ -20,6 +20,14 @@ FAILURE = f"CASE WHEN r.evidence IS NOT NULL THEN '{BY_EVENT_LOG}' ELSE '' END |
 STARTED_AT = """
     CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB' THEN coalesce(r.last_start_at, r.started_at) END
 """
+# Whether a source of the dataset `d` is inferred for the run `r`.
+_IS_INFERRED = """
+    r.completed_at IS NOT NULL AND EXISTS (
+        SELECT 1 FROM inferred_input n JOIN dataset x ON x.dataset_key = n.downstream_key
+        JOIN dataset y ON y.dataset_key = n.upstream_key
+        WHERE n.run_key = r.run_key AND x.canonical_key = d.canonical_key
+            AND y.canonical_key <> x.canonical_key)
+"""
 # Runs (of `chosen`) and what they read and wrote, by canonical dataset, with what makes them a
 # write.
 CONTRIBUTIONS = f"""
@@ -56,8 +64,9 @@ CONTRIBUTIONS = f"""
                 CASE WHEN io.is_reported AND coalesce(r.evidence, 'failed') = 'failed'
                     THEN 1 ELSE 0 END AS is_reported,
                 {FAILURE} AS failure,
-                max(CASE WHEN io.direction = 'read' AND io.is_reported THEN 1 ELSE 0 END)
-                    OVER (PARTITION BY r.run_key) AS names_input,
+                CASE WHEN io.direction = 'write' AND {_IS_INFERRED} THEN 1
+                    ELSE max(CASE WHEN io.direction = 'read' AND io.is_reported THEN 1 ELSE 0 END)
+                    OVER (PARTITION BY r.run_key) END AS names_input,
                 CASE WHEN {IS_CONNECTOR} THEN 0 ELSE 1 END
                     * sum(CASE io.direction WHEN 'read' THEN 1 ELSE 0 END)
                     OVER (PARTITION BY r.run_key)

@@ -7,7 +7,7 @@ from sqlalchemy import delete
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.catalog.noted import EPOCH
+from lineage.catalog.noted import BEHIND_SINCE, EPOCH, EVENTS_WAIT_SINCE
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
@@ -41,15 +41,21 @@ def _counters(rows):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_an_empty_catalog_gives_no_sample(spark, catalog):
-    """No datasets, reads or events: no counter, no ratio, no state; the evaluation is noted."""
+    """No datasets, reads or events: no counter, no ratio, no state; the evaluation is noted.
+
+    So is what it lacks: an event waits since the day before.
+    """
     rows = CatalogRows(catalog, day(0))
 
-    result = evaluate(spark, catalog, Policy(), day(1))
+    result = evaluate(spark, catalog, Policy(), day(1), backlog_since=day(0))
 
     assert (result.datasets, result.states, result.reads, result.events) == (0, {}, 0, 0)
     assert rows.rows(tables.sli_counter) == []
     assert rows.rows(tables.sli_now) == []
     assert [row["as_of"] for row in rows.rows(tables.evaluation)] == [to_micros(day(1))]
+    noted = {row["name"]: row["value"] for row in rows.rows(tables.meta)}
+    times = {BEHIND_SINCE: str(to_micros(day(1))), EVENTS_WAIT_SINCE: str(to_micros(day(0)))}
+    assert times.items() <= noted.items()
 
 
 def test_counters_add_dataset_seconds_and_each_event_once_and_never_fall(spark, catalog):

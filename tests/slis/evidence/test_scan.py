@@ -10,6 +10,8 @@ from slis.evidence import frames, scan, taken
 from tests.slis.evidence.made_logs import log, pack, rolling_log
 from tests.slis.stream.spools import rows
 
+_JOINED_TO = "SELECT value FROM meta WHERE name = 'evidence_joined_to'"
+
 
 def test_a_log_that_cannot_be_listed_stops_no_other_and_is_tried_again(logged):
     """A file that somebody put into its folder has no number, and Spark's reader gives up."""
@@ -134,12 +136,14 @@ def test_what_a_pass_unpacks_is_bounded_and_the_rest_is_the_next_one_s(logged, m
 
     assert (first.files, first.is_partial, logged.written()) == (1, True, ["orders"])
     assert (logged.last(EVIDENCE_LISTED_AT), logged.last(EVIDENCE_READ_AT)) == (1, None)
+    assert rows(logged.catalog, _JOINED_TO) == [("-1",)]  # not before all logs are read
     assert not logged.scratch.exists()
 
     second = logged.scan()
 
     assert (second.files, second.is_partial, second.problems) == (1, False, {})
     assert (logged.written(), logged.last(EVIDENCE_READ_AT)) == (["orders", "rates"], 2)
+    assert rows(logged.catalog, _JOINED_TO) == [("0",)]
 
 
 def test_of_a_file_that_alone_unpacks_to_too_much_the_first_part_is_read(logged, monkeypatch):

@@ -69,7 +69,9 @@ def test_a_failure_that_comes_a_batch_later_takes_the_write_back(lander, catalog
     """
     lander.land(
         run_event("COMPLETE", at(8), run="r1", job="app.one", outputs=["out"], root=("a1", "app")),
-        run_event("COMPLETE", at(9), run="r2", job="app.two", outputs=["out"], root=("a1", "app")),
+        run_event(
+            "COMPLETE", at(8, 50), run="r2", job="app.two", outputs=["out"], root=("a1", "app")
+        ),
     )
     lander.land(run_event("FAIL", at(9), run="r2", job="app.two", root=("a1", "app")))
     assert rows(catalog, _WRITES) == [("out", "a1", "app", micros(at(8)), False, None)]
