@@ -32,12 +32,13 @@ nightly: ## all tests, repetitions too, and the guarantees in their long form: h
 durations: ## how long each test took in the last `make test`, beside the one before
 	@python tests/suite/durations.py build/durations/test.tsv
 
-check: ## style, types and the direction of imports
+check: ## style, types, the direction of imports and the Dockerfile
 	@scripts/setup.sh test
 	@ruff check .
 	@ruff format --check --quiet .
 	@mypy
 	@lint-imports
+	@hadolint Dockerfile
 
 bench: ## the budgets, measured: needs a quiet machine
 	@scripts/setup.sh test
@@ -61,3 +62,5 @@ lock: ## requirements with hashes, from pyproject.toml
 	  pyproject.toml -o requirements/runtime.txt
 	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --universal \
 	  --group dev pyproject.toml -o requirements/dev.txt
+	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --universal \
+	  --group image -o requirements/image.txt

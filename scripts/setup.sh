@@ -52,21 +52,7 @@ stamp() { echo ".venv/lineward-$1-compiled-$(cat requirements/"$1".txt pyproject
 
 # Jars as Spark has those of a job, into a folder of ours. Here, and not by the first job: several
 # at once would write the same files.
-had() {
-  local folder=$1 nothing home try; shift; mkdir -p build
-  nothing=$(mktemp --suffix=.py)
-  home=$(.venv/bin/python -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent)')
-  for try in 1 2 3; do
-    if SPARK_HOME=$home SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON=.venv/bin/python \
-      "$home/bin/spark-submit" --master 'local[1]' --conf spark.ui.enabled=false \
-      --conf "spark.jars.ivy=$PWD/$folder" "$@" "$nothing" >"$folder.log" 2>&1; then
-      rm -f "$nothing"
-      return 0
-    fi
-    sleep $((try * 5))
-  done
-  die "these could not be fetched ($*): $folder.log says why"
-}
+had() { scripts/fetch_jars.sh .venv/bin/python "$@"; }
 
 # The listener of the jobs, in the version that we tell others to use.
 listener() {

@@ -1,6 +1,5 @@
 """One role as a child process: started, watched, started again, stopped with all it started."""
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -11,15 +10,14 @@ from pathlib import Path
 
 import msgspec
 
+from lineage.parent import end_with_parent
 from service.reports import Reports
 from service.role_log import RoleLog
 
-_PR_SET_PDEATHSIG = 1
 _FIRST_DELAY_SECONDS = 0.5
 _LONGEST_DELAY_SECONDS = 30.0
 _SETTLED_SECONDS = 60.0  # a role that ran this long starts its next delays from the first again
 _AUTOGROUP = Path("/proc/self/autogroup")
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class RoleCommand(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,7 +152,7 @@ class Child:
 
 def _prepared(supervisor: int, command: RoleCommand) -> Callable[[], None]:
     def prepare() -> None:
-        _libc.prctl(_PR_SET_PDEATHSIG, command.death_signal)
+        end_with_parent(command.death_signal)
         if os.getppid() != supervisor:
             os._exit(1)  # it died before the kernel had been asked
         if command.nice:

@@ -23,9 +23,11 @@ from lineage.disk import disk_problem
 from lineage.environment import InvalidSettingError
 from lineage.health import HEALTH
 from lineage.logs import log_to_stderr
+from lineage.parent import end_with_parent
 from slis import settings
 from slis.scratch import sweep
-from slis.session import open_session
+from slis.session import describe_session, open_session
+from slis.session_settings import is_submitted
 from slis.settings import Place, Settings
 
 log = structlog.get_logger(__name__)
@@ -43,13 +45,18 @@ def main() -> int:
     os.umask(0o077)
     log_to_stderr()
     HEALTH.connect()
+    if is_submitted():
+        # SIGTERM ends spark-submit's JVM at once, and Python would wait for it without end. What is
+        # lost is a batch that was not committed, which the next start repeats.
+        end_with_parent(signal.SIGKILL)
     try:
         place, chosen = settings.read_place(), settings.read()
-    except InvalidSettingError as error:
+        # In a container whose root is read-only, only a mounted folder can be made.
+        place.data_dir.mkdir(parents=True, exist_ok=True)
+    except (InvalidSettingError, OSError) as error:
         log.error("setting_refused", error=str(error))  # noqa: TRY400 - the message says all
         return 2
     stopped = _stopped_by_signals()
-    place.data_dir.mkdir(parents=True, exist_ok=True)
     opened = partial(
         open_session,
         master=chosen.master,
@@ -112,7 +119,9 @@ def _opened(opening: Future[SparkSession], data_dir: Path) -> SparkSession:
             os._exit(1)  # the thread that waits would outlive any other end
         if time.monotonic() < deadline:
             HEALTH.beat()
-    return opening.result()
+    session = opening.result()
+    log.info("spark_opened", **describe_session(session))
+    return session
 
 
 def _stopped_by_signals() -> Event:

@@ -12,7 +12,7 @@ from alerts.incidents.estate import NO_KEY, Estate
 from alerts.incidents.faults import Cluster, Root, Why
 from alerts.incidents.kinds import KIND_BY_ID
 from alerts.incidents.severity import BY_KIND, TICKET, TICKET_BY_KIND, Severity
-from alerts.incidents.times import Course, FaultTimes, NamedTime, began, timeline
+from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
 from lineage import keys
 
 # pending: found, and not held for long enough to be told of.
@@ -55,9 +55,9 @@ class Found(msgspec.Struct, frozen=True):
     times: FaultTimes = FaultTimes()
 
     @property
-    def began(self) -> list[NamedTime]:
-        """When it began, each time by its name."""
-        return began(self.root.kind, self.root.name, self.onset, self.times)
+    def beginning(self) -> list[NamedTime]:
+        """Return when the fault began, each time by its name."""
+        return name_beginning(self.root.kind, self.root.name, self.onset, self.times)
 
     @property
     def is_outage(self) -> bool:
@@ -164,10 +164,10 @@ class Incident(msgspec.Struct, frozen=True):
 
     @property
     def timeline(self) -> list[NamedTime]:
-        """Its times by name, the earliest first."""
-        begun = began(self.root.kind, self.root.name, self.onset, self.times)
-        course = Course(self.seen_at, self.opened_at, self.opens, self.resolved_at)
-        return timeline(begun, course)
+        """Return its times by name, the earliest first."""
+        beginning = name_beginning(self.root.kind, self.root.name, self.onset, self.times)
+        life = LifeTimes(self.seen_at, self.opened_at, self.opens, self.resolved_at)
+        return list_times(beginning, life)
 
     @property
     def is_live(self) -> bool:

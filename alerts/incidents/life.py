@@ -69,7 +69,7 @@ def _end_of_window(draft: Draft, now: Now) -> None:
 
 
 def _is_held(own: Incident, found: Match, now: Now) -> bool:
-    """Return whether it waits until Lineward has caught up.
+    """Return whether the incident waits until Lineward has caught up.
 
     An outage of ingestion is not over before the events that waited meanwhile have landed.
     """
@@ -97,14 +97,14 @@ def _live(draft: Draft, found: Match, now: Now, rules: LifeRules) -> None:
 def _freeze(draft: Draft) -> None:
     """Keep the incident as it is; what was about to open or to close begins anew."""
     if not draft.incident.is_frozen:
-        reason = "its state is unknown by a fault of ours: it stays as it is"
+        reason = "on hold: Lineward has no current data of its root"
         draft.tell("frozen", reason, change={"is_frozen": True})
     draft.quietly(good_at=None)
 
 
 def _thaw(draft: Draft) -> None:
     if draft.incident.is_frozen:
-        draft.tell("thawed", "its state is known again", change={"is_frozen": False})
+        draft.tell("thawed", "current data again", change={"is_frozen": False})
         _hold_anew(draft)
 
 

@@ -142,7 +142,7 @@ class Now(msgspec.Struct, frozen=True):
 
     @property
     def is_blind(self) -> bool:
-        """Whether nothing is known of datasets as they are now, by a fault of Lineward."""
+        """Return whether Lineward has no current data of datasets."""
         return self.is_behind or any(each.is_outage for each in self.found)
 
 

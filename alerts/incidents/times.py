@@ -1,4 +1,4 @@
-"""The times of an incident by name: one wording for messages, pages and commands."""
+"""Name the times of an incident: one wording for messages, pages and commands."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -31,14 +31,14 @@ HIDDEN: Final = "hidden since"
 
 
 class NamedTime(msgspec.Struct, frozen=True):
-    """A time, and what it is of: `late since`. In µs."""
+    """Time in µs, and its name: `late since`."""
 
     name: str
     at: int
 
 
 class FaultTimes(msgspec.Struct, frozen=True):
-    """What is known of the root's own datasets, in µs; None: there is no such time.
+    """Times of the root's own datasets, in µs; None: there is no such time.
 
     Attributes:
         last_write_at: of the newest write.
@@ -50,8 +50,8 @@ class FaultTimes(msgspec.Struct, frozen=True):
     late_since: int | None = None
     first_failed_at: int | None = None
 
-    def following(self, before: "FaultTimes") -> "FaultTimes":
-        """Return these as the times of an incident that goes on: what began did not begin again."""
+    def merge(self, before: "FaultTimes") -> "FaultTimes":
+        """Return the times of an incident that goes on: its beginning stays the first."""
         return FaultTimes(
             self.last_write_at,
             _earlier(self.late_since, before.late_since),
@@ -59,8 +59,8 @@ class FaultTimes(msgspec.Struct, frozen=True):
         )
 
 
-class Course(msgspec.Struct, frozen=True):
-    """When Lineward did what, in µs.
+class LifeTimes(msgspec.Struct, frozen=True):
+    """Times at which Lineward acted, in µs.
 
     Attributes:
         seen_at: the first evaluation that found it.
@@ -76,19 +76,19 @@ class Course(msgspec.Struct, frozen=True):
 
 
 def read_times(given: Estate, keys: Iterable[int], now: int) -> FaultTimes:
-    """Return what the estate knows of these datasets at `now`, µs."""
+    """Return the times of these datasets at `now`, µs."""
     rows = given.datasets[np.searchsorted(given.keys, sorted(keys))]
     deadlines = rows["deadline_at"]
-    written = _known(rows["last_written_at"])
+    written = _drop_never(rows["last_written_at"])
     return FaultTimes(
         max(written, default=None),
-        min(_known(deadlines[deadlines <= now]), default=None),
-        min(_known(rows["failed_at"]), default=None),
+        min(_drop_never(deadlines[deadlines <= now]), default=None),
+        min(_drop_never(rows["failed_at"]), default=None),
     )
 
 
-def began(kind: str, part: str, onset: int, known: FaultTimes) -> list[NamedTime]:
-    """Return when a fault began, by what is known of it, and the last write before.
+def name_beginning(kind: str, part: str, onset: int, known: FaultTimes) -> list[NamedTime]:
+    """Return when a fault began, and the last write of its datasets.
 
     Args:
         kind: of the fault.
@@ -99,38 +99,38 @@ def began(kind: str, part: str, onset: int, known: FaultTimes) -> list[NamedTime
     told = [NamedTime("late since", known.late_since or NEVER)]
     told += [NamedTime("first failed at", known.first_failed_at or NEVER)]
     told = [each for each in told if each.at != NEVER and kind in _LATE_KINDS]
-    told = told or [NamedTime(_beginning(kind, part), onset)]
+    told = told or [NamedTime(_beginning_of(kind, part), onset)]
     if known.last_write_at is not None:
         told.append(NamedTime("last write at", known.last_write_at))
-    return _in_order(told)
+    return _sort(told)
 
 
-def _beginning(kind: str, part: str) -> str:
+def _beginning_of(kind: str, part: str) -> str:
     if kind == "ingestion" and part in _OF_PART:
         return _OF_PART[part]
     return _BEGAN.get(kind, _BAD if kind in _LATE_KINDS else _FOUND)
 
 
-def timeline(begun: Iterable[NamedTime], course: Course) -> list[NamedTime]:
+def list_times(begun: Iterable[NamedTime], life: LifeTimes) -> list[NamedTime]:
     """Return all times of an incident, the earliest first."""
-    return _in_order([*begun, *_steps(course)])
+    return _sort([*begun, *_list_steps(life)])
 
 
-def _steps(course: Course) -> Iterator[NamedTime]:
-    first = course.opened_at or course.seen_at
-    again = [at for at in course.opens if at > first]
+def _list_steps(life: LifeTimes) -> Iterator[NamedTime]:
+    first = life.opened_at or life.seen_at
+    again = [at for at in life.opens if at > first]
     yield NamedTime("first detected at" if again else "detected at", first)
     if again:
         yield NamedTime("reopened at", again[-1])
-    if course.resolved_at is not None:
-        yield NamedTime("resolved at", course.resolved_at)
+    if life.resolved_at is not None:
+        yield NamedTime("resolved at", life.resolved_at)
 
 
-def _in_order(times: Iterable[NamedTime]) -> list[NamedTime]:
+def _sort(times: Iterable[NamedTime]) -> list[NamedTime]:
     return sorted(times, key=lambda each: each.at)
 
 
-def _known(times: NDArray[np.int64]) -> list[int]:
+def _drop_never(times: NDArray[np.int64]) -> list[int]:
     return [at for at in times.tolist() if at != NEVER]
 
 

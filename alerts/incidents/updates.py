@@ -45,7 +45,7 @@ def _root(draft: Draft, fault: Found) -> None:
         root_keys=fault.root_keys,
         unknown=fault.unknown,
         cadence_seconds=fault.cadence_seconds,
-        **_began(own, fault),
+        **_begin(own, fault),
     )
     # Of the same job, a root that is known is not given up for a symptom.
     if own.root == fault.root or (not is_elsewhere and fault.unknown is not None):
@@ -59,11 +59,11 @@ def _root(draft: Draft, fault: Found) -> None:
     )
 
 
-def _began(own: Incident, fault: Found) -> dict[str, int | FaultTimes]:
-    """Return since when it is: an incident that people know of did not begin after it opened."""
+def _begin(own: Incident, fault: Found) -> dict[str, int | FaultTimes]:
+    """Return when it began: an incident that people know of keeps its beginning."""
     if not own.is_told:
         return {"onset": fault.onset, "times": fault.times}
-    return {"onset": min(own.onset, fault.onset), "times": fault.times.following(own.times)}
+    return {"onset": min(own.onset, fault.onset), "times": fault.times.merge(own.times)}
 
 
 def _is_same(one: Root, other: Root) -> bool:

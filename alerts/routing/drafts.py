@@ -34,6 +34,7 @@ def redrafted(
         state=incident.state,
         fault=root_kind(incident.root),
         is_standing=incident.root.kind == STANDING_GAP,
+        is_early=not incident.members,
         waits_for_digest=own.waits_for_digest if picture is None else picture.waits_for_digest,
         owner=settings.platform if is_service and incident.owner is None else incident.owner,
         ended_at=own.ended_at if incident.state == "resolved" else None,

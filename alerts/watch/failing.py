@@ -56,16 +56,16 @@ def has_failing(connection: Connection, as_of: int) -> bool:
     return found is not None
 
 
-def find_awaited(
+def find_due(
     connection: Connection,
     found: Iterable[Cluster],
     failures: Collection[Root],
     given: Estate,
     as_of: int,
 ) -> frozenset[Root]:
-    """Return those of the failures of which nobody is notified yet.
+    """Return those of the failures of which people are to be notified now.
 
-    A retry of them is expected, or they are so old that they are history that was loaded late.
+    Of the others a retry is expected, or they are so old that they are history loaded late.
 
     Args:
         connection: of the catalog.
@@ -79,15 +79,15 @@ def find_awaited(
     )
     if len(mine) > _MOST_FAULTS:
         _log.warning("retries_not_looked_up", faults=len(mine) - _MOST_FAULTS)
-    return frozenset(
+    awaited = (
         each.root for each in islice(mine, _MOST_FAULTS) if _awaits(connection, each, given, as_of)
     )
+    return frozenset(failures).difference(awaited)
 
 
-def awaits_retry(cluster: Cluster, awaited: Collection[Root]) -> bool:
-    """Return whether all roots of a fault are awaited, and nothing is bad by it."""
-    own = {each.fault for each in cluster.members if each.steps == 0}
-    return cluster.is_latent and own <= set(awaited)
+def awaits_retry(cluster: Cluster, due: Collection[Root]) -> bool:
+    """Return whether nothing is bad by a fault, and no root of it is due to be notified."""
+    return cluster.is_latent and not any(each.fault in due for each in cluster.members)
 
 
 def _awaits(connection: Connection, cluster: Cluster, given: Estate, as_of: int) -> bool:

@@ -135,7 +135,7 @@ def _row(incident: Incident, finding: Finding | None, *, is_remembered: bool) ->
 
 def _told(incident: Incident, finding: Finding) -> _Row:
     """What stays as it was when the fault is over, for those who read of it."""
-    began = finding.found.began
+    began = finding.found.beginning
     return {
         "what": what(incident.root, finding.name, len(incident.members)),
         "root_namespace": finding.namespace,

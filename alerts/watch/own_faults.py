@@ -9,7 +9,7 @@ from sqlalchemy import Connection, text
 
 from alerts.incidents.estate import MICROS
 from alerts.incidents.incident import Found, service_fault
-from alerts.watch.instants import EvaluationStatus
+from alerts.watch.evaluation_status import EvaluationStatus
 from lineage.states import UNAUTHORIZED_ACCESS
 
 COLLECTOR, PIPELINE, EVENTS = "collector", "pipeline", "events"

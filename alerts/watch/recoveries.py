@@ -1,4 +1,4 @@
-"""Why an incident resolved: which fact got better, in plain words and without names."""
+"""Explain why an incident resolved: which fact got better, in plain words without names."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from alerts.delivery.texts import duration
 from alerts.incidents.incident import Incident
 from alerts.incidents.kinds import KIND_BY_ID, STANDING_GAP
 from alerts.incidents.steps import Event, Step
-from alerts.watch.instants import EvaluationStatus
+from alerts.watch.evaluation_status import EvaluationStatus
 from lineage.catalog.pieces import pieces
 from lineage.clock import instant_text
 from lineage.states import GOOD, LEARNING
@@ -72,15 +72,15 @@ def explain_recoveries(connection: Connection, step: Step, status: EvaluationSta
     recovered = {each.incident_id: incidents[each.incident_id] for each in told}
     facts, newest = _load_facts(connection, recovered.values()), _policy_at(connection, status.now)
     reasons = {
-        number: _of_service(incident, status)
+        number: _explain_service(incident, status)
         if incident.root.entity == "service"
-        else _of_datasets(_recovery(connection, incident, newest), facts)
+        else _explain_datasets(_load_recovery(connection, incident, newest), facts)
         for number, incident in recovered.items()
     }
-    return replace(step, events=tuple(_explained(each, reasons) for each in step.events))
+    return replace(step, events=tuple(_explain(each, reasons) for each in step.events))
 
 
-def _explained(event: Event, reasons: Mapping[str, str]) -> Event:
+def _explain(event: Event, reasons: Mapping[str, str]) -> Event:
     if event.what not in _EXPLAINED or event.by is not None:
         return event
     rest = _CATCHES_UP if event.what == "root_recovered" else ""
@@ -88,30 +88,30 @@ def _explained(event: Event, reasons: Mapping[str, str]) -> Event:
 
 
 def _load_facts(connection: Connection, recovered: Iterable[Incident]) -> dict[int, Row[Any]]:
-    keys = {key for each in recovered for key in _shown(each)}
+    keys = {key for each in recovered for key in _keys_of(each)}
     found = (connection.execute(_FACTS, {"keys": piece}) for piece in pieces(keys))
     return {row.dataset_key: row for rows in found for row in rows}
 
 
-def _shown(incident: Incident) -> list[int]:
+def _keys_of(incident: Incident) -> list[int]:
     return sorted(incident.root_keys)[:_MOST_DATASETS]
 
 
 def _policy_at(connection: Connection, at: int) -> str | None:
-    """Return the hash of the policy that the last evaluation until then went by."""
+    """Return the hash of the policy of the last evaluation until then."""
     found: str | None = connection.scalar(_POLICIES, {"at": at})
     return found
 
 
-def _recovery(connection: Connection, own: Incident, newest: str | None) -> _Recovery:
-    """Return the incident, and whether the policy changed; that is asked only where it counts."""
+def _load_recovery(connection: Connection, own: Incident, newest: str | None) -> _Recovery:
+    """Return the incident, and whether the policy changed; content alone needs to know."""
     if own.root.kind not in _GONE:
         return _Recovery(own, is_policy_new=False)
     before = _policy_at(connection, own.opened_at or own.seen_at)
     return _Recovery(own, is_policy_new=before is not None and before != newest)
 
 
-def _of_service(incident: Incident, status: EvaluationStatus) -> str:
+def _explain_service(incident: Incident, status: EvaluationStatus) -> str:
     root = incident.root
     if root.kind in _OF_SERVICE:
         return _OF_SERVICE[root.kind]
@@ -119,34 +119,36 @@ def _of_service(incident: Incident, status: EvaluationStatus) -> str:
     return f"the {root.name} works again, and all datasets were evaluated{at}"
 
 
-def _of_datasets(recovery: _Recovery, facts: Mapping[int, Row[Any]]) -> str:
-    known = [facts[key] for key in _shown(recovery.incident) if key in facts]
-    counts = Counter(_of_dataset(recovery, row) for row in known)
+def _explain_datasets(recovery: _Recovery, facts: Mapping[int, Row[Any]]) -> str:
+    known = [facts[key] for key in _keys_of(recovery.incident) if key in facts]
+    counts = Counter(_explain_dataset(recovery, row) for row in known)
     told = [f"{why} ({count} datasets)" if count > 1 else why for why, count in counts.items()]
     return "; ".join(told) or "its datasets are not in the catalog any more"
 
 
-def _of_dataset(recovery: _Recovery, row: Row[Any]) -> str:
-    """Return what got better; a dataset whose last run failed is never called good."""
+def _explain_dataset(recovery: _Recovery, row: Row[Any]) -> str:
+    """Return what got better, and the last run where it failed."""
     if row.retired_at is not None:
         return "the dataset was retired"
     if row.is_joined:
         return "the dataset is another name of one dataset now"
     kind = recovery.incident.root.kind
-    why = _of_content(recovery, row) if kind in _GONE else _of_writes(recovery.incident, row)
+    explain = _explain_content if kind in _GONE else _explain_writes
+    why = explain(recovery, row)
     if row.failed_at > row.written_at:
         return f"{why}; its last run failed at {instant_text(row.failed_at)}"
     return why
 
 
-def _of_content(recovery: _Recovery, row: Row[Any]) -> str:
+def _explain_content(recovery: _Recovery, row: Row[Any]) -> str:
     gone = _GONE[recovery.incident.root.kind]
     if row.landed_at > recovery.incident.seen_at:
         return f"a run at {instant_text(row.written_at)} wrote it, and {gone}"
     return f"the policy changed, and {gone}" if recovery.is_policy_new else gone
 
 
-def _of_writes(incident: Incident, row: Row[Any]) -> str:
+def _explain_writes(recovery: _Recovery, row: Row[Any]) -> str:
+    incident = recovery.incident
     is_news = row.written_at > incident.onset or row.landed_at > incident.seen_at
     if is_news and row.written_at > row.failed_at:
         return f"a run at {instant_text(row.written_at)} wrote it"
@@ -154,10 +156,10 @@ def _of_writes(incident: Incident, row: Row[Any]) -> str:
         return "the policy calls it a source, which no job has to write"
     if row.is_expected is not None and not row.is_expected:
         return "no job is expected to write it"
-    return _of_limit(incident, row)
+    return _explain_limit(incident, row)
 
 
-def _of_limit(incident: Incident, row: Row[Any]) -> str:
+def _explain_limit(incident: Incident, row: Row[Any]) -> str:
     if row.state == GOOD and row.limit_seconds is not None:
         limit = _LIMITS.get(row.limit_origin, "the limit")
         return f"{limit} of {duration(round(row.limit_seconds * 1e6))} has not passed"

@@ -16,11 +16,11 @@ from alerts.people.windows import windows_at
 from alerts.routing.desk import told
 from alerts.routing.settings import RoutingSettings
 from alerts.watch.drawing import Drawn, draw
+from alerts.watch.evaluation_status import EvaluationStatus, read_status
 from alerts.watch.explained import count_explained
 from alerts.watch.finding import Finding, Findings, find
-from alerts.watch.instants import EvaluationStatus, read_status
 from alerts.watch.keeping import keep, position, remembered
-from alerts.watch.own_faults import NO_TROUBLES, Trouble, own_faults
+from alerts.watch.own_faults import NO_TROUBLES, PIPELINE, Trouble, own_faults
 from alerts.watch.recoveries import explain_recoveries
 from alerts.watch.slices import first_of
 from alerts.watch.words import root_name
@@ -102,7 +102,7 @@ class Watch:
             own = own_faults(connection, status, self._settings.platform, troubles)
             by_root = {
                 **self._findings.by_root,
-                **{each.root: _of_service(each, troubles) for each in own},
+                **{each.root: _of_service(each, troubles, status) for each in own},
             }
             if position(connection) != self._position:
                 self._recall(connection)
@@ -155,10 +155,10 @@ class Watch:
         return draw(connection, self._incidents, step, seen.findings(step), self._findings.owners)
 
 
-def _of_service(fault: Found, troubles: Mapping[str, Trouble]) -> Finding:
+def _of_service(fault: Found, troubles: Mapping[str, Trouble], status: EvaluationStatus) -> Finding:
     namespace, name = root_name(fault.root, {}, {})
     trouble = troubles.get(name)
-    words = trouble.words if trouble else None
+    words = trouble.words if trouble else status.evidence if name == PIPELINE else None
     return Finding(fault, namespace=namespace, name=name, words=words)
 
 

@@ -37,7 +37,11 @@ _MOST_ALIASES = 100
 _ALIASES = """
 SELECT d.namespace, d.name, d.rule FROM dataset_alias d
 JOIN dataset of ON of.dataset_key = d.dataset_key
-WHERE of.canonical_key = :key AND {seen} ORDER BY d.namespace, d.name, d.rule LIMIT :most
+WHERE of.canonical_key = :key AND {seen}
+UNION ALL SELECT d.namespace, d.name, 'file' FROM dataset d
+WHERE d.canonical_key = :key AND d.folder_key IS NOT NULL AND d.dataset_key <> :key AND {seen}
+AND NOT EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = d.dataset_key)
+ORDER BY 1, 2, 3 LIMIT :most
 """
 _CONTENT = "What is told of its content"
 _NOT_WRITTEN_SINCE = "It is failing: its last run failed, and no run has written it since."

@@ -97,7 +97,7 @@ class IncidentStep(msgspec.Struct, frozen=True):
 
 
 class IncidentTime(msgspec.Struct, frozen=True):
-    """A time of an incident, and what it is of: `late since`, `detected at`."""
+    """Time of an incident, and its name: `late since`, `detected at`."""
 
     name: str
     at: Instant

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from alerts.incidents.times import Course, FaultTimes, began, timeline
+from alerts.incidents.times import FaultTimes, LifeTimes, list_times, name_beginning
 from lineage.catalog.ranks import NO_TIER, TIER, rank_of
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.states import TIERS
@@ -112,7 +112,7 @@ ORDER BY revision LIMIT :most
 
 
 class _Life(msgspec.Struct, frozen=True):
-    """The times that stand in the life of an incident alone."""
+    """Times that only the stored life of an incident has."""
 
     times: FaultTimes = FaultTimes()
     opens: tuple[int, ...] = ()
@@ -214,17 +214,17 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
 
 
 def _times(reader: Reader, number: str, *, is_root_seen: bool) -> list[IncidentTime]:
-    """Return its times by name; when the root was written is for whoever may see the root."""
+    """Return its times by name; the times of its datasets need permission to see the root."""
     text, kind, part, onset, seen_at, opened_at, resolved_at = reader.rows(_LIFE, {"id": number})[0]
     life = _read_life(text)
     known = life.times if is_root_seen else FaultTimes()
-    course = Course(seen_at, opened_at, life.opens, resolved_at)
-    found = timeline(began(kind, part, onset, known), course)
+    own = LifeTimes(seen_at, opened_at, life.opens, resolved_at)
+    found = list_times(name_beginning(kind, part, onset, known), own)
     return [IncidentTime(each.name, iso_of(each.at)) for each in found]
 
 
 def _read_life(text: str) -> _Life:
-    """Return what is kept of its times; an incident of an older version has none."""
+    """Return the stored times; an incident of an older version has none."""
     try:
         return msgspec.json.decode(text, type=_Life)
     except msgspec.DecodeError:

@@ -5,33 +5,34 @@ from typing import Any
 from sqlalchemy import Connection, Row, text
 
 from lineage.catalog.tables.facts import write_bucket
-from slis.evidence.statements import CHANGED, Given, executed
+from slis.evidence.statements import CHANGED, IN_ATTEMPT, SPARK_ID, Given, executed
 
-_ROOTS = """
+_OF_APPLICATION = f"""
+    r.application_id = {SPARK_ID} AND {IN_ATTEMPT} AND coalesce(r.evidence, '') <> 'alone'
+""".format(a="application")
+_ROOTS = f"""
     UPDATE application SET
-        root_run_id = (SELECT max(r.root_run_id) FROM run r
-            WHERE r.application_id = application.application_id
-            AND coalesce(r.evidence, '') <> 'alone'),
+        root_run_id = (SELECT max(r.root_run_id) FROM run r WHERE {_OF_APPLICATION}),
         openlineage_run_id = (SELECT coalesce(
                 max(CASE WHEN r.job_type = 'APPLICATION' THEN r.run_id END),
                 max(CASE WHEN coalesce(r.job_type, '') <> 'APPLICATION' THEN r.parent_run_id END))
-            FROM run r WHERE r.application_id = application.application_id
-            AND coalesce(r.evidence, '') <> 'alone')
+            FROM run r WHERE {_OF_APPLICATION})
     WHERE application_id IN (
         SELECT application_id FROM execution WHERE run_key IS NULL AND started_at >= :since)
-"""
+"""  # noqa: S608 - our own columns
 # {told}: what the run and the execution have in common.
-_MATCHED = """
+_MATCHED = f"""
     INSERT INTO t_match (execution_key, run_key, group_key)
     SELECT e.execution_key, min(r.run_key), e.group_key FROM execution e
     JOIN application a ON a.application_id = e.application_id
-    JOIN run r ON r.root_run_id = a.root_run_id AND {told}
+    JOIN run r ON r.root_run_id = a.root_run_id AND {{told}}
     WHERE e.run_key IS NULL AND e.started_at >= :since AND coalesce(r.evidence, '') <> 'alone'
         AND coalesce(r.job_type, '') <> 'APPLICATION'
-        AND (r.application_id = a.application_id OR r.parent_run_id = a.openlineage_run_id)
+        AND (r.application_id = {SPARK_ID.format(a="a")} OR r.parent_run_id = a.openlineage_run_id)
+        AND {IN_ATTEMPT.format(a="a")}
         AND e.execution_key NOT IN (SELECT execution_key FROM t_match)
     GROUP BY e.execution_key, e.group_key
-"""
+"""  # noqa: S608 - our own columns
 _TOLD = (
     "r.started_at = e.started_at",
     "r.started_at IS NULL AND (r.completed_at = e.ended_at OR r.failed_at = e.ended_at)",

@@ -23,12 +23,17 @@ NAMES_INPUTS: Final = """
                 SELECT y.canonical_key FROM run_io o JOIN dataset y ON y.dataset_key = o.dataset_key
                 WHERE o.run_key = {run} AND o.direction = 'write'))
 """
-_STORE = """
+# Asked once a run: each output of a run names all of its sources.
+_STORE = f"""
     SELECT t.run_key, t.downstream_key, t.upstream_key, t.origin,
         max(t.namespace) AS upstream_namespace, max(t.name) AS upstream_name, :at AS seen_at
-    FROM t_told t WHERE t.upstream_key <> t.downstream_key AND NOT {names_inputs}
+    FROM (
+        SELECT q.run_key FROM (SELECT DISTINCT run_key FROM t_told) AS q
+        WHERE NOT {NAMES_INPUTS.format(run="q.run_key")}
+    ) AS s JOIN t_told t ON t.run_key = s.run_key
+    WHERE t.upstream_key <> t.downstream_key
     GROUP BY t.run_key, t.downstream_key, t.upstream_key, t.origin
-""".format(names_inputs=NAMES_INPUTS.format(run="t.run_key"))  # noqa: S608 - our own tables
+"""  # noqa: S608 - our own tables
 _OF_BATCH = """
     (SELECT DISTINCT run_key FROM s_run) AS s JOIN inferred_input n ON n.run_key = s.run_key
     JOIN run r ON r.run_key = n.run_key

@@ -31,10 +31,11 @@ def merge_datasets(connection: Connection) -> None:
         tables.dataset,
         """
         SELECT dataset_key, min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at,
-            max(namespace) AS namespace, max(name) AS name, dataset_key AS canonical_key
+            max(namespace) AS namespace, max(name) AS name, dataset_key AS canonical_key,
+            max(folder_key) AS folder_key
         FROM s_name WHERE is_dataset = 1 GROUP BY dataset_key
         """,
-        _SEEN,
+        {**_SEEN, "folder_key": greatest},
         keeps="namespace name canonical_key",
     )
     upsert(

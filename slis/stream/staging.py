@@ -53,7 +53,7 @@ run_io = _table(
 checkpoint = _table("s_checkpoint", "run_key hour first_at last_at")
 name = _table(
     "s_name",
-    "spelling_key dataset_key partition_at first_seen_at last_seen_at",
+    "spelling_key dataset_key partition_at first_seen_at last_seen_at folder_key",
     "namespace name partition",
     "is_dataset",
     key="spelling_key",

@@ -21,6 +21,7 @@ from slis.stream.spellings import Seen, Spelling, Spellings
 from slis.stream.told import ToldEdges
 
 Row = tuple[Any, ...]
+_OF_NAMES = "spelling_key dataset_key namespace name partition partition_at is_dataset"
 _OF_FACETS = "spelling_key facets_key dataset_key lifecycle version checksum schema_key fields"
 
 
@@ -59,7 +60,7 @@ class Unfolded:
         span = "first_seen_at last_seen_at"
         given: dict[str, tuple[str, list[Row]]] = {
             "s_name": (
-                f"spelling_key dataset_key namespace name partition partition_at is_dataset {span}",
+                f"{_OF_NAMES} {span} folder_key",
                 list(self.spellings.names()),
             ),
             "s_alias": (

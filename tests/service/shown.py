@@ -171,8 +171,8 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
     },
     "accuracy_stratum": {"good state": "`total` and `ratio` say the same"},
     "application": {
-        "application_id name namespace started_at ended_at spark_version has_listener cut_after"
-        " root_run_id openlineage_run_id": _EVIDENCE
+        "application_id attempt_of name namespace started_at ended_at spark_version has_listener"
+        " cut_after root_run_id openlineage_run_id": _EVIDENCE
     },
     "attribute_claim": {"job_name last_landed_at": "`lineward lint` names the job's namespace"},
     "batch": {

@@ -15,11 +15,11 @@ from tests.service import shop
 pytestmark = pytest.mark.postgres_nightly
 
 
-def write_activity(catalog, **said):  # noqa: ANN003
-    """Change what happened last to a dataset that is good."""
+def write_activity(catalog, name=shop.RAW, **said):  # noqa: ANN003
+    """Change what happened last to a dataset; `raw/orders` is good."""
     table = tables.dataset_activity
     with writing(catalog) as connection:
-        mine = update(table).where(table.c.dataset_key == shop.dataset_key(shop.RAW))
+        mine = update(table).where(table.c.dataset_key == shop.dataset_key(name))
         connection.execute(mine.values(**said))
 
 
@@ -31,9 +31,10 @@ def client_of(catalog, **more):  # noqa: ANN003
 
 @pytest.fixture
 def failing(catalog):
-    """`raw/orders` was written at one and failed at two."""
+    """`raw/orders` was written at one and failed at two; so did `core/orders`, which is bad."""
     shop.fill(catalog)
-    write_activity(catalog, last_failed_at=shop.at(2), last_failed_run_id=shop.RUN_ID)
+    for name in (shop.RAW, shop.CORE):
+        write_activity(catalog, name, last_failed_at=shop.at(2), last_failed_run_id=shop.RUN_ID)
     return catalog
 
 
@@ -61,6 +62,7 @@ def test_lists_counts_and_answers_say_failing(failing):
         assert why["sentences"][0].startswith("It is failing: its last run failed")
         tree = client.get("/api/v1/lineage", params={"dataset": shop.CORE, "depth": 1}).json()
         assert tree["upstream"][0]["state"] == "failing"
+        assert client.get("/api/v1/dataset", params={"dataset": shop.CORE}).json()["state"] == "bad"
         counts = {"bad": 1, "failing": 1, "unknown": 1, "learning": 1, "good": 0}
         assert client.get("/api/v1/status").json()["datasets"] == counts
 
@@ -84,7 +86,7 @@ def test_pages_show_failing_in_red(failing):
 
 @pytest.mark.parametrize("said", [{"last_written_at": shop.at(3)}, {"last_failed_at": None}])
 def test_a_later_write_ends_it(failing, said):
-    """And what was bad is still called bad."""
+    """Or a failure that is withdrawn: the run was started again under its id."""
     write_activity(failing, **said)
     with client_of(failing) as client:
         assert states(client) == {

@@ -1,4 +1,4 @@
-"""How far an evaluation is behind is noted with it."""
+"""Note with an evaluation how far it is behind."""
 
 from datetime import timedelta
 

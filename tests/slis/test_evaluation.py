@@ -41,9 +41,9 @@ def _counters(rows):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_an_empty_catalog_gives_no_sample(spark, catalog):
-    """No datasets, reads or events: no counter, no ratio, no state; the evaluation is noted.
+    """Note the evaluation, and what it lacks: an event waits since the day before.
 
-    So is what it lacks: an event waits since the day before.
+    No datasets, reads or events: no counter, no ratio, no state.
     """
     rows = CatalogRows(catalog, day(0))
 

@@ -15,6 +15,7 @@ _LISTED = text(LISTED)
 _UNSOURCED = text("outcome = 'bad'")
 _FAILING = text(FAILS)
 _INFERRED = text("origin IS NOT NULL")
+_IN_FOLDER = text("folder_key IS NOT NULL")
 _HOUR_MICROS: Final = 3_600_000_000
 
 
@@ -40,6 +41,7 @@ dataset = Table(
     Column("namespace", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("canonical_key", BigInteger, nullable=False),  # itself, or what its symlinks lead to
+    Column("folder_key", BigInteger),  # of a file: the dataset that its folder would be
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
     instant("retired_at"),
@@ -50,6 +52,7 @@ dataset = Table(
     Column("tier_rank", BigInteger, nullable=False, server_default=str(NO_TIER)),
     Index("dataset_canonical", "canonical_key"),
     Index("dataset_name", "name"),
+    Index("dataset_folder", "folder_key", sqlite_where=_IN_FOLDER, postgresql_where=_IN_FOLDER),
     Index(
         "dataset_listed",
         # Counted by it alone; with a namespace it would be too long for PostgreSQL.

@@ -1,10 +1,10 @@
-"""The times of an incident, each by its name."""
+"""Name each time of an incident."""
 
 import pytest
 
 from alerts.incidents.estate import MICROS
 from alerts.incidents.incident import service_fault
-from alerts.incidents.times import FaultTimes, began, read_times
+from alerts.incidents.times import FaultTimes, name_beginning, read_times
 from tests.alerts.incidents.estates import HOUR, key, made
 from tests.alerts.incidents.stories import found
 
@@ -17,7 +17,7 @@ def _told(story):
 
 
 def test_each_time_of_a_failed_job_says_what_it_is(story):
-    """Late before it failed, and detected last: no time is called `since` alone."""
+    """List that it was late before it failed, and detected last."""
     fault = found("A", onset=12, times=CHURN)
     story.opened(fault, at=100)
 
@@ -29,8 +29,8 @@ def test_each_time_of_a_failed_job_says_what_it_is(story):
     assert _told(story) == [*begun, ("detected at", 130), ("resolved at", 185)]
 
 
-def test_what_comes_back_is_told_by_both_times(story):
-    """It was first detected before it began anew."""
+def test_an_incident_that_comes_back_shows_both_times(story):
+    """List the first detection before the new beginning."""
     story.opened(found("A", onset=12, times=CHURN), at=100)
     story.at(140)
     story.at(185)
@@ -46,7 +46,7 @@ def test_what_comes_back_is_told_by_both_times(story):
 
 
 def test_an_open_incident_does_not_begin_after_it_opened(story):
-    """A starved pipeline evaluates once, and is silent again before the incident is over."""
+    """Keep the beginning: a starved pipeline evaluates once, and is silent again."""
     story.opened(service_fault("ingestion", "pipeline", 0), at=130)
     story.at(170)
     story.at(200, service_fault("ingestion", "pipeline", 190 * MICROS))
@@ -55,7 +55,7 @@ def test_an_open_incident_does_not_begin_after_it_opened(story):
 
 
 def test_a_dataset_that_is_late_again_is_late_since_the_first_time(story):
-    """A write came and was not enough: the newest is told, the beginning stays."""
+    """Show the newest write, and keep the beginning: the write was not enough."""
     story.opened(found("A", "slow", onset=12, times=CHURN), at=100)
     later = FaultTimes(last_write_at=135 * MICROS, late_since=137 * MICROS)
     story.at(140, found("A", "slow", onset=137, times=later))
@@ -69,7 +69,7 @@ def test_a_dataset_that_is_late_again_is_late_since_the_first_time(story):
 
 
 def test_what_is_not_known_to_people_begins_when_it_is_found_last(story):
-    """What was pending while Lineward caught up was another fault."""
+    """Take the newest beginning: another fault was pending while Lineward caught up."""
     story.at(0, found("A", onset=0))
     story.at(10, found("A", onset=9), is_behind=True)
     story.at(20, found("A", onset=15))
@@ -90,12 +90,12 @@ def test_what_is_not_known_to_people_begins_when_it_is_found_last(story):
     ],
 )
 def test_a_beginning_is_named_by_its_kind(kind, part, name):
-    """What neither is late nor has a failed run, or was kept by an older version."""
-    assert [each.name for each in began(kind, part, 7, FaultTimes())] == [name]
+    """Name a fault without a late dataset or failed run, and one of an older version."""
+    assert [each.name for each in name_beginning(kind, part, 7, FaultTimes())] == [name]
 
 
 def test_the_times_of_a_root_are_those_of_its_datasets():
-    """The newest write; the first limit that has passed, and the first failure."""
+    """Return the newest write, the first limit that has passed, and the first failure."""
     given = made(
         "A>B",
         A={"last_written": 1, "deadline": 3, "failed": 4},

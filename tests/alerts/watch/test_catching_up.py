@@ -1,4 +1,4 @@
-"""After an outage of Lineward nothing opens that closes once all events have landed."""
+"""Open nothing after an outage of Lineward that closes once all events have landed."""
 
 import pytest
 
@@ -48,6 +48,7 @@ def test_a_pipeline_that_stays_behind_is_a_page(watched):
     assert watched.until(NOON + 990) == ["opened"]
 
     assert (watched.one.severity, watched.one.root_name) == ("page", "pipeline")
+    assert watched.one.evidence == "events received since 2026-11-21 11:55:00 UTC have not landed"
 
 
 @pytest.mark.parametrize(("started", "whats"), [(NOON + 3700, []), (None, ["opened"])])
@@ -61,3 +62,5 @@ def test_a_service_that_starts_after_an_outage_waits_for_the_pipeline(watched, s
         watched.estate.evaluate(started)
 
     assert [what for at in (NOON + 3725, NOON + 3760) for what in watched.look(at)] == whats
+    said = [row.evidence for row in watched.rows()]
+    assert said == ["the last evaluation was at 2026-11-21 12:00:00 UTC"] * len(whats)

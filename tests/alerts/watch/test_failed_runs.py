@@ -89,6 +89,19 @@ def test_a_quick_retry_is_silent(core):
     assert core.rows() == []
 
 
+def test_owners_downstream_are_notified_once_something_is_bad(core):
+    """Not of each failed run: it may be made good before it reaches them."""
+    core.estate.add("revenue", owner="finance")
+    core.estate.chain("core", "revenue")
+    fail(core)
+    core.until(NOON + 120)
+    assert [each.kind for each in sent(core)] == ["opened"]
+
+    core.estate.say("core", "bad", "job_failed", limit_seconds=NOON + 180.0)
+    core.until(NOON + 240)
+    assert [each.kind for each in sent(core)] == ["opened", "notice"]
+
+
 def test_one_fault_stays_one_incident_when_the_dataset_is_late(core):
     """It has the dataset as a member then, and no second message is a ticket or page."""
     fail(core)

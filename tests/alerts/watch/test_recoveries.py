@@ -1,4 +1,4 @@
-"""The reason of a resolved incident names the fact that got better."""
+"""Name the fact that got better as the reason of a resolved incident."""
 
 import pytest
 from sqlalchemy import insert, update
@@ -6,7 +6,7 @@ from sqlalchemy import insert, update
 from alerts.incidents.faults import Root
 from alerts.incidents.incident import Incident, service_fault
 from alerts.incidents.steps import Event, Step
-from alerts.watch.instants import EvaluationStatus
+from alerts.watch.evaluation_status import EvaluationStatus
 from alerts.watch.recoveries import explain_recoveries
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
@@ -20,7 +20,7 @@ HOUR = 3600.0
 
 @pytest.fixture
 def estate(embedded):
-    """One dataset whose job failed a minute after noon, for the first time since midnight."""
+    """Make one dataset, whose job failed a minute after noon and wrote at midnight."""
     estate = Estate(embedded)
     estate.add("churn")
     estate.fail("churn", NOON + 60)
@@ -55,7 +55,7 @@ def _write(estate, seconds=200, landed=210):
 
 
 def test_a_run_that_wrote_it_is_named_by_its_time(estate):
-    """Also where its events came late: the write is older than the incident, and was not known."""
+    """Name also an older write whose events came late."""
     _write(estate)
     assert _reason(estate) == RUN
     assert _reason(estate, what="root_recovered") == f"{RUN}; what it made late has to catch up"
@@ -76,7 +76,7 @@ def test_a_limit_that_was_raised_does_not_make_a_failed_job_good(estate, origin,
 
 
 def test_a_write_before_the_last_failure_is_no_recovery(estate):
-    """It wrote after the incident began, and failed again."""
+    """Look at the last run: it wrote after the incident began, and failed again."""
     estate.say("churn", "good", limit_seconds=26 * HOUR, limit_origin="declared")
     _write(estate)
     failed_at = micros(NOON + 260)
@@ -117,14 +117,14 @@ def test_a_write_before_the_last_failure_is_no_recovery(estate):
     ],
 )
 def test_what_was_decided_of_the_dataset_is_said(estate, table, values, reason):
-    """By a person, the policy, or its names."""
+    """Name what a person, the policy or a new name changed."""
     _set(estate, table, **values)
 
     assert _reason(estate) == reason
 
 
 def test_a_content_fault_ends_by_a_run_or_by_the_policy(estate):
-    """The policy changed where the evaluations before and after went by different ones."""
+    """Name the policy where the evaluations before and after have different ones."""
     gone = "it lacks no metadata that the policy requires"
     assert _reason(estate, "metadata") == f"{gone}; {FAILED}"
     with writing(estate.engine) as connection:
@@ -136,7 +136,7 @@ def test_a_content_fault_ends_by_a_run_or_by_the_policy(estate):
 
 
 def test_a_part_of_lineward_works_again(estate):
-    """With the evaluation that has all events again."""
+    """Name the evaluation that has all events again."""
     root = service_fault("ingestion", "pipeline", 0).root
 
     assert _reason(estate, root=root) == (
@@ -145,13 +145,18 @@ def test_a_part_of_lineward_works_again(estate):
 
 
 def test_the_words_of_a_person_stay(estate):
-    """Whoever resolved it said why."""
+    """Keep the reason that a person gave."""
     assert _reason(estate, by="ada") == "not found bad for 45 s"
 
 
 @pytest.mark.postgres_nightly
-def test_the_resolved_message_says_why(failed):
-    """Through the catalog: the event and the message have the reason."""
+def test_the_resolved_event_says_why(failed):
+    """Write the reason into the event of the incident.
+
+    Of optional datasets: a failed run of any other is a fault until a later one writes.
+    """
+    with writing(failed.estate.engine) as connection:
+        connection.execute(update(tables.dataset_policy).values(tier="optional"))
     failed.at(NOON + 120)
     failed.until(NOON + 180)
     for name in ("raw", "core"):

@@ -28,7 +28,7 @@ def test_its_own_page_says_so_too(shop):
 
 
 def test_its_own_page_names_its_times(shop):
-    """Not one `since` for all of them."""
+    """Show each time by its name, and none as `since`."""
     text = shop.get(_AGAIN).text
     named = [text.index(f"<dt>{name}</dt>") for name in ("first failed at", "detected at")]
 

@@ -50,7 +50,7 @@ def test_one_has_its_datasets_with_evidence_and_its_course(reader, number):
 
 
 def test_one_has_its_times_by_name(reader, number):
-    """No time is called `since` alone, and none began after it was detected."""
+    """List the beginning before the detection, and no time as `since`."""
     found = incident(reader, number)
 
     begun = ["last write at", "first failed at", "late since"]

@@ -7,7 +7,7 @@ from pyspark.errors import PySparkException
 
 from lineage.catalog.noted import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT
 from slis.evidence import frames, scan, taken
-from tests.slis.evidence.made_logs import log, pack, rolling_log
+from tests.slis.evidence.made_logs import lines_of, log, pack, rolling_log
 from tests.slis.stream.spools import rows
 
 _JOINED_TO = "SELECT value FROM meta WHERE name = 'evidence_joined_to'"
@@ -32,6 +32,22 @@ def test_a_log_that_cannot_be_listed_stops_no_other_and_is_tried_again(logged):
     assert logged.written() == ["orders", "rates"]
     assert (second.files, second.problems, logged.unread()) == (1, {}, [])
     assert (logged.last(EVIDENCE_LISTED_AT), logged.last(EVIDENCE_READ_AT)) == (2, 2)
+
+
+def test_attempts_of_one_application_have_their_own_executions(logged):
+    """Read the logs of two attempts, which number their executions alike."""
+    for attempt, output in ((1, "orders"), (2, "rates")):
+        text = lines_of("app-1", output, attempt=attempt)
+        (logged.logs / f"app-1_{attempt}").write_text(text)
+
+    logged.scan()
+
+    assert logged.written() == ["orders", "rates"]
+    told = """
+        SELECT e.application_id, e.execution_id, a.attempt_of FROM execution e
+        JOIN application a ON a.application_id = e.application_id ORDER BY 1
+    """
+    assert rows(logged.catalog, told) == [("app-1", 0, None), ("app-1/2", 0, "app-1")]
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,18 @@ def test_a_run_id_that_two_jobs_use_is_two_runs(lander, catalog, at):
 
 
 @pytest.mark.postgres_nightly
+def test_tasks_with_one_run_id_and_job_are_one_run_that_fails_with_any(lander, catalog, at):
+    """Call the table not written: no event says which of the mapped tasks failed, or wrote what."""
+    task = {"run": "t1", "job": "dag.load", "integration": "AIRFLOW", "outputs": ["x"]}
+    told = (("START", 0), ("START", 1), ("START", 2), ("COMPLETE", 5), ("FAIL", 6), ("COMPLETE", 9))
+    for kind, minute in told:
+        lander.land(run_event(kind, at(8, minute), root=("d1", "dag"), **task))
+
+    assert [(row[0], row[5]) for row in rows(catalog, _RUNS)] == [("t1", micros(at(8, 6)))]
+    assert rows(catalog, _WRITES) == []
+
+
+@pytest.mark.postgres_nightly
 def test_schema_changes_are_no_writes(lander, catalog, at):
     """ALTER, TRUNCATE, and CREATE without inputs or figures leave a dataset as stale as it was.
 

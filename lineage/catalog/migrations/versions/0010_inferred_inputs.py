@@ -1,4 +1,4 @@
-"""Store which edges the facets of runs tell, where these runs name no inputs."""
+"""Store which edges the facets of runs tell, where these runs name no inputs; folders of files."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -6,13 +6,23 @@ from alembic import op
 revision = "0010"
 down_revision = "0009"
 _INFERRED = sa.text("origin IS NOT NULL")
+_IN_FOLDER = sa.text("folder_key IS NOT NULL")
 
 
 def upgrade() -> None:
     """Keep working while roles of the release before still run.
 
-    Edges stored before have no origin, as edges that inputs name.
+    Edges stored before have no origin, as edges that inputs name. A file gets its folder when an
+    event names the file again.
     """
+    op.add_column("dataset", sa.Column("folder_key", sa.BigInteger(), nullable=True))
+    op.create_index(
+        "dataset_folder",
+        "dataset",
+        ["folder_key"],
+        sqlite_where=_IN_FOLDER,
+        postgresql_where=_IN_FOLDER,
+    )
     op.create_table(
         "inferred_input",
         *(
@@ -45,3 +55,6 @@ def downgrade() -> None:
         with op.batch_alter_table(table) as altered:
             altered.drop_column("origin")
     op.drop_table("inferred_input")
+    op.drop_index("dataset_folder", "dataset")
+    with op.batch_alter_table("dataset") as dataset:
+        dataset.drop_column("folder_key")

@@ -1,4 +1,4 @@
-"""When things were last evaluated, and how far that is behind what happened."""
+"""Read when datasets were last evaluated, and which events that evaluation lacks."""
 
 from typing import Final
 
@@ -8,6 +8,7 @@ from sqlalchemy import Connection, func, select
 from alerts.incidents.estate import MICROS
 from lineage.catalog import tables
 from lineage.catalog.noted import BEHIND_SINCE, EVENTS_WAIT_SINCE
+from lineage.clock import instant_text
 
 # Evaluations come every 15 s while events do, and every 60 s else.
 STALE_SECONDS: Final = 120
@@ -16,7 +17,7 @@ BEHIND_SECONDS: Final = 900
 
 
 class EvaluationStatus(msgspec.Struct, frozen=True):
-    """The newest evaluation as seen now. All times in µs.
+    """State of the newest evaluation. All times in µs.
 
     Attributes:
         now: by the clock of the service.
@@ -36,17 +37,17 @@ class EvaluationStatus(msgspec.Struct, frozen=True):
 
     @property
     def is_stale(self) -> bool:
-        """Whether there is no evaluation of now."""
+        """Return whether the newest evaluation is too old, or ahead of the clock."""
         return self.evaluated_at is not None and self._is_over(self.evaluated_at, STALE_SECONDS)
 
     @property
     def is_behind(self) -> bool:
-        """Whether it lacks what happened before it: no incident opens or closes by it."""
+        """Return whether the evaluation lacks events: no incident opens or closes by it."""
         return self.is_stale or self.behind_since is not None
 
     @property
     def overdue_since(self) -> int | None:
-        """Return since when the pipeline owes what a person has to see to; None: nothing yet.
+        """Return since when the pipeline is overdue for a person to look; None: it is not.
 
         A service that has just started waits for the first evaluation as long as for any other:
         after an outage of the whole machine the pipeline starts beside it.
@@ -56,8 +57,18 @@ class EvaluationStatus(msgspec.Struct, frozen=True):
         is_long = self.behind_since is not None and self._is_over(self.behind_since, BEHIND_SECONDS)
         return self.wait_since if is_long else None
 
+    @property
+    def evidence(self) -> str | None:
+        """Return in words why the pipeline is overdue; None: it is not."""
+        if (since := self.overdue_since) is None:
+            return None
+        at = instant_text(since)
+        if self.is_stale:
+            return f"the last evaluation was at {at}"
+        return f"events received since {at} have not landed"
+
     def _is_over(self, since: int, seconds: int) -> bool:
-        """Return whether so many seconds lie between; a clock may have been ahead."""
+        """Return whether so many seconds lie between the two; a clock may have been ahead."""
         return abs(self.now - since) > seconds * MICROS
 
 
