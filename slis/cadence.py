@@ -190,7 +190,8 @@ def _profiles(  # type: ignore[no-untyped-def]
     at = np.asarray(row.at, dtype=np.int64)
     plan = row.plan if isinstance(row.plan, str) else None
     time = times.get(plan, times[None])
-    counts = ~backfills(np.array(row.meant_for, dtype=np.float64), at)
+    meant_for = np.array(row.meant_for, dtype=np.float64)
+    counts = ~backfills(meant_for, at)
     fresh = at[counts]
     # A planned reload is one too, though whoever looks sees its write.
     counts &= ~time.in_window(at)
@@ -199,7 +200,9 @@ def _profiles(  # type: ignore[no-untyped-def]
     teaches &= ~time.spans_window(at)
     has_failed = is_any_between(np.asarray(row.failed_at, dtype=np.int64), at)
     wall = wall_seconds(at, time.time_zone)
-    writes = KnownWrites(at, root_run, wall, teaches, has_failed, bool(row.is_streaming[-1]))
+    writes = KnownWrites(
+        at, root_run, meant_for[counts], wall, teaches, has_failed, bool(row.is_streaming[-1])
+    )
     for as_of in instants:
         known = writes.until(as_of)
         if known.written_at.size:

@@ -38,6 +38,24 @@ def end_root_runs(at: Micros, root_run: Micros) -> Hours:
     return ends
 
 
+def begin_slots(meant_for: Floats) -> Hours:
+    """Return which writes are the first for the time that they are meant for.
+
+    Reruns of a time are no deliveries where times have one write as a rule. An hourly job that
+    names the day of its partition has many writes for one time, and each of them counts.
+
+    Args:
+        meant_for: nominal time, or date of the partition, of each write; NaN where there is none.
+    """
+    _, first, sizes = np.unique(meant_for, return_index=True, return_counts=True, equal_nan=False)
+    recent = np.argsort(first)[-_RECENT:]
+    if first.size <= MIN_GAPS or np.median(sizes[recent]) > 1:
+        return np.ones(meant_for.size, dtype=np.bool_)
+    begins = np.zeros(meant_for.size, dtype=np.bool_)
+    begins[first] = True
+    return begins
+
+
 def begin_deliveries(at: Micros) -> Hours:
     """Return which writes begin a delivery: reloads on one day of a daily or slower feed do not.
 

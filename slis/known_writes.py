@@ -3,7 +3,7 @@
 import msgspec
 import numpy as np
 
-from slis.deliveries import begin_deliveries, end_root_runs, spans_of
+from slis.deliveries import begin_deliveries, begin_slots, end_root_runs, spans_of
 from slis.working_week import Floats, Hours, Micros
 
 HISTORY_DAYS = 180
@@ -19,6 +19,7 @@ class KnownWrites(msgspec.Struct, frozen=True):
 
     written_at: Micros
     root_run: Micros  # a number for each; 0 where it is not known
+    meant_for: Floats  # nominal time or date of the partition; NaN where it is not known
     wall: Floats
     teaches: Hours
     has_failed: Hours
@@ -39,13 +40,15 @@ class KnownWrites(msgspec.Struct, frozen=True):
     def deliveries(self) -> "KnownWrites":
         """Return the writes that are deliveries, and the gaps between these."""
         ends = self.select(end_root_runs(self.written_at, self.root_run))
-        return ends.select(begin_deliveries(ends.written_at))
+        first = ends.select(begin_slots(ends.meant_for))
+        return first.select(begin_deliveries(first.written_at))
 
     def select(self, some: Hours) -> "KnownWrites":
         """Return these writes; the gap before each spans the writes that are left out."""
         return KnownWrites(
             self.written_at[some],
             self.root_run[some],
+            self.meant_for[some],
             self.wall[some],
             spans_of(some, self.teaches, is_any=False),
             spans_of(some, self.has_failed, is_any=True),
@@ -56,6 +59,7 @@ class KnownWrites(msgspec.Struct, frozen=True):
         return KnownWrites(
             self.written_at[part],
             self.root_run[part],
+            self.meant_for[part],
             self.wall[part],
             self.teaches[part],
             self.has_failed[part],

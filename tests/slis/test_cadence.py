@@ -134,20 +134,22 @@ def test_a_schedule_goes_on_through_a_planned_window(spark):
     assert day(20, 7) < due(day(19, 20), times[19]) < day(20, 9)
 
 
-def test_gaps_of_our_own_and_backfills_teach_nothing(spark):
-    """What fell into an ingestion gap is left out; writes for older days are no cadence."""
+def test_gaps_of_our_own_backfills_and_reruns_teach_nothing(spark):
+    """Leave out ingestion gaps, writes for older days, and 20 reruns of one day by hand."""
     frame = writes(
         spark,
         *_every(1, DAY, 12),
         *({"dataset_key": 2, **row} for row in _nominal(range(12))),
         *({"dataset_key": 2, "written_at": day(11, 1, n), **_meant(n)} for n in range(9)),
+        *({"dataset_key": 3, **row} for row in _nominal(range(12))),
+        *({"dataset_key": 3, "written_at": day(10, 11, n), **_meant(10)} for n in range(20)),
     )
     silent = gaps(spark, ("ingestion", day(4, 12), day(4, 13)))
 
     rows = {row.dataset_key: row for row in learned_limits(frame, silent, as_of=day(12)).collect()}
 
     assert rows[1].gaps == 10
-    assert (rows[2].gaps, rows[2].cadence_seconds) == (10, DAY)
+    assert [(rows[key].gaps, rows[key].cadence_seconds) for key in (2, 3)] == [(10, DAY)] * 2
 
 
 @pytest.mark.parametrize("is_told", [True, False])

@@ -5,7 +5,13 @@ import pytest
 
 from slis.cadence_limits import learned_limits
 from slis.cadence_profile import PERIODIC, cadence_of, last_delivery
-from slis.deliveries import begin_deliveries, end_root_runs, recurring_gap, spans_of
+from slis.deliveries import (
+    begin_deliveries,
+    begin_slots,
+    end_root_runs,
+    recurring_gap,
+    spans_of,
+)
 from tests.slis.sli_frames import day, gaps, writes
 
 HOUR, DAY = 3_600.0, 86_400.0
@@ -27,6 +33,22 @@ def test_a_root_run_is_one_delivery_unless_it_writes_for_hours():
 
     left = [hours[place] for place in np.flatnonzero(~ends)]
     assert left == [2.0, 2.9, 26.0, 26.9]
+
+
+def test_reruns_of_a_time_that_was_served_are_no_deliveries():
+    """Count one write a day where a day was written once and then 40 times by hand."""
+    meant_for = np.array([*range(20), *(19 for _ in range(40)), 20], dtype=np.float64)
+
+    assert np.flatnonzero(~begin_slots(meant_for)).tolist() == list(range(20, 60))
+
+
+@pytest.mark.parametrize(
+    "meant_for",
+    [[day for day in range(20) for _ in range(24)], [np.nan] * 40, [0, 1, 2, 2]],
+    ids=["hourly into daily partitions", "no time", "too few times"],
+)
+def test_writes_for_one_time_are_deliveries_where_that_is_the_rule(meant_for):
+    assert begin_slots(np.array(meant_for, dtype=np.float64)).all()
 
 
 def test_reloads_on_a_day_of_a_daily_feed_begin_no_delivery():

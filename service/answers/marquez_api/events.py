@@ -1,4 +1,4 @@
-"""Events as producers sent them, out of the lake, by their own time as Marquez lists them."""
+"""Events of the lake, without their secrets, by their own time as Marquez lists them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +9,7 @@ import msgspec
 from lineage import lake
 from lineage.catalog.reader import Reader
 from lineage.clock import from_micros
+from lineage.redaction import redact_json
 from service.answers.marquez_api.paging import Page, capped_total, count_up_to
 from service.answers.marquez_api.shapes import Events
 from service.errors import InvalidQuestionError, NotReadyError
@@ -99,10 +100,15 @@ def _read_page(
             size += len(body)
             if events and size > MOST_BYTES:
                 return events, _BYTES_CUT
-            events.append(msgspec.json.decode(body, type=dict[str, Any]))
+            events.append(_without_secrets(body))
         if len(events) == page.limit:
             break
     return events, None
+
+
+def _without_secrets(body: bytes) -> dict[str, Any]:
+    """Return an event; as everywhere else, `[redacted]` stands in place of passwords and keys."""
+    return msgspec.json.decode(redact_json(body.decode()), type=dict[str, Any])
 
 
 def _places(day: _Day, window: Window) -> list[_Place]:

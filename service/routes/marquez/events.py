@@ -30,7 +30,7 @@ def get_events(  # noqa: PLR0913 - each is a parameter of the query
     limit: Limit = DEFAULT_LIMIT,
     offset: Offset = 0,
 ) -> Events:
-    """List run events as they were sent, by the producers' clocks."""
+    """List run events as they were sent, without secrets, by the producers' clocks."""
     window = Window(
         after=instant_of(after, "after") if after else 0,
         before=instant_of(before, "before") if before else LAST_EVENT_MICROS,

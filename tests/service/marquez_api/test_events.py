@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 from litestar.testing import TestClient
-from sqlalchemy import Engine, insert
+from sqlalchemy import Engine, insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
@@ -53,7 +53,7 @@ def _body(number: int) -> bytes:
     return json.dumps({"eventTime": _time(number).isoformat(), "run": run}).encode()
 
 
-def _write_batch(lake: Path, numbers: range) -> None:
+def _write_batch(lake: Path, numbers: range, body: bytes | None = None) -> None:
     times = pa.array([_time(number) for number in numbers], pa.timestamp("us", tz="UTC"))
     table = pa.table(
         {
@@ -63,7 +63,7 @@ def _write_batch(lake: Path, numbers: range) -> None:
             # The third is of a dataset.
             "kind": ["dataset" if number == 3 else "run" for number in numbers],
             "event_time": times,
-            "body": pa.array([_body(number) for number in numbers], pa.binary()),
+            "body": pa.array([body or _body(number) for number in numbers], pa.binary()),
             "event_date": [_time(number).date().isoformat() for number in numbers],
         }
     )
@@ -87,6 +87,16 @@ def test_events_are_as_they_were_sent_the_newest_first(client):
     ]
     assert answer["events"][0] == json.loads(_body(6))
     assert (answer["totalCount"], answer["partial"]) == (6, False)  # of all kinds, as in Marquez
+
+
+def test_secrets_of_an_event_are_redacted(client, embedded, tmp_path):
+    """Answer without the password of a connection; the lake has the event as it was sent."""
+    body = {"run": {"runId": "jdbc:mysql://(host=h,user=u,password=hunter22)/shop"}}
+    _write_batch(tmp_path / "lake", range(_COUNT + 2, _COUNT + 3), json.dumps(body).encode())
+    with writing(embedded) as connection:
+        connection.execute(update(tables.reader_cursor).values(seq=_COUNT + 2))
+
+    assert "jdbc:mysql://(host=h,user=u,password=[redacted])/shop" in _listed(client)
 
 
 def test_events_are_read_page_by_page_in_both_directions(client):
