@@ -68,6 +68,14 @@ def split_joined(text: str) -> tuple[str, str]:
     return (namespace, name) if slash else ("", text)
 
 
+def is_of_session(namespace: str, name: str) -> bool:
+    """Return whether a name is known in one session only: a table of Flink's in-memory catalog.
+
+    Each session starts with an empty catalog, and may give the name to another topic or table.
+    """
+    return namespace.startswith("flink://") or name.startswith("default_catalog.")
+
+
 @lru_cache(maxsize=_CACHED_NAMES)
 def fold(namespace: str, name: str) -> Folded:
     """The dataset's one name; folding that again changes nothing."""

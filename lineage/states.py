@@ -19,6 +19,8 @@ LEARNING: Final = "learning"
 UNKNOWN: Final = "unknown"
 BAD: Final = "bad"
 STATES: tuple[State, ...] = get_args(State)  # from the least to the most grave
+# Shown instead of good or learning while the last run failed. No SLI counts it.
+FAILING: Final = "failing"
 
 Tier = Literal["critical", "important", "optional"]
 CRITICAL: Final = "critical"

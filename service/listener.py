@@ -14,10 +14,13 @@ import msgspec
 from service.errors import RefusedInputError
 
 LISTENER_VERSION = "1.53.0"
-_PACKAGES = (
-    "the listener, and that Spark calls it; `--packages` on the command line replaces this line: "
-    "name the listener there too"
-)
+_PACKAGES = "the listener, and that Spark calls it; {}: name the listener there too"
+PACKAGES_REPLACED = "`--packages` on the command line replaces this line"
+# Each version of Spark, with the version of Scala that its downloads are built with.
+SCALA_OF_SPARK = {"3.5": "2.12", "4": "2.13"}
+# Default options come before those of the job, and replace none. Java 8 knows no --add-opens.
+_JAVA = "spark.driver.defaultJavaOptions"
+_OPENS = "-XX:+IgnoreUnrecognizedVMOptions --add-opens=java.base/java.security=ALL-UNNAMED"
 _TRANSPORT = "spark.openlineage.transport"
 _FILE = f"{_TRANSPORT}.transports.file"
 FILE_SETTING = f"{_FILE}.location"
@@ -65,8 +68,9 @@ def lossless(place: Place) -> list[Setting]:
     """
     _require(place)
     told = (
-        ("spark.jars.packages", package(place.scala), _PACKAGES),
+        ("spark.jars.packages", package(place.scala), _PACKAGES.format(PACKAGES_REPLACED)),
         ("spark.extraListeners", "io.openlineage.spark.agent.OpenLineageSparkListener", ""),
+        (_JAVA, _OPENS, "Java 17: else the listener logs exceptions where Iceberg is in use"),
         ("spark.openlineage.namespace", place.namespace, "of the jobs"),
         *_transports(place.url.rstrip("/"), place.folder.absolute() / f"{place.name}.jsonl"),
         *_evidence(place.event_logs),

@@ -3,12 +3,18 @@
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Final
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
-from lineage.clock import from_micros
+from lineage.catalog.noted import BEHIND_SINCE, EVENTS_WAIT_SINCE
+from lineage.clock import from_micros, to_micros
+from slis.noted import note, noted_number
 from slis.stream.merge import cursor
 from slis.stream.source import open_spool
+
+# A batch may take as long on a busy machine. Older events wait because of an outage of ours.
+_BEHIND: Final = timedelta(seconds=60)
 
 
 def is_ready(spool: Path) -> bool:
@@ -31,6 +37,22 @@ def backlog_since(spool: Path, engine: Engine) -> datetime | None:
             "SELECT received_at FROM event WHERE seq > ? ORDER BY seq LIMIT 1", (at,)
         ).fetchone()
     return None if row is None else from_micros(row[0])
+
+
+def note_backlog(connection: Connection, as_of: datetime, waiting: datetime | None) -> None:
+    """Note how far an evaluation is behind the events that were received.
+
+    Args:
+        connection: inside the transaction that publishes the evaluation.
+        as_of: of the evaluation.
+        waiting: when the oldest event that it lacks was received; None: it lacks none.
+    """
+    at = to_micros(as_of)
+    # A clock that was ahead noted a time that has not come.
+    first = min(noted_number(connection, BEHIND_SINCE) or at, at)
+    is_behind = waiting is not None and as_of - waiting > _BEHIND
+    since = 0 if waiting is None else to_micros(waiting)
+    note(connection, {EVENTS_WAIT_SINCE: since, BEHIND_SINCE: first if is_behind else 0})
 
 
 def next_deadline(engine: Engine, now: datetime) -> datetime | None:

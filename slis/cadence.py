@@ -107,6 +107,9 @@ def _sequences(
     since = first - timedelta(days=SLOW_HISTORY_DAYS)
     meant_for = F.coalesce(F.col("nominal_start_at"), partition_day(F.col("partition")))
     plan = F.col("plan") if "plan" in writes.columns else F.lit(None).cast("string")
+    # A hash: half a million texts of runs would take as long as all else that is read of them.
+    is_known = F.col("root_run_id") != ""
+    root_run = F.when(is_known, F.xxhash64("root_run_id")).otherwise(F.lit(0))
     # Writes at one instant are one delivery.
     distinct = (
         writes.where((F.col("written_at") > F.lit(since)) & (F.col("written_at") <= F.lit(last)))
@@ -114,6 +117,7 @@ def _sequences(
         .agg(
             F.max(meant_for).alias("meant_for"),
             F.max("is_streaming").alias("is_streaming"),
+            F.max(root_run).alias("root_run"),
             F.max(plan).alias("plan"),
         )
         .select("*", F.row_number().over(newest).alias("number"))
@@ -125,10 +129,11 @@ def _sequences(
         F.unix_micros("written_at").alias("at"),
         F.unix_micros("meant_for").alias("meant_for"),
         "is_streaming",
+        "root_run",
         (~F.exists("ours", _overlaps)).alias("teaches"),
     )
     gathered = distinct.crossJoin(F.broadcast(ours)).groupBy("dataset_key")
-    arrays = ("at", "meant_for", "is_streaming", "teaches")
+    arrays = ("at", "meant_for", "is_streaming", "root_run", "teaches")
     return gathered.agg(
         F.array_sort(F.collect_list(fact)).alias("facts"), F.max("plan").alias("plan")
     ).select("dataset_key", "plan", *(F.col(f"facts.{name}").alias(name) for name in arrays))
@@ -189,11 +194,12 @@ def _profiles(  # type: ignore[no-untyped-def]
     fresh = at[counts]
     # A planned reload is one too, though whoever looks sees its write.
     counts &= ~time.in_window(at)
+    root_run = np.asarray(row.root_run, dtype=np.int64)[counts]
     at, teaches = at[counts], np.asarray(row.teaches, dtype=np.bool_)[counts]
     teaches &= ~time.spans_window(at)
     has_failed = is_any_between(np.asarray(row.failed_at, dtype=np.int64), at)
     wall = wall_seconds(at, time.time_zone)
-    writes = KnownWrites(at, wall, teaches, has_failed, bool(row.is_streaming[-1]))
+    writes = KnownWrites(at, root_run, wall, teaches, has_failed, bool(row.is_streaming[-1]))
     for as_of in instants:
         known = writes.until(as_of)
         if known.written_at.size:

@@ -9,6 +9,8 @@ _HOUR = 3_600_000_000
 # A write so soon after another is a reload of the same day, where days have one write as a rule.
 _RELOAD = 6 * _HOUR
 _DAILY = 20 * _HOUR
+# A root run that writes a dataset for so long, by the hour, does so all the time.
+LONG_RUN_MICROS = 6 * _HOUR
 _RECENT = 15
 # A day with more writes belongs to a time in which the dataset was written many times a day.
 _MOST_RELOADS = 8
@@ -16,6 +18,24 @@ _MOST_RELOADS = 8
 RECURRENCES = 5
 # Gaps of a new cadence, until the old one's gaps count no more.
 _SETTLED = MIN_GAPS
+
+
+def end_root_runs(at: Micros, root_run: Micros) -> Hours:
+    """Return which writes are the last of their root run, or are by one that writes for hours.
+
+    A nightly application that writes a table for three hours is one delivery, at its end. A Thrift
+    server or a `foreachBatch` stream is one root run for months, and all of its writes count.
+
+    Args:
+        at: microseconds, in order.
+        root_run: a number for each root run; 0 where it is not known.
+    """
+    _, places = np.unique(root_run, return_inverse=True)
+    first, last = np.zeros(places.size, np.int64), np.zeros(places.size, np.int64)
+    last[places], first[places[::-1]] = at, at[::-1]
+    is_long = last - first >= LONG_RUN_MICROS
+    ends: Hours = (root_run == 0) | (at == last[places]) | is_long[places]
+    return ends
 
 
 def begin_deliveries(at: Micros) -> Hours:
@@ -42,7 +62,7 @@ def spans_of(begins: Hours, flags: Hours, *, is_any: bool) -> Hours:
     """Return a flag for the gap before each delivery, from those of the gaps before each write.
 
     Args:
-        begins: as `begin_deliveries` gives it; the first write begins one.
+        begins: which writes are deliveries; the gap before one spans the writes that are none.
         flags: of the gap before each write.
         is_any: whether one flag is enough; else all have to be set.
     """

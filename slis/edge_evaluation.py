@@ -25,7 +25,7 @@ from slis.computed import computed_once
 from slis.counters import OF_EDGES, add_to_counters, count
 from slis.dataset_states import Row, StateChanges, change_states, held_states, state_changes
 from slis.hours import Amounts, add_to_hours, hour_of
-from slis.ingestion_gaps import SILENCES
+from slis.ingestion_gaps import SILENCES, our_gaps
 from slis.noted import note, noted_number
 from slis.settings import Settings
 from slis.sli_schemas import GAPS, INSTANTS
@@ -44,30 +44,38 @@ class EdgesFound(msgspec.Struct, frozen=True):
     states: pa.Table
 
 
-def evaluate_edges(
+def evaluate_edges(  # noqa: PLR0913 - the last two by name
     spark: SparkSession,
     engine: Engine,
     policy: Policy,
     as_of: datetime,
     *,
     settle: timedelta = _SETTLE,
+    backlog_since: datetime | None = None,
 ) -> None:
     """Judge all expected edges, and what was compared with the oracles; publish both.
 
     `settle`: as long after a write, what is held against it may still come.
+    `backlog_since`: when the oldest event that has not landed was received; None: none waits.
     """
     latest = latest_checks(spark, engine, as_of, settle)
-    found = _found(spark, engine, policy, as_of, latest)
+    gaps = our_gaps(catalog_frames.frame(spark, engine, SILENCES, GAPS), backlog_since)
+    found = _found(spark, engine, policy, as_of, latest=latest, gaps=gaps)
     changes = state_changes(held_states(engine, OF_EDGES), as_of, found.states)
     with in_turn(engine) as connection:
         _publish(connection, as_of, found, changes)
 
 
-def _found(
-    spark: SparkSession, engine: Engine, policy: Policy, as_of: datetime, latest: DataFrame
+def _found(  # noqa: PLR0913 - what is judged, and by what
+    spark: SparkSession,
+    engine: Engine,
+    policy: Policy,
+    as_of: datetime,
+    *,
+    latest: DataFrame,
+    gaps: DataFrame,
 ) -> EdgesFound:
     instants = spark.createDataFrame([(as_of,)], INSTANTS)
-    gaps = catalog_frames.frame(spark, engine, SILENCES, GAPS)
     objective = float(policy.objective(ACCURACY, CRITICAL) or 0)
     with (
         computed_once(edges(expected_edges(spark, engine, policy), instants, gaps)) as judged,

@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from lineage.policy.file import PolicyFile
 from slis import jvm_memory
+from slis.backlog import backlog_since
 from slis.periodic import Evaluations
 from slis.session import in_evaluation_pool
 from slis.settings import Place, Settings
@@ -54,48 +55,56 @@ class EdgeTurns:
         if self._evaluations.last is None or self._is_early(now):
             return
         self._last = now
+        waiting = backlog_since(self._place.spool, self._engine)
+        settle = self._settle(now, waiting)
         in_evaluation_pool(self._spark)
         try:
             # The event log first: where it is whole, nobody else is asked.
-            self._read_evidence(now)
+            self._read_evidence(now, settle)
         finally:
             try:
-                self._judge(now)
+                self._judge(now, settle, waiting)
             finally:
                 jvm_memory.free()
 
-    def _judge(self, now: datetime) -> None:
+    def _judge(self, now: datetime, settle: timedelta, waiting: datetime | None) -> None:
         try:
-            self._ask_others(now)
+            self._ask_others(now, settle)
         finally:
             # At its first use, as the evaluation: the stream is up before.
             judge = import_module("slis.edge_evaluation").evaluate_edges
-            judge(self._spark, self._engine, self._policy.current(), now, settle=self._settle)
+            policy = self._policy.current()
+            judge(self._spark, self._engine, policy, now, settle=settle, backlog_since=waiting)
 
     def _is_early(self, now: datetime) -> bool:
         every = timedelta(seconds=self._settings.evidence_seconds)
         # A clock that was set back must not silence it.
         return self._last is not None and timedelta(0) <= now - self._last < every
 
-    @property
-    def _settle(self) -> timedelta:
-        return timedelta(seconds=self._settings.evidence_settle_seconds)
+    def _settle(self, now: datetime, waiting: datetime | None) -> timedelta:
+        """Return how long after a run its events may still land.
 
-    def _ask_others(self, now: datetime) -> None:
+        While events wait in the spool, that is longer by the age of the oldest: a run that ended
+        after that event was received may have its own events behind it.
+        """
+        usual = timedelta(seconds=self._settings.evidence_settle_seconds)
+        return usual if waiting is None else usual + max(timedelta(0), now - waiting)
+
+    def _ask_others(self, now: datetime, settle: timedelta) -> None:
         for oracle, module, hold in _OTHER_ORACLES:
             held = getattr(import_module(module), hold)
-            if edges := held(self._spark, self._engine, now, self._settle):
+            if edges := held(self._spark, self._engine, now, settle):
                 log.info("edges_checked", oracle=oracle, edges=edges)
                 self._evaluations.changed.set()
 
-    def _read_evidence(self, now: datetime) -> None:
+    def _read_evidence(self, now: datetime, settle: timedelta) -> None:
         folders = self._settings.event_log_folders
         if not folders:
             shutil.rmtree(self._place.unpacked, ignore_errors=True)  # of a pass that was killed
             return
         done = import_module("slis.evidence.scan").scan(
             *(self._spark, self._engine, folders, now),
-            settle=self._settle,
+            settle=settle,
             scratch=self._place.unpacked,
             policy=self._policy.current(),
         )

@@ -33,6 +33,7 @@ from slis.quality.found import defects_found
 from slis.reasons import reasons
 from slis.retirement import retire_unused
 from slis.tallies import tallies
+from slis.unsourced_reads import load_unsourced
 
 
 class EvaluationResult(msgspec.Struct, frozen=True):
@@ -85,9 +86,10 @@ def evaluate(
         reads, lags = events.result()
     described = nodes_found(spark, engine, policy, given.instants)
     defects = defects_found(spark, engine, policy, at, given.instants)
+    unsourced = load_unsourced(spark, engine, at, given.instants)
     found = Found(
         tallies=[*tallied, *described.tallies],
-        states=_together(judged, *described.states, *defects),
+        states=_together(judged, *described.states, *defects, *unsourced),
         held=held.result(),
         reads=reads,
         lags=lags,
@@ -95,6 +97,7 @@ def evaluate(
         policy_hash=policy.hash,
         amended=amended(spark, engine, at, given),
         seconds=time.monotonic() - started,
+        backlog_since=backlog_since,
     )
     explosion.renew(spark, engine, at.as_of)
     publish(engine, at, found)

@@ -12,7 +12,7 @@ from lineage.clock import from_micros, to_micros
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from slis import catalog_frames
-from slis.ingestion_gaps import PIPELINE, SILENCES
+from slis.ingestion_gaps import SILENCES, our_gaps
 from slis.provenance import SETTLING_MINUTES
 from slis.sli_schemas import EDGES, EVENTS, GAPS, INSTANTS, PAUSES, READS, WRITES
 from slis.working_time import off_spans, working_time
@@ -41,7 +41,7 @@ _DATASETS = """
         p.declared_limit_seconds, l.limit_seconds, l.cadence_seconds, l.cadence_class,
         l.duration_seconds, l.gaps, {job_seen_at}, {logs_read_at}, p.plan,
         {written_at}, a.last_write_root_run_id, a.last_job_namespace, a.last_job_name,
-        a.last_write_names_input, a.last_write_is_reported, a.last_write_is_streaming,
+        {names_input}, a.last_write_is_reported, a.last_write_is_streaming,
         {read_at}, a.last_failed_at, a.last_failed_run_id, a.last_failure, {started_at}, {as_of}
     FROM dataset d
     JOIN dataset_policy p ON p.dataset_key = d.dataset_key
@@ -61,6 +61,12 @@ _DATASETS = """
 # An application without a listener, or one that Spark's settings do not name, is known by its name.
 _JOB_SEEN_AT = """
     CASE WHEN n.started_at > coalesce(x.started_at, 0) THEN n.started_at ELSE x.started_at END
+"""
+# As long as the SQL of a run that wrote it is to be read, it may name the inputs.
+_NAMES_INPUT = """
+    a.last_write_names_input OR EXISTS (
+        SELECT 1 FROM run w JOIN sql_run s ON s.run_key = w.run_key
+        WHERE w.root_run_id = a.last_write_root_run_id AND w.completed_at IS NOT NULL)
 """
 _LOGS_READ_AT = f"""
     (SELECT CAST(value AS BIGINT) FROM meta WHERE name = '{EVIDENCE_READ_AT}')
@@ -155,8 +161,12 @@ class EvaluationInput:
         now = to_micros(at.as_of)
         times = ("written_at", "read_at", "started_at")
         clamped = {name: _now_at_most(f"last_{name}", now) for name in times}
-        seen = {"job_seen_at": _JOB_SEEN_AT, "logs_read_at": _LOGS_READ_AT}
-        self._rows = self._frame(_DATASETS.format(as_of=now, **clamped, **seen), _ROWS)
+        found = {
+            "job_seen_at": _JOB_SEEN_AT,
+            "logs_read_at": _LOGS_READ_AT,
+            "names_input": _NAMES_INPUT,
+        }
+        self._rows = self._frame(_DATASETS.format(as_of=now, **clamped, **found), _ROWS)
         self._described = self._rows.columns[: self._rows.columns.index("written_at")]
 
     def _frame(self, query: str, columns: str) -> DataFrame:
@@ -194,10 +204,7 @@ class EvaluationInput:
     def gaps(self, backlog_since: datetime | None) -> DataFrame:
         """`sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""
         since = to_micros(self._at.as_of - timedelta(days=_GAP_DAYS))
-        silent = self._frame(_GAPS.format(since=since), GAPS)
-        if backlog_since is None:
-            return silent
-        return silent.union(self._spark.createDataFrame([(PIPELINE, backlog_since, None)], GAPS))
+        return our_gaps(self._frame(_GAPS.format(since=since), GAPS), backlog_since)
 
     def pauses(
         self, *, before: timedelta = _PAUSES_BEFORE, after: timedelta = _PAUSES_AFTER

@@ -1,15 +1,31 @@
 """Events lost or late through our own fault: what looks bad because of it is unknown."""
 
+from datetime import datetime
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.states import BAD, UNKNOWN
 from slis.knowledge import plus_seconds, seconds_between
+from slis.sli_schemas import GAPS
 
 INGESTION, PIPELINE = "ingestion", "pipeline"
 # Of `sli_schemas.GAPS`: when the collector was silent.
 SILENCES = f"SELECT '{INGESTION}', started_at, ended_at FROM ingestion_gap"  # noqa: S608 - ours
 INGESTION_GAP, PIPELINE_LAG = "ingestion_gap", "pipeline_lag"
+
+
+def our_gaps(silences: DataFrame, backlog_since: datetime | None) -> DataFrame:
+    """Return `sli_schemas.GAPS`: the collector's silences, and the pipeline's own lag.
+
+    Args:
+        silences: `sli_schemas.GAPS` of the collector.
+        backlog_since: when the oldest event that has not landed was received; None: none waits.
+    """
+    if backlog_since is None:
+        return silences
+    lag = [(PIPELINE, backlog_since, None)]
+    return silences.union(silences.sparkSession.createDataFrame(lag, GAPS))
 
 
 def excused(judged: DataFrame, gaps: DataFrame) -> DataFrame:

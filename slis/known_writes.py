@@ -3,7 +3,7 @@
 import msgspec
 import numpy as np
 
-from slis.deliveries import begin_deliveries, spans_of
+from slis.deliveries import begin_deliveries, end_root_runs, spans_of
 from slis.working_week import Floats, Hours, Micros
 
 HISTORY_DAYS = 180
@@ -18,6 +18,7 @@ class KnownWrites(msgspec.Struct, frozen=True):
     """Writes of one dataset that count, and of the gap before each what it may teach."""
 
     written_at: Micros
+    root_run: Micros  # a number for each; 0 where it is not known
     wall: Floats
     teaches: Hours
     has_failed: Hours
@@ -36,19 +37,25 @@ class KnownWrites(msgspec.Struct, frozen=True):
         return self._sliced(slice(max(int(since), count - MAX_WRITES), count))
 
     def deliveries(self) -> "KnownWrites":
-        """Return the writes that begin a delivery, and the gaps between these."""
-        begins = begin_deliveries(self.written_at)
+        """Return the writes that are deliveries, and the gaps between these."""
+        ends = self.select(end_root_runs(self.written_at, self.root_run))
+        return ends.select(begin_deliveries(ends.written_at))
+
+    def select(self, some: Hours) -> "KnownWrites":
+        """Return these writes; the gap before each spans the writes that are left out."""
         return KnownWrites(
-            self.written_at[begins],
-            self.wall[begins],
-            spans_of(begins, self.teaches, is_any=False),
-            spans_of(begins, self.has_failed, is_any=True),
+            self.written_at[some],
+            self.root_run[some],
+            self.wall[some],
+            spans_of(some, self.teaches, is_any=False),
+            spans_of(some, self.has_failed, is_any=True),
             self.is_streaming,
         )
 
     def _sliced(self, part: slice) -> "KnownWrites":
         return KnownWrites(
             self.written_at[part],
+            self.root_run[part],
             self.wall[part],
             self.teaches[part],
             self.has_failed[part],

@@ -14,6 +14,7 @@ from lineage.clock import to_micros
 from lineage.policy import DEFAULT, Policy
 from slis import cadence, cadence_limits, catalog_frames, known_writes
 from slis.cadence_profile import FAST_SECONDS
+from slis.deliveries import LONG_RUN_MICROS
 from slis.estate_pools import (
     DatasetScores,
     estate_scores,
@@ -51,21 +52,36 @@ _DUE = """
     WHERE work <= {work} ORDER BY learned_at, dataset_key LIMIT {most}
 """
 _WRITES = """
-    SELECT w.dataset_key, '', '', '', w.written_at, w.landed_at, w.nominal_start_at, w.partition,
-        w.names_input, w.is_reported, w.is_streaming, w.is_history, p.plan
+    SELECT w.dataset_key, w.root_run_id, '', '', w.written_at, w.landed_at, w.nominal_start_at,
+        w.partition, w.names_input, w.is_reported, w.is_streaming, w.is_history, p.plan
     FROM dataset_write w LEFT JOIN dataset_policy p ON p.dataset_key = w.dataset_key
     LEFT JOIN dataset_limit l ON l.dataset_key = w.dataset_key
     WHERE w.written_at > CASE WHEN l.cadence_seconds < {slow} THEN {since} ELSE {slow_since} END
     AND w.dataset_key IN (SELECT dataset_key FROM ({due}) AS due)
 """
+# How long a root run took; of one that writes for hours, how long the query took that wrote last
+# in each hour.
 _DURATIONS = """
+    WITH written AS (
+        SELECT w.dataset_key, w.root_run_id, w.written_at,
+            max(w.written_at) OVER roots - min(w.written_at) OVER roots >= {long_run} AS is_long
+        FROM dataset_write w WHERE w.written_at > {since} AND NOT w.is_streaming
+            AND w.dataset_key IN (SELECT dataset_key FROM ({due}) AS due)
+        WINDOW roots AS (PARTITION BY w.dataset_key, w.root_run_id)
+    )
     SELECT w.dataset_key, (max(r.completed_at) - min(r.started_at)) / 1e6
-    FROM dataset_write w JOIN run r ON r.root_run_id = w.root_run_id
-    WHERE w.written_at > {since} AND w.bucket = 0 AND r.started_at IS NOT NULL
-    AND w.dataset_key IN (SELECT dataset_key FROM ({due}) AS due)
+    FROM written w JOIN run r ON r.root_run_id = w.root_run_id
+    WHERE NOT w.is_long AND r.started_at IS NOT NULL
     GROUP BY w.dataset_key, w.root_run_id HAVING max(r.completed_at) IS NOT NULL
+    UNION ALL
+    SELECT w.dataset_key, (r.completed_at - r.started_at) / 1e6
+    FROM written w JOIN run r ON r.root_run_id = w.root_run_id
+        AND r.started_at > w.written_at - {hour} AND r.completed_at = w.written_at
+    WHERE w.is_long
 """
 _DURATION_DAYS = 30
+# A query of such a root run that took longer is left out: its runs are found by their START.
+_LONG = {"long_run": LONG_RUN_MICROS, "hour": 3_600_000_000}
 _FAILURES = """
     SELECT d.canonical_key, r.failed_at FROM run r
     JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
@@ -136,7 +152,9 @@ class _Source:
     def _query(self, query: str, days: int) -> str:
         since = to_micros(self._as_of - timedelta(days=days))
         slow_since = to_micros(self._as_of - timedelta(days=known_writes.SLOW_HISTORY_DAYS))
-        return query.format(since=since, due=self._due, slow=_SLOW_SECONDS, slow_since=slow_since)
+        return query.format(
+            since=since, due=self._due, slow=_SLOW_SECONDS, slow_since=slow_since, **_LONG
+        )
 
     def writes(self) -> DataFrame:
         query = self._query(_WRITES, known_writes.HISTORY_DAYS)

@@ -1,7 +1,7 @@
 """What an evaluation found, into the catalog: all of it in one transaction, or nothing."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 import pyarrow as pa
@@ -23,6 +23,7 @@ from lineage.states import (
     NODE_COMPLETENESS,
 )
 from slis.amounts import Amount, add_amounts, amounts_of
+from slis.backlog import note_backlog
 from slis.counters import OF_EDGES, add_to_counters, count
 from slis.dataset_states import Row, change_states, renew_ages, state_changes
 from slis.evaluation_input import Position, position
@@ -31,7 +32,7 @@ from slis.lag import BOUNDS_SECONDS
 from slis.noted import noted_number
 
 _NO_ORIGIN = "default"
-OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, FACTS)
+OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, MISSING_PROVENANCE.id, FACTS)
 # So long after edges were judged last, nothing of it is shown as how things are now.
 _EDGES_STALE = timedelta(minutes=10)
 _DAY_MICROS = 86_400_000_000
@@ -53,6 +54,7 @@ class Found(msgspec.Struct, frozen=True):
     policy_hash: str
     seconds: float
     amended: Amounts = {}  # what late writes change of past hours, in dataset-seconds
+    backlog_since: datetime | None = None  # the oldest event that has not landed was received
 
 
 def publish(engine: Engine, at: Position, found: Found) -> None:
@@ -80,6 +82,7 @@ def publish(engine: Engine, at: Position, found: Found) -> None:
         renew_ages(connection, at.as_of)
         _add_to_lag_buckets(connection, found.lags)
         connection.execute(tables.evaluation.insert(), _evaluation(at, found))
+        note_backlog(connection, at.as_of, found.backlog_since)
 
 
 def _origins(connection: Connection, at: Position) -> Amounts:

@@ -20,7 +20,8 @@ PARSED = """
     application_id string, spark_job_id bigint, error_message string,
     code_version string, code_url string, code_path string, code_tag string, code_branch string,
     job_tags string, run_tags string, spark_properties string, environment_properties string,
-    execution_parameters string, has_checkpoint boolean, is_connector boolean,
+    execution_parameters string, retries_left bigint, has_checkpoint boolean,
+    is_connector boolean,
     is_streaming boolean, is_history boolean,
     job_ownership string, job_lineage string, job_sql string, job_description string,
     model_tags string,
@@ -39,7 +40,7 @@ EVENTS = """
     seq bigint, kind string, event_time timestamp, event_key bigint,
     is_streaming boolean, is_history boolean, is_skewed boolean, problem string, detail string,
     after_seq bigint, last_seq bigint, describes_job boolean, tells_lineage boolean,
-    has_sql boolean
+    has_sql boolean, is_bare_checkpoint boolean
 """
 
 # One row per run and what its events say of it: a run whose events differ in an attribute has
@@ -55,7 +56,7 @@ RUNS = """
     job_tags string, run_tags string, spark_properties string, environment_properties string,
     execution_parameters string, first_event_at timestamp, last_event_at timestamp,
     started_at timestamp, last_start_at timestamp, completed_at timestamp, last_fail_at timestamp,
-    spark_job_id bigint, is_history boolean
+    spark_job_id bigint, retries_left bigint, is_history boolean
 """
 
 # One row per (event, dataset that it names). `direction`: read | write | declared.
@@ -75,6 +76,11 @@ RUN_IO = """
     run_key bigint, spelling_key bigint, direction string, facets_key bigint, hour timestamp,
     first_event_at timestamp, last_event_at timestamp, streamed_at timestamp,
     is_measured boolean, has_statistics boolean, rows bigint, bytes bigint
+"""
+
+# Checkpoints of streams whose events name no dataset, by run and hour.
+CHECKPOINTS = """
+    run_key bigint, hour timestamp, first_at timestamp, last_at timestamp
 """
 
 # Distinct facets of each dataset, parsed: a job repeats the same facets in each event, so few are.

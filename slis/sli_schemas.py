@@ -59,6 +59,11 @@ STATES = """
     age_seconds double, limit_seconds double, limit_origin string
 """
 
+# Reads without a known source, by dataset and job.
+UNSOURCED_READS = """
+    dataset_key bigint, job_namespace string, job_name string, reads bigint, last_read_at timestamp
+"""
+
 # One row per (instant, tier): dataset or event counts. `excepted`: sources, or history loads.
 TALLIES = """
     as_of timestamp, sli string, tier string, tier_origin string, good bigint, total bigint,

@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from alerts.incidents.times import NamedTime
+
 Kind = Literal["opened", "changed", "acknowledged", "resolved", "notice", "handed_over", "test"]
 Severity = Literal["page", "ticket"]
 
@@ -57,10 +59,13 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         revision: grows with each change of the incident; the later one is right.
         what: what is wrong, in one line.
+        since: when it began; `times` says what that is.
+        times: of the incident, the earliest first; none: `since` is all that is known.
         at: when this revision came to be.
         impacted: the gravest, ten at most.
         impacted_count: of all.
         tiers: how many of all are of each tier.
+        error: the line of the failed run's error that says what happened.
         first_difference: what differs first between the last good and the first bad run.
         note: who acknowledged, handed over, or why this came another way.
         is_answerable: there is an incident to acknowledge, suppress, or call a false alarm.
@@ -79,6 +84,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     impacted: tuple[Impacted, ...] = ()
     impacted_count: int = 0
     tiers: tuple[tuple[str, int], ...] = ()
+    error: str | None = None
     first_difference: str | None = None
     links: Links = Links()
     correlation_id: str = ""
@@ -87,6 +93,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     is_flapping: bool = False
     is_bridged: bool = False
     is_answerable: bool = True
+    times: tuple[NamedTime, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no channel could tell apart or keep in order."""

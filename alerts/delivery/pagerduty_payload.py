@@ -3,8 +3,15 @@
 from typing import Any, Final, Literal
 
 from alerts.delivery.message import Kind, Message
-from alerts.delivery.slack_blocks import BRIDGED, FLAPPING, headline, impacted_line, tiers_line
-from alerts.delivery.texts import moment, plain, web_link
+from alerts.delivery.slack_blocks import (
+    BRIDGED,
+    FLAPPING,
+    headline,
+    impacted_line,
+    tiers_line,
+    times_of,
+)
+from alerts.delivery.texts import plain, web_link
 from lineage.clock import from_micros
 
 Action = Literal["trigger", "acknowledge", "resolve"]
@@ -59,11 +66,12 @@ def event_of(message: Message) -> dict[str, Any]:
 def _details(message: Message) -> dict[str, Any]:
     said = {
         "what": plain(message.what, _MAX_TEXT),
-        "since": moment(message.since),
+        **times_of(message),
         "owner": plain(message.owner, _MAX_LINE),
         "impacted": plain(tiers_line(message), _MAX_LINE),
         "datasets": [plain(impacted_line(dataset), _MAX_LINE) for dataset in message.impacted],
         "lines": [plain(line, _MAX_LINE) for line in message.lines],
+        "error": plain(message.error or "", _MAX_TEXT),
         "first_difference": plain(message.first_difference or "", _MAX_TEXT),
         "note": plain(message.note, _MAX_TEXT),
         "flapping": FLAPPING if message.is_flapping else "",

@@ -22,6 +22,7 @@ from slack_sdk.models.blocks import (
 
 from alerts.delivery.message import Impacted, Message
 from alerts.delivery.texts import CUT, duration, escaped, moment, web_link
+from alerts.incidents.times import BEGAN
 
 ACKNOWLEDGE = "lineward_acknowledge"
 SUPPRESS = "lineward_suppress"
@@ -37,6 +38,7 @@ BRIDGED = "what lies between cannot be observed"
 MAX_TEXT = 3_000
 _MAX_HEADER = 150
 _MAX_FIELD = 2_000
+_MAX_FIELDS = 10  # of a section
 _MAX_NAME = 120
 _MAX_MENU_ID = 120  # the value of an option: 150 characters
 _ANSWERABLE = frozenset({"opened", "changed", "acknowledged"})
@@ -57,6 +59,7 @@ def blocks_of(message: Message) -> list[dict[str, Any]]:
         SectionBlock(fields=[_text(field, _MAX_FIELD) for field in _fields(message)]),
         _impact(message),
         _lines(message),
+        _section("Error: ", message.error),
         _section("First difference: ", message.first_difference),
         _section("", message.note),
         _links(message),
@@ -101,6 +104,12 @@ def tiers_line(message: Message) -> str:
     return f"{said}: {tiers}" if tiers else said
 
 
+def times_of(message: Message) -> dict[str, str]:
+    """Return the times that a message names, the earliest first."""
+    named = {each.name: moment(each.at) for each in message.times}
+    return named or {BEGAN: moment(message.since)}
+
+
 def _text(text: str, limit: int) -> PlainTextObject:
     return PlainTextObject(text=escaped(text, limit) or "-", emoji=False)
 
@@ -108,12 +117,12 @@ def _text(text: str, limit: int) -> PlainTextObject:
 def _fields(message: Message) -> list[str]:
     fields = [
         f"Root: {message.root.kind} {message.root.namespace} {message.root.name}",
-        f"Since: {moment(message.since)}",
+        *(f"{name.capitalize()}: {at}" for name, at in times_of(message).items()),
         f"Owner: {message.owner or 'nobody'}",
     ]
-    if message.kind == "resolved":
+    if message.kind == "resolved" and not message.times:
         fields.append(f"Resolved: {moment(message.at)}")
-    return fields
+    return fields[:_MAX_FIELDS]
 
 
 def _impact(message: Message) -> Block | None:

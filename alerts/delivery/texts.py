@@ -43,8 +43,11 @@ def moment(micros: int) -> str:
 
 
 def duration(micros: int) -> str:
-    """In its two largest units, from minutes to days."""
-    minutes = max(0, micros) // 60_000_000
+    """Return it in its two largest units, from minutes to days; seconds where it is shorter."""
+    seconds = max(0, micros) // 1_000_000
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        return f"{seconds} s"
+    minutes = seconds // 60
     days, hours = minutes // 1440, minutes // 60 % 24
     if days:
         return f"{days} d {hours} h"

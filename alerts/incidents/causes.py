@@ -1,7 +1,7 @@
 """Several roots with one cause: an upgrade that breaks every third job is one fault."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -9,7 +9,9 @@ from alerts.incidents.faults import Cluster, Root
 from lineage import keys
 
 
-def by_cause(found: Iterable[Cluster], causes: Mapping[Root, str]) -> tuple[Cluster, ...]:
+def by_cause(
+    found: Iterable[Cluster], causes: Mapping[Root, str], failures: Collection[Root] = ()
+) -> tuple[Cluster, ...]:
     """Put those together that have a cause in common.
 
     The incident of the cause takes over those of its roots like any root further upstream: they are
@@ -19,11 +21,13 @@ def by_cause(found: Iterable[Cluster], causes: Mapping[Root, str]) -> tuple[Clus
         found: as `roots.clusters` has them.
         causes: what is known to be behind a root, in words: whoever compares failing runs with good
             ones knows, also whether one is enough. Roots that are not in it stand for themselves.
+        failures: roots of latent clusters that are faults by themselves
+            (`failed_runs.select_failures`).
 
     Returns:
-        Those of which something is bad, the first to fail first, those of unknown root last. The
-        kind of a cause is the kind of its first root; each member's path begins at the root that
-        explains it. What is latent stands only within a cause.
+        Those of which something is bad, and those of `failures`: the first to fail first, those of
+        unknown root last. The kind of a cause is the kind of its first root; each member's path
+        begins at the root that explains it. All else that is latent stands only within a cause.
     """
     together: dict[str, list[Cluster]] = defaultdict(list)
     alone: list[Cluster] = []
@@ -31,8 +35,12 @@ def by_cause(found: Iterable[Cluster], causes: Mapping[Root, str]) -> tuple[Clus
         cause = causes.get(cluster.root)
         (alone if cause is None else together[cause]).append(cluster)
     one = (_one(cause, own) for cause, own in together.items())
-    every = (each for each in (*one, *alone) if not each.is_latent)
+    every = (each for each in (*one, *alone) if _stands(each, failures))
     return tuple(sorted(every, key=_order))
+
+
+def _stands(cluster: Cluster, failures: Collection[Root]) -> bool:
+    return not cluster.is_latent or any(each.fault in failures for each in cluster.members)
 
 
 def _order(cluster: Cluster) -> tuple[bool, int, Root]:

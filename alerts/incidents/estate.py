@@ -31,6 +31,7 @@ DATASET: Final = np.dtype(
         ("deadline_at", np.int64),  # when it will miss, or missed, its limit
         ("next_read_at", np.int64),  # when somebody is next expected to read it
         ("cadence_seconds", np.float64),  # nan: not known
+        ("duration_seconds", np.float64),  # usual, of the run that writes it; nan or 0: not known
         ("tier", np.int8),  # position in lineage.states.TIERS
         ("is_source", np.bool_),
         ("is_observable", np.bool_),  # false: nobody can say whether it is good, or not yet
@@ -60,6 +61,7 @@ class BadFact(msgspec.Struct, frozen=True):
         reason: as `lineage.states.Reason`; none where the SLI knows none.
         since: when it became bad, µs.
         is_standing: no earlier judgement of this dataset and SLI was good.
+        is_regulated: the policy holds the dataset to more than its tier is.
     """
 
     dataset_key: int
@@ -67,6 +69,7 @@ class BadFact(msgspec.Struct, frozen=True):
     reason: str | None
     since: int
     is_standing: bool = False
+    is_regulated: bool = False
 
 
 class Edges(msgspec.Struct, frozen=True):
@@ -180,13 +183,23 @@ def _told(facts: list[BadFact], given: Estate) -> Rows:
     found["dataset"] = np.searchsorted(given.keys, keys)
     rows = given.datasets[found["dataset"]]
     found["kind"] = [
-        CODE[kind_of(fact.reason, fact.sli, is_standing=fact.is_standing, is_source=is_source)]
+        CODE[_kind(fact, is_source=is_source)]
         for fact, is_source in zip(facts, rows["is_source"].tolist(), strict=True)
     ]
     since = np.array([fact.since for fact in facts], dtype=np.int64)
     has_failed = (found["kind"] == CODE["failed"]) & (rows["failed_at"] != NEVER)
     found["onset"] = np.where(has_failed, np.minimum(since, rows["failed_at"]), since)
     return found
+
+
+def _kind(fact: BadFact, *, is_source: bool) -> str:
+    return kind_of(
+        fact.reason,
+        fact.sli,
+        is_standing=fact.is_standing,
+        is_source=is_source,
+        is_regulated=fact.is_regulated,
+    )
 
 
 def _latent(told: Rows, given: Estate) -> Rows:

@@ -12,6 +12,7 @@ from alerts.incidents.estate import NO_KEY, Estate
 from alerts.incidents.faults import Cluster, Root, Why
 from alerts.incidents.kinds import KIND_BY_ID
 from alerts.incidents.severity import BY_KIND, TICKET, TICKET_BY_KIND, Severity
+from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
 from lineage import keys
 
 # pending: found, and not held for long enough to be told of.
@@ -29,11 +30,13 @@ class Found(msgspec.Struct, frozen=True):
         faults: the root, and what would be roots if it did not explain them.
         severity: page or ticket, and why.
         owner: of the root; none: nobody is known.
-        cadence_seconds: the longest of its bad datasets.
+        cadence_seconds: the longest of its bad datasets, else of its root's.
         unknown: why the root is not known; none: it is.
         hidden_by: the planned window that it falls into; it opens when that ends.
         hidden_until: when that is.
         hurt_by: incidents in whose list its root's datasets stand, of one whose run is under way.
+        awaits_retry: its run failed, nothing is bad yet, and a retry is expected.
+        times: of the root's own datasets.
     """
 
     root: Root
@@ -48,6 +51,13 @@ class Found(msgspec.Struct, frozen=True):
     hidden_by: str | None = None
     hidden_until: int = 0
     hurt_by: frozenset[str] = frozenset()
+    awaits_retry: bool = False
+    times: FaultTimes = FaultTimes()
+
+    @property
+    def beginning(self) -> list[NamedTime]:
+        """Return when the fault began, each time by its name."""
+        return name_beginning(self.root.kind, self.root.name, self.onset, self.times)
 
     @property
     def is_outage(self) -> bool:
@@ -56,15 +66,16 @@ class Found(msgspec.Struct, frozen=True):
 
     @property
     def waits(self) -> bool:
-        """Its upstream is unknown by a fault of our own: nothing is told of it yet."""
-        return self.unknown == "upstream_unknown"
+        """Nobody is notified yet: a retry is expected, or our own fault hides its upstream."""
+        return self.awaits_retry or self.unknown == "upstream_unknown"
 
 
 def found_of(
     cluster: Cluster, severity: Severity, given: Estate, owner: str | None = None
 ) -> Found:
     """Of a cluster, as `roots.clusters` has it."""
-    at = np.searchsorted(given.keys, sorted(cluster.bad_keys))
+    # Nothing is bad yet of a run that failed: the datasets that it should have written count.
+    at = np.searchsorted(given.keys, sorted(cluster.bad_keys or cluster.root_keys))
     cadences = given.datasets["cadence_seconds"][at]
     return Found(
         root=cluster.root,
@@ -121,6 +132,7 @@ class Incident(msgspec.Struct, frozen=True):
         acknowledged_by: who.
         acknowledged_at: when.
         cadence_seconds: as it was last found.
+        times: of the root's own datasets, as they were last found.
     """
 
     id: str
@@ -148,6 +160,14 @@ class Incident(msgspec.Struct, frozen=True):
     acknowledged_by: str | None = None
     acknowledged_at: int | None = None
     cadence_seconds: float = 0.0
+    times: FaultTimes = FaultTimes()
+
+    @property
+    def timeline(self) -> list[NamedTime]:
+        """Return its times by name, the earliest first."""
+        beginning = name_beginning(self.root.kind, self.root.name, self.onset, self.times)
+        life = LifeTimes(self.seen_at, self.opened_at, self.opens, self.resolved_at)
+        return list_times(beginning, life)
 
     @property
     def is_live(self) -> bool:
@@ -181,6 +201,7 @@ def begun(found: Found, at: int) -> Incident:
         owner=found.owner,
         unknown=found.unknown,
         cadence_seconds=found.cadence_seconds,
+        times=found.times,
     )
 
 

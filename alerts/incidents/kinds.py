@@ -19,7 +19,8 @@ _ABSENT = ("missing", "silent", "slow", "waiting")
 IS_LATE_ONLY: Final = frozenset(_ABSENT)
 UNDER_WAY: Final = "slow"  # late, and a run of it is under way, for no longer than it may take
 # What it looks like where the data came and what was told of it did not.
-_UNTOLD = ("unreported", "mapping", "provenance")
+_ORIGINS = ("provenance", "unexpected_source")
+_UNTOLD = ("unreported", "mapping", *_ORIGINS)
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -58,27 +59,28 @@ def _stopped(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) 
 
 
 STANDING_GAP: Final = "standing_gap"
+PROVENANCE: Final = "provenance"
 KINDS: Final = (
     _stopped("failed", ("lost", "unreported", *_ABSENT)),
     _stopped("lost", ("unreported", *_ABSENT)),
     _stopped("source_stopped", ("unreported", *_ABSENT)),
     # The job that reads the old name may find nothing there, and fail.
-    _stopped("renamed", ("unreported", "provenance", *_ABSENT), "failed", "mapping", "provenance"),
+    _stopped("renamed", ("unreported", *_ORIGINS, *_ABSENT), "failed", "mapping", *_ORIGINS),
     _stopped("missing", ("unreported", "silent", "slow", "waiting")),
     Kind(
         "unreported",
         extent="run",
         explains=(*_UNTOLD, "waiting"),
-        explains_own=("silent", "slow", "waiting", "mapping", "provenance"),
+        explains_own=("silent", "slow", "waiting", "mapping", *_ORIGINS),
     ),
-    _stopped("silent", ("slow", "waiting", "provenance"), *_UNTOLD),
+    _stopped("silent", ("slow", "waiting", *_ORIGINS), *_UNTOLD),
     _stopped("slow", ("waiting",)),
     _stopped("waiting", (), is_root=False),
     Kind(
         "standing_gap",
         urgency="ticket",
-        explains=("waiting", "mapping", "provenance"),
-        explains_own=("mapping", "provenance"),
+        explains=("waiting", "mapping", *_ORIGINS),
+        explains_own=("mapping", *_ORIGINS),
     ),
     Kind(
         "schema_changed",
@@ -86,8 +88,9 @@ KINDS: Final = (
         explains=("failed", "schema_changed", "quality"),
         explains_own=("quality",),
     ),
-    Kind("mapping", explains_own=("provenance",)),
-    Kind("provenance"),
+    Kind("mapping", explains_own=_ORIGINS),
+    Kind("provenance", urgency="ticket"),
+    Kind("unexpected_source"),
     Kind("quality", urgency="ticket", explains=("quality",)),
     # A required field is a ratio to raise, not a page for each dataset (`docs/slis.md`).
     Kind("metadata", urgency="ticket"),
@@ -114,7 +117,7 @@ _OF_REASON: Final[dict[Reason, str]] = {
     "edge_missing": "mapping",
     "edge_stale": "mapping",
     "edge_wrong": "mapping",
-    "unexpected_source": "provenance",
+    "unexpected_source": PROVENANCE,
     "assertion_failed": "quality",
     "metadata_missing": "metadata",
     "foreign_claim": "claimed",
@@ -124,7 +127,14 @@ _STANDING: Final = frozenset({"naming_mismatch", "lineage_missing", "no_inputs"}
 _OF_SOURCE: Final = frozenset({"job_missing", "silent", "late", "lineage_missing"})
 
 
-def kind_of(reason: str | None, sli: str, *, is_standing: bool, is_source: bool) -> str:
+def kind_of(
+    reason: str | None,
+    sli: str,
+    *,
+    is_standing: bool,
+    is_source: bool,
+    is_regulated: bool = False,
+) -> str:
     """The kind of a bad fact.
 
     Args:
@@ -132,12 +142,15 @@ def kind_of(reason: str | None, sli: str, *, is_standing: bool, is_source: bool)
         sli: its id.
         is_standing: no earlier judgement of this dataset and SLI was good.
         is_source: the dataset comes from outside.
+        is_regulated: by the policy: a new source of it may page.
 
     Raises:
         ValueError: the reason says of a dataset that it is unknown, or is not known here.
     """
     if sli == MISSING_PROVENANCE.id:
-        return "provenance"
+        return PROVENANCE
+    if is_regulated and reason == "unexpected_source":
+        return "unexpected_source"
     if is_standing and reason in _STANDING:
         return "standing_gap"
     if is_source and reason in _OF_SOURCE:
@@ -161,7 +174,7 @@ EXPLAINS_OWN: Final = _fits({kind.id: kind.explains_own for kind in KINDS})
 IS_OF_RUN: Final = np.array([kind.extent == "run" for kind in KINDS])
 IS_OF_JOB: Final = np.array([kind.extent != "dataset" for kind in KINDS])
 # Of nobody's writes: whether the data comes is not known, so what is upstream is looked for.
-IS_GAP: Final = np.array([kind.id == "standing_gap" for kind in KINDS])
+IS_GAP: Final = np.array([kind.id in {STANDING_GAP, PROVENANCE} for kind in KINDS])
 IS_ROOT: Final = np.array([kind.is_root for kind in KINDS])
 # Kinds whose job writes nothing. What was late before its last write was not made late by it.
 HAS_STOPPED: Final = np.array([kind.delays for kind in KINDS])

@@ -27,14 +27,12 @@ def step(incidents: Iterable[Incident], now: Now, rules: LifeRules = RULES) -> S
     answers = [obey(command, drafts) for command in now.commands]
     for draft in drafts.values():
         _end_of_window(draft, now)
-    is_outage = any(each.is_outage for each in now.found)
-    found = tuple(each for each in now.found if not is_outage or _is_service(each))
+    found = tuple(each for each in now.found if not now.is_blind or _is_service(each))
     so_far = [draft.incident for draft in drafts.values()]
     matches = match(so_far, found, now.unknown, now.at, rules)
     merged = {taken.id for each in matches.by_id.values() for taken in each.taken}
     for number in [each for each in drafts if each not in merged]:
-        held = is_outage and drafts[number].incident.root.entity != "service"
-        _live(drafts[number], matches.by_id[number], now, rules, is_held=held)
+        _live(drafts[number], matches.by_id[number], now, rules)
     for number, found_of_it in matches.by_id.items():
         for taken in found_of_it.taken:
             merge(drafts[taken.id], drafts[number])
@@ -70,11 +68,21 @@ def _end_of_window(draft: Draft, now: Now) -> None:
         end_suppression(draft, "the suppression ended, and it is still bad")
 
 
-def _live(draft: Draft, found: Match, now: Now, rules: LifeRules, *, is_held: bool) -> None:
+def _is_held(own: Incident, found: Match, now: Now) -> bool:
+    """Return whether the incident waits until Lineward has caught up.
+
+    An outage of ingestion is not over before the events that waited meanwhile have landed.
+    """
+    if own.root.entity != "service":
+        return now.is_blind
+    return now.is_behind and own.root.kind == "ingestion" and found.found is None
+
+
+def _live(draft: Draft, found: Match, now: Now, rules: LifeRules) -> None:
     own = draft.incident
     if own.state == "resolved" and not own.is_dismissed:
         _come_back(draft, found.found, rules)
-    elif is_held or (found.found is None and own.root_keys & now.unknown):
+    elif _is_held(own, found, now) or (found.found is None and own.root_keys & now.unknown):
         _freeze(draft)
     elif found.found is not None and found.found.waits:
         _wait(draft)
@@ -89,14 +97,14 @@ def _live(draft: Draft, found: Match, now: Now, rules: LifeRules, *, is_held: bo
 def _freeze(draft: Draft) -> None:
     """Keep the incident as it is; what was about to open or to close begins anew."""
     if not draft.incident.is_frozen:
-        reason = "its state is unknown by a fault of ours: it stays as it is"
+        reason = "on hold: Lineward has no current data of its root"
         draft.tell("frozen", reason, change={"is_frozen": True})
     draft.quietly(good_at=None)
 
 
 def _thaw(draft: Draft) -> None:
     if draft.incident.is_frozen:
-        draft.tell("thawed", "its state is known again", change={"is_frozen": False})
+        draft.tell("thawed", "current data again", change={"is_frozen": False})
         _hold_anew(draft)
 
 
@@ -162,7 +170,7 @@ def _close_in_time(draft: Draft, rules: LifeRules) -> None:
     if own.is_dismissed:
         draft.quietly(**over | {"resolved_at": own.resolved_at})
     elif own.state != "pending":
-        draft.tell("resolved", f"good for {held:g} s", change=over)
+        draft.tell("resolved", f"not found bad for {held:g} s", change=over)
 
 
 def _come_back(draft: Draft, fault: Found | None, rules: LifeRules) -> None:
@@ -181,6 +189,7 @@ def _come_back(draft: Draft, fault: Found | None, rules: LifeRules) -> None:
     is_taken_on = _is_taken_on(own, fault, draft.at, rules, is_flapping=is_flapping)
     by = own.acknowledged_by if is_taken_on else None
     draft.quietly(resolved_at=None, acknowledged_by=by, members=fault.bad_keys)
+    draft.quietly(onset=fault.onset, times=fault.times)  # it began anew
     change = {"state": "acknowledged" if is_taken_on else "open", "opens": opens}
     draft.tell("reopened", "bad again, as it was a little while ago", change=change)
     follow(draft, Match(fault), frozenset())

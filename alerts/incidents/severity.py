@@ -17,8 +17,9 @@ Level = Literal["ticket", "page"]
 PAGE: Final = "page"
 TICKET: Final = "ticket"
 # Why it is that level: the kind alone says so; a dataset of a tier that pages is bad already, will
-# be before anybody of its tier can answer, or later than that; or there is none downstream.
-Because = Literal["kind", "is_bad", "soon", "later", "nobody"]
+# be before anybody of its tier can answer, cannot be written any more before its deadline, or will
+# be later than that; or there is none downstream.
+Because = Literal["kind", "is_bad", "soon", "deadline", "later", "nobody"]
 
 
 class TierRule(msgspec.Struct, frozen=True):
@@ -139,12 +140,34 @@ def severity(
     kind = KIND_BY_ID[cluster.root.kind]
     if kind.urgency != "by_tier":
         return Severity(TICKET if kind.urgency == "ticket" else PAGE, "kind", hurt.score)
+    if cluster.is_latent:
+        return _before_late(cluster, hurt, given, now, rules)
     already = _bad_since(cluster, given, rules)
     if already is not None:
         return Severity(PAGE, "is_bad", hurt.score, *already)
     if not rules.paging[hurt.tiers].any():
         return Severity(TICKET, "nobody", hurt.score)
     return _expected(hurt, given, now, rules) if kind.delays else _not_delayed(hurt)
+
+
+def _before_late(
+    cluster: Cluster, hurt: Impact, given: Estate, now: int, rules: SeverityRules
+) -> Severity:
+    """Page when a rerun of the usual duration would end after the deadline of the root's dataset.
+
+    Only the root's own datasets count: what is downstream may do without this run.
+    """
+    rows = _rows(np.array(cluster.root_keys, dtype=np.int64), given)
+    rows = rows[rules.paging[rows["tier"]] & (rows["deadline_at"] != NEVER)]
+    if not len(rows):
+        return Severity(TICKET, "nobody", hurt.score)
+    duration = np.nan_to_num(rows["duration_seconds"])
+    is_missed = (duration > 0) & (rows["deadline_at"] - duration * MICROS < now)
+    first = rows[np.lexsort((rows["key"], rows["deadline_at"], ~is_missed))[0]]
+    hit = int(first["deadline_at"]), int(first["key"])
+    if is_missed.any():
+        return Severity(PAGE, "deadline", hurt.score, *hit)
+    return Severity(TICKET, "later", hurt.score, *hit)
 
 
 def _bad_since(cluster: Cluster, given: Estate, rules: SeverityRules) -> tuple[int, int] | None:

@@ -130,12 +130,20 @@ class Now(msgspec.Struct, frozen=True):
         found: all faults of this evaluation, each root once; an outage among them freezes all else.
         unknown: datasets whose state is unknown.
         commands: of people, in their order.
+        is_behind: the evaluation lacks events that were received long before it: as in an outage,
+            no dataset's incident opens, changes or closes.
     """
 
     at: int
     found: tuple[Found, ...] = ()
     unknown: frozenset[int] = frozenset()
     commands: tuple[Command, ...] = ()
+    is_behind: bool = False
+
+    @property
+    def is_blind(self) -> bool:
+        """Return whether Lineward has no current data of datasets."""
+        return self.is_behind or any(each.is_outage for each in self.found)
 
 
 class Step(msgspec.Struct, frozen=True):

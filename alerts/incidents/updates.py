@@ -4,9 +4,10 @@ import msgspec
 
 from alerts.incidents.draft import Draft
 from alerts.incidents.faults import Root
-from alerts.incidents.incident import Found
+from alerts.incidents.incident import Found, Incident
 from alerts.incidents.matching import Match
 from alerts.incidents.severity import PAGE
+from alerts.incidents.times import FaultTimes
 
 
 def follow(draft: Draft, found: Match, unknown: frozenset[int]) -> None:
@@ -19,7 +20,8 @@ def follow(draft: Draft, found: Match, unknown: frozenset[int]) -> None:
     elif draft.incident.root_good_at is None:
         draft.quietly(root_good_at=draft.at)
         if found.rest:
-            draft.tell("root_recovered", "the root is good; what it made late has to catch up")
+            reason = "the root is not found bad; what it made late has to catch up"
+            draft.tell("root_recovered", reason)
     every = found.rest if found.found is None else (found.found, *found.rest)
     _trailing(draft, found)
     for worst in [each for each in found.rest if each.severity.level == PAGE][:1]:
@@ -42,8 +44,8 @@ def _root(draft: Draft, fault: Found) -> None:
     draft.quietly(
         root_keys=fault.root_keys,
         unknown=fault.unknown,
-        onset=fault.onset,
         cadence_seconds=fault.cadence_seconds,
+        **_begin(own, fault),
     )
     # Of the same job, a root that is known is not given up for a symptom.
     if own.root == fault.root or (not is_elsewhere and fault.unknown is not None):
@@ -55,6 +57,13 @@ def _root(draft: Draft, fault: Found) -> None:
         old_root=own.root,
         new_root=fault.root,
     )
+
+
+def _begin(own: Incident, fault: Found) -> dict[str, int | FaultTimes]:
+    """Return when it began: an incident that people know of keeps its beginning."""
+    if not own.is_told:
+        return {"onset": fault.onset, "times": fault.times}
+    return {"onset": min(own.onset, fault.onset), "times": fault.times.merge(own.times)}
 
 
 def _is_same(one: Root, other: Root) -> bool:
@@ -98,6 +107,7 @@ def _why(fault: Found) -> str:
     words = {
         "is_bad": "a dataset of a tier that pages is bad",
         "soon": "a dataset of a tier that pages will be hit within its response time",
+        "deadline": "a rerun of the usual duration would end after the deadline",
     }
     return words.get(fault.severity.because, "by the kind of its root")
 
@@ -109,7 +119,7 @@ def _members(draft: Draft, bad: frozenset[int], unknown: frozenset[int]) -> None
     if joined:
         draft.tell("joined", "bad by it too", change={"members": was | now}, members=joined)
     if left:
-        draft.tell("left", "good again, or bad by another", change={"members": now}, members=left)
+        draft.tell("left", "no longer bad by this fault", change={"members": now}, members=left)
 
 
 def merge(younger: Draft, older: Draft) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from alerts.delivery.message import MAX_LISTED, Links, Message, Root
 from alerts.delivery.texts import moment
+from alerts.incidents.times import BEGAN
 from alerts.routing.addresses import SLACK, WEBHOOK, owner_named, ways
 from alerts.routing.links import full_list
 from alerts.routing.scene import Scene
@@ -86,7 +87,7 @@ def _gap_of(system: str, tickets: Sequence[Telling]) -> _Entry:
     since, count = min(each.draft.since for each in tickets), len(tickets)
     many = "1 dataset has" if count == 1 else f"{count} datasets have"
     line = (
-        f"{system}: {many} no producer (since {moment(since)}). If that is right, declare"
+        f"{system}: {many} no producer ({BEGAN} {moment(since)}). If that is right, declare"
         f" {'it as a source' if count == 1 else 'them as sources'} in the policy."
     )
     return _Entry(since, system, line)
@@ -127,7 +128,7 @@ def line_of(told: Telling) -> str:
     """One incident in a list."""
     own = told.draft
     state = "" if told.state == "open" else f", {told.state}"
-    return f"{own.root.name}: {own.what} (since {moment(own.since)}{state})"
+    return f"{own.root.name}: {own.what} ({BEGAN} {moment(own.since)}{state})"
 
 
 def _day(local: datetime) -> str:

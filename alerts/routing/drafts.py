@@ -34,6 +34,7 @@ def redrafted(
         state=incident.state,
         fault=root_kind(incident.root),
         is_standing=incident.root.kind == STANDING_GAP,
+        is_early=not incident.members,
         waits_for_digest=own.waits_for_digest if picture is None else picture.waits_for_digest,
         owner=settings.platform if is_service and incident.owner is None else incident.owner,
         ended_at=own.ended_at if incident.state == "resolved" else None,
@@ -64,6 +65,7 @@ def _draft(
         revision=max(1, incident.revision),
         severity=incident.severity.level,
         since=incident.onset,
+        times=tuple(incident.timeline),
         is_flapping=incident.is_flapping,
     )
 
@@ -82,6 +84,7 @@ def _painted(picture: Picture, settings: RoutingSettings) -> Message:
         impacted=picture.impacted[:MAX_LISTED],
         impacted_count=picture.impacted_count,
         tiers=picture.tiers,
+        error=picture.error,
         first_difference=picture.first_difference,
         links=links_of(picture, settings),
         correlation_id=picture.correlation_id,

@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, or_, select, update
 
 from alerts.delivery.message import MAX_LISTED, Links, Message, Root
+from alerts.incidents.times import HIDDEN, NamedTime
 from alerts.routing.addresses import PAGERDUTY
 from alerts.routing.digests import line_of
 from alerts.routing.links import full_list
@@ -47,13 +48,15 @@ def listed(name: str, hidden: Iterable[Telling], scene: Scene, at: int) -> list[
 def _message(name: str, owner: str, hidden: Sequence[Telling], scene: Scene, at: int) -> Message:
     oldest = sorted(hidden, key=lambda each: (each.draft.since, each.incident_id))
     count, still = len(oldest), sum(each.is_bad for each in oldest)
+    since = min(each.hidden_at or each.draft.since for each in oldest)
     return Message(
         incident_id=f"window-{keys.key(name, owner) % (1 << 64):016x}-{at}",
         revision=1,
         kind="notice",
         severity="ticket",
         what=f"The window has ended. It hid {count}; still bad: {still}",
-        since=min(each.hidden_at or each.draft.since for each in oldest),
+        since=since,
+        times=(NamedTime(HIDDEN, since),),
         at=at,
         root=Root("window", name, "suppression"),
         owner=owner,

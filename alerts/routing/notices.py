@@ -78,9 +78,13 @@ def _summed(tiers: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, in
 
 
 def give(sheet: Sheet) -> None:
-    """Tell whoever is due: no owner of the root, and nobody of a gap that always stood."""
+    """Tell whoever is due: no owner of the root, and nobody of a gap that always stood.
+
+    Nor of a run that failed, while no dataset is bad by it and its deadline can be met.
+    """
     own = sheet.telling
-    if not own.is_told or not own.is_bad or (own.is_standing and own.draft.severity == "ticket"):
+    is_minor = (own.is_standing or own.is_early) and own.draft.severity == "ticket"
+    if not own.is_told or not own.is_bad or is_minor:
         return
     told = {place.channel for place in own.places}
     notices = [_given(sheet, each) if _is_due(sheet, each, told) else each for each in own.notices]

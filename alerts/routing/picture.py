@@ -35,6 +35,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
         impacted_count: of all.
         tiers: how many of all are of each tier.
         by_owner: what is downstream, by the owner of each dataset; the root's may be among them.
+        error: the line of the newest failed run's error that says what happened.
         first_difference: between the last good and the first bad run.
         dataset: namespace and name of the one that links show: the root's own, or its first.
         runbook: name of its page, without a folder.
@@ -50,6 +51,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     impacted_count: int = 0
     tiers: tuple[tuple[str, int], ...] = ()
     by_owner: Mapping[str, Theirs] = {}
+    error: str | None = None
     first_difference: str | None = None
     dataset: tuple[str, str] | None = None
     runbook: str | None = None

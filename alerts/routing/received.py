@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from alerts.delivery.message import Kind, Links, Message, Root, Severity
+from alerts.incidents.times import FIRING, NamedTime
 from alerts.routing.addresses import PAGERDUTY
 from alerts.routing.calls import Alert
 from alerts.routing.links import runbook
@@ -210,13 +211,15 @@ def _message(  # noqa: PLR0913 - each stands in it
 ) -> Message:
     said = own.annotations
     about = [own.labels.get(name, "") for name in ("sli", "tier", "root", "job")]
+    since = min(own.starts_at, at)
     return Message(
         incident_id=f"alert-{own.fingerprint}",
         revision=own.revision,
         kind=kind,
         severity=_severity(own),
         what=said.get("summary") or own.name,
-        since=min(own.starts_at, at),
+        since=since,
+        times=(NamedTime(FIRING, since),),
         at=at,
         root=Root(own.name, " ".join(filter(None, about)) or "lineward", "lineward"),
         owner=owner,

@@ -68,6 +68,7 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
         state: of the incident.
         fault: what the label `root_kind` says.
         is_standing: a gap that always stood: no news to anybody downstream.
+        is_early: no dataset is bad by it yet.
         waits_for_digest: as a ticket it stands in the daily digest alone.
         owner: of the root.
         addressee: who was told: that owner, or the platform's.
@@ -94,6 +95,7 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     fault: str
     is_standing: bool = False
+    is_early: bool = False
     waits_for_digest: bool = False
     owner: str | None = None
     addressee: str = ""

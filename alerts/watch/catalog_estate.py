@@ -25,7 +25,7 @@ _DATASETS = f"""
         coalesce(p.is_source, :no),
         CASE WHEN one.state <> 'bad' OR one.was_good THEN one.state END, two.state,
         a.last_written_at + two.limit_seconds * 1e6, coalesce(a.last_write_root_run_id, ''),
-        coalesce(p.owner, '')
+        coalesce(p.owner, ''), l.duration_seconds
     FROM dataset d
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
     LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
@@ -113,7 +113,7 @@ def read_estate(connection: Connection, as_of: int, declared: Iterable[Pair] = (
 
 def _columns(connection: Connection) -> list[Sequence[Any]]:
     found = connection.execute(text(_DATASETS), {"no": False}).all()
-    return list(zip(*found, strict=True)) or [()] * 14
+    return list(zip(*found, strict=True)) or [()] * 15
 
 
 def _edges(connection: Connection, declared: Iterable[Pair]) -> Edges:
@@ -129,6 +129,7 @@ def _rows(columns: list[Sequence[Any]]) -> tuple[Rows, Jobs]:
     rows["key"], (rows["job_key"], jobs) = columns[0], _jobs(columns[1], columns[2])
     rows["last_written_at"], rows["failed_at"] = columns[3], columns[4]
     rows["cadence_seconds"] = np.array(columns[6], dtype=np.float64)  # None is nan
+    rows["duration_seconds"] = np.array(columns[14], dtype=np.float64)
     rows["tier"] = [TIER_RANKS[tier] for tier in columns[7]]
     rows["is_source"] = columns[8]
     rows["is_observable"] = [

@@ -8,14 +8,17 @@ from sqlalchemy import Connection
 
 from alerts.diagnosis.shared import Common
 from alerts.incidents.causes import by_cause
+from alerts.incidents.failed_runs import select_failures
 from alerts.incidents.faults import Cluster, Member, Root
 from alerts.incidents.incident import Found, found_of
 from alerts.incidents.kinds import UNDER_WAY
 from alerts.incidents.roots import clusters
 from alerts.incidents.severity import Impact
+from alerts.incidents.times import read_times
 from alerts.people.hiding import Hidden, Window, hidden_all, hidden_together
 from alerts.watch.bad_facts import bad_facts, unknown_keys
 from alerts.watch.catalog_estate import Given, Owners, read_estate
+from alerts.watch.failing import awaits_retry, find_due, has_failing
 from alerts.watch.hurt import hurting
 from alerts.watch.jobs_at_fault import JobsAtFault, load_jobs_at_fault
 from alerts.watch.named import Named, named
@@ -89,13 +92,15 @@ def find(
     """
     unknown = unknown_keys(connection)
     facts = bad_facts(connection, as_of)
-    if not facts:
+    if not facts and not has_failing(connection, as_of):
         return Findings(as_of, unknown=unknown)
     given = read_estate(connection, as_of, declared_edges(policy))
     alone = clusters(facts, given.estate)
-    causes = causes_of(connection, alone, as_of)
+    failures = select_failures(alone, given.estate)
+    due = find_due(connection, alone, failures, given.estate, as_of)
+    causes = causes_of(connection, alone, as_of, due)
     common = {each.name: each for each in causes.values()}
-    faults = by_cause(alone, {root: each.name for root, each in causes.items()})
+    faults = by_cause(alone, {root: each.name for root, each in causes.items()}, failures)
     walks = Walks(given.estate, previous)
     datasets = named(connection, {key for each in faults for key in each.root_keys})
     jobs = load_jobs_at_fault(connection, faults)
@@ -104,7 +109,7 @@ def find(
     names = list({*roots, *jobs.roots.values(), *of_datasets})
     hides = dict(zip(names, hidden_all(windows, policy, names, as_of), strict=True))
     under_way = {key for each in faults if each.root.kind == UNDER_WAY for key in each.root_keys}
-    said = _Said(datasets, jobs, hides, hurting(connection, under_way))
+    said = _Said(datasets, jobs, hides, hurting(connection, under_way), due)
     judged = _Judging(given, walks, policy, said)
     found = [judged.finding(each, as_of, common.get(each.root.name)) for each in faults]
     by_root = {each.found.root: each for each in found}
@@ -112,12 +117,16 @@ def find(
 
 
 class _Said(msgspec.Struct, frozen=True, eq=False):
-    """What the catalog and people say of the roots: names, planned windows, whose list has them."""
+    """What the catalog and people say of the roots: names, planned windows, whose list has them.
+
+    And of which failures people are to be notified before a dataset is bad.
+    """
 
     datasets: Mapping[int, Named]
     jobs: JobsAtFault
     hides: Mapping[tuple[str, str], Hidden | None]
     hurt: Mapping[int, set[str]]
+    due: frozenset[Root]
 
 
 class _Judging:
@@ -126,7 +135,7 @@ class _Judging:
     def __init__(self, given: Given, walks: Walks, policy: Policy, said: _Said) -> None:
         self._given, self._walks, self._policy = given, walks, policy
         self._datasets, self._jobs = said.datasets, said.jobs
-        self._hides, self._hurt = said.hides, said.hurt
+        self._hides, self._hurt, self._due = said.hides, said.hurt, said.due
 
     def finding(self, cluster: Cluster, now: int, common: Common | None) -> Finding:
         estate = self._given.estate
@@ -136,7 +145,9 @@ class _Judging:
             found_of(cluster, level, estate, self._owner(cluster, common)),
             hidden_by=window,
             hidden_until=until,
+            times=read_times(estate, cluster.root_keys, now),
             hurt_by=frozenset().union(*(self._hurt.get(key, ()) for key in cluster.root_keys)),
+            awaits_retry=awaits_retry(cluster, self._due),
         )
         name = root_name(found.root, self._given.jobs, self._datasets)
         errors = (self._given.errors.get(run_id) for run_id in cluster.run_ids)

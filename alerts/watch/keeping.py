@@ -135,11 +135,13 @@ def _row(incident: Incident, finding: Finding | None, *, is_remembered: bool) ->
 
 def _told(incident: Incident, finding: Finding) -> _Row:
     """What stays as it was when the fault is over, for those who read of it."""
+    began = finding.found.beginning
     return {
         "what": what(incident.root, finding.name, len(incident.members)),
         "root_namespace": finding.namespace,
         "root_name": finding.name,
-        "evidence": finding.words or evidence(finding.cluster, finding.common, finding.error),
+        "evidence": finding.words
+        or evidence(finding.cluster, began, finding.common, finding.error),
         "is_bridged": finding.cluster is not None and finding.cluster.is_bridged,
     }
 

@@ -6,14 +6,16 @@ import msgspec
 from sqlalchemy import Connection, bindparam, text
 
 from lineage.catalog.pieces import pieces
-from lineage.catalog.ranks import TIER
+from lineage.catalog.ranks import FAILS, TIER
+from lineage.states import FAILING, GOOD, LEARNING, UNKNOWN
 
 _NAMED = text(
     f"""
     SELECT d.dataset_key, d.namespace, d.name, {TIER}, p.owner,
-        coalesce(s.state, 'unknown'),
+        CASE WHEN {FAILS} AND s.state IN ('{GOOD}', '{LEARNING}') THEN '{FAILING}'
+            ELSE coalesce(s.state, '{UNKNOWN}') END,
         CAST(a.last_written_at + two.limit_seconds * 1e6 AS BIGINT),
-        NOT coalesce(p.is_declared, false) AND a.last_written_at IS NULL
+        coalesce(p.is_declared, false), a.last_written_at IS NULL
     FROM dataset d
     LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
@@ -29,8 +31,9 @@ class Named(msgspec.Struct, frozen=True):
 
     Attributes:
         owner: as the policy or its facet says.
-        state: the most severe of its SLIs.
-        is_foreign: the policy does not declare it, and nobody was ever seen to write it.
+        state: the most severe of its SLIs; `failing` where its last run failed and none is worse.
+        is_declared: the policy names it outright.
+        is_unwritten: nobody was ever seen to write it.
     """
 
     key: int
@@ -40,7 +43,8 @@ class Named(msgspec.Struct, frozen=True):
     owner: str | None
     state: str
     limit_at: int | None
-    is_foreign: bool
+    is_declared: bool
+    is_unwritten: bool
 
 
 def named(connection: Connection, keys: Iterable[int]) -> dict[int, Named]:

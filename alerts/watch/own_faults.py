@@ -9,11 +9,10 @@ from sqlalchemy import Connection, text
 
 from alerts.incidents.estate import MICROS
 from alerts.incidents.incident import Found, service_fault
+from alerts.watch.evaluation_status import EvaluationStatus
 from lineage.states import UNAUTHORIZED_ACCESS
 
 COLLECTOR, PIPELINE, EVENTS = "collector", "pipeline", "events"
-# Evaluations come every 15 s while events do, and every 60 s else.
-STALE_SECONDS = 120
 # A role that fails for as long does not recover by itself soon.
 FAILING_SECONDS = 120
 _HOUR = 3600 * MICROS
@@ -39,8 +38,7 @@ NO_TROUBLES: Final[Mapping[str, Trouble]] = MappingProxyType({})
 
 def own_faults(
     connection: Connection,
-    evaluated_at: int | None,
-    now: int,
+    status: EvaluationStatus,
     owner: str | None,
     troubles: Mapping[str, Trouble] = NO_TROUBLES,
 ) -> Iterator[Found]:
@@ -48,13 +46,12 @@ def own_faults(
 
     Args:
         connection: of the catalog.
-        evaluated_at: of the newest evaluation, µs; none: there was never one, and nothing to miss.
-            One that is further ahead was made by a clock that was wrong, and hides what came since.
-        now: µs.
+        status: of the newest evaluation, and the clock.
         owner: of Lineward itself.
         troubles: by role of `lineward up`.
     """
-    found = list(_silent(connection, evaluated_at, now, owner))
+    now = status.now
+    found = list(_silent(connection, status, owner))
     yield from found
     named = {each.root.name for each in found}
     for role, trouble in troubles.items():
@@ -68,10 +65,9 @@ def own_faults(
         yield service_fault("access", UNAUTHORIZED_ACCESS.name, let_in_at, owner)
 
 
-def _silent(
-    connection: Connection, evaluated_at: int | None, now: int, owner: str | None
-) -> Iterator[Found]:
-    if evaluated_at is not None and abs(now - evaluated_at) > STALE_SECONDS * MICROS:
-        yield service_fault("ingestion", PIPELINE, evaluated_at, owner)
-    elif (silent_at := connection.scalar(text(_SILENT))) is not None:
+def _silent(connection: Connection, status: EvaluationStatus, owner: str | None) -> Iterator[Found]:
+    if (since := status.overdue_since) is not None:
+        yield service_fault("ingestion", PIPELINE, since, owner)
+    # The pipeline copies the collector's silences: while it stands still, the last is of then.
+    elif not status.is_stale and (silent_at := connection.scalar(text(_SILENT))) is not None:
         yield service_fault("ingestion", COLLECTOR, silent_at, owner)

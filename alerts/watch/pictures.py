@@ -7,12 +7,12 @@ from sqlalchemy import Connection, select
 
 from alerts.delivery.message import Impacted, Root
 from alerts.incidents.incident import Incident
-from alerts.incidents.kinds import STANDING_GAP
+from alerts.incidents.kinds import PROVENANCE, STANDING_GAP
 from alerts.routing.picture import Picture, Theirs
 from alerts.watch.affected import Affected
 from alerts.watch.finding import Finding
 from alerts.watch.named import Named, named
-from alerts.watch.words import what
+from alerts.watch.words import shown_error, what
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
 from lineage.states import OPTIONAL
@@ -56,13 +56,14 @@ def _picture(incident: Incident, finding: Finding, shown: "_Shown", first: str |
         impacted_count=hurt.count,
         tiers=hurt.tiers,
         by_owner=shown.by_owner(incident.members),
+        error=shown_error(finding.error),
         first_difference=first,
         dataset=shown.name_of(_own(finding)),
         runbook=root.kind,
         correlation_id=incident.id,
         is_bridged=finding.cluster is not None and finding.cluster.is_bridged,
         hidden_by=finding.found.hidden_by,
-        waits_for_digest=root.kind == STANDING_GAP and shown.are_minor(_own(finding)),
+        waits_for_digest=shown.is_for_digest(root.kind, _own(finding)),
     )
 
 
@@ -76,10 +77,16 @@ class _Shown(msgspec.Struct, frozen=True, eq=False):
         """Return namespace and name of the first that is known."""
         return next((_name(self.named[key]) for key in keys if key in self.named), None)
 
-    def are_minor(self, keys: Sequence[int]) -> bool:
-        """Return whether these are optional, undeclared, and were never written."""
+    def is_for_digest(self, kind: str, keys: Sequence[int]) -> bool:
+        """Return whether the digest has a gap, in the line of the system that its datasets are of.
+
+        These are gaps of optional datasets that nobody declared, and unsourced reads of others.
+        """
         found = [self.named[key] for key in keys if key in self.named]
-        return bool(found) and all(one.is_foreign and one.tier == OPTIONAL for one in found)
+        if not found or not all(one.is_unwritten for one in found):
+            return False
+        is_minor = all(not one.is_declared and one.tier == OPTIONAL for one in found)
+        return kind == PROVENANCE or (kind == STANDING_GAP and is_minor)
 
     def listed(self, keys: Iterable[int]) -> tuple[Impacted, ...]:
         """The first ten, with how they are and when they are past their limit."""

@@ -1,6 +1,6 @@
 """Whether jobs fail for a reason that is not their own, which is then the root of all of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from sqlalchemy import Connection, text
@@ -17,15 +17,17 @@ _BACK: Final = 30 * 86_400 * MICROS  # a good run of before that says little of 
 
 
 def causes_of(
-    connection: Connection, found: Iterable[Cluster], as_of: int
+    connection: Connection, found: Iterable[Cluster], as_of: int, failures: Collection[Root] = ()
 ) -> Mapping[Root, Common]:
     """What jobs that failed have in common, by the root of each.
+
+    Nothing is compared while all are latent, and none of them is one of `failures`.
 
     A run that failed counts from then on, though its dataset is bad only at its deadline: the first
     to be told of it should be whoever can mend the cause.
     """
     failed = [each for each in found if each.root.entity == "job" and each.root.kind in _FAILED]
-    if all(each.is_latent for each in failed):
+    if all(each.is_latent and each.root not in failures for each in failed):
         return {}
     before = last_good(connection, as_of - _BACK)
     jobs = failing(connection, (run for each in failed for run in each.run_ids), before)

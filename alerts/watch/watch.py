@@ -16,11 +16,12 @@ from alerts.people.windows import windows_at
 from alerts.routing.desk import told
 from alerts.routing.settings import RoutingSettings
 from alerts.watch.drawing import Drawn, draw
+from alerts.watch.evaluation_status import EvaluationStatus, read_status
 from alerts.watch.explained import count_explained
 from alerts.watch.finding import Finding, Findings, find
-from alerts.watch.instants import evaluated_at
 from alerts.watch.keeping import keep, position, remembered
-from alerts.watch.own_faults import NO_TROUBLES, Trouble, own_faults
+from alerts.watch.own_faults import NO_TROUBLES, PIPELINE, Trouble, own_faults
+from alerts.watch.recoveries import explain_recoveries
 from alerts.watch.slices import first_of
 from alerts.watch.words import root_name
 from lineage.catalog.engine import writing
@@ -39,6 +40,7 @@ class _Seen(msgspec.Struct, frozen=True, eq=False):
     by_root: Mapping[Root, Finding]
     asked: Asked
     policy: Policy
+    status: EvaluationStatus
 
     def findings(self, step: Step) -> dict[str, Finding]:
         """By incident, where its root is found now."""
@@ -74,6 +76,7 @@ class Watch:
         self._incidents: dict[str, Incident] = {}
         self._position = -1
         self._counted = 0
+        self._began_at: int | None = None
 
     def __call__(self, engine: Engine) -> None:
         """One turn."""
@@ -89,23 +92,26 @@ class Watch:
         """Read what is new; roots are looked for where there is a new evaluation."""
         at, policy = to_micros(self._clock()), self._policy()
         troubles = self._troubles()
+        self._began_at = at if self._began_at is None else self._began_at
         with engine.connect() as connection:
-            as_of = evaluated_at(connection)
+            status = read_status(connection, at, self._began_at)
+            as_of = status.evaluated_at
             if as_of is not None and as_of != self._findings.as_of:
                 windows, previous = windows_at(connection, at), self._findings.walks
                 self._findings = find(connection, as_of, policy, windows, previous)
-            own = own_faults(connection, as_of, at, self._settings.platform, troubles)
+            own = own_faults(connection, status, self._settings.platform, troubles)
             by_root = {
                 **self._findings.by_root,
-                **{each.root: _of_service(each, troubles) for each in own},
+                **{each.root: _of_service(each, troubles, status) for each in own},
             }
             if position(connection) != self._position:
                 self._recall(connection)
             asked = waiting(connection)
         self._count(engine, as_of)
         found = tuple(each.found for each in by_root.values())
-        now = Now(at, found, self._findings.unknown, tuple(command for _, command in asked))
-        return _Seen(now, by_root, asked, policy)
+        commands = tuple(command for _, command in asked)
+        now = Now(at, found, self._findings.unknown, commands, is_behind=status.is_behind)
+        return _Seen(now, by_root, asked, policy, status)
 
     def _count(self, engine: Engine, as_of: int | None) -> None:
         """By the incidents as they were: what opens now was in none before."""
@@ -123,14 +129,14 @@ class Watch:
         self._incidents = {each.id: each for each in remembered(connection)}
 
     def _write(self, engine: Engine, seen: _Seen, step: Step) -> None:
-        step = self._first_of(step, seen)
         with engine.connect() as connection:
             # Who is hurt is looked up before the catalog is locked.
+            step = self._first_of(connection, step, seen)
             drawn = self._draw(connection, step, seen)
         with writing(engine) as connection:
             if position(connection, is_held=True) != self._position:
                 self._recall(connection)
-                step = self._first_of(self._step(seen.now), seen)
+                step = self._first_of(connection, self._step(seen.now), seen)
                 drawn = self._draw(connection, step, seen)
             keep(connection, self._incidents, step, seen.findings(step), drawn.lists)
             numbers = [number for number, _ in seen.asked]
@@ -140,17 +146,19 @@ class Watch:
         self._incidents = {each.id: each for each in step.incidents}
         _tell_log(step)
 
-    def _first_of(self, step: Step, seen: _Seen) -> Step:
-        return first_of(self._incidents, step, {each.incident_id for _, each in seen.asked})
+    def _first_of(self, connection: Connection, step: Step, seen: _Seen) -> Step:
+        asked = {each.incident_id for _, each in seen.asked}
+        part = first_of(self._incidents, step, asked)
+        return explain_recoveries(connection, part, seen.status)
 
     def _draw(self, connection: Connection, step: Step, seen: _Seen) -> Drawn:
         return draw(connection, self._incidents, step, seen.findings(step), self._findings.owners)
 
 
-def _of_service(fault: Found, troubles: Mapping[str, Trouble]) -> Finding:
+def _of_service(fault: Found, troubles: Mapping[str, Trouble], status: EvaluationStatus) -> Finding:
     namespace, name = root_name(fault.root, {}, {})
     trouble = troubles.get(name)
-    words = trouble.words if trouble else None
+    words = trouble.words if trouble else status.evidence if name == PIPELINE else None
     return Finding(fault, namespace=namespace, name=name, words=words)
 
 

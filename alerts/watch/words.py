@@ -1,10 +1,11 @@
 """What is wrong, in one line, and why we say so. Names are data: whoever shows a line quotes it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from alerts.diagnosis.shared import Common
 from alerts.incidents.faults import Cluster, Root
+from alerts.incidents.times import NamedTime
 from alerts.watch.catalog_estate import Jobs
 from alerts.watch.named import Named
 from lineage.clock import instant_text
@@ -23,7 +24,8 @@ _WORDS: Final = {
     "standing_gap": "{} never had lineage",
     "schema_changed": "the schema of {} changed",
     "mapping": "the lineage of {} is not what its runs did",
-    "provenance": "{} is read without a known origin",
+    "provenance": "the origin of {} is unknown, or new and not declared",
+    "unexpected_source": "{} is made of a source that nobody declared",
     "quality": "a test of the data of {} fails",
     "metadata": "{} lacks metadata that the policy requires",
     "claimed": "an event without the right to claims a name, tier, owner or drop of {}",
@@ -64,24 +66,31 @@ _OF_CAUSE: Final = {"failed": "fail", "lost": "never end", "slow": "are late"}
 
 
 def evidence(
-    cluster: Cluster | None, common: Common | None = None, error: str | None = None
+    cluster: Cluster | None,
+    began: Iterable[NamedTime],
+    common: Common | None = None,
+    error: str | None = None,
 ) -> str:
     """Return the evidence in words: since when, which runs failed, and with which error.
 
     Args:
         cluster: the fault; None for a fault of the service itself.
+        began: since when it is there.
         common: the cause that its jobs share.
         error: of one of its failed runs; one line of it is used.
     """
     if cluster is None:
         return "Lineward says so of itself"
-    told = [f"since {instant_text(cluster.onset)}"]
+    told = [f"{each.name} {instant_text(each.at)}" for each in began]
     if common is not None:
         told.append(common.words)
     runs = cluster.run_ids
     if runs:
         more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
-        told.append(f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}{_error_of(error)}")
+        reason = shown_error(error)
+        told.append(
+            f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}{f': {reason}' if reason else ''}"
+        )
     if cluster.unknown is not None:
         told.append(f"its root is not known: {_UNKNOWN[cluster.unknown]}")
     if cluster.is_bridged:
@@ -91,6 +100,6 @@ def evidence(
     return "; ".join(told)
 
 
-def _error_of(error: str | None) -> str:
-    line = error_line(error)
-    return f": {line[:ERROR_CHARACTERS]}" if line else ""
+def shown_error(error: str | None) -> str | None:
+    """Return the line of an error that says what happened; None where there is no text."""
+    return error_line(error)[:ERROR_CHARACTERS] or None

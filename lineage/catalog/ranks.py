@@ -17,6 +17,9 @@ TIER: Final = f"COALESCE(p.tier, '{OPTIONAL}')"  # p: `dataset_policy`, joined t
 # What is listed. The index is of these, and a question that does not say it so cannot use it.
 LISTED: Final = "canonical_key = dataset_key AND retired_at IS NULL"
 
+# A run failed after the newest write. The index `dataset_activity_failing` has these rows alone.
+FAILS: Final = "last_failed_at > coalesce(last_written_at, 0)"
+
 
 def rank_of(column: str, order: tuple[str, ...], otherwise: int) -> str:
     """The rank of what a column says, as SQL."""

@@ -137,6 +137,7 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "run": Rule("write_days", "last_event_at < :before"),
     "run_io": Rule("write_days", "last_event_at < :before"),
+    "inferred_input": Rule("write_days", "seen_at < :before"),
     "edge_run": Rule("write_days", "seen_at < :before"),
     "sql_text": Rule("write_days", "last_seen_at < :before"),
     # A file that is written to again is read again, and says the same.

@@ -20,6 +20,9 @@ _DATE_PARTITION = (
 # A key holds none of what a query of SQL or of a URL has in front of its equals sign.
 _KEY_VALUE_PARTITION = "[^/=?&#@\\s\"'()\\x00]+=[^/=\\x00]*"
 _PARTITION_SEGMENT = f"(?:{_KEY_VALUE_PARTITION}|{_DATE_PARTITION})"
+# A file of columns or records in a partition's folder. Files of other kinds (`dt=2026-11-21/a.csv`)
+# may be of a dataset each.
+_DATA_FILE = "[^/\\x00]+\\.(?:parquet|orc|avro)(?:\\.[A-Za-z0-9]{1,8})?"
 _FURTHER_SEGMENTS = (
     "[0-9a-fA-F]{64}|[0-9a-fA-F]{40}|[0-9a-fA-F]{32}"  # a hash of the content or of the key
     "|part-[0-9]{5}[^/\\x00]*|[0-9]{6}_[0-9]+"  # files that Spark and Hive write
@@ -34,7 +37,8 @@ _SUFFIXES = (
 # A segment ends where the next begins: what may follow it is a slash, a suffix or the end.
 _SEGMENT_END = "(?=[/@#\\x00]|\\.snapshot_id_|\\.at_timestamp_)"
 _TAIL = (
-    f"(?:/+(?:{_PARTITION_SEGMENT}|{_FURTHER_SEGMENTS}){_SEGMENT_END}"
+    f"(?:/+(?:{_PARTITION_SEGMENT}|{_KEY_VALUE_PARTITION}/+{_DATA_FILE}|{_FURTHER_SEGMENTS})"
+    f"{_SEGMENT_END}"
     f"|(?:{_SUFFIXES})(?=[/@#.\\x00]))"
 )
 # Longer names are left alone: nobody partitions that deep, and Java's matcher recurses once a
@@ -67,7 +71,8 @@ BIGQUERY_PARTITION = rf"^{_DECORATED}[$]({_YEAR}{_MONTH}(?:{_DAY}(?:[01][0-9]|2[
 # 2026/11/21. What follows the colon of a scheme is all of a path, whatever it looks like.
 PARTITION = (
     rf"^{_BOUND}[^\x00]*\x00[^\x00]*?[^/:\x00]"
-    rf"/+({_PARTITION_SEGMENT}(?:/+{_PARTITION_SEGMENT})*){_SEGMENT_END}{_TAIL}*/*\x00"
+    rf"/+({_PARTITION_SEGMENT}(?:/+{_PARTITION_SEGMENT})*){_SEGMENT_END}{_TAIL}*"
+    rf"(?:/+{_DATA_FILE})?/*\x00"
 )
 # Groups 1 to 3: year, month and day of a partition; the day is empty where the partition is a
 # month.

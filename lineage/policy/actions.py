@@ -38,6 +38,7 @@ KindName = Literal[
     "slow",
     "source_stopped",
     "standing_gap",
+    "unexpected_source",
     "unreported",
     "waiting",
 ]

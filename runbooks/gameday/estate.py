@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from runbooks.gameday.clients import with_clients
 from runbooks.gameday.declared import with_limits, with_tiers
 from runbooks.gameday.model import Cadence, Dataset, Estate, Job, Region, Reporting, Team
 from runbooks.gameday.words import TEAMS, names
@@ -83,7 +84,8 @@ def make(shape: Shape) -> Estate:
         jobs=tuple(built.jobs),
     )
     chance = random.Random(f"{shape.seed} tiers")  # noqa: S311 - made up, no secret
-    return with_limits(with_tiers(raw, chance), chance, all_of_them=shape.days < _TAUGHT_DAYS)
+    limited = with_limits(with_tiers(raw, chance), chance, all_of_them=shape.days < _TAUGHT_DAYS)
+    return with_clients(limited)
 
 
 class _Builder:

@@ -1,210 +1,44 @@
-"""What a run's listener posts, and when that arrives, with the listener's defects.
+"""What is heard of the runs of an estate: each job by the client that reports it."""
 
-Shares are those of the recorded events: a run that failed ends FAIL and COMPLETE, a CTAS is two
-runs and a third without datasets, an RDD's run has a START alone, the job's name is the plan's.
-"""
-
-import hashlib
-import random
 from collections.abc import Iterator
-from datetime import timedelta
-from typing import Final, NamedTuple
 
-from runbooks.gameday.forms import NOMINAL, ROOT_ID, RUN_ID, TIME, Form, Forms
-from runbooks.gameday.model import MICROS, Estate, Job
+from runbooks.gameday.forms import Forms
+from runbooks.gameday.model import DAY, MICROS, Estate
+from runbooks.gameday.posting import Event, Posted, in_order
 from runbooks.gameday.runs import Run
-from runbooks.gameday.slots import EPOCH
-
-_INFERRED: Final = 0.3
-_RDD_ONLY: Final = 0.12
-_ADAPTIVE: Final = 0.35
-_COMPLETE_AFTER_FAIL: Final = 13_000
-_APART: Final = 2_000
-_COLD_SECONDS: Final = (3.0, 9.0)
-_SHORT: Final = frozenset({"hourly", "quarter", "streaming"})
-_INSERT: Final = "execute_insert_into_hadoop_fs_relation_command"
-_ADAPTIVE_PLAN: Final = "adaptive_spark_plan"
-_SAVE: Final = "execute_save_as_v1_table_command"
-_AS_SELECT: Final = "execute_create_data_source_table_as_select_command"
-
-Full = tuple[str, str]
-
-
-class Posted(NamedTuple):
-    """One request of a listener: when it arrives, µs UTC, and its body."""
-
-    received_at: int
-    body: bytes
-
-
-_Event = tuple[int, Posted]  # when it happens, and when it arrives
-
-
-class _Said(NamedTuple):
-    """What one run within an application says of itself; `place` tells those alike apart."""
-
-    step: str
-    inputs: tuple[Full, ...] = ()
-    outputs: tuple[Full, ...] = ()
-    kind: str = "SQL_JOB"
-    processing: str = "BATCH"
-    change: str = "OVERWRITE"
-    place: int = 0
+from runbooks.gameday.spark_events import SparkTelling
+from runbooks.gameday.task_events import TaskTelling
 
 
 class Listener:
-    """Makes the events of runs, one run at a time."""
+    """Makes the events of runs, one run at a time, in the order in which they begin."""
 
     def __init__(self, estate: Estate) -> None:
+        """Hear of nothing yet."""
         self._estate = estate
         self._forms = Forms()
+        self._last: dict[int, Run] = {}  # of each job with a long application
 
     def events(self, run: Run) -> Iterator[Posted]:
-        """All that is ever heard of a run; nothing of one that is not reported."""
+        """Yield all that is ever heard of a run; nothing of one that is not reported."""
         if run.told.is_reported:
-            yield from _Telling(self._estate, self._forms, run).events()
+            yield from in_order(self._told(run))
 
+    def _told(self, run: Run) -> Iterator[Event]:
+        client = self._estate.jobs[run.job].client
+        if client in {"airflow", "dbt"} and not run.drops:
+            yield from TaskTelling(self._estate, self._forms, run).told()
+        elif client == "application":
+            yield from self._of_long_application(run)
+        else:
+            yield from SparkTelling(self._estate, self._forms, run).told()
 
-class _Telling:
-    """One run's events."""
-
-    def __init__(self, estate: Estate, forms: Forms, run: Run) -> None:
-        self._estate = estate
-        self._forms = forms
-        self._run = run
-        self._job: Job = estate.jobs[run.job]
-        self._chance = random.Random(f"{estate.seed} told {run.job} {run.number}")  # noqa: S311
-        self._root = self._id("application")
-        self._cold = round(self._chance.uniform(*_COLD_SECONDS) * MICROS)
-        self._inputs = tuple(estate.datasets[each].full_name for each in run.told.inputs)
-
-    def events(self) -> Iterator[Posted]:
-        """One thread posts them one by one: none arrives before the one before it."""
-        last = 0
-        for _, event in sorted(self._told(), key=lambda each: each[0]):
-            last = max(event.received_at, last + _APART)
-            yield Posted(last, event.body)
-
-    def _told(self) -> Iterator[_Event]:
-        run = self._run
-        application = _Said("", kind="APPLICATION")
-        yield self._post(run.started_at, "START", application, late=self._cold)
-        begun = min(run.started_at + self._cold, run.ended_at - 3 * MICROS)
-        yield from self._dropped() if run.drops else self._worked(begun)
-        if run.told.fate != "lost":
-            yield self._post(run.ended_at, "COMPLETE", application)
-
-    def _worked(self, begun: int) -> Iterator[_Event]:
-        run, job = self._run, self._job
-        if self._is_looked_into() and self._inputs:
-            yield from self._inferred(begun)
-        if self._chance.random() < _RDD_ONLY and self._inputs:
-            rdd = _Said("map_partitions_parallel_collection", self._inputs[:1], kind="RDD_JOB")
-            yield self._post(begun + MICROS // 2, "START", rdd)
-        is_broken = run.told.fate != "complete"
-        outputs = [self._name_of(each) for each in job.outputs]
-        for place, output in enumerate(outputs[:1] if is_broken else outputs):
-            yield from self._written(begun + (1 + place) * MICROS, output, place)
-
-    def _is_looked_into(self) -> bool:
-        """A notebook always; else files from outside, whose columns have to be found."""
-        if self._job.cadence == "adhoc":
-            return True
-        sources = (self._estate.datasets[each].is_source for each in self._job.inputs)
-        is_long = self._job.cadence not in _SHORT
-        return is_long and any(sources) and self._chance.random() < _INFERRED
-
-    def _inferred(self, at: int) -> Iterator[_Event]:
-        said = _Said("collect_limit", self._inputs[:1])
-        yield self._post(at, "START", said, late=self._cold // 2)
-        yield self._post(at + MICROS // 3, "COMPLETE", said)
-
-    def _written(self, at: int, output: Full, place: int) -> Iterator[_Event]:
-        """One write, as one run or as a CTAS's three."""
-        end = self._run.ended_at - 200_000
-        tail = "_".join(output[1].split("/")[-2:])
-        plan = _ADAPTIVE_PLAN if self._chance.random() < _ADAPTIVE else _INSERT
-        inner = _Said(f"{plan}.{tail}", self._inputs, (output,), place=place)
-        if self._job.cadence == "streaming":
-            yield self._post(at, "START", _Said("project", processing="STREAMING", place=place))
-        if not self._job.is_twofold:
-            yield from self._one(at, end, inner)
-            return
-        save = _Said(_SAVE, place=place)
-        whole = _Said(f"{_AS_SELECT}.{tail}", self._inputs, (output,), place=place)
-        yield self._post(at - 100_000, "START", save)
-        yield self._post(at - 50_000, "START", whole)
-        yield from self._one(at, end - 50_000, inner)
-        if self._run.told.fate == "complete":
-            yield self._post(end - 20_000, "COMPLETE", whole)
-            yield self._post(end, "COMPLETE", save)
-
-    def _one(self, at: int, end: int, said: _Said) -> Iterator[_Event]:
-        """A run that writes."""
-        fate = self._run.told.fate
-        yield self._post(at, "START", said)
-        if self._job.cadence not in _SHORT or fate != "complete":
-            yield self._post((at + end) // 2, "RUNNING", said)
-        if fate in {"fail", "retry"}:
-            yield self._post(end - _COMPLETE_AFTER_FAIL, "FAIL", said)
-        if fate != "lost":
-            yield self._post(end, "COMPLETE", said)
-
-    def _dropped(self) -> Iterator[_Event]:
-        """The COMPLETE of a DROP has no START."""
-        is_renamed = self._run.drops == "other"
-        for place, each in enumerate(self._job.outputs):
-            name = self._estate.datasets[each].full_name
-            gone = other_name(name) if is_renamed else name
-            said = _Said("drop_table", outputs=(gone,), change="DROP", place=place)
-            yield self._post(self._run.ended_at - 100_000, "COMPLETE", said)
-
-    def _name_of(self, dataset: int) -> Full:
-        name = self._estate.datasets[dataset].full_name
-        return other_name(name) if self._run.told.is_renamed else name
-
-    def _post(self, at: int, state: str, said: _Said, *, late: int = 0) -> _Event:
-        body = self._forms.of(self._form(state, said))
-        body = body.replace(RUN_ID.encode(), self._id(f"{said.step} {said.place}"))
-        body = body.replace(ROOT_ID.encode(), self._root)
-        told_at = instant(at + self._run.told.shift_seconds * MICROS)
-        body = body.replace(TIME.encode(), told_at)
-        body = body.replace(NOMINAL.encode(), instant(self._run.nominal_at))
-        latency = round(self._chance.lognormvariate(-2.5, 0.5) * MICROS)
-        return at, Posted(at + late + latency, body)
-
-    def _form(self, state: str, said: _Said) -> Form:
-        told, job = self._run.told, self._job
-        return Form(
-            namespace=self._estate.namespace_of(job),
-            application=job.name,
-            step=said.step,
-            state=state,
-            kind=said.kind,
-            processing=said.processing,
-            inputs=said.inputs,
-            outputs=said.outputs,
-            spark=told.spark,
-            code=told.code,
-            schema=told.schema,
-            change=said.change,
-            is_nominal=job.is_orchestrated and bool(said.outputs),
-        )
-
-    def _id(self, step: str) -> bytes:
-        told = f"{self._estate.seed} {self._run.job} {self._run.number} {step}"
-        number = hashlib.blake2b(told.encode(), digest_size=16).hexdigest()
-        parts = number[:8], number[8:12], f"7{number[13:16]}", f"8{number[17:20]}", number[20:]
-        return "-".join(parts).encode()
-
-
-def other_name(name: Full) -> Full:
-    """What a dataset is renamed to: the same words, spelled another way."""
-    folder, _, last = name[1].rpartition("/")
-    return name[0], f"{folder}/{last.title().replace('_', '')}"
-
-
-def instant(at: int) -> bytes:
-    """As the listener writes it: milliseconds, without the zeros at their end."""
-    text = (EPOCH + timedelta(microseconds=at)).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
-    return f"{text.rstrip('0').rstrip('.')}Z".encode()
+    def _of_long_application(self, run: Run) -> Iterator[Event]:
+        """One a day: it is ended and started before the first query of the next day."""
+        before = self._last.get(run.job)
+        is_new = before is None or before.started_at // DAY != run.started_at // DAY
+        if before is not None and is_new:
+            last = SparkTelling(self._estate, self._forms, before)
+            yield last.end_application(run.started_at - MICROS)
+        self._last[run.job] = run
+        yield from SparkTelling(self._estate, self._forms, run).queried(is_first=is_new)

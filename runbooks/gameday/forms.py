@@ -7,7 +7,7 @@ and statistics of inputs.
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 from openlineage.client.event_v2 import (
@@ -78,18 +78,32 @@ class Form(msgspec.Struct, frozen=True):
     change: str = "OVERWRITE"
     is_nominal: bool = False
 
+    def event(self) -> RunEvent:
+        """Return it as an event."""
+        return _Making(self).event
+
+
+class EventForm(Protocol):
+    """What an event says but for its ids and times; equal forms are equal events."""
+
+    def __hash__(self) -> int:
+        """Of what it says."""
+
+    def event(self) -> RunEvent:
+        """Return it with the stand-ins `RUN_ID`, `ROOT_ID`, `TIME` and `NOMINAL`."""
+
 
 class Forms:
     """Makes each form once."""
 
     def __init__(self) -> None:
-        self._made: dict[Form, bytes] = {}
+        self._made: dict[EventForm, bytes] = {}
 
-    def of(self, form: Form) -> bytes:
+    def of(self, form: EventForm) -> bytes:
         """The event with the stand-ins `RUN_ID`, `ROOT_ID`, `TIME` and `NOMINAL`."""
         made = self._made.get(form)
         if made is None:
-            made = self._made[form] = Serde.to_json(_Making(form).event).encode()
+            made = self._made[form] = Serde.to_json(form.event()).encode()
         return made
 
 
@@ -116,16 +130,16 @@ class _Making:
         if form.step:
             yield "parent", self._parent()
         properties = {"spark.master": "yarn", "spark.app.name": form.application}
-        yield "spark_properties", _other(properties=properties)
+        yield "spark_properties", own_facet(properties=properties)
         engine = processing_engine_run.ProcessingEngineRunFacet(
             form.spark, "spark", LISTENER, producer=PRODUCER
         )
         yield "processing_engine", engine
         if form.state == "START":
             details = {"master": "yarn", "appName": form.application, "deployMode": "cluster"}
-            yield "spark_applicationDetails", _other(**details, applicationId=f"app-{ROOT_ID}")
+            yield "spark_applicationDetails", own_facet(**details, applicationId=f"app-{ROOT_ID}")
         if form.state == "FAIL":
-            yield "spark.exception", _other(message="Job aborted", stackTrace=_TRACE)
+            yield "spark.exception", own_facet(message="Job aborted", stackTrace=_TRACE)
         if form.is_nominal:
             yield "nominalTime", nominal_time_run.NominalTimeRunFacet(NOMINAL, producer=PRODUCER)
 
@@ -154,11 +168,11 @@ class _Making:
             )
 
     def _input(self, name: tuple[str, str]) -> InputDataset:
-        return InputDataset(*name, facets=_facets(name, 0))
+        return InputDataset(*name, facets=dataset_facets(name, 0))
 
     def _output(self, name: tuple[str, str]) -> OutputDataset:
         form = self._form
-        facets = _facets(name, form.schema)
+        facets = dataset_facets(name, form.schema)
         change = lifecycle_state_change_dataset.LifecycleStateChange(form.change)
         facets["lifecycleStateChange"] = (
             lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
@@ -166,7 +180,7 @@ class _Making:
             )
         )
         if form.inputs:
-            facets["columnLineage"] = _columns_of(form.inputs)
+            facets["columnLineage"] = columns_of(form.inputs)
         told: dict[str, OutputDatasetFacet] = {}
         if form.state == "COMPLETE" and form.change == "OVERWRITE":
             told["outputStatistics"] = (
@@ -177,12 +191,13 @@ class _Making:
         return OutputDataset(*name, facets=facets, outputFacets=told)
 
 
-def _other(**fields: object) -> RunFacet:
-    """A facet of the listener's own."""
+def own_facet(**fields: object) -> RunFacet:
+    """Return a facet that the specification does not have."""
     return RunFacet(producer=PRODUCER).with_additional_properties(**fields)  # type: ignore[return-value]
 
 
-def _facets(name: tuple[str, str], schema: int) -> dict[str, DatasetFacet]:
+def dataset_facets(name: tuple[str, str], schema: int) -> dict[str, DatasetFacet]:
+    """Return where a dataset lies, and the columns of the schema of this number."""
     amount = ("amount", "amount_cents")[schema]
     columns = (
         ("id", "long"),
@@ -198,8 +213,8 @@ def _facets(name: tuple[str, str], schema: int) -> dict[str, DatasetFacet]:
     }
 
 
-def _columns_of(inputs: Iterable[tuple[str, str]]) -> DatasetFacet:
-    """Each input gives two columns."""
+def columns_of(inputs: Iterable[tuple[str, str]]) -> DatasetFacet:
+    """Return column lineage in which each input gives two columns."""
     made = {
         f"{column}": column_lineage_dataset.Fields(
             [column_lineage_dataset.InputField(*name, column) for name in inputs]

@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import msgspec
 
-from runbooks.gameday.events import Listener, Posted
+from runbooks.gameday.events import Listener
 from runbooks.gameday.injected import Injected
 from runbooks.gameday.model import DAY, Estate
+from runbooks.gameday.posting import Posted
 from runbooks.gameday.runs import Run, runs
 from runbooks.gameday.slots import begins_at
 

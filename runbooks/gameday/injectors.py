@@ -42,7 +42,7 @@ def suits(estate: Estate, kind: Kind, job: Job) -> bool:
     if kind == "backfill":
         return job.is_orchestrated and not is_source
     if kind == "spark_upgrade":
-        return True
+        return job.client == "spark"
     return not is_source
 
 
@@ -97,7 +97,9 @@ def _upgrade(
     pool = [
         each
         for each in planning.estate.jobs
-        if each.pool == job.pool and each.cadence in {"daily", "weekday", "hourly"}
+        if each.pool == job.pool
+        and each.client == "spark"
+        and each.cadence in {"daily", "weekday", "hourly"}
     ]
     broken = tuple(each.number for each in pool if each.reporting == "listener")[::3]
     is_weekend = any(not works_through(planning.estate, each, starts_at, ends_at) for each in pool)

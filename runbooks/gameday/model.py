@@ -15,6 +15,10 @@ from lineage.states import CRITICAL, OPTIONAL, TIERS, Tier
 Cadence = Literal["daily", "weekday", "hourly", "quarter", "streaming", "adhoc"]
 # listener: tells all. log: leaves an event log and no event. nothing: nobody hears of it.
 Reporting = Literal["listener", "log", "nothing"]
+# Who reports a run. spark: an application a run. application: one a day, a query a run. airflow: a
+# task of a DAG. dbt: a model of an invocation.
+Client = Literal["spark", "application", "airflow", "dbt"]
+Full = tuple[str, str]
 
 MICROS = 1_000_000
 MINUTE = 60 * MICROS
@@ -82,6 +86,7 @@ class Job(msgspec.Struct, frozen=True):
         pool: of machines with one version of Spark.
         is_twofold: each write is two runs, as a CTAS is.
         is_orchestrated: its runs know their nominal time.
+        client: reports its runs, where somebody does.
     """
 
     number: int
@@ -98,6 +103,14 @@ class Job(msgspec.Struct, frozen=True):
     pool: int = 0
     is_twofold: bool = False
     is_orchestrated: bool = False
+    client: Client = "spark"
+
+    @property
+    def root_name(self) -> str:
+        """Name of the job that starts its runs: an application, a DAG or an invocation of dbt."""
+        return {"airflow": f"{self.name}_dag", "dbt": f"dbt-run-{self.name}"}.get(
+            self.client, self.name
+        )
 
 
 class Estate(msgspec.Struct, frozen=True, dict=True):
@@ -128,6 +141,15 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
         """Of its runs: each team's jobs have one of their own."""
         return self.teams[job.team].name
 
+    def names_of(self, job: Job) -> tuple[str, ...]:
+        """Names of the jobs that its runs report: of dbt, a model an output."""
+        if job.client == "airflow":
+            return (f"{job.root_name}.{job.name}",)
+        if job.client == "dbt":
+            models = (self.datasets[each].name.replace("/", "_") for each in job.outputs)
+            return tuple(f"lake.{self.namespace_of(job)}.{job.name}.{model}" for model in models)
+        return (job.name,)
+
     def descendants(self, datasets: Iterable[int]) -> frozenset[int]:
         """All that is made of these, without them, by the true graph."""
         begun = frozenset(datasets)
@@ -151,6 +173,16 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
                     held[dataset.number] = min([held[dataset.number], *below], key=TIERS.index)
         return tuple(held)
 
+    def are_optional(self, datasets: Iterable[int]) -> bool:
+        """Return whether all of them are."""
+        return all(self.tiers[each] == OPTIONAL for each in datasets)
+
     def is_critical(self, datasets: Iterable[int]) -> bool:
         """Whether one of them is."""
         return any(self.tiers[each] == CRITICAL for each in datasets)
+
+
+def other_name(name: Full) -> Full:
+    """Return what a dataset is renamed to: the same words, spelled another way."""
+    folder, _, last = name[1].rpartition("/")
+    return name[0], f"{folder}/{last.title().replace('_', '')}"

@@ -37,7 +37,9 @@ _CADENCES_OF: Final[dict[Kind, tuple[Cadence, ...]]] = {
     "backfill": ("daily",),
     "planned_deployment": ("daily",),
     "retired_job": ("daily", "weekday"),
+    "rerun_by_hand": ("daily", "weekday"),
 }
+_BY_HAND: Final = 4 * HOUR  # what a person begins
 # Before it a limit has too few gaps to be learned from.
 _READY_DAYS: Final[dict[Cadence, int]] = {"daily": 11, "weekday": 14, "hourly": 10, "quarter": 10}
 # In a shorter estate, kinds that may hurt hourly jobs hurt only these: others have too few gaps.
@@ -137,7 +139,7 @@ class Planning:
             return 3 * DAY
         if kind == "planned_deployment":
             return 10 * HOUR
-        return 4 * HOUR if kind == "backfill" else _LASTS[job.cadence]
+        return _BY_HAND if kind in {"backfill", "rerun_by_hand"} else _LASTS[job.cadence]
 
     def _slot(self, job: Job, day: int) -> int:
         """Return the slot of a daily job on that day, in its zone; of others, some time of it."""

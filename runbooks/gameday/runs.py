@@ -21,6 +21,7 @@ _STALLS = 0.003
 _NOTICED: Final = 20 * MICROS  # until a scheduler sees that an input is there
 _BACKFILLED: Final = 5
 _BACKFILL_STEP: Final = 40 * MINUTE
+_RERUN_AFTER: Final = 3 * HOUR
 _REPAIRABLE: Final = frozenset({"killed_job", "spark_upgrade", "flapping_job", "schema_drift"})
 
 
@@ -34,6 +35,7 @@ class Run(msgspec.Struct, frozen=True):
         ended_at: also of one that was lost: when it was killed.
         told: what it does and tells.
         drops: it does nothing but drop the outputs; of a renamed one, the other name.
+        attempt: of its slot, from 1.
     """
 
     job: int
@@ -43,6 +45,7 @@ class Run(msgspec.Struct, frozen=True):
     ended_at: int
     told: Circumstances
     drops: str = ""
+    attempt: int = 1
 
 
 class _Due(NamedTuple):
@@ -97,6 +100,8 @@ class _Simulation:
                 for step in range(_BACKFILLED):
                     nominal = each.starts_at - (_BACKFILLED + 2 - step) * DAY
                     self._push(each.starts_at + step * _BACKFILL_STEP, "backfill", job, nominal)
+            elif each.kind == "rerun_by_hand":
+                self._push(each.starts_at + _RERUN_AFTER, "rerun", job)
             elif each.kind == "retired_job":
                 self._push(each.starts_at, "drop", job)
             elif each.kind == "renamed_dataset":
@@ -143,6 +148,15 @@ class _Simulation:
     def _backfill(self, due: _Due) -> Iterator[Run]:
         yield from self._begin(self._estate.jobs[due.job], due.slot, due.at)
 
+    def _rerun(self, due: _Due) -> Iterator[Run]:
+        """Run the newest slot again as a person does who clears it; later while it still runs."""
+        job = self._estate.jobs[due.job]
+        is_under_way = job.number in self._waiting or self._busy_until[job.number] > due.at
+        if is_under_way or not self._last_slot[job.number]:
+            self._push(due.at + HOUR, "rerun", job.number)
+        else:
+            yield from self._begin(job, self._last_slot[job.number], due.at)
+
     def _drop(self, due: _Due) -> Iterator[Run]:
         yield self._dropped(due, "own")
 
@@ -173,7 +187,7 @@ class _Simulation:
         """A stream is always there."""
         return self._estate.datasets[dataset].cadence not in {"streaming", "adhoc"}
 
-    def _begin(self, job: Job, slot: int, at: int) -> Iterator[Run]:
+    def _begin(self, job: Job, slot: int, at: int, attempt: int = 1) -> Iterator[Run]:
         self._counts[job.number] += 1
         number = self._counts[job.number]
         told = self._course.circumstances(job, at, number, self._drifted_at)
@@ -185,7 +199,7 @@ class _Simulation:
         if slot >= self._last_slot[job.number]:
             self._last_slot[job.number], self._last_start[job.number] = slot, at
         self._busy_until[job.number] = ended_at
-        run = Run(job.number, number, slot, at, ended_at, told)
+        run = Run(job.number, number, slot, at, ended_at, told, attempt=attempt)
         self._under_way[job.number, number] = run
         self._push(ended_at, "end", job.number, number)
         yield run
@@ -200,7 +214,7 @@ class _Simulation:
     def _end(self, due: _Due) -> Iterator[Run]:
         job, run = self._estate.jobs[due.job], self._under_way.pop((due.job, due.slot))
         if run.told.fate == "retry":
-            yield from self._begin(job, run.nominal_at, due.at + 3 * MINUTE)
+            yield from self._begin(job, run.nominal_at, due.at + 3 * MINUTE, run.attempt + 1)
         if run.told.fate != "complete" or run.told.is_renamed:
             return
         for dataset in job.outputs:

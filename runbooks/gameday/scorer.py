@@ -59,6 +59,12 @@ def false_tickets(truth: Truth, heard: Iterable[Heard]) -> list[Heard]:
     return [each for each in strays if not is_among(each.root, truth.standing)]
 
 
+def first_message_at(fault: Fault, heard: Iterable[Heard]) -> int | None:
+    """Return when the first page or ticket that names a cause of the fault was sent, µs."""
+    right = (each for each in heard if each.what in {"page", "ticket"} and _is_right(each, fault))
+    return min((each.at for each in right), default=None)
+
+
 def unknown_seconds(truth: Truth, spells: Iterable[tuple[int, int]]) -> float:
     """Dataset-seconds in `unknown` that no fault of the ingestion excuses.
 

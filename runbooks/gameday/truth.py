@@ -19,11 +19,14 @@ Kind = Literal[
     "holiday",
     "planned_deployment",
     "retired_job",
+    "rerun_by_hand",
     "retried_run",
 ]
 # A simulated month has runs that fail and are tried again of its own: one in 250.
 KINDS: tuple[Kind, ...] = tuple(each for each in get_args(Kind) if each != "retried_run")
-SILENT_KINDS: tuple[Kind, ...] = ("backfill", "holiday", "planned_deployment", "retired_job")
+SILENT_KINDS: tuple[Kind, ...] = (
+    *("backfill", "holiday", "planned_deployment", "retired_job", "rerun_by_hand"),
+)
 INGESTION_KINDS: tuple[Kind, ...] = ("collector_outage",)
 Expect = Literal["page", "ticket", "silence"]
 

@@ -5,9 +5,8 @@ from datetime import timedelta
 from typing import Final
 
 from lineage.policy.model import Suppression
-from runbooks.gameday.events import other_name
 from runbooks.gameday.injected import Injected
-from runbooks.gameday.model import DAY, HOUR, Estate, Job
+from runbooks.gameday.model import DAY, HOUR, Estate, Job, other_name
 from runbooks.gameday.policy import PLATFORM, name_of
 from runbooks.gameday.slots import EPOCH
 from runbooks.gameday.truth import SILENT_KINDS, Expect, Fault, Name
@@ -54,7 +53,13 @@ def truth_of(estate: Estate, each: Injected) -> Fault:
 
 def _jobs_of(estate: Estate, datasets: Iterable[int]) -> set[Name]:
     jobs = (estate.writer_of[number] for number in datasets)
-    return {Name(estate.namespace_of(job), job.name) for job in jobs}
+    return {name for job in jobs for name in _names_of_job(estate, job)}
+
+
+def _names_of_job(estate: Estate, job: Job) -> Iterable[Name]:
+    """Its own and that of whatever starts it."""
+    for name in dict.fromkeys((job.root_name, *estate.names_of(job))):
+        yield Name(estate.namespace_of(job), name)
 
 
 def _rest_of(each: Injected, jobs: Iterable[Job]) -> int:
@@ -80,7 +85,7 @@ def _names_of(
     if each.kind == "spark_upgrade":
         yield Name("", f"*{each.variant}*")
     for job in jobs:
-        yield Name(estate.namespace_of(job), job.name)
+        yield from _names_of_job(estate, job)
     for number in sorted(own):
         name = estate.datasets[number].full_name
         yield Name(*name)

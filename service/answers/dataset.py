@@ -4,7 +4,7 @@ from datetime import datetime
 
 from lineage.catalog.reader import Reader, Row
 from lineage.clock import instant_text, to_micros
-from lineage.states import COVERAGE, FACTS, FAILED_RUN, FRESHNESS
+from lineage.states import BAD, COVERAGE, FACTS, FAILED_RUN, FAILING, FRESHNESS
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
 from service.answers.descriptions import (
@@ -37,9 +37,14 @@ _MOST_ALIASES = 100
 _ALIASES = """
 SELECT d.namespace, d.name, d.rule FROM dataset_alias d
 JOIN dataset of ON of.dataset_key = d.dataset_key
-WHERE of.canonical_key = :key AND {seen} ORDER BY d.namespace, d.name, d.rule LIMIT :most
+WHERE of.canonical_key = :key AND {seen}
+UNION ALL SELECT d.namespace, d.name, 'file' FROM dataset d
+WHERE d.canonical_key = :key AND d.folder_key IS NOT NULL AND d.dataset_key <> :key AND {seen}
+AND NOT EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = d.dataset_key)
+ORDER BY 1, 2, 3 LIMIT :most
 """
 _CONTENT = "What is told of its content"
+_NOT_WRITTEN_SINCE = "It is failing: its last run failed, and no run has written it since."
 
 
 # Evidence that speaks of the dataset and its own runs alone, in these SLIs; all other may name
@@ -105,7 +110,7 @@ def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVE
 
 def verdicts(known: DatasetDetail) -> list[str]:
     """Its states, and the cadence that it is judged by."""
-    told = [*_doubt(known), *(_sentence(state) for state in known.states)]
+    told = [*_doubt(known), *_failing(known), *(_sentence(state) for state in known.states)]
     if schedule := known.limit_explanation:
         name = "" if schedule.startswith("Updated ") else "Its cadence: "
         told.append(f"{name}{schedule.rstrip('.')}.")
@@ -134,13 +139,22 @@ def _doubt(known: DatasetDetail) -> list[str]:
     return []
 
 
+def _failing(known: DatasetDetail) -> list[str]:
+    return [_NOT_WRITTEN_SINCE] if known.state == FAILING else []
+
+
 def _sentence(state: SliState) -> str:
-    """One SLI's verdict, as `Freshness (M2) is bad since … (job_failed): evidence. Age, limit.`."""
+    """Return one SLI's verdict, as `Freshness (M2) is bad, detected at … (job_failed): evidence.`.
+
+    The age and the limit follow.
+    """
     name = state.name.replace("_", " ").capitalize()
     subject = _CONTENT if state.sli == FACTS else f"{name} ({state.sli})"
     because = f" ({state.reason})" if state.reason else ""
     evidence = f": {state.evidence.rstrip('.')}" if state.evidence else ""
-    verdict = f"{subject} is {state.state} since {_spoken(state.since)}"
+    # The evaluation that found it: a dataset was late before it was found to be.
+    when = ", detected at" if state.state == BAD else " since"
+    verdict = f"{subject} is {state.state}{when} {_spoken(state.since)}"
     return f"{verdict}{because}{evidence}.{_age(state)}"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from lineage.catalog.reader import Reader, Row
+from lineage.catalog.tables.facts import hour_of
 from service.answers.history_shapes import History, SchemaSpan, Stamp, Write
 from service.answers.moments import iso_of
 from service.answers.named import Dataset
@@ -20,15 +21,16 @@ _STAMPS = """
 SELECT {column}, first_seen_at, last_seen_at FROM {table}
 WHERE dataset_key = :key ORDER BY last_seen_at DESC, {column} DESC LIMIT :most
 """
-_WRITES = """
+_WRITES = f"""
 SELECT w.written_at, w.root_run_id, w.job_namespace, w.job_name, coalesce(w.rows,
-  CASE WHEN w.bucket = 0 THEN (SELECT max(io.evidence_rows) FROM run r
+  CASE WHEN NOT w.is_streaming THEN (SELECT max(io.evidence_rows) FROM run r
     JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
     JOIN dataset d ON d.dataset_key = io.dataset_key AND d.canonical_key = w.dataset_key
-    WHERE r.root_run_id = w.root_run_id) END), w.partition, w.code_version
+    WHERE r.root_run_id = w.root_run_id AND r.completed_at <= w.written_at
+      AND r.completed_at >= {hour_of("w.written_at")}) END), w.partition, w.code_version
 FROM dataset_write w WHERE w.dataset_key = :key
 ORDER BY w.written_at DESC, w.root_run_id LIMIT :most
-"""
+"""  # noqa: S608 - our own columns
 
 
 def dataset_history(reader: Reader, named: Dataset, *, limit: int) -> History:

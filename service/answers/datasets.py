@@ -5,11 +5,12 @@ from typing import Any
 
 import msgspec
 
-from lineage.catalog.ranks import LISTED, TIER, WORST_FIRST
+from lineage.catalog.ranks import FAILS, LISTED, TIER, WORST_FIRST
 from lineage.catalog.reader import Reader, Row, columns_for
-from lineage.states import GOOD, TIER_RANKS, TIERS, UNKNOWN
+from lineage.states import FAILING, GOOD, TIER_RANKS, TIERS, UNKNOWN
 from service.access.sight import EVERYTHING, Sight
 from service.answers.cursors import Text, Whole, cursor_of, key_of
+from service.answers.failing import KEYS, REPLACED, SHOWN, mark_failing
 from service.answers.moments import Evaluated, iso
 from service.answers.seen import seen
 from service.answers.shapes import DatasetPage, DatasetRow
@@ -31,13 +32,15 @@ _KEY = "d.state_rank, d.tier_rank, d.name, d.namespace"
 _BEHIND = f" AND ({_KEY}) > (:rank, :of_tier, :name, :namespace)"
 # What is said of each is looked up for those of the page alone.
 _ROWS = f"""
-SELECT {_KEY}, {TIER}, p.owner, s.state, s.sli, s.reason, s.since
+SELECT {_KEY}, {TIER}, p.owner, s.state, s.sli, s.reason, s.since,
+  CASE WHEN {FAILS} THEN a.last_failed_at END
 FROM (
   SELECT d.dataset_key, {_KEY} FROM dataset d WHERE {{where}}
   ORDER BY {_KEY} LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
 ) AS d
 LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
 ORDER BY {_KEY}
 """  # noqa: S608 - constants only
 _SortKey = tuple[Whole, Whole, Text, Text]
@@ -80,7 +83,7 @@ def datasets(
     Raises:
         InvalidQuestionError: no such state or tier, or a cursor that is none of this question's.
     """
-    _require_one_of("state", WORST_FIRST, filters.state)
+    _require_one_of("state", SHOWN, filters.state)
     _require_one_of("tier", TIERS, filters.tier)
     behind = key_of(part.cursor, _question(filters), _SortKey)
     where, values = _where(reader, filters, sight, evaluated)
@@ -106,16 +109,21 @@ def counts_by_state(
     reader: Reader, evaluated: Evaluated, sight: Sight = EVERYTHING
 ) -> dict[str, int]:
     """How many datasets are in each state; what was good in a stale evaluation is unknown."""
-    counts = dict.fromkeys(WORST_FIRST, 0)
-    for rank, count in _counts(reader, *_where(reader, Filters(), sight, evaluated)):
+    counts = dict.fromkeys(SHOWN, 0)
+    where, values = _where(reader, Filters(), sight, evaluated)
+    for rank, count in _counts(reader, where, values):
         counts[state_of_now(WORST_FIRST[rank], evaluated)] += count
+    for rank, count in _counts(reader, f"{where} AND d.dataset_key IN ({KEYS})", values):
+        if (state := state_of_now(WORST_FIRST[rank], evaluated)) in REPLACED:
+            counts[state] -= count
+            counts[FAILING] += count
     return counts
 
 
 def states_of(reader: Reader, keys: Sequence[int], evaluated: Evaluated) -> list[str]:
     """The worst state of each of these datasets; what has no row is unknown."""
     known = dict(zip(*columns_for(reader, _STATES, 2, keys), strict=True))
-    return states_of_now([known.get(key) for key in keys], evaluated)
+    return mark_failing(reader, keys, states_of_now([known.get(key) for key in keys], evaluated))
 
 
 def states_of_now(found: Sequence[str | None], evaluated: Evaluated) -> list[str]:
@@ -157,12 +165,17 @@ def _of_state(state: str | None, evaluated: Evaluated) -> str:
     """The condition on the ranks of those that count as such now."""
     if state is None:
         return ""
+    wanted = REPLACED if state == FAILING else (state,)
     ranks = [
         str(rank)
         for rank, found in enumerate(WORST_FIRST)
-        if state_of_now(found, evaluated) == state
+        if state_of_now(found, evaluated) in wanted
     ]
-    return f" AND d.state_rank IN ({', '.join(ranks)})" if ranks else " AND 1 = 0"
+    if not ranks:
+        return " AND 1 = 0"
+    is_failing = f" AND d.dataset_key {'IN' if state == FAILING else 'NOT IN'} ({KEYS})"
+    of_ranks = f" AND d.state_rank IN ({', '.join(ranks)})"
+    return of_ranks + is_failing if set(wanted) <= {*REPLACED} else of_ranks
 
 
 def _counts(reader: Reader, where: str, values: dict[str, Any]) -> list[tuple[int, int]]:
@@ -180,9 +193,12 @@ def state_of_now(state: str | None, evaluated: Evaluated) -> str:
 
 
 def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
-    name, namespace, tier, owner, state, sli, reason, since = row
+    name, namespace, tier, owner, state, sli, reason, since, failed_at = row
     if state is None:
         return DatasetRow(namespace, name, tier, owner, "unknown", None, NOT_EVALUATED, None)
+    if failed_at is not None and state_of_now(state, evaluated) in REPLACED:
+        since = iso(failed_at)
+        return DatasetRow(namespace, name, tier, owner, FAILING, None, "job_failed", since)
     if state != "good":
         return DatasetRow(namespace, name, tier, owner, state, sli, reason, iso(since))
     if evaluated.stale:

@@ -96,12 +96,20 @@ class IncidentStep(msgspec.Struct, frozen=True):
     by: str | None
 
 
+class IncidentTime(msgspec.Struct, frozen=True):
+    """Time of an incident, and its name: `late since`, `detected at`."""
+
+    name: str
+    at: Instant
+
+
 class IncidentDetail(msgspec.Struct, frozen=True):
     """All that is known of one. `members` are those of now first; `partial`: there are more.
 
     Attributes:
         impacted: all that is made of its root, the gravest first: whom a message counts as hurt.
         is_impacted_partial: `impacted` has only the gravest of them.
+        times: the earliest first; `onset` of `incident` is the first that is no write.
     """
 
     incident: IncidentRow
@@ -112,3 +120,4 @@ class IncidentDetail(msgspec.Struct, frozen=True):
     partial: bool
     partial_reason: str | None
     is_impacted_partial: bool = False
+    times: list[IncidentTime] = []

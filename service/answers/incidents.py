@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
+from alerts.incidents.times import FaultTimes, LifeTimes, list_times, name_beginning
 from lineage.catalog.ranks import NO_TIER, TIER, rank_of
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.states import TIERS
@@ -14,6 +17,7 @@ from service.answers.incident_shapes import (
     IncidentPage,
     IncidentRow,
     IncidentStep,
+    IncidentTime,
 )
 from service.answers.moments import iso, iso_of
 from service.answers.seen import UNSEEN, seen
@@ -50,6 +54,10 @@ _SortKey = tuple[Whole, Whole, Whole, Text]
 _OF_SEEN = """EXISTS (
   SELECT 1 FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
   WHERE m.incident_id = i.incident_id AND {seen})"""
+_LIFE = """
+SELECT life, root_kind, root_name, onset, seen_at, opened_at, resolved_at
+FROM incident WHERE incident_id = :id
+"""
 _ONE = f"SELECT {_COLUMNS} FROM incident i WHERE i.incident_id = :id"  # noqa: S608 - likewise
 _NAMESPACES = """
 SELECT DISTINCT m.incident_id, d.namespace, d.dataset_key, m.steps = 0 FROM incident_member m
@@ -101,6 +109,13 @@ _STEPS = """
 SELECT revision, at, what, reason, by FROM incident_event WHERE incident_id = :id
 ORDER BY revision LIMIT :most
 """
+
+
+class _Life(msgspec.Struct, frozen=True):
+    """Times that only the stored life of an incident has."""
+
+    times: FaultTimes = FaultTimes()
+    opens: tuple[int, ...] = ()
 
 
 def incidents(  # noqa: PLR0913 - each narrows what is listed
@@ -194,7 +209,26 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
         steps=[_step(row, is_whole=is_whole) for row in steps[:MOST_STEPS]],
         partial=bool(reasons),
         partial_reason="; ".join(reasons) or None,
+        times=_times(reader, number, is_root_seen=roots[number]),
     )
+
+
+def _times(reader: Reader, number: str, *, is_root_seen: bool) -> list[IncidentTime]:
+    """Return its times by name; the times of its datasets need permission to see the root."""
+    text, kind, part, onset, seen_at, opened_at, resolved_at = reader.rows(_LIFE, {"id": number})[0]
+    life = _read_life(text)
+    known = life.times if is_root_seen else FaultTimes()
+    own = LifeTimes(seen_at, opened_at, life.opens, resolved_at)
+    found = list_times(name_beginning(kind, part, onset, known), own)
+    return [IncidentTime(each.name, iso_of(each.at)) for each in found]
+
+
+def _read_life(text: str) -> _Life:
+    """Return the stored times; an incident of an older version has none."""
+    try:
+        return msgspec.json.decode(text, type=_Life)
+    except msgspec.DecodeError:
+        return _Life()
 
 
 def is_root_seen(reader: Reader, number: str, sight: Sight) -> bool:

@@ -1,6 +1,7 @@
 """What a dataset is made of, and what is made of it, as two trees."""
 
 from lineage.walks import Walk
+from service.answers.edge_origins import edge_origins
 from service.answers.named import Dataset
 from service.answers.runs import last_run
 from service.answers.shapes import Lineage, Node
@@ -17,7 +18,7 @@ def lineage(asked: Question, dataset: Dataset, *, depth: int, direction: str = "
     """
     key, namespace, name = dataset
     walks = {way: walked(asked, way, [key], depth) for way in DIRECTIONS[direction]}
-    trees = {way: _tree(asked, found) for way, found in walks.items()}
+    trees = {way: _tree(asked, found, way) for way, found in walks.items()}
     cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
     return Lineage(
         dataset_namespace=namespace,
@@ -38,15 +39,20 @@ def _hidden(found: Walk | None) -> int:
     return 0 if found is None else found.hidden_next_to(0)
 
 
-def _tree(asked: Question, found: Walk) -> list[Node]:
+def _tree(asked: Question, found: Walk, way: str) -> list[Node]:
     """What hangs on the dataset that the walk starts from."""
     states = coloured(asked, found.keys)
     names = all_named(found.keys, named(asked, found.keys))
     hidden = {at: len(others) for at, others in found.hidden.items()}
 
-    def node(_: int, at: int, jobs: list[str], below: list[Node] | None) -> Node:
+    origins = edge_origins(asked.reader, found.keys)
+
+    def node(here: int, at: int, jobs: list[str], below: list[Node] | None) -> Node:
         namespace, name = names[at]
         beyond = [] if below is None else below
-        return Node(namespace, name, states[at], jobs, below is None, beyond, hidden.get(at, 0))
+        ends = (at, here) if way == "upstream" else (here, at)
+        origin = origins.get((found.keys[ends[0]], found.keys[ends[1]])) if origins else None
+        unseen = hidden.get(at, 0)
+        return Node(namespace, name, states[at], jobs, below is None, beyond, unseen, origin)
 
     return branches(found, node)

@@ -16,6 +16,7 @@ from service.errors import (
 )
 
 _MOST_CANDIDATES = 5
+_PARTS_WITH_CATALOG = 3  # catalog, schema and table
 _MOST_COMPARED = 20_000  # names held against a misspelt one: more would not answer in 0.5 s
 _CANONICAL = """
 SELECT c.dataset_key, c.namespace, c.name FROM dataset d
@@ -78,14 +79,22 @@ def dataset_named(
     """
     if namespace is not None:
         return _by_both(reader, namespace, wanted, sight)
+    found = _called(reader, wanted, sight)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise AmbiguousDatasetError(wanted, _shown(found))
+    raise UnknownDatasetError(wanted, _candidates(reader, wanted, sight))
+
+
+def _called(reader: Reader, wanted: str, sight: Sight) -> list[Dataset]:
+    """Return the datasets of this name; else of this alias; else whose name ends with it."""
     for sql in (_BY_NAME, _BY_ALIAS, _BY_LAST_PART):
         rows = reader.rows(sql, {"wanted": wanted, "suffix": literal(wanted)})
         found = sorted({(row[0], row[1], row[2]) for row in rows if _is_seen(row, sight)})
-        if len(found) == 1:
-            return found[0]
         if found:
-            raise AmbiguousDatasetError(wanted, _shown(found))
-    raise UnknownDatasetError(wanted, _candidates(reader, wanted, sight))
+            return found
+    return []
 
 
 def _is_seen(row: Row, sight: Sight) -> bool:
@@ -123,7 +132,22 @@ def _shown(found: list[Dataset]) -> list[str]:
     return sorted(joined(namespace, name) for _, namespace, name in found)[:_MOST_CANDIDATES]
 
 
+def _without_catalog(reader: Reader, wanted: str, sight: Sight) -> list[Dataset]:
+    """Return the datasets that a name with a catalog before it may mean, as `lake.silver.orders`.
+
+    They are called `silver.orders`, or lie in a folder `lake/silver/orders` or `silver/orders`.
+    Another catalog may have such a table too, so that these are candidates and no match.
+    """
+    parts = wanted.split(".")
+    if len(parts) != _PARTS_WITH_CATALOG or "/" in wanted:
+        return []
+    names = (".".join(parts[1:]), "/".join(parts), "/".join(parts[1:]))
+    return next((found for name in names if (found := _called(reader, name, sight))), [])
+
+
 def _candidates(reader: Reader, wanted: str, sight: Sight) -> list[str]:
+    if found := _without_catalog(reader, wanted, sight):
+        return _shown(found)
     last_part = wanted.rstrip("/").rpartition("/")[2]
     # Of many that may not be seen a few that may must still be found.
     most = _MOST_CANDIDATES if sight.is_whole else _MOST_COMPARED

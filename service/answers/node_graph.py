@@ -11,7 +11,7 @@ import msgspec
 
 from lineage.catalog.ranks import TIER
 from lineage.catalog.reader import Reader, rows_for
-from lineage.states import BAD, GOOD, LEARNING, UNKNOWN
+from lineage.states import BAD, FAILING, GOOD, LEARNING, UNKNOWN
 from lineage.walks import Walk
 from service.answers.datasets import states_of
 from service.answers.moments import Evaluated
@@ -145,7 +145,7 @@ def _node(
         arc__good=int(state == GOOD),
         arc__learning=int(state == LEARNING),
         arc__unknown=int(state == UNKNOWN),
-        arc__bad=int(state == BAD),
+        arc__bad=int(state in (BAD, FAILING)),
         highlighted=is_asked,
         dataset_namespace=namespace,
         dataset=name,

@@ -28,6 +28,8 @@ class RunIo(msgspec.Struct, frozen=True):
     version: str | None
     checksum: str | None  # algorithm:value
     partition: str | None
+    # How it is known, where the run names no inputs: column_lineage, lineage_facet, sql.
+    origin: str | None = None
 
 
 class Tag(msgspec.Struct, frozen=True):
@@ -80,6 +82,7 @@ class RunDetail(msgspec.Struct, frozen=True):
     datasets: list[RunIo]
     hidden_datasets: int = 0  # that it touched, and that the one who asks may not see
     tags: list[Tag] = []  # of the run; none for a token that may not see every namespace
+    retries_left: int | None = None  # that its scheduler announced, as Airflow does
 
 
 class RunAnswer(msgspec.Struct, frozen=True):

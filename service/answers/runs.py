@@ -51,23 +51,36 @@ _NAMING = (
     "code_branch",
 )
 _DETAIL = f"""
-SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters, tags
+SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters, tags,
+  retries_left
 FROM run WHERE {{column}} = :run_id ORDER BY first_event_at, run_key LIMIT :most
 """  # noqa: S608 - constants only
 _MOST_RUNS = 200  # of one id
 # What an event told stands; where none did, the event log's stages.
 ROWS_AND_BYTES = "coalesce(io.rows, io.evidence_rows), coalesce(io.bytes, io.evidence_bytes)"
 _OF_RUNS = "FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key"
+_INFERRED = """
+FROM inferred_input n JOIN run r ON r.run_key = n.run_key AND r.completed_at IS NOT NULL
+JOIN dataset d ON d.dataset_key = n.upstream_key
+WHERE n.run_key IN (:keys) AND NOT EXISTS (
+  SELECT 1 FROM run_io i WHERE i.run_key = n.run_key AND i.dataset_key = n.upstream_key)
+"""
 _IO = f"""
 SELECT io.run_key, d.namespace, d.name, io.direction, {ROWS_AND_BYTES}, io.dataset_version,
-  io.checksum, io.partition
+  io.checksum, io.partition, NULL
 {_OF_RUNS} WHERE io.run_key IN (:keys) AND {{seen}}
-ORDER BY io.direction, d.namespace, d.name LIMIT :most
+UNION ALL SELECT n.run_key, d.namespace, d.name, 'read', NULL, NULL, NULL, NULL, NULL,
+  MIN(n.origin)
+{_INFERRED} AND {{seen}} GROUP BY n.run_key, d.namespace, d.name
+ORDER BY 4, 2, 3 LIMIT :most
 """
 _HIDDEN = f"""
-SELECT io.run_key, COUNT(*) {_OF_RUNS} WHERE io.run_key IN (:keys) AND NOT ({{seen}})
-GROUP BY io.run_key
-"""
+SELECT run_key, COUNT(*) FROM (
+  SELECT io.run_key, io.dataset_key, io.direction {_OF_RUNS}
+    WHERE io.run_key IN (:keys) AND NOT ({{seen}})
+  UNION SELECT n.run_key, n.upstream_key, 'read' {_INFERRED} AND NOT ({{seen}})
+) AS hidden GROUP BY run_key
+"""  # noqa: S608 - constants only
 _LAST = f"""
 SELECT {_SUMMARY}, run_key FROM run WHERE run_key = (
   SELECT io.run_key FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
@@ -213,7 +226,7 @@ def _summary(row: Row, sight: Sight, *, is_cut: bool) -> dict[str, Any]:
 
 
 def _detail(row: Row, datasets: list[RunIo], hidden: int, sight: Sight) -> RunDetail:
-    *texts, nominal_start_at, spark_conf, parameters, tags = row[10:]
+    *texts, nominal_start_at, spark_conf, parameters, tags, retries_left = row[10:]
     told = {**_summary(row, sight, is_cut=bool(hidden)), **dict(zip(_TEXTS, texts, strict=True))}
     if not sight.is_whole:
         # Texts that may name what is not to be seen.
@@ -228,6 +241,7 @@ def _detail(row: Row, datasets: list[RunIo], hidden: int, sight: Sight) -> RunDe
         datasets=datasets,
         hidden_datasets=hidden,
         tags=tags_of_text(tags),
+        retries_left=retries_left,
     )
 
 

@@ -9,7 +9,10 @@ from service.answers.run_shapes import Instant, RunSummary, Tag
 
 
 class DatasetRow(msgspec.Struct, frozen=True):
-    """One dataset and the worst of its states: bad > unknown > learning > good."""
+    """One dataset and the worst of its states: bad > unknown > learning > good.
+
+    `failing` stands for learning or good while the last run failed; `since` is when it failed.
+    """
 
     dataset_namespace: str
     dataset: str
@@ -124,6 +127,9 @@ class Node(msgspec.Struct, frozen=True, gc=False):  # a tree: nothing leads back
     repeated: bool
     children: "list[Node]"
     hidden: int = 0  # datasets next to it on this side that the one who asks may not see
+    # How that edge is known, where no run names it by its inputs: column_lineage, lineage_facet,
+    # sql.
+    origin: str | None = None
 
 
 class Lineage(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from lineage.catalog.reader import Reader, Row, Values, rows_for
 from lineage.walks import NOBODY, Responsible, Walk, too_deep, too_many
 from service.access.sight import Sight
 from service.answers.datasets import states_of, states_of_now
+from service.answers.failing import mark_failing
 from service.answers.seen import UNSEEN
 from service.asking import Question
 
@@ -83,7 +84,7 @@ def coloured(asked: Question, keys: Sequence[int]) -> list[str]:
     held = None if asked.live is None else asked.live.states_of(keys, judged)
     if held is None:
         return states_of(asked.reader, keys, evaluated)
-    return states_of_now(held, evaluated)
+    return mark_failing(asked.reader, keys, states_of_now(held, evaluated))
 
 
 def all_named(keys: Sequence[int], known: Iterable[Name | None]) -> list[Name]:

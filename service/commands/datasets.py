@@ -22,7 +22,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
     data_dir: DataDir = None,
     *,
     only: Annotated[
-        str | None, typer.Option("--state", help="good, bad, learning or unknown.")
+        str | None, typer.Option("--state", help="good, bad, failing, learning or unknown.")
     ] = None,
     tier: Annotated[str | None, typer.Option(help="critical, important or optional.")] = None,
     owner: Annotated[str | None, typer.Option(help="Owned by.")] = None,
@@ -44,7 +44,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
 
 def table(page: DatasetPage) -> RenderableType:
     """The datasets as people read them."""
-    columns = ("state", "dataset", "namespace", "why", "since", "tier", "owner")
+    columns = ("state", "dataset", "namespace", "why", "state since", "tier", "owner")
     shown = grid(*columns, title=f"{page.total:,} datasets")
     for row in page.datasets:
         why = " ".join(word for word in (row.sli, row.reason) if word) or "-"

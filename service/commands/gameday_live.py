@@ -136,6 +136,7 @@ def _show(played: "Played", failings: list[str]) -> None:
     known = spread(each.seconds_to_delivery for each in faults)
     shown.print(plain(f"fault -> delivered: {_words(known)}"))
     shown.print(plain(f"from the injection: {_words(spread(played.from_injection()))}"))
+    shown.print(plain(f"FAIL -> message: {_words(spread(played.from_failure()))}"))
     over = spread(each.seconds_to_resolved for each in faults)
     shown.print(plain(f"mended -> told that it is over: {_words(over)}"))
     shown.print(plain(f"false pages: {played.score.false_pages}; about others: {played.others}"))

@@ -45,9 +45,10 @@ def listed(answer: IncidentPage) -> RenderableType:
     """One line an incident."""
     if not answer.incidents:
         return plain("no incident is open")
-    table = grid("incident", "severity", "state", "since", "owner", "what", "datasets")
+    table = grid("incident", "severity", "state", "detected", "owner", "what", "datasets")
     for each in answer.incidents:
-        said = (each.id, each.severity, _state(each), local(each.onset), each.owner or "nobody")
+        detected = local(each.opened_at) if each.opened_at else "not yet"
+        said = (each.id, each.severity, _state(each), detected, each.owner or "nobody")
         table.add_row(*map(plain, said), plain(each.what), plain(f"{each.datasets:,}"))
     return table
 
@@ -60,7 +61,7 @@ def _state(row: IncidentRow) -> str:
 def whole(answer: IncidentDetail) -> RenderableType:
     """Its line, why we say so, its datasets and its course."""
     row = answer.incident
-    members = grid("dataset", "tier", "owner", "bad as", "since", "by", title="datasets")
+    members = grid("dataset", "tier", "owner", "bad as", "bad since", "by", title="datasets")
     for each in answer.members[:_MOST_SHOWN]:
         name = f"{each.dataset_namespace} {each.dataset}"
         over = " (no more)" if each.left_at else ""
@@ -73,4 +74,6 @@ def whole(answer: IncidentDetail) -> RenderableType:
     more = len(answer.members) - _MOST_SHOWN
     hidden = [plain(f"… and {more:,} datasets more: --json lists them")] if more > 0 else []
     page = IncidentPage([row], 1, partial=False, partial_reason=None)
-    return Group(listed(page), plain(answer.evidence), members, *hidden, course)
+    times = "; ".join(f"{each.name} {local(each.at)}" for each in answer.times)
+    shown = (listed(page), plain(times), plain(answer.evidence), members, *hidden, course)
+    return Group(*shown)

@@ -12,6 +12,7 @@ from service.answers.column_lineage import column_lineage
 from service.answers.column_shapes import ColumnLineage
 from service.answers.columns import dataset_or_column_named
 from service.answers.dataset import duration
+from service.answers.edge_origins import ORIGIN_WORDS
 from service.answers.lineage import lineage
 from service.answers.moments import past_instant
 from service.answers.named import Dataset, dataset_named
@@ -108,7 +109,9 @@ def _grow(tree: Tree, nodes: Iterable[Node]) -> None:
     for node in nodes:
         by = plain(f"  by {', '.join(node.job_names)}", "dim")
         again = plain("  (its branch is elsewhere)" if node.repeated else "", "dim")
-        label = Text.assemble(plain(node.dataset), "  ", state(node.state), by, again)
+        origin = f"  (known from {ORIGIN_WORDS[node.origin]})" if node.origin else ""
+        label = Text.assemble(plain(node.dataset), "  ", state(node.state), by)
+        label.append(plain(origin, "dim")).append(again)
         _grow(tree.add(label), node.children)
 
 

@@ -17,7 +17,7 @@ from service.answers.named import Dataset
 from service.answers.schema_changes import told
 from service.answers.shapes import DatasetDetail
 from service.asking import Question
-from service.explorer.graph import HOPS, Picture, among, drawn, picture
+from service.explorer.graph import HOPS, Picture, among, drawn, origins_among, picture
 
 MOST_AFFECTED = 100
 _MOST_OF_HISTORY = 20
@@ -59,13 +59,14 @@ def dataset_view(asked: Question, named: Dataset) -> DatasetView:
     reader, evaluated, sight = asked.reader, asked.evaluated, asked.sight
     known = one.dataset(reader, named, evaluated, sight)
     trees = lineage(asked, named, depth=HOPS)
+    shown = drawn(trees)
     history = dataset_history(reader, named, limit=_MOST_OF_HISTORY) if sight.is_whole else None
     return DatasetView(
         known=known,
         why=one.verdicts(known),
         incidents=incidents(reader, sight, dataset=named[0]).incidents,
         limit=limit_of(reader, named, known),
-        graph=picture(trees, among(reader, drawn(trees))),
+        graph=picture(trees, among(reader, shown), origins_among(reader, shown)),
         impact=impact(asked, named),
         checks=edge_checks(reader, named, sight),
         history=history,

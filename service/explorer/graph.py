@@ -1,19 +1,21 @@
 """The graph around a dataset as a picture: where each box stands, and each line goes."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 import msgspec
 
 from lineage.catalog.reader import Reader
 from lineage.keys import key
+from service.answers.edge_origins import ORIGIN_WORDS, edge_origins
 from service.answers.shapes import Lineage, Node
 from service.answers.walk import Name, edges_between
 from service.explorer.layers import layered
 
 HOPS = 2
 MOST_BESIDE = 12  # one another: of one step in one direction
-_GRAVITY = ("bad", "unknown", "learning", "good")
+_GRAVITY = ("bad", "failing", "unknown", "learning", "good")
 _WIDTH, _HEIGHT = 190, 38
 _ACROSS, _DOWN, _MARGIN = 70, 14, 8
 _MOST_LETTERS = 24
@@ -42,6 +44,7 @@ class Line(msgspec.Struct, frozen=True):
     path: str
     jobs: list[str]
     is_back: bool
+    origin: str | None = None  # in words, as `Node.origin`
 
 
 class Picture(msgspec.Struct, frozen=True):
@@ -73,12 +76,27 @@ def among(reader: Reader, names: Iterable[Name]) -> Iterator[Edge]:
             yield by_key[up], by_key[down], job
 
 
-def picture(lineage: Lineage, edges: Iterable[Edge] = ()) -> Picture:
+def origins_among(reader: Reader, names: Iterable[Name]) -> dict[tuple[Name, Name], str]:
+    """Return the origin of each edge between these datasets that inputs do not name, in words."""
+    by_key = {key(*name): name for name in names}
+    return {
+        (by_key[up], by_key[down]): ORIGIN_WORDS[origin]
+        for (up, down), origin in edge_origins(reader, by_key).items()
+        if up in by_key
+    }
+
+
+def picture(
+    lineage: Lineage,
+    edges: Iterable[Edge] = (),
+    origins: Mapping[tuple[Name, Name], str] = MappingProxyType({}),
+) -> Picture:
     """Both trees as one graph; of many datasets at one step the gravest.
 
     Args:
         lineage: the trees.
         edges: others between the datasets that are `drawn` of it.
+        origins: of edges between these, as `origins_among` has them.
     """
     found = _found(lineage)
     boxes = drawn(lineage)
@@ -95,7 +113,7 @@ def picture(lineage: Lineage, edges: Iterable[Edge] = ()) -> Picture:
         width=max(x for x, _ in placed.values()) + _WIDTH + _MARGIN,
         height=max(y for _, y in placed.values()) + _HEIGHT + _MARGIN,
         boxes=[_box(found, name, placed[name], is_centre=name == centre) for name in boxes],
-        lines=list(_lines(found, placed)),
+        lines=list(_lines(found, placed, origins)),
         cut="; ".join(cuts) or None,
     )
 
@@ -164,12 +182,17 @@ def _label(name: str) -> str:
     return f"…{end[part.end() :] if part else end}"
 
 
-def _lines(found: _Found, placed: dict[Name, tuple[int, int]]) -> Iterator[Line]:
+def _lines(
+    found: _Found,
+    placed: dict[Name, tuple[int, int]],
+    origins: Mapping[tuple[Name, Name], str],
+) -> Iterator[Line]:
     for (start, end), jobs in found.edges.items():
         if start in placed and end in placed:
             (left, top), (right, bottom) = placed[start], placed[end]
             is_back = right <= left
-            yield Line(_path(left, top, right, bottom, is_back=is_back), jobs, is_back)
+            path = _path(left, top, right, bottom, is_back=is_back)
+            yield Line(path, jobs, is_back, origins.get((start, end)))
 
 
 def _path(left: int, top: int, right: int, bottom: int, *, is_back: bool) -> str:

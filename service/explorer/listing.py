@@ -2,9 +2,9 @@
 
 import msgspec
 
-from lineage.catalog.ranks import WORST_FIRST
 from lineage.states import TIERS
 from service.answers.datasets import Filters, Part, datasets
+from service.answers.failing import SHOWN
 from service.answers.shapes import DatasetPage
 from service.asking import Question
 from service.explorer.addresses import datasets_at
@@ -51,7 +51,7 @@ def listing(asked: Question, filters: Filters, offset: int) -> Listing:
 
 def _choices(filters: Filters) -> list[Choice]:
     """Owners are many, and whose a dataset is links all of theirs: no list of them is made here."""
-    return [Choice("state", WORST_FIRST, filters.state), Choice("tier", TIERS, filters.tier)]
+    return [Choice("state", SHOWN, filters.state), Choice("tier", TIERS, filters.tier)]
 
 
 def _at(filters: Filters, offset: int) -> str:

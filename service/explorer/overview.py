@@ -111,6 +111,7 @@ def verdict(
         ),
         *_counted(sum(row.severity != "page" for row in is_open), "ticket"),
         *_counted(counts["bad"], "dataset is bad", "datasets are bad"),
+        *_counted(counts["failing"], "dataset is failing", "datasets are failing"),
         *(f"{row.name.replace('_', ' ')} ({row.tier}) misses its objective" for row in missed),
     ]
     unsure = [doubt for doubt in doubts if doubt]

@@ -17,7 +17,7 @@ from runbooks.gameday.live.plan import chains_for, plan
 from runbooks.gameday.live.running import Running
 from runbooks.gameday.model import MICROS
 from runbooks.gameday.received import Heard, Receivers
-from runbooks.gameday.scorer import score
+from runbooks.gameday.scorer import first_message_at, score
 from runbooks.gameday.scores import Score
 from runbooks.gameday.truth import Kind, Name, Truth
 from service.errors import NotRunningError, RefusedInputError, ServiceError
@@ -46,6 +46,7 @@ class Played(msgspec.Struct, frozen=True):
 
     Attributes:
         injected_at: of each fault, in the order of the truth.
+        failed_at: of each fault, the FAIL that it began with; None: with none that is told at once.
         others: messages about what is not of the game day.
     """
 
@@ -53,6 +54,7 @@ class Played(msgspec.Struct, frozen=True):
     truth: Truth
     heard: tuple[Heard, ...]
     injected_at: tuple[int, ...]
+    failed_at: tuple[int | None, ...]
     others: int
 
     def from_injection(self) -> list[float | None]:
@@ -64,6 +66,16 @@ class Played(msgspec.Struct, frozen=True):
         )
         pairs = zip(told, waits, strict=True)
         return [None if seconds is None else seconds + wait for seconds, wait in pairs]
+
+    def from_failure(self) -> list[float | None]:
+        """Return the seconds from each FAIL to the first message about it, a page or a ticket."""
+        faults = zip(self.truth.faults, self.failed_at, strict=True)
+        return [
+            None if first is None else (first - at) / MICROS
+            for fault, at in faults
+            if at is not None
+            for first in [first_message_at(fault, self.heard)]
+        ]
 
 
 def play(
@@ -150,8 +162,9 @@ class _Day:
         hearing = self._hearing
         found = score(truth, hearing.heard, (), hearing.resolve, wall_seconds=round(seconds, 1))
         found = msgspec.structs.replace(found, naive=None, peak_rss_bytes=None)
-        injected_at = tuple(self._faults.injected_at())
-        return Played(found, truth, tuple(hearing.heard), injected_at, hearing.others)
+        injected_at, failed_at = self._faults.injected_at(), self._faults.failed_at()
+        times = tuple(injected_at), tuple(failed_at)
+        return Played(found, truth, tuple(hearing.heard), *times, hearing.others)
 
     def _not_ready(self) -> str | None:
         """The first dataset that is not as it should be, in words."""

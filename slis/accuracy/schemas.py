@@ -67,7 +67,8 @@ STATEMENTS = """
 # What events say that runs read and wrote; `direction`: read | write.
 TOUCHED = "run_key bigint, direction string, dataset_key bigint, namespace string, name string"
 
-# Every name of every dataset that is no path. `holds_data`: some run read it or wrote it.
+# Every name of every dataset that is no path. `holds_data`: some run read it or wrote it, or an
+# edge leads from it.
 KNOWN = """
     dataset_key bigint, namespace string, spelled string, holds_data boolean,
     shown_namespace string, shown_name string
@@ -75,6 +76,10 @@ KNOWN = """
 
 # Of each pair, that the one was made of the other.
 LEADS = "upstream_key bigint, downstream_key bigint"
+
+# What the text of a run reads for what the run writes; and what is known of such runs.
+SQL_SOURCES = f"run_key bigint, {TOLD}"
+SQL_RUNS = "run_key bigint, names_inputs boolean, is_history boolean"
 
 # A name that the text of a run reads for an output of that run.
 ASKED = "run_key bigint, root_run_id string, downstream_key bigint, name string"

@@ -13,11 +13,13 @@ from slis import catalog_frames
 from slis.accuracy.checks import checks
 from slis.accuracy.kept import keep_checks
 from slis.accuracy.reported import REPORTED, whole_writes
-from slis.accuracy.schemas import KNOWN, LEADS, SQL, SQL_TEXT, TOLD, TOUCHED
+from slis.accuracy.schemas import KNOWN, LEADS, SQL, SQL_RUNS, SQL_TEXT, TOLD, TOUCHED
+from slis.accuracy.sql_inputs import store_inputs, with_inputs, without_inputs
 from slis.accuracy.sql_match import asked_names, mentioned, sql_evidence
 from slis.accuracy.sql_parse import parsed_sql
 from slis.dataset_states import Row
 from slis.stream.canonical import LINKS
+from slis.stream.inferred import NAMES_INPUTS
 
 _MOST_TEXTS, _MOST_RUNS = 500, 5_000  # of a turn, the oldest first
 _STATEMENTS = "array<struct<reads: array<string>, writes: array<string>>>"
@@ -50,7 +52,9 @@ _TOUCHED = """
 """
 _KNOWN = f"""
     SELECT c.dataset_key, n.namespace, n.name,
-        a.last_read_at IS NOT NULL OR a.last_written_at IS NOT NULL, c.namespace, c.name
+        a.last_read_at IS NOT NULL OR a.last_written_at IS NOT NULL
+            OR EXISTS (SELECT 1 FROM edge e WHERE e.upstream_key = c.dataset_key),
+        c.namespace, c.name
     FROM (
         SELECT dataset_key, namespace, name FROM dataset
         UNION SELECT dataset_key, namespace, name FROM dataset_alias
@@ -60,6 +64,10 @@ _KNOWN = f"""
     LEFT JOIN dataset_activity a ON a.dataset_key = c.dataset_key
     WHERE n.name NOT LIKE '%/%'
 """  # noqa: S608 - words of ours
+_RUNS = f"""
+    SELECT DISTINCT due.run_key, {NAMES_INPUTS.format(run="due.run_key")}, r.is_history
+    FROM ({{due}}) AS due JOIN run r ON r.run_key = due.run_key
+"""  # noqa: S608 - our own tables
 _LEADS = """
     SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e WHERE e.upstream_key IN (
         SELECT dataset_key FROM ({touched}) AS touched WHERE direction = 'read')
@@ -72,7 +80,7 @@ def hold_sql(spark: SparkSession, engine: Engine, now: datetime, settle: timedel
     """Parse the texts that are new, and hold those of runs that ended against their edges.
 
     Returns:
-        The number of edges that were held against.
+        The number of edges that were held against, or inferred.
     """
     _parse(spark, engine)
     due = _DUE.format(settled=to_micros(now - settle))
@@ -80,12 +88,14 @@ def hold_sql(spark: SparkSession, engine: Engine, now: datetime, settle: timedel
         ran = [dict(row) for row in connection.execute(text(due)).mappings()]
     if not ran:
         return 0
-    found = _found(spark, engine, due)
+    checked, inferred = _found(spark, engine, due)
     with in_turn(engine) as connection:
-        said = [{**row, "oracle": SQL_TEXT} for row in found]
+        said = [{**row, "oracle": SQL_TEXT} for row in checked]
         keep_checks(connection, said, to_micros(now))
+        if inferred:
+            store_inputs(connection, inferred, to_micros(now))
         connection.execute(text(_DONE), ran)
-    return len(found)
+    return len(checked) + len(inferred)
 
 
 def _parse(spark: SparkSession, engine: Engine) -> None:
@@ -96,7 +106,9 @@ def _parse(spark: SparkSession, engine: Engine) -> None:
             connection.execute(text(_PARSED), parsed)
 
 
-def _found(spark: SparkSession, engine: Engine, due: str) -> list[Row]:
+def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], list[Row]]:
+    """Return the edges that were compared, and the inputs of runs that name none."""
+
     def read(query: str, columns: str) -> DataFrame:
         return catalog_frames.frame(spark, engine, query, columns)
 
@@ -112,7 +124,12 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> list[Row]:
         whole = whole_writes(spark, engine, roots)
         counted = shown.join(whole, ["root_run_id", "downstream_key"], "left_anti").persist()
         try:
-            return catalog_frames.rows(checks(counted, read(REPORTED.format(roots=roots), TOLD)))
+            runs = read(_RUNS.format(due=due), SQL_RUNS)
+            reported = read(REPORTED.format(roots=roots), TOLD)
+            return (
+                catalog_frames.rows(checks(with_inputs(counted, runs), reported)),
+                catalog_frames.rows(without_inputs(counted, runs)),
+            )
         finally:
             counted.unpersist()
     finally:

@@ -44,7 +44,7 @@ def sql_evidence(
         leads: `accuracy.schemas.LEADS`, of what the runs read.
 
     Returns:
-        `accuracy.schemas.TOLD`; `is_whole` is false: a text proves presence alone.
+        `accuracy.schemas.SQL_SOURCES`; `is_whole` is false: a text proves presence alone.
     """
     reads = touched.where(F.col("direction") == "read")
     fitting = _fitting(asked, _named(reads, known), ["run_key"]).select(*_ONE, "dataset_key")
@@ -57,7 +57,8 @@ def sql_evidence(
         touched.select("dataset_key", "namespace", "name")
     )
     return found.join(shown.distinct(), "dataset_key").select(
-        *("root_run_id", "downstream_key", F.col("dataset_key").alias("upstream_key")),
+        *("run_key", "root_run_id", "downstream_key"),
+        F.col("dataset_key").alias("upstream_key"),
         F.col("shown_namespace").alias("upstream_namespace"),
         F.col("shown_name").alias("upstream_name"),
         F.lit(False).alias("is_whole"),

@@ -100,9 +100,14 @@ def _missed() -> Column:
 
 
 def _excused(judged: DataFrame, gaps: DataFrame) -> DataFrame:
-    """With `is_unknown`: its limit passed while the collector was not listening."""
+    """Add `is_unknown`: what it lacks may be among events that Lineward lost or has not landed.
+
+    Its limit passed meanwhile, or the run that evidence has of it ended then.
+    """
     spans = gaps.agg(F.collect_list(F.struct("started_at", "ended_at")).alias("our_gaps"))
-    is_unknown = (F.col("missed") == AGED) & F.exists("our_gaps", _swallowed)
+    is_unknown = F.when(F.col("missed") == AGED, F.exists("our_gaps", _swallowed)).when(
+        F.col("missed").isNotNull() & (F.col("runs") > 0), F.exists("our_gaps", _ended_in)
+    )
     return (
         judged.crossJoin(F.broadcast(spans))
         .select("*", F.coalesce(is_unknown, F.lit(False)).alias("is_unknown"))
@@ -115,6 +120,13 @@ def _swallowed(gap: Column) -> Column:
     due_at = plus_seconds(F.col("last_reported_at"), F.col("own_limit"))
     from_at = plus_seconds(F.col("last_reported_at"), F.col("own_limit") / 2)
     return (gap["started_at"] <= due_at) & (gap["ended_at"].isNull() | (gap["ended_at"] >= from_at))
+
+
+def _ended_in(gap: Column) -> Column:
+    seen_at = F.col("last_seen_at")
+    return (gap["started_at"] <= seen_at) & (
+        gap["ended_at"].isNull() | (gap["ended_at"] >= seen_at)
+    )
 
 
 def edge_tally(judged: DataFrame) -> DataFrame:

@@ -12,10 +12,7 @@ from slis.evidence.match import match
 from slis.evidence.missing import add_what_is_missing
 from slis.evidence.statements import Given
 from slis.stream import staging
-from slis.stream.activity import derive_activity
-from slis.stream.edges import derive_edges
-from slis.stream.touch import touch
-from slis.stream.writes import derive_reads, derive_writes, work_out
+from slis.stream.derived import derive_facts
 
 _MATCH_DAYS_MICROS = 8 * 86_400_000_000  # events later than that are nobody's
 
@@ -52,11 +49,5 @@ def join(connection: Connection, given: Given) -> int:
     add_what_is_missing(connection, given)
     changed = connection.scalar(text("SELECT count(DISTINCT run_key) FROM s_run")) or 0
     if changed:
-        touch(connection)
-        derive_writes(connection, now)
-        for write in stale:
-            work_out(connection, write, now)
-        derive_reads(connection, now)
-        derive_edges(connection)
-        derive_activity(connection)
+        derive_facts(connection, now, stale)
     return changed

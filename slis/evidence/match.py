@@ -4,33 +4,35 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, text
 
-from slis.evidence.statements import CHANGED, Given, executed
+from lineage.catalog.tables.facts import write_bucket
+from slis.evidence.statements import CHANGED, IN_ATTEMPT, SPARK_ID, Given, executed
 
-_ROOTS = """
+_OF_APPLICATION = f"""
+    r.application_id = {SPARK_ID} AND {IN_ATTEMPT} AND coalesce(r.evidence, '') <> 'alone'
+""".format(a="application")
+_ROOTS = f"""
     UPDATE application SET
-        root_run_id = (SELECT max(r.root_run_id) FROM run r
-            WHERE r.application_id = application.application_id
-            AND coalesce(r.evidence, '') <> 'alone'),
+        root_run_id = (SELECT max(r.root_run_id) FROM run r WHERE {_OF_APPLICATION}),
         openlineage_run_id = (SELECT coalesce(
                 max(CASE WHEN r.job_type = 'APPLICATION' THEN r.run_id END),
                 max(CASE WHEN coalesce(r.job_type, '') <> 'APPLICATION' THEN r.parent_run_id END))
-            FROM run r WHERE r.application_id = application.application_id
-            AND coalesce(r.evidence, '') <> 'alone')
+            FROM run r WHERE {_OF_APPLICATION})
     WHERE application_id IN (
         SELECT application_id FROM execution WHERE run_key IS NULL AND started_at >= :since)
-"""
+"""  # noqa: S608 - our own columns
 # {told}: what the run and the execution have in common.
-_MATCHED = """
+_MATCHED = f"""
     INSERT INTO t_match (execution_key, run_key, group_key)
     SELECT e.execution_key, min(r.run_key), e.group_key FROM execution e
     JOIN application a ON a.application_id = e.application_id
-    JOIN run r ON r.root_run_id = a.root_run_id AND {told}
+    JOIN run r ON r.root_run_id = a.root_run_id AND {{told}}
     WHERE e.run_key IS NULL AND e.started_at >= :since AND coalesce(r.evidence, '') <> 'alone'
         AND coalesce(r.job_type, '') <> 'APPLICATION'
-        AND (r.application_id = a.application_id OR r.parent_run_id = a.openlineage_run_id)
+        AND (r.application_id = {SPARK_ID.format(a="a")} OR r.parent_run_id = a.openlineage_run_id)
+        AND {IN_ATTEMPT.format(a="a")}
         AND e.execution_key NOT IN (SELECT execution_key FROM t_match)
     GROUP BY e.execution_key, e.group_key
-"""
+"""  # noqa: S608 - our own columns
 _TOLD = (
     "r.started_at = e.started_at",
     "r.started_at IS NULL AND (r.completed_at = e.ended_at OR r.failed_at = e.ended_at)",
@@ -48,13 +50,14 @@ _ALONE_NO_MORE = """
     SELECT r.run_key, r.root_run_id FROM run r
     WHERE r.evidence = 'alone' AND r.run_key IN (SELECT group_key FROM t_match)
 """
-_WRITES_OF_RUN = """
-    SELECT DISTINCT w.dataset_key, w.root_run_id, w.written_at, w.landed_at FROM run_io io
+_WRITES_OF_RUN = f"""
+    SELECT DISTINCT w.dataset_key, w.root_run_id, w.bucket, w.written_at, w.landed_at
+    FROM run r JOIN run_io io ON io.run_key = r.run_key
     JOIN dataset d ON d.dataset_key = io.dataset_key
-    JOIN dataset_write w ON w.dataset_key = d.canonical_key AND w.root_run_id = :root
-        AND w.bucket = 0
-    WHERE io.run_key = :run
-"""
+    JOIN dataset_write w ON w.dataset_key = d.canonical_key AND w.root_run_id = r.root_run_id
+        AND w.bucket = {write_bucket("r.completed_at")}
+    WHERE r.run_key = :run
+"""  # noqa: S608 - our own columns
 _UNCOUNTED_READS_OF_RUN = """
     DELETE FROM dataset_read WHERE root_run_id = :root AND counted_at IS NULL AND NOT is_reported
     AND dataset_key IN (SELECT d.canonical_key FROM run_io io
@@ -106,7 +109,7 @@ def match(connection: Connection, given: Given) -> list[Row[Any]]:
 def _forget(connection: Connection, run: int, root: str) -> list[Row[Any]]:
     """Remove a run that stood for events to come; returns its writes."""
     keys: Given = {"run": run, "root": root}
-    writes = connection.execute(text(_WRITES_OF_RUN), keys).all()
+    writes = connection.execute(text(_WRITES_OF_RUN), {"run": run}).all()
     for statement in _FORGOTTEN:
         executed(connection, statement, keys)
     return list(writes)

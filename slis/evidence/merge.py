@@ -18,6 +18,7 @@ from slis.stream.merge_facts import merge_datasets
 
 _TEXTS_OF_NAMES = "spelling_key dataset_key namespace name partition partition_at is_dataset"
 _SEEN = "first_seen_at last_seen_at"
+_FOLDER = "folder_key"
 _FILE_NAMESPACES = "('file', 'dbfs')"
 # A JDBC table's database, or a topic's brokers, are hidden: one dataset of that name must be known.
 _CANDIDATES = f"""
@@ -56,7 +57,7 @@ def merge_told(connection: Connection, told: Told) -> None:
     """Applications, executions and what they touched; repeats and any order give the same rows."""
     staging.create(connection)
     rows = {
-        "s_name": (f"{_TEXTS_OF_NAMES} {_SEEN}".split(), list(told.spellings.names())),
+        "s_name": (f"{_TEXTS_OF_NAMES} {_SEEN} {_FOLDER}".split(), list(told.spellings.names())),
         "s_alias": (
             f"alias_key dataset_key rule namespace name {_SEEN}".split(),
             list(told.spellings.aliases()),

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection
 
 from slis.evidence.counted import count_rows
-from slis.evidence.statements import CHANGED, Given, executed, finds
+from slis.evidence.statements import CHANGED, SPARK_ID, Given, executed, finds
 
 # Groups are due a while after their outermost execution ended: events may come until then.
 _GROUPS = """
@@ -33,6 +33,7 @@ _COMPLETED = f"""
         AND e.ended_at >= :since AND (e.ended_at <= :due OR e.group_key IN ({_ARE_DUE}))
         AND run.completed_at IS NULL AND run.failed_at IS NULL AND e.started_at >= :since
 """  # noqa: S608 - our own tables
+_SPARK_ID = SPARK_ID.format(a="a")
 _ALONE = f"""
     INSERT INTO run (run_key, run_id, job_namespace, job_name, root_run_id, root_job_namespace,
         root_job_name, leaf_job_namespace, leaf_job_name, first_event_at, last_event_at,
@@ -45,7 +46,7 @@ _ALONE = f"""
         n.leaf_name, g.started_at, g.ended_at, g.started_at,
         CASE WHEN g.error_message IS NULL THEN g.ended_at END,
         CASE WHEN g.error_message IS NOT NULL THEN g.ended_at END, 'SQL_JOB', 'SPARK', 'spark',
-        a.spark_version, a.application_id, g.error_message, g.ended_at < :horizon, 'alone',
+        a.spark_version, {_SPARK_ID}, g.error_message, g.ended_at < :horizon, 'alone',
         :landed_at
     FROM execution g
     JOIN application a ON a.application_id = g.application_id
@@ -76,8 +77,8 @@ _NAMED = f"""
             a.namespace, {_NAMESPACES}, 'default'),
         coalesce((SELECT max(r.root_job_name) FROM run r WHERE r.root_run_id = a.root_run_id),
             a.name, a.application_id),
-        (SELECT max(r.leaf_job_namespace) FROM run r WHERE r.application_id = a.application_id),
-        (SELECT max(r.leaf_job_name) FROM run r WHERE r.application_id = a.application_id)
+        (SELECT max(r.leaf_job_namespace) FROM run r WHERE r.application_id = {_SPARK_ID}),
+        (SELECT max(r.leaf_job_name) FROM run r WHERE r.application_id = {_SPARK_ID})
     FROM application a WHERE a.application_id IN (
         SELECT application_id FROM execution WHERE group_key IN ({_ARE_DUE}))
 """  # noqa: S608 - our own tables

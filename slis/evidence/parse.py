@@ -24,6 +24,7 @@ from slis.stream.shortened import shortened
 _STREAM_RUN = r"\nrunId = ([0-9a-f-]{36})"
 _STREAM_BATCH = r"\nbatch = ([0-9]+)"
 _LISTENER = "OpenLineageSparkListener"
+_FIRST_ATTEMPT = "1"  # as YARN counts them; other cluster managers give none
 _WRITTEN = "internal.metrics.output."
 
 
@@ -33,7 +34,8 @@ def applications(logged: DataFrame) -> DataFrame:
     at = instant_of("Timestamp")
     has_listener = F.coalesce(conf["spark.extraListeners"], F.lit("")).contains(_LISTENER)
     found = {
-        "application_id": shortened(F.coalesce("`App ID`", conf["spark.app.id"])),
+        "spark_id": F.coalesce("`App ID`", conf["spark.app.id"]),
+        "attempt": F.nullif("`App Attempt ID`", F.lit(_FIRST_ATTEMPT)),
         "app_name": shortened("`App Name`"),
         "started_at": F.when(_is(lines.APPLICATION_START), at),
         "ended_at": F.when(_is(lines.APPLICATION_END), at),
@@ -42,7 +44,18 @@ def applications(logged: DataFrame) -> DataFrame:
         "namespace": conf["spark.openlineage.namespace"],
         "cut_after": conf["spark.sql.maxMetadataStringLength"].try_cast("bigint"),
     }
-    return logged.groupBy("path").agg(*(F.max(value).alias(name) for name, value in found.items()))
+    told = logged.groupBy("path").agg(*(F.max(value).alias(name) for name, value in found.items()))
+    spark_id = F.col("spark_id")
+    # The first attempt has the id alone, as applications have that are never tried again.
+    own_id = F.when(F.col("attempt").isNull(), spark_id).otherwise(
+        F.concat_ws("/", spark_id, "attempt")
+    )
+    return told.select(
+        "path",
+        shortened(own_id).alias("application_id"),
+        shortened(F.when(F.col("attempt").isNotNull(), spark_id)).alias("attempt_of"),
+        *(name for name in found if name not in {"spark_id", "attempt"}),
+    )
 
 
 def executions(logged: DataFrame) -> DataFrame:

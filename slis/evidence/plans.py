@@ -26,6 +26,7 @@ _TOPIC_READ = r"(?:KafkaV2\[Subscribe\[|KafkaRelation\(strategy=Subscribe\[)([^\
 _TOPIC_WRITE = _SAVED + r"kafka010[^\n]*[\[ ]topic=([^,\]\n]+)"
 # Rows that come out of code: what that read, the plan does not tell.
 _OPAQUE = r"Scan ExistingRDD|LogicalRDD|MapPartitions|RDDScan"
+_DELTA_LOG = r"/_delta_log(?:/|$)"
 _OUTPUT_PATH = _SAVED + r"[\[ ]path=([a-z][a-z0-9+.-]*:/[^,\]\n]+)"
 
 # A stream's source that is not of files: the plan has its class, and not what it reads.
@@ -46,7 +47,7 @@ def touched(plan: str) -> Column:
     lists = F.regexp_extract_all(text, F.lit(_LOCATIONS), F.lit(1))
     is_whole = ~F.exists(lists, _is_cut) & ~text.rlike(_OPAQUE)
     found = [
-        _named(READ, FILE, F.flatten(F.transform(lists, _paths)), is_whole),
+        _named(READ, FILE, F.filter(F.flatten(F.transform(lists, _paths)), _is_data), is_whole),
         _named(READ, TABLE, _all(text, _TABLE_READ), is_whole),
         _named(READ, TOPIC, _topics(text, _TOPIC_READ), is_whole),
         _named(WRITE, FILE, _all(text, _FILE_WRITE), is_whole),
@@ -94,6 +95,11 @@ def _topics(text: Column, pattern: str) -> Column:
 
 def _is_cut(paths: Column) -> Column:
     return paths.rlike(_CUT) | ~paths.endswith("]")
+
+
+def _is_data(path: Column) -> Column:
+    """Whether the path is of data: Delta reads its own log to find the files of a table."""
+    return ~path.rlike(_DELTA_LOG)
 
 
 def _paths(paths: Column) -> Column:

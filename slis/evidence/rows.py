@@ -110,7 +110,14 @@ def _applications(rows: Iterable[Row], ids: Mapping[str, str]) -> Iterator[Row]:
         }
 
 
-_OF_APPLICATIONS = ("namespace", "started_at", "ended_at", "spark_version", "cut_after")
+_OF_APPLICATIONS = (
+    "attempt_of",
+    "namespace",
+    "started_at",
+    "ended_at",
+    "spark_version",
+    "cut_after",
+)
 
 
 def _first_jobs(rows: Iterable[Row], ids: Mapping[str, str]) -> dict[int, int]:

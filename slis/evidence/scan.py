@@ -63,7 +63,9 @@ def scan(  # noqa: PLR0913 - the last three by name
 ) -> Scanned:
     """Read what was written to the event logs in `folders`, and what it says of the events.
 
-    What cannot be listed or read is noted, and tried again by the next pass.
+    What cannot be listed or read is noted, and tried again by the next pass. Nothing is compared
+    with the events until a pass has read all logs that changed: a log that is read in part has
+    runs, and not all of their inputs and outputs.
 
     Args:
         spark: with the file systems of the folders.
@@ -79,7 +81,7 @@ def scan(  # noqa: PLR0913 - the last three by name
         taken = take(spark, look.changed, scratch)
         executions = _read(spark, engine, taken, now, policy)
     unread = {file.path: file.problem or "" for file in look.broken} | taken.unread
-    runs = _join(engine, now, settle)
+    runs = 0 if taken.is_partial else _join(engine, now, settle)
     with in_turn(engine) as connection:
         unread_files = [file for file in look.changed + look.broken if file.path in unread]
         merge.note_unread(connection, unread_files, unread, to_micros(now))

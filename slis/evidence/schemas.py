@@ -5,7 +5,8 @@ LINES = "path string, value string"
 
 # What is read of the events of a log, as Spark names it.
 EVENT = """
-    Event string, `App ID` string, `App Name` string, `Spark Version` string, Timestamp bigint,
+    Event string, `App ID` string, `App Attempt ID` string, `App Name` string,
+    `Spark Version` string, Timestamp bigint,
     `Spark Properties` struct<`spark.app.id`: string, `spark.extraListeners`: string,
         `spark.openlineage.namespace`: string, `spark.sql.maxMetadataStringLength`: string>,
     executionId bigint, rootExecutionId bigint, time bigint, description string,
@@ -18,9 +19,11 @@ EVENT = """
 """
 LOGGED = f"path string, is_half boolean, {EVENT.strip()}"
 
+# `attempt_of`: of a second attempt and those after it, the id that all attempts share.
 APPLICATIONS = """
-    path string, application_id string, app_name string, started_at timestamp, ended_at timestamp,
-    spark_version string, has_listener boolean, namespace string, cut_after bigint
+    path string, application_id string, attempt_of string, app_name string,
+    started_at timestamp, ended_at timestamp, spark_version string, has_listener boolean,
+    namespace string, cut_after bigint
 """
 
 # One row per SQL execution and file that tells of it: start and end may be in two files.

@@ -12,7 +12,7 @@ from lineage.catalog.ranks import NO_TIER, rank_of
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from lineage.policy.declared import declared_edges
-from lineage.states import OPTIONAL, TIERS
+from lineage.states import CRITICAL, OPTIONAL, TIERS
 from slis import catalog_frames
 from slis.evaluation_input import Position
 from slis.quality import assertions, foreign_claims, schema_mismatch, unexpected_source
@@ -44,6 +44,7 @@ _WRITES = f"""
         AND EXISTS (SELECT 1 FROM schema_version o WHERE o.dataset_key = n.dataset_key
             AND o.schema_key <> n.schema_key AND o.first_seen_at < n.first_seen_at))
 """  # noqa: S608 - our own words
+# An inferred input is no news: on the day of an upgrade all of them would be unexpected.
 # An edge with no run is declared by a JobEvent; `expect_inputs` of the policy come as {declared}.
 _SOURCES = f"""
     SELECT e.downstream_key, u.namespace, u.name, max(e.job_name), min(e.first_seen_at),
@@ -51,8 +52,9 @@ _SOURCES = f"""
             AND w.written_at < min(e.first_seen_at))
     FROM edge e JOIN dataset d ON d.dataset_key = e.downstream_key AND {_LIVE}
     JOIN dataset u ON u.dataset_key = e.upstream_key
-    WHERE e.downstream_key IN (SELECT dataset_key FROM dataset_policy WHERE is_regulated)
-        AND e.upstream_key <> e.downstream_key
+    WHERE e.downstream_key IN (SELECT dataset_key FROM dataset_policy
+            WHERE is_regulated OR tier = '{CRITICAL}' AND tier_origin = 'declared')
+        AND e.upstream_key <> e.downstream_key AND e.origin IS NULL
         AND (e.upstream_key, e.downstream_key) NOT IN (VALUES {{declared}})
     GROUP BY e.upstream_key, e.downstream_key, u.namespace, u.name
     HAVING min(e.first_seen_at) >= {{since}} AND min(e.runs) > 0

@@ -13,8 +13,8 @@ VERSIONED_WRITES = """
     written_at timestamp, schema_key bigint, fields string, code_version string
 """
 
-# Edges into regulated datasets that were first seen within the days that this stands, and that
-# nobody declared. `writes_before`: of the dataset, before that.
+# Edges into regulated and critical datasets that were first seen within the days that this stands,
+# and that nobody declared. `writes_before`: of the dataset, before that.
 NEW_SOURCES = """
     dataset_key bigint, namespace string, name string, job_name string, first_seen_at timestamp,
     writes_before bigint

@@ -1,4 +1,4 @@
-"""A regulated dataset that is made of something which nobody declared, or saw it made of before."""
+"""New sources of regulated and critical datasets, which nobody declared and no run had before."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -13,7 +13,7 @@ _MOST_NAMED = 5
 
 
 def unexpected_sources(fresh: DataFrame, instants: DataFrame) -> DataFrame:
-    """Regulated datasets with an input that is new.
+    """Return the datasets with an input that is new.
 
     It stands for 7 days from its first sight: whoever is called declares it, or stops it.
 

@@ -5,12 +5,14 @@ not arrived: so each fact is known from when the event that tells it was receive
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
 import pyarrow as pa
 from sqlalchemy import Connection, Engine, text
 
+from lineage.clock import to_micros
 from slis.stream.activity import IS_BACKFILL
 from slis.stream.touch import STARTED_AT
 
@@ -44,6 +46,8 @@ ACTIVITY: Final = pa.schema(
 # Runs that a slab may tell of: one that began before it may end in it. `Arrivals.runs` knows.
 MAY_BE_TOLD: Final = "(r.landed_at = :landed_at OR r.last_event_at >= :since)"
 _SINCE: Final = 86_400 * 1_000_000  # µs before a slab: a clock that is behind by hours says so
+
+_HOUR: Final = 3_600_000_000  # µs: a root run writes a dataset once an hour
 
 _STOOD = """
     SELECT dataset_key, last_written_at, last_write_root_run_id, last_job_namespace, last_job_name,
@@ -90,6 +94,7 @@ class _OfRun(msgspec.Struct):
 
 class _Told(msgspec.Struct):
     eventType: str  # noqa: N815 - as above
+    eventTime: datetime  # noqa: N815 - as above
     run: _OfRun
     outputs: list[msgspec.Raw] = []
 
@@ -109,14 +114,14 @@ class Arrivals:
 
     Attributes:
         of_event: by run id and type of event, the first of them.
-        of_write: by root run id, the last COMPLETE that names an output.
+        of_write: by root run id and hour, the last COMPLETE that names an output.
         of_run: by run id, its last event.
     """
 
     def __init__(self, events: Iterable[tuple[int, bytes]]) -> None:
         """Read what `events`, as (received_at, body), tell."""
         self.of_event: dict[tuple[str, str], int] = {}
-        self.of_write: dict[str, int] = {}
+        self.of_write: dict[tuple[str, int], int] = {}
         self.of_run: dict[str, int] = {}
         for received_at, body in events:
             told = _decode(body)
@@ -125,7 +130,8 @@ class Arrivals:
             if told.eventType == "COMPLETE" and told.outputs:
                 parent = told.run.facets.parent
                 root = told.run.runId if parent is None else parent.root.run.runId
-                self.of_write[root] = max(received_at, self.of_write.get(root, 0))
+                at = root, to_micros(told.eventTime) // _HOUR
+                self.of_write[at] = max(received_at, self.of_write.get(at, 0))
 
     def runs(self, connection: Connection, query: str, slab: Slab) -> list[dict[str, Any]]:
         """Rows of runs that events of the slab told of; `query` asks for `MAY_BE_TOLD`."""
@@ -191,7 +197,9 @@ def _write(at: int, root: str, job: tuple[str, str], flags: Iterable[object]) ->
 def _write_row(row: Mapping[str, Any], arrivals: Arrivals) -> dict[str, object]:
     flags = [row[name] for name in ("names_input", "is_reported", "is_streaming")]
     job = row["job_namespace"], row["job_name"]
-    known_at = arrivals.of_write.get(row["root_run_id"], row["written_at"])
+    known_at = arrivals.of_write.get(
+        (row["root_run_id"], row["written_at"] // _HOUR), row["written_at"]
+    )
     write = _write(row["written_at"], row["root_run_id"], job, flags)
     return {"dataset_key": row["dataset_key"], "visible_at": known_at, "write": write}
 

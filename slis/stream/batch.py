@@ -16,6 +16,7 @@ from lineage.policy import DEFAULT, NO_FOLDS, Folding, Policy, folding
 from slis.computed import computed_once
 from slis.stream import declared, facts, job_facts, lake, sql_texts
 from slis.stream.arrow import rows
+from slis.stream.checkpoints import checkpoints
 from slis.stream.cleared import without_secrets
 from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge, rehearse
 from slis.stream.parse import parse
@@ -148,6 +149,8 @@ def _frames(parsed: DataFrame, events: pa.Table) -> dict[str, DataFrame]:
         frames["job_lineages"] = declared.job_lineages(parsed)
     if pc.any(events["has_sql"]).as_py():
         frames["sql_texts"] = sql_texts.sql_texts(parsed)
+    if pc.any(events["is_bare_checkpoint"]).as_py():
+        frames["s_checkpoint"] = checkpoints(parsed)
     if pc.any(events["describes_job"]).as_py():
         frames["described_jobs"] = job_facts.described_jobs(parsed)
     return frames

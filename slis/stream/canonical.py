@@ -12,6 +12,7 @@ from sqlalchemy import Connection, text
 from lineage.aliases import canonical
 from slis.stream.claims import RENAME, SYMLINK, Link, holding, past_renames
 from slis.stream.claims_catalog import claims_of, keep_holding, unlink, writers_of
+from slis.stream.files import join_files
 from slis.stream.parts import in_parts
 from slis.stream.rekey import move
 
@@ -67,6 +68,7 @@ def settle(connection: Connection, changed: set[int]) -> None:
     And move what is known of a dataset that has a new canonical key. One that is no longer part of
     another starts anew: what was told of both cannot be told apart.
     """
+    named = frozenset(changed)
     while changed:
         members, links = _component(connection, changed.pop())
         changed -= members
@@ -92,6 +94,7 @@ def settle(connection: Connection, changed: set[int]) -> None:
                 moved.setdefault(keys[key], set()).add(row.canonical_key)
         for new, old in sorted(moved.items()):
             move(connection, sorted(old), new)
+    join_files(connection, named)
 
 
 def _give_back(connection: Connection, past: set[Link]) -> None:

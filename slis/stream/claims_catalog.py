@@ -91,6 +91,12 @@ _UNSETTLED = f"""
         SELECT 1 FROM dataset_producer p WHERE p.dataset_key = n.dataset_key
         AND p.job_namespace = n.job_namespace)
     AND {{is_tied}}
+    UNION
+    SELECT n.dataset_key FROM s_name n WHERE n.is_dataset = 1 AND n.folder_key IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM dataset d WHERE d.dataset_key = n.dataset_key
+        AND d.folder_key IS NOT NULL)
+    AND (EXISTS (SELECT 1 FROM dataset f WHERE f.dataset_key = n.folder_key)
+        OR n.folder_key IN (SELECT dataset_key FROM s_name WHERE is_dataset = 1))
 """  # noqa: S608 - our own columns
 _IS_TIED = f"""
     (EXISTS (SELECT 1 FROM dataset_claim c WHERE c.alias_key = n.dataset_key
@@ -100,7 +106,10 @@ _IS_TIED = f"""
     OR EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = n.dataset_key
         AND a.rule = 'policy')
     OR EXISTS (SELECT 1 FROM dataset_alias a WHERE a.dataset_key = n.dataset_key
-        AND a.rule = 'policy'))
+        AND a.rule = 'policy')
+    OR EXISTS (SELECT 1 FROM dataset f WHERE f.folder_key = n.dataset_key)
+    OR EXISTS (SELECT 1 FROM dataset f JOIN dataset d ON d.dataset_key = f.folder_key
+        WHERE f.dataset_key = n.dataset_key))
 """  # noqa: S608 - words of ours
 _SEEN_AGAIN = """
     SELECT l.alias_key, l.dataset_key, l.rule, min(l.first_seen_at) AS first_seen_at,

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from lineage.keys import NAME_BYTES
 from lineage.redaction import READ_CHARACTERS
+from slis.stream.checkpoints import is_bare_checkpoint
 from slis.stream.shortened import shortened
 from slis.stream.wide import is_wide
 
@@ -74,6 +75,7 @@ def events(parsed: DataFrame) -> DataFrame:
         .alias("describes_job"),
         F.col("job_lineage").isNotNull().alias("tells_lineage"),
         F.col("job_sql").isNotNull().alias("has_sql"),
+        is_bare_checkpoint().alias("is_bare_checkpoint"),
     )
 
 
@@ -98,6 +100,8 @@ def _run_plan() -> tuple[Column, list[Column]]:
         F.max(F.when(kind == "COMPLETE", time)).alias("completed_at"),
         F.max(F.when(kind.isin(*_FAILED), time)).alias("last_fail_at"),
         F.min("spark_job_id").alias("spark_job_id"),
+        # Airflow before 2.10 counts the next try where one failed: the larger is of its START.
+        F.max("retries_left").alias("retries_left"),
         F.min("is_history").alias("is_history"),
     ]
 

@@ -14,21 +14,21 @@ from lineage.catalog.engine import in_turn
 from lineage.catalog.upsert import newest, upsert
 from lineage.clock import Clock, to_micros
 from slis.stream import staging
-from slis.stream.activity import derive_activity
 from slis.stream.canonical import settle
+from slis.stream.checkpoints import merge_checkpoints
 from slis.stream.claims_catalog import (
     merge_attributes,
     merge_claims,
     merge_drops,
     unsettled,
 )
-from slis.stream.edges import derive_edges
+from slis.stream.derived import derive_facts
+from slis.stream.inferred import store_sources
 from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_run_io, merge_runs
 from slis.stream.new_roots import move_to_new_roots
 from slis.stream.sql_texts import merge_sql
-from slis.stream.tell import keep_what_disagrees
-from slis.stream.touch import touch
-from slis.stream.writes import derive_reads, derive_writes
+from slis.stream.tell import collect_sources, keep_what_disagrees
+from slis.stream.writes import note_moved
 
 READER = "pipeline"
 Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
@@ -145,18 +145,18 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     merge_claims(connection, landed_at)
     settle(connection, changed)
     move_to_new_roots(connection)
+    note_moved(connection)
     merge_runs(connection, landed_at)
     merge_run_io(connection, landed_at)
+    merge_checkpoints(connection)
+    collect_sources(connection)
+    store_sources(connection, landed_at)
     merge_drops(connection, landed_at)
     merge_descriptions(connection)
     merge_attributes(connection, landed_at)
-    touch(connection)
-    derive_writes(connection, landed_at)
-    derive_reads(connection, landed_at)
-    derive_edges(connection)
+    derive_facts(connection, landed_at)
     keep_what_disagrees(connection, landed_at)
     merge_sql(connection, landed_at)
-    derive_activity(connection)
 
 
 _EVENTS = """

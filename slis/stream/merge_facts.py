@@ -31,10 +31,11 @@ def merge_datasets(connection: Connection) -> None:
         tables.dataset,
         """
         SELECT dataset_key, min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at,
-            max(namespace) AS namespace, max(name) AS name, dataset_key AS canonical_key
+            max(namespace) AS namespace, max(name) AS name, dataset_key AS canonical_key,
+            max(folder_key) AS folder_key
         FROM s_name WHERE is_dataset = 1 GROUP BY dataset_key
         """,
-        _SEEN,
+        {**_SEEN, "folder_key": greatest},
         keeps="namespace name canonical_key",
     )
     upsert(
@@ -74,7 +75,8 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
         SELECT run_key, min(first_event_at) AS first_event_at, max(last_event_at) AS last_event_at,
             min(started_at) AS started_at, max(last_start_at) AS last_start_at,
             max(completed_at) AS completed_at, max(last_fail_at) AS last_fail_at,
-            max(nominal_start_at) AS nominal_start_at, min(spark_job_id) AS spark_job_id, {texts},
+            max(nominal_start_at) AS nominal_start_at, min(spark_job_id) AS spark_job_id,
+            max(retries_left) AS retries_left, {texts},
             min(is_history) = 1 AS is_history,
             max(run_id) AS run_id, :landed_at AS landed_at
         FROM s_run GROUP BY run_key
@@ -88,6 +90,7 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
             "last_fail_at": greatest,
             "nominal_start_at": greatest,
             "spark_job_id": least,
+            "retries_left": greatest,
             **dict.fromkeys(_RUN_TEXTS, greatest),
             **dict.fromkeys(_ROOT_TEXTS, _by_parent),
             "is_history": both,

@@ -24,7 +24,11 @@ _TOUCHED = """
     SELECT d.canonical_key FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
     WHERE io.run_key = :run AND io.direction = '{direction}'
 """
-_WRITTEN, _READ = (_TOUCHED.format(direction=direction) for direction in ("write", "read"))
+_WRITTEN, _NAMED = (_TOUCHED.format(direction=direction) for direction in ("write", "read"))
+_READ = f"""
+    {_NAMED} UNION SELECT d.canonical_key FROM inferred_input n
+    JOIN dataset d ON d.dataset_key = n.upstream_key WHERE n.run_key = :run
+"""  # noqa: S608 - our own tables
 _WRITES = f"root_run_id = :old AND dataset_key IN ({_WRITTEN})"
 _READS = f"root_run_id = :old AND dataset_key IN ({_READ})"
 _EDGES = f"""

@@ -38,6 +38,7 @@ _EVENT = f"""
         spark_properties: struct<properties: string>,
         `environment-properties`: struct<`environment-properties`: string>,
         executionParameters: struct<parameters: string>,
+        airflow: string,
         tags: struct<tags: string>,
         errorMessage: struct<message: string>,
         `spark.exception`: struct<message: string>,
@@ -166,6 +167,7 @@ def _run_columns() -> list[Column]:
         F.col(f"{facets}.checkpoints").isNotNull().alias("has_checkpoint"),
         F.coalesce(~F.col("integration").isin("SPARK", "FLINK"), F.lit(True)).alias("is_connector"),
         *_detail_columns(),
+        _retries_left().alias("retries_left"),
         F.coalesce(processing_type == "STREAMING", false).alias("is_streaming"),
         F.col("origin").isin(*origins.OF_HISTORY).alias("is_history"),
         F.col(f"{job}.facets.ownership").alias("job_ownership"),
@@ -184,6 +186,17 @@ def _model_tags() -> Column:
     of_dbt = [F.when(tags.contains(_SOURCE_OF_MODEL_TAGS), tags) for tags in lists]
     joined = F.concat(F.lit("["), F.concat_ws(",", *of_dbt), F.lit("]"))
     return F.when(F.coalesce(*of_dbt).isNotNull(), joined)
+
+
+def _retries_left() -> Column:
+    """Return how many more tries Airflow announces: it numbers tries from 1."""
+    task = "event.run.facets.airflow"
+    retries, number = (
+        F.get_json_object(task, path).try_cast("int")
+        for path in ("$.task.retries", "$.taskInstance.try_number")
+    )
+    left = retries.cast("bigint") + 1 - number.cast("bigint")
+    return F.when(left.isNotNull(), F.greatest(F.lit(0), left))
 
 
 def _detail_columns() -> list[Column]:

@@ -13,6 +13,7 @@ from slis.stream.activity import renew_last_write
 from slis.stream.assertions import ASSERTION_FOLDS
 from slis.stream.column_edges import COLUMN_EDGE_FOLDS
 from slis.stream.descriptions import DESCRIPTION_FOLDS, FIELD_TAG_FOLDS, TAG_FOLDS
+from slis.stream.edges import ORIGIN, ORIGIN_OF_RUN
 from slis.stream.failed_runs import FAILURE_FOLDS
 from slis.stream.unfold import job_key
 from slis.stream.writes import WRITE_FOLDS
@@ -29,8 +30,13 @@ _EDGE: dict[str, Fold] = {
     "event_job_name": greatest,
     "runs": greatest,
     "last_reported_at": greatest,
+    "origin": ORIGIN,
 }
-_SEEN_IN_RUN: dict[str, Fold] = {"seen_at": greatest, "is_reported": either}
+_SEEN_IN_RUN: dict[str, Fold] = {
+    "seen_at": greatest,
+    "is_reported": either,
+    "origin": ORIGIN_OF_RUN,
+}
 # What the merge folds by the canonical key, and how.
 _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
     (tables.dataset_write, "dataset_key", WRITE_FOLDS),
@@ -155,7 +161,7 @@ _JOBS = text("""
 def _renaming(dialect: Dialect) -> tuple[TextClause, ...]:
     """What gives a job of one dataset another key, by `dataset`, `wrong` and `right`."""
     where = "WHERE downstream_key = :dataset AND job_key = :wrong"
-    seen_in_run = "upstream_key, downstream_key, root_run_id, seen_at, is_reported"
+    seen_in_run = ", ".join(["upstream_key", "downstream_key", "root_run_id", *_SEEN_IN_RUN])
     edge = ", ".join(["upstream_key", "downstream_key", *_JOB, *_EDGE])
     return (
         text(

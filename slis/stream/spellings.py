@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from lineage.files import folder_of
 from lineage.keys import NAME_BYTES, key, shorten
 from lineage.name_rules import RULES
 from lineage.names import FOLD, fold, partition_date, partition_of
@@ -47,6 +48,7 @@ class Spelling(msgspec.Struct, frozen=True):
     rules: tuple[str, ...]
     partition: str | None
     partition_at: int | None
+    folder_key: int | None  # of a file: the dataset that its folder would be
 
 
 @lru_cache(maxsize=_CACHED_SPELLINGS)
@@ -57,6 +59,7 @@ def spelled(namespace: str, name: str, folding: Folding) -> Spelling:
     dataset = _bounded(*(taken or (folded.namespace, folded.name)))
     partition = partition_of(namespace, name) if "partition" in folded.rules else None
     day = partition_date(partition) if partition else None
+    folder = folder_of(*dataset)
     return Spelling(
         namespace=namespace,
         name=name,
@@ -66,6 +69,7 @@ def spelled(namespace: str, name: str, folding: Folding) -> Spelling:
         rules=(*folded.rules, FOLD) if taken else folded.rules,
         partition=partition,
         partition_at=None if day is None else (day.toordinal() - _EPOCH_DAY) * _MICROS_A_DAY,
+        folder_key=None if folder is None else key(*(folding.dataset(*folder) or folder)),
     )
 
 
@@ -112,7 +116,7 @@ class Spellings:
                 key(spelling.namespace, spelling.name),
                 *(spelling.dataset_key, spelling.dataset_namespace, spelling.dataset_name),
                 *(spelling.partition, spelling.partition_at),
-                *(int(spelling in self._datasets), *seen),
+                *(int(spelling in self._datasets), *seen, spelling.folder_key),
             )
 
     def aliases(self) -> Iterator[tuple[Any, ...]]:

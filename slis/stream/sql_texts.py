@@ -21,14 +21,14 @@ Row = tuple[Any, ...]
 def sql_texts(parsed: DataFrame) -> DataFrame:
     """`schemas.SQL_TEXTS`: the distinct texts of a batch, and the runs that ran them.
 
-    What history loads tell is of no use here.
+    Of history loads only the texts of runs without inputs: these have their inputs from it.
     """
     ran = parsed.where(
         (F.col("kind") == "run")
         & F.col("job_sql").isNotNull()
         & F.col("run_key").isNotNull()
         & F.col("event_time").isNotNull()
-        & ~F.col("is_history")
+        & (~F.col("is_history") | ((F.col("inputs") == 0) & (F.col("outputs") > 0)))
     )
     facet = F.from_json("job_sql", _FACET)
     of_engine = F.when(F.col("integration") == "SPARK", "spark").otherwise("")

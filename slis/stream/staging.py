@@ -36,7 +36,7 @@ event = _table(
 run = _table(
     "s_run",
     "run_key nominal_start_at first_event_at last_event_at started_at last_start_at completed_at "
-    "last_fail_at spark_job_id",
+    "last_fail_at spark_job_id retries_left",
     "run_id job_namespace job_name root_run_id root_job_namespace root_job_name "
     "leaf_job_namespace leaf_job_name parent_run_id job_type "
     "processing_type integration engine engine_version adapter_version producer "
@@ -50,9 +50,10 @@ run_io = _table(
     "direction",
     "is_measured has_statistics",
 )
+checkpoint = _table("s_checkpoint", "run_key hour first_at last_at")
 name = _table(
     "s_name",
-    "spelling_key dataset_key partition_at first_seen_at last_seen_at",
+    "spelling_key dataset_key partition_at first_seen_at last_seen_at folder_key",
     "namespace name partition",
     "is_dataset",
     key="spelling_key",
@@ -101,6 +102,9 @@ sql_run = _table("s_sql_run", "run_key sql_key")
 # --- worked out by the merge
 # -----------------------------------------------------------------------
 
+told = _table(  # sources that facets of a run name for what it writes
+    "t_told", "run_key downstream_key upstream_key", "origin namespace name"
+)
 touched = _table(  # what the runs of the batch read and wrote, as the catalog knows them now
     "t_touched",
     "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at "
@@ -109,7 +113,7 @@ touched = _table(  # what the runs of the batch read and wrote, as the catalog k
     "failure",
     "is_streaming is_history is_reported is_write is_schema_change is_dropped names_input is_wide",
 )
-Index("t_touched_run", touched.c.run_key)
+Index("t_touched_run", touched.c.run_key, touched.c.direction, touched.c.dataset_key)
 streamed = _table(  # a stream's hours
     "t_streamed",
     "dataset_key bucket at rows",
@@ -123,11 +127,20 @@ job = _table(
     # Not by its names: two of them are longer than PostgreSQL's index entries may be.
     key="dataset_key job_key",
 )
+inferred = _table(  # inferred inputs of the runs of the batch, by canonical dataset
+    "t_inferred", "run_key downstream_key upstream_key", "origin"
+)
 new_edge = _table(
     "t_new_edge",
     "upstream_key downstream_key job_key first_seen_at last_seen_at is_new",
-    "root_run_id job_namespace job_name event_job_name",
+    "root_run_id job_namespace job_name event_job_name origin",
     "is_reported",
+)
+moved = _table("t_moved", "run_key completed_at", key="run_key")  # when they completed before
+pair = _table(  # of connectors: which inputs an output is made of
+    "t_pair",
+    "run_key upstream_key downstream_key",
+    key="run_key upstream_key downstream_key",
 )
 new_write = _table("t_new_write", "dataset_key writes", key="dataset_key")
 match = _table("t_match", "execution_key run_key group_key", key="execution_key")  # of evidence

@@ -6,6 +6,8 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from lineage.catalog.tables.runs import leaf_job
+from slis.stream.checkpoints import TOUCHED
+from slis.stream.connectors import IS_CONNECTOR
 from slis.stream.unfold import job_key
 from slis.stream.wide import MOST_EDGES
 from slis.wording import BY_EVENT_LOG
@@ -17,6 +19,14 @@ FAILURE = f"CASE WHEN r.evidence IS NOT NULL THEN '{BY_EVENT_LOG}' ELSE '' END |
 # The listener never ends an RDD job: its start makes no run that is waited for.
 STARTED_AT = """
     CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB' THEN coalesce(r.last_start_at, r.started_at) END
+"""
+# Whether a source of the dataset `d` is inferred for the run `r`.
+_IS_INFERRED = """
+    r.completed_at IS NOT NULL AND EXISTS (
+        SELECT 1 FROM inferred_input n JOIN dataset x ON x.dataset_key = n.downstream_key
+        JOIN dataset y ON y.dataset_key = n.upstream_key
+        WHERE n.run_key = r.run_key AND x.canonical_key = d.canonical_key
+            AND y.canonical_key <> x.canonical_key)
 """
 # Runs (of `chosen`) and what they read and wrote, by canonical dataset, with what makes them a
 # write.
@@ -54,9 +64,12 @@ CONTRIBUTIONS = f"""
                 CASE WHEN io.is_reported AND coalesce(r.evidence, 'failed') = 'failed'
                     THEN 1 ELSE 0 END AS is_reported,
                 {FAILURE} AS failure,
-                max(CASE WHEN io.direction = 'read' AND io.is_reported THEN 1 ELSE 0 END)
-                    OVER (PARTITION BY r.run_key) AS names_input,
-                sum(CASE io.direction WHEN 'read' THEN 1 ELSE 0 END) OVER (PARTITION BY r.run_key)
+                CASE WHEN io.direction = 'write' AND {_IS_INFERRED} THEN 1
+                    ELSE max(CASE WHEN io.direction = 'read' AND io.is_reported THEN 1 ELSE 0 END)
+                    OVER (PARTITION BY r.run_key) END AS names_input,
+                CASE WHEN {IS_CONNECTOR} THEN 0 ELSE 1 END
+                    * sum(CASE io.direction WHEN 'read' THEN 1 ELSE 0 END)
+                    OVER (PARTITION BY r.run_key)
                     * sum(CASE io.direction WHEN 'write' THEN 1 ELSE 0 END)
                     OVER (PARTITION BY r.run_key) AS edges
             FROM {{chosen}} JOIN run_io io ON io.run_key = r.run_key
@@ -99,9 +112,14 @@ _STREAMED = f"""
         AND i.direction = 'read')
             THEN 1 ELSE 0 END),
         min(CASE WHEN r.is_history THEN 1 ELSE 0 END), max(io.is_measured)
-    FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
+    FROM (
+        SELECT s.run_key, n.dataset_key, s.direction, s.hour, s.first_event_at, s.streamed_at,
+            s.rows, s.is_measured
+        FROM s_run_io s JOIN s_name n ON n.spelling_key = s.spelling_key
+        UNION ALL {TOUCHED}
+    ) AS io
     JOIN run r ON r.run_key = io.run_key
-    JOIN dataset d ON d.dataset_key = n.dataset_key
+    JOIN dataset d ON d.dataset_key = io.dataset_key
     WHERE io.hour IS NOT NULL AND (io.direction = 'read' OR io.streamed_at IS NOT NULL)
     GROUP BY d.canonical_key, io.hour, r.root_run_id, io.direction
 """  # noqa: S608 - our own columns

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from lineage.keys import key
+from lineage.names import is_of_session
 from lineage.policy import NO_FOLDS, Folding
 from slis.stream.arrow import clean, key_text, records
 from slis.stream.assertions import RESULT, assertions_of
@@ -20,6 +21,7 @@ from slis.stream.spellings import Seen, Spelling, Spellings
 from slis.stream.told import ToldEdges
 
 Row = tuple[Any, ...]
+_OF_NAMES = "spelling_key dataset_key namespace name partition partition_at is_dataset"
 _OF_FACETS = "spelling_key facets_key dataset_key lifecycle version checksum schema_key fields"
 
 
@@ -58,7 +60,7 @@ class Unfolded:
         span = "first_seen_at last_seen_at"
         given: dict[str, tuple[str, list[Row]]] = {
             "s_name": (
-                f"spelling_key dataset_key namespace name partition partition_at is_dataset {span}",
+                f"{_OF_NAMES} {span} folder_key",
                 list(self.spellings.names()),
             ),
             "s_alias": (
@@ -128,6 +130,8 @@ class Unfolded:
         named = [("symlink", identifier) for identifier in record["identifiers"] or ()]
         for rule, other in (*named, ("rename", record["previous"])):
             if not other or not other["namespace"] or not other["name"]:
+                continue
+            if is_of_session(other["namespace"], other["name"]):
                 continue
             alias = self.spellings.note(other["namespace"], other["name"], seen, is_dataset=False)
             if alias.dataset_key != dataset.dataset_key:

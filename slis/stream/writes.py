@@ -1,8 +1,13 @@
-"""Writes and reads: derived from the runs that a batch touched, for their keys only.
+"""Derive writes from the runs that a batch touched, for the keys of these runs only.
 
-A contribution of a run is folded in, never recounted from all runs of its root: a stream of months
-has one root. Only a run that turns out to have failed, or to have changed a schema, after it
-counted as a write makes its write be worked out anew.
+The runs of one root run that write a dataset within an hour are one write. A Thrift server, a
+notebook or a `foreachBatch` stream has one root run for months: each hour in which a query of it
+writes is a write. What the hours of a root run mean for a cadence is decided where cadences are
+learned (`slis.deliveries.end_root_runs`).
+
+A contribution of a run is folded in, never recounted from all runs of its root. Only a run that
+counted as a write and then failed, changed a schema or completed again in a later hour makes the
+write of that hour be worked out anew.
 """
 
 from typing import Any
@@ -10,8 +15,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, or_, text
 
 from lineage.catalog import tables
+from lineage.catalog.tables.facts import IS_STREAM_HOUR, hour_of, write_bucket
 from lineage.catalog.tables.runs import leaf_job
-from lineage.catalog.upsert import Fold, at_the_later, both, either, greatest, least, upsert
+from lineage.catalog.upsert import Fold, at_the_later, both, either, greatest, upsert
 from slis.stream.touch import CONTRIBUTIONS, key_jobs
 
 
@@ -20,13 +26,6 @@ def _of_the_later_job(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN
     before, after = kept.table.c, given.table.c
     is_tied = and_(after.written_at == before.written_at, after.job_key > before.job_key)
     return case((or_(after.written_at > before.written_at, is_tied), given), else_=kept)
-
-
-def _of_the_greater_job(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - columns
-    """Return the value of the job whose namespace and name sort last."""
-    before, after = kept.table.c, given.table.c
-    is_tied = and_(after.job_namespace == before.job_namespace, after.job_name > before.job_name)
-    return case((or_(after.job_namespace > before.job_namespace, is_tied), given), else_=kept)
 
 
 WRITE_FOLDS: dict[str, Fold] = {
@@ -44,7 +43,7 @@ WRITE_FOLDS: dict[str, Fold] = {
     "code_version": greatest,
 }
 _WRITES = """
-    SELECT w.dataset_key, w.root_run_id, 0 AS bucket,
+    SELECT w.dataset_key, w.root_run_id, w.bucket,
         max(CASE WHEN w.place = 1 THEN w.job_key END) AS job_key,
         max(CASE WHEN w.place = 1 THEN w.job_namespace END) AS job_namespace,
         max(CASE WHEN w.place = 1 THEN w.job_name END) AS job_name,
@@ -55,15 +54,17 @@ _WRITES = """
         min(w.is_history) = 1 AS is_history, max(w.rows) AS rows,
         max(w.schema_key) AS schema_key, max(w.code_version) AS code_version
     FROM (
-        SELECT c.*, j.job_key, row_number() OVER (PARTITION BY c.dataset_key, c.root_run_id
+        SELECT c.*, j.job_key, {bucket} AS bucket, row_number() OVER (
+            PARTITION BY c.dataset_key, c.root_run_id, {bucket}
             ORDER BY c.completed_at DESC, j.job_key DESC) AS place
         FROM {contributions} c
         JOIN t_job j ON j.job_namespace = c.job_namespace AND j.job_name = c.job_name
             AND j.dataset_key = c.dataset_key
         WHERE c.is_write = 1
     ) AS w
-    GROUP BY w.dataset_key, w.root_run_id
+    GROUP BY w.dataset_key, w.root_run_id, w.bucket
 """
+_BUCKET = write_bucket("c.completed_at")
 _STREAM_WRITES = """
     SELECT s.dataset_key, s.root_run_id, s.bucket, j.job_key, s.job_namespace, s.job_name,
         s.at AS written_at,
@@ -81,9 +82,9 @@ _STREAM_WRITES = """
 
 
 def derive_writes(connection: Connection, landed_at: int) -> None:
-    """`dataset_write`, and in `staging.new_write` how many rows of it are new."""
+    """Fold writes into `dataset_write`, and count its new rows in `staging.new_write`."""
     connection.execute(text(_COUNT_NEW_WRITES))
-    for select in (_WRITES.format(contributions="t_touched"), _STREAM_WRITES):
+    for select in (_WRITES.format(contributions="t_touched", bucket=_BUCKET), _STREAM_WRITES):
         upsert(
             connection, tables.dataset_write, select, WRITE_FOLDS, given={"landed_at": landed_at}
         )
@@ -92,37 +93,48 @@ def derive_writes(connection: Connection, landed_at: int) -> None:
     _revoke(connection, landed_at)
 
 
-_COUNT_NEW_WRITES = """
+_COUNT_NEW_WRITES = f"""
     INSERT INTO t_new_write (dataset_key, writes)
     SELECT dataset_key, count(*) FROM (
-        SELECT dataset_key, root_run_id, 0 AS bucket FROM t_touched WHERE is_write = 1
+        SELECT dataset_key, root_run_id, {write_bucket("completed_at")} AS bucket
+        FROM t_touched WHERE is_write = 1
         UNION SELECT dataset_key, root_run_id, bucket FROM t_streamed WHERE direction = 'write'
     ) AS w WHERE NOT EXISTS (
         SELECT 1 FROM dataset_write d
         WHERE d.dataset_key = w.dataset_key AND d.root_run_id = w.root_run_id
             AND d.bucket = w.bucket
     ) GROUP BY dataset_key
-"""
-_STREAMS_WITH_INPUT = """
+"""  # noqa: S608 - our own columns
+_STREAMS_WITH_INPUT = f"""
     UPDATE dataset_write SET names_input = (1 = 1)
-    WHERE bucket <> 0 AND NOT names_input AND (dataset_key, root_run_id) IN (
+    WHERE {IS_STREAM_HOUR} AND NOT names_input AND (dataset_key, root_run_id) IN (
         SELECT dataset_key, root_run_id FROM t_touched
         WHERE is_streaming = 1 AND direction = 'write' AND names_input = 1
     )
-"""
+"""  # noqa: S608 - our own columns
 
 
-_REVOKED = """
-    SELECT DISTINCT w.dataset_key, w.root_run_id, w.written_at, w.landed_at FROM t_touched t
-    JOIN dataset_write w ON w.dataset_key = t.dataset_key AND w.root_run_id = t.root_run_id
-        AND w.bucket = 0
-    WHERE t.direction = 'write' AND (t.failed_at IS NOT NULL OR t.is_schema_change = 1)
+# Writes by runs that are none any more, and by runs that have completed again since.
+_REVOKED = f"""
+    SELECT w.dataset_key, w.root_run_id, w.bucket, w.written_at, w.landed_at FROM (
+        SELECT dataset_key, root_run_id, {write_bucket("completed_at")} AS bucket FROM t_touched
+        WHERE direction = 'write' AND completed_at IS NOT NULL
+            AND (failed_at IS NOT NULL OR is_schema_change = 1)
+        UNION SELECT t.dataset_key, t.root_run_id, {write_bucket("m.completed_at")}
+        FROM t_moved m JOIN t_touched t ON t.run_key = m.run_key AND t.direction = 'write'
+    ) AS v JOIN dataset_write w ON w.dataset_key = v.dataset_key
+        AND w.root_run_id = v.root_run_id AND w.bucket = v.bucket
+"""  # noqa: S608 - our own columns
+_IN_BUCKET = f"{write_bucket('r.completed_at')} = :bucket"
+_OF_ROOT = f"""
+    (SELECT CAST(:root AS TEXT) AS root) AS s
+    JOIN run r ON r.root_run_id = s.root AND {_IN_BUCKET}
 """
-_OF_ROOT = "(SELECT CAST(:root AS TEXT) AS root) AS s JOIN run r ON r.root_run_id = s.root"
 _WRITES_OF_ROOT = _WRITES.format(
     contributions=f"""(
         SELECT * FROM ({CONTRIBUTIONS.format(chosen=_OF_ROOT)}) AS o WHERE o.dataset_key = :dataset
-    )"""  # noqa: S608 - our own tables
+    )""",  # noqa: S608 - our own tables
+    bucket=_BUCKET,
 )
 _JOBS_OF_ROOT = f"""
     SELECT DISTINCT {leaf_job("namespace")} AS job_namespace, {leaf_job("name")} AS job_name,
@@ -130,31 +142,53 @@ _JOBS_OF_ROOT = f"""
     FROM run r JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
     JOIN dataset d ON d.dataset_key = io.dataset_key AND d.canonical_key = :dataset
     JOIN dataset c ON c.dataset_key = d.canonical_key
-    WHERE r.root_run_id = :root
+    WHERE r.root_run_id = :root AND {_IN_BUCKET}
 """  # noqa: S608 - our own columns
-_TAKE_BACK = """
-    DELETE FROM dataset_write WHERE dataset_key = :dataset AND root_run_id = :root AND bucket = 0
-"""
+_AT = "WHERE dataset_key = :dataset AND root_run_id = :root AND bucket = :bucket"
+StoredWrite = Row[tuple[int, str, int, int, int]]
+_TAKE_BACK = f"DELETE FROM dataset_write {_AT}"  # noqa: S608 - our own columns
 # What stands as it stood has landed when it had.
-_LANDED_BEFORE = """
-    UPDATE dataset_write SET landed_at = :landed_at
-    WHERE dataset_key = :dataset AND root_run_id = :root AND bucket = 0 AND written_at = :written_at
-"""
+_LANDED_BEFORE = f"""
+    UPDATE dataset_write SET landed_at = :landed_at {_AT} AND written_at = :written_at
+"""  # noqa: S608 - our own columns
 _ONE_LESS = """
     INSERT INTO t_new_write (dataset_key, writes) VALUES (:dataset, -1)
     ON CONFLICT (dataset_key) DO UPDATE SET writes = t_new_write.writes - 1
 """
 
 
+_NOTE_MOVED = f"""
+    INSERT INTO t_moved (run_key, completed_at)
+    SELECT r.run_key, r.completed_at FROM (
+        SELECT run_key, max(completed_at) AS completed_at FROM s_run GROUP BY run_key
+    ) AS s JOIN run r ON r.run_key = s.run_key
+        AND {hour_of("r.completed_at")} < {hour_of("s.completed_at")}
+"""  # noqa: S608 - our own columns
+
+
+def note_moved(connection: Connection) -> None:
+    """Note the runs that complete again in a later hour; before the runs are merged.
+
+    A task that is cleared and started again under its run id does so.
+    """
+    connection.execute(text(_NOTE_MOVED))
+
+
 def _revoke(connection: Connection, landed_at: int) -> None:
-    """Work out anew the writes of which a run turned out to have failed, or to be no write."""
+    """Work out anew the writes of which a run turned out to be none."""
     for write in connection.execute(text(_REVOKED)).all():
         work_out(connection, write, landed_at)
 
 
-def work_out(connection: Connection, write: Row[tuple[int, str, int, int]], landed_at: int) -> None:
-    """The write of a root run anew, from the runs that there are now."""
-    keys = {"dataset": write.dataset_key, "root": write.root_run_id}
+def work_out(connection: Connection, write: StoredWrite, landed_at: int) -> None:
+    """Work out one write anew, from the runs that there are now.
+
+    Args:
+        connection: inside the transaction of the batch.
+        write: dataset_key, root_run_id, bucket, written_at and landed_at of the stored row.
+        landed_at: of the batch.
+    """
+    keys = {"dataset": write.dataset_key, "root": write.root_run_id, "bucket": write.bucket}
     # Of other runs of the root, the batch has touched none: their jobs have no keys yet.
     key_jobs(connection, _JOBS_OF_ROOT, keys)
     connection.execute(text(_TAKE_BACK), keys)
@@ -170,39 +204,3 @@ def work_out(connection: Connection, write: Row[tuple[int, str, int, int]], land
         connection.execute(text(_LANDED_BEFORE), {**keys, **before})
     else:
         connection.execute(text(_ONE_LESS), keys)
-
-
-def derive_reads(connection: Connection, landed_at: int) -> None:
-    """`dataset_read`: one a root run and dataset; of a stream, one an hour."""
-    upsert(
-        connection,
-        tables.dataset_read,
-        """
-        SELECT dataset_key, root_run_id, 0 AS bucket,
-            max(CASE WHEN place = 1 THEN job_namespace END) AS job_namespace,
-            max(CASE WHEN place = 1 THEN job_name END) AS job_name,
-            min(first_event_at) AS read_at, :landed_at AS landed_at,
-            max(is_reported) = 1 AS is_reported,
-            1 = 0 AS is_streaming,
-            min(is_history) = 1 AS is_history
-        FROM (
-            SELECT t.*, row_number() OVER (PARTITION BY dataset_key, root_run_id
-                ORDER BY job_namespace DESC, job_name DESC) AS place
-            FROM t_touched t WHERE direction = 'read' AND is_streaming = 0
-        ) AS r GROUP BY dataset_key, root_run_id
-        UNION ALL
-        SELECT dataset_key, root_run_id, bucket, job_namespace, job_name, at, :landed_at, 1 = 1,
-            1 = 1, is_history = 1
-        FROM t_streamed WHERE direction = 'read'
-        """,
-        {
-            "job_namespace": _of_the_greater_job,
-            "job_name": _of_the_greater_job,
-            "read_at": least,
-            "is_reported": either,
-            "is_streaming": either,
-            "is_history": both,
-        },
-        keeps="landed_at",
-        given={"landed_at": landed_at},
-    )

@@ -1,8 +1,9 @@
 """How long it takes from a fault until somebody is told: embedded, and by Alertmanager.
 
-Run by hand, `python -m tests.bench.told embedded|alertmanager [FAULTS]`: plays a live game day
-against a `lineward up` of its own, and prints its figures. Prometheus scrapes and evaluates each
-15 s; all else of it and of Alertmanager is as they come, and as `lineward render` writes it.
+Run by hand, `python -m tests.bench.told embedded|alertmanager [FAULTS [OPTIONS]]`: plays a live
+game day against a `lineward up` of its own, and prints its figures. Prometheus scrapes and
+evaluates each 15 s; all else of it and of Alertmanager is as they come, and as `lineward render`
+writes it.
 """
 
 import sys
@@ -24,11 +25,11 @@ scrape_configs:
 """
 
 
-def main(mode: str, faults: str = "20") -> None:
-    """Print the figures of one mode."""
+def main(mode: str, faults: str = "20", *more: str) -> None:
+    """Print the figures of one mode; `more` are options of `lineward gameday live`."""
     ways = {"embedded": staging, "alertmanager": _alerted}
     with tempfile.TemporaryDirectory() as name, ways[mode](Path(name)) as staged:
-        done = staged.play("--faults", faults, seconds=3_600, json=False)
+        done = staged.play("--faults", faults, *more, seconds=3_600, json=False)
         sys.stdout.write(f"{mode}, {faults} faults:\n{done.stdout}")
 
 

@@ -73,6 +73,8 @@ FOLDED = [
     (("file", "/landing/orders/2026-11-21.csv.gz"), ("file", "/landing/orders")),
     (("file", "/lake/orders/dt=2026-11-21/part-00003-ab.c000.parquet"), ("file", "/lake/orders")),
     (("file", "/lake/orders/part-00003-ab.c000.parquet"), ("file", "/lake/orders")),
+    (("file", "/raw/orders/day=2026-01-01/x.parquet"), ("file", "/raw/orders")),
+    (("s3://b", "raw/orders/day=1/hour=2/x.snappy.orc"), ("s3://b", "raw/orders")),
     (("file", "/lake/orders/*.parquet"), ("file", "/lake/orders")),
     (("file", "/lake/orders/_delta_log"), ("file", "/lake/orders")),
     (("file", "/lake/orders/_delta_log/00000000000000000007.json"), ("file", "/lake/orders")),
@@ -152,6 +154,8 @@ KEPT = [
     ("file", "/lake/20261399"),
     ("file", "/lake/rdd_out1795226795"),
     ("file", "/lake/env=prod/orders"),
+    ("file", "/landing/dt=2026-11-21/orders.csv"),
+    ("file", "/landing/2026/11/21/orders.parquet"),
     ("s3://b", "unity/tables/5f0c6c0e-7c3e-4b6f-9f0a-0c1d2e3f4a5b"),
     ("bigquery", "p.d.orders_20261121"),
     ("bigquery", "$20261121"),
@@ -180,7 +184,7 @@ _SCHEMES = [
 _PARTS = [
     *("b", "h:5432", "h", "/db", "//", "/", "/lake", "/orders", "x", "a.b", "a=b", "=", "?", ";"),
     *("/dt=2026-11-21", "/hour=04", "/20261121", "/2026/11/21", "/2026-11", "/2026", "/*", "@v3"),
-    *("/2026-11-21T10", "/part-00001-x.parquet", "/_delta_log", "/_delta_log/1.json"),
+    *("/2026-11-21T10", "/part-00001-x.parquet", "/x.orc", "/_delta_log", "/_delta_log/1.json"),
     *("/metadata/v1.metadata.json", "#snapshot-1", ".snapshot_id_12", ";databaseName=d"),
     "/d41d8cd98f00b204e9800998ecf8427e",
 ]

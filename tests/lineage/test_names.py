@@ -102,6 +102,7 @@ def test_a_rule_that_saw_a_secret_says_so():
         ("/lake/orders/year=2026/month=11/day=21", "year=2026/month=11/day=21"),
         ("/lake/orders/2026/11/21/part-00000-x.parquet", "2026/11/21"),
         ("/lake/orders/20261121", "20261121"),
+        ("/lake/orders/dt=2026-11-21/x.snappy.parquet", "dt=2026-11-21"),
         ("/lake/orders@v3/dt=2026-11-21", "dt=2026-11-21"),
         ("/lake/orders", None),
         ("/lake/orders/part-00000-x.parquet", None),

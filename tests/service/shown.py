@@ -51,12 +51,13 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
     },
     "dataset_version": {"/api/v1/history": "version first_seen_at last_seen_at"},
     "dataset_write": {
-        "/api/v1/history": "root_run_id bucket job_namespace job_name written_at partition rows"
+        "/api/v1/history": "root_run_id job_namespace job_name written_at partition rows"
         " code_version"
     },
     "description": {"/api/v1/dataset": "subject text"},
     "edge": {
         "/api/v1/lineage": "job_namespace job_name event_job_name first_seen_at last_seen_at runs"
+        " origin"
     },
     "edge_check": {
         "/dataset": "outcome oracle root_run_id producer adapter_version written_at",
@@ -111,6 +112,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         "/metrics": "undelivered_since",
     },
     "notification_count": {"/metrics": "metric channel label value"},
+    "inferred_input": {"/api/v1/runs/{run_id:str}": "origin"},
     "ownership": {"lineward lint": "subject owner"},
     "pipeline_error": {"/api/v1/pipeline-errors": "spool_seq reason detail is_history landed_at"},
     "reader_cursor": {"/api/v1/status": "reader seq"},
@@ -120,7 +122,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         " started_at completed_at failed_at"
         " processing_type integration engine engine_version adapter_version producer"
         " application_id error_message code_version code_url code_path code_tag code_branch"
-        " job_version spark_conf parameters tags",
+        " job_version spark_conf parameters tags retries_left",
         "/api/v1/runs": "first_event_at last_event_at evidence landed_at",
         "/api/v1/last-runs": "job_type job_name first_event_at error_message",
     },
@@ -169,8 +171,8 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
     },
     "accuracy_stratum": {"good state": "`total` and `ratio` say the same"},
     "application": {
-        "application_id name namespace started_at ended_at spark_version has_listener cut_after"
-        " root_run_id openlineage_run_id": _EVIDENCE
+        "application_id attempt_of name namespace started_at ended_at spark_version has_listener"
+        " cut_after root_run_id openlineage_run_id": _EVIDENCE
     },
     "attribute_claim": {"job_name last_landed_at": "`lineward lint` names the job's namespace"},
     "batch": {
@@ -203,7 +205,8 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
     },
     "dataset_state": {"was_good": "says whether a state is news"},
     "dataset_write": {
-        "landed_at nominal_start_at names_input is_reported is_streaming is_history": _INPUT
+        "bucket": "the hour of `written_at`, which /api/v1/history shows",
+        "landed_at nominal_start_at names_input is_reported is_streaming is_history": _INPUT,
     },
     "digest": {"owner day told_at": _DELIVERY},
     "edge": {"last_reported_at": _INPUT},
@@ -211,7 +214,11 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "job_version first_checked_at checked_at": "says what needs no further check",
         "counted_at": _COUNTED,
     },
-    "edge_run": {"is_reported": _INPUT, "seen_at": _RETENTION},
+    "edge_run": {
+        "is_reported": _INPUT,
+        "origin": "/api/v1/lineage shows the origin of the edge",
+        "seen_at": _RETENTION,
+    },
     "edge_told": {
         "root_run_id oracle upstream_namespace upstream_name seen_at": "kept until it is compared"
         " with the run's inputs: the check is shown on /dataset"
@@ -246,6 +253,10 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
     "incident_member": {"relays": _INCIDENT},
     "incident_telling": {
         "fault severity is_bad is_told due_at policy hidden_by hidden_until ended_at": _DELIVERY
+    },
+    "inferred_input": {
+        "upstream_namespace upstream_name": "/api/v1/runs shows the dataset of this name",
+        "seen_at": _RETENTION,
     },
     "ingestion_gap": {"started_at ended_at": _INPUT},
     "notification": {

@@ -149,6 +149,22 @@ def test_a_refusal_is_problem_json(client, path, status, detail):
     assert detail in refused.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("lake.core.orders", "s3://shop/core/orders"),  # its alias is core.orders
+        ("lake.mart.daily", "s3://shop/mart/daily"),
+        ("lake.mart.weekly", None),
+    ],
+)
+def test_a_name_with_its_catalog_names_the_table_as_a_candidate(client, wanted, found):
+    """Answer 404: a table of that name in another catalog is another table."""
+    refused = client.get(f"/api/v1/dataset?dataset={wanted}")
+
+    assert refused.status_code == 404
+    assert refused.json().get("candidates") == ([found] if found else None)
+
+
 def test_an_unknown_dataset_names_candidates(client):
     """404, with what was likely meant."""
     refused = client.get("/api/v1/dataset", params={"dataset": "contries"})

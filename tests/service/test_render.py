@@ -48,6 +48,39 @@ def test_it_says_that_packages_on_the_command_line_replace_the_listener():
     assert "`--packages` on the command line replaces this line" in first.why
 
 
+@pytest.mark.parametrize(
+    ("options", "scala"),
+    [
+        ((), "2.13"),
+        (("--spark", "4"), "2.13"),
+        (("--spark", "3.5"), "2.12"),
+        (("--spark", "3.5", "--scala", "2.13"), "2.13"),
+    ],
+)
+def test_the_listener_is_built_for_the_scala_of_this_spark(options, scala):
+    """Open the package of Java 17 that the listener needs, beside the job's own options."""
+    rendered = lineward("render", "spark-conf", "--arguments", *options)
+    words = shlex.split(rendered.stdout.replace("\\\n", ""))
+    told = dict(word.split("=", 1) for word in words[1::2])
+
+    package = f"io.openlineage:openlineage-spark_{scala}:1.53.0"
+    assert told["spark.jars.packages"] == package
+    assert told["spark.driver.defaultJavaOptions"].split() == [
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        "--add-opens=java.base/java.security=ALL-UNNAMED",
+    ]
+    assert "spark.driver.extraJavaOptions" not in told
+    assert "`--packages` on the command line replaces this line" in rendered.stderr
+    assert f"name {package} there too" in rendered.stderr
+
+
+def test_spark_4_with_scala_2_12_is_rejected():
+    rendered = lineward("render", "spark-conf", "--spark", "4", "--scala", "2.12")
+
+    assert rendered.returncode == 6
+    assert "--scala: Spark 4 is built with 2.13 only" in rendered.stderr
+
+
 def test_each_form_says_the_same():
     """Lines of spark-defaults.conf, words of spark-submit and JSON, from one command."""
     options = ("render", "spark-conf", "--folder", "/var/it's here", "--name", "nightly")

@@ -5,7 +5,7 @@ import pytest
 
 from slis.cadence_limits import learned_limits
 from slis.cadence_profile import PERIODIC, cadence_of, last_delivery
-from slis.deliveries import begin_deliveries, recurring_gap, spans_of
+from slis.deliveries import begin_deliveries, end_root_runs, recurring_gap, spans_of
 from tests.slis.sli_frames import day, gaps, writes
 
 HOUR, DAY = 3_600.0, 86_400.0
@@ -14,6 +14,19 @@ ALWAYS = np.ones(168, dtype=np.bool_)
 
 def _micros(hours):
     return (np.array(hours, dtype=np.float64) * HOUR * 1e6).astype(np.int64)
+
+
+def test_a_root_run_is_one_delivery_unless_it_writes_for_hours():
+    """Count the last write of a nightly application, and each of a long one and of unknown runs."""
+    nightly = [(2.0, 1), (2.9, 1), (3.5, 1), (26.0, 2), (26.9, 2), (31.9, 2)]
+    long = [(hour + 0.5, 3) for hour in range(40, 47)]
+    unknown = [(50.0, 0), (51.0, 0)]
+    hours, runs = zip(*nightly, *long, *unknown, strict=True)
+
+    ends = end_root_runs(_micros(hours), np.array(runs))
+
+    left = [hours[place] for place in np.flatnonzero(~ends)]
+    assert left == [2.0, 2.9, 26.0, 26.9]
 
 
 def test_reloads_on_a_day_of_a_daily_feed_begin_no_delivery():

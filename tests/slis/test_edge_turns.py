@@ -10,11 +10,12 @@ from structlog.testing import capture_logs
 from lineage.policy.file import PolicyFile
 from slis import edge_evaluation, edge_turns
 from slis.edge_turns import EdgeTurns
+from slis.evidence import scan
 from slis.periodic import Evaluations
 from slis.settings import Place, Settings
 from tests.slis.evidence.made_logs import log
 from tests.slis.sli_frames import day
-from tests.slis.stream.spools import rows
+from tests.slis.stream.spools import rows, spool
 
 NOON = day(8, 12)
 MINUTE = timedelta(minutes=1)
@@ -25,7 +26,7 @@ def judged(monkeypatch):
     """The instants at which edges were judged."""
     instants: list = []
 
-    def judge(_spark, _engine, _policy, now, *, settle) -> None:  # noqa: ARG001
+    def judge(_spark, _engine, _policy, now, *, settle, backlog_since) -> None:  # noqa: ARG001
         instants.append(now)
 
     monkeypatch.setattr(edge_evaluation, "evaluate_edges", judge)
@@ -97,3 +98,33 @@ def test_what_a_turn_held_in_the_jvm_is_freed_though_it_fails(turns, monkeypatch
         turns("").take(NOON + MINUTE)
 
     freed.assert_called_once()
+
+
+@pytest.mark.parametrize(
+    ("received", "minutes"), [([NOON - 4 * MINUTE, NOON], 10), ([NOON + 2 * MINUTE], 5), ([], 5)]
+)
+def test_evidence_waits_for_the_events_that_wait(
+    embedded, tmp_path, monkeypatch, received, minutes
+):
+    """Give runs that ended while the oldest event waits as long as all others for their events.
+
+    The pipeline was down for minutes: its event logs are read before its spool is.
+    """
+    asked = {}
+    for _, module, hold in edge_turns._OTHER_ORACLES:  # noqa: SLF001
+        monkeypatch.setattr(f"{module}.{hold}", lambda *given: asked.update(held=given[-1]))
+    monkeypatch.setattr(scan, "scan", lambda *_, **given: asked.update(given) or Mock(unlisted=[]))
+    monkeypatch.setattr("slis.accuracy.catalog.compare", Mock(return_value=0))
+    monkeypatch.setattr(edge_evaluation, "evaluate_edges", lambda *_, **given: asked.update(given))
+    for name in ("in_evaluation_pool", "jvm_memory"):
+        monkeypatch.setattr(edge_turns, name, Mock())
+    place, evaluations = Place(data_dir=tmp_path), Evaluations(MINUTE, MINUTE)
+    for at in received:
+        spool(place.spool, [b"{}"], received_at=at)
+    evaluations.begun(NOON)
+
+    given = (None, embedded, place, Settings(event_logs="file:/logs"))
+    EdgeTurns(*given, policy=PolicyFile(None), evaluations=evaluations).take(NOON + MINUTE)
+
+    assert asked["settle"] == asked["held"] == minutes * MINUTE
+    assert asked["backlog_since"] == min(received, default=None)

@@ -7,7 +7,7 @@ from sqlalchemy import delete
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.catalog.noted import EPOCH
+from lineage.catalog.noted import BEHIND_SINCE, EPOCH, EVENTS_WAIT_SINCE
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
@@ -21,9 +21,15 @@ _SAME_SQL = "the SQL of an evaluation: the others of this file run on it"
 POLICY = Policy(
     datasets=(
         DatasetRule("shop/core.orders", tier="critical", limit="2h", owner="sales"),
+        DatasetRule("shop/lost", tier="important"),
         DatasetRule("shop/ref.*", source=True),
     )
 )
+
+
+def _unsourced(rows):
+    states = rows.rows(tables.dataset_state)
+    return [row["dataset_key"] for row in states if row["sli"] == "M5"]
 
 
 def _counters(rows):
@@ -35,15 +41,21 @@ def _counters(rows):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_an_empty_catalog_gives_no_sample(spark, catalog):
-    """No datasets, reads or events: no counter, no ratio, no state; the evaluation is noted."""
+    """Note the evaluation, and what it lacks: an event waits since the day before.
+
+    No datasets, reads or events: no counter, no ratio, no state.
+    """
     rows = CatalogRows(catalog, day(0))
 
-    result = evaluate(spark, catalog, Policy(), day(1))
+    result = evaluate(spark, catalog, Policy(), day(1), backlog_since=day(0))
 
     assert (result.datasets, result.states, result.reads, result.events) == (0, {}, 0, 0)
     assert rows.rows(tables.sli_counter) == []
     assert rows.rows(tables.sli_now) == []
     assert [row["as_of"] for row in rows.rows(tables.evaluation)] == [to_micros(day(1))]
+    noted = {row["name"]: row["value"] for row in rows.rows(tables.meta)}
+    times = {BEHIND_SINCE: str(to_micros(day(1))), EVENTS_WAIT_SINCE: str(to_micros(day(0)))}
+    assert times.items() <= noted.items()
 
 
 def test_counters_add_dataset_seconds_and_each_event_once_and_never_fall(spark, catalog):
@@ -63,19 +75,24 @@ def test_counters_add_dataset_seconds_and_each_event_once_and_never_fall(spark, 
     evaluate(spark, catalog, POLICY, day(1, 12))
     first = _counters(rows)
     evaluate(spark, catalog, POLICY, day(1, 12, 0.5))
+    unsourced = _unsourced(rows)
+    rows.written(lost, day(1, 12, 30))
     evaluate(spark, catalog, POLICY, day(1, 13))
 
+    assert (unsourced, _unsourced(rows)) == ([lost], [])
     events = {
         ("M5", "critical"): (1, 1, 0),
-        ("M5", "optional"): (0, 1, 0),
+        ("M5", "important"): (0, 1, 0),
         ("M6", "all"): (1, 2, 0),
     }
     assert {at: counts for at, counts in first.items() if counts[1]} == events
     assert _counters(rows) == {
         **events,
         ("M1", "critical"): (90, 90, 0),
+        ("M1", "important"): (60, 90, 0),
         ("M1", "optional"): (0, 0, 0),
         ("M2", "critical"): (90, 90, 0),
+        ("M2", "important"): (0, 0, 0),
         ("M2", "optional"): (0, 0, 0),
     }
     assert {row["outcome"] for row in rows.rows(tables.dataset_read)} == {"good", "bad", None}

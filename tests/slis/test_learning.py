@@ -1,8 +1,12 @@
 """What limits are learned from, read from a catalog."""
 
+from datetime import timedelta
+
 import pytest
+from sqlalchemy import text
 
 from lineage.catalog import tables
+from lineage.catalog.engine import writing
 from lineage.policy import Policy
 from slis.evaluation import evaluate
 from tests.slis.catalog_rows import CatalogRows
@@ -26,3 +30,43 @@ def test_failed_runs_of_its_own_keep_a_flapping_job_from_a_slower_cadence(spark,
 
     [limit] = rows.rows(tables.dataset_limit)
     assert (limit["cadence_seconds"] < 2 * 3_600) is is_told
+
+
+_BY_APPLICATION = """
+    UPDATE dataset_write SET bucket = written_at, root_run_id = CASE WHEN dataset_key = :server
+        THEN 'server' ELSE 'night-' || (written_at / 86400000000) END
+"""
+_QUERIES = """
+    INSERT INTO run (run_key, run_id, root_run_id, job_namespace, job_name, root_job_namespace,
+        root_job_name, first_event_at, last_event_at, started_at, completed_at, landed_at,
+        is_history)
+    SELECT written_at, 'q' || written_at, root_run_id, 'j', 'q', 'j', 'app', written_at,
+        written_at, written_at - 60000000, written_at, written_at, 1 = 0
+    FROM dataset_write
+"""
+
+
+@pytest.mark.postgres_nightly
+def test_an_application_is_one_delivery_a_night_or_writes_all_day(spark, catalog):
+    """Learn a day from nightly applications, each of which writes in three hours.
+
+    Learn an hour from a Thrift server, which is one root run. Its queries take a minute.
+    """
+    rows = CatalogRows(catalog, day(0))
+    server, nightly = rows.dataset("mart.server"), rows.dataset("mart.nightly")
+    for number in range(14):
+        for hour in (1.8, 2.8, 3.5):
+            rows.written(nightly, day(number, hour))
+    for hour in range(30):
+        rows.written(server, day(12, hour + 0.9))
+    with writing(catalog) as connection:
+        connection.execute(text(_BY_APPLICATION), {"server": server})
+        connection.execute(text(_QUERIES))
+
+    evaluate(spark, catalog, Policy(), day(14))
+
+    learned = {limit["dataset_key"]: limit for limit in rows.rows(tables.dataset_limit)}
+    usual = {key: limit["cadence_seconds"] / 3_600 for key, limit in learned.items()}
+    assert usual == pytest.approx({server: 1, nightly: 24}, rel=0.01)
+    took = {key: timedelta(seconds=row["duration_seconds"]) for key, row in learned.items()}
+    assert took == {server: timedelta(minutes=1), nightly: timedelta(minutes=103)}

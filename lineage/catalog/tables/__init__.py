@@ -83,7 +83,7 @@ from lineage.catalog.tables.notified import (
     notification_count,
     notification_secret,
 )
-from lineage.catalog.tables.oracles import edge_told, sql_run, sql_text
+from lineage.catalog.tables.oracles import edge_told, inferred_input, sql_run, sql_text
 from lineage.catalog.tables.patterns import name_pattern
 from lineage.catalog.tables.received import error_count, received_cursor
 from lineage.catalog.tables.runs import run, run_io
@@ -143,6 +143,7 @@ __all__ = [
     "incident_impact",
     "incident_member",
     "incident_telling",
+    "inferred_input",
     "ingestion_gap",
     "lag_bucket",
     "marquez_comparison",

@@ -5,6 +5,7 @@ from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
 
 _UNSETTLED = text("NOT is_settled")
+_LATER_ATTEMPT = text("attempt_of IS NOT NULL")
 
 evidence_file = Table(
     "evidence_file",
@@ -24,6 +25,9 @@ application = Table(
     "application",
     metadata,
     text_key("application_id"),
+    # Of the second attempt of an application on YARN and of those after it: the id that Spark has
+    # for all attempts. `application_id` is then that id, a slash and the number of the attempt.
+    Column("attempt_of", Text),
     Column("name", Text),  # as the listener writes it: `All Kinds` is `all_kinds`
     Column("namespace", Text),  # that its listener was told; null: it has none
     instant("started_at"),
@@ -34,6 +38,12 @@ application = Table(
     Column("root_run_id", Text),  # of its lineage events; null: none came
     Column("openlineage_run_id", Text),
     Index("application_name", "name"),
+    Index(
+        "application_attempt_of",
+        *("attempt_of", "started_at"),
+        sqlite_where=_LATER_ATTEMPT,
+        postgresql_where=_LATER_ATTEMPT,
+    ),
 )
 
 execution = Table(

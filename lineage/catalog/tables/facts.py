@@ -3,14 +3,36 @@
 Evaluations write the two ranks of a dataset, with the state or the tier that they are of.
 """
 
+from typing import Final
+
 from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text, false, text
 
 from lineage.catalog.links import IS_LINK
-from lineage.catalog.ranks import LISTED, NO_TIER, NOT_JUDGED
+from lineage.catalog.ranks import FAILS, LISTED, NO_TIER, NOT_JUDGED
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
 
 _LISTED = text(LISTED)
 _UNSOURCED = text("outcome = 'bad'")
+_FAILING = text(FAILS)
+_INFERRED = text("origin IS NOT NULL")
+_IN_FOLDER = text("folder_key IS NOT NULL")
+_HOUR_MICROS: Final = 3_600_000_000
+
+
+def hour_of(at: str) -> str:
+    """Return the SQL of the start of the hour that a time lies in, in microseconds."""
+    return f"({at} / {_HOUR_MICROS} * {_HOUR_MICROS})"
+
+
+def write_bucket(completed_at: str) -> str:
+    """Return the SQL of `dataset_write.bucket` for a run that completed at this time."""
+    # Beside the bucket of a stream in the same hour: a failure takes back what a run wrote, and
+    # leaves what a stream put out.
+    return f"({hour_of(completed_at)} + 1)"
+
+
+# Rows of `dataset_write` that a stream put out while it was running.
+IS_STREAM_HOUR: Final = f"bucket = {hour_of('bucket')}"
 
 dataset = Table(
     "dataset",
@@ -19,6 +41,7 @@ dataset = Table(
     Column("namespace", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("canonical_key", BigInteger, nullable=False),  # itself, or what its symlinks lead to
+    Column("folder_key", BigInteger),  # of a file: the dataset that its folder would be
     instant("first_seen_at", nullable=False),
     instant("last_seen_at", nullable=False),
     instant("retired_at"),
@@ -29,6 +52,7 @@ dataset = Table(
     Column("tier_rank", BigInteger, nullable=False, server_default=str(NO_TIER)),
     Index("dataset_canonical", "canonical_key"),
     Index("dataset_name", "name"),
+    Index("dataset_folder", "folder_key", sqlite_where=_IN_FOLDER, postgresql_where=_IN_FOLDER),
     Index(
         "dataset_listed",
         # Counted by it alone; with a namespace it would be too long for PostgreSQL.
@@ -65,7 +89,7 @@ dataset_write = Table(
     metadata,
     key_column("dataset_key"),  # canonical, here and below
     Column("root_run_id", Text, primary_key=True),
-    key_column("bucket"),  # 0 for a batch write; the hour of a stream's
+    key_column("bucket"),  # the hour of a stream's; the hour and 1 µs of runs that completed in it
     Column("job_key", BigInteger, nullable=False),  # (namespace, job, dataset)
     Column("job_namespace", Text, nullable=False),
     Column("job_name", Text, nullable=False),
@@ -128,6 +152,12 @@ dataset_activity = Table(
     Column(
         "learned_writes", BigInteger, nullable=False
     ),  # `writes` when its limit was last learned
+    Index(
+        "dataset_activity_failing",
+        "last_failed_at",
+        sqlite_where=_FAILING,
+        postgresql_where=_FAILING,
+    ),
     sqlite_with_rowid=False,
 )
 
@@ -145,7 +175,15 @@ edge = Table(
     instant("last_seen_at", nullable=False),
     Column("runs", BigInteger, nullable=False),
     instant("last_reported_at"),  # null: declared, or known from evidence alone
+    # The facet that tells the edge, where no run names it by its inputs; null: any other edge.
+    Column("origin", Text),  # column_lineage | lineage_facet | sql
     Index("edge_downstream", "downstream_key"),
+    Index(
+        "edge_inferred",
+        "downstream_key",
+        sqlite_where=_INFERRED,
+        postgresql_where=_INFERRED,
+    ),
 )
 
 edge_run = Table(
@@ -157,6 +195,7 @@ edge_run = Table(
     text_key("root_run_id"),  # counted once in `edge.runs`, however many of its runs name the edge
     instant("seen_at", nullable=False),
     flag("is_reported"),
+    Column("origin", Text),  # as in `edge`, of this run
     Index("edge_run_seen", "seen_at"),
     sqlite_with_rowid=False,
 )

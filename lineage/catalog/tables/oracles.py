@@ -17,6 +17,20 @@ edge_told = Table(  # by a run's own facets, and not by its inputs: until these 
     Index("edge_told_seen", "seen_at"),
 )
 
+inferred_input = Table(  # of a run that names no inputs, until it names some
+    "inferred_input",
+    metadata,
+    key_column("run_key"),
+    key_column("downstream_key"),  # as named after folding, before symlinks, as the next
+    key_column("upstream_key"),
+    text_key("origin"),  # column_lineage | lineage_facet | sql
+    Column("upstream_namespace", Text, nullable=False),  # no event may name it otherwise
+    Column("upstream_name", Text, nullable=False),
+    instant("seen_at", nullable=False),  # when it landed first
+    Index("inferred_input_seen", "seen_at"),
+    sqlite_with_rowid=False,
+)
+
 sql_text = Table(
     "sql_text",
     metadata,

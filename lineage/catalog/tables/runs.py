@@ -65,6 +65,7 @@ run = Table(
     Column("spark_conf", Text),  # JSON by key: those that are known to hold no secret
     Column("parameters", Text),  # likewise, of the run
     Column("tags", Text),  # JSON: [{"key": …, "value": …, "source": …}]
+    Column("retries_left", BigInteger),  # so many more tries its scheduler announces
     flag("is_history"),  # every event of it came from a history load
     # What evidence adds: `failed` (whatever its events say), `completed` (no event said so), or
     # `alone` (no event of it came).

@@ -79,6 +79,10 @@ class Faults:
         """When each was begun, in the order of the truth."""
         return [each.injected.starts_at for each in self._all]
 
+    def failed_at(self) -> list[int | None]:
+        """Return when each fault began with a FAIL that has to be told at once; None: with none."""
+        return [self._failed_at(each) for each in self._all]
+
     def _under(self, planned: Planned) -> _Under:
         starts_at = self.begins_at + round(planned.after_seconds * MICROS)
         kind = "killed_job" if planned.kind == "retried_run" else planned.kind
@@ -137,16 +141,26 @@ class Faults:
     def _known_at(self, each: _Under) -> int:
         """When it can be known: its dataset is past its limit, or its new schema was told.
 
-        Of what stays silent, its beginning.
+        Of what stays silent, its beginning; of a run that failed and matters, its FAIL.
         """
         begun = each.injected.starts_at
         if each.fault.expect == "silence":
             return begun
+        if (failed_at := self._failed_at(each)) is not None:
+            return failed_at
         writes = [one for out in self._outputs(each) for one in self._running.writes[out]]
         if each.planned.kind == "schema_drift":
             return min((one.written_at for one in writes if one.begun_at >= begun), default=begun)
         before = max(one.written_at for one in writes if one.begun_at < begun)
         return before + LIMIT_SECONDS * MICROS
+
+    def _failed_at(self, each: _Under) -> int | None:
+        outputs = self._outputs(each)
+        if each.fault.expect == "silence" or self._estate.are_optional(outputs):
+            return None
+        begun = each.injected.starts_at
+        every = (at for out in outputs for at in self._running.failures[out] if at >= begun)
+        return min(every, default=None)
 
     def _outputs(self, each: _Under) -> tuple[int, ...]:
         return self._estate.jobs[each.planned.job].outputs

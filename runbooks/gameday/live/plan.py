@@ -25,6 +25,7 @@ REFUSED: Final[dict[Kind, str]] = {
     "provenance_leak": "an input is missed after a week at the earliest",
     "backfill": "where jobs run every few seconds no run is for a time long gone",
     "holiday": "it takes a day",
+    "rerun_by_hand": "a run every few seconds is what a rerun is there",
     "planned_deployment": "its window would be the policy's, or of `lineward suppress`",
 }
 _GAP_SECONDS: Final = (2.0, 12.0)  # from one fault's beginning to the next: all phases of a clock

@@ -34,6 +34,7 @@ class Running:
 
     Attributes:
         writes: of each dataset, in their order.
+        failures: of each dataset, when runs that were to write it ended in a FAIL; in their order.
     """
 
     def __init__(self, estate: Estate, begins_at: int) -> None:
@@ -50,6 +51,7 @@ class Running:
         self._newest = [0] * len(estate.datasets)
         self._drifted_at = [0] * len(estate.datasets)
         self.writes: list[list[Write]] = [[] for _ in estate.datasets]
+        self.failures: list[list[int]] = [[] for _ in estate.datasets]
         for job in estate.jobs:
             if not job.inputs:
                 self._push(begins_at + job.at_seconds * MICROS, job)
@@ -109,6 +111,9 @@ class Running:
 
     def _end(self, job: Job, run: Run) -> None:
         self._busy.discard(job.number)
+        if run.told.fate == "fail" and run.told.is_reported:
+            for each in job.outputs:
+                self.failures[each].append(run.ended_at)
         if run.told.fate == "complete":
             for each in job.outputs:
                 self._newest[each] = run.ended_at

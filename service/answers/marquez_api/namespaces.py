@@ -23,11 +23,15 @@ SELECT d.namespace, MIN(d.first_seen_at), MAX(d.last_seen_at) FROM dataset d
 WHERE {LISTED} AND {{seen}} {{more}} GROUP BY d.namespace ORDER BY d.namespace
 """  # noqa: S608 - SQL of ours
 _ONE = "AND d.namespace = :namespace"
-_TAGS = f"""
-SELECT DISTINCT t.tag FROM tag t JOIN dataset d ON d.dataset_key = t.dataset_key
+_TAGS_OF = """
+SELECT t.tag FROM {table} t JOIN dataset d ON d.dataset_key = t.dataset_key
 WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND {{seen}}
-ORDER BY t.tag {LIMIT_AND_OFFSET}
-"""  # noqa: S608 - SQL of ours
+"""
+# UNION gives each tag once.
+_TAGS = f"""
+{" UNION ".join(_TAGS_OF.format(table=table) for table in ("tag", "field_tag"))}
+ORDER BY tag {LIMIT_AND_OFFSET}
+"""
 _Span = tuple[int, int]  # first and last seen, µs
 
 
@@ -71,7 +75,7 @@ def source_of_name(reader: Reader, sight: Sight, name: str) -> Source:
 
 
 def tags_page(reader: Reader, sight: Sight, page: Page) -> Tags:
-    """Return a page of the tags of datasets, by name."""
+    """Return a page of the tags of datasets and of their columns, by name."""
     condition, names = seen(reader, sight)
     rows = reader.rows(_TAGS.format(seen=condition), names | page.values)
     return Tags(tags=[Tag(tag) for (tag,) in rows])

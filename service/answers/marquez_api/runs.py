@@ -7,6 +7,7 @@ import msgspec
 
 from lineage.catalog.job_names import OF_JOB
 from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.tables.facts import write_bucket
 from service.access.sight import Sight
 from service.answers.marquez_api.identifiers import version_id
 from service.answers.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
@@ -38,11 +39,13 @@ SELECT w.{column} FROM dataset_write w
 WHERE w.dataset_key = c.dataset_key AND w.written_at <= r.last_event_at
 ORDER BY w.written_at DESC, w.root_run_id DESC LIMIT 1
 """
-_WRITTEN = """
+# Of a root run that writes for hours, the write of the hour in which the run completed.
+_WRITTEN = f"""
 SELECT w.written_at FROM dataset_write w
 WHERE w.dataset_key = c.dataset_key AND w.root_run_id = r.root_run_id
+  AND w.bucket <= {write_bucket("coalesce(r.completed_at, r.last_event_at)")}
 ORDER BY w.bucket DESC LIMIT 1
-"""
+"""  # noqa: S608 - our own columns
 _DATASETS = f"""
 SELECT DISTINCT io.run_key, io.direction, c.namespace, c.name,
   CASE io.direction WHEN 'write' THEN ({_WRITTEN}) ELSE ({_READ.format(column="written_at")}) END,

@@ -23,7 +23,7 @@ def _actions(kind: str) -> list[str]:
 
 
 def test_the_message_to_the_letter():
-    """What is wrong, since when, where it began, who is hurt, what differs, and where to look."""
+    """Show what is wrong, its times, where it began, who is hurt, what differs, where to look."""
     shown = {"text": fallback_of(full_message()), "blocks": blocks_of(full_message())}
 
     assert shown == json.loads(GOLDEN.read_text())

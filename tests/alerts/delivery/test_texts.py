@@ -85,11 +85,11 @@ def test_a_link_cannot_end_early(url, link):
 
 
 def test_times_are_told_to_the_minute():
-    """In UTC, and durations in two units."""
+    """Write times in UTC, durations in two units, and less than a minute in seconds."""
     assert moment(BEGAN) == "2026-11-21 09:30 UTC"
-    minutes = (0, 59, 61, 1_500)
-    assert [duration(count * 60_000_000) for count in minutes] == [
-        "0 min",
+    minutes = (0.75, 59, 61, 1_500)
+    assert [duration(round(count * 60_000_000)) for count in minutes] == [
+        "45 s",
         "59 min",
         "1 h 1 min",
         "1 d 1 h",

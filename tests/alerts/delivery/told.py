@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from alerts.delivery.message import Impacted, Links, Message, Root
+from alerts.incidents.times import NamedTime
 from lineage.clock import to_micros
 
 START = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -34,6 +35,9 @@ class Ticking:
     def pass_(self, seconds: float) -> None:
         """Let time go by."""
         self.now += timedelta(seconds=seconds)
+
+
+TIMES = (NamedTime("late since", BEGAN - 300_000_000), NamedTime("detected at", BEGAN))
 
 
 def message(revision: int = 1, kind: str = "opened", **given: object) -> Message:
@@ -68,5 +72,6 @@ def full_message(**given: object) -> Message:
         note="",
         is_flapping=True,
         is_bridged=True,
+        times=TIMES,
         **given,
     )

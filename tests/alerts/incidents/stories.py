@@ -39,9 +39,10 @@ class Story:
         self.refused = ()
         self.changed = ()
 
-    def at(self, seconds, *found, unknown="", commands=()):  # noqa: ANN002
+    def at(self, seconds, *found, unknown="", commands=(), is_behind=False):  # noqa: ANN002
         """What this second changes: `what: letters of the root`, in order."""
-        now = Now(seconds * MICROS, found, frozenset(map(ord, unknown)), commands)
+        keys = frozenset(map(ord, unknown))
+        now = Now(seconds * MICROS, found, keys, commands, is_behind=is_behind)
         done = step(self.incidents, now)
         assert step(self.incidents, now) == done  # pure
         self.incidents, self.refused, self.changed = done.incidents, done.refused, done.changed

@@ -23,15 +23,16 @@ DOWNSTREAM = {
     "lost": ABSENT,
     "source_stopped": ABSENT,
     "missing": ABSENT,
-    "renamed": f"{ABSENT} failed mapping provenance",
-    "unreported": "unreported mapping provenance waiting",
-    "silent": f"{ABSENT} unreported mapping provenance",
+    "renamed": f"{ABSENT} failed mapping provenance unexpected_source",
+    "unreported": "unreported mapping provenance unexpected_source waiting",
+    "silent": f"{ABSENT} unreported mapping provenance unexpected_source",
     "slow": ABSENT,
     "waiting": ABSENT,
-    "standing_gap": "waiting mapping provenance",
+    "standing_gap": "waiting mapping provenance unexpected_source",
     "schema_changed": "failed schema_changed quality",
     "mapping": "",
     "provenance": "",
+    "unexpected_source": "",
     "quality": "quality",
     "metadata": "",
     "claimed": "",
@@ -43,15 +44,15 @@ OWN = {
     "failed": f"lost unreported mapping {ABSENT}",
     "lost": f"unreported mapping {ABSENT}",
     "source_stopped": f"unreported mapping {ABSENT}",
-    "renamed": f"unreported mapping provenance {ABSENT}",
+    "renamed": f"unreported mapping provenance unexpected_source {ABSENT}",
     "missing": "unreported silent slow waiting mapping",
-    "unreported": "silent slow waiting mapping provenance",
-    "silent": "slow waiting mapping provenance",
+    "unreported": "silent slow waiting mapping provenance unexpected_source",
+    "silent": "slow waiting mapping provenance unexpected_source",
     "slow": "waiting mapping",
     "waiting": "mapping",
-    "standing_gap": "mapping provenance",
+    "standing_gap": "mapping provenance unexpected_source",
     "schema_changed": "quality",
-    "mapping": "provenance",
+    "mapping": "provenance unexpected_source",
 }
 
 
@@ -121,6 +122,15 @@ def test_the_kind_of_a_reason(reason, kind, standing, of_source):
     assert kind_of(reason, "M2", is_standing=False, is_source=False) == kind
     assert kind_of(reason, "M2", is_standing=True, is_source=False) == standing
     assert kind_of(reason, "M2", is_standing=False, is_source=True) == of_source
+
+
+def test_a_new_source_of_a_regulated_dataset_may_page():
+    """Return a kind of its own: of other datasets a new source is a ticket."""
+    flags = {"is_standing": True, "is_source": False, "is_regulated": True}
+    kind = kind_of("unexpected_source", "facts", **flags)
+
+    assert (kind, KIND_BY_ID[kind].urgency) == ("unexpected_source", "by_tier")
+    assert KIND_BY_ID["provenance"].urgency == "ticket"
 
 
 def test_every_reason_for_bad_has_a_kind():

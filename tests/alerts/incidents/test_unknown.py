@@ -64,6 +64,29 @@ def test_an_outage_is_the_one_incident(story):
     assert story.at(4055, found("A"), found("X")) == ["resolved"]  # the outage
 
 
+def test_nothing_opens_or_closes_while_events_wait(story):
+    """Open and close by an evaluation that has all events, and hold both as long as ever."""
+    story.opened(found("A"))
+
+    assert story.at(40, found("X"), is_behind=True) == ["frozen"]
+    assert story.at(400, found("X"), is_behind=True) == []
+    assert story.at(410, found("X")) == ["thawed"]
+    assert story.at(439, found("X")) == []
+    assert story.at(440, found("X")) == ["opened"]
+    assert story.at(455, found("X")) == ["resolved"]
+
+
+def test_an_outage_lasts_until_its_backlog_is_landed(story):
+    """Keep the one incident open: what it explains is still unknown."""
+    story.opened(OUTAGE)
+
+    assert story.at(40, found("A"), is_behind=True) == ["frozen"]
+    assert story.at(400, found("A"), is_behind=True) == []
+    assert story.at(410) == ["thawed"]
+    assert story.at(455) == ["resolved"]
+    assert len({event.incident_id for event in story.events}) == 1
+
+
 def test_an_unknown_member_does_not_keep_a_recovered_incident_open(story):
     """One of many members fell into a gap of ours; the root and all others are good."""
     story.opened(found("ABCDEFG"))

@@ -69,7 +69,7 @@ def test_a_digest_lists_ten_and_counts_the_rest(embedded):
 
     (told,) = desk.messages("notice")
     assert (len(told["lines"]), told["note"]) == (10, "and 2 more")
-    assert told["lines"][0] == "a: failed a (since 1970-01-01 01:37 UTC)"
+    assert told["lines"][0] == "a: failed a (began at 1970-01-01 01:37 UTC)"
     assert told["links"]["full_list"] == "https://lineward.test/incidents"
 
 
@@ -243,7 +243,7 @@ def test_undeclared_inputs_without_a_producer_are_one_line_of_the_digest(embedde
         ("shop", "1 ticket is open", 1),
     ]
     (lines,) = [each["lines"] for each in desk.messages("notice") if each["owner"] == "platform"]
-    assert lines[0].startswith("kafka://broker:9092: 50 datasets have no producer (since ")
+    assert lines[0].startswith("kafka://broker:9092: 50 datasets have no producer (began at ")
 
 
 def test_a_gap_that_matters_is_sent_after_all(embedded):

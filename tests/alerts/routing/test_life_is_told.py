@@ -29,7 +29,7 @@ def test_an_end_is_heard_where_the_beginning_was(town):
     town.at(60)
 
     assert town.at(105) == both("resolved")
-    assert town.said("slack:#shop").note == "Good for 45 s."
+    assert town.said("slack:#shop").note == "Not found bad for 45 s."
 
 
 def test_what_was_never_told_is_never_resolved():

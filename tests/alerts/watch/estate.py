@@ -122,6 +122,15 @@ class Estate:
             connection.execute(delete(tables.evaluation))
             connection.execute(insert(tables.evaluation).values(**row, policy_hash="", seconds=0.0))
 
+    def note(self, **times: float | None) -> None:
+        """Note times of the catalog, in seconds after midnight; None: 0, as for no time."""
+        rows = [
+            {"name": name, "value": str(0 if at is None else micros(at))}
+            for name, at in times.items()
+        ]
+        with writing(self.engine) as connection:
+            fold_rows(connection, tables.meta, rows)
+
     def _insert(self, table: Table, row: dict[str, Any]) -> None:
         with writing(self.engine) as connection:
             connection.execute(insert(table).values(**row))

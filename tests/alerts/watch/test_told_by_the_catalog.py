@@ -71,6 +71,25 @@ def test_a_new_input_that_nobody_writes_waits_for_the_digest(watched, known, is_
     assert bool(watched.rows(tables.notification)) == is_notified
 
 
+def test_reads_without_a_source_are_a_ticket_of_the_digest(watched):
+    """Open a `provenance` ticket, and none where the dataset has an incident of its own gap."""
+    watched.policy = Policy(owners=(Owner(name="platform", slack="#platform"),))
+    for name in ("topic", "feed"):
+        watched.estate.add(name, tier="critical")
+        watched.estate.unwritten(name)
+        watched.estate.say(name, "bad", "never_reported", sli="M5", was_good=False)
+    watched.estate.say("feed", "bad", "never_reported", sli="M1", was_good=False)
+    watched.at(NOON)
+    watched.until(NOON + 60)
+
+    opened = {each.root_key: (each.root_kind, each.severity) for each in watched.rows()}
+    assert opened == {
+        dataset("topic"): ("provenance", "ticket"),
+        dataset("feed"): ("standing_gap", "ticket"),
+    }
+    assert len(watched.rows(tables.notification)) == 1  # of `feed`; the digest has `topic`
+
+
 def test_lineage_that_stopped_pages(watched):
     """The same, of a dataset that had it."""
     watched.estate.add("board", tier="critical")

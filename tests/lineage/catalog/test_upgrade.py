@@ -143,6 +143,7 @@ def _answers(engine: Engine, paths) -> list[str]:
 
 _SEEN = {"first_seen_at": 1, "last_seen_at": 9}
 _BY_ROOT = {"job_namespace": "dbt", "job_name": "dbt-run"}
+_HOUR = 3_600_000_000
 _DATASETS = {name: key("pg", name) for name in ("raw_eu", "raw_us", "gold")}
 
 
@@ -160,7 +161,7 @@ def _model(number: int, part: str) -> dict[str, list[dict[str, object]]]:
     touched = {"run_key": number, "first_event_at": 1, "last_event_at": 2, "landed_at": 3}
     touched |= {"has_statistics": False, "is_reported": True}
     flags = dict.fromkeys(("names_input", "is_reported", "is_streaming", "is_history"), True)
-    write = {"dataset_key": down, "bucket": 0, "written_at": number, "landed_at": 3}
+    write = {"dataset_key": down, "bucket": 0, "landed_at": 3, "written_at": number * _HOUR + 5}
     return {
         "run": [run | {"is_history": False, "landed_at": 3}],
         "run_io": [
@@ -202,6 +203,7 @@ def test_an_upgrade_names_the_jobs_below_their_roots(first):
         "SELECT job_name, root_run_id, job_key FROM dataset_write": [
             *(("load_eu", "d1", keys["eu"]), ("load_us", "d2", keys["us"])),
         ],
+        "SELECT root_run_id, bucket FROM dataset_write": [("d1", _HOUR + 1), ("d2", 2 * _HOUR + 1)],
         "SELECT last_job_name FROM dataset_activity": [("load_us",)],
         "SELECT job_name, upstream_key, job_key, runs FROM edge": [
             ("dbt-run", _DATASETS["raw_eu"], old, 1),

@@ -10,10 +10,10 @@ import pytest
 from collector.events import parse
 from collector.settings import Limits
 from runbooks.gameday.estate import Shape, make
-from runbooks.gameday.events import instant, other_name
 from runbooks.gameday.history import slabs
 from runbooks.gameday.injected import Injected
-from runbooks.gameday.model import DAY, HOUR, MICROS, MINUTE
+from runbooks.gameday.model import DAY, HOUR, MICROS, MINUTE, other_name
+from runbooks.gameday.posting import instant
 from runbooks.gameday.runs import runs
 from runbooks.gameday.slots import begins_at
 

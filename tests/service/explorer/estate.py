@@ -234,7 +234,7 @@ def incident_row(number: str, state: str, severity: str, what: str, now: int) ->
         "state": state,
         "revision": 2,
         "is_remembered": True,
-        "life": "{}",
+        "life": msgspec.json.encode({"times": {"first_failed_at": now - 900_000_000}}).decode(),
         "what": what,
         "root_entity": "job",
         "root_key": 7,

@@ -158,7 +158,7 @@ def test_a_dataset_is_told_whole(shop):
     text = _text(shop, "/dataset", **_CORE)
 
     for said in (
-        "Freshness (M2) is bad since",
+        "Freshness (M2) is bad, detected at",
         "division by zero",
         "20 Nov 2026 02:30:00 UTC",
         "1 h (declared)",

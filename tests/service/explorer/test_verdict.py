@@ -23,7 +23,7 @@ def test_a_ratio_is_good_or_bad_by_its_objective_alone(ratio, objective, state):
     assert cell_state(_sli(ratio, objective)) == state
 
 
-_COUNTS = {"bad": 0, "unknown": 0, "learning": 0, "good": 3}
+_COUNTS = {"bad": 0, "failing": 0, "unknown": 0, "learning": 0, "good": 3}
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,7 @@ _COUNTS = {"bad": 0, "unknown": 0, "learning": 0, "good": 3}
         ([_sli(1.0)], {}, [], "good", "All right"),
         ([_sli(0.9)], {}, [], "bad", "Not all right"),
         ([_sli(1.0)], {"bad": 1}, [], "bad", "Not all right"),
+        ([_sli(1.0)], {"failing": 1}, [], "bad", "Not all right"),
         ([_sli(1.0)], {"unknown": 1}, [], "unknown", "No fault is known"),
         ([_sli(1.0), _sli(None)], {}, [], "good", "No fault is known"),
         ([_sli(None)], {}, [], "unknown", "No fault is known"),

@@ -27,6 +27,15 @@ def test_its_own_page_says_so_too(shop):
     assert "by nobody" in told[: told.index("</dd>")]
 
 
+def test_its_own_page_names_its_times(shop):
+    """Show each time by its name, and none as `since`."""
+    text = shop.get(_AGAIN).text
+    named = [text.index(f"<dt>{name}</dt>") for name in ("first failed at", "detected at")]
+
+    assert named == sorted(named)
+    assert "<dt>since</dt>" not in text
+
+
 def test_who_took_it_on_is_named(shop):
     """The one of the fixture that is acknowledged."""
     text = unescape(shop.get("/incidents").text)

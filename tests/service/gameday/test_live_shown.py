@@ -22,10 +22,12 @@ def shown(monkeypatch):
 
     def run(*arguments: str, stray: bool = False):
         stranger = [heard(2_000, root=KILLED.impact[0])] if stray else []
+        told = (*stranger, heard(1_040, what="ticket"), heard(1_060))
         faults = (RIGHT, SLOW) if stray else (RIGHT, RIGHT)
         score = Score(7, 100, 0, faults, len(stranger), None, 300.0, None)
         begun_at = (KILLED.starts_at - 45 * SECOND,) * 2
-        played = Played(score, truth(KILLED, KILLED), tuple(stranger), begun_at, 3)
+        failed_at = (KILLED.starts_at, None)
+        played = Played(score, truth(KILLED, KILLED), told, begun_at, failed_at, 3)
         monkeypatch.setattr("service.gameday.live.play", lambda *_: played)
         monkeypatch.setattr(Reach, "is_there", lambda _: True)
         return CliRunner().invoke(app, ["live", "--listen", "127.0.0.1:0", *arguments])
@@ -35,12 +37,13 @@ def shown(monkeypatch):
 
 
 def test_how_long_it_took_is_told_by_both_clocks(shown):
-    """From when the fault could be known, and from its injection."""
+    """From when the fault could be known, from its injection, and from the run's FAIL."""
     done = shown()
 
     assert done.exit_code == 0
     assert "fault -> delivered: p50 60.0 s, p95 60.0 s, most 60.0 s, of 2" in done.stdout
     assert "from the injection: p50 105.0 s, p95 105.0 s, most 105.0 s, of 2" in done.stdout
+    assert "FAIL -> message: p50 40.0 s, p95 40.0 s, most 40.0 s, of 1" in done.stdout
     assert "false pages: 0; about others: 3" in done.stdout
 
 

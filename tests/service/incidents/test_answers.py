@@ -49,6 +49,16 @@ def test_one_has_its_datasets_with_evidence_and_its_course(reader, number):
     assert "failed: run run-1" in found.evidence
 
 
+def test_one_has_its_times_by_name(reader, number):
+    """List the beginning before the detection, and no time as `since`."""
+    found = incident(reader, number)
+
+    begun = ["last write at", "first failed at", "late since"]
+    assert [each.name for each in found.times] == [*begun, "detected at"]
+    assert found.times[-1].at == found.incident.opened_at
+    assert "first failed at 2026-11-21 12:03:20 UTC; late since" in found.evidence
+
+
 def test_who_may_not_see_everything_gets_no_error_text(reader, number):
     """Withhold the evidence: its error may name a dataset outside the incident."""
     found = incident(reader, number, Sight([NAMESPACE]))
@@ -107,6 +117,7 @@ def test_who_may_see_a_member_only_does_not_learn_the_root_s_name(watched, reade
     assert [each.dataset for each in found.impacted] == ["core"]
     assert found.members[0].explained_by is None
     assert found.incident.root is None
+    assert [each.name for each in found.times] == ["bad since", "detected at"]
     assert "raw" not in msgspec.json.encode(found).decode()
 
 

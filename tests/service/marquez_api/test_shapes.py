@@ -118,6 +118,17 @@ def test_a_run_names_the_versions_that_it_read_and_wrote(client):
     assert [_run(client, number)["state"] for number in (13, 14)] == ["RUNNING", "FAILED"]
 
 
+def test_a_run_wrote_the_version_of_its_hour(client, catalog):
+    """Leave out what its root run wrote in a later hour."""
+    row = warehouse.write_row(warehouse.dataset_key(ORDERS), 15, 8)
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.dataset_write), [row | {"bucket": shop.at(8) + 1}])
+
+    (written,) = _run(client, 12)["outputDatasetVersions"]
+
+    assert written["datasetVersionId"]["version"] == _version(client, 1)
+
+
 def test_a_run_read_the_version_that_was_the_newest_when_it_ended(client, catalog):
     """Leave out what was written later."""
     row = warehouse.run_row(20, 4.5, AIRFLOW, "report")
@@ -169,7 +180,7 @@ def test_a_dataset_has_its_columns_tags_and_newest_version(client):
         "namespace": NAMESPACE,
         "sourceName": NAMESPACE,
         "fields": [
-            {"name": "id", "type": "long", **plain},
+            {"name": "id", "type": "long", **plain, "tags": ["iban", "pii"]},
             {"name": "sum", "type": None, **plain},
         ],
         "tags": ["pii"],

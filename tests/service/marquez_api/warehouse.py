@@ -44,6 +44,11 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             {"dataset_key": orders, "tag": "pii", "value": "", "last_seen_at": shop.at(1)},
             {"dataset_key": salaries, "tag": "zebra", "value": "", "last_seen_at": shop.at(1)},
         ],
+        "field_tag": [
+            {**_FIELD_TAG, "dataset_key": orders, "tag_key": 1, "tag": "iban"},
+            {**_FIELD_TAG, "dataset_key": orders, "tag_key": 2, "tag": "pii"},
+            {**_FIELD_TAG, "dataset_key": salaries, "tag_key": 3, "tag": "zebra2"},
+        ],
         "run": [
             # The DAG's own run touches nothing.
             run_row(10, 4, AIRFLOW, "shop_daily", completed_at=shop.at(4.5)),
@@ -65,6 +70,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
 
 
 _FAILED = {"processing_type": "STREAMING", "error_message": "no column zebra"}
+_FIELD_TAG = {"field": "id", "value": "", "source": None, "last_seen_at": shop.at(1)}
 _SEEN = {"first_seen_at": shop.at(0), "last_seen_at": shop.at(3)}
 
 

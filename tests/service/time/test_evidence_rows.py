@@ -53,6 +53,20 @@ def test_a_dataset_shows_the_rows_of_its_writes(reader):
     assert [write.rows for write in found.writes] == [_COUNTED, 3]
 
 
+def test_the_rows_of_a_write_are_those_of_its_hour(lander, reader, catalog, at):
+    """Show for each hour of a long application what its queries wrote in it."""
+    for number in (3, 4):
+        told = {"outputs": ["hourly"], "root": ("a1", "app")}
+        lander.land(run_event("COMPLETE", at(number, 30), run=f"q{number}", **told))
+        with writing(catalog) as connection:
+            of_newest = tables.run_io.c.evidence_rows.is_(None)
+            connection.execute(update(tables.run_io).where(of_newest).values(evidence_rows=number))
+
+    found = dataset_history(reader, dataset_named(reader, "hourly", "n"), limit=5)
+
+    assert [write.rows for write in found.writes] == [4, 3]
+
+
 def test_a_comparison_shows_them(reader):
     """As figures of the output."""
     (core,) = diff(reader, "r0", "r1").datasets

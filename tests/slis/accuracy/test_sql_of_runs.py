@@ -103,3 +103,36 @@ def test_each_distinct_text_is_kept_once_until_it_is_parsed(spark, catalog, land
     assert broken.endswith("no SQL of its dialect")
     # The one whose run did not end yet waits.
     assert _asked(catalog, "SELECT count(*) FROM sql_run") == [(1,)]
+
+
+_NAMES_INPUT = """
+    SELECT a.last_write_names_input, s.reason FROM dataset_activity a
+    JOIN dataset d ON d.dataset_key = a.dataset_key AND d.name = 'core.t'
+    LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.sli = 'M1'
+"""
+
+
+def test_a_run_that_names_no_inputs_has_those_that_its_sql_reads(spark, catalog, lander, at):
+    """M1 waits for the SQL; the SQL proves no edge that is known by it alone."""
+    query = "INSERT INTO core.t SELECT * FROM raw.a"
+    lander.land(
+        run_event("COMPLETE", at(7), run="r0", inputs=["raw.a"], outputs=["other"]),
+        _ran("COMPLETE", at(9), query, inputs=["core.t"], outputs=["core.t"]),
+        _ran("COMPLETE", at(9), query, run="r2", outputs=["core.t"]),
+    )
+    evaluate(spark, catalog, DEFAULT, at(12))
+    assert _asked(catalog, _NAMES_INPUT) == [(False, None)]
+
+    assert hold_sql(spark, catalog, at(12, 5), SETTLE) == 2
+    evaluate(spark, catalog, DEFAULT, at(12, 5))
+    edges = """
+        SELECT u.name, e.root_run_id, e.origin FROM edge_run e JOIN dataset u
+        ON u.dataset_key = e.upstream_key JOIN dataset d ON d.dataset_key = e.downstream_key
+        WHERE d.name = 'core.t' AND u.name <> d.name ORDER BY 2
+    """
+    assert _asked(catalog, edges) == [("raw.a", "r1", "sql"), ("raw.a", "r2", "sql")]
+    assert _asked(catalog, _NAMES_INPUT) == [(True, None)]
+    assert _asked(catalog, _CHECKS) == []
+
+    lander.land(_ran("START", at(8), query, run="r2", inputs=["raw.b"]))
+    assert _asked(catalog, edges) == [("raw.a", "r1", "sql"), ("raw.b", "r2", None)]

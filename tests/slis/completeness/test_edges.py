@@ -108,6 +108,23 @@ def test_an_edge_that_fell_due_while_we_did_not_listen_is_unknown(spark):
     assert _tallies(_judged(spark, day(11, 12), {})) == [("critical", 0, 1, 0)]
 
 
+def test_an_edge_of_a_run_that_was_lost_to_us_is_unknown(spark):
+    """Blame nobody: its event log has it, its events came while the collector was down."""
+    seen = {"last_seen_at": day(11, 6)}
+    lost = {**seen, "last_reported_at": day(10)}
+    never = {**seen, "last_reported_at": None, "runs": 1, "first_seen_at": day(11, 6)}
+    by_gap = [
+        {
+            (row.missed, row.is_unknown)
+            for row in _judged(spark, day(11, 8), *(lost, never), silent=[gap]).collect()
+        }
+        for gap in (("ingestion", day(11, 5), day(11, 7)), ("ingestion", day(11, 7), None))
+    ]
+
+    missed = ("unreported_since", "never_reported")
+    assert by_gap == [{(each, is_lost) for each in missed} for is_lost in (True, False)]
+
+
 def test_no_expected_edge_gives_no_sample(spark):
     """Neither 100 % nor 0 %."""
     assert _tallies(_judged(spark, day(10))) == []

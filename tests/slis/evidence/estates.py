@@ -11,7 +11,7 @@ from tests.slis.stream.spools import Lander, later, rows, run_event
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 _SETTLE = 300_000_000
-_APPLICATION = {"spark_applicationDetails": {"applicationId": "app-1"}}
+APPLICATION = {"spark_applicationDetails": {"applicationId": "app-1"}}
 
 
 class Estate:
@@ -25,23 +25,24 @@ class Estate:
         """A batch of these."""
         self._lander.land(*events)
 
-    def log(self, *executions: dict, touched=(), stages=()) -> None:
-        """What a pass over the event logs gives."""
+    def log(self, *executions: dict, touched=(), stages=(), jobs=(), of=None) -> None:
+        """What a pass over the event logs gives; `of`: the application, if not the only one."""
+        of = of or application()
         base = {"path": "log", "stream_run_id": None, "stream_batch": None, "error_message": None}
         unsaid = {"reads_unnamed": None}
         frames = {
-            "applications": [application()],
+            "applications": [of],
             "executions": [
                 {**base, **unsaid, "root_execution_id": one["execution_id"], **one}
                 for one in executions
             ],
             "touched": [{**base, "kind": "file", "is_whole": True, **one} for one in touched],
-            "jobs": [],
+            "jobs": [{"path": "log", **one} for one in jobs],
             "stages": stages,
         }
         with writing(self.catalog) as connection:
             names = merge.Names(connection)
-            merge.merge_told(connection, told(frames, {"log": "app-1"}, names))
+            merge.merge_told(connection, told(frames, {"log": of["application_id"]}, names))
 
     def join(self, *, minutes: float = 10) -> int:
         """Bring together what there is, so long after noon."""
@@ -54,13 +55,15 @@ class Estate:
         return rows(self.catalog, query)
 
 
-def application():
+def application(attempt=1, *, after=0.0):
     """A row of `schemas.APPLICATIONS`: it has a listener."""
+    is_first = attempt == 1
     return {
         "path": "log",
-        "application_id": "app-1",
+        "application_id": "app-1" if is_first else f"app-1/{attempt}",
+        "attempt_of": None if is_first else "app-1",
         "app_name": "shop",
-        "started_at": to_micros(NOON),
+        "started_at": to_micros(later(NOON, after)),
         "ended_at": None,
         "spark_version": "4.3.0",
         "has_listener": True,
@@ -95,6 +98,6 @@ def stage(number=0, rows=None, *, execution_id=None):
 
 
 def event(kind, after, **more: object):
-    """Of the run `r1`, which writes `out`."""
-    told_ = {"facets": _APPLICATION, "root": ("root", "shop"), **more}
-    return run_event(kind, later(NOON, after), run="r1", job="shop.save", outputs=["out"], **told_)
+    """Of the run `r1`, which writes `out`, unless another is given."""
+    told_ = {"facets": APPLICATION, "root": ("root", "shop"), "run": "r1", **more}
+    return run_event(kind, later(NOON, after), job="shop.save", outputs=["out"], **told_)

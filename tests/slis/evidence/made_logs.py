@@ -20,10 +20,14 @@ Arguments: s3a://lake/{output}, false, Parquet, [path=s3a://lake], Overwrite, [i
 """
 
 
-def lines_of(application: str, *outputs: str, ago_millis: int = _HOUR_MILLIS) -> str:
+def lines_of(
+    application: str, *outputs: str, ago_millis: int = _HOUR_MILLIS, attempt: int | None = None
+) -> str:
     """The log of an application that wrote these so long ago, one execution each."""
     began = time.time_ns() // 1_000_000 - ago_millis
     started = {"App Name": application, "App ID": application, "Timestamp": began}
+    if attempt is not None:
+        started["App Attempt ID"] = str(attempt)
     events = [{"Event": lines.APPLICATION_START, **started}]
     for number, output in enumerate(outputs):
         ids = {"executionId": number, "rootExecutionId": number}

@@ -8,7 +8,16 @@ from slis.evidence import match
 from slis.settings import Place, Settings
 from slis.stream.prune import prune
 from slis.wording import BY_EVENT_LOG
-from tests.slis.evidence.estates import NOON, Estate, event, execution, stage, write
+from tests.slis.evidence.estates import (
+    APPLICATION,
+    NOON,
+    Estate,
+    application,
+    event,
+    execution,
+    stage,
+    write,
+)
 
 _SAME_SQL = "the SQL of evidence: the other tests of this file run on it"
 _WRITES = """
@@ -35,6 +44,60 @@ def test_a_failure_that_its_events_call_a_success_takes_the_write_back(estate):
         "SELECT last_failed_run_id, last_failure FROM dataset_activity WHERE last_failed_at > 0"
     )
     assert estate.rows(failed) == [("r1", f"{BY_EVENT_LOG}[DUPLICATE] no")]
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_each_attempt_of_an_application_has_its_own_runs(estate, order):
+    """Keep what the second attempt wrote: the first one failed by its execution of that number."""
+    second = {"run": "r2", "root": ("root-2", "shop")}
+    estate.land(
+        event("START", 0),
+        event("FAIL", 1),
+        *(event(kind, after, **second) for kind, after in (("START", 60), ("COMPLETE", 61))),
+    )
+    logs = {1: {"error_message": "executor lost"}, 2: {"after": 60}}
+    for number in order:
+        of = application(number, after=60 * (number - 1))
+        estate.log(execution(**logs[number]), touched=[write()], of=of)
+        estate.join(minutes=2)
+    estate.join(minutes=11)
+
+    assert estate.rows(_WRITES) == [("out", True, "root-2")]
+    runs = "SELECT run_id, failed_at IS NOT NULL, evidence FROM run ORDER BY 1"
+    assert estate.rows(runs) == [("r1", True, None), ("r2", False, None)]
+    roots = "SELECT application_id, root_run_id FROM application ORDER BY 1"
+    assert estate.rows(roots) == [("app-1", "root"), ("app-1/2", "root-2")]
+
+
+@pytest.mark.postgres_nightly(_SAME_SQL)
+def test_attempts_below_one_root_run_are_told_apart_by_time(estate):
+    """Match runs whose START was lost: both attempts run their first Spark job, as number 0."""
+    job = {"facets": {**APPLICATION, "spark_jobDetails": {"jobId": 0}}}
+    estate.land(event("FAIL", 0.9, **job), event("COMPLETE", 60.9, run="r2", **job))
+    for number in (1, 2):
+        after = 60.0 * (number - 1)
+        jobs = [{"execution_id": 0, "spark_job_id": 0}]
+        estate.log(execution(after=after), jobs=jobs, of=application(number, after=after))
+    estate.join()
+
+    matched = """
+        SELECT e.application_id, r.run_id FROM execution e JOIN run r ON r.run_key = e.run_key
+        ORDER BY 1
+    """
+    assert estate.rows(matched) == [("app-1", "r1"), ("app-1/2", "r2")]
+
+
+@pytest.mark.postgres_nightly(_SAME_SQL)
+def test_an_attempt_that_no_event_told_of_is_a_run_of_its_own(estate):
+    """Know the second attempt from its log alone; the first one has its events."""
+    estate.land(event("START", 0), event("FAIL", 1))
+    estate.log(execution(error_message="executor lost"))
+    estate.log(execution(after=60), touched=[write()], of=application(2, after=60))
+    estate.join()
+
+    assert estate.rows(_WRITES) == [("out", False, "app-1/2")]
+    of_run = "SELECT application_id, failed_at FROM run WHERE evidence = 'alone'"
+    assert estate.rows(of_run) == [("app-1", None)]
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)

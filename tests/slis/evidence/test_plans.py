@@ -74,6 +74,15 @@ def test_a_plan_without_files_names_nothing(spark):
     assert _touched(spark, "== Physical Plan ==\nLocalTableScan (1)\n", "") == []
 
 
+def test_deltas_own_log_is_no_source(spark):
+    """Name the tables that a MERGE reads, and nothing for an execution that reads a log alone."""
+    log = "DeltaLogFileIndex(1 paths)[file:/lake/t/_delta_log/00000000000000000000.json]"
+    data = _scan(log) + "Location: TahoeBatchFileIndex(1 paths)[file:/lake/t_delta_log]\n"
+
+    assert _touched(spark, _scan(log)) == []
+    assert _touched(spark, data) == [("read", "file", "file:/lake/t_delta_log", True)]
+
+
 def test_a_streams_folder_is_named_without_its_pattern(spark):
     """File sinks and sources; a sink that is code or memory has no folder."""
     told = ["FileSink[file:/out/s]", "FileStreamSource[s3a://in/x/*.csv]", "ForeachBatchSink", None]

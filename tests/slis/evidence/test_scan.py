@@ -7,8 +7,10 @@ from pyspark.errors import PySparkException
 
 from lineage.catalog.noted import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT
 from slis.evidence import frames, scan, taken
-from tests.slis.evidence.made_logs import log, pack, rolling_log
+from tests.slis.evidence.made_logs import lines_of, log, pack, rolling_log
 from tests.slis.stream.spools import rows
+
+_JOINED_TO = "SELECT value FROM meta WHERE name = 'evidence_joined_to'"
 
 
 def test_a_log_that_cannot_be_listed_stops_no_other_and_is_tried_again(logged):
@@ -30,6 +32,22 @@ def test_a_log_that_cannot_be_listed_stops_no_other_and_is_tried_again(logged):
     assert logged.written() == ["orders", "rates"]
     assert (second.files, second.problems, logged.unread()) == (1, {}, [])
     assert (logged.last(EVIDENCE_LISTED_AT), logged.last(EVIDENCE_READ_AT)) == (2, 2)
+
+
+def test_attempts_of_one_application_have_their_own_executions(logged):
+    """Read the logs of two attempts, which number their executions alike."""
+    for attempt, output in ((1, "orders"), (2, "rates")):
+        text = lines_of("app-1", output, attempt=attempt)
+        (logged.logs / f"app-1_{attempt}").write_text(text)
+
+    logged.scan()
+
+    assert logged.written() == ["orders", "rates"]
+    told = """
+        SELECT e.application_id, e.execution_id, a.attempt_of FROM execution e
+        JOIN application a ON a.application_id = e.application_id ORDER BY 1
+    """
+    assert rows(logged.catalog, told) == [("app-1", 0, None), ("app-1/2", 0, "app-1")]
 
 
 @pytest.mark.parametrize(
@@ -134,12 +152,14 @@ def test_what_a_pass_unpacks_is_bounded_and_the_rest_is_the_next_one_s(logged, m
 
     assert (first.files, first.is_partial, logged.written()) == (1, True, ["orders"])
     assert (logged.last(EVIDENCE_LISTED_AT), logged.last(EVIDENCE_READ_AT)) == (1, None)
+    assert rows(logged.catalog, _JOINED_TO) == [("-1",)]  # not before all logs are read
     assert not logged.scratch.exists()
 
     second = logged.scan()
 
     assert (second.files, second.is_partial, second.problems) == (1, False, {})
     assert (logged.written(), logged.last(EVIDENCE_READ_AT)) == (["orders", "rates"], 2)
+    assert rows(logged.catalog, _JOINED_TO) == [("0",)]
 
 
 def test_of_a_file_that_alone_unpacks_to_too_much_the_first_part_is_read(logged, monkeypatch):

@@ -13,6 +13,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "stream"))
 
 from spools import Lander, later, rows, run_event
 
+_NAMED_STATES = """
+    SELECT d.name, s.state, s.reason, s.evidence FROM dataset_state s
+    JOIN dataset d ON d.dataset_key = s.dataset_key WHERE s.sli = 'facts' ORDER BY 1
+"""
 _STATES = "SELECT state, reason, evidence FROM dataset_state WHERE sli = 'facts'"
 
 
@@ -49,25 +53,33 @@ def test_a_dataset_is_bad_by_its_facts_until_they_are_put_right(spark, catalog, 
     assert rows(catalog, _STATES) == []
 
 
-def test_a_regulated_dataset_made_of_something_new_is_bad_until_that_is_declared(
+def test_a_regulated_or_critical_dataset_of_a_new_source_is_bad_until_it_is_declared(
     spark, catalog, tmp_path, at
 ):
-    """Nine runs of one input, and then another; a policy that expects it puts it right."""
+    """Land nine runs of one input, and one of another; an important dataset is left alone."""
     lander = Lander(spark, catalog, tmp_path, at(12))
 
     def made_of(hour, *inputs: str):
-        return run_event("COMPLETE", at(hour), run=f"r{hour}", inputs=inputs, outputs=["t"])
+        outputs = ["critical", "important", "t"]
+        return run_event("COMPLETE", at(hour), run=f"r{hour}", inputs=inputs, outputs=outputs)
 
     lander.land(*(made_of(hour, "in") for hour in range(-240, -159, 10)))
     lander.land(made_of(11, "in", "cards"))
+    tiers = [DatasetRule(f"n/{tier}", tier=tier) for tier in ("critical", "important")]
     regulated = DatasetRule("n/t", regulated=True)
-    evaluate(spark, catalog, Policy(datasets=(regulated,)), at(12))
+    evaluate(spark, catalog, Policy(datasets=(*tiers, regulated)), at(12))
 
-    ((state, reason, evidence),) = rows(catalog, _STATES)
-    assert (state, reason) == ("bad", "unexpected_source")
-    assert evidence.startswith("made of n cards by job app, first seen 2026-11-21 11:00:00 UTC")
+    found = rows(catalog, _NAMED_STATES)
+    assert [row[:3] for row in found] == [
+        ("critical", "bad", "unexpected_source"),
+        ("t", "bad", "unexpected_source"),
+    ]
+    assert found[1][3].startswith("made of n cards by job app, first seen 2026-11-21 11:00:00 UTC")
 
-    declared = DatasetRule("n/t", regulated=True, expect_inputs=("n/cards",))
-    evaluate(spark, catalog, Policy(datasets=(declared,)), later(at(12), 60))
+    declared = [
+        DatasetRule("n/critical", tier="critical", expect_inputs=("n/cards",)),
+        DatasetRule("n/t", regulated=True, expect_inputs=("n/cards",)),
+    ]
+    evaluate(spark, catalog, Policy(datasets=tuple(declared)), later(at(12), 60))
 
     assert rows(catalog, _STATES) == []

@@ -18,6 +18,7 @@ ROOT, RUN = "root-1", "run-1"
 def event(kind, received_at, *, run=RUN, root=ROOT, outputs=()):
     facets = {} if root is None else {"parent": {"root": {"run": {"runId": root}}}}
     told = {"eventType": kind, "run": {"runId": run, "facets": facets}}
+    told["eventTime"] = from_micros(received_at).isoformat()
     return received_at, json.dumps(
         told | {"outputs": [{"name": each} for each in outputs]}
     ).encode()
@@ -108,17 +109,21 @@ def test_a_night_whose_write_is_followed_by_another_is_no_backfill(written):
 
 
 def test_the_complete_of_the_last_run_of_a_root_tells_the_write():
-    """A CTAS is three runs: the write is whole with the last that names it."""
+    """A CTAS is three runs: the write is whole with the last that names it.
+
+    An application that writes on for hours has a write in each.
+    """
     arrivals = Arrivals(
         [
             event("COMPLETE", 10, run="a", outputs=["orders"]),
             event("COMPLETE", 30, run="b", outputs=["orders"]),
             event("COMPLETE", 40, run="c"),
             event("COMPLETE", 50, run=ROOT, root=None),
+            event("COMPLETE", 3_600_000_010, run="d", outputs=["orders"]),
         ]
     )
 
-    assert arrivals.of_write == {ROOT: 30}
+    assert arrivals.of_write == {(ROOT, 0): 30, (ROOT, 1): 3_600_000_010}
     assert arrivals.of_event["c", "COMPLETE"] == 40
 
 

@@ -107,6 +107,12 @@ def symlink(name: str) -> dict[str, Any]:
     return {"symlinks": {"identifiers": [{"namespace": "n", "name": name, "type": "TABLE"}]}}
 
 
+def columns(*names: str) -> dict[str, Any]:
+    """Facets of a dataset with a column that is made of a column of each of these datasets."""
+    fields = [{"namespace": "n", "name": name, "field": "f"} for name in names]
+    return {"columnLineage": {"fields": {"id": {"inputFields": fields}}}}
+
+
 def datasets(names: Iterable[str | tuple[str, dict[str, Any]]]) -> Iterator[Event]:
     """Datasets of the namespace `n`, with facets where given."""
     for given in names:

@@ -105,13 +105,13 @@ def test_two_models_of_one_run_have_edges_and_writes_of_their_own(lander, catalo
 
 
 def test_a_write_has_the_job_that_wrote_last(lander, catalog, at):
-    """Write one dataset by two tasks of one DAG run."""
+    """Write one dataset by three tasks of one DAG run in one hour."""
     given = {"integration": "AIRFLOW", "job_type": "TASK", "root": _DAG, "outputs": ["out"]}
     lander.land(
-        run_event("COMPLETE", at(8), run="t1", job="z", **given),
-        run_event("COMPLETE", at(9), run="t2", job="a", **given),
+        run_event("COMPLETE", at(8, 10), run="t1", job="z", **given),
+        run_event("COMPLETE", at(8, 50), run="t2", job="a", **given),
     )
-    lander.land(run_event("COMPLETE", at(7), run="t3", job="m", **given))
+    lander.land(run_event("COMPLETE", at(8), run="t3", job="m", **given))
 
     assert rows(catalog, _WRITES) == [("out", "d1", "a")]
 
@@ -165,7 +165,7 @@ def test_a_root_that_knows_the_write_already_keeps_it_once(lander, catalog, at):
     touched = {"inputs": ["in"], "outputs": ["out"]}
     lander.land(run_event("COMPLETE", at(8), run="t1", job="dag.load", **given, **touched))
     lander.land(
-        run_event("COMPLETE", at(9), run="t2", job="dag.load", root=_DAG, **given, **touched)
+        run_event("COMPLETE", at(8, 30), run="t2", job="dag.load", root=_DAG, **given, **touched)
     )
     lander.land(run_event("START", at(7), run="t1", job="dag.load", root=_DAG, **given))
 

@@ -53,6 +53,7 @@ _OF_OTHERS = {
     *("access_audit", "application", "batch", "dataset_alias", "dataset_state", "edge_check"),
     *("error_count", "evidence_file", "execution", "execution_io", "incident", "incident_command"),
     *("incident_event", "incident_impact", "incident_member", "incident_telling", "lag_bucket"),
+    "inferred_input",
     *("marquez_counter", "marquez_missing_run", "marquez_pull", "meta", "notification"),
     *("notification_channel", "notification_count", "reader_cursor", "received_alert"),
     *("received_cursor", "run_io", "served_bucket", "served_count", "served_counter"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from spools import Lander, run_event
+from spools import Lander, columns, run_event
 from test_exactly_once import contents
 
 from lineage.policy import DEFAULT
@@ -18,9 +18,10 @@ _SCHEMA = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
 
 
 def _estate(at):
-    """Two runs of one application.
+    """Return events of two runs of one application, one of which completes again hours later.
 
-    One that fails, a stream, a partition, and a table under two names.
+    And of other runs: one that fails, a stream, a partition, a table under two names, and two runs
+    with column lineage of which one names inputs too.
     """
     app, stream = (
         ("a1", "shop"),
@@ -40,6 +41,8 @@ def _estate(at):
         run_event(
             "COMPLETE", at(8, 30), run="r2", job="shop.b", inputs=["in"], outputs=["db.t"], root=app
         ),
+        # Cleared and started again under its id: it wrote two hours later.
+        run_event("COMPLETE", at(10, 30), run="r2", job="shop.b", outputs=["db.t"], root=app),
         run_event(
             "START", at(9), run="r3", job="late", inputs=["db.t"], outputs=[("out", _SCHEMA)]
         ),
@@ -54,6 +57,13 @@ def _estate(at):
             job="daily",
             inputs=["db.t"],
             outputs=["/wh/p/dt=2026-11-20"],
+        ),
+        run_event("START", at(8), run="r5", job="told", inputs=["in"]),
+        run_event(
+            "COMPLETE", at(9), run="r5", job="told", outputs=[("told", columns("in", "topic"))]
+        ),
+        run_event(
+            "COMPLETE", at(9), run="r6", job="seeded", outputs=[("seeded", columns("in", "seed"))]
         ),
     ]
 

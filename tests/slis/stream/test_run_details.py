@@ -56,6 +56,29 @@ def test_a_run_tells_its_code_its_engine_and_its_settings(lander, catalog, at):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
+def test_airflow_announces_how_many_tries_are_left(lander, catalog, at):
+    """Older releases count the next try where a task failed; what is no number announces none."""
+
+    def task(kind, hour, run, retries, number):
+        told = {"task": {"retries": retries}, "taskInstance": {"try_number": number}}
+        return run_event(kind, at(hour), run=run, facets={"airflow": told})
+
+    lander.land(
+        *(task("START", 8, "first", 2, 1), task("FAIL", 9, "first", 2, 2)),
+        *(task("FAIL", 10, "last", 2, 3), task("FAIL", 10, "cleared", 1, 4)),
+        *(task("FAIL", 10, "odd", {"a": 1}, "x"), run_event("FAIL", at(9), run="spark")),
+    )
+
+    assert dict(rows(catalog, "SELECT run_id, retries_left FROM run")) == {
+        "first": 2,
+        "last": 0,
+        "cleared": 0,
+        "odd": None,
+        "spark": None,
+    }
+
+
+@pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_write_bears_the_code_version_and_the_schema_that_its_run_named(lander, catalog, at):
     """A write of a run that names neither has neither."""
     schema = {"schema": {"fields": [{"name": "id", "type": "long"}]}}

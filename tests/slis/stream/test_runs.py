@@ -69,7 +69,9 @@ def test_a_failure_that_comes_a_batch_later_takes_the_write_back(lander, catalog
     """
     lander.land(
         run_event("COMPLETE", at(8), run="r1", job="app.one", outputs=["out"], root=("a1", "app")),
-        run_event("COMPLETE", at(9), run="r2", job="app.two", outputs=["out"], root=("a1", "app")),
+        run_event(
+            "COMPLETE", at(8, 50), run="r2", job="app.two", outputs=["out"], root=("a1", "app")
+        ),
     )
     lander.land(run_event("FAIL", at(9), run="r2", job="app.two", root=("a1", "app")))
     assert rows(catalog, _WRITES) == [("out", "a1", "app", micros(at(8)), False, None)]
@@ -120,6 +122,18 @@ def test_a_run_id_that_two_jobs_use_is_two_runs(lander, catalog, at):
 
     assert [row[0] for row in rows(catalog, "SELECT job_name FROM run ORDER BY 1")] == ["a", "b"]
     assert [row[:1] for row in rows(catalog, _EDGES)] == []
+
+
+@pytest.mark.postgres_nightly
+def test_tasks_with_one_run_id_and_job_are_one_run_that_fails_with_any(lander, catalog, at):
+    """Call the table not written: no event says which of the mapped tasks failed, or wrote what."""
+    task = {"run": "t1", "job": "dag.load", "integration": "AIRFLOW", "outputs": ["x"]}
+    told = (("START", 0), ("START", 1), ("START", 2), ("COMPLETE", 5), ("FAIL", 6), ("COMPLETE", 9))
+    for kind, minute in told:
+        lander.land(run_event(kind, at(8, minute), root=("d1", "dag"), **task))
+
+    assert [(row[0], row[5]) for row in rows(catalog, _RUNS)] == [("t1", micros(at(8, 6)))]
+    assert rows(catalog, _WRITES) == []
 
 
 @pytest.mark.postgres_nightly

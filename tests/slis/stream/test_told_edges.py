@@ -1,7 +1,7 @@
 """Edges that `lineage` facets and column lineage tell, through the stream."""
 
 import pytest
-from spools import rows, run_event, symlink
+from spools import columns, rows, run_event, symlink
 
 from lineage import origins
 from slis.stream import batch, told
@@ -25,11 +25,6 @@ def _source(name: str, kind: str = "DATASET"):
 
 def _entry(name, sources=(), fields=None):
     return {**_source(name), "inputs": list(sources), "fields": fields or {}}
-
-
-def _columns(*names: str):
-    fields = {"id": {"inputFields": [{"namespace": "n", "name": n, "field": "f"} for n in names]}}
-    return {"columnLineage": {"fields": fields}}
 
 
 def _job_event(at, *, lineage=None, inputs=(), outputs=()):
@@ -102,7 +97,7 @@ def test_what_column_lineage_and_inputs_agree_on_leaves_no_row(lander, catalog, 
     """In one batch whatever the order; what inputs do not name is kept, itself excepted."""
     events = [
         run_event("START", at(8), inputs=["a"]),
-        run_event("COMPLETE", at(9), outputs=[("t", _columns("a", "b", "t"))]),
+        run_event("COMPLETE", at(9), outputs=[("t", columns("a", "b", "t"))]),
     ]
     lander.land(*(reversed(events) if is_reversed else events))
 
@@ -118,7 +113,7 @@ def test_column_lineage_may_name_an_input_by_its_other_name(lander, catalog, at)
             "COMPLETE",
             at(9),
             inputs=[("/wh/a", symlink("db.a"))],
-            outputs=[("t", _columns("db.a", "/wh/a/dt=2026-11-20"))],
+            outputs=[("t", columns("db.a", "/wh/a/dt=2026-11-20"))],
         )
     )
 
@@ -146,7 +141,7 @@ def test_the_lineage_facet_of_a_run_is_held_against_its_inputs(lander, catalog, 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_history_loads_are_held_against_nobody(lander, catalog, at):
     """Nobody mends a run of the past."""
-    event = run_event("COMPLETE", at(9), outputs=[("t", _columns("b"))])
+    event = run_event("COMPLETE", at(9), outputs=[("t", columns("b"))])
     lander.land(event, origin=origins.HISTORY)
 
     assert rows(catalog, "SELECT count(*) FROM dataset_write") == [(1,)]

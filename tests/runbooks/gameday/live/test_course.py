@@ -8,7 +8,7 @@ from runbooks.gameday.live.estate import LIMIT_SECONDS
 from runbooks.gameday.live.plan import Planned
 from runbooks.gameday.model import MICROS
 from runbooks.gameday.received import Heard
-from runbooks.gameday.scorer import score
+from runbooks.gameday.scorer import first_message_at, score
 from runbooks.gameday.truth import Name
 from tests.runbooks.gameday.live.days import BEGINS, ESTATE, at, begun
 
@@ -53,10 +53,21 @@ def killed(kind="killed_job", variant="fail"):
     return Planned(kind, 1, 0.0, variant)
 
 
-@pytest.mark.parametrize("kind", ["killed_job", "silent_listener"])
-def test_a_fault_is_seen_from_its_limit_on(kind):
+def test_a_failed_run_that_matters_is_seen_from_its_fail_on():
+    """Its dataset is critical; what is optional is seen from its limit on."""
+    day = Day(killed()).until(130)
+    [fault] = day.score()[0].faults
+
+    first = day.running.failures[1][0]
+    assert at(60) <= first == fault.starts_at < at(60 + LIMIT_SECONDS)
+    assert day.faults.failed_at() == [first]
+    assert first_message_at(fault, [heard(59), heard(100, "ticket"), heard(110)]) == at(100)
+
+
+@pytest.mark.parametrize(("kind", "variant"), [("killed_job", "lost"), ("silent_listener", "")])
+def test_a_fault_is_seen_from_its_limit_on(kind, variant):
     """Not from its injection: until then nobody could have told."""
-    day = Day(killed(kind)).until(110)
+    day = Day(killed(kind, variant)).until(110)
     day.heard.append(heard(115))
     day.until(130)
     [fault], found = day.score()[0].faults, day.score()[1]
@@ -100,7 +111,7 @@ def test_a_fault_that_nobody_is_told_of_ends_as_well():
 
 def test_a_page_before_the_limit_is_a_false_one():
     """Nothing was wrong yet that anybody could know."""
-    day = Day(killed()).until(70)
+    day = Day(killed(variant="lost")).until(70)
     day.heard.append(heard(71))
     day.until(200)
 

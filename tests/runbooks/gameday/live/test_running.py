@@ -3,10 +3,10 @@
 import json
 from itertools import pairwise
 
-from runbooks.gameday.events import instant
 from runbooks.gameday.injected import Injected
 from runbooks.gameday.live.estate import LIMIT_SECONDS, PERIOD_SECONDS
 from runbooks.gameday.model import MICROS
+from runbooks.gameday.posting import instant
 from tests.runbooks.gameday.live.days import ESTATE, at, begun, told, written
 
 FIRST, SECOND, THIRD, MART = (each.name for each in ESTATE.datasets[:4])

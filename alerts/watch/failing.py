@@ -1,0 +1,171 @@
+"""Look up what failed runs of datasets that matter need: whether there are any, and retries."""
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import structlog
+from sqlalchemy import Connection, bindparam, text
+
+from alerts.incidents.estate import MICROS, Estate
+from alerts.incidents.failed_runs import RULES, Attempt, Usual, hold_until
+from alerts.incidents.faults import Cluster, Root
+from lineage.adjacency import positions_in
+from lineage.catalog.job_names import OF_JOB
+from lineage.catalog.ranks import FAILS
+from lineage.catalog.tables.runs import LEAF_RUN_ID, leaf_job
+
+_log = structlog.get_logger(__name__)
+
+_FAILING = text(f"""
+    SELECT 1 FROM dataset_activity a
+    JOIN dataset d ON d.dataset_key = a.dataset_key AND d.retired_at IS NULL
+    JOIN dataset_policy p ON p.dataset_key = a.dataset_key AND p.tier IN ('critical', 'important')
+    WHERE {FAILS} AND last_failed_at >= :since LIMIT 1
+""")  # noqa: S608 - a constant
+_NOTIFIED = text("SELECT 1 FROM incident WHERE is_remembered AND root_kind = 'failed' LIMIT 1")
+# A task of Airflow announces its tries; an application that it submitted does not.
+_FAILED = text(
+    f"""
+    SELECT {LEAF_RUN_ID}, r.job_namespace, r.job_name, {leaf_job("namespace")}, {leaf_job("name")},
+        coalesce(r.failed_at, r.last_event_at), r.is_history,
+        (SELECT max(o.retries_left) FROM run o
+            WHERE o.run_id IN (r.run_id, r.parent_run_id, r.root_run_id))
+    FROM run r WHERE r.run_id IN :runs ORDER BY r.failed_at DESC LIMIT :most
+    """  # noqa: S608 - our own columns
+).bindparams(bindparam("runs", expanding=True))
+_ATTEMPTS = text(
+    f"""
+    SELECT {LEAF_RUN_ID}, first_event_at, failed_at, completed_at, nominal_start_at, retries_left
+    FROM run r WHERE {OF_JOB} ORDER BY first_event_at DESC LIMIT :most
+    """  # noqa: S608 - our own columns
+)
+_MOST_FAULTS: Final = 200  # whose retries are looked up at once; all else notifies at once
+_MOST_FAILED: Final = 5  # runs of one fault
+_MOST_ATTEMPTS: Final = 500  # of one job
+
+_Attempts = dict[str, Attempt]
+
+
+def has_failing(connection: Connection, as_of: int) -> bool:
+    """Return whether a critical or important dataset fails lately, or an incident says so."""
+    since = {"since": as_of - round(RULES.fresh_seconds * MICROS)}
+    found = connection.scalar(_FAILING, since) or connection.scalar(_NOTIFIED)
+    return found is not None
+
+
+def find_due(
+    connection: Connection,
+    found: Iterable[Cluster],
+    failures: Collection[Root],
+    given: Estate,
+    as_of: int,
+) -> frozenset[Root]:
+    """Return those of the failures of which people are to be notified now.
+
+    Of the others a retry is expected, or they are so old that they are history loaded late.
+
+    Args:
+        connection: of the catalog.
+        found: clusters, as `roots.clusters` has them.
+        failures: their roots, as `failed_runs.select_failures` has them.
+        given: the estate.
+        as_of: of the evaluation, µs.
+    """
+    mine = sorted(
+        (each for each in found if each.root in failures), key=lambda each: each.onset, reverse=True
+    )
+    if len(mine) > _MOST_FAULTS:
+        _log.warning("retries_not_looked_up", faults=len(mine) - _MOST_FAULTS)
+    awaited = (
+        each.root for each in islice(mine, _MOST_FAULTS) if _awaits(connection, each, given, as_of)
+    )
+    return frozenset(failures).difference(awaited)
+
+
+def awaits_retry(cluster: Cluster, due: Collection[Root]) -> bool:
+    """Return whether nothing is bad by a fault, and no root of it is due to be notified."""
+    return cluster.is_latent and not any(each.fault in due for each in cluster.members)
+
+
+def _awaits(connection: Connection, cluster: Cluster, given: Estate, as_of: int) -> bool:
+    chosen = {"runs": cluster.run_ids, "most": _MOST_FAILED}
+    failed = [_Failed(*row) for row in connection.execute(_FAILED, chosen)]
+    if not failed:
+        return False
+    newest = max(each.failed_at for each in failed)
+    is_old = newest < as_of - RULES.fresh_seconds * MICROS
+    if is_old or all(each.is_history for each in failed):
+        return True
+    attempts = _load_attempts(connection, failed)
+    return hold_until([*attempts.values()], _usual(cluster, given)) > as_of
+
+
+class _Failed(msgspec.Struct, frozen=True):
+    leaf_run_id: str
+    job_namespace: str
+    job_name: str
+    leaf_namespace: str
+    leaf_name: str
+    failed_at: int
+    is_history: bool
+    retries_left: int | None
+
+    @property
+    def jobs(self) -> set[tuple[str, str]]:
+        """The job of the run, and the leaf job that it is a part of."""
+        return {(self.job_namespace, self.job_name), (self.leaf_namespace, self.leaf_name)}
+
+
+def _load_attempts(connection: Connection, failed: Iterable[_Failed]) -> _Attempts:
+    """Load the newest runs of these jobs, those of one application or task as one."""
+    runs = list(failed)
+    found: _Attempts = {}
+    for namespace, name in sorted(set().union(*(each.jobs for each in runs))):
+        given = {"job_namespace": namespace, "job_name": name, "most": _MOST_ATTEMPTS}
+        for run_id, attempt in _attempts(connection.execute(_ATTEMPTS, given)):
+            found[run_id] = _join(found.get(run_id), attempt)
+    for each in runs:
+        # A write that never ended failed with its application; its own run does not say so.
+        own = Attempt(
+            began_at=each.failed_at, failed_at=each.failed_at, retries_left=each.retries_left
+        )
+        found[each.leaf_run_id] = _join(found.get(each.leaf_run_id), own)
+    return found
+
+
+def _attempts(rows: Iterable[Any]) -> Iterator[tuple[str, Attempt]]:
+    for run_id, began_at, *said in rows:
+        names = ("failed_at", "completed_at", "nominal_at", "retries_left")
+        yield run_id, Attempt(began_at=began_at, **dict(zip(names, said, strict=True)))
+
+
+def _join(one: Attempt | None, other: Attempt) -> Attempt:
+    """Return both as one run, which failed where a part of it did."""
+    if one is None:
+        return other
+    failed_at = _latest(one.failed_at, other.failed_at)
+    return Attempt(
+        began_at=min(one.began_at, other.began_at),
+        failed_at=failed_at,
+        completed_at=None if failed_at else _latest(one.completed_at, other.completed_at),
+        nominal_at=one.nominal_at if other.nominal_at is None else other.nominal_at,
+        retries_left=_latest(one.retries_left, other.retries_left),
+    )
+
+
+def _latest(*values: int | None) -> int | None:
+    return max((each for each in values if each is not None), default=None)
+
+
+def _usual(cluster: Cluster, given: Estate) -> Usual:
+    """Return the shortest cadence and the longest duration of the datasets of a root."""
+    places, _ = positions_in(given.keys, np.array(cluster.root_keys, dtype=np.int64))
+    rows = given.datasets[places]
+    cadences, durations = (rows[name].tolist() for name in ("cadence_seconds", "duration_seconds"))
+    return Usual(
+        min((each for each in cadences if each > 0), default=None),
+        max((each for each in durations if each > 0), default=None),
+    )

@@ -1,0 +1,161 @@
+"""What the listener of a Spark job posts, and when that arrives, with the listener's defects.
+
+Shares are those of the recorded events: a run that failed ends FAIL and COMPLETE, a CTAS is two
+runs and a third without datasets, an RDD's run has a START alone, the job's name is the plan's.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from runbooks.gameday.forms import Form, Forms
+from runbooks.gameday.model import MICROS, Estate, Full, Job, other_name
+from runbooks.gameday.posting import Event, Stamp
+from runbooks.gameday.runs import Run
+
+_INFERRED: Final = 0.3
+_RDD_ONLY: Final = 0.12
+_ADAPTIVE: Final = 0.35
+_COMPLETE_AFTER_FAIL: Final = 13_000
+_COLD_SECONDS: Final = (3.0, 9.0)
+_SHORT: Final = frozenset({"hourly", "quarter", "streaming"})
+_INSERT: Final = "execute_insert_into_hadoop_fs_relation_command"
+_ADAPTIVE_PLAN: Final = "adaptive_spark_plan"
+_SAVE: Final = "execute_save_as_v1_table_command"
+_AS_SELECT: Final = "execute_create_data_source_table_as_select_command"
+
+
+class _Said(NamedTuple):
+    """What one run within an application says of itself; `place` tells those alike apart."""
+
+    step: str
+    inputs: tuple[Full, ...] = ()
+    outputs: tuple[Full, ...] = ()
+    kind: str = "SQL_JOB"
+    processing: str = "BATCH"
+    change: str = "OVERWRITE"
+    place: int = 0
+
+
+_APPLICATION: Final = _Said("", kind="APPLICATION")
+
+
+class SparkTelling:
+    """Events of one run of a Spark job: an application, or a query of a long one."""
+
+    def __init__(self, estate: Estate, forms: Forms, run: Run) -> None:
+        """Tell nothing yet."""
+        self._estate = estate
+        self._run = run
+        self._job: Job = estate.jobs[run.job]
+        self._stamp = Stamp(estate, forms, run)
+        self._chance = self._stamp.chance
+        self._cold = round(self._chance.uniform(*_COLD_SECONDS) * MICROS)
+        self._inputs = tuple(estate.datasets[each].full_name for each in run.told.inputs)
+
+    def told(self) -> Iterator[Event]:
+        """Yield the events in no order."""
+        yield from self.queried(is_first=True)
+        if self._run.told.fate != "lost":
+            yield self.end_application(self._run.ended_at)
+
+    def queried(self, *, is_first: bool) -> Iterator[Event]:
+        """Yield the events of its queries; of the first in an application, that it starts."""
+        run = self._run
+        if is_first:
+            yield self._post(run.started_at, "START", _APPLICATION, late=self._cold)
+        begun = min(run.started_at + self._cold, run.ended_at - 3 * MICROS)
+        yield from self._dropped() if run.drops else self._worked(begun)
+
+    def end_application(self, at: int) -> Event:
+        """Return the event that ends its application."""
+        return self._post(at, "COMPLETE", _APPLICATION)
+
+    def _worked(self, begun: int) -> Iterator[Event]:
+        run, job = self._run, self._job
+        if self._is_looked_into() and self._inputs:
+            yield from self._inferred(begun)
+        if self._chance.random() < _RDD_ONLY and self._inputs:
+            rdd = _Said("map_partitions_parallel_collection", self._inputs[:1], kind="RDD_JOB")
+            yield self._post(begun + MICROS // 2, "START", rdd)
+        is_broken = run.told.fate != "complete"
+        outputs = [self._name_of(each) for each in job.outputs]
+        for place, output in enumerate(outputs[:1] if is_broken else outputs):
+            yield from self._written(begun + (1 + place) * MICROS, output, place)
+
+    def _is_looked_into(self) -> bool:
+        """A notebook always; else files from outside, whose columns have to be found."""
+        if self._job.cadence == "adhoc":
+            return True
+        sources = (self._estate.datasets[each].is_source for each in self._job.inputs)
+        is_long = self._job.cadence not in _SHORT
+        return is_long and any(sources) and self._chance.random() < _INFERRED
+
+    def _inferred(self, at: int) -> Iterator[Event]:
+        said = _Said("collect_limit", self._inputs[:1])
+        yield self._post(at, "START", said, late=self._cold // 2)
+        yield self._post(at + MICROS // 3, "COMPLETE", said)
+
+    def _written(self, at: int, output: Full, place: int) -> Iterator[Event]:
+        """One write, as one run or as a CTAS's three."""
+        end = self._run.ended_at - 200_000
+        tail = "_".join(output[1].split("/")[-2:])
+        plan = _ADAPTIVE_PLAN if self._chance.random() < _ADAPTIVE else _INSERT
+        inner = _Said(f"{plan}.{tail}", self._inputs, (output,), place=place)
+        if self._job.cadence == "streaming":
+            yield self._post(at, "START", _Said("project", processing="STREAMING", place=place))
+        if not self._job.is_twofold:
+            yield from self._one(at, end, inner)
+            return
+        save = _Said(_SAVE, place=place)
+        whole = _Said(f"{_AS_SELECT}.{tail}", self._inputs, (output,), place=place)
+        yield self._post(at - 100_000, "START", save)
+        yield self._post(at - 50_000, "START", whole)
+        yield from self._one(at, end - 50_000, inner)
+        if self._run.told.fate == "complete":
+            yield self._post(end - 20_000, "COMPLETE", whole)
+            yield self._post(end, "COMPLETE", save)
+
+    def _one(self, at: int, end: int, said: _Said) -> Iterator[Event]:
+        """A run that writes."""
+        fate = self._run.told.fate
+        yield self._post(at, "START", said)
+        if self._job.cadence not in _SHORT or fate != "complete":
+            yield self._post((at + end) // 2, "RUNNING", said)
+        if fate in {"fail", "retry"}:
+            yield self._post(end - _COMPLETE_AFTER_FAIL, "FAIL", said)
+        if fate != "lost":
+            yield self._post(end, "COMPLETE", said)
+
+    def _dropped(self) -> Iterator[Event]:
+        """The COMPLETE of a DROP has no START."""
+        is_renamed = self._run.drops == "other"
+        for place, each in enumerate(self._job.outputs):
+            name = self._estate.datasets[each].full_name
+            gone = other_name(name) if is_renamed else name
+            said = _Said("drop_table", outputs=(gone,), change="DROP", place=place)
+            yield self._post(self._run.ended_at - 100_000, "COMPLETE", said)
+
+    def _name_of(self, dataset: int) -> Full:
+        name = self._estate.datasets[dataset].full_name
+        return other_name(name) if self._run.told.is_renamed else name
+
+    def _post(self, at: int, state: str, said: _Said, *, late: int = 0) -> Event:
+        return self._stamp.post(at, self._form(state, said), f"{said.step} {said.place}", late=late)
+
+    def _form(self, state: str, said: _Said) -> Form:
+        told, job = self._run.told, self._job
+        return Form(
+            namespace=self._estate.namespace_of(job),
+            application=job.name,
+            step=said.step,
+            state=state,
+            kind=said.kind,
+            processing=said.processing,
+            inputs=said.inputs,
+            outputs=said.outputs,
+            spark=told.spark,
+            code=told.code,
+            schema=told.schema,
+            change=said.change,
+            is_nominal=job.is_orchestrated and bool(said.outputs),
+        )

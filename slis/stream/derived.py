@@ -1,0 +1,31 @@
+"""Derive writes, reads, edges and activity from what the catalog knows of runs."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from slis.stream.activity import derive_activity
+from slis.stream.edges import derive_edges
+from slis.stream.inferred import infer_inputs
+from slis.stream.reads import derive_reads
+from slis.stream.touch import touch
+from slis.stream.writes import derive_writes, work_out
+
+
+def derive_facts(connection: Connection, landed_at: int, stale: Iterable[Row[Any]] = ()) -> None:
+    """Derive the facts of the runs in `staging.run`.
+
+    Args:
+        connection: inside a transaction, with staging tables.
+        landed_at: of what is new, in microseconds.
+        stale: writes to work out anew.
+    """
+    infer_inputs(connection)
+    touch(connection)
+    derive_writes(connection, landed_at)
+    for write in stale:
+        work_out(connection, write, landed_at)
+    derive_reads(connection, landed_at)
+    derive_edges(connection)
+    derive_activity(connection)

@@ -1,0 +1,115 @@
+"""Which failures notify at once, and for which a retry is awaited."""
+
+import pytest
+
+from alerts.incidents.estate import MICROS
+from alerts.incidents.failed_runs import Attempt, Usual, hold_until
+
+MINUTE = 60
+DAILY = Usual(cadence_seconds=86_400, duration_seconds=600)
+
+
+def attempt(began, *, failed=None, completed=None, day=None, left=None):
+    """Return a run; minutes, and the day of its nominal time."""
+    began_at, failed_at, completed_at = (
+        None if at is None else at * MINUTE * MICROS for at in (began, failed, completed)
+    )
+    return Attempt(
+        began_at=began_at,
+        failed_at=failed_at,
+        completed_at=completed_at,
+        nominal_at=day,
+        retries_left=left,
+    )
+
+
+def held(*attempts, usual=DAILY):  # noqa: ANN002
+    """Return until which minute nobody is notified; 0: notify now."""
+    return hold_until(attempts, usual) / MINUTE / MICROS
+
+
+def retried(days, gap=5):
+    """Return runs that fail each day after ten minutes, and whose retry completes."""
+    for day in range(days):
+        start = day * 1440
+        yield attempt(start, failed=start + 10, day=day)
+        yield attempt(start + 10 + gap, completed=start + 20 + gap, day=day)
+
+
+FAILED = attempt(14_400, failed=14_410, day=10)
+
+
+def test_a_failure_without_a_history_notifies_at_once():
+    """Nothing announces a retry, and none was seen before."""
+    assert held(FAILED) == 0
+
+
+@pytest.mark.parametrize(("left", "until"), [(1, 14_425), (0, 0), (None, 0)])
+def test_an_announced_retry_is_awaited(left, until):
+    """A quarter of an hour, unless its usual wait is known: Airflow's own default is 5 minutes."""
+    assert held(attempt(14_400, failed=14_410, left=left)) == until
+
+
+def test_an_announced_retry_is_overdue_after_twice_its_usual_wait():
+    """Its delay of 30 minutes was seen the day before."""
+    before = (
+        attempt(0, failed=10, day=0, left=1),
+        attempt(40, completed=50, day=0, left=0),
+    )
+    assert held(*before, attempt(1440, failed=1450, day=1, left=1)) == 1450 + 60
+
+
+@pytest.mark.parametrize(("days", "until"), [(2, 0), (3, 14_420), (8, 14_420)])
+def test_a_retry_that_usually_follows_is_awaited(days, until):
+    """From the third on, for twice the longest wait that was seen."""
+    assert held(*retried(days), FAILED) == until
+
+
+def test_failures_that_were_mostly_not_retried_notify():
+    """Four of five is usual: here the retry followed three times of five."""
+    alone = [attempt(day * 1440, failed=day * 1440 + 10, day=day) for day in (3, 4)]
+    assert held(*retried(3), *alone, FAILED) == 0
+
+
+def test_the_next_night_is_no_retry():
+    """Each failure was followed by the next day's run alone, which completed."""
+    nights = [
+        each
+        for day in range(0, 8, 2)
+        for each in (
+            attempt(day * 1440, failed=day * 1440 + 10, day=day),
+            attempt((day + 1) * 1440, completed=(day + 1) * 1440 + 10, day=day + 1),
+        )
+    ]
+    assert held(*nights, FAILED) == 0
+
+
+def test_the_next_run_of_a_job_of_each_five_minutes_is_no_retry():
+    """Without a nominal time only a run well within the cadence is a retry."""
+    runs = [
+        each
+        for at in range(0, 100, 10)
+        for each in (attempt(at, failed=at + 1), attempt(at + 5, completed=at + 6))
+    ]
+    assert held(*runs, attempt(100, failed=101), usual=Usual(300, 60)) == 0
+
+
+def test_a_retry_that_failed_notifies():
+    """Its usual retry came, and failed as well."""
+    again = attempt(14_415, failed=14_420, day=10)
+    assert held(*retried(5), FAILED, again) == 0
+    assert held(*retried(5), FAILED, attempt(14_415, failed=14_420, day=10, left=1)) > 0
+
+
+def test_a_retry_under_way_is_awaited_for_three_usual_durations():
+    """After that it is overdue; without a usual duration, after an hour."""
+    under_way = attempt(14_415, day=10)
+    assert held(FAILED, under_way) == 14_415 + 30
+    assert held(FAILED, under_way, usual=Usual(86_400)) == 14_415 + 60
+
+
+def test_a_night_counts_once_however_often_its_retries_failed():
+    """Four of five nights were well after one retry; the fifth failed three times."""
+    night = [attempt(4 * 1440 + at, failed=4 * 1440 + at + 10, day=4) for at in (0, 15, 30)]
+    assert held(*retried(4), *night, FAILED) > 0
+    assert held(*retried(3), *night, FAILED) == 0

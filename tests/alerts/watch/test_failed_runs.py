@@ -1,0 +1,224 @@
+"""A failed run of a dataset that matters notifies before the dataset is late."""
+
+import pytest
+from sqlalchemy import update
+
+from alerts.delivery.message import from_json
+from alerts.watch.failing import _FAILING
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.policy.model import Owner, Policy
+from tests.alerts.watch.conftest import NOON
+from tests.alerts.watch.estate import DAY, dataset, job, micros
+
+pytestmark = pytest.mark.postgres_nightly
+
+OWNERS = tuple(Owner(name=name, slack=f"#{name}") for name in ("sales", "finance", "platform"))
+DEADLINE = DAY + 3600  # each dataset was written at midnight
+
+
+@pytest.fixture
+def core(watched):
+    """An important dataset that is good; its owner has a channel."""
+    watched.policy = Policy(owners=OWNERS)
+    watched.estate.add("core", owner="sales")
+    watched.at(NOON)
+    return watched
+
+
+def fail(watched, name="core", at=NOON + 60, **said):  # noqa: ANN003
+    """A run fails with an error of two lines."""
+    error = "[UNRESOLVED_COLUMN] no column amount\n  at line 3"
+    return watched.estate.fail(name, at, **{"error_message": error} | said)
+
+
+def write(watched, name="core", at=NOON + 600):
+    """A later run writes the dataset."""
+    table = tables.dataset_activity
+    with writing(watched.engine) as connection:
+        mine = update(table).where(table.c.dataset_key == dataset(name))
+        connection.execute(mine.values(last_written_at=micros(at)))
+
+
+def sent(watched):
+    """Return the messages, the first to be sent first."""
+    return [from_json(row.message) for row in watched.rows(tables.notification)]
+
+
+@pytest.mark.postgres_always
+def test_a_failed_run_is_a_ticket_to_the_owner_within_a_minute(core):
+    """With the job's name and the first line of the error; the dataset itself is not late yet."""
+    fail(core)
+    assert core.until(NOON + 60 + 45) == ["opened"]
+
+    assert (core.one.root_key, core.one.root_kind) == (job("core"), "failed")
+    assert (core.one.severity, core.one.owner) == ("ticket", "sales")
+    [message] = sent(core)
+    assert message.what == "make_core failed"
+    assert message.error == "[UNRESOLVED_COLUMN] no column amount"
+    assert [each.state for each in message.impacted] == ["failing"]
+
+
+def test_a_failed_run_of_an_optional_dataset_notifies_when_it_is_late(core):
+    """As before, also while an important one fails."""
+    core.estate.add("draft", tier="optional")
+    fail(core)
+    fail(core, "draft")
+    assert core.until(NOON + 180, every=30) == ["opened"]
+    assert core.one.root_key == job("core")
+
+    core.estate.say("draft", "bad", "job_failed", limit_seconds=NOON + 200.0)
+    assert core.until(NOON + 300, every=30) == ["opened"]
+
+
+def test_a_run_that_completes_resolves_it(core):
+    """And the message says so."""
+    fail(core)
+    core.until(NOON + 120)
+    write(core)
+    assert core.until(NOON + 720) == ["resolved"]
+    assert [each.kind for each in sent(core)][-1] == "resolved"
+
+
+def test_a_quick_retry_is_silent(core):
+    """The next run completes before the 30 seconds are over: game day's `retried_run`."""
+    fail(core)
+    core.at(NOON + 70)
+    write(core, at=NOON + 80)
+    assert core.until(NOON + 300) == []
+    assert core.rows() == []
+
+
+def test_owners_downstream_are_notified_once_something_is_bad(core):
+    """Not of each failed run: it may be made good before it reaches them."""
+    core.estate.add("revenue", owner="finance")
+    core.estate.chain("core", "revenue")
+    fail(core)
+    core.until(NOON + 120)
+    assert [each.kind for each in sent(core)] == ["opened"]
+
+    core.estate.say("core", "bad", "job_failed", limit_seconds=NOON + 180.0)
+    core.until(NOON + 240)
+    assert [each.kind for each in sent(core)] == ["opened", "notice"]
+
+
+def test_one_fault_stays_one_incident_when_the_dataset_is_late(core):
+    """It has the dataset as a member then, and no second message is a ticket or page."""
+    fail(core)
+    core.until(NOON + 120)
+    core.estate.say("core", "bad", "job_failed", limit_seconds=NOON + 300.0)
+
+    assert core.until(NOON + 400) == ["joined"]
+    assert len(core.rows()) == 1
+    assert [each.kind for each in sent(core)].count("opened") == 1
+
+
+def usual_duration(watched, name, seconds):
+    """Learn how long a run of the dataset's job takes."""
+    table = tables.dataset_limit
+    with writing(watched.engine) as connection:
+        mine = update(table).where(table.c.dataset_key == dataset(name))
+        connection.execute(mine.values(duration_seconds=seconds))
+
+
+def test_it_is_a_page_once_a_rerun_cannot_meet_the_deadline(watched):
+    """The board is due an hour after midnight, and a run takes two hours: at eleven it pages."""
+    watched.estate.add("board", tier="critical")
+    usual_duration(watched, "board", 7200.0)
+    eleven = DEADLINE - 7200
+    watched.at(eleven - 300)
+    fail(watched, "board", eleven - 240)
+    assert watched.until(eleven - 120) == ["opened"]
+    assert (watched.one.severity, watched.one.hit_at) == ("ticket", micros(DEADLINE))
+
+    assert watched.until(eleven + 30) == ["escalated"]
+    assert (watched.one.severity, watched.one.because) == ("page", "deadline")
+
+
+@pytest.mark.parametrize(
+    ("tier", "duration"), [("critical", None), ("important", 7200.0)], ids=["unknown", "important"]
+)
+def test_it_stays_a_ticket(watched, tier, duration):
+    """Where the usual duration is not known; and what is important never pages."""
+    watched.estate.add("board", tier=tier)
+    usual_duration(watched, "board", duration)
+    watched.at(DEADLINE - 300)
+    fail(watched, "board", DEADLINE - 240)
+    watched.until(DEADLINE - 30)
+
+    assert watched.one.severity == "ticket"
+
+
+@pytest.mark.postgres_always
+def test_an_announced_retry_notifies_nobody_until_it_failed(core):
+    """The task's second try is the last; it fails, and that is the message."""
+    fail(core, retries_left=1)
+    assert core.until(NOON + 360) == []
+    last = fail(core, at=NOON + 370, retries_left=0)
+
+    assert core.until(NOON + 420) == ["opened"]
+    assert last in core.one.evidence
+
+
+def test_an_announced_retry_that_does_not_come_notifies(core):
+    """A quarter of an hour later, as nothing is known of its usual wait."""
+    fail(core, retries_left=1)
+    assert core.until(NOON + 60 + 890, every=60) == []
+    assert core.until(NOON + 60 + 960, every=30) == ["opened"]
+
+
+def test_a_retry_that_is_announced_by_the_task_above_is_awaited(core):
+    """An application of Spark failed; the task of Airflow that submitted it has a try left."""
+    fail(core, parent_run_id="task")
+    core.estate.fail("task", NOON + 50, run_id="task", retries_left=1)
+    assert core.until(NOON + 300) == []
+
+
+def test_a_rerun_under_way_changes_nothing_of_an_open_ticket(core):
+    """Neither resolves it nor notifies anew."""
+    fail(core)
+    core.until(NOON + 120)
+    core.estate.fail("core", NOON + 130, failed_at=None)
+
+    assert core.until(NOON + 400) == []
+    assert core.one.state == "open"
+
+
+def test_a_failure_that_is_loaded_late_notifies_nobody(core):
+    """It failed two days ago."""
+    core.estate.add("old")
+    core.estate.unwritten("old")
+    fail(core, "old", NOON - 2 * DAY)
+    fail(core, "core", NOON + 60, is_history=True)
+
+    assert core.until(NOON + 300) == []
+
+
+def test_an_open_ticket_stays_open_however_old_the_failure(core):
+    """No run of the job wrote the dataset since."""
+    fail(core)
+    core.until(NOON + 120)
+
+    assert core.at(NOON + 2 * DAY) == []
+    assert core.at(NOON + 2 * DAY + 60) == []
+    assert core.one.state == "open"
+
+
+def test_two_models_of_two_owners_are_two_tickets(core):
+    """One `dbt run` is the root of both."""
+    core.estate.add("revenue", owner="finance")
+    for name in ("core", "revenue"):
+        leaf = {"leaf_job_namespace": "dbt", "leaf_job_name": f"shop.{name}"}
+        fail(core, name, root_job_name="dbt-run-shop", root_run_id="dbt", **leaf)
+    core.until(NOON + 120)
+
+    assert sorted(row.owner for row in core.rows()) == ["finance", "sales"]
+    assert len(sent(core)) == 2
+
+
+def test_a_failure_is_found_by_its_index(core):
+    """No look walks all datasets."""
+    if core.engine.dialect.name == "sqlite":
+        with core.engine.connect() as connection:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {_FAILING}", {"since": 0}).all()
+        assert "dataset_activity_failing" in plan[0].detail

@@ -1,0 +1,28 @@
+"""Check which inputs of a connector an output is made of."""
+
+from slis.stream.connectors import pairs
+
+
+def _paired(inputs: str, outputs: str) -> list[tuple[str, str]]:
+    sources, sinks = (dict(enumerate(names.split())) for names in (inputs, outputs))
+    return [(sources[up], sinks[down]) for up, down in pairs(sources, sinks)]
+
+
+def test_a_topic_is_made_of_the_table_that_it_is_called_after():
+    """Compare the last parts; the schema tells two tables of one name apart."""
+    assert _paired("db.a.orders db.b.orders db.a.Users", "shop.b.orders shop.a.users") == [
+        ("db.b.orders", "shop.b.orders"),
+        ("db.a.Users", "shop.a.users"),
+    ]
+
+
+def test_a_topic_whose_schema_is_left_out_is_made_of_all_tables_of_its_name():
+    assert _paired("db.a.orders db.b.orders db.a.users", "topics/orders") == [
+        ("db.a.orders", "topics/orders"),
+        ("db.b.orders", "topics/orders"),
+    ]
+
+
+def test_a_topic_of_another_name_may_be_made_of_every_table():
+    """Routing may rename topics: without a like name nothing tells the tables apart."""
+    assert _paired("db.a.x db.a.y", "events") == [("db.a.x", "events"), ("db.a.y", "events")]
