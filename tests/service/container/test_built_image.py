@@ -74,7 +74,7 @@ def test_driver_keeps_what_spark_submit_gives_and_leaves_no_python_behind(prefix
         assert opened["heap_bytes"] == 900 << 20
         assert opened["shuffle_partitions"] == "5"
         until(lambda: (data / "lake").exists() or (data / "catalog.db").exists())
-        [python] = _children(driver.pid)
+        [python] = _pythons_of(driver.pid)
         driver.send_signal(signal.SIGTERM)
         assert driver.wait(60) == 128 + signal.SIGTERM
         assert until(lambda: not Path(f"/proc/{python}/cmdline").exists())
@@ -105,5 +105,8 @@ def _opened(driver, log):
     )
 
 
-def _children(pid):
-    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+def _pythons_of(pid):
+    """Return the pipeline's processes that any thread of Spark's JVM has started."""
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [child for each in lists for child in each.read_text().split()]
+    return [one for one in children if b"pipeline.py" in Path(f"/proc/{one}/cmdline").read_bytes()]
