@@ -91,8 +91,9 @@ def test_a_uid_of_the_values_has_a_name():
     spec = find("full", "StatefulSet")["spec"]["template"]["spec"]
     mounts = {one["mountPath"]: one for one in spec["containers"][0]["volumeMounts"]}
 
+    assert spec["securityContext"]["runAsUser"] == 1_000_680_000
     assert mounts["/etc/passwd"]["subPath"] == "passwd"
-    assert ":20002:0:" in find("full", "ConfigMap", "-passwd")["data"]["passwd"]
+    assert ":1000680000:0:" in find("full", "ConfigMap", "-passwd")["data"]["passwd"]
     assert "/etc/passwd" not in render_text("embedded")
 
 
@@ -119,7 +120,8 @@ def test_what_an_operator_sets_reaches_the_pod():
     assert labels.items() <= pod["metadata"]["labels"].items()
     env = {one["name"]: one.get("value") for one in container["env"]}
     assert env["LINEWARD_PIPELINE_DRIVER_MEMORY"] == "2g"
-    assert env["LINEWARD_COLLECTOR_KEEP_SECONDS"] == "7200"
+    assert env["LINEWARD_COLLECTOR_KEEP_SECONDS"] == "7200.5"
+    assert env["LINEWARD_COLLECTOR_MAX_SPOOL_BYTES"] == "21474836480"
 
 
 @each_values_file

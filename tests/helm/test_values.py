@@ -125,6 +125,7 @@ _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
         (f"{_TRIAL},settings.HOST=x", "additional properties 'HOST' not allowed"),
         ("image.pullPolicy=Sometimes", "'/image/pullPolicy': value must be one of"),
         ("image.digest=sha256:12", "'/image/digest'"),
+        ("fullnameOverride=my.lineward", "'/fullnameOverride'"),
         ("podDisruptionBudget.maxUnavailable=2", "'/podDisruptionBudget/maxUnavailable'"),
         ("embedded.persistence.accessModes={ReadWriteMany}", "/embedded/persistence/accessModes"),
         ("policy.inline=a: 1", "access.collectorToken.name: name the Secret"),

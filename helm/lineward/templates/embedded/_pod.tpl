@@ -44,6 +44,8 @@
 {{- $_ := set $variables (get $names $file) (printf "/etc/lineward/keys/%s" $file) -}}
 {{- end -}}
 {{- range $name, $value := merge $variables .Values.settings }}
+{{- /* Helm reads numbers as floats, and writes large ones as 1.07e+10. */}}
+{{- if and (kindIs "float64" $value) (eq (floor $value) $value) }}{{ $value = int64 $value }}{{ end }}
 - name: {{ $name }}
   value: {{ $value | toString | quote }}
 {{- end }}
