@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.helm import generate
 from tests.helm.charts import (
     CHART,
+    NAMESPACE,
     VALUES,
     find,
     find_all,
@@ -87,6 +89,15 @@ def test_objects_find_one_another(name):
     for one in find_all(name, "Ingress"):
         backend = one["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"]
         assert services[backend["name"]]["ports"][0]["name"] == backend["port"]["name"]
+    for one in find_all(name, "HTTPRoute"):
+        (backend,) = one["spec"]["rules"][0]["backendRefs"]
+        assert services[backend["name"]]["ports"][0]["port"] == backend["port"]
+    there = {
+        f"http://{service}.{NAMESPACE}.svc:{port['port']}"
+        for service, spec in services.items()
+        for port in spec["ports"]
+    }
+    assert set(re.findall(r"http://[\w.-]+\.svc:\d+", render_text(name))) <= there
 
 
 # Beyond it `kubectl apply` fails: it keeps the object in an annotation.

@@ -1,6 +1,7 @@
 """Check that a wrong value is an error that names its key, and that files are current."""
 
 import json
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import yaml
 from jsonschema import Draft7Validator
 
 from tests.helm import generate
-from tests.helm.charts import CHART, VALUES, run_helm, values_path
+from tests.helm.charts import CHART, ROOT, VALUES, run_helm, values_path
 
 pytestmark = pytest.mark.xdist_group("helm")
 
@@ -164,6 +165,14 @@ def test_generated_files_are_current():
     ]
 
     assert stale == []
+
+
+def test_image_tag_is_the_release():
+    """Compare the chart's `appVersion`, which is the image's tag, with the project's version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+
+    assert chart["appVersion"] == project["version"]
 
 
 def test_every_value_has_a_comment():

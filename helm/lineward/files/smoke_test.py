@@ -16,7 +16,7 @@ from pathlib import Path
 
 NAMESPACE = "lineward-helm-test"
 DATASET = "probe"
-_PRODUCER = "https://github.com/lineward/lineward/tree/main/helm/lineward"
+_PRODUCER = "https://github.com/lineward"
 _SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 _DROP = {
     "_producer": _PRODUCER,
