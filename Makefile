@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly durations check bench faults pictures lock
+.PHONY: help demo test nightly durations check bench faults pictures chart lock
 
 # The virtual environment's tools by name, for us and for what we start.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -57,6 +57,10 @@ pictures: ## docs/pictures, taken anew of the demo's pages
 	@scripts/setup.sh test
 	@python -m tests.e2e.pictures
 
+chart: ## what is generated in helm/lineward: rules, dashboards, README, golden file
+	@scripts/setup.sh test
+	@python -m tests.helm.generate
+
 lock: ## requirements with hashes, from pyproject.toml
 	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --universal \
 	  pyproject.toml -o requirements/runtime.txt
@@ -64,3 +68,5 @@ lock: ## requirements with hashes, from pyproject.toml
 	  --group dev pyproject.toml -o requirements/dev.txt
 	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --universal \
 	  --group image -o requirements/image.txt
+	@uv pip compile -q --generate-hashes --no-emit-index-url --no-header --no-deps \
+	  --group chart -o requirements/chart.txt

@@ -101,24 +101,53 @@ classes() {
     say "no archive, so the tests take longer: build/classes/log says why"
 }
 
+find_uv() {
+  uv=$(command -v uv || true)
+  [ -z "$uv" ] || return 0
+  uv=build/uv/bin/uv
+  if [ ! -x "$uv" ]; then
+    "$python" -m venv build/uv 2>/dev/null || { need "Python's venv" python3-venv; "$python" -m venv build/uv; }
+    build/uv/bin/pip install -q uv
+  fi
+}
+
+# Helm's own binary, and the strict schemas of the oldest and newest Kubernetes that the chart is for.
+chart() {
+  local folder=build/chart key version
+  [ "$kind" = test ] || return 0
+  key=$(sha256sum requirements/chart.txt | cut -c1-16)
+  [ ! -e "$folder/whole-$key" ] || return 0
+  say "fetching Helm and Kubernetes' schemas for the tests"
+  find_uv
+  rm -rf "$folder"; mkdir -p "$folder/schemas"
+  "$uv" pip install -q --no-deps --require-hashes --target "$folder/packages" -r requirements/chart.txt
+  tar -xzOf "$folder"/packages/aws_cdk/*/_jsii/*.jsii.tgz package/lib/layer.zip >"$folder/layer.zip"
+  .venv/bin/python -m zipfile -e "$folder/layer.zip" "$folder/layer"
+  if [ "$(uname -m)" = x86_64 ]; then
+    mv "$folder/layer/helm/helm" "$folder/helm"; chmod +x "$folder/helm"
+  else  # the package's is built for x86_64 only
+    command -v helm >/dev/null || die "Helm 4, which the tests ask, is missing: install it and run this again."
+    ln -s "$(command -v helm)" "$folder/helm"
+  fi
+  for version in 1.30 1.37; do
+    mv "$folder/packages/kubernetes_validate/kubernetes-json-schema/v$version.0-local-strict" \
+      "$folder/schemas/$version"
+  done
+  rm -rf "$folder/packages" "$folder/layer" "$folder/layer.zip"
+  touch "$folder/whole-$key"
+}
+
 # All at once: some wait for the network, others compute.
 fetched() {
   local one begun=()
-  for one in listener broker kafka_source classes; do "$one" & begun+=($!); done
+  for one in listener broker kafka_source classes chart; do "$one" & begun+=($!); done
   for one in "${begun[@]}"; do wait "$one"; done
 }
 
 # The test set holds the runtime set.
 if [ -e "$(stamp $locked)" ] || [ -e "$(stamp dev)" ]; then fetched; exit 0; fi
 
-uv=$(command -v uv || true)
-if [ -z "$uv" ]; then
-  uv=build/uv/bin/uv
-  if [ ! -x "$uv" ]; then
-    "$python" -m venv build/uv 2>/dev/null || { need "Python's venv" python3-venv; "$python" -m venv build/uv; }
-    build/uv/bin/pip install -q uv
-  fi
-fi
+find_uv
 say "installing Lineward into .venv (Spark is the large part: a minute or two the first time)"
 [ -x .venv/bin/python ] || "$uv" venv -q --no-python-downloads --python "$(command -v "$python")" .venv
 # Compiled now: where Python may not write, each process would compile all that it imports.

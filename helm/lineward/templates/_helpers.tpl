@@ -1,0 +1,100 @@
+{{- define "lineward.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* Names of pods and Services end in -collector, -headless and -0, and have 63 characters. */}}
+{{- define "lineward.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "lineward.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "lineward.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "lineward.selector" -}}
+app.kubernetes.io/name: {{ include "lineward.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{/* Labels by which Services and NetworkPolicies find the pod that has a role: all in one, embedded. */}}
+{{- define "lineward.podSelector" -}}
+{{ include "lineward.selector" . }}
+app.kubernetes.io/component: embedded
+{{- end -}}
+
+{{- define "lineward.labels" -}}
+{{ include "lineward.selector" . }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: lineward
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{/* Metadata of an object. Takes root, name, and, as needed: component, labels, annotations, namespace. */}}
+{{- define "lineward.metadata" -}}
+{{- $labels := include "lineward.labels" .root | fromYaml -}}
+{{- with .component }}{{ $_ := set $labels "app.kubernetes.io/component" . }}{{ end -}}
+metadata:
+  name: {{ .name }}
+  namespace: {{ .namespace | default .root.Release.Namespace }}
+  labels:
+    {{- toYaml (merge $labels (.labels | default dict) .root.Values.commonLabels) | nindent 4 }}
+  {{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
+{{- define "lineward.image" -}}
+{{- $path := .Values.image.repository -}}
+{{- with .Values.image.registry }}{{ $path = printf "%s/%s" . $path }}{{ end -}}
+{{- if .Values.image.digest -}}
+{{ $path }}@{{ .Values.image.digest }}
+{{- else -}}
+{{ $path }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{- define "lineward.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{ .Values.serviceAccount.name | default (include "lineward.fullname" .) }}
+{{- else -}}
+{{ .Values.serviceAccount.name | default "default" }}
+{{- end -}}
+{{- end -}}
+
+{{- define "lineward.policyConfigMap" -}}
+{{- if .Values.policy.inline -}}
+{{ include "lineward.fullname" . }}-policy
+{{- else -}}
+{{ .Values.policy.existingConfigMap }}
+{{- end -}}
+{{- end -}}
+
+{{/* Addresses inside the cluster. */}}
+{{- define "lineward.collectorUrl" -}}
+http://{{ include "lineward.fullname" . }}-collector.{{ .Release.Namespace }}.svc:8700
+{{- end -}}
+{{- define "lineward.apiUrl" -}}
+http://{{ include "lineward.fullname" . }}.{{ .Release.Namespace }}.svc:8701
+{{- end -}}
+
+{{/* Address of the pages as people reach them. */}}
+{{- define "lineward.publicUrl" -}}
+{{- if .Values.notifications.publicUrl -}}
+{{ .Values.notifications.publicUrl | trimSuffix "/" }}
+{{- else if .Values.ingress.enabled -}}
+{{ ternary "https" "http" (ne .Values.ingress.tlsSecret "") }}://{{ .Values.ingress.host }}
+{{- else if and .Values.httpRoute.enabled .Values.httpRoute.hostnames -}}
+https://{{ first .Values.httpRoute.hostnames }}
+{{- else -}}
+{{ include "lineward.apiUrl" . }}
+{{- end -}}
+{{- end -}}
+
+{{/* A file of the chart, with the addresses of this release in place of those it was rendered with. */}}
+{{- define "lineward.file" -}}
+{{- .text | replace "http://api.lineward.invalid" (include "lineward.publicUrl" .root) -}}
+{{- end -}}

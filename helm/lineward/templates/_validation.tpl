@@ -1,0 +1,43 @@
+{{/* Combinations of values that the schema cannot reject. Each message names the value to change. */}}
+{{- define "lineward.validate" -}}
+{{- $hasPolicy := or .Values.policy.inline .Values.policy.existingConfigMap -}}
+{{- if and .Values.policy.inline .Values.policy.existingConfigMap -}}
+{{- fail "policy.inline and policy.existingConfigMap: set one of them" -}}
+{{- end -}}
+{{- if not .Values.access.insecure -}}
+{{- if not .Values.access.collectorToken.name -}}
+{{- fail "access.collectorToken.name: name the Secret with the token of the senders (kubectl create secret generic lineward-collector --from-literal=token=$(openssl rand -hex 32)), or set access.insecure: true" -}}
+{{- end -}}
+{{- if not $hasPolicy -}}
+{{- fail "policy.inline: give a policy with an `access` section, or policy.existingConfigMap, or set access.insecure: true" -}}
+{{- end -}}
+{{- if and .Values.policy.inline (not (hasKey (fromYaml .Values.policy.inline) "access")) -}}
+{{- fail "policy.inline: the policy has no `access` section: Lineward does not start with it unless access.insecure is true" -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.monitoring.serviceMonitor.enabled .Values.monitoring.podMonitor.enabled -}}
+{{- fail "monitoring.podMonitor.enabled: every figure would be scraped twice: enable it or monitoring.serviceMonitor" -}}
+{{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}
+{{- fail "ingress.host: give the host name of the pages" -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- fail "httpRoute.parentRefs: name the Gateway" -}}
+{{- end -}}
+{{- with .Values.monitoring.alertmanagerConfig -}}
+{{- if .enabled -}}
+{{- if not .watchdogUrl.name -}}
+{{- fail "monitoring.alertmanagerConfig.watchdogUrl.name: name the Secret with the URL of the service that watches the Watchdog" -}}
+{{- end -}}
+{{- if not .outsideUrl.name -}}
+{{- fail "monitoring.alertmanagerConfig.outsideUrl.name: name the Secret with the URL of a webhook outside Lineward" -}}
+{{- end -}}
+{{- if not (or .token.name $.Values.access.insecure) -}}
+{{- fail "monitoring.alertmanagerConfig.token.name: name the Secret with the policy's token of the role `alerts`" -}}
+{{- end -}}
+{{- if ne $.Values.notifications.mode "alertmanager" -}}
+{{- fail "notifications.mode: set `alertmanager` with monitoring.alertmanagerConfig, else people are notified twice" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,4 @@
+{{- define "lineward.testSelector" -}}
+{{ include "lineward.selector" . }}
+app.kubernetes.io/component: test
+{{- end -}}

@@ -1,0 +1,65 @@
+"""Renders the chart with Helm itself, each values file once in a process."""
+
+import functools
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+CHART = ROOT / "helm" / "lineward"
+TOOLS = ROOT / "build" / "chart"
+RELEASE, NAMESPACE = "lineward", "data"
+VALUES = sorted(path.name.removesuffix("-values.yaml") for path in (CHART / "ci").iterdir())
+
+Manifest = dict[str, Any]
+
+
+def run_helm(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run Helm, which `scripts/setup.sh test` fetches."""
+    command = [str(TOOLS / "helm"), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def values_path(name: str) -> Path:
+    """Return the path of a values file of `ci/`."""
+    return CHART / "ci" / f"{name}-values.yaml"
+
+
+@functools.cache
+def render_text(name: str, *options: str) -> str:
+    """Return what `helm template` prints for a values file of `ci/`."""
+    file = str(values_path(name))
+    words = ("template", RELEASE, str(CHART), "-n", NAMESPACE, "-f", file, *options)
+    answer = run_helm(*words)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+@functools.cache
+def render(name: str, *options: str) -> tuple[Manifest, ...]:
+    """Return the objects of a values file of `ci/`."""
+    found = yaml.load_all(render_text(name, *options), yaml.CSafeLoader)
+    return tuple(one for one in found if one)
+
+
+def find_all(name: str, kind: str) -> list[Manifest]:
+    """Return the objects of this kind."""
+    return [one for one in render(name) if one["kind"] == kind]
+
+
+def find(name: str, kind: str, suffix: str = "") -> Manifest:
+    """Return the only object of this kind with this end of its name."""
+    (one,) = [one for one in find_all(name, kind) if one["metadata"]["name"].endswith(suffix)]
+    return one
+
+
+def list_pods(name: str) -> Iterator[tuple[str, Manifest]]:
+    """Yield kind and pod template (metadata and spec) of each object that runs a pod."""
+    for one in render(name):
+        if one["kind"] == "Pod":
+            yield "Pod", one
+        elif isinstance(one.get("spec"), dict) and "template" in one["spec"]:
+            yield one["kind"], one["spec"]["template"]

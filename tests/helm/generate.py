@@ -1,0 +1,116 @@
+"""Write what is generated in the chart: `make chart`, or `python -m tests.helm.generate`.
+
+The rules, dashboards, Alertmanager's routes and Spark settings of the default policy are what
+`lineward render` prints. The chart puts the addresses of a release in place of the host names
+below. The README is made of the comments in values.yaml.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from typer.testing import CliRunner
+
+from dashboards.grafana.rendering import rendered
+from lineage.policy.model import DEFAULT
+from service.commands.render import app
+from tests.helm.charts import CHART, render_text
+
+GOLDEN = Path(__file__).with_name("golden") / "embedded.yaml"
+API = "http://api.lineward.invalid"
+EVENT_FOLDER = Path("/var/spool/openlineage")
+_RENDERED = {
+    "files/rules.yaml": ("rules", "--url", API),
+    "files/alertmanager.yaml": (
+        *("alertmanager", "--url", API),
+        *("--watchdog-url", "https://watchdog.lineward.invalid"),
+        *("--outside-url", "https://outside.lineward.invalid"),
+    ),
+    "files/spark-conf.json": (
+        *("spark-conf", "--url", "http://collector.lineward.invalid", "--json"),
+        *("--folder", str(EVENT_FOLDER), "--name", "events"),
+    ),
+}
+
+
+def generate() -> dict[str, str]:
+    """Return the text of each generated file by its path in the chart."""
+    files = {path: _render(words) for path, words in _RENDERED.items()}
+    boards = {f"files/dashboards/{uid}.json": text for uid, text in rendered(DEFAULT, API).items()}
+    return {**files, **boards, "README.md": render_readme((CHART / "values.yaml").read_text())}
+
+
+def _render(words: tuple[str, ...]) -> str:
+    answer = CliRunner(env={"LINEWARD_POLICY": None}).invoke(app, list(words))
+    if answer.exit_code:
+        raise RuntimeError(answer.output)
+    return answer.stdout
+
+
+def render_readme(values: str) -> str:
+    """Return the chart's README: its head, and a table of the documented values.
+
+    Raises:
+        ValueError: a value has no comment.
+    """
+    lines = ["| value | default | meaning |", "|---|---|---|"]
+    for path, default, text in list_values(values):
+        lines.append(f"| `{path}` | {_format_cell(default)} | {text} |")
+    head = (CHART / "README.head.md").read_text()
+    return head + "\n".join(lines) + "\n"
+
+
+def list_values(values: str) -> Iterator[tuple[str, Any, str]]:
+    """Yield path, default and comment of each documented value, in the order of the file.
+
+    Raises:
+        ValueError: a value has no comment.
+    """
+    comments = dict(_find_comments(yaml.compose(values, yaml.SafeLoader), values.splitlines()))
+    for path, default in _list_leaves(yaml.safe_load(values), frozenset(comments)):
+        if path not in comments:
+            raise ValueError(f"values.yaml: {path} has no comment that begins with `# --`")
+        yield path, default, comments[path]
+
+
+def _find_comments(
+    node: yaml.Node, lines: list[str], prefix: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Yield path and comment of each value with a line `# -- …` right above it."""
+    if not isinstance(node, yaml.MappingNode):
+        return
+    for key, value in node.value:
+        above = lines[key.start_mark.line - 1].strip() if key.start_mark.line else ""
+        if above.startswith("# -- "):
+            yield prefix + key.value, above.removeprefix("# -- ")
+        yield from _find_comments(value, lines, f"{prefix}{key.value}.")
+
+
+def _list_leaves(
+    values: dict[str, Any], documented: frozenset[str], prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """Yield path and default of each value that is documented whole, or has no parts."""
+    for name, value in values.items():
+        path = prefix + name
+        has_parts = isinstance(value, dict) and bool(value)
+        is_documented_in_parts = any(one.startswith(f"{path}.") for one in documented)
+        if has_parts and (is_documented_in_parts or path not in documented):
+            yield from _list_leaves(value, documented, f"{path}.")
+        else:
+            yield path, value
+
+
+def _format_cell(default: object) -> str:
+    if default == "":
+        return "-"
+    shown = yaml.safe_dump(default, default_flow_style=True, sort_keys=False, width=10_000)
+    return f"`{shown.removesuffix('...' + chr(10)).strip()}`"
+
+
+if __name__ == "__main__":
+    for path, text in generate().items():
+        (CHART / path).parent.mkdir(parents=True, exist_ok=True)
+        (CHART / path).write_text(text, encoding="utf-8")
+    GOLDEN.parent.mkdir(exist_ok=True)
+    GOLDEN.write_text(render_text("embedded"), encoding="utf-8")

@@ -1,0 +1,160 @@
+"""Check the objects that Helm renders of each values file."""
+
+import copy
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.helm import generate
+from tests.helm.charts import (
+    CHART,
+    NAMESPACE,
+    VALUES,
+    find,
+    find_all,
+    list_pods,
+    render,
+    render_text,
+    run_helm,
+    values_path,
+)
+from tests.helm.schemas import KUBERNETES, find_errors
+
+pytestmark = pytest.mark.xdist_group("helm")
+each_values_file = pytest.mark.parametrize("name", VALUES)
+
+
+@each_values_file
+def test_lint_finds_nothing(name):
+    """Run `helm lint --strict`."""
+    answer = run_helm("lint", "--strict", "--quiet", str(CHART), "-f", str(values_path(name)))
+
+    assert (answer.returncode, answer.stdout.strip()) == (0, "")
+
+
+@each_values_file
+@pytest.mark.parametrize("version", KUBERNETES)
+def test_every_object_is_valid(name, version):
+    """Validate strictly for the oldest and newest Kubernetes, and by the custom resources."""
+    assert [error for one in render(name) for error in find_errors(one, version)] == []
+
+
+@pytest.mark.parametrize("where", [("spec",), ("spec", "template", "spec"), ("metadata",)])
+def test_an_unknown_field_is_an_error(where):
+    """Check that the validation is strict at each depth of a core object."""
+    broken = copy.deepcopy(find("embedded", "StatefulSet"))
+    part: Any = broken
+    for step in where:
+        part = part[step]
+    part["intervall"] = 1
+
+    assert len(find_errors(broken, "1.37")) == 1
+
+
+def test_an_unknown_field_of_a_custom_resource_is_an_error():
+    """Check that the validation is strict for custom resources too."""
+    broken = copy.deepcopy(find("full", "ServiceMonitor"))
+    broken["spec"]["endpoints"][0]["intervall"] = "15s"
+
+    assert len(find_errors(broken, "1.37")) == 1
+
+
+def test_templates_ask_nothing_of_the_cluster():
+    """Search templates for what renders otherwise in Argo CD, which asks no cluster."""
+    text = "".join(path.read_text() for path in (CHART / "templates").rglob("*.*"))
+
+    assert [
+        word for word in (".Capabilities", "lookup ", "randA", "genCA", "now |") if word in text
+    ] == []
+
+
+@each_values_file
+def test_objects_find_one_another(name):
+    """Compare selectors and ports of Services, policies, monitors and Ingress with the pod."""
+    ((_, pod), *_) = [one for one in list_pods(name) if one[0] == "StatefulSet"]
+    labels = pod["metadata"]["labels"].items()
+    ports = {one["name"]: one["containerPort"] for one in pod["spec"]["containers"][0]["ports"]}
+    services = {one["metadata"]["name"]: one["spec"] for one in find_all(name, "Service")}
+
+    for spec in services.values():
+        assert spec["selector"].items() <= labels
+        assert all(ports[port["targetPort"]] == port["port"] for port in spec["ports"])
+    for kind in ("NetworkPolicy", "PodDisruptionBudget", "PodMonitor"):
+        for one in find_all(name, kind):
+            selector = one["spec"].get("podSelector") or one["spec"]["selector"]
+            assert selector["matchLabels"].items() <= labels
+    assert find(name, "StatefulSet")["spec"]["serviceName"] in services
+    for one in find_all(name, "Ingress"):
+        backend = one["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"]
+        assert services[backend["name"]]["ports"][0]["name"] == backend["port"]["name"]
+    for one in find_all(name, "HTTPRoute"):
+        (backend,) = one["spec"]["rules"][0]["backendRefs"]
+        assert services[backend["name"]]["ports"][0]["port"] == backend["port"]
+    there = {
+        f"http://{service}.{NAMESPACE}.svc:{port['port']}"
+        for service, spec in services.items()
+        for port in spec["ports"]
+    }
+    assert set(re.findall(r"http://[\w.-]+\.svc:\d+", render_text(name))) <= there
+
+
+# Beyond it `kubectl apply` fails: it keeps the object in an annotation.
+_LARGEST_BYTES = 262_144
+
+
+@each_values_file
+def test_no_object_is_too_large_to_apply(name):
+    """Check sizes: each dashboard needs a ConfigMap of its own."""
+    sizes = {one["metadata"]["name"]: len(json.dumps(one)) for one in render(name)}
+
+    assert max(sizes.values()) < _LARGEST_BYTES
+
+
+@each_values_file
+def test_the_only_hook_is_the_test(name):
+    """Check for hooks, which Argo CD does not run as Helm does, and for Secrets."""
+    for one in render(name):
+        hook = one["metadata"].get("annotations", {}).get("helm.sh/hook")
+        assert hook in ({None, "test"} if name != "argo-cd" else {None})
+        assert one["kind"] != "Secret"
+        assert one["kind"] in {"StatefulSet", "Service"} or "clusterIP" not in one.get("spec", {})
+
+
+def test_an_upgrade_changes_no_immutable_field():
+    """Render another version: selector, Service and claim templates must stay the same."""
+    other = ("--set", "image.tag=2.0.0,commonLabels.new=yes,embedded.podLabels.more=yes")
+    before = find("embedded", "StatefulSet")["spec"]
+    (after,) = [one for one in render("embedded", *other) if one["kind"] == "StatefulSet"]
+
+    for field in ("selector", "serviceName", "volumeClaimTemplates"):
+        assert after["spec"][field] == before[field]
+        assert "helm.sh/chart" not in json.dumps(before[field])
+        assert "version" not in json.dumps(before[field]).replace("apiVersion", "")
+    assert after["spec"]["template"] != before["template"]
+
+
+def test_the_network_policy_opens_what_is_named():
+    """Render empty lists of peers: a rule without peers would admit everybody."""
+    off = ",".join(
+        f"networkPolicy.{part}=null"
+        for part in ("ingress.collector", "ingress.api", "ingress.metrics", "egress.dns")
+    )
+    (closed,) = [
+        one
+        for one in render("embedded", "--set", f"{off},networkPolicy.egress.https=null")
+        if one["kind"] == "NetworkPolicy"
+    ]
+    ports = [[port["port"] for port in rule["ports"]] for rule in closed["spec"]["ingress"]]
+
+    assert closed["spec"]["policyTypes"] == ["Ingress", "Egress"]
+    assert ports == [[8700, 8701]]
+    assert closed["spec"]["egress"] is None
+    for rule in find("embedded", "NetworkPolicy")["spec"]["ingress"]:
+        assert rule["from"]
+
+
+def test_the_embedded_manifests_are_the_golden_ones():
+    """Compare with the golden file, so that a change of a template shows in its diff."""
+    assert generate.GOLDEN.read_text() == render_text("embedded")

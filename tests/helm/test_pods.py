@@ -1,0 +1,164 @@
+"""Check the pods of the chart: admission, mounts, and Lineward's settings."""
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from alerts.delivery.settings import DeliverySettings
+from alerts.routing.settings import Variables
+from collector.settings import Limits
+from lineage import environment
+from service import settings as service_settings
+from slis import settings as pipeline_settings
+from tests.helm.charts import (
+    VALUES,
+    Manifest,
+    find,
+    find_all,
+    list_pods,
+    render_text,
+    values_path,
+)
+from tests.helm.restricted import find_violations
+
+pytestmark = pytest.mark.xdist_group("helm")
+each_values_file = pytest.mark.parametrize("name", VALUES)
+
+
+@each_values_file
+def test_pods_pass_the_restricted_profile(name):
+    """Check every pod for Pod Security `restricted`, a read-only root and no API token."""
+    found = [text for _, pod in list_pods(name) for text in find_violations(pod["spec"])]
+
+    assert found == []
+
+
+def _set(*path: str, value: object) -> Callable[[Manifest], None]:
+    def change(spec: Manifest) -> None:
+        part: Any = spec
+        for step in path[:-1]:
+            part = part[0][step] if isinstance(part, list) else part[step]
+        (part[0] if isinstance(part, list) else part)[path[-1]] = value
+
+    return change
+
+
+_CONTAINER = ("containers", "securityContext")
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (_set("hostNetwork", value=True), "hostNetwork is true"),
+        (_set("automountServiceAccountToken", value=True), "token of the ServiceAccount"),
+        (_set("enableServiceLinks", value=True), "enableServiceLinks is on"),
+        (_set("volumes", value=[{"name": "x", "hostPath": {}}]), "volume x is a hostPath"),
+        (_set("volumes", value=[{"name": "x", "emptyDir": {}}]), "no container mounts: ['x']"),
+        (_set("securityContext", "runAsNonRoot", value=False), "runAsNonRoot is not true"),
+        (_set("securityContext", "seccompProfile", value={}), "no seccompProfile"),
+        (_set(*_CONTAINER, "runAsUser", value=0), "runAsUser is 0"),
+        (_set(*_CONTAINER, "privileged", value=True), "lineward: privileged"),
+        (_set(*_CONTAINER, "allowPrivilegeEscalation", value=True), "allowPrivilegeEscalation"),
+        (_set(*_CONTAINER, "capabilities", value={"drop": []}), "are not dropped"),
+        (_set(*_CONTAINER, "capabilities", "add", value=["SYS_ADMIN"]), "capabilities are added"),
+        (_set(*_CONTAINER, "readOnlyRootFilesystem", value=False), "root file system is writable"),
+        (_set("containers", "resources", value={}), "no requests"),
+        (_set("containers", "ports", value=[{"hostPort": 8700}]), "hostPort is set"),
+    ],
+)
+def test_the_checker_sees_each_violation(change, text):
+    """Break one rule: a checker that sees nothing would pass every pod."""
+    spec = copy.deepcopy(find("embedded", "StatefulSet")["spec"]["template"]["spec"])
+    change(spec)
+
+    assert any(text in found for found in find_violations(spec))
+
+
+def test_no_uid_is_fixed():
+    """Search for uid and fsGroup: OpenShift rejects a pod that sets them."""
+    text = json.dumps([pod["spec"] for _, pod in list_pods("openshift")])
+
+    assert "runAsUser" not in text
+    assert "fsGroup" not in text
+
+
+def test_a_uid_of_the_values_has_a_name():
+    """Check that a passwd is mounted: Spark does not start as a user without a name."""
+    spec = find("full", "StatefulSet")["spec"]["template"]["spec"]
+    mounts = {one["mountPath"]: one for one in spec["containers"][0]["volumeMounts"]}
+
+    assert spec["securityContext"]["runAsUser"] == 1_000_680_000
+    assert mounts["/etc/passwd"]["subPath"] == "passwd"
+    assert ":1000680000:0:" in find("full", "ConfigMap", "-passwd")["data"]["passwd"]
+    assert "/etc/passwd" not in render_text("embedded")
+
+
+def test_what_an_operator_sets_reaches_the_pod():
+    """Compare scheduling, resources, volumes, environment and labels with the values."""
+    values = yaml.safe_load(values_path("full").read_text())
+    wanted = values["embedded"]
+    pod = find("full", "StatefulSet")["spec"]["template"]
+    spec, (container, *others) = pod["spec"], pod["spec"]["containers"]
+    scheduling = ("nodeSelector", "tolerations", "affinity", "topologySpreadConstraints")
+
+    for field in (*scheduling, "priorityClassName"):
+        assert spec[field] == wanted[field]
+    assert container["resources"] == wanted["resources"]
+    assert container["env"][-1:] == wanted["extraEnv"]
+    assert container["envFrom"] == wanted["extraEnvFrom"]
+    assert container["volumeMounts"][-1:] == wanted["extraVolumeMounts"]
+    assert spec["volumes"][-1:] == wanted["extraVolumes"]
+    assert others == wanted["extraContainers"]
+    assert spec["imagePullSecrets"] == [{"name": "registry"}]
+    assert container["image"] == f"registry.example.com/lineward@{values['image']['digest']}"
+    assert wanted["podAnnotations"].items() <= pod["metadata"]["annotations"].items()
+    labels = wanted["podLabels"] | values["commonLabels"]
+    assert labels.items() <= pod["metadata"]["labels"].items()
+    env = {one["name"]: one.get("value") for one in container["env"]}
+    assert env["LINEWARD_PIPELINE_DRIVER_MEMORY"] == "2g"
+    assert env["LINEWARD_COLLECTOR_KEEP_SECONDS"] == "7200.5"
+    assert env["LINEWARD_COLLECTOR_MAX_SPOOL_BYTES"] == "21474836480"
+
+
+@each_values_file
+def test_pods_mount_what_is_there(name):
+    """Check that every mounted ConfigMap and volume exists."""
+    made = {one["metadata"]["name"] for one in find_all(name, "ConfigMap")}
+    foreign = {"lineward-policy"} if name != "embedded" else set()
+    for _, pod in list_pods(name):
+        volumes = pod["spec"]["volumes"]
+        mounted = {one["configMap"]["name"] for one in volumes if "configMap" in one}
+        claims = {"data"} if pod.get("kind") != "Pod" else set()
+        names = {one["name"] for one in volumes} | claims
+
+        assert mounted <= made | foreign
+        assert {one["name"] for one in pod["spec"]["containers"][0]["volumeMounts"]} <= names
+
+
+@each_values_file
+def test_the_pod_sets_what_lineward_reads(name):
+    """Read the pod's variables as Lineward does: each is a setting, with a valid value."""
+    spec = find(name, "StatefulSet")["spec"]["template"]["spec"]
+    entries = spec["containers"][0]["env"]
+    env = {one["name"]: one.get("value", "x") for one in entries}
+    structs = {
+        "": service_settings.Settings,
+        "DELIVERY_": DeliverySettings,
+        "ALERTS_": Variables,
+        "PIPELINE_": pipeline_settings.Settings,
+        "COLLECTOR_": Limits,
+    }
+    known = {
+        f"LINEWARD_{section}{field.upper()}"
+        for section, struct in structs.items()
+        for field in struct.__struct_fields__
+    }
+
+    assert {one for one in env if one.startswith("LINEWARD_")} <= known
+    assert len(entries) == len(env)
+    for section, struct in structs.items():
+        environment.read(struct, section=section, environ=env)

@@ -1,0 +1,181 @@
+"""Check that a wrong value is an error that names its key, and that files are current."""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+
+from tests.helm import generate
+from tests.helm.charts import CHART, ROOT, VALUES, run_helm, values_path
+
+pytestmark = pytest.mark.xdist_group("helm")
+
+DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
+SCHEMA = json.loads((CHART / "values.schema.json").read_text())
+_OPEN = {"global", "enabled"}
+# Parts of what Kubernetes itself defines are open, and labels have any name.
+_KUBERNETES = (
+    *("embedded.podSecurityContext", "embedded.containerSecurityContext"),
+    *("embedded.resources.requests", "embedded.resources.limits"),
+)
+_LABELS = ("monitoring.dashboards.labels", "monitoring.dashboards.annotations")
+
+
+def find_errors(values: object) -> list[str]:
+    """Return where the schema finds an error: the path of the value, by dots."""
+    errors = Draft7Validator(SCHEMA).iter_errors(values)
+    return [f"{'.'.join(map(str, one.absolute_path))}: {one.message}" for one in errors]
+
+
+def _list_paths(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        yield prefix + name, value
+        if isinstance(value, dict):
+            yield from _list_paths(value, f"{prefix}{name}.")
+
+
+PATHS = dict(_list_paths(DEFAULTS))
+
+
+def _nest(path: str, value: object) -> dict[str, Any]:
+    for step in reversed(path.split(".")):
+        value = {step: value}
+    return value  # type: ignore[return-value]
+
+
+def _resolve(schema: dict[str, Any]) -> dict[str, Any]:
+    name = schema.get("$ref", "").removeprefix("#/definitions/")
+    found: dict[str, Any] = SCHEMA["definitions"][name] if name else schema
+    return found
+
+
+def _find_closed(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, set[str]]]:
+    """Yield path and keys of each closed object of the schema."""
+    schema = _resolve(schema)
+    if schema.get("additionalProperties") is False and "patternProperties" not in schema:
+        yield path, set(schema["properties"])
+        for name, part in schema["properties"].items():
+            yield from _find_closed(part, f"{path}.{name}".strip("."))
+
+
+def test_a_value_of_another_type_is_named():
+    """Set each value of values.yaml to another type: the error is at its path."""
+    wrong = {path: {} if isinstance(value, list) else [[1]] for path, value in PATHS.items()}
+    silent = [
+        path
+        for path, value in wrong.items()
+        if not any(error.startswith(f"{path}: ") for error in find_errors(_nest(path, value)))
+    ]
+
+    inner = tuple(f"{one}." for one in _KUBERNETES)
+    assert silent == [path for path in wrong if path.startswith(inner)]
+    assert len(wrong) > 150
+
+
+def test_an_unknown_key_is_named():
+    """Add a key to every object; only `global` and `enabled` are open, for parent charts."""
+    objects = [
+        "",
+        *(path for path, value in PATHS.items() if value and isinstance(value, dict)),
+    ]
+    for path in objects:
+        errors = find_errors(_nest(f"{path}.tpyo".strip("."), 1))
+        is_open = path.startswith(_KUBERNETES) or path in _LABELS
+        assert is_open or any("'tpyo' was unexpected" in error for error in errors), path
+
+    assert find_errors({"global": {"any": {"thing": 1}}, "enabled": True}) == []
+    assert len(objects) > 40
+
+
+def test_schema_and_values_have_the_same_keys():
+    """Compare the keys of the schema with those of values.yaml."""
+    objects = {"": set(DEFAULTS) | _OPEN}
+    objects |= {path: set(value) for path, value in PATHS.items() if isinstance(value, dict)}
+    optional = {"successThreshold", "initialDelaySeconds", "claims"}
+
+    for path, keys in _find_closed(SCHEMA):
+        assert keys - optional == objects[path], path
+
+
+def test_every_values_file_is_valid():
+    """Validate the values files of `ci/` and the defaults."""
+    for name in VALUES:
+        values = yaml.safe_load(values_path(name).read_text())
+        values.get("embedded", {}).pop("podSecurityContext", None)  # null takes a default away
+        assert find_errors(values) == [], name
+    assert find_errors(DEFAULTS) == []
+
+
+_TRIAL = "access.insecure=true"
+_GUARDED = "access.insecure=false,access.collectorToken.name=t,policy.existingConfigMap=p"
+_ALERTS = f"{_TRIAL},monitoring.alertmanagerConfig.enabled=true"
+_WATCHED = "monitoring.alertmanagerConfig.watchdogUrl.name=w"
+_OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ("mode=scaled", "'/mode': value must be 'embedded'"),
+        ("acces.insecure=true", "additional properties 'acces' not allowed"),
+        (f"{_TRIAL},settings.LINEWARD_HOST=x", "'/settings/LINEWARD_HOST'"),
+        (f"{_TRIAL},settings.HOST=x", "additional properties 'HOST' not allowed"),
+        ("image.pullPolicy=Sometimes", "'/image/pullPolicy': value must be one of"),
+        ("image.digest=sha256:12", "'/image/digest'"),
+        ("fullnameOverride=my.lineward", "'/fullnameOverride'"),
+        ("podDisruptionBudget.maxUnavailable=2", "'/podDisruptionBudget/maxUnavailable'"),
+        ("embedded.persistence.accessModes={ReadWriteMany}", "/embedded/persistence/accessModes"),
+        ("policy.inline=a: 1", "access.collectorToken.name: name the Secret"),
+        ("access.collectorToken.name=t", "policy.inline: give a policy with an `access` section"),
+        ("access.collectorToken.name=t,policy.inline=a: 1", "the policy has no `access` section"),
+        (f"{_TRIAL},policy.inline=a: 1,policy.existingConfigMap=b", "set one of them"),
+        (
+            f"{_TRIAL},monitoring.serviceMonitor.enabled=true,monitoring.podMonitor.enabled=true",
+            "monitoring.podMonitor.enabled: every figure would be scraped twice",
+        ),
+        (f"{_TRIAL},ingress.enabled=true", "ingress.host: give the host name"),
+        (f"{_TRIAL},httpRoute.enabled=true", "httpRoute.parentRefs: name the Gateway"),
+        (_ALERTS, "monitoring.alertmanagerConfig.watchdogUrl.name: name the Secret"),
+        (f"{_ALERTS},{_WATCHED}", "monitoring.alertmanagerConfig.outsideUrl.name: name the"),
+        (f"{_ALERTS},{_OUTSIDE},{_WATCHED}", "notifications.mode: set `alertmanager`"),
+        (
+            f"{_ALERTS},{_OUTSIDE},{_WATCHED},{_GUARDED}",
+            "monitoring.alertmanagerConfig.token.name: name the Secret",
+        ),
+    ],
+)
+def test_helm_names_the_wrong_value(values, message):
+    """Render with a wrong value: Helm fails and says which value to change."""
+    answer = run_helm("template", "lineward", str(CHART), "--set", values)
+
+    assert answer.returncode == 1
+    assert message in answer.stderr
+
+
+def test_generated_files_are_current():
+    """Generate again and compare; `make chart` writes the files."""
+    stale = [
+        path
+        for path, text in generate.generate().items()
+        if not (CHART / path).exists() or (CHART / path).read_text("utf-8") != text
+    ]
+
+    assert stale == []
+
+
+def test_image_tag_is_the_release():
+    """Compare the chart's `appVersion`, which is the image's tag, with the project's version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+
+    assert chart["appVersion"] == project["version"]
+
+
+def test_every_value_has_a_comment():
+    """Render a README of a value without a comment."""
+    with pytest.raises(ValueError, match=r"policy\.other has no comment"):
+        generate.render_readme("policy:\n  # -- Text.\n  inline: 1\n  other: 2\n")
