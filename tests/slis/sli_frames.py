@@ -74,7 +74,7 @@ def writes(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:
 
 
 def _write(row: dict[str, Any]) -> dict[str, Any]:
-    run = f"run-{row['dataset_key']}-{row['written_at']:%dT%H%M}"
+    run = f"run-{row['dataset_key']}-{row['written_at']:%dT%H%M%S}"
     return {**_WRITE, "landed_at": row["written_at"], "root_run_id": run, **row}
 
 
