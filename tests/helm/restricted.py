@@ -16,9 +16,8 @@ Spec = dict[str, Any]
 
 def find_violations(pod: Spec) -> list[str]:
     """Return one sentence for each rule that the pod's spec breaks."""
-    containers = [*pod.get("initContainers", []), *pod["containers"]]
     found = [*_check_pod(pod)]
-    for container in containers:
+    for container in _containers(pod):
         found += [f"{container['name']}: {text}" for text in _check_container(container, pod)]
     return found
 
@@ -34,7 +33,7 @@ def _check_pod(pod: Spec) -> Iterator[str]:
     if pod.get("enableServiceLinks") is not False:
         yield "enableServiceLinks is on"
     names = {volume["name"] for volume in pod.get("volumes", [])}
-    if unused := names - {one["name"] for c in pod["containers"] for one in _mounts(c)}:
+    if unused := names - {one["name"] for c in _containers(pod) for one in _mounts(c)}:
         yield f"volumes that no container mounts: {sorted(unused)}"
 
 
@@ -66,6 +65,10 @@ def _check_privileges(own: Spec) -> Iterator[str]:
         yield "capabilities are not dropped"
     if set(capabilities.get("add", [])) - {"NET_BIND_SERVICE"}:
         yield "capabilities are added"
+
+
+def _containers(pod: Spec) -> list[Spec]:
+    return [*pod.get("initContainers", []), *pod["containers"]]
 
 
 def _mounts(container: Spec) -> list[Spec]:

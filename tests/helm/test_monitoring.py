@@ -12,6 +12,7 @@ from tests.helm.charts import (
     VALUES,
     find,
     find_all,
+    render,
     render_text,
     values_path,
 )
@@ -87,6 +88,28 @@ def test_alerts_bear_the_labels_of_the_values():
     assert not any("cluster" in rule.get("labels", {}) for rule in rules if "record" in rule)
     plain = find("argo-cd", "PrometheusRule")["spec"]["groups"]
     assert "namespace" not in json.dumps([rule["labels"] for rule in plain[0]["rules"]])
+
+
+def test_rules_and_dashboards_of_an_own_policy_replace_the_default(tmp_path):
+    """Give files as docs/kubernetes.md does: by `--set-file`."""
+    (tmp_path / "rules.yaml").write_text("groups: [{name: own, rules: []}]")
+    (tmp_path / "board.json").write_text('{"uid": "own"}')
+    content = (
+        f"monitoring.rules.content={tmp_path}/rules.yaml,"
+        f"monitoring.dashboards.content.lineward-debug={tmp_path}/board.json"
+    )
+    found = render("argo-cd", "--set-file", content)
+    (rule,) = [one for one in found if one["kind"] == "PrometheusRule"]
+    boards = {
+        name: text
+        for one in found
+        if one["kind"] == "ConfigMap"
+        for name, text in one["data"].items()
+    }
+
+    assert rule["spec"]["groups"] == [{"name": "own", "rules": []}]
+    assert json.loads(boards["lineward-debug.json"]) == {"uid": "own"}
+    assert json.loads(boards["lineward-on-call.json"])["uid"] == "lineward-on-call"
 
 
 @each_values_file

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from alerts.routing.settings import Variables
 from collector.settings import Limits
 from lineage import environment
 from service import settings as service_settings
+from service.container import __main__ as container_entrypoint
 from slis import settings as pipeline_settings
 from tests.helm.charts import (
     VALUES,
@@ -20,7 +22,6 @@ from tests.helm.charts import (
     find,
     find_all,
     list_pods,
-    render_text,
     values_path,
 )
 from tests.helm.restricted import find_violations
@@ -86,15 +87,19 @@ def test_no_uid_is_fixed():
     assert "fsGroup" not in text
 
 
-def test_a_uid_of_the_values_has_a_name():
-    """Check that a passwd is mounted: Spark does not start as a user without a name."""
+def test_any_uid_has_a_name(tmp_path):
+    """Run the first container's arguments: Spark does not start as a user without a name."""
     spec = find("full", "StatefulSet")["spec"]["template"]["spec"]
-    mounts = {one["mountPath"]: one for one in spec["containers"][0]["volumeMounts"]}
+    (first,), (main, *_) = spec["initContainers"], spec["containers"]
+    (made,) = [one for one in first["volumeMounts"] if one["name"] == "passwd"]
+    (used,) = [one for one in main["volumeMounts"] if one["name"] == "passwd"]
+    command, path = first["args"]
 
     assert spec["securityContext"]["runAsUser"] == 1_000_680_000
-    assert mounts["/etc/passwd"]["subPath"] == "passwd"
-    assert ":1000680000:0:" in find("full", "ConfigMap", "-passwd")["data"]["passwd"]
-    assert "/etc/passwd" not in render_text("embedded")
+    assert (command, path) == ("passwd", f"{made['mountPath']}/{used['subPath']}")
+    assert used["mountPath"] == "/etc/passwd"
+    assert container_entrypoint.main([command, str(tmp_path / "passwd")]) == 0
+    assert f":{os.getuid()}:" in (tmp_path / "passwd").read_text()
 
 
 def test_what_an_operator_sets_reaches_the_pod():

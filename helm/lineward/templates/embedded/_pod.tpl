@@ -19,7 +19,6 @@
 {{- $n := .Values.notifications -}}
 {{- $variables := dict
   "HOME" "/tmp"
-  "JDK_JAVA_OPTIONS" "-Duser.home=/tmp"
   "LINEWARD_HOST" .Values.embedded.host
   "LINEWARD_DATA_DIR" "/var/lib/lineward/data"
   "LINEWARD_ALERTS_MODE" $n.mode
@@ -83,12 +82,10 @@
   mountPath: /etc/lineward/pagerduty
   readOnly: true
 {{- end }}
-{{- if include "lineward.uid" . }}
 - name: passwd
   mountPath: /etc/passwd
   subPath: passwd
   readOnly: true
-{{- end }}
 {{- range $at, $secret := .Values.access.secrets }}
 - name: secret-{{ $at }}
   mountPath: /etc/lineward/secrets/{{ $secret }}
@@ -128,11 +125,9 @@
     secretName: {{ . }}
     defaultMode: 0440
 {{- end }}
-{{- if include "lineward.uid" . }}
 - name: passwd
-  configMap:
-    name: {{ include "lineward.fullname" . }}-passwd
-{{- end }}
+  emptyDir:
+    sizeLimit: 1Mi
 {{- range $at, $secret := .Values.access.secrets }}
 - name: secret-{{ $at }}
   secret:
@@ -147,10 +142,4 @@
 {{- with .Values.embedded.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
-{{- end -}}
-
-{{/* The uid that the values set; empty where the image's own holds. */}}
-{{- define "lineward.uid" -}}
-{{- $uid := .Values.embedded.containerSecurityContext.runAsUser | default .Values.embedded.podSecurityContext.runAsUser -}}
-{{- if $uid }}{{ int $uid }}{{ end -}}
 {{- end -}}
