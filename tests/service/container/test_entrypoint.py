@@ -29,10 +29,12 @@ def test_driver_becomes_spark_submit(tmp_path):
     stub.parent.mkdir()
     stub.write_text('#!/bin/sh\necho "$$ $SPARK_LOCAL_IP $*"\nexit 7\n')
     stub.chmod(0o755)
+    # A Spark session of another test may have set its address here.
+    outside = {name: value for name, value in os.environ.items() if name != "SPARK_LOCAL_IP"}
     pod = {"SPARK_HOME": str(tmp_path), "SPARK_DRIVER_BIND_ADDRESS": "10.0.0.7"}
     begun = subprocess.Popen(
         [sys.executable, "-m", "service.container", "driver", "local:///main file.py"],
-        env={**os.environ, **pod},
+        env={**outside, **pod},
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
