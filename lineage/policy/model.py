@@ -100,7 +100,7 @@ class Calendar(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     days_later: Annotated[int, Meta(ge=0, le=7)] = 0
 
     def __post_init__(self) -> None:
-        """Refuse a place whose holidays are not known."""
+        """Reject a place whose holidays are not known."""
         for place in self.public_holidays:
             dates_of(place)
 

@@ -95,9 +95,10 @@ def _calendar_lines(datasets: Sequence[Seen]) -> Iterator[str]:
             by_name[_calendar(one.holidays)].append(one.holidays)
     for name, fits in sorted(by_name.items()):
         best = max(fits, key=lambda fit: fit.kept)
-        many = "1 dataset has" if len(fits) == 1 else f"{len(fits)} datasets have"
-        alike = f"; {', '.join(best.alike)} fits as well" if best.alike else ""
-        why = f"{many} no write on such days, as on {best.kept} of {best.holidays}{alike}"
+        many = "1 dataset" if len(fits) == 1 else f"{len(fits)} datasets"
+        alike = f"; {', '.join(best.alike)} fits too" if best.alike else ""
+        days = f"{best.kept} of {best.holidays} public holidays"
+        why = f"{many} without a write on public holidays (best: {days}){alike}"
         yield f"  - name: {_quoted(name)}  # {_comment(why)}"
         yield f"    public_holidays: [{_quoted(best.country)}]"
         if best.days_later:

@@ -114,7 +114,7 @@ def test_a_draft_proposes_the_calendar_of_what_keeps_holidays(catalog):
     found = {name: resolve(policy, "shop", name).calendar for name in written}
     assert found == {"mart.a": "holidays of DE", "mart.b": "holidays of DE", "core.c": None}
     assert policy.calendars[0].public_holidays == ("DE",)
-    assert "2 datasets have no write on such days, as on " in text
+    assert "2 datasets without a write on public holidays (best: " in text
 
 
 def _writes(dataset_key, days):
