@@ -11,7 +11,7 @@ import numpy as np
 from alerts.incidents.estate import NO_KEY, Estate
 from alerts.incidents.faults import Cluster, Root, Why
 from alerts.incidents.kinds import KIND_BY_ID
-from alerts.incidents.severity import BY_KIND, TICKET, TICKET_BY_KIND, Severity
+from alerts.incidents.severity import BY_KIND, PAGE, TICKET, TICKET_BY_KIND, Severity
 from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
 from lineage import keys
 
@@ -203,6 +203,14 @@ def begun(found: Found, at: int) -> Incident:
         cadence_seconds=found.cadence_seconds,
         times=found.times,
     )
+
+
+def is_worse(fault: Found, own: Incident) -> bool:
+    """Return whether a fault is a page, and its incident was a ticket.
+
+    What a person did to the ticket does not answer the page.
+    """
+    return fault.severity.level == PAGE and own.severity.level != PAGE
 
 
 def is_of_run(root: Root) -> bool:

@@ -5,10 +5,9 @@ from typing import Final
 
 from alerts.incidents.draft import Draft
 from alerts.incidents.estate import MICROS
-from alerts.incidents.incident import Found, Incident, begun
+from alerts.incidents.incident import Found, Incident, begun, is_worse
 from alerts.incidents.matching import Match, match
 from alerts.incidents.people import end_suppression, obey, opened
-from alerts.incidents.severity import PAGE
 from alerts.incidents.steps import LifeRules, Now, Step
 from alerts.incidents.updates import follow, merge
 
@@ -202,9 +201,10 @@ def _is_taken_on(
     own: Incident, fault: Found, at: int, rules: LifeRules, *, is_flapping: bool
 ) -> bool:
     """Whoever acknowledged it lately, or what comes and goes, knows: but not of worse than that."""
-    is_worse = fault.severity.level == PAGE and own.severity.level != PAGE
     is_recent = rules.is_recent(own.acknowledged_at or 0, at)
-    return own.acknowledged_by is not None and not is_worse and (is_flapping or is_recent)
+    return (
+        own.acknowledged_by is not None and not is_worse(fault, own) and (is_flapping or is_recent)
+    )
 
 
 def _is_of_use(incident: Incident, now: Now, rules: LifeRules) -> bool:

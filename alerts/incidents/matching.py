@@ -7,7 +7,7 @@ import msgspec
 
 from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
-from alerts.incidents.incident import Found, Incident, is_of_run
+from alerts.incidents.incident import Found, Incident, is_of_run, is_worse
 from alerts.incidents.kinds import IS_LATE_ONLY, KIND_BY_ID
 from alerts.incidents.steps import LifeRules
 
@@ -87,9 +87,14 @@ def _claims(live: list[Incident], found: tuple[Found, ...]) -> dict[Found, list[
 
 
 def _is_new(fault: Found, dismissed: Incident) -> bool:
-    """Not what a person took for done: it began since, or elsewhere."""
-    began_since = fault.onset > (dismissed.resolved_at or 0)
-    return began_since or _entity(fault.root) != _entity(dismissed.root)
+    """Return whether a person resolved another fault, or a lesser one, than this."""
+    is_elsewhere = _entity(fault.root) != _entity(dismissed.root)
+    return _is_since(fault, dismissed) or is_elsewhere
+
+
+def _is_since(fault: Found, dismissed: Incident) -> bool:
+    """Return whether a fault began, or became a page, since a person resolved the incident."""
+    return fault.onset > (dismissed.resolved_at or 0) or is_worse(fault, dismissed)
 
 
 class _Places:
@@ -156,7 +161,7 @@ class _Idle:
         return delays and self._drains(fault, incident.root_good_at or self._at)
 
     def _is_rest(self, fault: Found, incident: Incident) -> bool:
-        if incident.is_dismissed and fault.onset > (incident.resolved_at or self._at):
+        if incident.is_dismissed and _is_since(fault, incident):
             return False
         if incident.id in self._heirs:
             # One of its several roots is mended. A failure of its own is a fault of its own.

@@ -92,15 +92,26 @@ def _owner(draft: Draft, found: Match) -> None:
 def _severity(draft: Draft, fault: Found) -> None:
     """A ticket may become a page; what paged stays a page."""
     own = draft.incident.severity
-    if not draft.incident.is_told:
+    if draft.incident.state == "pending":
         draft.quietly(severity=fault.severity)  # nobody was paged yet
     elif own.level == PAGE and fault.severity.level != PAGE:
         kept = msgspec.structs.replace(fault.severity, level=PAGE, because=own.because)
         draft.quietly(severity=kept)
     elif own.level != fault.severity.level:
-        draft.tell("escalated", _why(fault), change={"severity": fault.severity})
+        _escalate(draft, fault)
     else:
         draft.quietly(severity=fault.severity)
+
+
+def _escalate(draft: Draft, fault: Found) -> None:
+    """Make a page of a ticket. Who acknowledged the ticket has not acknowledged the page."""
+    state = draft.incident.state
+    change = {
+        "severity": fault.severity,
+        "acknowledged_by": None,
+        "state": "open" if state == "acknowledged" else state,
+    }
+    draft.tell("escalated", _why(fault), change=change)
 
 
 def _why(fault: Found) -> str:

@@ -118,6 +118,25 @@ def test_a_ticket_that_becomes_a_page_rings_now():
     assert town.said("slack:#shop").severity == "page"
 
 
+def test_an_acknowledged_ticket_that_becomes_a_page_is_paged():
+    """Ann acknowledged a failed run; the dataset is late now."""
+    town = Town()
+    town.opened(found("a", owner="shop"))
+    town.do(40, "acknowledge", found("a", owner="shop"))
+
+    assert RUNG.format("opened") in town.at(60, found("a", **PAGE))
+    assert "pagerduty:boss.key opened" in town.turn(60 + 15 * 60)
+
+
+def test_a_resolved_ticket_that_becomes_a_page_is_paged():
+    """Ann resolved a failed run, and nothing wrote the dataset; the dataset is late now."""
+    town = Town()
+    town.opened(found("a", owner="shop"))
+    town.do(40, "resolve", found("a", owner="shop"))
+
+    assert RUNG.format("opened") in town.opened(found("a", **PAGE), at=60)
+
+
 def test_frozen_and_thawed_notify_nobody(town):
     """Send what changes beside an outage, which notifies by itself."""
     assert town.at(60, unknown="ab") == []
