@@ -180,6 +180,11 @@ class Incident(msgspec.Struct, frozen=True):
         return self.state not in {"pending", "resolved"}
 
     @property
+    def is_known(self) -> bool:
+        """Return whether people were notified of it, and it is not resolved."""
+        return self.is_told and self.opened_at is not None
+
+    @property
     def age(self) -> tuple[bool, bool, int, str]:
         """The older of two is the lesser: what was told goes before what was not."""
         return self.is_dismissed, self.opened_at is None, self.opened_at or self.seen_at, self.id

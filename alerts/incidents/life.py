@@ -83,7 +83,7 @@ def _live(draft: Draft, found: Match, now: Now, rules: LifeRules) -> None:
         _come_back(draft, found.found, rules)
     elif _is_held(own, found, now) or (found.found is None and own.root_keys & now.unknown):
         _freeze(draft)
-    elif found.found is not None and found.found.waits:
+    elif found.found is not None and found.found.waits and not own.is_known:
         _wait(draft)
     else:
         _thaw(draft)
@@ -108,7 +108,7 @@ def _thaw(draft: Draft) -> None:
 
 
 def _wait(draft: Draft) -> None:
-    """Keep a pending incident until its upstream is known; an open one only stays open."""
+    """Keep an incident that people do not know, until a retry or the upstream is known."""
     draft.quietly(good_at=None)
     if draft.incident.state == "pending":
         draft.quietly(is_frozen=True)
