@@ -57,6 +57,16 @@ def _catching_up_before_it_opened(story):
     return (_REST,), ""
 
 
+def _hidden_until_a_rerun_ends(story):
+    story.opened(found("A", hidden_by="move", hidden_until=50 * MICROS))
+    return (found("A", awaits_retry=True),), ""
+
+
+def _open_until_a_rerun_ends(story):
+    story.opened(found("A"))
+    return (found("A", awaits_retry=True),), ""
+
+
 def _open(story):
     story.opened(found("AB"))
     return (found("AB"),), ""
@@ -72,6 +82,8 @@ def _open(story):
         _frozen_by_an_outage,
         _waiting_for_an_unknown_upstream,
         _catching_up_before_it_opened,
+        _hidden_until_a_rerun_ends,
+        _open_until_a_rerun_ends,
         _open,
     ],
 )
