@@ -10,7 +10,7 @@ import numpy as np
 
 from alerts.incidents.estate import NO_KEY, Estate
 from alerts.incidents.faults import Cluster, Root, Why
-from alerts.incidents.kinds import KIND_BY_ID
+from alerts.incidents.kinds import KIND_BY_ID, Course, course_of
 from alerts.incidents.severity import BY_KIND, PAGE, TICKET, TICKET_BY_KIND, Severity
 from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
 from lineage import keys
@@ -218,6 +218,7 @@ def is_worse(fault: Found, own: Incident) -> bool:
     return fault.severity.level == PAGE and own.severity.level != PAGE
 
 
-def is_of_run(root: Root) -> bool:
-    """Such kinds of one job, or dataset, are the course of one fault: slow, then lost."""
-    return KIND_BY_ID[root.kind].extent == "run"
+def course_of_root(root: Root) -> tuple[Course, str, int, str] | None:
+    """Return the course of a fault of a job or dataset; None: its kind never changes."""
+    course = course_of(root.kind)
+    return None if course is None else (course, root.entity, root.key, root.name)
