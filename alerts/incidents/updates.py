@@ -20,7 +20,7 @@ def follow(draft: Draft, found: Match, unknown: frozenset[int]) -> None:
     elif draft.incident.root_good_at is None:
         draft.quietly(root_good_at=draft.at)
         if found.rest:
-            reason = "the root is not found bad; what it made late has to catch up"
+            reason = "the root recovered; downstream datasets are still late"
             draft.tell("root_recovered", reason)
     every = found.rest if found.found is None else (found.found, *found.rest)
     _trailing(draft, found)
@@ -31,7 +31,7 @@ def follow(draft: Draft, found: Match, unknown: frozenset[int]) -> None:
 
 
 def _trailing(draft: Draft, found: Match) -> None:
-    """Since when what is left of a part that is mended has to catch up."""
+    """Note since when the rest of a part that recovered is catching up."""
     known = dict(draft.incident.trailing)
     rest = found.rest if found.found is not None else ()
     keys = sorted({key for each in rest for key in each.root_keys})
@@ -128,13 +128,13 @@ def _members(draft: Draft, bad: frozenset[int], unknown: frozenset[int]) -> None
     now = bad | (was & unknown)
     joined, left = tuple(sorted(now - was)), tuple(sorted(was - now))
     if joined:
-        draft.tell("joined", "bad by it too", change={"members": was | now}, members=joined)
+        draft.tell("joined", "affected too", change={"members": was | now}, members=joined)
     if left:
-        draft.tell("left", "no longer bad by this fault", change={"members": now}, members=left)
+        draft.tell("left", "no longer affected", change={"members": now}, members=left)
 
 
 def merge(younger: Draft, older: Draft) -> None:
-    """One root, one incident: no second page."""
+    """Merge two incidents of one root: the root pages once."""
     change = {
         "state": "resolved",
         "resolved_at": younger.at,

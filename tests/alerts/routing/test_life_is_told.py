@@ -85,7 +85,7 @@ def test_all_of_a_step_is_one_message(town):
     assert town.at(60, found("abc", "lost", **PAGE)) == both("changed")
 
     message = town.said("slack:#shop")
-    assert message.note == "The same fault, gone further. 1 more bad by it."
+    assert message.note == "The same fault, gone further. 1 more affected."
     assert message.revision == town.one.revision
 
 
@@ -200,4 +200,4 @@ def test_a_note_says_who_did_it():
     by_ada = Event("i", 2, 0, "resolved", "fixed the key", by="ada")
     left = Event("i", 1, 0, "left", "good again", members=(1, 2))
 
-    assert note_of((left, by_ada)) == "2 no longer bad by it. Resolved by ada: fixed the key."
+    assert note_of((left, by_ada)) == "2 no longer affected. Resolved by ada: fixed the key."
