@@ -14,8 +14,9 @@ def follow(draft: Draft, found: Match, unknown: frozenset[int]) -> None:
     """Take over what is found; unknown members stay."""
     if found.found is not None:
         draft.quietly(root_good_at=None)
-        _root(draft, found.found)
-        _owner(draft, found)
+        if not _is_doubtful(draft.incident, found.found):
+            _root(draft, found.found)
+            _owner(draft, found)
         _severity(draft, found.found)
     elif draft.incident.root_good_at is None:
         draft.quietly(root_good_at=draft.at)
@@ -28,6 +29,11 @@ def follow(draft: Draft, found: Match, unknown: frozenset[int]) -> None:
         _severity(draft, worst)
     if every:
         _members(draft, frozenset().union(*(each.bad_keys for each in every)), unknown)
+
+
+def _is_doubtful(own: Incident, fault: Found) -> bool:
+    """Return whether a root further upstream may be none: our own gap hides what is above it."""
+    return fault.unknown == "upstream_unknown" and not _is_same(own.root, fault.root)
 
 
 def _trailing(draft: Draft, found: Match) -> None:

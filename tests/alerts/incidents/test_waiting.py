@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from alerts.incidents.estate import MICROS
-from tests.alerts.incidents.stories import found
+from tests.alerts.incidents.stories import found, root
 
 DAY = 86_400
 RETRIED = partial(found, "A", awaits_retry=True)
@@ -27,6 +27,16 @@ def test_an_open_ticket_becomes_a_page_while_it_waits(story, wait):
     assert story.at(70, wait(owner="blue")) == ["handed_over red>blue"]
     assert story.at(80, wait(owner="blue", level="page")) == ["escalated"]
     assert story.one.severity.level == "page"
+
+
+def test_an_open_ticket_is_handed_to_no_root_whose_upstream_is_unknown(story):
+    """The root keeps its owner, and becomes a page all the same."""
+    story.opened(found("B", "waiting", owner="red"))
+    doubtful = {"unknown": "upstream_unknown", "owner": "blue", "level": "page"}
+
+    assert story.at(40, found("AB", "waiting", **doubtful)) == ["escalated", "joined A"]
+    assert (story.one.root, story.one.owner) == (root("B", "waiting"), "red")
+    assert story.at(50, found("AB", "waiting", **doubtful)) == []
 
 
 def test_an_open_ticket_thaws_while_it_waits(story):
