@@ -8,7 +8,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from alerts.incidents.estate import NO_KEY, Estate
+from alerts.incidents.estate import MICROS, NO_KEY, Estate
+from alerts.incidents.failed_runs import RULES as RETRY_RULES
 from alerts.incidents.faults import Cluster, Root, Why
 from alerts.incidents.kinds import KIND_BY_ID, Course, course_of
 from alerts.incidents.severity import BY_KIND, PAGE, TICKET, TICKET_BY_KIND, Severity
@@ -68,6 +69,10 @@ class Found(msgspec.Struct, frozen=True):
     def waits(self) -> bool:
         """Nobody is notified yet: a retry is expected, or our own fault hides its upstream."""
         return self.awaits_retry or self.unknown == "upstream_unknown"
+
+    def is_retry_expected(self, at: int) -> bool:
+        """Return whether a retry is expected at `at`, µs; of an old failure none is."""
+        return self.awaits_retry and at - self.onset <= RETRY_RULES.fresh_seconds * MICROS
 
 
 def found_of(

@@ -5,7 +5,6 @@ from typing import Final
 
 from alerts.incidents.draft import Draft
 from alerts.incidents.estate import MICROS
-from alerts.incidents.failed_runs import RULES as RETRY_RULES
 from alerts.incidents.incident import Found, Incident, begun, is_worse
 from alerts.incidents.matching import Match, match
 from alerts.incidents.people import end_suppression, obey, opened
@@ -106,7 +105,7 @@ def _is_waiting(own: Incident, fault: Found, at: int) -> bool:
     if own.is_known or not fault.waits:
         return False
     # An old failure is history that was loaded late, except where a window hid it from the start.
-    is_old = fault.awaits_retry and at - fault.onset > RETRY_RULES.fresh_seconds * MICROS
+    is_old = fault.awaits_retry and not fault.is_retry_expected(at)
     return own.state != "suppressed" or not is_old
 
 

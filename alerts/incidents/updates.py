@@ -104,7 +104,9 @@ def _severity(draft: Draft, fault: Found) -> None:
         kept = msgspec.structs.replace(fault.severity, level=PAGE, because=own.because)
         draft.quietly(severity=kept)
     elif own.level != fault.severity.level:
-        _escalate(draft, fault)
+        # The page says that a rerun from now on is too late: an expected retry may be in time.
+        if not fault.is_retry_expected(draft.at):
+            _escalate(draft, fault)
     else:
         draft.quietly(severity=fault.severity)
 

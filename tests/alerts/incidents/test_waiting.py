@@ -18,15 +18,24 @@ def hide(until, **said):  # noqa: ANN003
 
 
 @pytest.mark.parametrize("wait", [RETRIED, UPSTREAM_UNKNOWN], ids=["retry", "upstream"])
-def test_an_open_ticket_becomes_a_page_while_it_waits(story, wait):
+def test_an_open_ticket_goes_on_while_it_waits(story, wait):
     """People know the ticket: only notifications of what nobody knows are held back."""
     kind = wait().root.kind
     story.opened(found("A", kind, owner="red"))
 
     assert story.at(60, wait(owner="red")) == []
     assert story.at(70, wait(owner="blue")) == ["handed_over red>blue"]
-    assert story.at(80, wait(owner="blue", level="page")) == ["escalated"]
+    assert story.at(DAY + 1, wait(owner="blue", level="page")) == ["escalated"]
     assert story.one.severity.level == "page"
+
+
+def test_an_open_ticket_is_no_page_while_a_retry_can_meet_the_deadline(story):
+    """A rerun that began now would be too late; the retry under way began before."""
+    story.opened(found("A"))
+
+    assert story.at(60, RETRIED(level="page")) == []
+    assert story.one.severity.level == "ticket"
+    assert story.at(70, found("A", level="page")) == ["escalated"]
 
 
 def test_an_open_ticket_is_handed_to_no_root_whose_upstream_is_unknown(story):
