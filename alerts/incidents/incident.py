@@ -8,10 +8,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from alerts.incidents.estate import NO_KEY, Estate
+from alerts.incidents.estate import MICROS, NO_KEY, Estate
+from alerts.incidents.failed_runs import RULES as RETRY_RULES
 from alerts.incidents.faults import Cluster, Root, Why
-from alerts.incidents.kinds import KIND_BY_ID
-from alerts.incidents.severity import BY_KIND, TICKET, TICKET_BY_KIND, Severity
+from alerts.incidents.kinds import KIND_BY_ID, Course, course_of
+from alerts.incidents.severity import BY_KIND, PAGE, TICKET, TICKET_BY_KIND, Severity
 from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
 from lineage import keys
 
@@ -68,6 +69,10 @@ class Found(msgspec.Struct, frozen=True):
     def waits(self) -> bool:
         """Nobody is notified yet: a retry is expected, or our own fault hides its upstream."""
         return self.awaits_retry or self.unknown == "upstream_unknown"
+
+    def is_retry_expected(self, at: int) -> bool:
+        """Return whether a retry is expected at `at`, µs; of an old failure none is."""
+        return self.awaits_retry and at - self.onset <= RETRY_RULES.fresh_seconds * MICROS
 
 
 def found_of(
@@ -180,6 +185,11 @@ class Incident(msgspec.Struct, frozen=True):
         return self.state not in {"pending", "resolved"}
 
     @property
+    def is_known(self) -> bool:
+        """Return whether people were notified of it, and it is not resolved."""
+        return self.is_told and self.opened_at is not None
+
+    @property
     def age(self) -> tuple[bool, bool, int, str]:
         """The older of two is the lesser: what was told goes before what was not."""
         return self.is_dismissed, self.opened_at is None, self.opened_at or self.seen_at, self.id
@@ -205,6 +215,15 @@ def begun(found: Found, at: int) -> Incident:
     )
 
 
-def is_of_run(root: Root) -> bool:
-    """Such kinds of one job, or dataset, are the course of one fault: slow, then lost."""
-    return KIND_BY_ID[root.kind].extent == "run"
+def is_worse(fault: Found, own: Incident) -> bool:
+    """Return whether a fault is a page, and its incident was a ticket.
+
+    What a person did to the ticket does not answer the page.
+    """
+    return fault.severity.level == PAGE and own.severity.level != PAGE
+
+
+def course_of_root(root: Root) -> tuple[Course, str, int, str] | None:
+    """Return the course of a fault of a job or dataset; None: its kind never changes."""
+    course = course_of(root.kind)
+    return None if course is None else (course, root.entity, root.key, root.name)

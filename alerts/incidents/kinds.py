@@ -13,6 +13,8 @@ from lineage.states import MISSING_PROVENANCE, Reason
 
 Urgency = Literal["by_tier", "ticket", "page"]
 Extent = Literal["dataset", "job", "run"]
+# One fault over time: slow, then lost; of a source that nobody knows, then of one not declared.
+Course = Literal["run", "origin"]
 
 # What a dataset looks like whose writes stop because something upstream stopped.
 _ABSENT = ("missing", "silent", "slow", "waiting")
@@ -159,6 +161,13 @@ def kind_of(
         if reason == known:
             return kind
     raise ValueError(f"reason: no fault is told by {reason!r:.80} of {sli!r:.20}; add it to kinds")
+
+
+def course_of(kind: str) -> Course | None:
+    """Return the course that a kind is a part of; None: no other kind follows it."""
+    if kind in _ORIGINS:
+        return "origin"
+    return "run" if KIND_BY_ID[kind].extent == "run" else None
 
 
 def _fits(pairs: dict[str, tuple[str, ...]]) -> NDArray[np.bool_]:

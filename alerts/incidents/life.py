@@ -5,10 +5,9 @@ from typing import Final
 
 from alerts.incidents.draft import Draft
 from alerts.incidents.estate import MICROS
-from alerts.incidents.incident import Found, Incident, begun
+from alerts.incidents.incident import Found, Incident, begun, is_worse
 from alerts.incidents.matching import Match, match
 from alerts.incidents.people import end_suppression, obey, opened
-from alerts.incidents.severity import PAGE
 from alerts.incidents.steps import LifeRules, Now, Step
 from alerts.incidents.updates import follow, merge
 
@@ -25,8 +24,6 @@ def step(incidents: Iterable[Incident], now: Now, rules: LifeRules = RULES) -> S
     """
     drafts = {each.id: Draft(each, now.at) for each in incidents}
     answers = [obey(command, drafts) for command in now.commands]
-    for draft in drafts.values():
-        _end_of_window(draft, now)
     found = tuple(each for each in now.found if not now.is_blind or _is_service(each))
     so_far = [draft.incident for draft in drafts.values()]
     matches = match(so_far, found, now.unknown, now.at, rules)
@@ -56,16 +53,24 @@ def _is_service(fault: Found) -> bool:
     return fault.root.entity == "service"
 
 
-def _end_of_window(draft: Draft, now: Now) -> None:
+def _end_window(draft: Draft, found: Match) -> None:
+    """End a suppression whose time has come; `found` is of current data."""
     own = draft.incident
-    is_over = own.suppressed_until is not None and own.suppressed_until <= now.at
+    is_over = own.suppressed_until is not None and own.suppressed_until <= draft.at
     if own.state != "suppressed" or not is_over:
         return
-    # What a window hid, and is good again, is not told only to be resolved.
-    if own.opened_at is None and own.good_at is not None:
-        draft.quietly(suppressed_until=now.at)
-    else:
+    if own.is_known or _is_to_open(found, draft.at):
         end_suppression(draft, "the suppression ended, and it is still bad")
+
+
+def _is_to_open(found: Match, at: int) -> bool:
+    """Return whether what a window hid is bad, and no longer window hides it.
+
+    Nobody is notified of what recovered in its window.
+    """
+    if found.found is None:
+        return bool(found.rest)
+    return not _is_hidden(found.found, at)
 
 
 def _is_held(own: Incident, found: Match, now: Now) -> bool:
@@ -84,14 +89,24 @@ def _live(draft: Draft, found: Match, now: Now, rules: LifeRules) -> None:
         _come_back(draft, found.found, rules)
     elif _is_held(own, found, now) or (found.found is None and own.root_keys & now.unknown):
         _freeze(draft)
-    elif found.found is not None and found.found.waits:
-        _wait(draft)
+    elif found.found is not None and _is_waiting(own, found.found, now.at):
+        _wait(draft, found.found)
     else:
         _thaw(draft)
+        _end_window(draft, found)
         if own.root_good_at is not None and found.found is not None:
             _hold_anew(draft)
         follow(draft, found, now.unknown)
         _hold(draft, found, rules)
+
+
+def _is_waiting(own: Incident, fault: Found, at: int) -> bool:
+    """Return whether nobody knows the incident, and its fault notifies nobody yet."""
+    if own.is_known or not fault.waits:
+        return False
+    # An old failure is history that was loaded late, except where a window hid it from the start.
+    is_old = fault.awaits_retry and not fault.is_retry_expected(at)
+    return own.state != "suppressed" or not is_old
 
 
 def _freeze(draft: Draft) -> None:
@@ -108,11 +123,15 @@ def _thaw(draft: Draft) -> None:
         _hold_anew(draft)
 
 
-def _wait(draft: Draft) -> None:
-    """Keep a pending incident until its upstream is known; an open one only stays open."""
+def _wait(draft: Draft, fault: Found) -> None:
+    """Keep an incident that people do not know, until a retry or the upstream is known."""
     draft.quietly(good_at=None)
     if draft.incident.state == "pending":
         draft.quietly(is_frozen=True)
+        return
+    _thaw(draft)
+    if draft.incident.state == "suppressed" and _is_hidden(fault, draft.at):
+        draft.quietly(suppressed_until=fault.hidden_until)
 
 
 def _hold_anew(draft: Draft) -> None:
@@ -202,9 +221,10 @@ def _is_taken_on(
     own: Incident, fault: Found, at: int, rules: LifeRules, *, is_flapping: bool
 ) -> bool:
     """Whoever acknowledged it lately, or what comes and goes, knows: but not of worse than that."""
-    is_worse = fault.severity.level == PAGE and own.severity.level != PAGE
     is_recent = rules.is_recent(own.acknowledged_at or 0, at)
-    return own.acknowledged_by is not None and not is_worse and (is_flapping or is_recent)
+    return (
+        own.acknowledged_by is not None and not is_worse(fault, own) and (is_flapping or is_recent)
+    )
 
 
 def _is_of_use(incident: Incident, now: Now, rules: LifeRules) -> bool:

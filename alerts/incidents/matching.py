@@ -7,8 +7,8 @@ import msgspec
 
 from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
-from alerts.incidents.incident import Found, Incident, is_of_run
-from alerts.incidents.kinds import IS_LATE_ONLY, KIND_BY_ID
+from alerts.incidents.incident import Found, Incident, course_of_root, is_worse
+from alerts.incidents.kinds import IS_LATE_ONLY, KIND_BY_ID, course_of
 from alerts.incidents.steps import LifeRules
 
 
@@ -78,18 +78,35 @@ def _claimed(claims: dict[Found, list[Incident]]) -> dict[str, Match]:
 def _claims(live: list[Incident], found: tuple[Found, ...]) -> dict[Found, list[Incident]]:
     """Which incidents each fault continues, the oldest first."""
     places = _Places(found)
+    roots = {incident.root for incident in live}
     claims: dict[Found, list[Incident]] = {}
     for incident in live:
         fault = places.of(incident.root)
-        if fault is not None and not (incident.is_dismissed and _is_new(fault, incident)):
+        if fault is None or _is_of_another(fault, incident, roots):
+            continue
+        if not (incident.is_dismissed and _is_new(fault, incident)):
             claims.setdefault(fault, []).append(incident)
     return claims
 
 
+def _is_of_another(fault: Found, incident: Incident, roots: set[Root]) -> bool:
+    """Return whether the fault has an incident of its own.
+
+    A dataset may have reads of an unknown source and an undeclared source at once.
+    """
+    is_origin = course_of(fault.root.kind) == "origin"
+    return is_origin and fault.root != incident.root and fault.root in roots
+
+
 def _is_new(fault: Found, dismissed: Incident) -> bool:
-    """Not what a person took for done: it began since, or elsewhere."""
-    began_since = fault.onset > (dismissed.resolved_at or 0)
-    return began_since or _entity(fault.root) != _entity(dismissed.root)
+    """Return whether a person resolved another fault, or a lesser one, than this."""
+    is_elsewhere = _entity(fault.root) != _entity(dismissed.root)
+    return _is_since(fault, dismissed) or is_elsewhere
+
+
+def _is_since(fault: Found, dismissed: Incident) -> bool:
+    """Return whether a fault began, or became a page, since a person resolved the incident."""
+    return fault.onset > (dismissed.resolved_at or 0) or is_worse(fault, dismissed)
 
 
 class _Places:
@@ -98,14 +115,15 @@ class _Places:
     def __init__(self, found: tuple[Found, ...]) -> None:
         self._by_fault = {fault: each for each in found for fault in each.faults}
         self._by_fault |= {each.root: each for each in found}
-        of_run = [(fault, each) for each in found for fault in each.faults if is_of_run(fault)]
-        self._by_entity = {_entity(fault): each for fault, each in sorted(of_run, key=_order)}
-        self._by_entity |= {_entity(each.root): each for each in found if is_of_run(each.root)}
+        placed = [(fault, each) for each in found for fault in each.faults]
+        placed = [*sorted(placed, key=_order), *((each.root, each) for each in found)]
+        courses = ((course_of_root(fault), each) for fault, each in placed)
+        self._by_course = {course: each for course, each in courses if course is not None}
 
     def of(self, root: Root) -> Found | None:
         """The fault that it is, or belongs to; by its job where the kind has changed since."""
-        same = self._by_fault.get(root)
-        return self._by_entity.get(_entity(root)) if same is None and is_of_run(root) else same
+        same, course = self._by_fault.get(root), course_of_root(root)
+        return self._by_course.get(course) if same is None and course is not None else same
 
 
 def _order(placed: tuple[Root, Found]) -> tuple[Root, Root]:
@@ -156,7 +174,7 @@ class _Idle:
         return delays and self._drains(fault, incident.root_good_at or self._at)
 
     def _is_rest(self, fault: Found, incident: Incident) -> bool:
-        if incident.is_dismissed and fault.onset > (incident.resolved_at or self._at):
+        if incident.is_dismissed and _is_since(fault, incident):
             return False
         if incident.id in self._heirs:
             # One of its several roots is mended. A failure of its own is a fault of its own.

@@ -3,6 +3,7 @@
 All instants are whole microseconds since 1970 UTC.
 """
 
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -122,7 +123,7 @@ class Refused(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Now(msgspec.Struct, frozen=True):
+class Now(msgspec.Struct, frozen=True, dict=True):
     """What an instant brings.
 
     Attributes:
@@ -140,7 +141,8 @@ class Now(msgspec.Struct, frozen=True):
     commands: tuple[Command, ...] = ()
     is_behind: bool = False
 
-    @property
+    # Each incident of a step asks: without a cache a step was quadratic in the number of faults.
+    @cached_property
     def is_blind(self) -> bool:
         """Return whether Lineward has no current data of datasets."""
         return self.is_behind or any(each.is_outage for each in self.found)

@@ -14,13 +14,14 @@ def follow(draft: Draft, found: Match, unknown: frozenset[int]) -> None:
     """Take over what is found; unknown members stay."""
     if found.found is not None:
         draft.quietly(root_good_at=None)
-        _root(draft, found.found)
-        _owner(draft, found)
+        if not _is_doubtful(draft.incident, found.found):
+            _root(draft, found.found)
+            _owner(draft, found)
         _severity(draft, found.found)
     elif draft.incident.root_good_at is None:
         draft.quietly(root_good_at=draft.at)
         if found.rest:
-            reason = "the root is not found bad; what it made late has to catch up"
+            reason = "the root recovered; downstream datasets are still late"
             draft.tell("root_recovered", reason)
     every = found.rest if found.found is None else (found.found, *found.rest)
     _trailing(draft, found)
@@ -30,8 +31,13 @@ def follow(draft: Draft, found: Match, unknown: frozenset[int]) -> None:
         _members(draft, frozenset().union(*(each.bad_keys for each in every)), unknown)
 
 
+def _is_doubtful(own: Incident, fault: Found) -> bool:
+    """Return whether a root further upstream may be none: our own gap hides what is above it."""
+    return fault.unknown == "upstream_unknown" and not _is_same(own.root, fault.root)
+
+
 def _trailing(draft: Draft, found: Match) -> None:
-    """Since when what is left of a part that is mended has to catch up."""
+    """Note since when the rest of a part that recovered is catching up."""
     known = dict(draft.incident.trailing)
     rest = found.rest if found.found is not None else ()
     keys = sorted({key for each in rest for key in each.root_keys})
@@ -92,15 +98,28 @@ def _owner(draft: Draft, found: Match) -> None:
 def _severity(draft: Draft, fault: Found) -> None:
     """A ticket may become a page; what paged stays a page."""
     own = draft.incident.severity
-    if not draft.incident.is_told:
+    if draft.incident.state == "pending":
         draft.quietly(severity=fault.severity)  # nobody was paged yet
     elif own.level == PAGE and fault.severity.level != PAGE:
         kept = msgspec.structs.replace(fault.severity, level=PAGE, because=own.because)
         draft.quietly(severity=kept)
     elif own.level != fault.severity.level:
-        draft.tell("escalated", _why(fault), change={"severity": fault.severity})
+        # The page says that a rerun from now on is too late: an expected retry may be in time.
+        if not fault.is_retry_expected(draft.at):
+            _escalate(draft, fault)
     else:
         draft.quietly(severity=fault.severity)
+
+
+def _escalate(draft: Draft, fault: Found) -> None:
+    """Make a page of a ticket. Who acknowledged the ticket has not acknowledged the page."""
+    state = draft.incident.state
+    change = {
+        "severity": fault.severity,
+        "acknowledged_by": None,
+        "state": "open" if state == "acknowledged" else state,
+    }
+    draft.tell("escalated", _why(fault), change=change)
 
 
 def _why(fault: Found) -> str:
@@ -117,13 +136,13 @@ def _members(draft: Draft, bad: frozenset[int], unknown: frozenset[int]) -> None
     now = bad | (was & unknown)
     joined, left = tuple(sorted(now - was)), tuple(sorted(was - now))
     if joined:
-        draft.tell("joined", "bad by it too", change={"members": was | now}, members=joined)
+        draft.tell("joined", "affected too", change={"members": was | now}, members=joined)
     if left:
-        draft.tell("left", "no longer bad by this fault", change={"members": now}, members=left)
+        draft.tell("left", "no longer affected", change={"members": now}, members=left)
 
 
 def merge(younger: Draft, older: Draft) -> None:
-    """One root, one incident: no second page."""
+    """Merge two incidents of one root: the root pages once."""
     change = {
         "state": "resolved",
         "resolved_at": younger.at,

@@ -125,7 +125,7 @@ def _advance(sheet: Sheet, scene: Scene) -> None:
         ring_late(sheet, scene)
     escalate_due(sheet, scene)
     if own.is_stale and sheet.at - (own.said_at or 0) >= JOINED_SECONDS * MICROS:
-        sheet.say("changed", "What is bad by it has changed.")
+        sheet.say("changed", "The affected datasets have changed.")
     notices.give(sheet)
 
 

@@ -80,7 +80,7 @@ def _summed(tiers: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, in
 def give(sheet: Sheet) -> None:
     """Tell whoever is due: no owner of the root, and nobody of a gap that always stood.
 
-    Nor of a run that failed, while no dataset is bad by it and its deadline can be met.
+    Nor of a run that failed, while no dataset is affected and its deadline can be met.
     """
     own = sheet.telling
     is_minor = (own.is_standing or own.is_early) and own.draft.severity == "ticket"
@@ -98,8 +98,9 @@ def _is_due(sheet: Sheet, notice: Notice, told: set[str]) -> bool:
 
 
 def _given(sheet: Sheet, notice: Notice) -> Notice:
-    mends = sheet.telling.addressee
-    said = f"What {', '.join(notice.owners)} has downstream. {mends} was told, to mend it."
+    addressee = sheet.telling.addressee
+    owners = ", ".join(notice.owners)
+    said = f"Datasets of {owners} are downstream. {addressee} was notified to fix the root."
     sheet.give_notice(notice, f"{said}{_first_limit(notice.impacted)}")
     return msgspec.structs.replace(notice, told_at=sheet.at, is_due=False)
 

@@ -12,8 +12,8 @@ _OF_PEOPLE: Final[dict[What, str]] = {
     "resolved": "Resolved",
 }
 _OF_MEMBERS: Final[dict[What, str]] = {
-    "joined": "more bad by it",
-    "left": "no longer bad by it",
+    "joined": "more affected",
+    "left": "no longer affected",
 }
 # An outage of Lineward freezes all incidents and notifies by itself: a message for each of them,
 # and one more when its state is known again, was a flood (104 messages of 52 tickets).

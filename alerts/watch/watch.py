@@ -1,6 +1,7 @@
 """Walks incidents on, once a second, by what the newest evaluation says."""
 
 from collections.abc import Callable, Mapping
+from time import monotonic
 
 import msgspec
 import structlog
@@ -32,8 +33,10 @@ from lineage.policy.model import Policy
 
 _log = structlog.get_logger(__name__)
 
-# Between two searches without a new evaluation: each may read the whole estate.
-_PAUSE_SECONDS = 5
+# Between the beginnings of two searches without a new evaluation: each may read the whole estate.
+_PAUSE_SECONDS = 5.0
+# A search is at most one third of the time: the one of a storm takes longer than the pause.
+_PAUSE_SEARCHES = 3
 
 Asked = list[tuple[int, Command]]
 
@@ -81,6 +84,7 @@ class Watch:
         self._incidents: dict[str, Incident] = {}
         self._failing: tuple[int, int | None] = (0, None)
         self._found_at = 0
+        self._pause_seconds = _PAUSE_SECONDS
         self._position = -1
         self._counted = 0
         self._began_at: int | None = None
@@ -104,8 +108,7 @@ class Watch:
             status = read_status(connection, at, self._began_at)
             as_of = status.evaluated_at
             if as_of is not None and self._is_to_search(connection, as_of, at):
-                windows, previous = windows_at(connection, at), self._findings.walks
-                self._findings = find(connection, as_of, policy, windows, previous)
+                self._search(connection, as_of, at, policy)
             own = own_faults(connection, status, self._settings.platform, troubles)
             by_root = {
                 **self._findings.by_root,
@@ -126,11 +129,18 @@ class Watch:
         An evaluation may take long on a busy machine; a failed run needs none to be a fault.
         """
         failing, is_new = count_failing(connection), as_of != self._findings.as_of
-        has_waited = at - self._found_at >= _PAUSE_SECONDS * MICROS
+        has_waited = at - self._found_at >= self._pause_seconds * MICROS
         if not is_new and (failing == self._failing or not has_waited):
             return False
         self._failing, self._found_at = failing, at
         return True
+
+    def _search(self, connection: Connection, as_of: int, at: int, policy: Policy) -> None:
+        """Search for roots, and note how long to pause before the next search."""
+        began = monotonic()
+        windows, previous = windows_at(connection, at), self._findings.walks
+        self._findings = find(connection, as_of, policy, windows, previous)
+        self._pause_seconds = max(_PAUSE_SECONDS, _PAUSE_SEARCHES * (monotonic() - began))
 
     def _count(self, engine: Engine, as_of: int | None) -> None:
         """By the incidents as they were: what opens now was in none before."""

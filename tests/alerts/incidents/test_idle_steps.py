@@ -1,9 +1,15 @@
 """A step that brings nothing new changes nothing: whoever keeps incidents has nothing to write."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alerts.incidents.estate import MICROS
+from alerts.incidents.incident import Found
+from alerts.incidents.life import step
+from alerts.incidents.steps import Now
 from tests.alerts.incidents.stories import OUTAGE, Story, found
 from tests.suite.examples import examples
 
@@ -51,6 +57,16 @@ def _catching_up_before_it_opened(story):
     return (_REST,), ""
 
 
+def _hidden_until_a_rerun_ends(story):
+    story.opened(found("A", hidden_by="move", hidden_until=50 * MICROS))
+    return (found("A", awaits_retry=True),), ""
+
+
+def _open_until_a_rerun_ends(story):
+    story.opened(found("A"))
+    return (found("A", awaits_retry=True),), ""
+
+
 def _open(story):
     story.opened(found("AB"))
     return (found("AB"),), ""
@@ -66,6 +82,8 @@ def _open(story):
         _frozen_by_an_outage,
         _waiting_for_an_unknown_upstream,
         _catching_up_before_it_opened,
+        _hidden_until_a_rerun_ends,
+        _open_until_a_rerun_ends,
         _open,
     ],
 )
@@ -79,6 +97,30 @@ def test_idle_steps_leave_incidents_unchanged(story, begin):
     for seconds in range(101, 700):
         assert story.at(seconds, *faults, unknown=unknown) == []
         assert story.incidents == before
+
+
+class CountedFaults(tuple):
+    """Faults that count how often a step reads all of them."""
+
+    __slots__ = ()
+    reads = 0
+
+    def __iter__(self) -> Iterator[Found]:
+        CountedFaults.reads += 1
+        return super().__iter__()
+
+
+def _reads_of_a_step(names):
+    faults = CountedFaults(found(each) for each in names)
+    incidents = step((), Now(0, faults)).incidents
+    CountedFaults.reads = 0
+    assert len(step(incidents, Now(MICROS, faults)).incidents) == len(names)
+    return CountedFaults.reads
+
+
+def test_a_step_reads_the_faults_equally_often_for_one_and_for_many():
+    """A step that reads all faults for each incident stalls the watch in a storm."""
+    assert _reads_of_a_step("ABCDEFGHIJ") == _reads_of_a_step("A")
 
 
 _SETS = st.lists(

@@ -1,5 +1,6 @@
 """What people command, and the windows that they plan."""
 
+import msgspec
 import pytest
 
 from alerts.incidents.estate import MICROS
@@ -103,3 +104,47 @@ def test_nobody_commands_what_is_not_there(story):
     story.at(40, found("A"), commands=(Command("0" * 16, "resolve", "ada"),))
 
     assert "no such incident" in story.refused[0].reason
+
+
+def test_an_acknowledged_ticket_that_becomes_a_page_is_open_again(story):
+    """The person acknowledged less than that: the page needs an acknowledgement of its own."""
+    story.opened(found("A"))
+    story.do(40, "acknowledge", found("A"))
+
+    assert story.at(50, found("A", level="page")) == ["escalated"]
+    assert (story.one.state, story.one.acknowledged_by) == ("open", None)
+
+
+def test_an_acknowledged_ticket_that_becomes_a_page_while_suppressed_opens_with_the_end(story):
+    """Stay quiet until the suppression ends, and open then."""
+    story.opened(found("A"))
+    story.do(40, "acknowledge", found("A"))
+    story.do(45, "suppress", found("A"), until=100)
+
+    assert story.at(50, found("A", level="page")) == ["escalated"]
+    assert story.one.state == "suppressed"
+    assert story.at(100, found("A", level="page")) == ["unsuppressed"]
+    assert story.one.state == "open"
+
+
+@pytest.mark.parametrize("members", ["A", "AB"])
+def test_a_resolved_ticket_that_becomes_a_page_opens(story, members):
+    """The person resolved less than that; a page that was resolved stays quiet."""
+    story.opened(found(members))
+    story.do(40, "resolve", found(members))
+    page = found(members, level="page")
+
+    assert story.opened(page, at=50) == ["opened"]
+    assert story.one.severity.level == "page"
+    story.do(90, "resolve", page)
+    assert story.opened(page, at=100) == story.opened(page, at=1000) == []
+
+
+def test_a_resolved_failed_run_ticket_that_becomes_a_page_opens(story):
+    """No dataset was bad by the failed run yet."""
+    failed = found("A")
+    early = msgspec.structs.replace(failed, bad_keys=frozenset())
+    story.opened(early)
+    story.do(40, "resolve", early)
+
+    assert story.opened(found("A", level="page"), at=50) == ["opened"]

@@ -92,3 +92,23 @@ def test_without_re_rooting_there_is_a_second_page(monkeypatch, story):
 
 def _of_the_same_root(live, faults):
     return {fault: [each] for fault in faults for each in live if each.root == fault.root}
+
+
+def test_an_origin_that_is_unknown_and_then_undeclared_is_one_incident(story):
+    """A version before called an undeclared source of a regulated dataset `provenance`."""
+    story.opened(found("A", "provenance", level="page"))
+
+    assert story.at(40, found("A", "unexpected_source", level="page")) == ["kind_changed A>A"]
+    assert story.at(400, found("A", "unexpected_source", level="page")) == []
+    assert story.one.root == root("A", "unexpected_source")
+
+
+def test_an_unknown_and_an_undeclared_source_at_once_stay_two_incidents(story):
+    """Reads without a source recover; the undeclared source is still there."""
+    both = found("A", "provenance"), found("A", "unexpected_source")
+    story.opened(both[0])
+    story.opened(*both, at=40)
+
+    assert story.at(80, both[1]) == []
+    assert story.at(125, both[1]) == ["resolved"]
+    assert story.one.root == both[1].root

@@ -85,7 +85,7 @@ def test_all_of_a_step_is_one_message(town):
     assert town.at(60, found("abc", "lost", **PAGE)) == both("changed")
 
     message = town.said("slack:#shop")
-    assert message.note == "The same fault, gone further. 1 more bad by it."
+    assert message.note == "The same fault, gone further. 1 more affected."
     assert message.revision == town.one.revision
 
 
@@ -116,6 +116,25 @@ def test_a_ticket_that_becomes_a_page_rings_now():
         "webhook:tickets changed",
     ]
     assert town.said("slack:#shop").severity == "page"
+
+
+def test_an_acknowledged_ticket_that_becomes_a_page_is_paged():
+    """Ann acknowledged a failed run; the dataset is late now."""
+    town = Town()
+    town.opened(found("a", owner="shop"))
+    town.do(40, "acknowledge", found("a", owner="shop"))
+
+    assert RUNG.format("opened") in town.at(60, found("a", **PAGE))
+    assert "pagerduty:boss.key opened" in town.turn(60 + 15 * 60)
+
+
+def test_a_resolved_ticket_that_becomes_a_page_is_paged():
+    """Ann resolved a failed run, and nothing wrote the dataset; the dataset is late now."""
+    town = Town()
+    town.opened(found("a", owner="shop"))
+    town.do(40, "resolve", found("a", owner="shop"))
+
+    assert RUNG.format("opened") in town.opened(found("a", **PAGE), at=60)
 
 
 def test_frozen_and_thawed_notify_nobody(town):
@@ -181,4 +200,4 @@ def test_a_note_says_who_did_it():
     by_ada = Event("i", 2, 0, "resolved", "fixed the key", by="ada")
     left = Event("i", 1, 0, "left", "good again", members=(1, 2))
 
-    assert note_of((left, by_ada)) == "2 no longer bad by it. Resolved by ada: fixed the key."
+    assert note_of((left, by_ada)) == "2 no longer affected. Resolved by ada: fixed the key."

@@ -103,7 +103,7 @@ def test_whoever_is_downstream_gets_one_notice_of_theirs():
     notice = town.said("slack:#pay")
     assert (notice.impacted, notice.impacted_count) == (theirs().impacted, 2)
     assert notice.note == (
-        "What pay has downstream. shop was told, to mend it."
+        "Datasets of pay are downstream. shop was notified to fix the root."
         " The first limit is 1970-01-01 00:00 UTC."
     )
 

@@ -146,6 +146,22 @@ def test_it_is_a_page_once_a_rerun_cannot_meet_the_deadline(watched):
     assert (watched.one.severity, watched.one.because) == ("page", "deadline")
 
 
+def test_an_open_ticket_of_an_old_failure_is_a_page_before_the_deadline(watched):
+    """A weekly board is due three days after its last write; its run failed two days before."""
+    watched.estate.add("board", tier="critical", owner="sales")
+    usual_duration(watched, "board", 7200.0)
+    watched.estate.say("board", "good", limit_seconds=3.0 * DAY)
+    watched.at(NOON)
+    fail(watched, "board")
+    assert watched.until(NOON + 120) == ["opened"]
+
+    assert watched.at(NOON + 2 * DAY) == []
+    watched.estate.own("board", "finance")
+    assert watched.at(NOON + 2 * DAY + 60) == ["handed_over"]
+    assert watched.at(3 * DAY - 3600) == ["escalated"]
+    assert (watched.one.severity, watched.one.because) == ("page", "deadline")
+
+
 @pytest.mark.parametrize(
     ("tier", "duration"), [("critical", None), ("important", 7200.0)], ids=["unknown", "important"]
 )

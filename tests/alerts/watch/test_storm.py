@@ -8,6 +8,7 @@ from sqlalchemy import event, insert
 
 from alerts.delivery.message import from_json
 from alerts.watch import impacts
+from alerts.watch.finding import find
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.upsert import fold_rows
@@ -116,6 +117,29 @@ def test_memory_and_rows_do_not_grow_with_the_number_of_faults(embedded, monkeyp
     assert 0 < max(rows.values()) <= 6_000
     counts = {row.impact_count for row in watched.rows()}
     assert counts == {BELOW + 2}
+
+
+def test_a_search_that_takes_long_pauses_for_longer(embedded, monkeypatch):
+    """Ten seconds in a storm, where runs fail all the time: the next search is after 30 s."""
+    watched = Watched(embedded)
+    watched.estate.add("core")
+    watched.at(NOON)
+    clock, searches = [0.0], []
+
+    def find_slowly(*given):  # noqa: ANN002
+        clock[0] += 10
+        searches.append(given)
+        return find(*given)
+
+    monkeypatch.setattr("alerts.watch.watch.find", find_slowly)
+    monkeypatch.setattr("alerts.watch.watch.monotonic", lambda: clock[0])
+    for seconds in (70, 80, 99, 100):
+        watched.estate.fail("core", NOON + seconds)
+        watched.look(NOON + seconds)
+
+    assert len(searches) == 2
+    watched.at(NOON + 105)
+    assert len(searches) == 3  # a new evaluation needs no pause
 
 
 def _count_rows(rows, said):

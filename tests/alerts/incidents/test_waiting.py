@@ -1,0 +1,135 @@
+"""What a retry that is expected, or an upstream that is unknown, holds back."""
+
+from functools import partial
+
+import pytest
+
+from alerts.incidents.estate import MICROS
+from tests.alerts.incidents.stories import found, root
+
+DAY = 86_400
+RETRIED = partial(found, "A", awaits_retry=True)
+UPSTREAM_UNKNOWN = partial(found, "A", "waiting", unknown="upstream_unknown")
+
+
+def hide(until, **said):  # noqa: ANN003
+    """Return a fault that a planned window hides."""
+    return found("A", hidden_by="move", hidden_until=until * MICROS, **said)
+
+
+@pytest.mark.parametrize("wait", [RETRIED, UPSTREAM_UNKNOWN], ids=["retry", "upstream"])
+def test_an_open_ticket_goes_on_while_it_waits(story, wait):
+    """People know the ticket: only notifications of what nobody knows are held back."""
+    kind = wait().root.kind
+    story.opened(found("A", kind, owner="red"))
+
+    assert story.at(60, wait(owner="red")) == []
+    assert story.at(70, wait(owner="blue")) == ["handed_over red>blue"]
+    assert story.at(DAY + 1, wait(owner="blue", level="page")) == ["escalated"]
+    assert story.one.severity.level == "page"
+
+
+def test_an_open_ticket_is_no_page_while_a_retry_can_meet_the_deadline(story):
+    """A rerun that began now would be too late; the retry under way began before."""
+    story.opened(found("A"))
+
+    assert story.at(60, RETRIED(level="page")) == []
+    assert story.one.severity.level == "ticket"
+    assert story.at(70, found("A", level="page")) == ["escalated"]
+
+
+def test_an_open_ticket_is_handed_to_no_root_whose_upstream_is_unknown(story):
+    """The root keeps its owner, and becomes a page all the same."""
+    story.opened(found("B", "waiting", owner="red"))
+    doubtful = {"unknown": "upstream_unknown", "owner": "blue", "level": "page"}
+
+    assert story.at(40, found("AB", "waiting", **doubtful)) == ["escalated", "joined A"]
+    assert (story.one.root, story.one.owner) == (root("B", "waiting"), "red")
+    assert story.at(50, found("AB", "waiting", **doubtful)) == []
+
+
+def test_an_open_ticket_thaws_while_it_waits(story):
+    """The backlog has landed; the failure is older than a day."""
+    story.opened(found("A"))
+    story.at(40, is_behind=True)
+
+    assert story.at(50, RETRIED()) == ["thawed"]
+    assert not story.one.is_frozen
+
+
+def test_a_pending_incident_waits_for_a_retry(story):
+    """Neither a page nor its age opens it."""
+    story.at(0, found("A"))
+    assert [story.at(at, RETRIED(level="page")) for at in (20, 40, 4000)] == [[], [], []]
+
+
+def test_a_window_that_ends_in_our_backlog_opens_nothing(story):
+    """Whether the fault is still there is unknown until the backlog has landed."""
+    story.opened(hide(100))
+
+    assert story.at(90, is_behind=True) == ["frozen"]
+    assert story.at(110, is_behind=True) == []
+    assert story.at(200) == ["thawed"]
+    assert story.at(245) == ["resolved"]
+
+
+def test_a_window_that_ends_in_our_backlog_opens_what_is_bad_afterwards(story):
+    """The first current evaluation shows the fault."""
+    story.opened(hide(100))
+    story.at(90, is_behind=True)
+
+    assert story.at(200, found("A")) == ["thawed", "opened"]
+
+
+def test_a_suppression_that_ends_in_our_backlog_ends_afterwards(story):
+    """Do not say that the fault is still bad without current data of its root."""
+    story.opened(found("A"))
+    story.do(40, "suppress", found("A"), until=100)
+    story.at(90, is_behind=True)
+
+    assert story.at(110, is_behind=True) == []
+    assert story.at(200, found("A")) == ["thawed", "unsuppressed"]
+
+
+def test_a_window_that_ends_during_a_rerun_opens_nothing(story):
+    """The rerun decides: here it completes."""
+    story.opened(hide(100))
+    story.at(90, hide(100, awaits_retry=True))
+
+    assert story.at(110, RETRIED()) == []
+    assert story.at(120) == []
+    assert story.at(165) == ["resolved"]
+
+
+def test_a_window_that_ended_during_a_rerun_opens_when_the_rerun_failed(story):
+    """At once: the fault was held for 30 s before the window hid it."""
+    story.opened(hide(100))
+    story.at(110, RETRIED())
+
+    assert story.at(120, found("A")) == ["opened"]
+
+
+def test_a_window_of_days_opens_an_old_failure(story):
+    """A failure of two days ago that a window hid is no history loaded late."""
+    story.opened(hide(2 * DAY))
+
+    assert story.at(2 * DAY + 1, RETRIED()) == ["opened"]
+
+
+@pytest.mark.parametrize("is_behind", [True, False])
+def test_a_prolonged_window_hides_on(story, is_behind):
+    """It was prolonged while a rerun, or our backlog, held the incident."""
+    story.opened(hide(100))
+    story.at(90, *(() if is_behind else [hide(300, awaits_retry=True)]), is_behind=is_behind)
+
+    assert "opened" not in story.at(110, hide(300))
+    assert story.at(299, hide(300)) == []
+    assert story.at(301, found("A")) == ["opened"]
+
+
+def test_a_prolonged_window_shows_its_new_end_during_a_rerun(story):
+    """Pages and messages name the time."""
+    story.opened(hide(100))
+    story.at(90, hide(300, awaits_retry=True))
+
+    assert story.one.suppressed_until == 300 * MICROS
