@@ -41,6 +41,7 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
     common: Common | None = None  # of a cause: what its jobs have in common
     error: str | None = None  # of its newest failed run that reported one
     words: str | None = None  # of a part of the service itself: what fails there
+    as_of: int = 0  # of the evaluation that it is found by, µs
 
     @property
     def members(self) -> Mapping[int, Member]:
@@ -152,7 +153,7 @@ class _Judging:
         name = root_name(found.root, self._given.jobs, self._datasets)
         errors = (self._given.errors.get(run_id) for run_id in cluster.run_ids)
         error = next((each for each in errors if each), None)
-        return Finding(found, cluster, self._walks, *name, common, error)
+        return Finding(found, cluster, self._walks, *name, common, error, as_of=now)
 
     def _owner(self, cluster: Cluster, common: Common | None) -> str | None:
         """Return the owner of the job or its root job by the policy, else of most of its datasets.

@@ -233,3 +233,46 @@ def test_a_failure_is_found_by_its_index(core):
         with core.engine.connect() as connection:
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {_FAILING}", {"since": 0}).all()
         assert "dataset_activity_failing" in plan[0].detail
+
+
+def test_the_dataset_of_a_failed_run_is_a_member_that_is_not_bad(core):
+    """Without it, a token for the namespace, the dataset's page and policy actions find nothing."""
+    run = fail(core)
+    core.until(NOON + 120)
+    assert members(core) == [(dataset("core"), "failing", run, True)]
+
+    core.estate.say("core", "bad", "job_failed", limit_seconds=NOON + 180.0)
+    core.until(NOON + 240)
+    assert members(core) == [(dataset("core"), "failed", run, True)]
+
+    write(core)
+    core.estate.say("core", "good")
+    core.until(NOON + 900)
+    assert members(core) == [(dataset("core"), "failed", run, False)]
+
+
+def test_a_second_dataset_of_the_job_becomes_a_member_and_leaves(core):
+    """No event tells of it: the same job failed once more."""
+    core.estate.add("twin")
+    table = tables.dataset_activity
+    with writing(core.engine) as connection:
+        mine = update(table).where(table.c.dataset_key == dataset("twin"))
+        connection.execute(mine.values(last_job_name="make_core"))
+    fail(core)
+    core.until(NOON + 120)
+    fail(core, "twin", NOON + 130)
+    core.until(NOON + 180)
+    assert [each[3] for each in members(core)] == [True, True]
+
+    write(core, "twin", NOON + 200)
+    core.until(NOON + 240)
+    assert {each[0]: each[3] for each in members(core)} == {
+        dataset("core"): True,
+        dataset("twin"): False,
+    }
+
+
+def members(watched):
+    """Return dataset, kind and run of each member, and whether it is one now."""
+    rows = watched.rows(tables.incident_member)
+    return [(each.dataset_key, each.kind, each.run_id, each.left_at is None) for each in rows]
