@@ -160,6 +160,18 @@ def test_it_stays_a_ticket(watched, tier, duration):
     assert watched.one.severity == "ticket"
 
 
+def test_a_failed_run_of_an_idle_stream_is_a_ticket(watched):
+    """M2 calls it good long after its last write plus its limit: nothing is late."""
+    watched.estate.add("topic", tier="critical", is_streaming=True)
+    usual_duration(watched, "topic", 600.0)
+    watched.at(2 * DAY)
+    fail(watched, "topic", 2 * DAY + 60)
+    watched.until(2 * DAY + 150)
+
+    assert (watched.one.severity, watched.one.hit_at) == ("ticket", None)
+    assert "late since" not in watched.one.evidence
+
+
 @pytest.mark.postgres_always
 def test_an_announced_retry_notifies_nobody_until_it_failed(core):
     """The task's second try is the last; it fails, and that is the message."""
