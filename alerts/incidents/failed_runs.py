@@ -101,9 +101,10 @@ def hold_until(attempts: Sequence[Attempt], usual: Usual, rules: RetryRules = RU
         return 0
     *before, failed = ordered[: place + 1]
     under_way = next((each for each in ordered[place + 1 :] if each.is_running), None)
-    if under_way is not None:
-        return _running_until(under_way, usual, rules)
     history = _History(before, usual, rules)
+    # Of a job that crashes and restarts, the next run is always under way.
+    if under_way is not None and (failed.retries_left or not history.has_retried(failed)):
+        return _running_until(under_way, usual, rules)
     if not failed.retries_left and not history.is_retry_usual(failed):
         return 0
     return (failed.failed_at or 0) + history.wait()
@@ -122,12 +123,16 @@ class _History:
         self._before, self._usual, self._rules = before, usual, rules
         self._pairs = list(pairwise(before))
 
+    def has_retried(self, failed: Attempt) -> bool:
+        """Return whether the failed run is itself the retry of the run before it."""
+        return bool(self._before) and self._retries(self._before[-1], failed)
+
     def is_retry_usual(self, failed: Attempt) -> bool:
         """Return whether first failures were mostly followed by a retry that completed.
 
         A retry that failed is no first failure: nobody waits for another one.
         """
-        if self._before and self._retries(self._before[-1], failed):
+        if self.has_retried(failed):
             return False
         firsts = [
             self._retries(one, other) and other.completed_at is not None

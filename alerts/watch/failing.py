@@ -1,6 +1,6 @@
 """Look up what failed runs of datasets that matter need: whether there are any, and retries."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -45,18 +45,24 @@ _FAILED = text(
     FROM run r WHERE r.run_id IN :runs ORDER BY r.failed_at DESC LIMIT :most
     """  # noqa: S608 - our own columns
 ).bindparams(bindparam("runs", expanding=True))
+# One job may write another dataset with each run: a mapped task, a loader of any table.
+_NAMES_NONE, _NAMES_OTHERS, _NAMES_OURS = range(3)
+_WRITES = "SELECT 1 FROM run_io io{} WHERE io.run_key = r.run_key AND io.direction = 'write'"
+_OURS = _WRITES.format(" JOIN dataset d ON d.dataset_key = io.dataset_key")
 _ATTEMPTS = text(
     f"""
-    SELECT {LEAF_RUN_ID}, first_event_at, failed_at, completed_at, nominal_start_at, retries_left
+    SELECT {LEAF_RUN_ID},
+        CASE WHEN EXISTS ({_OURS} AND d.canonical_key IN :keys) THEN {_NAMES_OURS}
+            WHEN EXISTS ({_WRITES.format("")}) THEN {_NAMES_OTHERS} ELSE {_NAMES_NONE} END,
+        first_event_at, failed_at, completed_at, nominal_start_at, retries_left
     FROM run r WHERE {OF_JOB} ORDER BY first_event_at DESC LIMIT :most
     """  # noqa: S608 - our own columns
-)
+).bindparams(bindparam("keys", expanding=True))
 _MOST_FAULTS: Final = 200  # whose retries are looked up at once; all else notifies at once
 _MOST_COUNTED: Final = 1_000  # failing datasets, each second
 _MOST_FAILED: Final = 5  # runs of one fault
 _MOST_ATTEMPTS: Final = 500  # of one job
-
-_Attempts = dict[str, Attempt]
+_MOST_KEYS: Final = 500  # of the datasets of a root
 
 
 def has_failing(connection: Connection, as_of: int) -> bool:
@@ -118,8 +124,8 @@ def _awaits(connection: Connection, cluster: Cluster, given: Estate, as_of: int)
     is_old = newest < as_of - RULES.fresh_seconds * MICROS
     if is_old or all(each.is_history for each in failed):
         return True
-    attempts = _load_attempts(connection, failed)
-    return hold_until([*attempts.values()], _usual(cluster, given)) > as_of
+    attempts = _load_attempts(connection, failed, cluster.root_keys[:_MOST_KEYS])
+    return hold_until(attempts, _usual(cluster, given)) > as_of
 
 
 class _Failed(msgspec.Struct, frozen=True):
@@ -138,27 +144,44 @@ class _Failed(msgspec.Struct, frozen=True):
         return {(self.job_namespace, self.job_name), (self.leaf_namespace, self.leaf_name)}
 
 
-def _load_attempts(connection: Connection, failed: Iterable[_Failed]) -> _Attempts:
-    """Load the newest runs of these jobs, those of one application or task as one."""
-    runs = list(failed)
-    found: _Attempts = {}
+def _load_attempts(
+    connection: Connection, runs: Sequence[_Failed], keys: Sequence[int]
+) -> list[Attempt]:
+    """Load the newest runs of these jobs that write these datasets, one for each application.
+
+    A run that names no output yet counts while it is under way and began after the failure.
+    """
+    found = dict[str, Attempt]()
+    outputs = {each.leaf_run_id: _NAMES_OURS for each in runs}
     for namespace, name in sorted(set().union(*(each.jobs for each in runs))):
-        given = {"job_namespace": namespace, "job_name": name, "most": _MOST_ATTEMPTS}
-        for run_id, attempt in _attempts(connection.execute(_ATTEMPTS, given)):
+        given = {"job_namespace": namespace, "job_name": name, "keys": keys}
+        rows = connection.execute(_ATTEMPTS, given | {"most": _MOST_ATTEMPTS})
+        for run_id, names, attempt in _attempts(rows):
             found[run_id] = _join(found.get(run_id), attempt)
+            outputs[run_id] = max(outputs.get(run_id, _NAMES_NONE), names)
+    _add_failed(found, runs)
+    newest = max(each.failed_at for each in runs)
+    return [each for run_id, each in found.items() if _is_attempt(each, outputs[run_id], newest)]
+
+
+def _is_attempt(attempt: Attempt, outputs: int, failed_at: int) -> bool:
+    is_rerun = attempt.is_running and attempt.began_at >= failed_at
+    return outputs == _NAMES_OURS or (outputs == _NAMES_NONE and is_rerun)
+
+
+def _add_failed(found: dict[str, Attempt], runs: Iterable[_Failed]) -> None:
     for each in runs:
         # A write that never ended failed with its application; its own run does not say so.
         own = Attempt(
             began_at=each.failed_at, failed_at=each.failed_at, retries_left=each.retries_left
         )
         found[each.leaf_run_id] = _join(found.get(each.leaf_run_id), own)
-    return found
 
 
-def _attempts(rows: Iterable[Any]) -> Iterator[tuple[str, Attempt]]:
-    for run_id, began_at, *said in rows:
+def _attempts(rows: Iterable[Any]) -> Iterator[tuple[str, int, Attempt]]:
+    for run_id, outputs, began_at, *said in rows:
         names = ("failed_at", "completed_at", "nominal_at", "retries_left")
-        yield run_id, Attempt(began_at=began_at, **dict(zip(names, said, strict=True)))
+        yield run_id, outputs, Attempt(began_at=began_at, **dict(zip(names, said, strict=True)))
 
 
 def _join(one: Attempt | None, other: Attempt) -> Attempt:

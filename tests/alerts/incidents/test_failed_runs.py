@@ -113,3 +113,12 @@ def test_a_night_counts_once_however_often_its_retries_failed():
     night = [attempt(4 * 1440 + at, failed=4 * 1440 + at + 10, day=4) for at in (0, 15, 30)]
     assert held(*retried(4), *night, FAILED) > 0
     assert held(*retried(3), *night, FAILED) == 0
+
+
+def test_a_job_that_crashes_and_restarts_notifies():
+    """The next run is always under way: it is awaited once, not after each crash."""
+    crashes = [attempt(at, failed=at + 1) for at in range(14_400, 14_410)]
+    under_way = attempt(14_411)
+    assert held(crashes[-1], under_way) > 0
+    assert held(*crashes, under_way) == 0
+    assert held(*crashes[:-1], attempt(14_409, failed=14_410, left=1), under_way) > 0

@@ -1,7 +1,7 @@
 """A failed run of a dataset that matters notifies before the dataset is late."""
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import delete, update
 
 from alerts.delivery.message import from_json
 from alerts.watch.failing import _FAILING
@@ -201,10 +201,30 @@ def test_a_rerun_under_way_changes_nothing_of_an_open_ticket(core):
     """Neither resolves it nor notifies anew."""
     fail(core)
     core.until(NOON + 120)
-    core.estate.fail("core", NOON + 130, failed_at=None)
+    core.estate.start("core", NOON + 130)
 
     assert core.until(NOON + 400) == []
     assert core.one.state == "open"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("core", []), ("raw", ["opened"])], ids=["same", "sibling"]
+)
+def test_only_a_run_of_the_same_dataset_is_a_rerun(core, name, expected):
+    """One task loads each table in turn: what loads another table mends nothing."""
+    core.estate.add("raw")
+    fail(core, job_name="load")
+    core.estate.start(name, NOON + 70, job_name="load")
+    assert core.until(NOON + 180) == expected
+
+
+def test_a_rerun_that_names_no_output_yet_is_awaited(core):
+    """Airflow names the outputs of a task at its end."""
+    fail(core)
+    core.estate.start("core", NOON + 70)
+    with writing(core.engine) as connection:
+        connection.execute(delete(tables.run_io).where(tables.run_io.c.run_key == 2))
+    assert core.until(NOON + 300) == []
 
 
 def test_a_failure_that_is_loaded_late_notifies_nobody(core):
