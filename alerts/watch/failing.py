@@ -1,7 +1,7 @@
 """Look up what failed runs of datasets that matter need: whether there are any, and retries."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -14,6 +14,7 @@ from alerts.incidents.failed_runs import RULES, Attempt, Usual, hold_until
 from alerts.incidents.faults import Cluster, Root
 from lineage.adjacency import positions_in
 from lineage.catalog.job_names import OF_JOB
+from lineage.catalog.pieces import pieces
 from lineage.catalog.ranks import FAILS
 from lineage.catalog.tables.runs import LEAF_RUN_ID, leaf_job
 
@@ -38,11 +39,12 @@ _NOTIFIED = text("""
 # A task of Airflow announces its tries; an application that it submitted does not.
 _FAILED = text(
     f"""
-    SELECT {LEAF_RUN_ID}, r.job_namespace, r.job_name, {leaf_job("namespace")}, {leaf_job("name")},
+    SELECT r.run_id, {LEAF_RUN_ID}, r.job_namespace, r.job_name,
+        {leaf_job("namespace")}, {leaf_job("name")},
         coalesce(r.failed_at, r.last_event_at), r.is_history,
         (SELECT max(o.retries_left) FROM run o
             WHERE o.run_id IN (r.run_id, r.parent_run_id, r.root_run_id))
-    FROM run r WHERE r.run_id IN :runs ORDER BY r.failed_at DESC LIMIT :most
+    FROM run r WHERE r.run_id IN :runs
     """  # noqa: S608 - our own columns
 ).bindparams(bindparam("runs", expanding=True))
 # One job may write another dataset with each run: a mapped task, a loader of any table.
@@ -58,11 +60,31 @@ _ATTEMPTS = text(
     FROM run r WHERE {OF_JOB} ORDER BY first_event_at DESC LIMIT :most
     """  # noqa: S608 - our own columns
 ).bindparams(bindparam("keys", expanding=True))
-_MOST_FAULTS: Final = 200  # whose retries are looked up at once; all else notifies at once
+_MOST_FAULTS: Final = 200  # whose earlier retries are looked up at once
 _MOST_COUNTED: Final = 1_000  # failing datasets, each second
 _MOST_FAILED: Final = 5  # runs of one fault
 _MOST_ATTEMPTS: Final = 500  # of one job
 _MOST_KEYS: Final = 500  # of the datasets of a root
+
+
+class _Failed(msgspec.Struct, frozen=True):
+    run_id: str
+    leaf_run_id: str
+    job_namespace: str
+    job_name: str
+    leaf_namespace: str
+    leaf_name: str
+    failed_at: int
+    is_history: bool
+    retries_left: int | None
+
+    @property
+    def jobs(self) -> set[tuple[str, str]]:
+        """The job of the run, and the leaf job that it is a part of."""
+        return {(self.job_namespace, self.job_name), (self.leaf_namespace, self.leaf_name)}
+
+
+_Known = Mapping[str, Sequence[_Failed]]
 
 
 def has_failing(connection: Connection, as_of: int) -> bool:
@@ -102,12 +124,18 @@ def find_due(
     mine = sorted(
         (each for each in found if each.root in failures), key=lambda each: each.onset, reverse=True
     )
-    if len(mine) > _MOST_FAULTS:
-        _log.warning("retries_not_looked_up", faults=len(mine) - _MOST_FAULTS)
-    awaited = (
-        each.root for each in islice(mine, _MOST_FAULTS) if _awaits(connection, each, given, as_of)
-    )
-    return frozenset(failures).difference(awaited)
+    known = _load_failed(connection, (run_id for each in mine for run_id in each.run_ids))
+    runs = [(each, _failed_of(each, known)) for each in mine]
+    fresh = [(each, failed) for each, failed in runs if not _is_history(failed, as_of)]
+    if len(fresh) > _MOST_FAULTS:
+        _log.warning("retry_history_not_read", faults=len(fresh) - _MOST_FAULTS)
+    ends = {
+        each.root: _end_announced(failed)
+        if at >= _MOST_FAULTS
+        else _find_end(connection, each, failed, given)
+        for at, (each, failed) in enumerate(fresh)
+    }
+    return frozenset(root for root, end in ends.items() if end <= as_of)
 
 
 def awaits_retry(cluster: Cluster, due: Collection[Root]) -> bool:
@@ -115,33 +143,46 @@ def awaits_retry(cluster: Cluster, due: Collection[Root]) -> bool:
     return cluster.is_latent and not any(each.fault in due for each in cluster.members)
 
 
-def _awaits(connection: Connection, cluster: Cluster, given: Estate, as_of: int) -> bool:
-    chosen = {"runs": cluster.run_ids, "most": _MOST_FAILED}
-    failed = [_Failed(*row) for row in connection.execute(_FAILED, chosen)]
+def _load_failed(connection: Connection, run_ids: Iterable[str]) -> _Known:
+    """Load these runs by their id; a run that was deleted has none."""
+    found = defaultdict[str, list[_Failed]](list)
+    for piece in pieces(run_ids):
+        for row in connection.execute(_FAILED, {"runs": piece}):
+            each = _Failed(*row)
+            found[each.run_id].append(each)
+    return found
+
+
+def _failed_of(cluster: Cluster, known: _Known) -> list[_Failed]:
+    """Return the failed runs of a root, the newest first."""
+    runs = [each for run_id in cluster.run_ids for each in known.get(run_id, ())]
+    return sorted(runs, key=lambda each: each.failed_at, reverse=True)
+
+
+def _is_history(failed: Sequence[_Failed], as_of: int) -> bool:
+    """Return whether the failed runs are old, or were loaded as history."""
     if not failed:
         return False
-    newest = max(each.failed_at for each in failed)
-    is_old = newest < as_of - RULES.fresh_seconds * MICROS
-    if is_old or all(each.is_history for each in failed):
-        return True
-    attempts = _load_attempts(connection, failed, cluster.root_keys[:_MOST_KEYS])
-    return hold_until(attempts, _usual(cluster, given)) > as_of
+    is_old = failed[0].failed_at < as_of - RULES.fresh_seconds * MICROS
+    return is_old or all(each.is_history for each in failed)
 
 
-class _Failed(msgspec.Struct, frozen=True):
-    leaf_run_id: str
-    job_namespace: str
-    job_name: str
-    leaf_namespace: str
-    leaf_name: str
-    failed_at: int
-    is_history: bool
-    retries_left: int | None
+def _find_end(
+    connection: Connection, cluster: Cluster, failed: Sequence[_Failed], given: Estate
+) -> int:
+    """Return until when a retry is awaited, by the runs of the job before; 0: it is not."""
+    if not failed:
+        return 0
+    keys = cluster.root_keys[:_MOST_KEYS]
+    attempts = _load_attempts(connection, failed[:_MOST_FAILED], keys)
+    return hold_until(attempts, _usual(cluster, given))
 
-    @property
-    def jobs(self) -> set[tuple[str, str]]:
-        """The job of the run, and the leaf job that it is a part of."""
-        return {(self.job_namespace, self.job_name), (self.leaf_namespace, self.leaf_name)}
+
+def _end_announced(failed: Sequence[_Failed]) -> int:
+    """Return until when a retry that the failed run announces is awaited; 0: it is not."""
+    if not failed or not failed[0].retries_left:
+        return 0
+    return failed[0].failed_at + round(RULES.retry_seconds * MICROS)
 
 
 def _load_attempts(

@@ -4,9 +4,11 @@ import pytest
 from sqlalchemy import delete, update
 
 from alerts.delivery.message import from_json
+from alerts.watch import failing
 from alerts.watch.failing import _FAILING
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.pieces import pieces
 from lineage.policy.model import Owner, Policy
 from tests.alerts.watch.conftest import NOON
 from tests.alerts.watch.estate import DAY, dataset, job, micros
@@ -188,6 +190,38 @@ def test_an_announced_retry_that_does_not_come_notifies(core):
     fail(core, retries_left=1)
     assert core.until(NOON + 60 + 890, every=60) == []
     assert core.until(NOON + 60 + 960, every=30) == ["opened"]
+
+
+def test_beyond_the_most_faults_announced_retries_and_history_still_notify_nobody(
+    core, monkeypatch
+):
+    """Only what earlier runs did is not read of these: hundreds of tasks fail together."""
+    monkeypatch.setattr(failing, "_MOST_FAULTS", 1)
+    core.estate.add("raw", "old", "last")
+    for name, at, said in (
+        ("core", NOON + 60, {"retries_left": 2}),
+        ("raw", NOON + 50, {"retries_left": 2}),
+        ("old", NOON + 40, {"is_history": True}),
+        ("last", NOON + 30, {"retries_left": 0}),
+    ):
+        fail(core, name, at, **said)
+    core.until(NOON + 300, every=30)
+    assert [each.root_key for each in core.rows()] == [job("last")]
+
+    core.until(NOON + 1020, every=60)
+    assert {each.root_key for each in core.rows()} == {job("core"), job("raw"), job("last")}
+
+
+def test_the_runs_of_one_fault_are_read_in_pieces(core, monkeypatch):
+    """A job with tens of thousands of outputs would exceed the parameters of a query."""
+    read = []
+    monkeypatch.setattr(failing, "pieces", lambda keys: pieces(read.append(1) or keys, 1))
+    core.estate.add("raw")
+    for name in ("core", "raw"):
+        leaf = {"leaf_job_namespace": "dbt", "leaf_job_name": "build"}
+        fail(core, name, retries_left=1, **leaf)
+    assert core.until(NOON + 300, every=60) == []
+    assert read
 
 
 def test_a_retry_that_is_announced_by_the_task_above_is_awaited(core):
