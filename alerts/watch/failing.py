@@ -9,7 +9,7 @@ import numpy as np
 import structlog
 from sqlalchemy import Connection, bindparam, text
 
-from alerts.incidents.estate import MICROS, Estate
+from alerts.incidents.estate import MICROS, Estate, Rows
 from alerts.incidents.failed_runs import RULES, Attempt, Usual, hold_until
 from alerts.incidents.faults import Cluster, Root
 from lineage.adjacency import positions_in
@@ -124,16 +124,16 @@ def find_due(
     mine = sorted(
         (each for each in found if each.root in failures), key=lambda each: each.onset, reverse=True
     )
-    known = _load_failed(connection, (run_id for each in mine for run_id in each.run_ids))
-    runs = [(each, _failed_of(each, known)) for each in mine]
-    fresh = [(each, failed) for each, failed in runs if not _is_history(failed, as_of)]
+    failed = _load_failed(connection, (run_id for each in mine for run_id in each.run_ids))
+    known = [(each, _failed_of(each, failed)) for each in mine]
+    fresh = [(each, runs) for each, runs in known if not _is_history(each, runs, given, as_of)]
     if len(fresh) > _MOST_FAULTS:
         _log.warning("retry_history_not_read", faults=len(fresh) - _MOST_FAULTS)
     ends = {
-        each.root: _end_announced(failed)
+        each.root: _end_announced(runs)
         if at >= _MOST_FAULTS
-        else _find_end(connection, each, failed, given)
-        for at, (each, failed) in enumerate(fresh)
+        else _find_end(connection, each, runs, given)
+        for at, (each, runs) in enumerate(fresh)
     }
     return frozenset(root for root, end in ends.items() if end <= as_of)
 
@@ -159,12 +159,14 @@ def _failed_of(cluster: Cluster, known: _Known) -> list[_Failed]:
     return sorted(runs, key=lambda each: each.failed_at, reverse=True)
 
 
-def _is_history(failed: Sequence[_Failed], as_of: int) -> bool:
+def _is_history(cluster: Cluster, failed: Sequence[_Failed], given: Estate, as_of: int) -> bool:
     """Return whether the failed runs are old, or were loaded as history."""
-    if not failed:
-        return False
-    is_old = failed[0].failed_at < as_of - RULES.fresh_seconds * MICROS
-    return is_old or all(each.is_history for each in failed)
+    # Retention deletes runs; the dataset keeps the time of its newest failure.
+    newest = max(
+        [*_rows(cluster, given)["failed_at"].tolist(), *(each.failed_at for each in failed)]
+    )
+    is_old = newest < as_of - RULES.fresh_seconds * MICROS
+    return is_old or (bool(failed) and all(each.is_history for each in failed))
 
 
 def _find_end(
@@ -245,10 +247,15 @@ def _latest(*values: int | None) -> int | None:
 
 def _usual(cluster: Cluster, given: Estate) -> Usual:
     """Return the shortest cadence and the longest duration of the datasets of a root."""
-    places, _ = positions_in(given.keys, np.array(cluster.root_keys, dtype=np.int64))
-    rows = given.datasets[places]
+    rows = _rows(cluster, given)
     cadences, durations = (rows[name].tolist() for name in ("cadence_seconds", "duration_seconds"))
     return Usual(
         min((each for each in cadences if each > 0), default=None),
         max((each for each in durations if each > 0), default=None),
     )
+
+
+def _rows(cluster: Cluster, given: Estate) -> Rows:
+    """Return the datasets of a root."""
+    places, _ = positions_in(given.keys, np.array(cluster.root_keys, dtype=np.int64))
+    return given.datasets[places]

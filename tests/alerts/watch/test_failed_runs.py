@@ -271,6 +271,20 @@ def test_a_failure_that_is_loaded_late_notifies_nobody(core):
     assert core.until(NOON + 300) == []
 
 
+def test_an_old_failure_whose_run_was_deleted_notifies_nobody(core):
+    """Retention deletes runs; of the dataset, the time of its failure is kept."""
+    core.estate.add("old")
+    core.estate.unwritten("old")
+    fail(core, "old", NOON - 2 * DAY)
+    with writing(core.engine) as connection:
+        connection.execute(delete(tables.run_io))
+        connection.execute(delete(tables.run))
+    fail(core)
+
+    assert core.until(NOON + 300, every=60) == ["opened"]
+    assert core.one.root_key == job("core")
+
+
 def test_an_open_ticket_stays_open_however_old_the_failure(core):
     """No run of the job wrote the dataset since."""
     fail(core)
