@@ -55,7 +55,8 @@ class RetryRules(msgspec.Struct, frozen=True):
         retry_cadences: without a nominal time on both, it begins within this part of a cadence too.
         announced_seconds: a run that begins so soon after a failure whose retry was announced is
             that retry.
-        wait_factor: a retry is overdue after so many of the longest waits seen.
+        wait_factor: a retry is overdue after so many of the longest waits seen, and at last after
+            `retry_cadences` of a cadence, or `announced_seconds` without a cadence.
         usual_retries: at least so many first failures were followed by a retry that completed,
         usual_share: and at least this share of all first failures.
         running_durations: a retry under way is overdue after so many usual durations,
@@ -150,19 +151,27 @@ class _History:
             for one, other in self._pairs
             if self._retries(one, other)
         ]
-        longest = self._rules.wait_factor * max(waits, default=0)
+        longest = min(self._rules.wait_factor * max(waits, default=0), self._most_wait())
         return round(longest or self._rules.retry_seconds * MICROS)
+
+    def _most_wait(self) -> float:
+        """Return the longest wait, µs: what begins later is the next run, and no retry."""
+        rules, cadence = self._rules, self._usual.cadence_seconds
+        most = rules.retry_cadences * cadence if cadence else rules.announced_seconds
+        return max(most, rules.retry_seconds) * MICROS
 
     def _retries(self, failed: Attempt, other: Attempt) -> bool:
         """Whether the other run is the retry of this one, which failed."""
         if failed.failed_at is None:
             return False
         gap = other.began_at - failed.failed_at
+        nominals = failed.nominal_at, other.nominal_at
+        if None not in nominals and nominals[0] != nominals[1]:
+            return False
         if failed.retries_left:
             return 0 <= gap <= self._rules.announced_seconds * MICROS
-        nominals = failed.nominal_at, other.nominal_at
         if None not in nominals:
-            return nominals[0] == nominals[1] and self._is_soon(gap)
+            return self._is_soon(gap)
         cadence = self._usual.cadence_seconds
         is_of_cycle = not cadence or gap <= self._rules.retry_cadences * cadence * MICROS
         return is_of_cycle and self._is_soon(gap)

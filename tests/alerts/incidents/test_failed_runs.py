@@ -59,6 +59,25 @@ def test_an_announced_retry_is_overdue_after_twice_its_usual_wait():
     assert held(*before, attempt(1440, failed=1450, day=1, left=1)) == 1450 + 60
 
 
+@pytest.mark.parametrize(
+    ("days", "usual", "wait"),
+    [
+        ((0, 1, 2), DAILY, 15),
+        ((None, None, None), DAILY, 360),
+        ((None, None, None), Usual(), 1440),
+    ],
+    ids=["nominal", "cadence", "neither"],
+)
+def test_the_next_day_s_run_is_no_announced_retry(days, usual, wait):
+    """A retry was announced and never ran. By the next day's run, the wait was 47 hours."""
+    before = (
+        attempt(0, failed=10, day=days[0], left=1),
+        attempt(1440, completed=1450, day=days[1]),
+    )
+    failed = attempt(2880, failed=2890, day=days[2], left=1)
+    assert held(*before, failed, usual=usual) == 2890 + wait
+
+
 @pytest.mark.parametrize(("days", "until"), [(2, 0), (3, 14_420), (8, 14_420)])
 def test_a_retry_that_usually_follows_is_awaited(days, until):
     """From the third on, for twice the longest wait that was seen."""
