@@ -46,6 +46,23 @@ class Usual(msgspec.Struct, frozen=True):
     duration_seconds: float | None = None
 
 
+class Hold(msgspec.Struct, frozen=True):
+    """Until when nobody is notified of a failure.
+
+    Attributes:
+        until: 0: no retry is expected.
+        ends_at: when the retry that is under way usually ends; None: no retry is under way, or its
+            usual duration is not known.
+    """
+
+    until: int = 0
+    ends_at: int | None = None
+
+    def can_meet(self, deadline: int, now: int) -> bool:
+        """Return whether the retry that is under way may end before the deadline."""
+        return self.ends_at is not None and now <= self.ends_at <= deadline
+
+
 class RetryRules(msgspec.Struct, frozen=True):
     """The figures by which a retry is expected.
 
@@ -88,8 +105,8 @@ def _matters(cluster: Cluster, given: Estate) -> bool:
     return bool((given.datasets["tier"][places] != TIERS.index(OPTIONAL)).any())
 
 
-def hold_until(attempts: Sequence[Attempt], usual: Usual, rules: RetryRules = RULES) -> int:
-    """Return until when nobody is notified of the newest failure; 0: no retry is expected.
+def find_hold(attempts: Sequence[Attempt], usual: Usual, rules: RetryRules = RULES) -> Hold:
+    """Return until when nobody is notified of the newest failure.
 
     Args:
         attempts: the newest runs of the job that failed, in any order.
@@ -99,22 +116,26 @@ def hold_until(attempts: Sequence[Attempt], usual: Usual, rules: RetryRules = RU
     ordered = sorted(attempts, key=lambda each: each.began_at)
     place = max((at for at, each in enumerate(ordered) if each.failed_at is not None), default=None)
     if place is None:
-        return 0
+        return Hold()
     *before, failed = ordered[: place + 1]
     under_way = next((each for each in ordered[place + 1 :] if each.is_running), None)
     history = _History(before, usual, rules)
     # Of a job that crashes and restarts, the next run is always under way.
     if under_way is not None and (failed.retries_left or not history.has_retried(failed)):
-        return _running_until(under_way, usual, rules)
+        return _hold_for(under_way, usual, rules)
     if not failed.retries_left and not history.is_retry_usual(failed):
-        return 0
-    return (failed.failed_at or 0) + history.wait()
+        return Hold()
+    return Hold((failed.failed_at or 0) + history.wait())
 
 
-def _running_until(retry: Attempt, usual: Usual, rules: RetryRules) -> int:
+def _hold_for(retry: Attempt, usual: Usual, rules: RetryRules) -> Hold:
     duration = usual.duration_seconds
-    seconds = rules.running_durations * duration if duration else rules.running_seconds
-    return retry.began_at + round(seconds * MICROS)
+    if not duration:
+        return Hold(retry.began_at + round(rules.running_seconds * MICROS))
+    return Hold(
+        retry.began_at + round(rules.running_durations * duration * MICROS),
+        retry.began_at + round(duration * MICROS),
+    )
 
 
 class _History:

@@ -10,8 +10,9 @@ import structlog
 from sqlalchemy import Connection, bindparam, text
 
 from alerts.incidents.estate import MICROS, Estate, Rows
-from alerts.incidents.failed_runs import RULES, Attempt, Usual, hold_until
+from alerts.incidents.failed_runs import RULES, Attempt, Hold, Usual, find_hold
 from alerts.incidents.faults import Cluster, Root
+from alerts.incidents.severity import PAGE, Severity
 from lineage.adjacency import positions_in
 from lineage.catalog.job_names import OF_JOB
 from lineage.catalog.pieces import pieces
@@ -87,6 +88,27 @@ class _Failed(msgspec.Struct, frozen=True):
 _Known = Mapping[str, Sequence[_Failed]]
 
 
+class DueFailures(msgspec.Struct, frozen=True, eq=False):
+    """Failures before a dataset is bad.
+
+    Attributes:
+        roots: people are to be notified of these now.
+        retries: a retry of these is expected.
+    """
+
+    roots: frozenset[Root]
+    retries: Mapping[Root, Hold]
+
+    def is_waiting(self, cluster: Cluster, level: Severity, now: int) -> bool:
+        """Return whether nothing is bad by a fault, and nobody is to be notified of it yet."""
+        faults = {each.fault for each in cluster.members}
+        if not cluster.is_latent or not faults.isdisjoint(self.roots):
+            return False
+        # A page says that a rerun from now on is too late; one that is under way began before.
+        holds = [self.retries[each] for each in faults if each in self.retries]
+        return level.level != PAGE or all(each.can_meet(level.hit_at or 0, now) for each in holds)
+
+
 def has_failing(connection: Connection, as_of: int) -> bool:
     """Return whether a critical or important dataset fails lately, or an incident says so."""
     since = {"since": as_of - round(RULES.fresh_seconds * MICROS)}
@@ -109,10 +131,10 @@ def find_due(
     failures: Collection[Root],
     given: Estate,
     as_of: int,
-) -> frozenset[Root]:
-    """Return those of the failures of which people are to be notified now.
+) -> DueFailures:
+    """Return the failures of which people are to be notified now, and those with a retry.
 
-    Of the others a retry is expected, or they are so old that they are history loaded late.
+    All others are so old that they are history loaded late.
 
     Args:
         connection: of the catalog.
@@ -129,18 +151,14 @@ def find_due(
     fresh = [(each, runs) for each, runs in known if not _is_history(each, runs, given, as_of)]
     if len(fresh) > _MOST_FAULTS:
         _log.warning("retry_history_not_read", faults=len(fresh) - _MOST_FAULTS)
-    ends = {
-        each.root: _end_announced(runs)
+    holds = {
+        each.root: _hold_as_announced(runs)
         if at >= _MOST_FAULTS
-        else _find_end(connection, each, runs, given)
+        else _find_hold(connection, each, runs, given)
         for at, (each, runs) in enumerate(fresh)
     }
-    return frozenset(root for root, end in ends.items() if end <= as_of)
-
-
-def awaits_retry(cluster: Cluster, due: Collection[Root]) -> bool:
-    """Return whether nothing is bad by a fault, and no root of it is due to be notified."""
-    return cluster.is_latent and not any(each.fault in due for each in cluster.members)
+    retries = {root: each for root, each in holds.items() if each.until > as_of}
+    return DueFailures(frozenset(holds.keys() - retries.keys()), retries)
 
 
 def _load_failed(connection: Connection, run_ids: Iterable[str]) -> _Known:
@@ -169,22 +187,22 @@ def _is_history(cluster: Cluster, failed: Sequence[_Failed], given: Estate, as_o
     return is_old or (bool(failed) and all(each.is_history for each in failed))
 
 
-def _find_end(
+def _find_hold(
     connection: Connection, cluster: Cluster, failed: Sequence[_Failed], given: Estate
-) -> int:
-    """Return until when a retry is awaited, by the runs of the job before; 0: it is not."""
+) -> Hold:
+    """Return until when a retry is awaited, by the earlier runs of the job."""
     if not failed:
-        return 0
+        return Hold()
     keys = cluster.root_keys[:_MOST_KEYS]
     attempts = _load_attempts(connection, failed[:_MOST_FAILED], keys)
-    return hold_until(attempts, _usual(cluster, given))
+    return find_hold(attempts, _usual(cluster, given))
 
 
-def _end_announced(failed: Sequence[_Failed]) -> int:
-    """Return until when a retry that the failed run announces is awaited; 0: it is not."""
+def _hold_as_announced(failed: Sequence[_Failed]) -> Hold:
+    """Return until when a retry that the failed run announces is awaited."""
     if not failed or not failed[0].retries_left:
-        return 0
-    return failed[0].failed_at + round(RULES.retry_seconds * MICROS)
+        return Hold()
+    return Hold(failed[0].failed_at + round(RULES.retry_seconds * MICROS))
 
 
 def _load_attempts(

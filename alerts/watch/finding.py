@@ -18,7 +18,7 @@ from alerts.incidents.times import read_times
 from alerts.people.hiding import Hidden, Window, hidden_all, hidden_together
 from alerts.watch.bad_facts import bad_facts, unknown_keys
 from alerts.watch.catalog_estate import Given, Owners, read_estate
-from alerts.watch.failing import awaits_retry, find_due, has_failing
+from alerts.watch.failing import DueFailures, find_due, has_failing
 from alerts.watch.hurt import hurting
 from alerts.watch.jobs_at_fault import JobsAtFault, load_jobs_at_fault
 from alerts.watch.named import Named, named
@@ -99,7 +99,7 @@ def find(
     alone = clusters(facts, given.estate)
     failures = select_failures(alone, given.estate)
     due = find_due(connection, alone, failures, given.estate, as_of)
-    causes = causes_of(connection, alone, as_of, due)
+    causes = causes_of(connection, alone, as_of, due.roots)
     common = {each.name: each for each in causes.values()}
     faults = by_cause(alone, {root: each.name for root, each in causes.items()}, failures)
     walks = Walks(given.estate, previous)
@@ -127,7 +127,7 @@ class _Said(msgspec.Struct, frozen=True, eq=False):
     jobs: JobsAtFault
     hides: Mapping[tuple[str, str], Hidden | None]
     hurt: Mapping[int, set[str]]
-    due: frozenset[Root]
+    due: DueFailures
 
 
 class _Judging:
@@ -148,7 +148,7 @@ class _Judging:
             hidden_until=until,
             times=read_times(estate, cluster.root_keys, now),
             hurt_by=frozenset().union(*(self._hurt.get(key, ()) for key in cluster.root_keys)),
-            awaits_retry=awaits_retry(cluster, self._due),
+            awaits_retry=self._due.is_waiting(cluster, level, now),
         )
         name = root_name(found.root, self._given.jobs, self._datasets)
         errors = (self._given.errors.get(run_id) for run_id in cluster.run_ids)

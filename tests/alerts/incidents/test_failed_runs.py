@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.incidents.estate import MICROS
-from alerts.incidents.failed_runs import Attempt, Usual, hold_until
+from alerts.incidents.failed_runs import Attempt, Usual, find_hold
 
 MINUTE = 60
 DAILY = Usual(cadence_seconds=86_400, duration_seconds=600)
@@ -25,7 +25,7 @@ def attempt(began, *, failed=None, completed=None, day=None, left=None):
 
 def held(*attempts, usual=DAILY):  # noqa: ANN002
     """Return until which minute nobody is notified; 0: notify now."""
-    return hold_until(attempts, usual) / MINUTE / MICROS
+    return find_hold(attempts, usual).until / MINUTE / MICROS
 
 
 def retried(days, gap=5):

@@ -149,6 +149,26 @@ def test_it_is_a_page_once_a_rerun_cannot_meet_the_deadline(watched):
 
 
 @pytest.mark.parametrize(
+    ("before", "expected"), [(300, []), (-300, ["opened"])], ids=["in_time", "too_late"]
+)
+def test_a_retry_holds_a_page_only_while_it_can_meet_the_deadline(watched, before, expected):
+    """A run takes two hours: the retry began this long before it would end after the deadline."""
+    watched.estate.add("board", tier="critical")
+    usual_duration(watched, "board", 7200.0)
+    last = DEADLINE - 7200
+    watched.at(last - 500)
+    fail(watched, "board", last - 400, retries_left=1)
+    assert watched.until(last - 310, every=30) == []
+    watched.estate.start("board", last - before)
+
+    assert watched.until(last + 420, every=60) == expected
+    if not expected:
+        watched.until(DEADLINE - 200, every=3600)
+        watched.until(DEADLINE - 100, every=30)
+    assert watched.one.severity == "page"
+
+
+@pytest.mark.parametrize(
     ("tier", "duration"), [("critical", None), ("important", 7200.0)], ids=["unknown", "important"]
 )
 def test_it_stays_a_ticket(watched, tier, duration):
