@@ -101,6 +101,16 @@ def test_a_write_before_the_last_failure_is_no_recovery(estate):
         ),
         (
             tables.dataset_policy,
+            {"tier": "optional"},
+            f"the policy calls it optional; {FAILED}",
+        ),
+        (
+            tables.dataset_activity,
+            {"last_failed_at": None},
+            "the failed run is no longer reported as failed",
+        ),
+        (
+            tables.dataset_policy,
             {"is_expected": False},
             f"no job is expected to write it; {FAILED}",
         ),
@@ -133,6 +143,13 @@ def test_a_content_fault_ends_by_a_run_or_by_the_policy(estate):
     assert _reason(estate, "metadata") == f"the policy changed, and {gone}; {FAILED}"
     _write(estate)
     assert _reason(estate, "metadata") == f"{RUN}, and {gone}"
+
+
+@pytest.mark.parametrize("kind", ["provenance", "unexpected_source"])
+def test_an_undeclared_source_ends_with_its_seven_days(estate, kind):
+    """Both kinds stand for a new source: of a critical, and of a regulated dataset."""
+    gone = "no undeclared source was found in the last seven days"
+    assert gone in _reason(estate, kind)
 
 
 def test_a_part_of_lineward_works_again(estate):
