@@ -17,7 +17,7 @@ from lineage.states import OPTIONAL, TIERS
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of a job, as a retry of the one before it or as what the next one retries.
+    """One run of a job.
 
     Attributes:
         began_at: its first event.
@@ -35,11 +35,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_running(self) -> bool:
-        """It has not ended."""
+        """Return whether it has not ended."""
         return self.failed_at is None and self.completed_at is None
 
 
-class Usual(msgspec.Struct, frozen=True):
+class UsualFigures(msgspec.Struct, frozen=True):
     """The learned figures of a dataset, in seconds; None: not known."""
 
     cadence_seconds: float | None = None
@@ -97,15 +97,15 @@ RULES: Final = RetryRules()
 
 def select_failures(found: Iterable[Cluster], given: Estate) -> frozenset[Root]:
     """Return the roots of latent clusters whose own datasets are critical or important."""
-    return frozenset(each.root for each in found if each.is_latent and _matters(each, given))
+    return frozenset(each.root for each in found if each.is_latent and _is_important(each, given))
 
 
-def _matters(cluster: Cluster, given: Estate) -> bool:
+def _is_important(cluster: Cluster, given: Estate) -> bool:
     places, _ = positions_in(given.keys, np.array(cluster.root_keys, dtype=np.int64))
     return bool((given.datasets["tier"][places] != TIERS.index(OPTIONAL)).any())
 
 
-def find_hold(attempts: Sequence[Attempt], usual: Usual, rules: RetryRules = RULES) -> Hold:
+def find_hold(attempts: Sequence[Attempt], usual: UsualFigures, rules: RetryRules = RULES) -> Hold:
     """Return until when nobody is notified of the newest failure.
 
     Args:
@@ -125,10 +125,10 @@ def find_hold(attempts: Sequence[Attempt], usual: Usual, rules: RetryRules = RUL
         return _hold_for(under_way, usual, rules)
     if not failed.retries_left and not history.is_retry_usual(failed):
         return Hold()
-    return Hold((failed.failed_at or 0) + history.wait())
+    return Hold((failed.failed_at or 0) + history.longest_wait())
 
 
-def _hold_for(retry: Attempt, usual: Usual, rules: RetryRules) -> Hold:
+def _hold_for(retry: Attempt, usual: UsualFigures, rules: RetryRules) -> Hold:
     duration = usual.duration_seconds
     if not duration:
         return Hold(retry.began_at + round(rules.running_seconds * MICROS))
@@ -141,13 +141,13 @@ def _hold_for(retry: Attempt, usual: Usual, rules: RetryRules) -> Hold:
 class _History:
     """The failures of a job before its newest one, and what followed each."""
 
-    def __init__(self, before: Sequence[Attempt], usual: Usual, rules: RetryRules) -> None:
+    def __init__(self, before: Sequence[Attempt], usual: UsualFigures, rules: RetryRules) -> None:
         self._before, self._usual, self._rules = before, usual, rules
         self._pairs = list(pairwise(before))
 
     def has_retried(self, failed: Attempt) -> bool:
         """Return whether the failed run is itself the retry of the run before it."""
-        return bool(self._before) and self._retries(self._before[-1], failed)
+        return bool(self._before) and self._is_retry(self._before[-1], failed)
 
     def is_retry_usual(self, failed: Attempt) -> bool:
         """Return whether first failures were mostly followed by a retry that completed.
@@ -157,32 +157,32 @@ class _History:
         if self.has_retried(failed):
             return False
         firsts = [
-            self._retries(one, other) and other.completed_at is not None
+            self._is_retry(one, other) and other.completed_at is not None
             for at, (one, other) in enumerate(self._pairs)
-            if one.failed_at is not None and not (at and self._retries(*self._pairs[at - 1]))
+            if one.failed_at is not None and not (at and self._is_retry(*self._pairs[at - 1]))
         ]
         followed = sum(firsts)
         rules = self._rules
         return followed >= rules.usual_retries and followed >= rules.usual_share * len(firsts)
 
-    def wait(self) -> int:
+    def longest_wait(self) -> int:
         """Return after how long a retry is overdue, by the longest wait seen."""
         waits = [
             other.began_at - (one.failed_at or 0)
             for one, other in self._pairs
-            if self._retries(one, other)
+            if self._is_retry(one, other)
         ]
-        longest = min(self._rules.wait_factor * max(waits, default=0), self._most_wait())
+        longest = min(self._rules.wait_factor * max(waits, default=0), self._wait_limit())
         return round(longest or self._rules.retry_seconds * MICROS)
 
-    def _most_wait(self) -> float:
+    def _wait_limit(self) -> float:
         """Return the longest wait, µs: what begins later is the next run, and no retry."""
         rules, cadence = self._rules, self._usual.cadence_seconds
         most = rules.retry_cadences * cadence if cadence else rules.announced_seconds
         return max(most, rules.retry_seconds) * MICROS
 
-    def _retries(self, failed: Attempt, other: Attempt) -> bool:
-        """Whether the other run is the retry of this one, which failed."""
+    def _is_retry(self, failed: Attempt, other: Attempt) -> bool:
+        """Return whether the other run is the retry of this one, which failed."""
         if failed.failed_at is None:
             return False
         gap = other.began_at - failed.failed_at

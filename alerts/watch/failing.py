@@ -10,7 +10,7 @@ import structlog
 from sqlalchemy import Connection, bindparam, text
 
 from alerts.incidents.estate import MICROS, Estate, Rows
-from alerts.incidents.failed_runs import RULES, Attempt, Hold, Usual, find_hold
+from alerts.incidents.failed_runs import RULES, Attempt, Hold, UsualFigures, find_hold
 from alerts.incidents.faults import Cluster, Root
 from alerts.incidents.severity import PAGE, Severity
 from lineage.adjacency import positions_in
@@ -195,7 +195,7 @@ def _find_hold(
         return Hold()
     keys = cluster.root_keys[:_MOST_KEYS]
     attempts = _load_attempts(connection, failed[:_MOST_FAILED], keys)
-    return find_hold(attempts, _usual(cluster, given))
+    return find_hold(attempts, _usual_of(cluster, given))
 
 
 def _hold_as_announced(failed: Sequence[_Failed]) -> Hold:
@@ -263,11 +263,11 @@ def _latest(*values: int | None) -> int | None:
     return max((each for each in values if each is not None), default=None)
 
 
-def _usual(cluster: Cluster, given: Estate) -> Usual:
+def _usual_of(cluster: Cluster, given: Estate) -> UsualFigures:
     """Return the shortest cadence and the longest duration of the datasets of a root."""
     rows = _rows(cluster, given)
     cadences, durations = (rows[name].tolist() for name in ("cadence_seconds", "duration_seconds"))
-    return Usual(
+    return UsualFigures(
         min((each for each in cadences if each > 0), default=None),
         max((each for each in durations if each > 0), default=None),
     )

@@ -13,7 +13,7 @@ from alerts.watch.affected import Affected
 from alerts.watch.finding import Finding
 from alerts.watch.impacts import add_impacts, forget_impacts, has_other_root, listed_by
 from alerts.watch.members import Joined, keep_members
-from alerts.watch.words import evidence, what
+from alerts.watch.words import evidence
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
 from lineage.catalog.upsert import fold_rows
@@ -152,7 +152,7 @@ def _told(incident: Incident, finding: Finding) -> _Row:
     """What stays as it was when the fault is over, for those who read of it."""
     began = finding.found.beginning
     return {
-        "what": what(incident.root, finding.name, len(incident.members)),
+        "what": finding.describe(incident),
         "root_namespace": finding.namespace,
         "root_name": finding.name,
         "evidence": finding.words

@@ -20,7 +20,7 @@ from lineage.states import GOOD, LEARNING, OPTIONAL
 
 _MOST_DATASETS = 3  # of an incident's root: the first of them stand for a job's other outputs
 _EXPLAINED: Final = frozenset({"resolved", "root_recovered"})
-_CATCHES_UP: Final = "; what it made late has to catch up"
+_CATCHES_UP: Final = "; downstream datasets are still late"
 _FACTS = text(
     f"""
     SELECT d.dataset_key, coalesce(d.retired_at, r.requested_at) AS retired_at,
@@ -134,7 +134,7 @@ def _explain_dataset(recovery: _Recovery, row: Row[Any]) -> str:
     if row.retired_at is not None:
         return "the dataset was retired"
     if row.is_joined:
-        return "the dataset is another name of one dataset now"
+        return "the dataset is now an alias"
     kind = recovery.incident.root.kind
     explain = _explain_content if kind in _GONE else _explain_writes
     why = explain(recovery, row)

@@ -3,10 +3,10 @@
 import pytest
 
 from alerts.incidents.estate import MICROS
-from alerts.incidents.failed_runs import Attempt, Usual, find_hold
+from alerts.incidents.failed_runs import Attempt, UsualFigures, find_hold
 
 MINUTE = 60
-DAILY = Usual(cadence_seconds=86_400, duration_seconds=600)
+DAILY = UsualFigures(cadence_seconds=86_400, duration_seconds=600)
 
 
 def attempt(began, *, failed=None, completed=None, day=None, left=None):
@@ -64,7 +64,7 @@ def test_an_announced_retry_is_overdue_after_twice_its_usual_wait():
     [
         ((0, 1, 2), DAILY, 15),
         ((None, None, None), DAILY, 360),
-        ((None, None, None), Usual(), 1440),
+        ((None, None, None), UsualFigures(), 1440),
     ],
     ids=["nominal", "cadence", "neither"],
 )
@@ -110,7 +110,7 @@ def test_the_next_run_of_a_job_of_each_five_minutes_is_no_retry():
         for at in range(0, 100, 10)
         for each in (attempt(at, failed=at + 1), attempt(at + 5, completed=at + 6))
     ]
-    assert held(*runs, attempt(100, failed=101), usual=Usual(300, 60)) == 0
+    assert held(*runs, attempt(100, failed=101), usual=UsualFigures(300, 60)) == 0
 
 
 def test_a_retry_that_failed_notifies():
@@ -124,7 +124,7 @@ def test_a_retry_under_way_is_awaited_for_three_usual_durations():
     """After that it is overdue; without a usual duration, after an hour."""
     under_way = attempt(14_415, day=10)
     assert held(FAILED, under_way) == 14_415 + 30
-    assert held(FAILED, under_way, usual=Usual(86_400)) == 14_415 + 60
+    assert held(FAILED, under_way, usual=UsualFigures(86_400)) == 14_415 + 60
 
 
 def test_a_night_counts_once_however_often_its_retries_failed():

@@ -58,7 +58,7 @@ def test_a_run_that_wrote_it_is_named_by_its_time(estate):
     """Name also an older write whose events came late."""
     _write(estate)
     assert _reason(estate) == RUN
-    assert _reason(estate, what="root_recovered") == f"{RUN}; what it made late has to catch up"
+    assert _reason(estate, what="root_recovered") == f"{RUN}; downstream datasets are still late"
 
     _set(estate, tables.dataset_activity, last_failed_at=None)
     _write(estate, seconds=30)
@@ -89,11 +89,7 @@ def test_a_write_before_the_last_failure_is_no_recovery(estate):
     ("table", "values", "reason"),
     [
         (tables.dataset, {"retired_at": micros(NOON + 300)}, "the dataset was retired"),
-        (
-            tables.dataset,
-            {"canonical_key": 7},
-            "the dataset is another name of one dataset now",
-        ),
+        (tables.dataset, {"canonical_key": 7}, "the dataset is now an alias"),
         (
             tables.dataset_policy,
             {"is_source": True},
