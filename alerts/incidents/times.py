@@ -12,8 +12,8 @@ from alerts.incidents.kinds import KINDS
 
 # What the beginning of a fault is, where the dataset is neither late nor has a failed run.
 _BEGAN: Final = {
-    "set_aside": "first set aside at",
-    "access": "let in since",
+    "set_aside": "first failed event at",
+    "access": "access allowed since",
     "ingestion": "failing since",
 }
 _OF_PART: Final = {

@@ -14,7 +14,7 @@ class Listener:
     """Makes the events of runs, one run at a time, in the order in which they begin."""
 
     def __init__(self, estate: Estate) -> None:
-        """Hear of nothing yet."""
+        """Prepare for the first run."""
         self._estate = estate
         self._forms = Forms()
         self._last: dict[int, Run] = {}  # of each job with a long application

@@ -43,7 +43,7 @@ class SparkTelling:
     """Events of one run of a Spark job: an application, or a query of a long one."""
 
     def __init__(self, estate: Estate, forms: Forms, run: Run) -> None:
-        """Tell nothing yet."""
+        """Keep what the events of the run need."""
         self._estate = estate
         self._run = run
         self._job: Job = estate.jobs[run.job]

@@ -21,7 +21,7 @@ class TaskTelling:
     """Events of one run of a DAG or of dbt."""
 
     def __init__(self, estate: Estate, forms: Forms, run: Run) -> None:
-        """Tell nothing yet."""
+        """Keep what the events of the run need."""
         self._estate = estate
         self._run = run
         self._job: Job = estate.jobs[run.job]

@@ -85,8 +85,8 @@ def test_what_is_not_known_to_people_begins_when_it_is_found_last(story):
         ("failed", "", "bad since"),
         ("ingestion", "collector", "no heartbeat since"),
         ("ingestion", "kafka", "failing since"),
-        ("set_aside", "events", "first set aside at"),
-        ("access", "unauthorized_access", "let in since"),
+        ("set_aside", "events", "first failed event at"),
+        ("access", "unauthorized_access", "access allowed since"),
     ],
 )
 def test_a_beginning_is_named_by_its_kind(kind, part, name):
