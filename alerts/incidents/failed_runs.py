@@ -17,7 +17,7 @@ from lineage.states import OPTIONAL, TIERS
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of a job, as a retry of the one before it or as what the next one retries.
+    """One run of a job.
 
     Attributes:
         began_at: its first event.
@@ -35,15 +35,32 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_running(self) -> bool:
-        """It has not ended."""
+        """Return whether it has not ended."""
         return self.failed_at is None and self.completed_at is None
 
 
-class Usual(msgspec.Struct, frozen=True):
+class UsualFigures(msgspec.Struct, frozen=True):
     """The learned figures of a dataset, in seconds; None: not known."""
 
     cadence_seconds: float | None = None
     duration_seconds: float | None = None
+
+
+class Hold(msgspec.Struct, frozen=True):
+    """Until when nobody is notified of a failure.
+
+    Attributes:
+        until: 0: no retry is expected.
+        ends_at: when the retry that is under way usually ends; None: no retry is under way, or its
+            usual duration is not known.
+    """
+
+    until: int = 0
+    ends_at: int | None = None
+
+    def can_meet(self, deadline: int, now: int) -> bool:
+        """Return whether the retry that is under way may end before the deadline."""
+        return self.ends_at is not None and now <= self.ends_at <= deadline
 
 
 class RetryRules(msgspec.Struct, frozen=True):
@@ -55,7 +72,8 @@ class RetryRules(msgspec.Struct, frozen=True):
         retry_cadences: without a nominal time on both, it begins within this part of a cadence too.
         announced_seconds: a run that begins so soon after a failure whose retry was announced is
             that retry.
-        wait_factor: a retry is overdue after so many of the longest waits seen.
+        wait_factor: a retry is overdue after so many of the longest waits seen, and at last after
+            `retry_cadences` of a cadence, or `announced_seconds` without a cadence.
         usual_retries: at least so many first failures were followed by a retry that completed,
         usual_share: and at least this share of all first failures.
         running_durations: a retry under way is overdue after so many usual durations,
@@ -79,16 +97,16 @@ RULES: Final = RetryRules()
 
 def select_failures(found: Iterable[Cluster], given: Estate) -> frozenset[Root]:
     """Return the roots of latent clusters whose own datasets are critical or important."""
-    return frozenset(each.root for each in found if each.is_latent and _matters(each, given))
+    return frozenset(each.root for each in found if each.is_latent and _is_important(each, given))
 
 
-def _matters(cluster: Cluster, given: Estate) -> bool:
+def _is_important(cluster: Cluster, given: Estate) -> bool:
     places, _ = positions_in(given.keys, np.array(cluster.root_keys, dtype=np.int64))
     return bool((given.datasets["tier"][places] != TIERS.index(OPTIONAL)).any())
 
 
-def hold_until(attempts: Sequence[Attempt], usual: Usual, rules: RetryRules = RULES) -> int:
-    """Return until when nobody is notified of the newest failure; 0: no retry is expected.
+def find_hold(attempts: Sequence[Attempt], usual: UsualFigures, rules: RetryRules = RULES) -> Hold:
+    """Return until when nobody is notified of the newest failure.
 
     Args:
         attempts: the newest runs of the job that failed, in any order.
@@ -98,66 +116,83 @@ def hold_until(attempts: Sequence[Attempt], usual: Usual, rules: RetryRules = RU
     ordered = sorted(attempts, key=lambda each: each.began_at)
     place = max((at for at, each in enumerate(ordered) if each.failed_at is not None), default=None)
     if place is None:
-        return 0
+        return Hold()
     *before, failed = ordered[: place + 1]
     under_way = next((each for each in ordered[place + 1 :] if each.is_running), None)
-    if under_way is not None:
-        return _running_until(under_way, usual, rules)
     history = _History(before, usual, rules)
+    # Of a job that crashes and restarts, the next run is always under way.
+    if under_way is not None and (failed.retries_left or not history.has_retried(failed)):
+        return _hold_for(under_way, usual, rules)
     if not failed.retries_left and not history.is_retry_usual(failed):
-        return 0
-    return (failed.failed_at or 0) + history.wait()
+        return Hold()
+    return Hold((failed.failed_at or 0) + history.longest_wait())
 
 
-def _running_until(retry: Attempt, usual: Usual, rules: RetryRules) -> int:
+def _hold_for(retry: Attempt, usual: UsualFigures, rules: RetryRules) -> Hold:
     duration = usual.duration_seconds
-    seconds = rules.running_durations * duration if duration else rules.running_seconds
-    return retry.began_at + round(seconds * MICROS)
+    if not duration:
+        return Hold(retry.began_at + round(rules.running_seconds * MICROS))
+    return Hold(
+        retry.began_at + round(rules.running_durations * duration * MICROS),
+        retry.began_at + round(duration * MICROS),
+    )
 
 
 class _History:
     """The failures of a job before its newest one, and what followed each."""
 
-    def __init__(self, before: Sequence[Attempt], usual: Usual, rules: RetryRules) -> None:
+    def __init__(self, before: Sequence[Attempt], usual: UsualFigures, rules: RetryRules) -> None:
         self._before, self._usual, self._rules = before, usual, rules
         self._pairs = list(pairwise(before))
+
+    def has_retried(self, failed: Attempt) -> bool:
+        """Return whether the failed run is itself the retry of the run before it."""
+        return bool(self._before) and self._is_retry(self._before[-1], failed)
 
     def is_retry_usual(self, failed: Attempt) -> bool:
         """Return whether first failures were mostly followed by a retry that completed.
 
         A retry that failed is no first failure: nobody waits for another one.
         """
-        if self._before and self._retries(self._before[-1], failed):
+        if self.has_retried(failed):
             return False
         firsts = [
-            self._retries(one, other) and other.completed_at is not None
+            self._is_retry(one, other) and other.completed_at is not None
             for at, (one, other) in enumerate(self._pairs)
-            if one.failed_at is not None and not (at and self._retries(*self._pairs[at - 1]))
+            if one.failed_at is not None and not (at and self._is_retry(*self._pairs[at - 1]))
         ]
         followed = sum(firsts)
         rules = self._rules
         return followed >= rules.usual_retries and followed >= rules.usual_share * len(firsts)
 
-    def wait(self) -> int:
+    def longest_wait(self) -> int:
         """Return after how long a retry is overdue, by the longest wait seen."""
         waits = [
             other.began_at - (one.failed_at or 0)
             for one, other in self._pairs
-            if self._retries(one, other)
+            if self._is_retry(one, other)
         ]
-        longest = self._rules.wait_factor * max(waits, default=0)
+        longest = min(self._rules.wait_factor * max(waits, default=0), self._wait_limit())
         return round(longest or self._rules.retry_seconds * MICROS)
 
-    def _retries(self, failed: Attempt, other: Attempt) -> bool:
-        """Whether the other run is the retry of this one, which failed."""
+    def _wait_limit(self) -> float:
+        """Return the longest wait, µs: what begins later is the next run, and no retry."""
+        rules, cadence = self._rules, self._usual.cadence_seconds
+        most = rules.retry_cadences * cadence if cadence else rules.announced_seconds
+        return max(most, rules.retry_seconds) * MICROS
+
+    def _is_retry(self, failed: Attempt, other: Attempt) -> bool:
+        """Return whether the other run is the retry of this one, which failed."""
         if failed.failed_at is None:
             return False
         gap = other.began_at - failed.failed_at
+        nominals = failed.nominal_at, other.nominal_at
+        if None not in nominals and nominals[0] != nominals[1]:
+            return False
         if failed.retries_left:
             return 0 <= gap <= self._rules.announced_seconds * MICROS
-        nominals = failed.nominal_at, other.nominal_at
         if None not in nominals:
-            return nominals[0] == nominals[1] and self._is_soon(gap)
+            return self._is_soon(gap)
         cadence = self._usual.cadence_seconds
         is_of_cycle = not cadence or gap <= self._rules.retry_cadences * cadence * MICROS
         return is_of_cycle and self._is_soon(gap)

@@ -47,6 +47,7 @@ _EDGES = """
 """
 _DAY = 86_400 * MICROS
 _JUDGED = frozenset({GOOD, BAD, UNKNOWN})
+_COUNTING = frozenset({BAD, UNKNOWN})  # states in which a limit that has passed was missed
 
 NO_OWNER = -1  # one below the first: `NO_KEY` numbers an empty name
 
@@ -103,6 +104,7 @@ def read_estate(connection: Connection, as_of: int, declared: Iterable[Pair] = (
     edges = _edges(connection, declared)
     rows, jobs = _rows(columns)
     rows["is_observable"] &= ~_is_due(rows, as_of)
+    rows["deadline_at"][_is_waived(rows, columns[10], as_of)] = NEVER
     failed = failures(connection, _that_failed(rows))
     _tell_failures(rows, failed, jobs)
     _expect_reads(rows, columns[5], edges, as_of)
@@ -161,6 +163,12 @@ def _is_due(rows: Rows, as_of: int) -> NDArray[np.bool_]:
     """
     due_at: NDArray[np.float64] = rows["last_written_at"] + rows["cadence_seconds"] * MICROS
     return (due_at < as_of) & (rows["last_written_at"] > 0)  # nan, no known cadence, is no less
+
+
+def _is_waived(rows: Rows, states: Sequence[str | None], as_of: int) -> NDArray[np.bool_]:
+    """Return whether the limit has passed and M2 says that it does not count: an idle stream."""
+    counts = [state in _COUNTING for state in states]
+    return (rows["deadline_at"] < as_of) & ~np.array(counts, dtype=np.bool_)
 
 
 def _jobs(namespaces: Iterable[str | None], names: Iterable[str | None]) -> tuple[list[int], Jobs]:

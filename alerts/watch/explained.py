@@ -6,7 +6,7 @@ from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import added, fold_rows, lock_row
-from lineage.states import COVERAGE, FRESHNESS, NODE_COMPLETENESS
+from lineage.states import COVERAGE, FAILING, FRESHNESS, NODE_COMPLETENESS
 
 _CURSOR: Final = "explained"
 _SLIS: Final = (COVERAGE, FRESHNESS, NODE_COMPLETENESS)
@@ -14,7 +14,7 @@ _LAST = "SELECT max(as_of) FROM evaluation WHERE as_of > :after AND previous_as_
 # Of each evaluation what was bad by then, in an incident that was open before it: after a pause of
 # the service nothing is explained that turned bad since. Of a pause of evaluations a minute counts,
 # as in the counters: of the rest nothing is known.
-_BAD = """
+_BAD = f"""
     SELECT s.sli, CASE WHEN s.sli = 'M3a' THEN 'regulated' ELSE p.tier END,
         sum(CASE WHEN e.as_of - e.previous_as_of < 60000000 THEN e.as_of - e.previous_as_of
             ELSE 60000000 END) / 1e6
@@ -23,11 +23,11 @@ _BAD = """
     WHERE e.as_of > :after AND e.as_of <= :last AND e.previous_as_of IS NOT NULL
     AND s.state = 'bad' AND s.sli IN ('M1', 'M2', 'M3a') AND EXISTS (
         SELECT 1 FROM incident_member m JOIN incident i ON i.incident_id = m.incident_id
-        WHERE m.dataset_key = s.dataset_key AND m.left_at IS NULL
+        WHERE m.dataset_key = s.dataset_key AND m.left_at IS NULL AND m.kind <> '{FAILING}'
         AND m.joined_at < e.as_of AND i.opened_at < e.as_of
         AND i.state IN ('open', 'acknowledged', 'suppressed'))
     GROUP BY 1, 2
-"""
+"""  # noqa: S608 - a constant
 _AFTER = "SELECT position FROM service_cursor WHERE name = :name"
 
 

@@ -10,7 +10,7 @@ from alerts.diagnosis.shared import Common
 from alerts.incidents.causes import by_cause
 from alerts.incidents.failed_runs import select_failures
 from alerts.incidents.faults import Cluster, Member, Root
-from alerts.incidents.incident import Found, found_of
+from alerts.incidents.incident import Found, Incident, found_of
 from alerts.incidents.kinds import UNDER_WAY
 from alerts.incidents.roots import clusters
 from alerts.incidents.severity import Impact
@@ -18,13 +18,13 @@ from alerts.incidents.times import read_times
 from alerts.people.hiding import Hidden, Window, hidden_all, hidden_together
 from alerts.watch.bad_facts import bad_facts, unknown_keys
 from alerts.watch.catalog_estate import Given, Owners, read_estate
-from alerts.watch.failing import awaits_retry, find_due, has_failing
+from alerts.watch.failing import DueFailures, find_due, has_failing
 from alerts.watch.hurt import hurting
 from alerts.watch.jobs_at_fault import JobsAtFault, load_jobs_at_fault
 from alerts.watch.named import Named, named
 from alerts.watch.shared_cause import causes_of
 from alerts.watch.walks import Walks
-from alerts.watch.words import root_name
+from alerts.watch.words import root_name, what
 from lineage.policy.declared import declared_edges
 from lineage.policy.model import Policy
 from lineage.policy.resolution import owner_of_job
@@ -41,6 +41,13 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
     common: Common | None = None  # of a cause: what its jobs have in common
     error: str | None = None  # of its newest failed run that reported one
     words: str | None = None  # of a part of the service itself: what fails there
+    as_of: int = 0  # of the evaluation that it is found by, µs
+    has_new_source: bool = False  # an upstream dataset that is new and that nobody declared
+
+    def describe(self, incident: Incident) -> str:
+        """Describe the fault as the incident has it: its root, and how many datasets are bad."""
+        count = len(incident.members)
+        return what(incident.root, self.name, count, has_new_source=self.has_new_source)
 
     @property
     def members(self) -> Mapping[int, Member]:
@@ -98,7 +105,7 @@ def find(
     alone = clusters(facts, given.estate)
     failures = select_failures(alone, given.estate)
     due = find_due(connection, alone, failures, given.estate, as_of)
-    causes = causes_of(connection, alone, as_of, due)
+    causes = causes_of(connection, alone, as_of, due.roots)
     common = {each.name: each for each in causes.values()}
     faults = by_cause(alone, {root: each.name for root, each in causes.items()}, failures)
     walks = Walks(given.estate, previous)
@@ -109,33 +116,36 @@ def find(
     names = list({*roots, *jobs.roots.values(), *of_datasets})
     hides = dict(zip(names, hidden_all(windows, policy, names, as_of), strict=True))
     under_way = {key for each in faults if each.root.kind == UNDER_WAY for key in each.root_keys}
-    said = _Said(datasets, jobs, hides, hurting(connection, under_way), due)
-    judged = _Judging(given, walks, policy, said)
+    undeclared = (each.dataset_key for each in facts if each.reason == "unexpected_source")
+    hurt = hurting(connection, under_way)
+    context = _Context(datasets, jobs, hides, hurt, due, frozenset(undeclared))
+    judged = _Judging(given, walks, policy, context)
     found = [judged.finding(each, as_of, common.get(each.root.name)) for each in faults]
     by_root = {each.found.root: each for each in found}
     return Findings(as_of, by_root, unknown, walks, given.owners)
 
 
-class _Said(msgspec.Struct, frozen=True, eq=False):
-    """What the catalog and people say of the roots: names, planned windows, whose list has them.
+class _Context(msgspec.Struct, frozen=True, eq=False):
+    """Names of the roots, planned windows, and which incidents list them as affected.
 
-    And of which failures people are to be notified before a dataset is bad.
+    Also the failures that notify before a dataset is bad, and datasets with an undeclared source.
     """
 
     datasets: Mapping[int, Named]
     jobs: JobsAtFault
     hides: Mapping[tuple[str, str], Hidden | None]
     hurt: Mapping[int, set[str]]
-    due: frozenset[Root]
+    due: DueFailures
+    undeclared: frozenset[int]
 
 
 class _Judging:
     """Makes of a cluster what the life of incidents goes by."""
 
-    def __init__(self, given: Given, walks: Walks, policy: Policy, said: _Said) -> None:
+    def __init__(self, given: Given, walks: Walks, policy: Policy, context: _Context) -> None:
         self._given, self._walks, self._policy = given, walks, policy
-        self._datasets, self._jobs = said.datasets, said.jobs
-        self._hides, self._hurt, self._due = said.hides, said.hurt, said.due
+        self._datasets, self._jobs, self._hides = context.datasets, context.jobs, context.hides
+        self._hurt, self._due, self._undeclared = context.hurt, context.due, context.undeclared
 
     def finding(self, cluster: Cluster, now: int, common: Common | None) -> Finding:
         estate = self._given.estate
@@ -147,12 +157,15 @@ class _Judging:
             hidden_until=until,
             times=read_times(estate, cluster.root_keys, now),
             hurt_by=frozenset().union(*(self._hurt.get(key, ()) for key in cluster.root_keys)),
-            awaits_retry=awaits_retry(cluster, self._due),
+            awaits_retry=self._due.is_waiting(cluster, level, now),
         )
         name = root_name(found.root, self._given.jobs, self._datasets)
         errors = (self._given.errors.get(run_id) for run_id in cluster.run_ids)
         error = next((each for each in errors if each), None)
-        return Finding(found, cluster, self._walks, *name, common, error)
+        is_new = not self._undeclared.isdisjoint(cluster.root_keys)
+        return Finding(
+            found, cluster, self._walks, *name, common, error, as_of=now, has_new_source=is_new
+        )
 
     def _owner(self, cluster: Cluster, common: Common | None) -> str | None:
         """Return the owner of the job or its root job by the policy, else of most of its datasets.

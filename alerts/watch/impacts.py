@@ -33,6 +33,11 @@ def has_grown(before: Incident | None, incident: Incident) -> bool:
     return incident.opened_at is not None and not incident.root_keys <= was
 
 
+def has_other_root(before: Incident | None, incident: Incident) -> bool:
+    """Return whether the datasets of its root are not the same as before."""
+    return before is None or before.root_keys != incident.root_keys
+
+
 def listed_by(before: Mapping[str, Incident], step: Step) -> tuple[set[str], set[str]]:
     """Return the incidents whose list is written anew by a step, and those whose list grows."""
     anew = {each.incident_id for each in step.events if is_anew(each)}

@@ -11,9 +11,9 @@ from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
 from alerts.watch.affected import Affected
 from alerts.watch.finding import Finding
-from alerts.watch.impacts import add_impacts, forget_impacts, listed_by
+from alerts.watch.impacts import add_impacts, forget_impacts, has_other_root, listed_by
 from alerts.watch.members import Joined, keep_members
-from alerts.watch.words import evidence, what
+from alerts.watch.words import evidence
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
 from lineage.catalog.upsert import fold_rows
@@ -65,8 +65,7 @@ def keep(
             row["impact_count"] = listed.count
     _write(connection, _acknowledged(rows, step), before)
     at = {event.incident_id: event.at for event in step.events}
-    joined = [Joined(each, findings.get(each.id), at[each.id]) for each in changed if each.id in at]
-    keep_members(connection, joined, before.keys())
+    keep_members(connection, _joined(before, changed, findings, at), before.keys())
     anew, _ = listed_by(before, step)
     forget_impacts(connection, anew & lists.keys() & before.keys())
     add_impacts(connection, lists)
@@ -74,6 +73,22 @@ def keep(
     fold_rows(connection, tables.incident_event, [_event(each) for each in step.events])
     moved = {"name": _CURSOR, "position": position(connection, is_held=True) + 1}
     fold_rows(connection, tables.service_cursor, [moved])
+
+
+def _joined(
+    before: Mapping[str, Incident],
+    changed: Iterable[Incident],
+    findings: Mapping[str, Finding],
+    at: Mapping[str, int],
+) -> Iterator[Joined]:
+    """List the incidents whose members may be others now, each with the time of the change."""
+    for each in changed:
+        finding = findings.get(each.id)
+        if each.id in at:
+            yield Joined(each, finding, at[each.id])
+        # Another run of the job failed, or was made good: that changes the root without an event.
+        elif each.is_told and finding is not None and has_other_root(before.get(each.id), each):
+            yield Joined(each, finding, finding.as_of)
 
 
 def _changed(before: Mapping[str, Incident], step: Step) -> list[Incident]:
@@ -137,7 +152,7 @@ def _told(incident: Incident, finding: Finding) -> _Row:
     """What stays as it was when the fault is over, for those who read of it."""
     began = finding.found.beginning
     return {
-        "what": what(incident.root, finding.name, len(incident.members)),
+        "what": finding.describe(incident),
         "root_namespace": finding.namespace,
         "root_name": finding.name,
         "evidence": finding.words

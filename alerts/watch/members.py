@@ -1,6 +1,7 @@
 """Who belongs to an incident, since when, and why."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -12,12 +13,13 @@ from alerts.watch.finding import Finding
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
 from lineage.catalog.upsert import fold_rows, least, newest
+from lineage.states import FAILING
 
 _member = tables.incident_member
 _KEYS = ("incident_id", "dataset_key")
 
 
-class Joined(msgspec.Struct, frozen=True, eq=False):
+class Joined(msgspec.Struct, frozen=True, eq=False, dict=True):
     """An incident that changed `at`, in µs, and the fault that it is then, if it is any."""
 
     incident: Incident
@@ -25,11 +27,27 @@ class Joined(msgspec.Struct, frozen=True, eq=False):
     at: int
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Of each member."""
+        """List the rows of the datasets that are bad, and of those whose run failed."""
         members = {} if self.finding is None else self.finding.members
         for key, each in members.items():
             if key in self.incident.members:
                 yield _row(self.incident.id, each, self.at)
+            elif key in self.failing_keys:
+                yield _row(self.incident.id, each, self.at) | {"kind": FAILING}
+
+    @cached_property
+    def failing_keys(self) -> frozenset[int]:
+        """Datasets of the root that are not bad: by them people find the incident."""
+        own = self.incident
+        if self.finding is not None and own.merged_into is None:
+            return own.root_keys - own.members
+        # The failed run is not found while the dataset's state is unknown: the incident goes on.
+        is_latent = own.state != "resolved" and not own.members
+        return own.root_keys if is_latent else frozenset()
+
+    def has(self, key: int) -> bool:
+        """Return whether a dataset is a member now."""
+        return key in self.incident.members or key in self.failing_keys
 
 
 def keep_members(connection: Connection, changed: Iterable[Joined], known: Container[str]) -> None:
@@ -52,7 +70,7 @@ def _leave(connection: Connection, changed: Mapping[str, Joined]) -> None:
     gone = [
         {"of": number, "key": key, "left_at": changed[number].at}
         for number, key in _there(connection, changed)
-        if key not in changed[number].incident.members
+        if not changed[number].has(key)
     ]
     mine = (_member.c.incident_id == bindparam("of"), _member.c.dataset_key == bindparam("key"))
     if gone:

@@ -12,7 +12,7 @@ from alerts.routing.picture import Picture, Theirs
 from alerts.watch.affected import Affected
 from alerts.watch.finding import Finding
 from alerts.watch.named import Named, named
-from alerts.watch.words import shown_error, what
+from alerts.watch.words import shown_error
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
 from lineage.states import OPTIONAL
@@ -48,7 +48,7 @@ def _picture(incident: Incident, finding: Finding, shown: "_Shown", first: str |
     root, hurt = incident.root, shown.hurt
     return Picture(
         incident=incident,
-        what=what(root, finding.name, len(incident.members)),
+        what=finding.describe(incident),
         root=Root(
             root.name if root.entity == "service" else root.entity, finding.name, finding.namespace
         ),

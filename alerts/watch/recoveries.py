@@ -14,37 +14,40 @@ from alerts.incidents.kinds import KIND_BY_ID, STANDING_GAP
 from alerts.incidents.steps import Event, Step
 from alerts.watch.evaluation_status import EvaluationStatus
 from lineage.catalog.pieces import pieces
+from lineage.catalog.ranks import TIER
 from lineage.clock import instant_text
-from lineage.states import GOOD, LEARNING
+from lineage.states import GOOD, LEARNING, OPTIONAL
 
 _MOST_DATASETS = 3  # of an incident's root: the first of them stand for a job's other outputs
 _EXPLAINED: Final = frozenset({"resolved", "root_recovered"})
-_CATCHES_UP: Final = "; what it made late has to catch up"
+_CATCHES_UP: Final = "; downstream datasets are still late"
 _FACTS = text(
-    """
+    f"""
     SELECT d.dataset_key, coalesce(d.retired_at, r.requested_at) AS retired_at,
         d.canonical_key <> d.dataset_key AS is_joined,
         coalesce(a.last_written_at, 0) AS written_at, coalesce(a.last_failed_at, 0) AS failed_at,
         coalesce(a.last_write_landed_at, 0) AS landed_at,
-        p.is_source, p.is_expected, s.state, s.limit_seconds, s.limit_origin
+        {TIER} AS tier, p.is_source, p.is_expected, s.state, s.limit_seconds, s.limit_origin
     FROM dataset d
     LEFT JOIN retirement r ON r.dataset_key = d.dataset_key AND r.requested_at >= d.last_seen_at
     LEFT JOIN dataset_activity a ON a.dataset_key = d.canonical_key
     LEFT JOIN dataset_policy p ON p.dataset_key = d.canonical_key
     LEFT JOIN dataset_state s ON s.dataset_key = d.canonical_key AND s.sli = 'M2'
     WHERE d.dataset_key IN :keys
-    """
+    """  # noqa: S608 - a constant
 ).bindparams(bindparam("keys", expanding=True))
 _POLICIES = text(
     """
     SELECT policy_hash FROM evaluation WHERE as_of <= :at ORDER BY as_of DESC LIMIT 1
     """
 )
+_NO_NEW_SOURCE: Final = "no undeclared source was found in the last seven days"
 # Of kinds that a write does not end by itself: what holds once nothing of it is found.
 _GONE: Final = {
     "schema_changed": "no change of its schema is unexplained",
     "mapping": "no comparison of its lineage with what its runs did disagrees",
-    "provenance": "no read of it lacks a known origin",
+    "provenance": f"no read of it lacks a known origin, and {_NO_NEW_SOURCE}",
+    "unexpected_source": _NO_NEW_SOURCE,
     "quality": "no test of its data fails",
     "metadata": "it lacks no metadata that the policy requires",
     "claimed": "no event claims it without the right to",
@@ -131,7 +134,7 @@ def _explain_dataset(recovery: _Recovery, row: Row[Any]) -> str:
     if row.retired_at is not None:
         return "the dataset was retired"
     if row.is_joined:
-        return "the dataset is another name of one dataset now"
+        return "the dataset is now an alias"
     kind = recovery.incident.root.kind
     explain = _explain_content if kind in _GONE else _explain_writes
     why = explain(recovery, row)
@@ -152,10 +155,15 @@ def _explain_writes(recovery: _Recovery, row: Row[Any]) -> str:
     is_news = row.written_at > incident.onset or row.landed_at > incident.seen_at
     if is_news and row.written_at > row.failed_at:
         return f"a run at {instant_text(row.written_at)} wrote it"
+    if incident.root.kind == "failed" and row.failed_at <= row.written_at:
+        return "the failed run is no longer reported as failed"
     if row.is_source and incident.root.kind != "source_stopped":
         return "the policy calls it a source, which no job has to write"
     if row.is_expected is not None and not row.is_expected:
         return "no job is expected to write it"
+    # A failed run of an optional dataset is no fault before the dataset is late.
+    if incident.root.kind == "failed" and row.tier == OPTIONAL and not incident.times.late_since:
+        return "the policy calls it optional"
     return _explain_limit(incident, row)
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from alerts.diagnosis.shared import Common
 from alerts.incidents.faults import Cluster, Root
+from alerts.incidents.kinds import PROVENANCE
 from alerts.incidents.times import NamedTime
 from alerts.watch.catalog_estate import Jobs
 from alerts.watch.named import Named
@@ -24,8 +25,8 @@ _WORDS: Final = {
     "standing_gap": "{} never had lineage",
     "schema_changed": "the schema of {} changed",
     "mapping": "the lineage of {} is not what its runs did",
-    "provenance": "the origin of {} is unknown, or new and not declared",
-    "unexpected_source": "{} is made of a source that nobody declared",
+    "provenance": "the origin of {} is unknown",
+    "unexpected_source": "{} has an undeclared upstream dataset",
     "quality": "a test of the data of {} fails",
     "metadata": "{} lacks metadata that the policy requires",
     "claimed": "an event without the right to claims a name, tier, owner or drop of {}",
@@ -52,14 +53,22 @@ def root_name(root: Root, jobs: Jobs, people: Mapping[int, Named]) -> tuple[str,
     return "lineward" if root.entity == "service" else "", root.name
 
 
-def what(root: Root, name: str, members: int) -> str:
-    """The fault, and how many datasets are bad by it."""
-    said = _WORDS[root.kind].format(name or "something")
+def what(root: Root, name: str, members: int, *, has_new_source: bool = False) -> str:
+    """Describe the fault in words, and how many datasets are affected.
+
+    Args:
+        root: of the fault.
+        name: of the root.
+        members: datasets that are bad.
+        has_new_source: a fault of kind `provenance` is an undeclared upstream dataset.
+    """
+    kind = "unexpected_source" if has_new_source and root.kind == PROVENANCE else root.kind
+    said = _WORDS[kind].format(name or "something")
     if root.entity == "cause":
         said = f"{name}: its jobs {_OF_CAUSE.get(root.kind, 'are bad')}"
     if not members:
         return said
-    return f"{said}; {members:,} dataset{'s are' if members > 1 else ' is'} bad by it"
+    return f"{said}; {members:,} dataset{'s' if members > 1 else ''} affected"
 
 
 _OF_CAUSE: Final = {"failed": "fail", "lost": "never end", "slow": "are late"}

@@ -53,7 +53,7 @@ class IncidentMember(msgspec.Struct, frozen=True):
     """A dataset that is, or was, bad by it.
 
     Attributes:
-        kind: in which way.
+        kind: in which way; `failing`: its run failed, and it is not bad yet.
         steps: explanations between it and the root.
         explained_by: the dataset, bad too, that explains it; null of the root's own.
         run_id: its newest failed run.

@@ -7,7 +7,7 @@ import msgspec
 from alerts.incidents.times import FaultTimes, LifeTimes, list_times, name_beginning
 from lineage.catalog.ranks import NO_TIER, TIER, rank_of
 from lineage.catalog.reader import Reader, Row, rows_for
-from lineage.states import TIERS
+from lineage.states import FAILING, TIERS
 from service.access.sight import EVERYTHING, Sight
 from service.answers.cursors import Text, Whole, cursor_of, key_of
 from service.answers.incident_shapes import (
@@ -26,13 +26,14 @@ from service.errors import UnknownIncidentError
 MOST_LISTED = 1_000
 MOST_MEMBERS = 10_000
 MOST_STEPS = 1_000
-_COLUMNS = """
+# A dataset whose run failed is a member before it is bad.
+_COLUMNS = f"""
     i.incident_id, i.state, i.severity, i.what, i.root_kind, i.root_namespace, i.root_name,
     i.unknown, i.owner, i.onset, i.opened_at, i.acknowledged_at, i.acknowledged_by,
     i.resolved_at, i.hit_at, i.score, i.is_flapping, i.is_frozen, i.evidence,
-    (SELECT count(*) FROM incident_member m {of_members}
-        WHERE m.incident_id = i.incident_id AND m.left_at IS NULL)
-"""
+    (SELECT count(*) FROM incident_member m {{of_members}}
+        WHERE m.incident_id = i.incident_id AND m.left_at IS NULL AND m.kind <> '{FAILING}')
+"""  # noqa: S608 - a constant
 _OF_MEMBERS = "JOIN dataset d ON d.dataset_key = m.dataset_key AND {seen}"
 # What was pending was told to nobody; it is shown as long as it is.
 _SHOWN = "(i.state != 'pending' OR i.is_remembered)"

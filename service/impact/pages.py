@@ -12,6 +12,7 @@ from alerts.incidents.life import RULES
 from alerts.routing.addresses import PAGERDUTY, SLACK
 from alerts.routing.telling import Telling
 from lineage.catalog.tables import incident_telling, notification
+from lineage.states import FAILING
 
 # Two ranges of one index: asked with OR, SQLite would read every page there ever was.
 _RUNNING: Final = text(
@@ -43,7 +44,7 @@ _FIRST_MEMBER: Final = text(
     """
 )
 _WATCHING: Final = text("SELECT min(as_of) FROM evaluation")
-_FAILED: Final = "failed"
+_FAILED: Final = frozenset({"failed", FAILING})
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -109,7 +110,7 @@ def _instant(kind: str, onset: int, page: Page) -> int:
     """A FAIL itself; of what is late, the end of its hold."""
     if kind in RULES.at_once:
         return page.seen_at  # of an access that was let in, the hour is all that is kept
-    return onset if kind == _FAILED else onset + round(RULES.open_seconds * MICROS)
+    return onset if kind in _FAILED else onset + round(RULES.open_seconds * MICROS)
 
 
 def telling_of(connection: Connection, page: Page) -> Telling | None:

@@ -3,10 +3,10 @@
 import pytest
 
 from alerts.incidents.estate import MICROS
-from alerts.incidents.failed_runs import Attempt, Usual, hold_until
+from alerts.incidents.failed_runs import Attempt, UsualFigures, find_hold
 
 MINUTE = 60
-DAILY = Usual(cadence_seconds=86_400, duration_seconds=600)
+DAILY = UsualFigures(cadence_seconds=86_400, duration_seconds=600)
 
 
 def attempt(began, *, failed=None, completed=None, day=None, left=None):
@@ -25,7 +25,7 @@ def attempt(began, *, failed=None, completed=None, day=None, left=None):
 
 def held(*attempts, usual=DAILY):  # noqa: ANN002
     """Return until which minute nobody is notified; 0: notify now."""
-    return hold_until(attempts, usual) / MINUTE / MICROS
+    return find_hold(attempts, usual).until / MINUTE / MICROS
 
 
 def retried(days, gap=5):
@@ -57,6 +57,25 @@ def test_an_announced_retry_is_overdue_after_twice_its_usual_wait():
         attempt(40, completed=50, day=0, left=0),
     )
     assert held(*before, attempt(1440, failed=1450, day=1, left=1)) == 1450 + 60
+
+
+@pytest.mark.parametrize(
+    ("days", "usual", "wait"),
+    [
+        ((0, 1, 2), DAILY, 15),
+        ((None, None, None), DAILY, 360),
+        ((None, None, None), UsualFigures(), 1440),
+    ],
+    ids=["nominal", "cadence", "neither"],
+)
+def test_the_next_day_s_run_is_no_announced_retry(days, usual, wait):
+    """A retry was announced and never ran. By the next day's run, the wait was 47 hours."""
+    before = (
+        attempt(0, failed=10, day=days[0], left=1),
+        attempt(1440, completed=1450, day=days[1]),
+    )
+    failed = attempt(2880, failed=2890, day=days[2], left=1)
+    assert held(*before, failed, usual=usual) == 2890 + wait
 
 
 @pytest.mark.parametrize(("days", "until"), [(2, 0), (3, 14_420), (8, 14_420)])
@@ -91,7 +110,7 @@ def test_the_next_run_of_a_job_of_each_five_minutes_is_no_retry():
         for at in range(0, 100, 10)
         for each in (attempt(at, failed=at + 1), attempt(at + 5, completed=at + 6))
     ]
-    assert held(*runs, attempt(100, failed=101), usual=Usual(300, 60)) == 0
+    assert held(*runs, attempt(100, failed=101), usual=UsualFigures(300, 60)) == 0
 
 
 def test_a_retry_that_failed_notifies():
@@ -105,7 +124,7 @@ def test_a_retry_under_way_is_awaited_for_three_usual_durations():
     """After that it is overdue; without a usual duration, after an hour."""
     under_way = attempt(14_415, day=10)
     assert held(FAILED, under_way) == 14_415 + 30
-    assert held(FAILED, under_way, usual=Usual(86_400)) == 14_415 + 60
+    assert held(FAILED, under_way, usual=UsualFigures(86_400)) == 14_415 + 60
 
 
 def test_a_night_counts_once_however_often_its_retries_failed():
@@ -113,3 +132,12 @@ def test_a_night_counts_once_however_often_its_retries_failed():
     night = [attempt(4 * 1440 + at, failed=4 * 1440 + at + 10, day=4) for at in (0, 15, 30)]
     assert held(*retried(4), *night, FAILED) > 0
     assert held(*retried(3), *night, FAILED) == 0
+
+
+def test_a_job_that_crashes_and_restarts_notifies():
+    """The next run is always under way: it is awaited once, not after each crash."""
+    crashes = [attempt(at, failed=at + 1) for at in range(14_400, 14_410)]
+    under_way = attempt(14_411)
+    assert held(crashes[-1], under_way) > 0
+    assert held(*crashes, under_way) == 0
+    assert held(*crashes[:-1], attempt(14_409, failed=14_410, left=1), under_way) > 0

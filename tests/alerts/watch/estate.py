@@ -104,15 +104,19 @@ class Estate:
 
     def fail(self, name: str, at: float, **said: Any) -> str:  # noqa: ANN401
         """A run of its job fails; its id."""
-        self._runs += 1
-        run = f"run-{self._runs}"
-        failed = {"failed_at": micros(at), "error_message": "boom"}
-        self._insert(tables.run, _run(self._runs, run, name, at) | failed | said)
-        self._insert(tables.run_io, _io(self._runs, name, at))
+        run = self.start(name, at, **{"failed_at": micros(at), "error_message": "boom"} | said)
         changed = {"last_failed_at": micros(at), "last_failed_run_id": run}
         row = {"dataset_key": dataset(name), "writes": 9, "learned_writes": 9} | changed
         with writing(self.engine) as connection:
             fold_rows(connection, tables.dataset_activity, [row])
+        return run
+
+    def start(self, name: str, at: float, **said: Any) -> str:  # noqa: ANN401
+        """Start a run of its job; return its id."""
+        self._runs += 1
+        run = f"run-{self._runs}"
+        self._insert(tables.run, _run(self._runs, run, name, at) | said)
+        self._insert(tables.run_io, _io(self._runs, name, at))
         return run
 
     def evaluate(self, at: float) -> None:

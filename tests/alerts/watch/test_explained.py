@@ -108,3 +108,17 @@ def test_a_member_that_joined_in_a_pause_is_explained_from_then_on(watched):
 
     _evaluate(watched, NOON + 90, NOON + 105)
     assert _explained(watched) == {("M2", "important"): 75.0}
+
+
+def test_a_failed_run_explains_nothing_that_is_bad_by_another_fault(watched):
+    """Its dataset is in the incident without being bad by it."""
+    watched.estate.add("raw")
+    watched.estate.fail("raw", NOON)
+    for at in range(NOON + 15, NOON + 75, 15):
+        _evaluate(watched, at - 15, at)
+    assert len(watched.rows(tables.incident_member)) == 1
+    watched.estate.say("raw", "bad", "metadata_missing", sli="M3a", since=NOON + 61)
+    _evaluate(watched, NOON + 60, NOON + 75)
+    _evaluate(watched, NOON + 75, NOON + 90)
+
+    assert _explained(watched) == {}

@@ -1,12 +1,14 @@
 """A failed run of a dataset that matters notifies before the dataset is late."""
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import delete, update
 
 from alerts.delivery.message import from_json
+from alerts.watch import failing
 from alerts.watch.failing import _FAILING
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.pieces import pieces
 from lineage.policy.model import Owner, Policy
 from tests.alerts.watch.conftest import NOON
 from tests.alerts.watch.estate import DAY, dataset, job, micros
@@ -163,6 +165,26 @@ def test_an_open_ticket_of_an_old_failure_is_a_page_before_the_deadline(watched)
 
 
 @pytest.mark.parametrize(
+    ("before", "expected"), [(300, []), (-300, ["opened"])], ids=["in_time", "too_late"]
+)
+def test_a_retry_holds_a_page_only_while_it_can_meet_the_deadline(watched, before, expected):
+    """A run takes two hours: the retry began this long before it would end after the deadline."""
+    watched.estate.add("board", tier="critical")
+    usual_duration(watched, "board", 7200.0)
+    last = DEADLINE - 7200
+    watched.at(last - 500)
+    fail(watched, "board", last - 400, retries_left=1)
+    assert watched.until(last - 310, every=30) == []
+    watched.estate.start("board", last - before)
+
+    assert watched.until(last + 420, every=60) == expected
+    if not expected:
+        watched.until(DEADLINE - 200, every=3600)
+        watched.until(DEADLINE - 100, every=30)
+    assert watched.one.severity == "page"
+
+
+@pytest.mark.parametrize(
     ("tier", "duration"), [("critical", None), ("important", 7200.0)], ids=["unknown", "important"]
 )
 def test_it_stays_a_ticket(watched, tier, duration):
@@ -174,6 +196,18 @@ def test_it_stays_a_ticket(watched, tier, duration):
     watched.until(DEADLINE - 30)
 
     assert watched.one.severity == "ticket"
+
+
+def test_a_failed_run_of_an_idle_stream_is_a_ticket(watched):
+    """M2 calls it good long after its last write plus its limit: nothing is late."""
+    watched.estate.add("topic", tier="critical", is_streaming=True)
+    usual_duration(watched, "topic", 600.0)
+    watched.at(2 * DAY)
+    fail(watched, "topic", 2 * DAY + 60)
+    watched.until(2 * DAY + 150)
+
+    assert (watched.one.severity, watched.one.hit_at) == ("ticket", None)
+    assert "late since" not in watched.one.evidence
 
 
 @pytest.mark.postgres_always
@@ -194,6 +228,38 @@ def test_an_announced_retry_that_does_not_come_notifies(core):
     assert core.until(NOON + 60 + 960, every=30) == ["opened"]
 
 
+def test_beyond_the_most_faults_announced_retries_and_history_still_notify_nobody(
+    core, monkeypatch
+):
+    """Only what earlier runs did is not read of these: hundreds of tasks fail together."""
+    monkeypatch.setattr(failing, "_MOST_FAULTS", 1)
+    core.estate.add("raw", "old", "last")
+    for name, at, said in (
+        ("core", NOON + 60, {"retries_left": 2}),
+        ("raw", NOON + 50, {"retries_left": 2}),
+        ("old", NOON + 40, {"is_history": True}),
+        ("last", NOON + 30, {"retries_left": 0}),
+    ):
+        fail(core, name, at, **said)
+    core.until(NOON + 300, every=30)
+    assert [each.root_key for each in core.rows()] == [job("last")]
+
+    core.until(NOON + 1020, every=60)
+    assert {each.root_key for each in core.rows()} == {job("core"), job("raw"), job("last")}
+
+
+def test_the_runs_of_one_fault_are_read_in_pieces(core, monkeypatch):
+    """A job with tens of thousands of outputs would exceed the parameters of a query."""
+    read = []
+    monkeypatch.setattr(failing, "pieces", lambda keys: pieces(read.append(1) or keys, 1))
+    core.estate.add("raw")
+    for name in ("core", "raw"):
+        leaf = {"leaf_job_namespace": "dbt", "leaf_job_name": "build"}
+        fail(core, name, retries_left=1, **leaf)
+    assert core.until(NOON + 300, every=60) == []
+    assert read
+
+
 def test_a_retry_that_is_announced_by_the_task_above_is_awaited(core):
     """An application of Spark failed; the task of Airflow that submitted it has a try left."""
     fail(core, parent_run_id="task")
@@ -205,10 +271,30 @@ def test_a_rerun_under_way_changes_nothing_of_an_open_ticket(core):
     """Neither resolves it nor notifies anew."""
     fail(core)
     core.until(NOON + 120)
-    core.estate.fail("core", NOON + 130, failed_at=None)
+    core.estate.start("core", NOON + 130)
 
     assert core.until(NOON + 400) == []
     assert core.one.state == "open"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("core", []), ("raw", ["opened"])], ids=["same", "sibling"]
+)
+def test_only_a_run_of_the_same_dataset_is_a_rerun(core, name, expected):
+    """One task loads each table in turn: what loads another table mends nothing."""
+    core.estate.add("raw")
+    fail(core, job_name="load")
+    core.estate.start(name, NOON + 70, job_name="load")
+    assert core.until(NOON + 180) == expected
+
+
+def test_a_rerun_that_names_no_output_yet_is_awaited(core):
+    """Airflow names the outputs of a task at its end."""
+    fail(core)
+    core.estate.start("core", NOON + 70)
+    with writing(core.engine) as connection:
+        connection.execute(delete(tables.run_io).where(tables.run_io.c.run_key == 2))
+    assert core.until(NOON + 300) == []
 
 
 def test_a_failure_that_is_loaded_late_notifies_nobody(core):
@@ -219,6 +305,20 @@ def test_a_failure_that_is_loaded_late_notifies_nobody(core):
     fail(core, "core", NOON + 60, is_history=True)
 
     assert core.until(NOON + 300) == []
+
+
+def test_an_old_failure_whose_run_was_deleted_notifies_nobody(core):
+    """Retention deletes runs; of the dataset, the time of its failure is kept."""
+    core.estate.add("old")
+    core.estate.unwritten("old")
+    fail(core, "old", NOON - 2 * DAY)
+    with writing(core.engine) as connection:
+        connection.execute(delete(tables.run_io))
+        connection.execute(delete(tables.run))
+    fail(core)
+
+    assert core.until(NOON + 300, every=60) == ["opened"]
+    assert core.one.root_key == job("core")
 
 
 def test_an_open_ticket_stays_open_however_old_the_failure(core):
@@ -249,3 +349,46 @@ def test_a_failure_is_found_by_its_index(core):
         with core.engine.connect() as connection:
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {_FAILING}", {"since": 0}).all()
         assert "dataset_activity_failing" in plan[0].detail
+
+
+def test_the_dataset_of_a_failed_run_is_a_member_that_is_not_bad(core):
+    """Without it, a token for the namespace, the dataset's page and policy actions find nothing."""
+    run = fail(core)
+    core.until(NOON + 120)
+    assert members(core) == [(dataset("core"), "failing", run, True)]
+
+    core.estate.say("core", "bad", "job_failed", limit_seconds=NOON + 180.0)
+    core.until(NOON + 240)
+    assert members(core) == [(dataset("core"), "failed", run, True)]
+
+    write(core)
+    core.estate.say("core", "good")
+    core.until(NOON + 900)
+    assert members(core) == [(dataset("core"), "failed", run, False)]
+
+
+def test_a_second_dataset_of_the_job_becomes_a_member_and_leaves(core):
+    """No event tells of it: the same job failed once more."""
+    core.estate.add("twin")
+    table = tables.dataset_activity
+    with writing(core.engine) as connection:
+        mine = update(table).where(table.c.dataset_key == dataset("twin"))
+        connection.execute(mine.values(last_job_name="make_core"))
+    fail(core)
+    core.until(NOON + 120)
+    fail(core, "twin", NOON + 130)
+    core.until(NOON + 180)
+    assert [each[3] for each in members(core)] == [True, True]
+
+    write(core, "twin", NOON + 200)
+    core.until(NOON + 240)
+    assert {each[0]: each[3] for each in members(core)} == {
+        dataset("core"): True,
+        dataset("twin"): False,
+    }
+
+
+def members(watched):
+    """Return dataset, kind and run of each member, and whether it is one now."""
+    rows = watched.rows(tables.incident_member)
+    return [(each.dataset_key, each.kind, each.run_id, each.left_at is None) for each in rows]

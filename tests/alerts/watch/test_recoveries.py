@@ -58,7 +58,7 @@ def test_a_run_that_wrote_it_is_named_by_its_time(estate):
     """Name also an older write whose events came late."""
     _write(estate)
     assert _reason(estate) == RUN
-    assert _reason(estate, what="root_recovered") == f"{RUN}; what it made late has to catch up"
+    assert _reason(estate, what="root_recovered") == f"{RUN}; downstream datasets are still late"
 
     _set(estate, tables.dataset_activity, last_failed_at=None)
     _write(estate, seconds=30)
@@ -89,15 +89,21 @@ def test_a_write_before_the_last_failure_is_no_recovery(estate):
     ("table", "values", "reason"),
     [
         (tables.dataset, {"retired_at": micros(NOON + 300)}, "the dataset was retired"),
-        (
-            tables.dataset,
-            {"canonical_key": 7},
-            "the dataset is another name of one dataset now",
-        ),
+        (tables.dataset, {"canonical_key": 7}, "the dataset is now an alias"),
         (
             tables.dataset_policy,
             {"is_source": True},
             f"the policy calls it a source, which no job has to write; {FAILED}",
+        ),
+        (
+            tables.dataset_policy,
+            {"tier": "optional"},
+            f"the policy calls it optional; {FAILED}",
+        ),
+        (
+            tables.dataset_activity,
+            {"last_failed_at": None},
+            "the failed run is no longer reported as failed",
         ),
         (
             tables.dataset_policy,
@@ -133,6 +139,13 @@ def test_a_content_fault_ends_by_a_run_or_by_the_policy(estate):
     assert _reason(estate, "metadata") == f"the policy changed, and {gone}; {FAILED}"
     _write(estate)
     assert _reason(estate, "metadata") == f"{RUN}, and {gone}"
+
+
+@pytest.mark.parametrize("kind", ["provenance", "unexpected_source"])
+def test_an_undeclared_source_ends_with_its_seven_days(estate, kind):
+    """Both kinds stand for a new source: of a critical, and of a regulated dataset."""
+    gone = "no undeclared source was found in the last seven days"
+    assert gone in _reason(estate, kind)
 
 
 def test_a_part_of_lineward_works_again(estate):

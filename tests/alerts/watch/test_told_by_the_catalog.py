@@ -100,6 +100,27 @@ def test_lineage_that_stopped_pages(watched):
     assert (watched.one.root_kind, watched.one.severity) == ("unreported", "page")
 
 
+@pytest.mark.parametrize(
+    ("sli", "reason", "words"),
+    [
+        (
+            "facts",
+            "unexpected_source",
+            "mart has an undeclared upstream dataset; 1 dataset affected",
+        ),
+        ("M5", None, "the origin of mart is unknown; 1 dataset affected"),
+    ],
+)
+def test_a_ticket_says_which_fault_of_provenance_it_is(watched, sli, reason, words):
+    """A new source and reads without any source are of one kind."""
+    watched.estate.add("mart", tier="critical")
+    watched.estate.say("mart", "bad", reason, sli=sli)
+    watched.at(NOON)
+    watched.until(NOON + 60, every=30)
+
+    assert (watched.one.root_kind, watched.one.what) == ("provenance", words)
+
+
 def test_a_job_that_retries_failed_when_it_failed_first(failed):
     """The newest run is named, the onset stays."""
     again = failed.estate.fail("raw", NOON + 100)

@@ -9,13 +9,15 @@ from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, writing
 from lineage.catalog.reader import open_reader
 from service.access.sight import Sight
+from service.acting.by_policy import occasions
 from service.answers import incidents as module
 from service.answers.incidents import incident, incidents
 from service.app import create_app
 from service.errors import UnknownIncidentError
 from service.settings import Settings
-from tests.alerts.watch.estate import NAMESPACE
+from tests.alerts.watch.estate import NAMESPACE, dataset, micros
 from tests.service.commandline import answer, lineward
+from tests.service.incidents.conftest import NOON
 
 
 @pytest.fixture
@@ -106,6 +108,24 @@ def test_who_may_see_none_of_its_datasets_sees_no_incident(reader, number):
     assert incidents(reader, blind).incidents == []
     with pytest.raises(UnknownIncidentError, match="lineward incidents"):
         incident(reader, number, blind)
+
+
+def test_a_failed_run_is_seen_by_who_may_see_its_dataset(watched, number):
+    """Its dataset is not bad yet: the incident is listed with no dataset, by the dataset too."""
+    assert number
+    watched.estate.add("sales")
+    watched.estate.fail("sales", NOON + 310)
+    watched.until(NOON + 400)
+    with open_reader(str(watched.engine.url)) as later:
+        [ticket] = incidents(later, Sight([NAMESPACE]), dataset=dataset("sales")).incidents
+        assert (ticket.root, ticket.datasets) == ("make_sales", 0)
+        [member] = incident(later, ticket.id, Sight([NAMESPACE])).members
+        assert (member.dataset, member.kind, member.run_id) == ("sales", "failing", "run-2")
+        with pytest.raises(UnknownIncidentError):
+            incident(later, ticket.id, Sight(["hdfs://*"]))
+    with watched.engine.connect() as connection:
+        runs = [each.run for each in occasions(connection, micros(NOON + 400))]
+    assert "run-2" in runs
 
 
 def test_who_may_see_a_member_only_does_not_learn_the_root_s_name(watched, reader, number):
