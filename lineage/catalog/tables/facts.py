@@ -32,7 +32,7 @@ def write_bucket(completed_at: str) -> str:
 
 
 # Rows of `dataset_write` that a stream put out while it was running.
-IS_STREAM_HOUR: Final = f"bucket = {hour_of('bucket')}"
+IS_STREAM_HOUR: Final = f"(bucket <> 0 AND bucket = {hour_of('bucket')})"
 
 dataset = Table(
     "dataset",
@@ -89,7 +89,9 @@ dataset_write = Table(
     metadata,
     key_column("dataset_key"),  # canonical, here and below
     Column("root_run_id", Text, primary_key=True),
-    key_column("bucket"),  # the hour of a stream's; the hour and 1 µs of runs that completed in it
+    # The hour of a stream's; the hour and 1 µs of runs that completed in it; 0 of all that a root
+    # run wrote before migration 0011.
+    key_column("bucket"),
     Column("job_key", BigInteger, nullable=False),  # (namespace, job, dataset)
     Column("job_namespace", Text, nullable=False),
     Column("job_name", Text, nullable=False),
