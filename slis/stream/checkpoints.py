@@ -34,16 +34,30 @@ TOUCHED = """
     JOIN run r ON r.run_key = c.run_key AND r.processing_type = 'STREAMING'
     JOIN run_io io ON io.run_key = c.run_key
 """
-_STREAMED = text("""
-    UPDATE run_io SET streamed_at = (
-        SELECT max(c.last_at) FROM s_checkpoint c WHERE c.run_key = run_io.run_key)
-    WHERE direction = 'write' AND coalesce(streamed_at, 0) < (
-        SELECT max(c.last_at) FROM s_checkpoint c WHERE c.run_key = run_io.run_key)
-    AND run_key IN (SELECT r.run_key FROM s_checkpoint s JOIN run r ON r.run_key = s.run_key
-        WHERE r.processing_type = 'STREAMING')
-""")
+# The newest checkpoint of each stream of the batch.
+_NEWEST = """
+    SELECT c.run_key, max(c.last_at) AS at FROM s_checkpoint c
+    JOIN run r ON r.run_key = c.run_key AND r.processing_type = 'STREAMING' GROUP BY c.run_key
+"""
+_RUN_IO = text(f"""
+    UPDATE run_io SET
+        last_event_at = CASE WHEN c.at > last_event_at THEN c.at ELSE last_event_at END,
+        streamed_at = CASE WHEN direction = 'write' AND c.at > coalesce(streamed_at, 0) THEN c.at
+            ELSE streamed_at END
+    FROM ({_NEWEST}) AS c WHERE run_io.run_key = c.run_key
+""")  # noqa: S608 - our own tables
+_DATASETS = text(f"""
+    UPDATE dataset SET last_seen_at = c.at FROM (
+        SELECT io.dataset_key, max(n.at) AS at FROM ({_NEWEST}) AS n
+        JOIN run_io io ON io.run_key = n.run_key GROUP BY io.dataset_key
+    ) AS c WHERE dataset.dataset_key = c.dataset_key AND dataset.last_seen_at < c.at
+""")  # noqa: S608 - our own tables
 
 
 def merge_checkpoints(connection: Connection) -> None:
-    """Note at the outputs of the batch's streams when data last went out."""
-    connection.execute(_STREAMED)
+    """Count a checkpoint as a mention of all that its stream reads and writes.
+
+    Without these mentions a stream that runs for 90 days would be retired while it writes.
+    """
+    connection.execute(_RUN_IO)
+    connection.execute(_DATASETS)

@@ -7,7 +7,7 @@ learned (`slis.deliveries.end_root_runs`).
 
 A contribution of a run is folded in, never recounted from all runs of its root. Only a run that
 counted as a write and then failed, changed a schema or completed again in a later hour makes the
-write of that hour be worked out anew.
+pipeline recompute the write of that hour.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, or_, text
 
 from lineage.catalog import tables
-from lineage.catalog.tables.facts import IS_STREAM_HOUR, hour_of, write_bucket
+from lineage.catalog.tables.facts import IS_STREAM_HOUR, hour_of, is_in_bucket, write_bucket
 from lineage.catalog.tables.runs import leaf_job
 from lineage.catalog.upsert import Fold, at_the_later, both, either, greatest, upsert
 from slis.stream.touch import CONTRIBUTIONS, key_jobs
@@ -88,7 +88,7 @@ def derive_writes(connection: Connection, landed_at: int) -> None:
         upsert(
             connection, tables.dataset_write, select, WRITE_FOLDS, given={"landed_at": landed_at}
         )
-    # A stream's input may be told after its output.
+    # An event may name a stream's input after another has named its output.
     connection.execute(text(_STREAMS_WITH_INPUT))
     _revoke(connection, landed_at)
 
@@ -114,18 +114,20 @@ _STREAMS_WITH_INPUT = f"""
 """  # noqa: S608 - our own columns
 
 
-# Writes by runs that are none any more, and by runs that have completed again since.
+# Writes whose run no longer counts as a write, and writes whose run has completed again since. A
+# run that changes a schema was counted only if it had completed before it said so.
 _REVOKED = f"""
     SELECT w.dataset_key, w.root_run_id, w.bucket, w.written_at, w.landed_at FROM (
         SELECT dataset_key, root_run_id, {write_bucket("completed_at")} AS bucket FROM t_touched
-        WHERE direction = 'write' AND completed_at IS NOT NULL
-            AND (failed_at IS NOT NULL OR is_schema_change = 1)
-        UNION SELECT t.dataset_key, t.root_run_id, {write_bucket("m.completed_at")}
-        FROM t_moved m JOIN t_touched t ON t.run_key = m.run_key AND t.direction = 'write'
+        WHERE direction = 'write' AND completed_at IS NOT NULL AND failed_at IS NOT NULL
+        UNION SELECT t.dataset_key, t.root_run_id, {write_bucket("c.completed_at")}
+        FROM t_completed c JOIN t_touched t ON t.run_key = c.run_key AND t.direction = 'write'
+        WHERE t.is_schema_change = 1
+            OR {hour_of("c.completed_at")} < {hour_of("t.completed_at")}
     ) AS v JOIN dataset_write w ON w.dataset_key = v.dataset_key
         AND w.root_run_id = v.root_run_id AND w.bucket = v.bucket
 """  # noqa: S608 - our own columns
-_IN_BUCKET = f"{write_bucket('r.completed_at')} = :bucket"
+_IN_BUCKET = is_in_bucket("r.completed_at", ":bucket")
 _OF_ROOT = f"""
     (SELECT CAST(:root AS TEXT) AS root) AS s
     JOIN run r ON r.root_run_id = s.root AND {_IN_BUCKET}
@@ -146,9 +148,9 @@ _JOBS_OF_ROOT = f"""
 """  # noqa: S608 - our own columns
 _AT = "WHERE dataset_key = :dataset AND root_run_id = :root AND bucket = :bucket"
 StoredWrite = Row[tuple[int, str, int, int, int]]
-_TAKE_BACK = f"DELETE FROM dataset_write {_AT}"  # noqa: S608 - our own columns
-# What stands as it stood has landed when it had.
-_LANDED_BEFORE = f"""
+_DELETE_WRITE = f"DELETE FROM dataset_write {_AT}"  # noqa: S608 - our own columns
+# A write that did not change keeps its landing time.
+_KEEP_LANDING_TIME = f"""
     UPDATE dataset_write SET landed_at = :landed_at {_AT} AND written_at = :written_at
 """  # noqa: S608 - our own columns
 _ONE_LESS = """
@@ -157,31 +159,29 @@ _ONE_LESS = """
 """
 
 
-_NOTE_MOVED = f"""
-    INSERT INTO t_moved (run_key, completed_at)
-    SELECT r.run_key, r.completed_at FROM (
-        SELECT run_key, max(completed_at) AS completed_at FROM s_run GROUP BY run_key
-    ) AS s JOIN run r ON r.run_key = s.run_key
-        AND {hour_of("r.completed_at")} < {hour_of("s.completed_at")}
-"""  # noqa: S608 - our own columns
+_NOTE_COMPLETED = """
+    INSERT INTO t_completed (run_key, completed_at)
+    SELECT r.run_key, r.completed_at FROM (SELECT DISTINCT run_key FROM s_run) AS s
+    JOIN run r ON r.run_key = s.run_key WHERE r.completed_at IS NOT NULL
+"""
 
 
-def note_moved(connection: Connection) -> None:
-    """Note the runs that complete again in a later hour; before the runs are merged.
+def note_completed(connection: Connection) -> None:
+    """Note the runs that had completed before this batch; before the batch's runs are merged.
 
-    A task that is cleared and started again under its run id does so.
+    A task that is cleared and started again under its run id completes twice.
     """
-    connection.execute(text(_NOTE_MOVED))
+    connection.execute(text(_NOTE_COMPLETED))
 
 
 def _revoke(connection: Connection, landed_at: int) -> None:
-    """Work out anew the writes of which a run turned out to be none."""
+    """Recompute the writes whose run no longer counts as a write."""
     for write in connection.execute(text(_REVOKED)).all():
-        work_out(connection, write, landed_at)
+        recompute_write(connection, write, landed_at)
 
 
-def work_out(connection: Connection, write: StoredWrite, landed_at: int) -> None:
-    """Work out one write anew, from the runs that there are now.
+def recompute_write(connection: Connection, write: StoredWrite, landed_at: int) -> None:
+    """Recompute one write from the runs that are stored.
 
     Args:
         connection: inside the transaction of the batch.
@@ -191,16 +191,16 @@ def work_out(connection: Connection, write: StoredWrite, landed_at: int) -> None
     keys = {"dataset": write.dataset_key, "root": write.root_run_id, "bucket": write.bucket}
     # Of other runs of the root, the batch has touched none: their jobs have no keys yet.
     key_jobs(connection, _JOBS_OF_ROOT, keys)
-    connection.execute(text(_TAKE_BACK), keys)
-    stands = upsert(
+    connection.execute(text(_DELETE_WRITE), keys)
+    is_written = upsert(
         connection,
         tables.dataset_write,
         _WRITES_OF_ROOT,
         WRITE_FOLDS,
         given={"landed_at": landed_at, **keys},
     )
-    if stands:
+    if is_written:
         before = {"landed_at": write.landed_at, "written_at": write.written_at}
-        connection.execute(text(_LANDED_BEFORE), {**keys, **before})
+        connection.execute(text(_KEEP_LANDING_TIME), {**keys, **before})
     else:
         connection.execute(text(_ONE_LESS), keys)

@@ -16,12 +16,12 @@ _UNSOURCED = text("outcome = 'bad'")
 _FAILING = text(FAILS)
 _INFERRED = text("origin IS NOT NULL")
 _IN_FOLDER = text("folder_key IS NOT NULL")
-_HOUR_MICROS: Final = 3_600_000_000
+HOUR_MICROS: Final = 3_600_000_000
 
 
 def hour_of(at: str) -> str:
     """Return the SQL of the start of the hour that a time lies in, in microseconds."""
-    return f"({at} / {_HOUR_MICROS} * {_HOUR_MICROS})"
+    return f"({at} / {HOUR_MICROS} * {HOUR_MICROS})"
 
 
 def write_bucket(completed_at: str) -> str:
@@ -31,8 +31,17 @@ def write_bucket(completed_at: str) -> str:
     return f"({hour_of(completed_at)} + 1)"
 
 
+def is_in_bucket(completed_at: str, bucket: str) -> str:
+    """Return the SQL of whether a time, by an index on it, lies in the hour of a run's bucket."""
+    hour = f"{bucket} - 1"
+    return f"({completed_at} >= {hour} AND {completed_at} < {hour} + {HOUR_MICROS})"
+
+
 # Rows of `dataset_write` that a stream put out while it was running.
-IS_STREAM_HOUR: Final = f"bucket = {hour_of('bucket')}"
+IS_STREAM_HOUR: Final = f"(bucket <> 0 AND bucket = {hour_of('bucket')})"
+# Edges count root runs. Of a root run's rows of `dataset_write` all count as one run, but those of
+# a stream, which is one root run for months.
+COUNTED_RUN: Final = f"CASE WHEN {IS_STREAM_HOUR} THEN CAST(bucket AS TEXT) ELSE root_run_id END"
 
 dataset = Table(
     "dataset",
@@ -89,7 +98,9 @@ dataset_write = Table(
     metadata,
     key_column("dataset_key"),  # canonical, here and below
     Column("root_run_id", Text, primary_key=True),
-    key_column("bucket"),  # the hour of a stream's; the hour and 1 µs of runs that completed in it
+    # The hour of a stream's; the hour and 1 µs of runs that completed in it; 0 of all that a root
+    # run wrote before migration 0011.
+    key_column("bucket"),
     Column("job_key", BigInteger, nullable=False),  # (namespace, job, dataset)
     Column("job_namespace", Text, nullable=False),
     Column("job_name", Text, nullable=False),

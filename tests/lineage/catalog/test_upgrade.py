@@ -144,6 +144,9 @@ def _answers(engine: Engine, paths) -> list[str]:
 _SEEN = {"first_seen_at": 1, "last_seen_at": 9}
 _BY_ROOT = {"job_namespace": "dbt", "job_name": "dbt-run"}
 _HOUR = 3_600_000_000
+# Landed 8 days after the first hour: a write of that hour is taken back by no event.
+_BATCH = {"query_id": "spool", "batch_id": 1, "after_seq": 0, "last_seq": 1, "events": 1}
+_BATCH |= {"duplicates": 0, "history": 0, "landed_at": (8 * 24 + 1) * _HOUR}
 _DATASETS = {name: key("pg", name) for name in ("raw_eu", "raw_us", "gold")}
 
 
@@ -175,7 +178,10 @@ def _model(number: int, part: str) -> dict[str, list[dict[str, object]]]:
 
 
 def test_an_upgrade_names_the_jobs_below_their_roots(first):
-    """Give each model its own writes and edges: an edge of `dbt run` would go stale."""
+    """Give each model its own writes and edges: an edge of `dbt run` would go stale.
+
+    Recent writes get the key of their hour. Converting all of them would take minutes.
+    """
     metadata = _reflected(first)
     last = {"last_job_namespace": "dbt", "last_job_name": "dbt-run", "writes": 2}
     last |= {"last_write_root_run_id": "d2", "learned_writes": 0}
@@ -187,7 +193,8 @@ def test_an_upgrade_names_the_jobs_below_their_roots(first):
         {"dataset": datasets, "dataset_activity": [{"dataset_key": _DATASETS["gold"], **last}]},
         *(_model(number, part) for number, part in ((1, "eu"), (2, "us"))),
         # A run of `dbt-run` itself, from before there were models.
-        {"edge_run": [_model(0, "eu")["edge_run"][0]]},
+        {table: _model(0, "eu")[table][:1] for table in ("edge_run", "dataset_write")},
+        {"batch": [_BATCH]},
     ]
     with writing(first) as connection:
         for each in tables:
@@ -201,9 +208,11 @@ def test_an_upgrade_names_the_jobs_below_their_roots(first):
     named = {
         "SELECT leaf_job_name FROM run": [("load_eu",), ("load_us",)],
         "SELECT job_name, root_run_id, job_key FROM dataset_write": [
-            *(("load_eu", "d1", keys["eu"]), ("load_us", "d2", keys["us"])),
+            *(("dbt-run", "d0", old), ("load_eu", "d1", keys["eu"]), ("load_us", "d2", keys["us"])),
         ],
-        "SELECT root_run_id, bucket FROM dataset_write": [("d1", _HOUR + 1), ("d2", 2 * _HOUR + 1)],
+        "SELECT root_run_id, bucket FROM dataset_write": [
+            *(("d0", 0), ("d1", _HOUR + 1), ("d2", 2 * _HOUR + 1)),
+        ],
         "SELECT last_job_name FROM dataset_activity": [("load_us",)],
         "SELECT job_name, upstream_key, job_key, runs FROM edge": [
             ("dbt-run", _DATASETS["raw_eu"], old, 1),
