@@ -52,10 +52,11 @@ _FAILED = text(
 _NAMES_NONE, _NAMES_OTHERS, _NAMES_OURS = range(3)
 _WRITES = "SELECT 1 FROM run_io io{} WHERE io.run_key = r.run_key AND io.direction = 'write'"
 _OURS = _WRITES.format(" JOIN dataset d ON d.dataset_key = io.dataset_key")
+# Without `+`, SQLite searches an index for each of the keys, for each output of each run.
 _ATTEMPTS = text(
     f"""
     SELECT {LEAF_RUN_ID},
-        CASE WHEN EXISTS ({_OURS} AND d.canonical_key IN :keys) THEN {_NAMES_OURS}
+        CASE WHEN EXISTS ({_OURS} AND +d.canonical_key IN :keys) THEN {_NAMES_OURS}
             WHEN EXISTS ({_WRITES.format("")}) THEN {_NAMES_OTHERS} ELSE {_NAMES_NONE} END,
         first_event_at, failed_at, completed_at, nominal_start_at, retries_left
     FROM run r WHERE {OF_JOB} ORDER BY first_event_at DESC LIMIT :most
