@@ -1,23 +1,20 @@
 """Look up what failed runs of datasets that matter need: whether there are any, and retries."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 import numpy as np
 import structlog
-from sqlalchemy import Connection, bindparam, text
+from sqlalchemy import Connection, text
 
 from alerts.incidents.estate import MICROS, Estate, Rows
-from alerts.incidents.failed_runs import RULES, Attempt, Hold, UsualFigures, find_hold
+from alerts.incidents.failed_runs import RULES, Hold, UsualFigures, find_hold
 from alerts.incidents.faults import Cluster, Root
 from alerts.incidents.severity import PAGE, Severity
+from alerts.watch.attempts import FailedRun, load_attempts, load_failed
 from lineage.adjacency import positions_in
-from lineage.catalog.job_names import OF_JOB
-from lineage.catalog.pieces import pieces
 from lineage.catalog.ranks import FAILS
-from lineage.catalog.tables.runs import LEAF_RUN_ID, leaf_job
 
 _log = structlog.get_logger(__name__)
 
@@ -37,55 +34,11 @@ _NOTIFIED = text("""
     SELECT 1 FROM incident
     WHERE is_remembered AND root_kind = 'failed' AND state <> 'resolved' LIMIT 1
 """)
-# A task of Airflow announces its tries; an application that it submitted does not.
-_FAILED = text(
-    f"""
-    SELECT r.run_id, {LEAF_RUN_ID}, r.job_namespace, r.job_name,
-        {leaf_job("namespace")}, {leaf_job("name")},
-        coalesce(r.failed_at, r.last_event_at), r.is_history,
-        (SELECT max(o.retries_left) FROM run o
-            WHERE o.run_id IN (r.run_id, r.parent_run_id, r.root_run_id))
-    FROM run r WHERE r.run_id IN :runs
-    """  # noqa: S608 - our own columns
-).bindparams(bindparam("runs", expanding=True))
-# One job may write another dataset with each run: a mapped task, a loader of any table.
-_NAMES_NONE, _NAMES_OTHERS, _NAMES_OURS = range(3)
-_WRITES = "SELECT 1 FROM run_io io{} WHERE io.run_key = r.run_key AND io.direction = 'write'"
-_OURS = _WRITES.format(" JOIN dataset d ON d.dataset_key = io.dataset_key")
-_ATTEMPTS = text(
-    f"""
-    SELECT {LEAF_RUN_ID},
-        CASE WHEN EXISTS ({_OURS} AND d.canonical_key IN :keys) THEN {_NAMES_OURS}
-            WHEN EXISTS ({_WRITES.format("")}) THEN {_NAMES_OTHERS} ELSE {_NAMES_NONE} END,
-        first_event_at, failed_at, completed_at, nominal_start_at, retries_left
-    FROM run r WHERE {OF_JOB} ORDER BY first_event_at DESC LIMIT :most
-    """  # noqa: S608 - our own columns
-).bindparams(bindparam("keys", expanding=True))
 _MOST_FAULTS: Final = 200  # whose earlier retries are looked up at once
 _MOST_COUNTED: Final = 1_000  # failing datasets, each second
-_MOST_FAILED: Final = 5  # runs of one fault
-_MOST_ATTEMPTS: Final = 500  # of one job
-_MOST_KEYS: Final = 500  # of the datasets of a root
 
 
-class _Failed(msgspec.Struct, frozen=True):
-    run_id: str
-    leaf_run_id: str
-    job_namespace: str
-    job_name: str
-    leaf_namespace: str
-    leaf_name: str
-    failed_at: int
-    is_history: bool
-    retries_left: int | None
-
-    @property
-    def jobs(self) -> set[tuple[str, str]]:
-        """The job of the run, and the leaf job that it is a part of."""
-        return {(self.job_namespace, self.job_name), (self.leaf_namespace, self.leaf_name)}
-
-
-_Known = Mapping[str, Sequence[_Failed]]
+_Known = Mapping[str, Sequence[FailedRun]]
 
 
 class DueFailures(msgspec.Struct, frozen=True, eq=False):
@@ -146,7 +99,7 @@ def find_due(
     mine = sorted(
         (each for each in found if each.root in failures), key=lambda each: each.onset, reverse=True
     )
-    failed = _load_failed(connection, (run_id for each in mine for run_id in each.run_ids))
+    failed = load_failed(connection, (run_id for each in mine for run_id in each.run_ids))
     known = [(each, _failed_of(each, failed)) for each in mine]
     fresh = [(each, runs) for each, runs in known if not _is_history(each, runs, given, as_of)]
     if len(fresh) > _MOST_FAULTS:
@@ -161,23 +114,13 @@ def find_due(
     return DueFailures(frozenset(holds.keys() - retries.keys()), retries)
 
 
-def _load_failed(connection: Connection, run_ids: Iterable[str]) -> _Known:
-    """Load these runs by their id; a run that was deleted has none."""
-    found = defaultdict[str, list[_Failed]](list)
-    for piece in pieces(run_ids):
-        for row in connection.execute(_FAILED, {"runs": piece}):
-            each = _Failed(*row)
-            found[each.run_id].append(each)
-    return found
-
-
-def _failed_of(cluster: Cluster, known: _Known) -> list[_Failed]:
+def _failed_of(cluster: Cluster, known: _Known) -> list[FailedRun]:
     """Return the failed runs of a root, the newest first."""
     runs = [each for run_id in cluster.run_ids for each in known.get(run_id, ())]
     return sorted(runs, key=lambda each: each.failed_at, reverse=True)
 
 
-def _is_history(cluster: Cluster, failed: Sequence[_Failed], given: Estate, as_of: int) -> bool:
+def _is_history(cluster: Cluster, failed: Sequence[FailedRun], given: Estate, as_of: int) -> bool:
     """Return whether the failed runs are old, or were loaded as history."""
     # Retention deletes runs; the dataset keeps the time of its newest failure.
     newest = max(
@@ -188,79 +131,20 @@ def _is_history(cluster: Cluster, failed: Sequence[_Failed], given: Estate, as_o
 
 
 def _find_hold(
-    connection: Connection, cluster: Cluster, failed: Sequence[_Failed], given: Estate
+    connection: Connection, cluster: Cluster, failed: Sequence[FailedRun], given: Estate
 ) -> Hold:
     """Return until when a retry is awaited, by the earlier runs of the job."""
     if not failed:
         return Hold()
-    keys = cluster.root_keys[:_MOST_KEYS]
-    attempts = _load_attempts(connection, failed[:_MOST_FAILED], keys)
+    attempts = load_attempts(connection, failed, cluster.root_keys)
     return find_hold(attempts, _usual_of(cluster, given))
 
 
-def _hold_as_announced(failed: Sequence[_Failed]) -> Hold:
+def _hold_as_announced(failed: Sequence[FailedRun]) -> Hold:
     """Return until when a retry that the failed run announces is awaited."""
     if not failed or not failed[0].retries_left:
         return Hold()
     return Hold(failed[0].failed_at + round(RULES.retry_seconds * MICROS))
-
-
-def _load_attempts(
-    connection: Connection, runs: Sequence[_Failed], keys: Sequence[int]
-) -> list[Attempt]:
-    """Load the newest runs of these jobs that write these datasets, one for each application.
-
-    A run that names no output yet counts while it is under way and began after the failure.
-    """
-    found = dict[str, Attempt]()
-    outputs = {each.leaf_run_id: _NAMES_OURS for each in runs}
-    for namespace, name in sorted(set().union(*(each.jobs for each in runs))):
-        given = {"job_namespace": namespace, "job_name": name, "keys": keys}
-        rows = connection.execute(_ATTEMPTS, given | {"most": _MOST_ATTEMPTS})
-        for run_id, names, attempt in _attempts(rows):
-            found[run_id] = _join(found.get(run_id), attempt)
-            outputs[run_id] = max(outputs.get(run_id, _NAMES_NONE), names)
-    _add_failed(found, runs)
-    newest = max(each.failed_at for each in runs)
-    return [each for run_id, each in found.items() if _is_attempt(each, outputs[run_id], newest)]
-
-
-def _is_attempt(attempt: Attempt, outputs: int, failed_at: int) -> bool:
-    is_rerun = attempt.is_running and attempt.began_at >= failed_at
-    return outputs == _NAMES_OURS or (outputs == _NAMES_NONE and is_rerun)
-
-
-def _add_failed(found: dict[str, Attempt], runs: Iterable[_Failed]) -> None:
-    for each in runs:
-        # A write that never ended failed with its application; its own run does not say so.
-        own = Attempt(
-            began_at=each.failed_at, failed_at=each.failed_at, retries_left=each.retries_left
-        )
-        found[each.leaf_run_id] = _join(found.get(each.leaf_run_id), own)
-
-
-def _attempts(rows: Iterable[Any]) -> Iterator[tuple[str, int, Attempt]]:
-    for run_id, outputs, began_at, *said in rows:
-        names = ("failed_at", "completed_at", "nominal_at", "retries_left")
-        yield run_id, outputs, Attempt(began_at=began_at, **dict(zip(names, said, strict=True)))
-
-
-def _join(one: Attempt | None, other: Attempt) -> Attempt:
-    """Return both as one run, which failed where a part of it did."""
-    if one is None:
-        return other
-    failed_at = _latest(one.failed_at, other.failed_at)
-    return Attempt(
-        began_at=min(one.began_at, other.began_at),
-        failed_at=failed_at,
-        completed_at=None if failed_at else _latest(one.completed_at, other.completed_at),
-        nominal_at=one.nominal_at if other.nominal_at is None else other.nominal_at,
-        retries_left=_latest(one.retries_left, other.retries_left),
-    )
-
-
-def _latest(*values: int | None) -> int | None:
-    return max((each for each in values if each is not None), default=None)
 
 
 def _usual_of(cluster: Cluster, given: Estate) -> UsualFigures:

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import delete, update
 
 from alerts.delivery.message import from_json
-from alerts.watch import failing
+from alerts.watch import attempts, failing
 from alerts.watch.failing import _FAILING
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
@@ -251,7 +251,7 @@ def test_beyond_the_most_faults_announced_retries_and_history_still_notify_nobod
 def test_the_runs_of_one_fault_are_read_in_pieces(core, monkeypatch):
     """A job with tens of thousands of outputs would exceed the parameters of a query."""
     read = []
-    monkeypatch.setattr(failing, "pieces", lambda keys: pieces(read.append(1) or keys, 1))
+    monkeypatch.setattr(attempts, "pieces", lambda keys: pieces(read.append(1) or keys, 1))
     core.estate.add("raw")
     for name in ("core", "raw"):
         leaf = {"leaf_job_namespace": "dbt", "leaf_job_name": "build"}
