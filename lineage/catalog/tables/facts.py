@@ -197,6 +197,7 @@ edge_run = Table(
     flag("is_reported"),
     Column("origin", Text),  # as in `edge`, of this run
     Index("edge_run_seen", "seen_at"),
+    Index("edge_run_downstream", "downstream_key"),  # of a dataset that gets another key
     sqlite_with_rowid=False,
 )
 

@@ -46,10 +46,12 @@ def upgrade() -> None:
         sqlite_where=_INFERRED,
         postgresql_where=_INFERRED,
     )
+    op.create_index("edge_run_downstream", "edge_run", ["downstream_key"])
 
 
 def downgrade() -> None:
     """Undo `upgrade`."""
+    op.drop_index("edge_run_downstream", "edge_run")
     op.drop_index("edge_inferred", "edge")
     for table in ("edge_run", "edge"):
         with op.batch_alter_table(table) as altered:

@@ -1,0 +1,53 @@
+"""Join files to the datasets of their folders, by staged rows alone."""
+
+import pytest
+from spools import CANONICAL, rows
+from sqlalchemy import text
+from staged import merge_staged, staged_run
+
+from slis.stream import files, rekey
+
+_FOLDER, _FILE = "/raw/orders", "/raw/orders/day1.csv"
+
+
+@pytest.fixture
+def moved(monkeypatch):
+    """Return the list to which each move is added."""
+    found = []
+
+    def move(connection, old, new):
+        found.append(len(old))
+        rekey.move(connection, old, new)
+
+    monkeypatch.setattr(files, "move", move)
+    return found
+
+
+@pytest.mark.parametrize("is_known", [False, True], ids=["new", "known"])
+def test_only_a_file_of_which_something_is_known_is_moved(embedded, at, moved, is_known):
+    """A move costs 40 statements and counts the runs of the folder: a new file needs none."""
+    batches = [
+        [staged_run(at(8), run="w", outputs={_FOLDER: []})],
+        [staged_run(at(9), inputs=[_FILE], outputs={"t": []})],
+    ]
+    merge_staged(embedded, *(reversed(batches) if is_known else batches))
+
+    assert (_FILE, _FOLDER) in rows(embedded, CANONICAL)
+    assert moved == ([1] if is_known else [])
+
+
+def test_no_move_reads_a_table_whole(embedded):
+    """Find the rows of a dataset by an index, in each table."""
+    with embedded.connect() as connection:
+        known = rekey._KNOWN.replace(":keys", "(:old, :new)")  # noqa: SLF001 - the statements themselves
+        moves = map(str, rekey._statements(connection.dialect))  # noqa: SLF001
+        plans = [_scans(connection, query) for query in (known, *moves)]
+
+    assert [plan for plan in plans if plan] == []
+
+
+def _scans(connection, query):
+    explained = text(f"EXPLAIN QUERY PLAN {query}")
+    given = dict.fromkeys(explained.compile().params, 1)
+    plan = connection.execute(explained, given)
+    return [row.detail for row in plan if row.detail.startswith("SCAN ")]
