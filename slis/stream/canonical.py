@@ -68,10 +68,12 @@ def settle(connection: Connection, changed: set[int]) -> None:
     And move what is known of a dataset that has a new canonical key. One that is no longer part of
     another starts anew: what was told of both cannot be told apart.
     """
-    named = frozenset(changed)
+    settled: set[int] = set()
     while changed:
         members, links = _component(connection, changed.pop())
         changed -= members
+        # A folder's files belong to whatever dataset the folder is, by any of its names.
+        settled |= members
         writers = writers_of(connection, members)
         claims = claims_of(connection, members, writers)
         past = past_renames(claims, writers)
@@ -94,7 +96,7 @@ def settle(connection: Connection, changed: set[int]) -> None:
                 moved.setdefault(keys[key], set()).add(row.canonical_key)
         for new, old in sorted(moved.items()):
             move(connection, sorted(old), new)
-    join_files(connection, named)
+    join_files(connection, settled)
 
 
 def _give_back(connection: Connection, past: set[Link]) -> None:

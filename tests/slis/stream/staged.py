@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 from lineage.clock import to_micros
 from lineage.keys import key
 from slis.accuracy.schemas import COLUMN_LINEAGE
+from slis.stream.claims import SYMLINK
 from slis.stream.merge import SpoolRange, merge
 from slis.stream.spellings import Seen, Spellings, spelling_key
 
@@ -25,6 +26,7 @@ def staged_run(  # noqa: PLR0913 - by name, each with a default
     outputs: Mapping[str, Iterable[str]] | None = None,
     kind: str = "COMPLETE",
     integration: str = "TEST",
+    symlinks: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return an event of the run.
 
@@ -36,6 +38,7 @@ def staged_run(  # noqa: PLR0913 - by name, each with a default
         outputs: names, each with those that its column lineage names.
         kind: START, RUNNING (of a stream that puts out data) or COMPLETE.
         integration: of the job.
+        symlinks: the other name of some of these datasets.
     """
     return {
         "at": to_micros(at),
@@ -45,6 +48,7 @@ def staged_run(  # noqa: PLR0913 - by name, each with a default
         "outputs": dict(outputs or {}),
         "kind": kind,
         "integration": integration,
+        "symlinks": dict(symlinks or {}),
     }
 
 
@@ -124,6 +128,8 @@ def _of_run(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
     for name, sources in event["outputs"].items():
         for source in sources:
             yield "s_told_facet", _told(run_key, name, source)
+    for name, other in event["symlinks"].items():
+        yield "s_link", _link(run_key, name, other, at)
 
 
 def _io(run_key: int, name: str, direction: str, at: int, *, is_streamed: bool) -> dict[str, Any]:
@@ -144,6 +150,14 @@ def _told(run_key: int, name: str, source: str) -> dict[str, Any]:
     keys = {"spelling_key": spelling_key("n", name), "facets_key": run_key}
     upstream = {"upstream_spelling_key": spelling_key("n", source)}
     return {**keys, **upstream, "oracle": COLUMN_LINEAGE}
+
+
+def _link(run_key: int, name: str, other: str, at: int) -> dict[str, Any]:
+    dataset = spelling_key("n", name)
+    keys = {"alias_key": spelling_key("n", other), "dataset_key": dataset}
+    named = {"rule": SYMLINK, "namespace": "n", "name": other}
+    facets = {"spelling_key": dataset, "facets_key": run_key}
+    return {**keys, **named, **facets, **_span("seen", at)}
 
 
 def _span(what: str, at: int) -> dict[str, int]:

@@ -36,6 +36,20 @@ def test_only_a_file_of_which_something_is_known_is_moved(embedded, at, moved, i
     assert moved == ([1] if is_known else [])
 
 
+def test_a_file_joins_when_another_name_of_its_folder_is_written(embedded, at):
+    """The file and its folder are known; the run writes the folder by its name as a table."""
+    symlinks = {_FOLDER: "db.orders"}
+    merge_staged(
+        embedded,
+        [staged_run(at(7), inputs=[_FOLDER, _FILE], outputs={"t": []}, symlinks=symlinks)],
+        [staged_run(at(8), run="w", outputs={"db.orders": []})],
+    )
+
+    names = {name: dataset for name, dataset in rows(embedded, CANONICAL) if name != "t"}
+    assert len(names) == 3
+    assert len(set(names.values())) == 1
+
+
 def test_no_move_reads_a_table_whole(embedded):
     """Find the rows of a dataset by an index, in each table."""
     with embedded.connect() as connection:
