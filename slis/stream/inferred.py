@@ -1,4 +1,4 @@
-"""Infer the inputs of completed runs that name none, from the facets that name their sources.
+"""Infer the inputs of runs that name none, from the facets of what the runs have written.
 
 dbt names no inputs for a model on seeds, and a MERGE may name its target alone. The column lineage
 of the output names the sources then. An inferred input makes an edge with an origin, and no read:
@@ -11,6 +11,7 @@ from typing import Final
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
+from lineage.catalog.tables.runs import HAS_WRITTEN
 from lineage.catalog.upsert import greatest, least, upsert
 from slis.stream.canonical import settle
 
@@ -37,6 +38,13 @@ _STORE = f"""
 _OF_BATCH = """
     (SELECT DISTINCT run_key FROM s_run) AS s JOIN inferred_input n ON n.run_key = s.run_key
     JOIN run r ON r.run_key = n.run_key
+"""
+_OF_WRITES = f"""
+    {_OF_BATCH}
+    JOIN dataset x ON x.dataset_key = n.downstream_key
+    JOIN run_io io ON io.run_key = n.run_key AND io.direction = 'write'
+    JOIN dataset o ON o.dataset_key = io.dataset_key AND o.canonical_key = x.canonical_key
+        AND {HAS_WRITTEN}
 """
 _OUTDATED = text(f"""
     SELECT DISTINCT r.run_key, r.root_run_id FROM {_OF_BATCH}
@@ -85,11 +93,7 @@ _SOURCES = f"""
     SELECT n.upstream_key AS dataset_key, max(n.upstream_namespace) AS namespace,
         max(n.upstream_name) AS name, n.upstream_key AS canonical_key,
         min(io.first_event_at) AS first_seen_at, max(io.last_event_at) AS last_seen_at
-    FROM {_OF_BATCH}
-    JOIN dataset x ON x.dataset_key = n.downstream_key
-    JOIN run_io io ON io.run_key = n.run_key AND io.direction = 'write'
-    JOIN dataset o ON o.dataset_key = io.dataset_key AND o.canonical_key = x.canonical_key
-    WHERE r.completed_at IS NOT NULL GROUP BY n.upstream_key
+    FROM {_OF_WRITES} GROUP BY n.upstream_key
 """  # noqa: S608 - our own tables
 _NEW_SOURCES = text(f"""
     SELECT s.dataset_key FROM ({_SOURCES}) AS s
@@ -97,10 +101,9 @@ _NEW_SOURCES = text(f"""
 """)  # noqa: S608 - our own tables
 _INFERRED = text(f"""
     INSERT INTO t_inferred (run_key, downstream_key, upstream_key, origin)
-    SELECT n.run_key, x.canonical_key, y.canonical_key, min(n.origin) FROM {_OF_BATCH}
-    JOIN dataset x ON x.dataset_key = n.downstream_key
+    SELECT n.run_key, x.canonical_key, y.canonical_key, min(n.origin) FROM {_OF_WRITES}
     JOIN dataset y ON y.dataset_key = n.upstream_key
-    WHERE r.completed_at IS NOT NULL AND x.canonical_key <> y.canonical_key
+    WHERE x.canonical_key <> y.canonical_key
     GROUP BY n.run_key, x.canonical_key, y.canonical_key
 """)  # noqa: S608 - our own tables
 
