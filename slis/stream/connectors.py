@@ -27,8 +27,9 @@ _TOUCHED = text(f"""
 _STORE = text(
     "INSERT INTO t_pair (run_key, upstream_key, downstream_key) VALUES (:run, :up, :down)"
 )
-# An output was like no input that was known before this batch. SQLite keeps the order of a CROSS
-# JOIN: `edge_run`, which has a row for each run, is asked by its key only.
+# Edges from before a matching input was known. Two tasks of a connector may have one root run: the
+# edges of the other task stay. SQLite keeps the order of a CROSS JOIN: `edge_run`, which has a row
+# for each run, is asked by its key only.
 _OUTDATED = text("""
     SELECT DISTINCT e.upstream_key, e.downstream_key, e.job_key, e.root_run_id
     FROM (SELECT DISTINCT run_key FROM t_pair) AS c
@@ -41,6 +42,13 @@ _OUTDATED = text("""
         AND e.job_key = g.job_key AND e.root_run_id = o.root_run_id
         AND NOT EXISTS (SELECT 1 FROM t_pair p WHERE p.run_key = c.run_key
             AND p.upstream_key = g.upstream_key AND p.downstream_key = g.downstream_key)
+        AND NOT EXISTS (SELECT 1 FROM run q
+            CROSS JOIN run_io i CROSS JOIN dataset x CROSS JOIN run_io w CROSS JOIN dataset y
+            WHERE q.root_run_id = o.root_run_id AND q.run_key <> c.run_key
+                AND i.run_key = q.run_key AND i.direction = 'read'
+                AND x.dataset_key = i.dataset_key AND x.canonical_key = g.upstream_key
+                AND w.run_key = q.run_key AND w.direction = 'write'
+                AND y.dataset_key = w.dataset_key AND y.canonical_key = g.downstream_key)
 """)
 _EDGE = """
     upstream_key = :upstream_key AND downstream_key = :downstream_key AND job_key = :job_key
@@ -57,7 +65,7 @@ Names = Mapping[int, str]
 
 
 def store_pairs(connection: Connection) -> None:
-    """Put into `staging.pair` what feeds what, of the connectors that the batch touched."""
+    """Store the input-output pairs of the batch's connectors."""
     sides: defaultdict[int, dict[str, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
     for run, direction, key, name in connection.execute(_TOUCHED):
         sides[run][direction][key] = name
