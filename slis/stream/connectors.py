@@ -12,6 +12,7 @@ from typing import Final
 
 from sqlalchemy import Connection, text
 
+from slis.stream.retracted_edges import remove_edges
 from slis.stream.wide import MOST_EDGES
 
 IS_CONNECTOR: Final = "coalesce(r.integration, '') IN ('DEBEZIUM', 'KAFKA_CONNECT')"
@@ -50,17 +51,6 @@ _OUTDATED = text("""
                 AND w.run_key = q.run_key AND w.direction = 'write'
                 AND y.dataset_key = w.dataset_key AND y.canonical_key = g.downstream_key)
 """)
-_EDGE = """
-    upstream_key = :upstream_key AND downstream_key = :downstream_key AND job_key = :job_key
-"""
-_REMOVE = tuple(
-    text(statement)
-    for statement in (
-        f"DELETE FROM edge_run WHERE {_EDGE} AND root_run_id = :root_run_id",  # noqa: S608
-        f"UPDATE edge SET runs = runs - 1 WHERE {_EDGE}",  # noqa: S608
-        f"DELETE FROM edge WHERE {_EDGE} AND runs = 0 AND last_reported_at IS NOT NULL",  # noqa: S608
-    )
-)
 Names = Mapping[int, str]
 
 
@@ -76,13 +66,8 @@ def store_pairs(connection: Connection) -> None:
     ]
     if found:
         connection.execute(_STORE, found)
-        _remove_outdated(connection)
-
-
-def _remove_outdated(connection: Connection) -> None:
-    outdated = [dict(edge._mapping) for edge in connection.execute(_OUTDATED)]  # noqa: SLF001 - public
-    for statement in _REMOVE if outdated else ():
-        connection.execute(statement, outdated)
+        outdated = connection.execute(_OUTDATED).mappings()
+        remove_edges(connection, [dict(edge) for edge in outdated])
 
 
 def pairs(inputs: Names, outputs: Names) -> Iterator[tuple[int, int]]:

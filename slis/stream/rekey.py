@@ -31,6 +31,7 @@ _EDGE: dict[str, Fold] = {
     "event_job_name": greatest,
     "runs": greatest,
     "last_reported_at": greatest,
+    "declared_at": greatest,
     "origin": ORIGIN,
 }
 _SEEN_IN_RUN: dict[str, Fold] = {

@@ -175,6 +175,7 @@ edge = Table(
     instant("last_seen_at", nullable=False),
     Column("runs", BigInteger, nullable=False),
     instant("last_reported_at"),  # null: declared, or known from evidence alone
+    instant("declared_at"),  # by the newest JobEvent or DatasetEvent; null: by none
     # The facet that tells the edge, where no run names it by its inputs; null: any other edge.
     Column("origin", Text),  # column_lineage | lineage_facet | sql
     Index("edge_downstream", "downstream_key"),
