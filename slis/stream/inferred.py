@@ -15,6 +15,7 @@ from lineage.catalog.tables.runs import HAS_WRITTEN, leaf_job
 from lineage.catalog.upsert import greatest, least, upsert
 from slis.stream.canonical import settle
 from slis.stream.retracted_edges import remove_edges, renew_times
+from slis.stream.spellings import folder_key_of
 
 # Whether a run names an input. Reading what it writes itself, as a MERGE does, names no source.
 NAMES_INPUTS: Final = """
@@ -135,9 +136,10 @@ _SOURCES = f"""
     FROM {_OF_WRITES} GROUP BY n.upstream_key
 """  # noqa: S608 - our own tables
 _NEW_SOURCES = text(f"""
-    SELECT s.dataset_key FROM ({_SOURCES}) AS s
+    SELECT s.dataset_key, s.namespace, s.name FROM ({_SOURCES}) AS s
     WHERE NOT EXISTS (SELECT 1 FROM dataset d WHERE d.dataset_key = s.dataset_key)
 """)  # noqa: S608 - our own tables
+_SET_FOLDER = text("UPDATE dataset SET folder_key = :folder WHERE dataset_key = :key")
 _INFERRED = text(f"""
     INSERT INTO t_inferred (run_key, downstream_key, upstream_key, origin)
     SELECT n.run_key, x.canonical_key, y.canonical_key, min(n.origin) FROM {_OF_WRITES}
@@ -189,8 +191,13 @@ def infer_inputs(connection: Connection) -> None:
 
     Sources that no event names as a dataset become datasets.
     """
-    new = set(connection.scalars(_NEW_SOURCES))
+    new = connection.execute(_NEW_SOURCES).all()
     seen = {"first_seen_at": least, "last_seen_at": greatest}
     upsert(connection, tables.dataset, _SOURCES, seen, keeps="namespace name canonical_key")
-    settle(connection, new)
+    # A fold of the policy takes the folder as soon as an event names the file.
+    folders = [(row.dataset_key, folder_key_of(row.namespace, row.name)) for row in new]
+    files = [{"key": key, "folder": folder} for key, folder in folders if folder is not None]
+    if files:
+        connection.execute(_SET_FOLDER, files)
+    settle(connection, {key for key, _ in folders})
     connection.execute(_INFERRED)

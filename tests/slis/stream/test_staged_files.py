@@ -5,6 +5,8 @@ from spools import CANONICAL, rows
 from sqlalchemy import text
 from staged import merge_staged, staged_run
 
+from lineage.keys import key
+from slis.accuracy import own_catalog
 from slis.stream import files, rekey
 
 _FOLDER, _FILE = "/raw/orders", "/raw/orders/day1.csv"
@@ -48,6 +50,31 @@ def test_a_file_joins_when_another_name_of_its_folder_is_written(embedded, at):
     names = {name: dataset for name, dataset in rows(embedded, CANONICAL) if name != "t"}
     assert len(names) == 3
     assert len(set(names.values())) == 1
+
+
+def test_a_file_that_column_lineage_alone_names_belongs_to_its_folder(embedded, at):
+    """No event names the file as a dataset; its folder is written."""
+    merge_staged(
+        embedded,
+        [staged_run(at(8), run="w", outputs={_FOLDER: []})],
+        [staged_run(at(9), outputs={"t": [_FILE]})],
+    )
+
+    assert (_FILE, _FOLDER) in rows(embedded, CANONICAL)
+    upstream = "SELECT name FROM edge JOIN dataset ON dataset_key = upstream_key"
+    assert rows(embedded, upstream) == [(_FOLDER,)]
+
+
+def test_a_file_that_a_check_misses_belongs_to_its_folder(embedded, at):
+    """The check stores the name that a facet alone has."""
+    merge_staged(embedded, [staged_run(at(8), run="w", outputs={_FOLDER: []})])
+    upstream = key("n", _FILE)
+    told = {"upstream": upstream, "upstream_namespace": "n", "upstream_name": _FILE}
+
+    with embedded.begin() as connection:
+        own_catalog._name_upstreams(connection, [told], {upstream}, 1)  # noqa: SLF001 - without Spark
+
+    assert (_FILE, _FOLDER) in rows(embedded, CANONICAL)
 
 
 def test_no_move_reads_a_table_whole(embedded):
