@@ -7,9 +7,13 @@ from staged import merge_staged, staged_run
 
 from lineage.keys import key
 from slis.accuracy import own_catalog
-from slis.stream import files, rekey
+from slis.stream import files, rekey, staging
+from slis.stream.canonical import settle
+from slis.stream.claims_catalog import unsettled
+from slis.stream.merge_facts import merge_datasets
 
 _FOLDER, _FILE = "/raw/orders", "/raw/orders/day1.csv"
+_NAMES = "spelling_key dataset_key namespace name folder_key is_dataset first_seen_at last_seen_at"
 
 
 @pytest.fixture
@@ -75,6 +79,26 @@ def test_a_file_that_a_check_misses_belongs_to_its_folder(embedded, at):
         own_catalog._name_upstreams(connection, [told], {upstream}, 1)  # noqa: SLF001 - without Spark
 
     assert (_FILE, _FOLDER) in rows(embedded, CANONICAL)
+
+
+@pytest.mark.parametrize(("before", "after"), [(8, 9), (9, 8)])
+def test_a_file_belongs_to_the_newest_folder(embedded, before, after):
+    """The policy folds the folder to another dataset: the file follows, whatever the keys."""
+    with embedded.begin() as connection:
+        for folder in (before, after):
+            staging.create(connection)
+            names = [
+                (1, "f/orders/orders.csv", folder),
+                *((one, f"{one}/orders", None) for one in (8, 9)),
+            ]
+            rows_of_batch = [(one, one, "n", name, of, 1, 1, 1) for one, name, of in names]
+            staging.fill(connection, {"s_name": (_NAMES.split(), rows_of_batch)})
+            changed = unsettled(connection)
+            merge_datasets(connection)
+            settle(connection, changed)
+
+    query = "SELECT folder_key, canonical_key FROM dataset WHERE dataset_key = 1"
+    assert rows(embedded, query) == [(after, after)]
 
 
 def test_no_move_reads_a_table_whole(embedded):
