@@ -19,6 +19,7 @@ from slis.stream import staging
 from slis.stream.canonical import settle as settle_names
 from slis.stream.claims_catalog import unsettled
 from slis.stream.merge_facts import merge_datasets
+from slis.stream.spellings import folder_key_of
 from slis.stream.tell import OF_ALIAS
 
 _MOST = 20_000  # of a turn, the oldest first
@@ -73,15 +74,23 @@ def _name_upstreams(
 ) -> None:
     """Datasets that a facet alone names, and that are missed: people are told their names."""
     rows = {
-        (key(namespace, name), row["upstream"], namespace, name, None, None, 1, at, at)
+        (
+            row["upstream"],
+            row["upstream"],
+            namespace,
+            name,
+            folder_key_of(namespace, name),
+            1,
+            at,
+            at,
+        )
         for row in told
         if row["upstream"] in missing
         for namespace, name in [(row["upstream_namespace"], row["upstream_name"])]
         if row["upstream"] == key(namespace, name)
     }
     columns = (
-        "spelling_key dataset_key namespace name partition partition_at is_dataset first_seen_at "
-        "last_seen_at"
+        "spelling_key dataset_key namespace name folder_key is_dataset first_seen_at last_seen_at"
     )
     staging.create(connection)
     staging.fill(connection, {"s_name": (columns.split(), list(rows))})

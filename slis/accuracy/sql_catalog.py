@@ -14,7 +14,11 @@ from slis.accuracy.checks import checks
 from slis.accuracy.kept import keep_checks
 from slis.accuracy.reported import REPORTED, whole_writes
 from slis.accuracy.schemas import KNOWN, LEADS, SQL, SQL_RUNS, SQL_TEXT, TOLD, TOUCHED
-from slis.accuracy.sql_inputs import store_inputs, with_inputs, without_inputs
+from slis.accuracy.sql_inputs import (
+    select_runs_with_inputs,
+    select_runs_without_inputs,
+    store_inputs,
+)
 from slis.accuracy.sql_match import asked_names, mentioned, sql_evidence
 from slis.accuracy.sql_parse import parsed_sql
 from slis.dataset_states import Row
@@ -127,8 +131,8 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], li
             runs = read(_RUNS.format(due=due), SQL_RUNS)
             reported = read(REPORTED.format(roots=roots), TOLD)
             return (
-                catalog_frames.rows(checks(with_inputs(counted, runs), reported)),
-                catalog_frames.rows(without_inputs(counted, runs)),
+                catalog_frames.rows(checks(select_runs_with_inputs(counted, runs), reported)),
+                catalog_frames.rows(select_runs_without_inputs(counted, runs)),
             )
         finally:
             counted.unpersist()

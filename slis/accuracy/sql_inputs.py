@@ -1,4 +1,4 @@
-"""Store what the SQL of runs reads as the inputs of those runs that name none."""
+"""Store inferred inputs of runs that name no inputs, from their SQL."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from slis.stream.inferred import store_sources
 _COLUMNS = ("run_key", "downstream_key", "upstream_key", "origin", "namespace", "name")
 
 
-def without_inputs(shown: DataFrame, runs: DataFrame) -> DataFrame:
+def select_runs_without_inputs(shown: DataFrame, runs: DataFrame) -> DataFrame:
     """Return what the SQL of runs reads, of the runs that name no inputs.
 
     Args:
@@ -27,7 +27,7 @@ def without_inputs(shown: DataFrame, runs: DataFrame) -> DataFrame:
     return shown.join(runs.where("NOT names_inputs"), "run_key", "left_semi")
 
 
-def with_inputs(shown: DataFrame, runs: DataFrame) -> DataFrame:
+def select_runs_with_inputs(shown: DataFrame, runs: DataFrame) -> DataFrame:
     """Return what the SQL of runs reads, of the runs whose inputs it is compared with.
 
     A run without inputs takes its inputs from the SQL: the SQL cannot prove them right or wrong.

@@ -94,7 +94,7 @@ _UNSETTLED = f"""
     UNION
     SELECT n.dataset_key FROM s_name n WHERE n.is_dataset = 1 AND n.folder_key IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM dataset d WHERE d.dataset_key = n.dataset_key
-        AND d.folder_key IS NOT NULL)
+        AND d.folder_key = n.folder_key)
     AND (EXISTS (SELECT 1 FROM dataset f WHERE f.dataset_key = n.folder_key)
         OR n.folder_key IN (SELECT dataset_key FROM s_name WHERE is_dataset = 1))
 """  # noqa: S608 - our own columns

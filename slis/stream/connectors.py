@@ -12,6 +12,7 @@ from typing import Final
 
 from sqlalchemy import Connection, text
 
+from slis.stream.retracted_edges import remove_edges
 from slis.stream.wide import MOST_EDGES
 
 IS_CONNECTOR: Final = "coalesce(r.integration, '') IN ('DEBEZIUM', 'KAFKA_CONNECT')"
@@ -27,8 +28,9 @@ _TOUCHED = text(f"""
 _STORE = text(
     "INSERT INTO t_pair (run_key, upstream_key, downstream_key) VALUES (:run, :up, :down)"
 )
-# An output was like no input that was known before this batch. SQLite keeps the order of a CROSS
-# JOIN: `edge_run`, which has a row for each run, is asked by its key only.
+# Edges from before a matching input was known. Two tasks of a connector may have one root run: the
+# edges of the other task stay. SQLite keeps the order of a CROSS JOIN: `edge_run`, which has a row
+# for each run, is asked by its key only.
 _OUTDATED = text("""
     SELECT DISTINCT e.upstream_key, e.downstream_key, e.job_key, e.root_run_id
     FROM (SELECT DISTINCT run_key FROM t_pair) AS c
@@ -41,23 +43,19 @@ _OUTDATED = text("""
         AND e.job_key = g.job_key AND e.root_run_id = o.root_run_id
         AND NOT EXISTS (SELECT 1 FROM t_pair p WHERE p.run_key = c.run_key
             AND p.upstream_key = g.upstream_key AND p.downstream_key = g.downstream_key)
+        AND NOT EXISTS (SELECT 1 FROM run q
+            CROSS JOIN run_io i CROSS JOIN dataset x CROSS JOIN run_io w CROSS JOIN dataset y
+            WHERE q.root_run_id = o.root_run_id AND q.run_key <> c.run_key
+                AND i.run_key = q.run_key AND i.direction = 'read'
+                AND x.dataset_key = i.dataset_key AND x.canonical_key = g.upstream_key
+                AND w.run_key = q.run_key AND w.direction = 'write'
+                AND y.dataset_key = w.dataset_key AND y.canonical_key = g.downstream_key)
 """)
-_EDGE = """
-    upstream_key = :upstream_key AND downstream_key = :downstream_key AND job_key = :job_key
-"""
-_REMOVE = tuple(
-    text(statement)
-    for statement in (
-        f"DELETE FROM edge_run WHERE {_EDGE} AND root_run_id = :root_run_id",  # noqa: S608
-        f"UPDATE edge SET runs = runs - 1 WHERE {_EDGE}",  # noqa: S608
-        f"DELETE FROM edge WHERE {_EDGE} AND runs = 0 AND last_reported_at IS NOT NULL",  # noqa: S608
-    )
-)
 Names = Mapping[int, str]
 
 
 def store_pairs(connection: Connection) -> None:
-    """Put into `staging.pair` what feeds what, of the connectors that the batch touched."""
+    """Store the input-output pairs of the batch's connectors."""
     sides: defaultdict[int, dict[str, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
     for run, direction, key, name in connection.execute(_TOUCHED):
         sides[run][direction][key] = name
@@ -68,13 +66,8 @@ def store_pairs(connection: Connection) -> None:
     ]
     if found:
         connection.execute(_STORE, found)
-        _remove_outdated(connection)
-
-
-def _remove_outdated(connection: Connection) -> None:
-    outdated = [dict(edge._mapping) for edge in connection.execute(_OUTDATED)]  # noqa: SLF001 - public
-    for statement in _REMOVE if outdated else ():
-        connection.execute(statement, outdated)
+        outdated = connection.execute(_OUTDATED).mappings()
+        remove_edges(connection, [dict(edge) for edge in outdated])
 
 
 def pairs(inputs: Names, outputs: Names) -> Iterator[tuple[int, int]]:

@@ -81,15 +81,13 @@ _EDGE_FOLDS: dict[str, Fold] = {
     "last_seen_at": greatest,
     "runs": added,
     "last_reported_at": greatest,
+    "declared_at": greatest,
     "origin": ORIGIN,
 }
 
 
 def derive_edges(connection: Connection) -> None:
-    """`edge`.
-
-    With the number of root runs that named it, and `edge_run`, which tells those apart.
-    """
+    """Update `edge` and `edge_run`."""
     store_pairs(connection)
     connection.execute(text(_EDGES))
     upsert(
@@ -111,7 +109,7 @@ def derive_edges(connection: Connection) -> None:
             min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at,
             sum(is_new) AS runs,
             max(CASE WHEN is_reported = 1 THEN last_seen_at END) AS last_reported_at,
-            {_ORIGIN} AS origin
+            CAST(NULL AS BIGINT) AS declared_at, {_ORIGIN} AS origin
         FROM t_new_edge GROUP BY upstream_key, downstream_key, job_key
         """,  # noqa: S608 - our own tables
         _EDGE_FOLDS,
@@ -130,7 +128,8 @@ def _declare_edges(connection: Connection) -> None:
             max(e.job_namespace) AS job_namespace, max(e.job_name) AS job_name,
             CAST(NULL AS TEXT) AS event_job_name, min(e.first_seen_at) AS first_seen_at,
             max(e.last_seen_at) AS last_seen_at, 0 AS runs,
-            CAST(NULL AS BIGINT) AS last_reported_at, CAST(NULL AS TEXT) AS origin
+            CAST(NULL AS BIGINT) AS last_reported_at, max(e.last_seen_at) AS declared_at,
+            CAST(NULL AS TEXT) AS origin
         FROM s_declared_edge e
         JOIN s_name nu ON nu.spelling_key = e.upstream_spelling_key
         JOIN dataset du ON du.dataset_key = nu.dataset_key

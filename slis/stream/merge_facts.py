@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, case, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import both, either, greatest, least, upsert
+from lineage.catalog.upsert import both, either, greatest, least, newest, upsert
 from slis.stream.assertions import merge_assertions
 from slis.stream.column_edges import merge_column_edges
 from slis.stream.descriptions import merge_texts_and_tags
@@ -35,7 +35,7 @@ def merge_datasets(connection: Connection) -> None:
             max(folder_key) AS folder_key
         FROM s_name WHERE is_dataset = 1 GROUP BY dataset_key
         """,
-        {**_SEEN, "folder_key": greatest},
+        {**_SEEN, "folder_key": newest},  # the folds of the policy may change
         keeps="namespace name canonical_key",
     )
     upsert(

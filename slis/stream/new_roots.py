@@ -88,7 +88,7 @@ _DROP_EDGES = tuple(
         f"UPDATE edge SET runs = runs - 1 WHERE ({_EDGE_KEYS}) IN ({_EDGES_OF_OLD_JOB})",  # noqa: S608
         f"DELETE FROM edge_run WHERE ({_EDGE_KEYS}) IN ({_EDGES_OF_OLD_JOB}) AND {_EDGES}",  # noqa: S608
         f"""
-        DELETE FROM edge WHERE runs = 0 AND last_reported_at IS NOT NULL
+        DELETE FROM edge WHERE runs = 0 AND declared_at IS NULL
         AND job_namespace = :old_namespace AND job_name = :old_name
         AND upstream_key IN ({_READ}) AND downstream_key IN ({_WRITTEN})
         """,  # noqa: S608 - our own tables

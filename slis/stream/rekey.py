@@ -1,6 +1,6 @@
 """Moves what is known of a dataset to another key: its name turned out to be an alias."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from slis.stream.column_edges import COLUMN_EDGE_FOLDS
 from slis.stream.descriptions import DESCRIPTION_FOLDS, FIELD_TAG_FOLDS, TAG_FOLDS
 from slis.stream.edges import ORIGIN, ORIGIN_OF_RUN
 from slis.stream.failed_runs import FAILURE_FOLDS
+from slis.stream.parts import in_parts
 from slis.stream.unfold import job_key
 from slis.stream.writes import WRITE_FOLDS
 
@@ -30,6 +31,7 @@ _EDGE: dict[str, Fold] = {
     "event_job_name": greatest,
     "runs": greatest,
     "last_reported_at": greatest,
+    "declared_at": greatest,
     "origin": ORIGIN,
 }
 _SEEN_IN_RUN: dict[str, Fold] = {
@@ -95,6 +97,30 @@ _OF_DATASETS = {
     "ownership": " AND subject = 'dataset'",
     "description": " AND subject IN ('dataset', 'fields')",
 }
+
+_OTHER_NAMES = """
+    EXISTS (SELECT 1 FROM dataset n WHERE n.canonical_key = d.dataset_key
+        AND n.dataset_key <> d.dataset_key)
+"""
+_HAS_ROWS = " OR ".join(
+    [
+        _OTHER_NAMES,
+        *(
+            f"EXISTS (SELECT 1 FROM {table.name} WHERE {column} = d.dataset_key"  # noqa: S608
+            f"{_OF_DATASETS.get(table.name, '')})"
+            for table, column in (
+                *((table, column) for table, column, _ in _MOVED),
+                *((table, "dataset_key") for table in _DROPPED),
+            )
+        ),
+    ]
+)
+_KNOWN = f"SELECT d.dataset_key FROM dataset d WHERE d.dataset_key IN :keys AND ({_HAS_ROWS})"  # noqa: S608
+
+
+def find_known(connection: Connection, keys: Iterable[int]) -> set[int]:
+    """Return those of the datasets that have anything which `move` would move."""
+    return {row.dataset_key for row in in_parts(connection, _KNOWN, keys)}
 
 
 def move(connection: Connection, old: Sequence[int], new: int) -> None:

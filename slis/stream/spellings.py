@@ -59,7 +59,6 @@ def spelled(namespace: str, name: str, folding: Folding) -> Spelling:
     dataset = _bounded(*(taken or (folded.namespace, folded.name)))
     partition = partition_of(namespace, name) if "partition" in folded.rules else None
     day = partition_date(partition) if partition else None
-    folder = folder_of(*dataset)
     return Spelling(
         namespace=namespace,
         name=name,
@@ -69,8 +68,14 @@ def spelled(namespace: str, name: str, folding: Folding) -> Spelling:
         rules=(*folded.rules, FOLD) if taken else folded.rules,
         partition=partition,
         partition_at=None if day is None else (day.toordinal() - _EPOCH_DAY) * _MICROS_A_DAY,
-        folder_key=None if folder is None else key(*(folding.dataset(*folder) or folder)),
+        folder_key=folder_key_of(*dataset, folding),
     )
+
+
+def folder_key_of(namespace: str, name: str, folding: Folding = NO_FOLDS) -> int | None:
+    """Return the key of the dataset that the folder of this file would be; None for no file."""
+    folder = folder_of(namespace, name)
+    return None if folder is None else key(*(folding.dataset(*folder) or folder))
 
 
 def spelling_key(namespace: str, name: str) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from lineage.catalog.tables.runs import leaf_job
+from lineage.catalog.tables.runs import HAS_WRITTEN, leaf_job
 from slis.stream.checkpoints import TOUCHED
 from slis.stream.connectors import IS_CONNECTOR
 from slis.stream.unfold import job_key
@@ -20,14 +20,14 @@ FAILURE = f"CASE WHEN r.evidence IS NOT NULL THEN '{BY_EVENT_LOG}' ELSE '' END |
 STARTED_AT = """
     CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB' THEN coalesce(r.last_start_at, r.started_at) END
 """
-# Whether a source of the dataset `d` is inferred for the run `r`.
-_IS_INFERRED = """
-    r.completed_at IS NOT NULL AND EXISTS (
+# Whether a source of the dataset `d`, an output `io`, is inferred for the run `r`.
+_IS_INFERRED = f"""
+    {HAS_WRITTEN} AND EXISTS (
         SELECT 1 FROM inferred_input n JOIN dataset x ON x.dataset_key = n.downstream_key
         JOIN dataset y ON y.dataset_key = n.upstream_key
         WHERE n.run_key = r.run_key AND x.canonical_key = d.canonical_key
             AND y.canonical_key <> x.canonical_key)
-"""
+"""  # noqa: S608 - our own columns
 # Runs (of `chosen`) and what they read and wrote, by canonical dataset, with what makes them a
 # write.
 CONTRIBUTIONS = f"""
@@ -109,7 +109,7 @@ _STREAMED = f"""
         max(io.rows), r.root_run_id, max({leaf_job("namespace")}), max({leaf_job("name")}),
         io.direction,
         max(CASE WHEN EXISTS (SELECT 1 FROM run_io i WHERE i.run_key = r.run_key
-        AND i.direction = 'read')
+        AND i.direction = 'read') OR io.direction = 'write' AND {_IS_INFERRED}
             THEN 1 ELSE 0 END),
         min(CASE WHEN r.is_history THEN 1 ELSE 0 END), max(io.is_measured)
     FROM (

@@ -209,7 +209,7 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "landed_at nominal_start_at names_input is_reported is_streaming is_history": _INPUT,
     },
     "digest": {"owner day told_at": _DELIVERY},
-    "edge": {"last_reported_at": _INPUT},
+    "edge": {"last_reported_at declared_at": _INPUT},
     "edge_check": {
         "job_version first_checked_at checked_at": "says what needs no further check",
         "counted_at": _COUNTED,

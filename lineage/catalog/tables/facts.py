@@ -186,6 +186,7 @@ edge = Table(
     instant("last_seen_at", nullable=False),
     Column("runs", BigInteger, nullable=False),
     instant("last_reported_at"),  # null: declared, or known from evidence alone
+    instant("declared_at"),  # by the newest JobEvent or DatasetEvent; null: by none
     # The facet that tells the edge, where no run names it by its inputs; null: any other edge.
     Column("origin", Text),  # column_lineage | lineage_facet | sql
     Index("edge_downstream", "downstream_key"),
@@ -208,6 +209,7 @@ edge_run = Table(
     flag("is_reported"),
     Column("origin", Text),  # as in `edge`, of this run
     Index("edge_run_seen", "seen_at"),
+    Index("edge_run_downstream", "downstream_key"),  # of a dataset that gets another key
     sqlite_with_rowid=False,
 )
 

@@ -23,6 +23,8 @@ LEAF_RUN_ID: Final = """
     CASE WHEN r.leaf_job_name IS NULL THEN r.root_run_id
         WHEN r.leaf_job_name = r.job_name THEN r.run_id ELSE coalesce(r.parent_run_id, r.run_id) END
 """
+# Whether a run `r` has written its output `io`: a stream never completes.
+HAS_WRITTEN: Final = "(r.completed_at IS NOT NULL OR io.streamed_at IS NOT NULL)"
 
 
 run = Table(

@@ -39,6 +39,8 @@ def upgrade() -> None:
     op.create_index("inferred_input_seen", "inferred_input", ["seen_at"])
     for table in ("edge", "edge_run"):
         op.add_column(table, sa.Column("origin", sa.Text(), nullable=True))
+    op.add_column("edge", sa.Column("declared_at", sa.BigInteger(), nullable=True))
+    op.execute("UPDATE edge SET declared_at = last_seen_at WHERE runs = 0")
     op.create_index(
         "edge_inferred",
         "edge",
@@ -46,11 +48,15 @@ def upgrade() -> None:
         sqlite_where=_INFERRED,
         postgresql_where=_INFERRED,
     )
+    op.create_index("edge_run_downstream", "edge_run", ["downstream_key"])
 
 
 def downgrade() -> None:
     """Undo `upgrade`."""
+    op.drop_index("edge_run_downstream", "edge_run")
     op.drop_index("edge_inferred", "edge")
+    with op.batch_alter_table("edge") as edge:
+        edge.drop_column("declared_at")
     for table in ("edge_run", "edge"):
         with op.batch_alter_table(table) as altered:
             altered.drop_column("origin")
