@@ -9,7 +9,9 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.policy import Policy
 from slis.evaluation import evaluate
+from slis.learning import _DURATIONS
 from tests.slis.catalog_rows import CatalogRows
+from tests.slis.plans import plan_of
 from tests.slis.sli_frames import day
 
 
@@ -70,3 +72,13 @@ def test_an_application_is_one_delivery_a_night_or_writes_all_day(spark, catalog
     assert usual == pytest.approx({server: 1, nightly: 24}, rel=0.01)
     took = {key: timedelta(seconds=row["duration_seconds"]) for key, row in learned.items()}
     assert took == {server: timedelta(minutes=1), nightly: timedelta(minutes=103)}
+
+
+def test_the_query_that_wrote_last_in_an_hour_is_found_by_its_start(embedded):
+    """Read the runs of one hour: a root run of months has later ones without number."""
+    hours = {"since": 0, "due": "SELECT 1 AS dataset_key", "long_run": 2, "hour": 1}
+
+    with embedded.connect() as connection:
+        plan = plan_of(connection, _DURATIONS.format(**hours))
+
+    assert "(root_run_id=? AND started_at>? AND started_at<?)" in plan
