@@ -10,11 +10,12 @@ from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from slis import dataset_policies, estate_rows
-from slis.evaluation_input import EvaluationInput, Position
+from slis.evaluation_input import _NAMES_INPUT, EvaluationInput, Position
 from slis.evidence.passes import note_pass
 from slis.knowledge import known
 from slis.sli_schemas import KNOWN
 from tests.slis.catalog_rows import CatalogRows
+from tests.slis.plans import plan_of
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOW = Position(as_of=NOON, previous_as_of=None, after_seq=0, last_seq=0)
@@ -71,3 +72,13 @@ def test_a_job_is_seen_in_the_logs_of_its_own_namespace(spark, catalog):
         "core.rates": (None, noon),
         "core.other": (noon - timedelta(hours=2), noon),
     }
+
+
+def test_runs_whose_sql_is_to_be_read_are_found_once_for_all_datasets(embedded):
+    """Look up no run for each dataset: one root run may have 100,000 of them."""
+    with embedded.connect() as connection:
+        plan = plan_of(connection, f"SELECT {_NAMES_INPUT} FROM dataset_activity a")  # noqa: S608 - ours
+
+    assert "SCAN s USING COVERING INDEX" in plan
+    assert "SEARCH w" in plan
+    assert "CORRELATED" not in plan
