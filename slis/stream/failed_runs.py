@@ -27,6 +27,7 @@ _FAILED = """
     ) AS failed WHERE place = 1
 """
 # The newest run for each dataset. RDD jobs are left out: the listener never reports their end.
+# SQLite keeps the order of a CROSS JOIN: `run_io` is read by its key only, never as a whole.
 _ABANDONED = f"""
     SELECT dataset_key, last_event_at AS last_failed_at, run_id AS last_failed_run_id,
         '{NEVER_ENDED}' AS last_failure, 0 AS writes, 0 AS learned_writes
@@ -36,14 +37,15 @@ _ABANDONED = f"""
         FROM (
             SELECT DISTINCT t.root_run_id FROM s_run s JOIN run t ON t.run_key = s.run_key
         ) AS touched
-        JOIN run root ON root.run_id = touched.root_run_id AND root.root_run_id = root.run_id
+        CROSS JOIN run root CROSS JOIN run r CROSS JOIN run_io io CROSS JOIN dataset d
+        WHERE root.run_id = touched.root_run_id AND root.root_run_id = root.run_id
             AND coalesce(root.completed_at, root.failed_at) IS NOT NULL
-        JOIN run r ON r.root_run_id = root.run_id AND r.run_key <> root.run_key
-        JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
-        JOIN dataset d ON d.dataset_key = io.dataset_key
-        WHERE r.started_at IS NOT NULL AND r.completed_at IS NULL AND r.failed_at IS NULL
+            AND r.root_run_id = root.run_id AND r.run_key <> root.run_key
+            AND r.started_at IS NOT NULL AND r.completed_at IS NULL AND r.failed_at IS NULL
             AND r.last_event_at <= coalesce(root.completed_at, root.failed_at)
             AND coalesce(r.job_type, '') <> 'RDD_JOB'
+            AND io.run_key = r.run_key AND io.direction = 'write'
+            AND d.dataset_key = io.dataset_key
     ) AS abandoned WHERE place = 1
 """  # noqa: S608 - words of ours
 # The stored failure is outdated: its run completed, was started again, or failed at another time.

@@ -7,6 +7,7 @@ from service import evidence_families
 from service.answers import diff, node_ids
 from slis.evidence import counted, match, missing
 from slis.stream import staging
+from tests.slis.plans import scanned_tables
 
 _GIVEN = {
     "since": 0,
@@ -47,15 +48,8 @@ def connection(embedded):
 
 
 def _scanned(connection, query):
-    """Tables that SQLite would read whole; those of a pass alone, `t_…`, are small."""
-    given = {name: _GIVEN[name] for name in text(query).compile().params}
-    plan = connection.execute(text(f"EXPLAIN QUERY PLAN {query}"), given)
-    scans = [row.detail.split()[1] for row in plan if row.detail.startswith("SCAN ")]
-    return [
-        name
-        for name in scans
-        if not name.startswith(("t_", "(subquery", "known", "root_", "leaf_"))
-    ]
+    """Return the tables that SQLite would read whole, other than those of a pass alone."""
+    return scanned_tables(connection, query, _GIVEN, small=("known", "root_", "leaf_"))
 
 
 def test_no_query_reads_a_table_whole(connection):
