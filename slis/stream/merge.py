@@ -28,7 +28,7 @@ from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_ru
 from slis.stream.new_roots import move_to_new_roots
 from slis.stream.sql_texts import merge_sql
 from slis.stream.tell import collect_sources, keep_what_disagrees
-from slis.stream.writes import note_moved
+from slis.stream.writes import note_completed
 
 READER = "pipeline"
 Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
@@ -145,7 +145,7 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     merge_claims(connection, landed_at)
     settle(connection, changed)
     move_to_new_roots(connection)
-    note_moved(connection)
+    note_completed(connection)
     merge_runs(connection, landed_at)
     merge_run_io(connection, landed_at)
     merge_checkpoints(connection)

@@ -136,7 +136,9 @@ new_edge = _table(
     "root_run_id job_namespace job_name event_job_name origin",
     "is_reported",
 )
-moved = _table("t_moved", "run_key completed_at", key="run_key")  # when they completed before
+completed = _table(  # runs of the batch that the catalog knew to be complete, and since when
+    "t_completed", "run_key completed_at", key="run_key"
+)
 pair = _table(  # of connectors: which inputs an output is made of
     "t_pair",
     "run_key upstream_key downstream_key",

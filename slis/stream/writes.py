@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, or_, text
 
 from lineage.catalog import tables
-from lineage.catalog.tables.facts import IS_STREAM_HOUR, hour_of, write_bucket
+from lineage.catalog.tables.facts import IS_STREAM_HOUR, hour_of, is_in_bucket, write_bucket
 from lineage.catalog.tables.runs import leaf_job
 from lineage.catalog.upsert import Fold, at_the_later, both, either, greatest, upsert
 from slis.stream.touch import CONTRIBUTIONS, key_jobs
@@ -114,18 +114,20 @@ _STREAMS_WITH_INPUT = f"""
 """  # noqa: S608 - our own columns
 
 
-# Writes by runs that are none any more, and by runs that have completed again since.
+# Writes whose run no longer counts as a write, and writes whose run has completed again since. A
+# run that changes a schema was counted only if it had completed before it said so.
 _REVOKED = f"""
     SELECT w.dataset_key, w.root_run_id, w.bucket, w.written_at, w.landed_at FROM (
         SELECT dataset_key, root_run_id, {write_bucket("completed_at")} AS bucket FROM t_touched
-        WHERE direction = 'write' AND completed_at IS NOT NULL
-            AND (failed_at IS NOT NULL OR is_schema_change = 1)
-        UNION SELECT t.dataset_key, t.root_run_id, {write_bucket("m.completed_at")}
-        FROM t_moved m JOIN t_touched t ON t.run_key = m.run_key AND t.direction = 'write'
+        WHERE direction = 'write' AND completed_at IS NOT NULL AND failed_at IS NOT NULL
+        UNION SELECT t.dataset_key, t.root_run_id, {write_bucket("c.completed_at")}
+        FROM t_completed c JOIN t_touched t ON t.run_key = c.run_key AND t.direction = 'write'
+        WHERE t.is_schema_change = 1
+            OR {hour_of("c.completed_at")} < {hour_of("t.completed_at")}
     ) AS v JOIN dataset_write w ON w.dataset_key = v.dataset_key
         AND w.root_run_id = v.root_run_id AND w.bucket = v.bucket
 """  # noqa: S608 - our own columns
-_IN_BUCKET = f"{write_bucket('r.completed_at')} = :bucket"
+_IN_BUCKET = is_in_bucket("r.completed_at", ":bucket")
 _OF_ROOT = f"""
     (SELECT CAST(:root AS TEXT) AS root) AS s
     JOIN run r ON r.root_run_id = s.root AND {_IN_BUCKET}
@@ -157,21 +159,19 @@ _ONE_LESS = """
 """
 
 
-_NOTE_MOVED = f"""
-    INSERT INTO t_moved (run_key, completed_at)
-    SELECT r.run_key, r.completed_at FROM (
-        SELECT run_key, max(completed_at) AS completed_at FROM s_run GROUP BY run_key
-    ) AS s JOIN run r ON r.run_key = s.run_key
-        AND {hour_of("r.completed_at")} < {hour_of("s.completed_at")}
-"""  # noqa: S608 - our own columns
+_NOTE_COMPLETED = """
+    INSERT INTO t_completed (run_key, completed_at)
+    SELECT r.run_key, r.completed_at FROM (SELECT DISTINCT run_key FROM s_run) AS s
+    JOIN run r ON r.run_key = s.run_key WHERE r.completed_at IS NOT NULL
+"""
 
 
-def note_moved(connection: Connection) -> None:
-    """Note the runs that complete again in a later hour; before the runs are merged.
+def note_completed(connection: Connection) -> None:
+    """Note the runs that had completed before this batch; before the batch's runs are merged.
 
-    A task that is cleared and started again under its run id does so.
+    A task that is cleared and started again under its run id completes twice.
     """
-    connection.execute(text(_NOTE_MOVED))
+    connection.execute(text(_NOTE_COMPLETED))
 
 
 def _revoke(connection: Connection, landed_at: int) -> None:

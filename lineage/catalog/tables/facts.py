@@ -16,12 +16,12 @@ _UNSOURCED = text("outcome = 'bad'")
 _FAILING = text(FAILS)
 _INFERRED = text("origin IS NOT NULL")
 _IN_FOLDER = text("folder_key IS NOT NULL")
-_HOUR_MICROS: Final = 3_600_000_000
+HOUR_MICROS: Final = 3_600_000_000
 
 
 def hour_of(at: str) -> str:
     """Return the SQL of the start of the hour that a time lies in, in microseconds."""
-    return f"({at} / {_HOUR_MICROS} * {_HOUR_MICROS})"
+    return f"({at} / {HOUR_MICROS} * {HOUR_MICROS})"
 
 
 def write_bucket(completed_at: str) -> str:
@@ -29,6 +29,12 @@ def write_bucket(completed_at: str) -> str:
     # Beside the bucket of a stream in the same hour: a failure takes back what a run wrote, and
     # leaves what a stream put out.
     return f"({hour_of(completed_at)} + 1)"
+
+
+def is_in_bucket(completed_at: str, bucket: str) -> str:
+    """Return the SQL of whether a time, by an index on it, lies in the hour of a run's bucket."""
+    hour = f"{bucket} - 1"
+    return f"({completed_at} >= {hour} AND {completed_at} < {hour} + {HOUR_MICROS})"
 
 
 # Rows of `dataset_write` that a stream put out while it was running.

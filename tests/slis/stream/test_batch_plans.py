@@ -2,8 +2,8 @@
 
 import pytest
 
-from slis.stream import failed_runs, staging
-from tests.slis.plans import scanned_tables
+from slis.stream import failed_runs, staging, writes
+from tests.slis.plans import plan_of, scanned_tables
 
 _SMALL = ("s", "t", "touched", "abandoned")  # aliases of what a batch holds
 _QUERIES = {
@@ -23,3 +23,16 @@ def test_a_batch_reads_runs_and_writes_by_an_index(connection, query):
     scanned = scanned_tables(connection, query)
 
     assert [name for name in scanned if name not in _SMALL] == []
+
+
+@pytest.mark.parametrize("query", [writes._WRITES_OF_ROOT, writes._JOBS_OF_ROOT])  # noqa: SLF001
+def test_a_write_is_computed_again_from_the_runs_of_its_hour(connection, query):
+    """Find these among the 100,000 runs of a Thrift server by the index `run_completed`."""
+    assert "(root_run_id=? AND completed_at>? AND completed_at<?)" in plan_of(connection, query)
+
+
+def test_a_root_run_is_found_by_its_id(connection):
+    """Read none of its 100,000 runs while the root run has not ended."""
+    plan = plan_of(connection, failed_runs._ABANDONED)  # noqa: SLF001
+
+    assert "SEARCH root USING INDEX run_run_id (run_id=?)" in plan

@@ -1,11 +1,12 @@
 """Statements that derive writes, over staged rows."""
 
+import pytest
 from sqlalchemy import insert, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from slis.stream import staging
-from slis.stream.writes import derive_writes
+from slis.stream.writes import _REVOKED, derive_writes
 
 HOUR = 3_600_000_000
 
@@ -35,3 +36,21 @@ def test_a_write_without_an_hour_is_no_hour_of_a_stream(embedded):
         found = connection.execute(text("SELECT bucket, names_input FROM dataset_write")).all()
 
     assert sorted(found) == [(0, False), (HOUR, True), (HOUR + 1, False)]
+
+
+@pytest.mark.parametrize(("completed", "revoked"), [([], 0), ([(2, HOUR + 9)], 1)])
+def test_a_schema_change_revokes_only_what_its_run_was_counted_for(embedded, completed, revoked):
+    """Leave the hour's write alone, unless the run had completed before it told of the change."""
+    change = {"run_key": 2, "dataset_key": 1, "root_run_id": "a", "direction": "write"}
+    change |= {"completed_at": HOUR + 9, "is_schema_change": 1}
+    staged = {
+        "t_touched": (tuple(change), [tuple(change.values())]),
+        "t_completed": (("run_key", "completed_at"), completed),
+    }
+    with writing(embedded) as connection:
+        staging.create(connection)
+        staging.fill(connection, staged)
+        connection.execute(insert(tables.dataset_write), _write(HOUR + 1))
+        found = connection.execute(text(_REVOKED)).all()
+
+    assert len(found) == revoked
