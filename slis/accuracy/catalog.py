@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import in_turn
+from lineage.catalog.tables.facts import HOUR_MICROS, hour_of, write_bucket
 from lineage.clock import to_micros
 from slis import catalog_frames
 from slis.accuracy.checks import checks
@@ -35,8 +36,9 @@ _CHECKS = """
     FROM edge_check c JOIN dataset_policy p ON p.dataset_key = c.downstream_key
     WHERE c.counted_at IS NULL OR c.checked_at >= {since}
 """
+_HOUR = hour_of("c.written_at")
 # What is told of one run alone, and never that it is right, stands until the job's next write had
-# as much time to be told of.
+# as much time to be told of: by another root run, or in a later hour of the same.
 _LATEST = f"""
     SELECT c.downstream_key, c.root_run_id, u.namespace, u.name, c.outcome, c.oracle
     FROM edge_check c
@@ -48,10 +50,11 @@ _LATEST = f"""
             AND l.oracle = c.oracle)
     AND (c.oracle = '{EVENT_LOG}' OR NOT EXISTS (
         SELECT 1 FROM dataset_write o JOIN dataset_write n ON n.dataset_key = o.dataset_key
-            AND n.job_key = o.job_key AND n.root_run_id <> o.root_run_id
-            AND n.written_at > o.written_at AND n.landed_at <= {{settled}}
-        WHERE o.dataset_key = c.downstream_key AND o.root_run_id = c.root_run_id))
-"""  # noqa: S608 - a word of ours
+            AND n.job_key = o.job_key AND n.written_at > c.written_at AND n.landed_at <= {{settled}}
+            AND (n.root_run_id <> o.root_run_id OR n.written_at >= {_HOUR} + {HOUR_MICROS})
+        WHERE o.dataset_key = c.downstream_key AND o.root_run_id = c.root_run_id
+            AND o.bucket IN ({_HOUR}, {write_bucket("c.written_at")}, 0)))
+"""  # noqa: S608 - our own words
 
 
 def compare(spark: SparkSession, engine: Engine, now: datetime) -> int:
