@@ -9,8 +9,10 @@ _HOUR = 3_600_000_000
 # A write so soon after another is a reload of the same day, where days have one write as a rule.
 _RELOAD = 6 * _HOUR
 _DAILY = 20 * _HOUR
-# A root run that writes a dataset for so long, by the hour, does so all the time.
+# A root run that writes for this long is a long-running writer: each hour is a delivery.
 LONG_RUN_MICROS = 6 * _HOUR
+_DAY = 24 * _HOUR
+_RECENT_DAYS = 30
 _RECENT = 15
 # A day with more writes belongs to a time in which the dataset was written many times a day.
 _MOST_RELOADS = 8
@@ -21,7 +23,7 @@ _SETTLED = MIN_GAPS
 
 
 def end_root_runs(at: Micros, root_run: Micros) -> Hours:
-    """Return which writes are the last of their root run, or are by one that writes for hours.
+    """Return which writes are deliveries: the last of each root run, or all of long-running ones.
 
     A nightly application that writes a table for three hours is one delivery, at its end. A Thrift
     server or a `foreachBatch` stream is one root run for months, and all of its writes count.
@@ -30,12 +32,32 @@ def end_root_runs(at: Micros, root_run: Micros) -> Hours:
         at: microseconds, in order.
         root_run: a number for each root run; 0 where it is not known.
     """
-    _, places = np.unique(root_run, return_inverse=True)
+    runs, places = np.unique(root_run, return_inverse=True)
     first, last = np.zeros(places.size, np.int64), np.zeros(places.size, np.int64)
     last[places], first[places[::-1]] = at, at[::-1]
-    is_long = last - first >= LONG_RUN_MICROS
-    ends: Hours = (root_run == 0) | (at == last[places]) | is_long[places]
+    is_known = runs != 0
+    first, last = first[: runs.size], last[: runs.size]
+    if _are_mostly_long(first[is_known], last[is_known]):
+        return np.ones(at.size, dtype=np.bool_)
+    ends: Hours = (root_run == 0) | (at == last[places])
     return ends
+
+
+def _are_mostly_long(first: Micros, last: Micros) -> bool:
+    """Return whether long-running writers wrote on most of the recent days.
+
+    One night that took longer, or less long, must not change the cadence of a nightly application.
+
+    Args:
+        first: when each root run wrote first.
+        last: likewise.
+    """
+    if not last.size:
+        return False
+    spans = last - first
+    days = np.where(last > last.max() - _RECENT_DAYS * _DAY, np.maximum(spans, _DAY), 0)
+    is_long = spans >= LONG_RUN_MICROS
+    return bool(2 * days[is_long].sum() > days.sum())
 
 
 def begin_slots(meant_for: Floats) -> Hours:

@@ -4,18 +4,40 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine
 
+from lineage.catalog.tables.facts import COUNTED_RUN
 from lineage.policy import Policy
 from lineage.policy.declared import declared_edges
 from lineage.policy.tiers import MIN_RUNS
 from slis import catalog_frames
+from slis.completeness.edges import OFTEN
 from slis.completeness.schemas import EXPECTED_EDGES, NAMES
 
 _OF_DATASET = """
     p.tier, p.tier_origin, coalesce(p.is_regulated, 1 = 0),
     coalesce(p.declared_limit_seconds,
         CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600.0 END, l.limit_seconds),
-    l.cadence_seconds, a.writes, a.last_written_at
+    {cadence}, {writes}, a.last_written_at
 """
+_DAY = 86_400_000_000
+_ROOT_RUN_DAYS, _FEW_WRITES = 30, 500
+# Edges count root runs, and a long application has a write for each hour. Both times are compared
+# by root runs: only where an edge would be too rare otherwise, for they are counted at each pass.
+_CADENCE = f"""
+    CASE WHEN e.runs > 1
+        AND e.last_seen_at - e.first_seen_at > {OFTEN}e6 * l.cadence_seconds * (e.runs - 1)
+        THEN coalesce((
+            SELECT CASE WHEN count(*) >= 2 * count(DISTINCT {COUNTED_RUN}) THEN
+                (max(w.written_at) - min(w.written_at)) / 1e6
+                / nullif(count(DISTINCT {COUNTED_RUN}) - 1, 0) END
+            FROM dataset_write w WHERE w.dataset_key = e.downstream_key
+                AND w.written_at > e.last_seen_at - {_ROOT_RUN_DAYS * _DAY}
+        ), l.cadence_seconds) ELSE l.cadence_seconds END
+"""  # noqa: S608 - our own columns
+_WRITES = f"""
+    CASE WHEN l.cadence_seconds IS NULL AND a.writes > 2 * e.runs AND a.writes <= {_FEW_WRITES}
+        THEN (SELECT count(DISTINCT {COUNTED_RUN}) FROM dataset_write w
+            WHERE w.dataset_key = e.downstream_key) ELSE a.writes END
+"""  # noqa: S608 - likewise
 _JOINED = """
     JOIN dataset d ON d.dataset_key = {dataset} AND d.retired_at IS NULL
         AND d.canonical_key = d.dataset_key
@@ -26,7 +48,8 @@ _JOINED = """
 """
 _EDGES = f"""
     SELECT e.upstream_key, e.downstream_key, nullif(e.job_name, ''), e.first_seen_at,
-        e.last_seen_at, e.last_reported_at, e.runs, e.runs = 0, {_OF_DATASET}
+        e.last_seen_at, e.last_reported_at, e.runs, e.runs = 0,
+        {_OF_DATASET.format(cadence=_CADENCE, writes=_WRITES)}
     FROM edge e {_JOINED.format(dataset="e.downstream_key")}
     WHERE t.dataset_key IS NULL AND e.upstream_key <> e.downstream_key
         AND (e.runs >= {MIN_RUNS} OR coalesce(e.last_reported_at, 0) < e.last_seen_at)
@@ -38,7 +61,7 @@ _DECLARED = f"""
             WHERE e.upstream_key = x.upstream_key AND e.downstream_key = d.dataset_key),
         (SELECT coalesce(sum(e.runs), 0) FROM edge e
             WHERE e.upstream_key = x.upstream_key AND e.downstream_key = d.dataset_key),
-        1 = 1, {_OF_DATASET}
+        1 = 1, {_OF_DATASET.format(cadence="l.cadence_seconds", writes="a.writes")}
     FROM x {_JOINED.format(dataset="x.dataset_key")}
     WHERE t.dataset_key IS NULL
 """  # noqa: S608 - our own tables

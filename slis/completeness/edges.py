@@ -16,7 +16,7 @@ AGED = "aged"  # not reported for longer than its limit
 MISSED = (NEVER_REPORTED, UNREPORTED_SINCE, AGED)
 
 _NAMED = ("namespace", "name", "job_name")  # of an upstream, in the order that is shown
-_OFTEN = 2  # in at least every second run: most of them
+OFTEN = 2  # in at least every second run: most of them
 _FORGOTTEN_AFTER_CYCLES = 8  # a job that reads something else by now
 _DECLARED_LIMIT_SECONDS = 86_400.0
 # An outer and an inner run of one write end within this of each other.
@@ -73,8 +73,8 @@ def _own_limit() -> Column:
 
 def _is_expected() -> Column:
     unseen_seconds = seconds_between(F.col("last_seen_at"), F.col("as_of"))
-    by_cadence = _own_cadence() <= _OFTEN * F.col("cadence_seconds")
-    is_often = F.coalesce(by_cadence, _OFTEN * F.col("runs") >= F.col("writes"), F.lit(False))
+    by_cadence = _own_cadence() <= OFTEN * F.col("cadence_seconds")
+    is_often = F.coalesce(by_cadence, OFTEN * F.col("runs") >= F.col("writes"), F.lit(False))
     patience = F.greatest(F.lit(ACTIVE_SECONDS), _FORGOTTEN_AFTER_CYCLES * _own_cadence())
     is_learned = (F.col("runs") >= MIN_RUNS) & is_often & (unseen_seconds <= patience)
     is_unreported = F.coalesce(F.col("last_reported_at") < F.col("last_seen_at"), F.lit(True))

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 
 from lineage.catalog.foreign_owners import FOREIGN_OWNERS
 from lineage.catalog.ranks import NO_TIER, rank_of
+from lineage.catalog.tables.facts import COUNTED_RUN
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from lineage.policy.declared import declared_edges
@@ -48,8 +49,8 @@ _WRITES = f"""
 # An edge with no run is declared by a JobEvent; `expect_inputs` of the policy come as {declared}.
 _SOURCES = f"""
     SELECT e.downstream_key, u.namespace, u.name, max(e.job_name), min(e.first_seen_at),
-        (SELECT count(*) FROM dataset_write w WHERE w.dataset_key = e.downstream_key
-            AND w.written_at < min(e.first_seen_at))
+        (SELECT count(DISTINCT {COUNTED_RUN}) FROM dataset_write w
+            WHERE w.dataset_key = e.downstream_key AND w.written_at < min(e.first_seen_at))
     FROM edge e JOIN dataset d ON d.dataset_key = e.downstream_key AND {_LIVE}
     JOIN dataset u ON u.dataset_key = e.upstream_key
     WHERE e.downstream_key IN (SELECT dataset_key FROM dataset_policy

@@ -22,17 +22,48 @@ def _micros(hours):
     return (np.array(hours, dtype=np.float64) * HOUR * 1e6).astype(np.int64)
 
 
+def _left_out(writes):
+    """Return the hours of the writes, each with its root run, that are no deliveries."""
+    hours, runs = zip(*writes, strict=True)
+    ends = end_root_runs(_micros(hours), np.array(runs))
+    return [hours[place] for place in np.flatnonzero(~ends)]
+
+
+def _nights(lengths):
+    """Return the hourly writes of an application that runs for so many hours each night."""
+    return [
+        (24.0 * night + hour, night + 1)
+        for night, length in enumerate(lengths)
+        for hour in range(length + 1)
+    ]
+
+
 def test_a_root_run_is_one_delivery_unless_it_writes_for_hours():
     """Count the last write of a nightly application, and each of a long one and of unknown runs."""
     nightly = [(2.0, 1), (2.9, 1), (3.5, 1), (26.0, 2), (26.9, 2), (31.9, 2)]
-    long = [(hour + 0.5, 3) for hour in range(40, 47)]
-    unknown = [(50.0, 0), (51.0, 0)]
-    hours, runs = zip(*nightly, *long, *unknown, strict=True)
+    long = [(32.0 + hour, 3) for hour in range(80)]
+    unknown = [(120.0, 0), (121.0, 0)]
 
-    ends = end_root_runs(_micros(hours), np.array(runs))
+    assert _left_out([*nightly, *unknown]) == [2.0, 2.9, 26.0, 26.9]
+    assert _left_out([*nightly, *long, *unknown]) == []
 
-    left = [hours[place] for place in np.flatnonzero(~ends)]
-    assert left == [2.0, 2.9, 26.0, 26.9]
+
+@pytest.mark.parametrize(("usual", "other"), [(5, 7), (5, 22), (7, 5)])
+def test_one_night_does_not_change_what_a_delivery_is(usual, other):
+    """Judge a night of another length as the others: a cadence must not switch by it."""
+    nights = _nights([*[usual] * 9, other])
+    ends = [24.0 * night + usual for night in range(9)] + [24.0 * 9 + other]
+
+    expected = [] if usual > other else [hour for hour, _ in nights if hour not in ends]
+    assert _left_out(nights) == expected
+
+
+def test_the_writes_of_a_server_count_within_days_of_the_change():
+    """Forget root runs that ended a month ago: the dataset is written in another way now."""
+    nights = _nights([3] * 60)
+    server = [(24.0 * 60 + hour, 99) for hour in range(24 * 35)]
+
+    assert _left_out([*nights, *server]) == []
 
 
 def test_reruns_of_a_time_that_was_served_are_no_deliveries():

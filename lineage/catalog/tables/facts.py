@@ -39,6 +39,9 @@ def is_in_bucket(completed_at: str, bucket: str) -> str:
 
 # Rows of `dataset_write` that a stream put out while it was running.
 IS_STREAM_HOUR: Final = f"(bucket <> 0 AND bucket = {hour_of('bucket')})"
+# Edges count root runs. Of a root run's rows of `dataset_write` all count as one run, but those of
+# a stream, which is one root run for months.
+COUNTED_RUN: Final = f"CASE WHEN {IS_STREAM_HOUR} THEN CAST(bucket AS TEXT) ELSE root_run_id END"
 
 dataset = Table(
     "dataset",
