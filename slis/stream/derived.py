@@ -10,7 +10,7 @@ from slis.stream.edges import derive_edges
 from slis.stream.inferred import infer_inputs
 from slis.stream.reads import derive_reads
 from slis.stream.touch import touch
-from slis.stream.writes import derive_writes, work_out
+from slis.stream.writes import derive_writes, recompute_write
 
 
 def derive_facts(connection: Connection, landed_at: int, stale: Iterable[Row[Any]] = ()) -> None:
@@ -19,13 +19,13 @@ def derive_facts(connection: Connection, landed_at: int, stale: Iterable[Row[Any
     Args:
         connection: inside a transaction, with staging tables.
         landed_at: of what is new, in microseconds.
-        stale: writes to work out anew.
+        stale: writes to recompute.
     """
     infer_inputs(connection)
     touch(connection)
     derive_writes(connection, landed_at)
     for write in stale:
-        work_out(connection, write, landed_at)
+        recompute_write(connection, write, landed_at)
     derive_reads(connection, landed_at)
     derive_edges(connection)
     derive_activity(connection)

@@ -7,7 +7,7 @@ learned (`slis.deliveries.end_root_runs`).
 
 A contribution of a run is folded in, never recounted from all runs of its root. Only a run that
 counted as a write and then failed, changed a schema or completed again in a later hour makes the
-write of that hour be worked out anew.
+pipeline recompute the write of that hour.
 """
 
 from typing import Any
@@ -88,7 +88,7 @@ def derive_writes(connection: Connection, landed_at: int) -> None:
         upsert(
             connection, tables.dataset_write, select, WRITE_FOLDS, given={"landed_at": landed_at}
         )
-    # A stream's input may be told after its output.
+    # An event may name a stream's input after another has named its output.
     connection.execute(text(_STREAMS_WITH_INPUT))
     _revoke(connection, landed_at)
 
@@ -148,9 +148,9 @@ _JOBS_OF_ROOT = f"""
 """  # noqa: S608 - our own columns
 _AT = "WHERE dataset_key = :dataset AND root_run_id = :root AND bucket = :bucket"
 StoredWrite = Row[tuple[int, str, int, int, int]]
-_TAKE_BACK = f"DELETE FROM dataset_write {_AT}"  # noqa: S608 - our own columns
-# What stands as it stood has landed when it had.
-_LANDED_BEFORE = f"""
+_DELETE_WRITE = f"DELETE FROM dataset_write {_AT}"  # noqa: S608 - our own columns
+# A write that did not change keeps its landing time.
+_KEEP_LANDING_TIME = f"""
     UPDATE dataset_write SET landed_at = :landed_at {_AT} AND written_at = :written_at
 """  # noqa: S608 - our own columns
 _ONE_LESS = """
@@ -175,13 +175,13 @@ def note_completed(connection: Connection) -> None:
 
 
 def _revoke(connection: Connection, landed_at: int) -> None:
-    """Work out anew the writes of which a run turned out to be none."""
+    """Recompute the writes whose run no longer counts as a write."""
     for write in connection.execute(text(_REVOKED)).all():
-        work_out(connection, write, landed_at)
+        recompute_write(connection, write, landed_at)
 
 
-def work_out(connection: Connection, write: StoredWrite, landed_at: int) -> None:
-    """Work out one write anew, from the runs that there are now.
+def recompute_write(connection: Connection, write: StoredWrite, landed_at: int) -> None:
+    """Recompute one write from the runs that are stored.
 
     Args:
         connection: inside the transaction of the batch.
@@ -191,16 +191,16 @@ def work_out(connection: Connection, write: StoredWrite, landed_at: int) -> None
     keys = {"dataset": write.dataset_key, "root": write.root_run_id, "bucket": write.bucket}
     # Of other runs of the root, the batch has touched none: their jobs have no keys yet.
     key_jobs(connection, _JOBS_OF_ROOT, keys)
-    connection.execute(text(_TAKE_BACK), keys)
-    stands = upsert(
+    connection.execute(text(_DELETE_WRITE), keys)
+    is_written = upsert(
         connection,
         tables.dataset_write,
         _WRITES_OF_ROOT,
         WRITE_FOLDS,
         given={"landed_at": landed_at, **keys},
     )
-    if stands:
+    if is_written:
         before = {"landed_at": write.landed_at, "written_at": write.written_at}
-        connection.execute(text(_LANDED_BEFORE), {**keys, **before})
+        connection.execute(text(_KEEP_LANDING_TIME), {**keys, **before})
     else:
         connection.execute(text(_ONE_LESS), keys)
