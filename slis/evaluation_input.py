@@ -63,10 +63,12 @@ _JOB_SEEN_AT = """
     CASE WHEN n.started_at > coalesce(x.started_at, 0) THEN n.started_at ELSE x.started_at END
 """
 # As long as the SQL of a run that wrote it is to be read, it may name the inputs.
+# Few runs have such SQL: a root run may have 100,000 runs, which each dataset would read again.
+# SQLite keeps the order of a CROSS JOIN.
 _NAMES_INPUT = """
-    a.last_write_names_input OR EXISTS (
-        SELECT 1 FROM run w JOIN sql_run s ON s.run_key = w.run_key
-        WHERE w.root_run_id = a.last_write_root_run_id AND w.completed_at IS NOT NULL)
+    a.last_write_names_input OR coalesce(a.last_write_root_run_id IN (
+        SELECT w.root_run_id FROM sql_run s CROSS JOIN run w
+        WHERE w.run_key = s.run_key AND w.completed_at IS NOT NULL), 1 = 0)
 """
 _LOGS_READ_AT = f"""
     (SELECT CAST(value AS BIGINT) FROM meta WHERE name = '{EVIDENCE_READ_AT}')

@@ -76,7 +76,8 @@ _DURATIONS = """
     UNION ALL
     SELECT w.dataset_key, (r.completed_at - r.started_at) / 1e6
     FROM written w JOIN run r ON r.root_run_id = w.root_run_id
-        AND r.started_at > w.written_at - {hour} AND r.completed_at = w.written_at
+        AND r.started_at > w.written_at - {hour} AND r.started_at <= w.written_at
+        AND r.completed_at = w.written_at
     WHERE w.is_long
 """
 _DURATION_DAYS = 30

@@ -27,7 +27,8 @@ _FAILED = """
     ) AS failed WHERE place = 1
 """
 # The newest run for each dataset. RDD jobs are left out: the listener never reports their end.
-# SQLite keeps the order of a CROSS JOIN: `run_io` is read by its key only, never as a whole.
+# SQLite keeps the order of a CROSS JOIN: `run_io` is read by its key only, never as a whole. An
+# expression has no index: a root run is found by its id, not among all runs of its root.
 _ABANDONED = f"""
     SELECT dataset_key, last_event_at AS last_failed_at, run_id AS last_failed_run_id,
         '{NEVER_ENDED}' AS last_failure, 0 AS writes, 0 AS learned_writes
@@ -38,7 +39,7 @@ _ABANDONED = f"""
             SELECT DISTINCT t.root_run_id FROM s_run s JOIN run t ON t.run_key = s.run_key
         ) AS touched
         CROSS JOIN run root CROSS JOIN run r CROSS JOIN run_io io CROSS JOIN dataset d
-        WHERE root.run_id = touched.root_run_id AND root.root_run_id = root.run_id
+        WHERE root.run_id = touched.root_run_id AND root.root_run_id || '' = root.run_id
             AND coalesce(root.completed_at, root.failed_at) IS NOT NULL
             AND r.root_run_id = root.run_id AND r.run_key <> root.run_key
             AND r.started_at IS NOT NULL AND r.completed_at IS NULL AND r.failed_at IS NULL

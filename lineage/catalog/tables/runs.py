@@ -8,7 +8,6 @@ from lineage.catalog.job_names import NAMESPACE_PART
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata
 
 _BY_EVIDENCE = text("evidence IS NOT NULL")
-_COMPLETED = text("completed_at IS NOT NULL")
 _BY_FAILURE = text("failed_at IS NOT NULL")
 _BELOW_ROOT = text("leaf_job_name IS NOT NULL")
 
@@ -78,12 +77,8 @@ run = Table(
     Index("run_run_id", "run_id"),
     Index("run_root_run_id", "root_run_id", "started_at"),
     # A Thrift server is the root run of 100,000 runs, of which an hour has few.
-    Index(
-        "run_completed",
-        *("root_run_id", "completed_at"),
-        sqlite_where=_COMPLETED,
-        postgresql_where=_COMPLETED,
-    ),
+    # Not a partial one: SQLite would take it to read all runs that completed.
+    Index("run_completed", "root_run_id", "completed_at"),
     # The name alone: with its namespace an entry would be too long for PostgreSQL.
     Index("run_root_job", "root_job_name", "evidence", "first_event_at"),
     Index(

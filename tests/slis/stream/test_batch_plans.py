@@ -29,3 +29,10 @@ def test_a_batch_reads_runs_and_writes_by_an_index(connection, query):
 def test_a_write_is_computed_again_from_the_runs_of_its_hour(connection, query):
     """Find these among the 100,000 runs of a Thrift server by the index `run_completed`."""
     assert "(root_run_id=? AND completed_at>? AND completed_at<?)" in plan_of(connection, query)
+
+
+def test_a_root_run_is_found_by_its_id(connection):
+    """Read none of its 100,000 runs while the root run has not ended."""
+    plan = plan_of(connection, failed_runs._ABANDONED)  # noqa: SLF001
+
+    assert "SEARCH root USING INDEX run_run_id (run_id=?)" in plan
