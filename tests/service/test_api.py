@@ -132,7 +132,11 @@ def test_stale_figures_say_so(catalog):
     ("path", "status", "detail"),
     [
         ("/api/v1/runs/none", 404, "no event of a run 'none' has been seen"),
-        ("/api/v1/datasets?state=worse", 400, "state: expected one of bad, failing, unknown, learning"),
+        (
+            "/api/v1/datasets?state=worse",
+            400,
+            "state: expected one of bad, failing, unknown, learning",
+        ),
         ("/api/v1/datasets?tier=gold", 400, "tier: expected one of critical, important"),
         ("/api/v1/lineage?dataset=x&depth=0", 400, "depth"),
         ("/api/v1/lineage", 400, "dataset"),
