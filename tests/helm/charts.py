@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,6 +14,7 @@ CHART = ROOT / "helm" / "lineward"
 TOOLS = ROOT / "build" / "chart"
 RELEASE, NAMESPACE = "lineward", "data"
 VALUES = sorted(path.name.removesuffix("-values.yaml") for path in (CHART / "ci").iterdir())
+each_values_file = pytest.mark.parametrize("name", VALUES)
 
 Manifest = dict[str, Any]
 

@@ -9,7 +9,7 @@ from service.listener import Place, lossless
 from tests.helm import generate
 from tests.helm.charts import (
     NAMESPACE,
-    VALUES,
+    each_values_file,
     find,
     find_all,
     render,
@@ -20,7 +20,6 @@ from tests.helm.crds import load_schema
 from tests.helm.schemas import find_route_errors
 
 pytestmark = pytest.mark.xdist_group("helm")
-each_values_file = pytest.mark.parametrize("name", VALUES)
 
 
 def test_alertmanager_routes_are_valid():

@@ -11,7 +11,7 @@ from tests.helm import generate
 from tests.helm.charts import (
     CHART,
     NAMESPACE,
-    VALUES,
+    each_values_file,
     find,
     find_all,
     list_pods,
@@ -23,7 +23,6 @@ from tests.helm.charts import (
 from tests.helm.schemas import KUBERNETES, find_errors
 
 pytestmark = pytest.mark.xdist_group("helm")
-each_values_file = pytest.mark.parametrize("name", VALUES)
 
 
 @each_values_file

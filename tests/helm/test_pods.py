@@ -17,8 +17,8 @@ from service import settings as service_settings
 from service.container import __main__ as container_entrypoint
 from slis import settings as pipeline_settings
 from tests.helm.charts import (
-    VALUES,
     Manifest,
+    each_values_file,
     find,
     find_all,
     list_pods,
@@ -27,7 +27,6 @@ from tests.helm.charts import (
 from tests.helm.restricted import find_violations
 
 pytestmark = pytest.mark.xdist_group("helm")
-each_values_file = pytest.mark.parametrize("name", VALUES)
 
 
 @each_values_file
