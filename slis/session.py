@@ -1,4 +1,4 @@
-"""The one Spark session of the pipeline, long-lived."""
+"""Spark session of the pipeline: one, and long-lived."""
 
 import os
 import sys

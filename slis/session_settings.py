@@ -78,7 +78,7 @@ _LOOPBACK: Final = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress"
 
 
 class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a caller chooses of a session; spark-submit's own choice comes first.
+    """Options that a caller chooses; spark-submit's own choice comes first.
 
     Attributes:
         master: where Spark runs; `local[2]` embedded.

@@ -17,7 +17,7 @@ from lineage.states import OPTIONAL, TIERS
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
-    """One run of a job.
+    """Run of a job, as one of several tries.
 
     Attributes:
         began_at: its first event.
@@ -40,7 +40,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UsualFigures(msgspec.Struct, frozen=True):
-    """The learned figures of a dataset, in seconds; None: not known."""
+    """Learned figures of a dataset, in seconds; None: not known."""
 
     cadence_seconds: float | None = None
     duration_seconds: float | None = None
@@ -64,7 +64,7 @@ class Hold(msgspec.Struct, frozen=True):
 
 
 class RetryRules(msgspec.Struct, frozen=True):
-    """The figures by which a retry is expected.
+    """Figures by which a retry is expected.
 
     Attributes:
         retry_seconds: a run that begins so soon after a failure is a retry of it; and the wait for
@@ -139,7 +139,7 @@ def _hold_for(retry: Attempt, usual: UsualFigures, rules: RetryRules) -> Hold:
 
 
 class _History:
-    """The failures of a job before its newest one, and what followed each."""
+    """Failures of a job before its newest one, and what followed each."""
 
     def __init__(self, before: Sequence[Attempt], usual: UsualFigures, rules: RetryRules) -> None:
         self._before, self._usual, self._rules = before, usual, rules

@@ -96,7 +96,7 @@ class Cluster(msgspec.Struct, frozen=True):
 
     @property
     def is_latent(self) -> bool:
-        """A run failed, and nothing is bad by it yet."""
+        """Return whether a run failed, and no dataset is affected yet."""
         return all(member.is_latent for member in self.members)
 
     @property

@@ -67,7 +67,7 @@ class Found(msgspec.Struct, frozen=True):
 
     @property
     def waits(self) -> bool:
-        """Nobody is notified yet: a retry is expected, or our own fault hides its upstream."""
+        """Return whether a retry is expected, or our own fault hides the upstream."""
         return self.awaits_retry or self.unknown == "upstream_unknown"
 
     def is_retry_expected(self, at: int) -> bool:

@@ -101,7 +101,7 @@ def _live(draft: Draft, found: Match, now: Now, rules: LifeRules) -> None:
 
 
 def _is_waiting(own: Incident, fault: Found, at: int) -> bool:
-    """Return whether nobody knows the incident, and its fault notifies nobody yet."""
+    """Return whether nobody was notified of the incident, and its fault is on hold."""
     if own.is_known or not fault.waits:
         return False
     # An old failure is history that was loaded late, except where a window hid it from the start.

@@ -78,9 +78,10 @@ def _summed(tiers: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, in
 
 
 def give(sheet: Sheet) -> None:
-    """Tell whoever is due: no owner of the root, and nobody of a gap that always stood.
+    """Notify the owners downstream.
 
-    Nor of a run that failed, while no dataset is affected and its deadline can be met.
+    A gap that always stood notifies none. Nor does a failed run while no dataset is affected and
+    its deadline can be met.
     """
     own = sheet.telling
     is_minor = (own.is_standing or own.is_early) and own.draft.severity == "ticket"

@@ -68,7 +68,7 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
         state: of the incident.
         fault: what the label `root_kind` says.
         is_standing: a gap that always stood: no news to anybody downstream.
-        is_early: no dataset is bad by it yet.
+        is_early: no dataset is affected yet.
         waits_for_digest: as a ticket it stands in the daily digest alone.
         owner: of the root.
         addressee: who was told: that owner, or the platform's.

@@ -43,7 +43,7 @@ _MOST_KEYS: Final = 500  # of the datasets of a root
 
 
 class FailedRun(msgspec.Struct, frozen=True):
-    """A run that failed, with its job, its leaf job, and the retries that are announced."""
+    """Run that failed, with its job, its leaf job, and the retries that are announced."""
 
     run_id: str
     leaf_run_id: str
@@ -57,7 +57,7 @@ class FailedRun(msgspec.Struct, frozen=True):
 
     @property
     def jobs(self) -> set[tuple[str, str]]:
-        """The job of the run, and the leaf job that it is a part of."""
+        """Return the job of the run, and the leaf job that it is a part of."""
         return {(self.job_namespace, self.job_name), (self.leaf_namespace, self.leaf_name)}
 
 

@@ -53,7 +53,7 @@ class DueFailures(msgspec.Struct, frozen=True, eq=False):
     retries: Mapping[Root, Hold]
 
     def is_waiting(self, cluster: Cluster, level: Severity, now: int) -> bool:
-        """Return whether nothing is bad by a fault, and nobody is to be notified of it yet."""
+        """Return whether no dataset is affected by a fault yet, and notifications wait."""
         faults = {each.fault for each in cluster.members}
         if not cluster.is_latent or not faults.isdisjoint(self.roots):
             return False

@@ -60,7 +60,7 @@ _LIMITS: Final = {"declared": "the policy's limit", "learned": "the learned limi
 
 
 class _Recovery(msgspec.Struct, frozen=True):
-    """An incident that recovered, and what is known beside the facts of its datasets."""
+    """Incident that recovered, and what is known beside the facts of its datasets."""
 
     incident: Incident
     is_policy_new: bool

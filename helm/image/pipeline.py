@@ -1,4 +1,4 @@
-"""The pipeline as the main file of spark-submit: `spark-submit pipeline.py`.
+"""Main file of the pipeline for spark-submit: `spark-submit pipeline.py`.
 
 Master, memory, JVM options and partitions are those of spark-submit; all else comes from the
 environment, as for every role.

@@ -10,7 +10,7 @@ YEARS: Final = range(2015, 2051)
 
 
 class UnknownHolidaysError(ValueError):
-    """A name that is neither a country or a part of one, nor an exchange."""
+    """Name that is neither a country or a part of one, nor an exchange."""
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""What is heard of the runs of an estate: each job by the client that reports it."""
+"""Events of the runs of an estate: each job by the client that reports it."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ class Listener:
             yield from SparkTelling(self._estate, self._forms, run).told()
 
     def _of_long_application(self, run: Run) -> Iterator[Event]:
-        """One a day: it is ended and started before the first query of the next day."""
+        """End the application of the day before, and start one, before a day's first query."""
         before = self._last.get(run.job)
         is_new = before is None or before.started_at // DAY != run.started_at // DAY
         if before is not None and is_new:

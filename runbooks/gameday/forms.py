@@ -84,10 +84,10 @@ class Form(msgspec.Struct, frozen=True):
 
 
 class EventForm(Protocol):
-    """What an event says but for its ids and times; equal forms are equal events."""
+    """Event without its ids and times; equal forms are equal events."""
 
     def __hash__(self) -> int:
-        """Of what it says."""
+        """Return the hash of its content."""
 
     def event(self) -> RunEvent:
         """Return it with the stand-ins `RUN_ID`, `ROOT_ID`, `TIME` and `NOMINAL`."""

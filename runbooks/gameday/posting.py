@@ -15,7 +15,7 @@ _APART: Final = 2_000
 
 
 class Posted(NamedTuple):
-    """One request of a client: when it arrives, µs UTC, and its body."""
+    """Request of a client: when it arrives, µs UTC, and its body."""
 
     received_at: int
     body: bytes
@@ -81,6 +81,6 @@ def in_order(events: Iterator[Event]) -> Iterator[Posted]:
 
 
 def instant(at: int) -> bytes:
-    """As the listener writes it: milliseconds, without the zeros at their end."""
+    """Return a time as the listener writes it: milliseconds, without zeros at the end."""
     text = (EPOCH + timedelta(microseconds=at)).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
     return f"{text.rstrip('0').rstrip('.')}Z".encode()

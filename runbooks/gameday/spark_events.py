@@ -1,4 +1,4 @@
-"""What the listener of a Spark job posts, and when that arrives, with the listener's defects.
+"""Events that the listener of a Spark job posts, and when they arrive, with its defects.
 
 Shares are those of the recorded events: a run that failed ends FAIL and COMPLETE, a CTAS is two
 runs and a third without datasets, an RDD's run has a START alone, the job's name is the plan's.
@@ -25,7 +25,7 @@ _AS_SELECT: Final = "execute_create_data_source_table_as_select_command"
 
 
 class _Said(NamedTuple):
-    """What one run within an application says of itself; `place` tells those alike apart."""
+    """Content of one run within an application; `place` keeps like runs apart."""
 
     step: str
     inputs: tuple[Full, ...] = ()
@@ -83,7 +83,7 @@ class SparkTelling:
             yield from self._written(begun + (1 + place) * MICROS, output, place)
 
     def _is_looked_into(self) -> bool:
-        """A notebook always; else files from outside, whose columns have to be found."""
+        """Return whether it looks into its inputs: a notebook, or a job on files from outside."""
         if self._job.cadence == "adhoc":
             return True
         sources = (self._estate.datasets[each].is_source for each in self._job.inputs)
@@ -96,7 +96,7 @@ class SparkTelling:
         yield self._post(at + MICROS // 3, "COMPLETE", said)
 
     def _written(self, at: int, output: Full, place: int) -> Iterator[Event]:
-        """One write, as one run or as a CTAS's three."""
+        """Yield one write, as one run or as the three runs of a CTAS."""
         end = self._run.ended_at - 200_000
         tail = "_".join(output[1].split("/")[-2:])
         plan = _ADAPTIVE_PLAN if self._chance.random() < _ADAPTIVE else _INSERT
@@ -116,7 +116,7 @@ class SparkTelling:
             yield self._post(end, "COMPLETE", save)
 
     def _one(self, at: int, end: int, said: _Said) -> Iterator[Event]:
-        """A run that writes."""
+        """Yield the events of a run that writes."""
         fate = self._run.told.fate
         yield self._post(at, "START", said)
         if self._job.cadence not in _SHORT or fate != "complete":
@@ -127,7 +127,7 @@ class SparkTelling:
             yield self._post(end, "COMPLETE", said)
 
     def _dropped(self) -> Iterator[Event]:
-        """The COMPLETE of a DROP has no START."""
+        """Yield the COMPLETE of a DROP, which has no START."""
         is_renamed = self._run.drops == "other"
         for place, each in enumerate(self._job.outputs):
             name = self._estate.datasets[each].full_name

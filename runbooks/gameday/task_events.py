@@ -1,4 +1,4 @@
-"""What Airflow and dbt post of a run, and when that arrives.
+"""Events that Airflow and dbt post of a run, and when they arrive.
 
 Airflow tries a task again within the same run of its DAG, and says how often it may. dbt stops at
 the first model that fails, and begins with a new invocation.
@@ -61,7 +61,7 @@ class TaskTelling:
         yield from self._one(begun, ended, task, outputs, try_number)
 
     def _dbt(self, begun: int, ended: int) -> Iterator[Event]:
-        """One model after the other; none after one that fails."""
+        """Yield one model after the other; none after one that fails."""
         models = list(zip(self._estate.names_of(self._job), self._job.outputs, strict=True))
         if self._run.told.fate != "complete":
             models = models[:1]
@@ -73,7 +73,7 @@ class TaskTelling:
     def _one(
         self, begun: int, ended: int, name: str, outputs: tuple[Full, ...], try_number: int
     ) -> Iterator[Event]:
-        """One run that writes; of one that failed, the last event names no output."""
+        """Yield one run that writes; if it failed, the last event names no output."""
         datasets = self._estate.datasets
         inputs = tuple(datasets[each].full_name for each in self._run.told.inputs)
         yield self._post(begun, "START", name, inputs, outputs, try_number)

@@ -41,7 +41,7 @@ _PRODUCERS: Final = {
 
 
 class TaskForm(msgspec.Struct, frozen=True):
-    """What tells one event of a DAG or an invocation of dbt from another.
+    """Event of a DAG or an invocation of dbt, without its ids and times.
 
     Attributes:
         namespace: of the jobs.

@@ -57,7 +57,7 @@ def _jobs_of(estate: Estate, datasets: Iterable[int]) -> set[Name]:
 
 
 def _names_of_job(estate: Estate, job: Job) -> Iterable[Name]:
-    """Its own and that of whatever starts it."""
+    """Yield the names of the job and of the job that starts it."""
     for name in dict.fromkeys((job.root_name, *estate.names_of(job))):
         yield Name(estate.namespace_of(job), name)
 

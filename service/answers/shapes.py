@@ -9,7 +9,7 @@ from service.answers.run_shapes import Instant, RunSummary, Tag
 
 
 class DatasetRow(msgspec.Struct, frozen=True):
-    """One dataset and the worst of its states: bad > unknown > learning > good.
+    """Dataset and the worst of its states: bad > unknown > learning > good.
 
     `failing` stands for learning or good while the last run failed; `since` is when it failed.
     """

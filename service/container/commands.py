@@ -1,4 +1,4 @@
-"""What a container of the image runs, by its arguments and environment.
+"""Commands that a container of the image runs, by its arguments and environment.
 
 Spark starts the pods of a driver and of executors with the arguments and variables that its own
 image understands ("Running Spark on Kubernetes"); all other arguments are commands of `lineward`.
@@ -28,11 +28,11 @@ _EXECUTOR_OPTIONS: Final = {
 
 
 class EntrypointError(Exception):
-    """The container cannot run what it was asked for; the text says what to change."""
+    """Request that the container cannot run; the text says what to change."""
 
 
 class Command(NamedTuple):
-    """A program with its arguments, and the environment that replaces the container's."""
+    """Program with its arguments, and the environment that replaces the container's."""
 
     argv: tuple[str, ...]
     environ: Mapping[str, str]

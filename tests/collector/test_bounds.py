@@ -37,7 +37,7 @@ _ELEMENTS = {
 
 @pytest.fixture(scope="module")
 def collector(tmp_path_factory):
-    """A collector that waits longer than the others: the bodies here are large."""
+    """Yield a collector that waits longer than the others: the bodies here are large."""
     folder = tmp_path_factory.mktemp("collector") / "data"
     running = Collector(folder, read_deadline_seconds=_DEADLINE_SECONDS)
     yield running.ready()
@@ -298,7 +298,7 @@ def test_an_ordinary_client_sees_that_its_body_is_too_large(collector, size):
 
 
 def test_a_slow_client_sees_that_its_body_is_too_large(collector):
-    """It sends for longer than the read deadline, never so long without a byte."""
+    """Send for longer than the read deadline, never so long without a byte."""
 
     def send_slowly():
         yield b"s" * 1_200_000

@@ -59,7 +59,7 @@ def test_what_is_late_ends_and_what_is_in_time_does_not():
 
 
 def test_a_renewed_deadline_runs_from_then_on():
-    """Whoever was not late begins anew; others keep their own start."""
+    """Renew one that is not late; others keep their own start."""
 
     async def work(deadlines: Deadlines) -> str:
         with deadlines:

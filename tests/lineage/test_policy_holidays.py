@@ -41,7 +41,7 @@ def test_a_calendar_names_a_country_a_part_of_one_or_an_exchange(place, day):
 
 
 def test_a_calendar_joins_its_own_holidays_to_the_public_ones():
-    """A feed that publishes on the next day keeps its own days as they are."""
+    """Move the public ones alone by a day, for a feed that publishes on the next day."""
     given = {"holidays": "[2026-12-24]", "public_holidays": "[US]", "days_later": 1}
 
     dates = _calendar(**given).dates()
@@ -82,7 +82,7 @@ def test_a_country_is_found_by_the_days_without_a_write(days_later):
     ids=["none", "outage", "long outage", "now and then", "two holidays"],
 )
 def test_other_days_without_a_write_are_no_holidays(missed):
-    """Some 200 countries have a holiday on nearly any day: chance is no explanation."""
+    """Expect none by chance: some 200 countries have a holiday on nearly any day."""
     assert fit(_days(day for day in WORKDAYS if day not in missed)) is None
 
 
@@ -94,7 +94,7 @@ def test_a_dataset_that_is_seldom_written_keeps_no_holidays():
 
 
 def test_a_draft_proposes_the_calendar_of_what_keeps_holidays(catalog):
-    """Two datasets below one prefix have it; the third is written on holidays too."""
+    """Keep holidays in two datasets below one prefix, and write the third on them too."""
     written = {
         "mart.a": [day for day in WORKDAYS if day not in BERLIN],
         "mart.b": [day for day in WORKDAYS if day not in BERLIN],

@@ -1,4 +1,4 @@
-"""A dataset is shown as failing while its last run failed and no SLI calls it bad."""
+"""State `failing`: the last run of a dataset failed and no SLI calls it bad."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -47,7 +47,7 @@ def states(client, **filters):  # noqa: ANN003
 
 @pytest.mark.postgres_always
 def test_lists_counts_and_answers_say_failing(failing):
-    """The API, `why` and the list agree; a filter for good leaves the dataset out."""
+    """Agree in the API, `why` and the list; a filter for good leaves the dataset out."""
     asked = {"dataset": shop.RAW}
     with client_of(failing) as client:
         assert states(client)[shop.RAW] == "failing"
@@ -68,7 +68,7 @@ def test_lists_counts_and_answers_say_failing(failing):
 
 
 def test_pages_show_failing_in_red(failing):
-    """A word and a sign; the overview links to the list of these."""
+    """Show a word and a sign; the overview links to the list of these."""
     with client_of(failing) as client:
         overview, listed, page = (
             client.get(path, params=asked).text
@@ -98,7 +98,7 @@ def test_a_later_write_ends_it(failing, said):
 
 
 def test_a_stale_evaluation_leaves_it_unknown(catalog):
-    """A later write may wait in the pipeline."""
+    """Expect that a later write may wait in the pipeline."""
     then = datetime.now(UTC)
     shop.fill(catalog, evaluated_at=then)
     write_activity(catalog, last_failed_at=shop.at(2))

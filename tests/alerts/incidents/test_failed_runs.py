@@ -46,12 +46,12 @@ def test_a_failure_without_a_history_notifies_at_once():
 
 @pytest.mark.parametrize(("left", "until"), [(1, 14_425), (0, 0), (None, 0)])
 def test_an_announced_retry_is_awaited(left, until):
-    """A quarter of an hour, unless its usual wait is known: Airflow's own default is 5 minutes."""
+    """Wait a quarter of an hour, unless its usual wait is known (Airflow: 5 minutes)."""
     assert held(attempt(14_400, failed=14_410, left=left)) == until
 
 
 def test_an_announced_retry_is_overdue_after_twice_its_usual_wait():
-    """Its delay of 30 minutes was seen the day before."""
+    """Show a delay of 30 minutes the day before."""
     before = (
         attempt(0, failed=10, day=0, left=1),
         attempt(40, completed=50, day=0, left=0),
@@ -69,7 +69,7 @@ def test_an_announced_retry_is_overdue_after_twice_its_usual_wait():
     ids=["nominal", "cadence", "neither"],
 )
 def test_the_next_day_s_run_is_no_announced_retry(days, usual, wait):
-    """A retry was announced and never ran. By the next day's run, the wait was 47 hours."""
+    """Announce a retry that never runs. By the next day's run, the wait was 47 hours."""
     before = (
         attempt(0, failed=10, day=days[0], left=1),
         attempt(1440, completed=1450, day=days[1]),
@@ -80,7 +80,7 @@ def test_the_next_day_s_run_is_no_announced_retry(days, usual, wait):
 
 @pytest.mark.parametrize(("days", "until"), [(2, 0), (3, 14_420), (8, 14_420)])
 def test_a_retry_that_usually_follows_is_awaited(days, until):
-    """From the third on, for twice the longest wait that was seen."""
+    """Wait from the third on, for twice the longest wait that was seen."""
     assert held(*retried(days), FAILED) == until
 
 
@@ -91,7 +91,7 @@ def test_failures_that_were_mostly_not_retried_notify():
 
 
 def test_the_next_night_is_no_retry():
-    """Each failure was followed by the next day's run alone, which completed."""
+    """Follow each failure by the next day's run alone, which completes."""
     nights = [
         each
         for day in range(0, 8, 2)
@@ -104,7 +104,7 @@ def test_the_next_night_is_no_retry():
 
 
 def test_the_next_run_of_a_job_of_each_five_minutes_is_no_retry():
-    """Without a nominal time only a run well within the cadence is a retry."""
+    """Count only a run well within the cadence as a retry, without a nominal time."""
     runs = [
         each
         for at in range(0, 100, 10)
@@ -114,7 +114,7 @@ def test_the_next_run_of_a_job_of_each_five_minutes_is_no_retry():
 
 
 def test_a_retry_that_failed_notifies():
-    """Its usual retry came, and failed as well."""
+    """Let its usual retry come, and fail as well."""
     again = attempt(14_415, failed=14_420, day=10)
     assert held(*retried(5), FAILED, again) == 0
     assert held(*retried(5), FAILED, attempt(14_415, failed=14_420, day=10, left=1)) > 0
@@ -135,7 +135,7 @@ def test_a_night_counts_once_however_often_its_retries_failed():
 
 
 def test_a_job_that_crashes_and_restarts_notifies():
-    """The next run is always under way: it is awaited once, not after each crash."""
+    """Wait once for the next run, which is always under way, not after each crash."""
     crashes = [attempt(at, failed=at + 1) for at in range(14_400, 14_410)]
     under_way = attempt(14_411)
     assert held(crashes[-1], under_way) > 0

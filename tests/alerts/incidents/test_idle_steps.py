@@ -119,7 +119,7 @@ def _reads_of_a_step(names):
 
 
 def test_a_step_reads_the_faults_equally_often_for_one_and_for_many():
-    """A step that reads all faults for each incident stalls the watch in a storm."""
+    """Count the reads: one for each incident would stall the watch in a storm."""
     assert _reads_of_a_step("ABCDEFGHIJ") == _reads_of_a_step("A")
 
 

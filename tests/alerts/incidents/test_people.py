@@ -107,7 +107,7 @@ def test_nobody_commands_what_is_not_there(story):
 
 
 def test_an_acknowledged_ticket_that_becomes_a_page_is_open_again(story):
-    """The person acknowledged less than that: the page needs an acknowledgement of its own."""
+    """Expect an acknowledgement of the page itself: the person acknowledged a ticket."""
     story.opened(found("A"))
     story.do(40, "acknowledge", found("A"))
 
@@ -129,7 +129,7 @@ def test_an_acknowledged_ticket_that_becomes_a_page_while_suppressed_opens_with_
 
 @pytest.mark.parametrize("members", ["A", "AB"])
 def test_a_resolved_ticket_that_becomes_a_page_opens(story, members):
-    """The person resolved less than that; a page that was resolved stays quiet."""
+    """Open it, since the person resolved a ticket; a page that was resolved stays quiet."""
     story.opened(found(members))
     story.do(40, "resolve", found(members))
     page = found(members, level="page")
@@ -141,7 +141,7 @@ def test_a_resolved_ticket_that_becomes_a_page_opens(story, members):
 
 
 def test_a_resolved_failed_run_ticket_that_becomes_a_page_opens(story):
-    """No dataset was bad by the failed run yet."""
+    """Resolve it before any dataset is bad."""
     failed = found("A")
     early = msgspec.structs.replace(failed, bad_keys=frozenset())
     story.opened(early)

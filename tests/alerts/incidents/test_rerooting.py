@@ -95,7 +95,7 @@ def _of_the_same_root(live, faults):
 
 
 def test_an_origin_that_is_unknown_and_then_undeclared_is_one_incident(story):
-    """A version before called an undeclared source of a regulated dataset `provenance`."""
+    """Begin as the version before did, which called an undeclared source `provenance`."""
     story.opened(found("A", "provenance", level="page"))
 
     assert story.at(40, found("A", "unexpected_source", level="page")) == ["kind_changed A>A"]

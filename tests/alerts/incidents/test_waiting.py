@@ -1,4 +1,4 @@
-"""What a retry that is expected, or an upstream that is unknown, holds back."""
+"""Incidents that an expected retry, or an upstream that is unknown, holds back."""
 
 from functools import partial
 
@@ -30,7 +30,7 @@ def test_an_open_ticket_goes_on_while_it_waits(story, wait):
 
 
 def test_an_open_ticket_is_no_page_while_a_retry_can_meet_the_deadline(story):
-    """A rerun that began now would be too late; the retry under way began before."""
+    """Begin the retry in time, where a rerun that begins now would be too late."""
     story.opened(found("A"))
 
     assert story.at(60, RETRIED(level="page")) == []
@@ -39,7 +39,7 @@ def test_an_open_ticket_is_no_page_while_a_retry_can_meet_the_deadline(story):
 
 
 def test_an_open_ticket_is_handed_to_no_root_whose_upstream_is_unknown(story):
-    """The root keeps its owner, and becomes a page all the same."""
+    """Keep the owner; the ticket becomes a page all the same."""
     story.opened(found("B", "waiting", owner="red"))
     doubtful = {"unknown": "upstream_unknown", "owner": "blue", "level": "page"}
 
@@ -49,7 +49,7 @@ def test_an_open_ticket_is_handed_to_no_root_whose_upstream_is_unknown(story):
 
 
 def test_an_open_ticket_thaws_while_it_waits(story):
-    """The backlog has landed; the failure is older than a day."""
+    """Land the backlog; the failure is older than a day."""
     story.opened(found("A"))
     story.at(40, is_behind=True)
 
@@ -74,7 +74,7 @@ def test_a_window_that_ends_in_our_backlog_opens_nothing(story):
 
 
 def test_a_window_that_ends_in_our_backlog_opens_what_is_bad_afterwards(story):
-    """The first current evaluation shows the fault."""
+    """Show the fault in the first current evaluation."""
     story.opened(hide(100))
     story.at(90, is_behind=True)
 
@@ -92,7 +92,7 @@ def test_a_suppression_that_ends_in_our_backlog_ends_afterwards(story):
 
 
 def test_a_window_that_ends_during_a_rerun_opens_nothing(story):
-    """The rerun decides: here it completes."""
+    """Let the rerun decide: here it completes."""
     story.opened(hide(100))
     story.at(90, hide(100, awaits_retry=True))
 
@@ -102,7 +102,7 @@ def test_a_window_that_ends_during_a_rerun_opens_nothing(story):
 
 
 def test_a_window_that_ended_during_a_rerun_opens_when_the_rerun_failed(story):
-    """At once: the fault was held for 30 s before the window hid it."""
+    """Open at once: the fault was held for 30 s before the window hid it."""
     story.opened(hide(100))
     story.at(110, RETRIED())
 
@@ -110,7 +110,7 @@ def test_a_window_that_ended_during_a_rerun_opens_when_the_rerun_failed(story):
 
 
 def test_a_window_of_days_opens_an_old_failure(story):
-    """A failure of two days ago that a window hid is no history loaded late."""
+    """Hide a failure of two days ago by a window: it is no history loaded late."""
     story.opened(hide(2 * DAY))
 
     assert story.at(2 * DAY + 1, RETRIED()) == ["opened"]
@@ -118,7 +118,7 @@ def test_a_window_of_days_opens_an_old_failure(story):
 
 @pytest.mark.parametrize("is_behind", [True, False])
 def test_a_prolonged_window_hides_on(story, is_behind):
-    """It was prolonged while a rerun, or our backlog, held the incident."""
+    """Prolong it while a rerun, or our backlog, holds the incident."""
     story.opened(hide(100))
     story.at(90, *(() if is_behind else [hide(300, awaits_retry=True)]), is_behind=is_behind)
 

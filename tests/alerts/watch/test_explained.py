@@ -111,7 +111,7 @@ def test_a_member_that_joined_in_a_pause_is_explained_from_then_on(watched):
 
 
 def test_a_failed_run_explains_nothing_that_is_bad_by_another_fault(watched):
-    """Its dataset is in the incident without being bad by it."""
+    """Keep its dataset in the incident without calling it bad."""
     watched.estate.add("raw")
     watched.estate.fail("raw", NOON)
     for at in range(NOON + 15, NOON + 75, 15):

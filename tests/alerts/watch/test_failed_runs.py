@@ -1,4 +1,4 @@
-"""A failed run of a dataset that matters notifies before the dataset is late."""
+"""Notifications of a failed run of a dataset that matters, before the dataset is late."""
 
 import pytest
 from sqlalchemy import delete, update
@@ -21,7 +21,7 @@ DEADLINE = DAY + 3600  # each dataset was written at midnight
 
 @pytest.fixture
 def core(watched):
-    """An important dataset that is good; its owner has a channel."""
+    """Return an important dataset that is good; its owner has a channel."""
     watched.policy = Policy(owners=OWNERS)
     watched.estate.add("core", owner="sales")
     watched.at(NOON)
@@ -29,13 +29,13 @@ def core(watched):
 
 
 def fail(watched, name="core", at=NOON + 60, **said):  # noqa: ANN003
-    """A run fails with an error of two lines."""
+    """Fail a run with an error of two lines."""
     error = "[UNRESOLVED_COLUMN] no column amount\n  at line 3"
     return watched.estate.fail(name, at, **{"error_message": error} | said)
 
 
 def write(watched, name="core", at=NOON + 600):
-    """A later run writes the dataset."""
+    """Write the dataset by a later run."""
     table = tables.dataset_activity
     with writing(watched.engine) as connection:
         mine = update(table).where(table.c.dataset_key == dataset(name))
@@ -49,7 +49,7 @@ def sent(watched):
 
 @pytest.mark.postgres_always
 def test_a_failed_run_is_a_ticket_to_the_owner_within_a_minute(core):
-    """With the job's name and the first line of the error; the dataset itself is not late yet."""
+    """Name the job and the first line of the error; the dataset is not late yet."""
     fail(core)
     assert core.until(NOON + 60 + 45) == ["opened"]
 
@@ -62,7 +62,7 @@ def test_a_failed_run_is_a_ticket_to_the_owner_within_a_minute(core):
 
 
 def test_a_failed_run_of_an_optional_dataset_notifies_when_it_is_late(core):
-    """As before, also while an important one fails."""
+    """Wait for the limit, also while an important one fails."""
     core.estate.add("draft", tier="optional")
     fail(core)
     fail(core, "draft")
@@ -83,7 +83,7 @@ def test_a_run_that_completes_resolves_it(core):
 
 
 def test_a_quick_retry_is_silent(core):
-    """The next run completes before the 30 seconds are over: game day's `retried_run`."""
+    """Complete the next run before the 30 s are over: game day's `retried_run`."""
     fail(core)
     core.at(NOON + 70)
     write(core, at=NOON + 80)
@@ -92,7 +92,7 @@ def test_a_quick_retry_is_silent(core):
 
 
 def test_a_failure_and_its_end_need_no_evaluation(core):
-    """One takes a minute where the machine is busy."""
+    """Notify without one, which takes a minute where the machine is busy."""
     core.estate.add("raw")
     for name in ("core", "raw"):
         fail(core, name)
@@ -116,7 +116,7 @@ def test_owners_downstream_are_notified_once_something_is_bad(core):
 
 
 def test_one_fault_stays_one_incident_when_the_dataset_is_late(core):
-    """It has the dataset as a member then, and no second message is a ticket or page."""
+    """Add the dataset as a member, and send no second ticket or page."""
     fail(core)
     core.until(NOON + 120)
     core.estate.say("core", "bad", "job_failed", limit_seconds=NOON + 300.0)
@@ -135,7 +135,7 @@ def usual_duration(watched, name, seconds):
 
 
 def test_it_is_a_page_once_a_rerun_cannot_meet_the_deadline(watched):
-    """The board is due an hour after midnight, and a run takes two hours: at eleven it pages."""
+    """Page at eleven: the board is due an hour after midnight, and a run takes two."""
     watched.estate.add("board", tier="critical")
     usual_duration(watched, "board", 7200.0)
     eleven = DEADLINE - 7200
@@ -149,7 +149,7 @@ def test_it_is_a_page_once_a_rerun_cannot_meet_the_deadline(watched):
 
 
 def test_an_open_ticket_of_an_old_failure_is_a_page_before_the_deadline(watched):
-    """A weekly board is due three days after its last write; its run failed two days before."""
+    """Fail a weekly board two days before it is due."""
     watched.estate.add("board", tier="critical", owner="sales")
     usual_duration(watched, "board", 7200.0)
     watched.estate.say("board", "good", limit_seconds=3.0 * DAY)
@@ -168,7 +168,7 @@ def test_an_open_ticket_of_an_old_failure_is_a_page_before_the_deadline(watched)
     ("before", "expected"), [(300, []), (-300, ["opened"])], ids=["in_time", "too_late"]
 )
 def test_a_retry_holds_a_page_only_while_it_can_meet_the_deadline(watched, before, expected):
-    """A run takes two hours: the retry began this long before it would end after the deadline."""
+    """Begin the retry this long before it would end after the deadline."""
     watched.estate.add("board", tier="critical")
     usual_duration(watched, "board", 7200.0)
     last = DEADLINE - 7200
@@ -188,7 +188,7 @@ def test_a_retry_holds_a_page_only_while_it_can_meet_the_deadline(watched, befor
     ("tier", "duration"), [("critical", None), ("important", 7200.0)], ids=["unknown", "important"]
 )
 def test_it_stays_a_ticket(watched, tier, duration):
-    """Where the usual duration is not known; and what is important never pages."""
+    """Never page for what is important only, or without a usual duration."""
     watched.estate.add("board", tier=tier)
     usual_duration(watched, "board", duration)
     watched.at(DEADLINE - 300)
@@ -212,7 +212,7 @@ def test_a_failed_run_of_an_idle_stream_is_a_ticket(watched):
 
 @pytest.mark.postgres_always
 def test_an_announced_retry_notifies_nobody_until_it_failed(core):
-    """The task's second try is the last; it fails, and that is the message."""
+    """Fail the task's second try, which is the last: that is the message."""
     fail(core, retries_left=1)
     assert core.until(NOON + 360) == []
     last = fail(core, at=NOON + 370, retries_left=0)
@@ -222,7 +222,7 @@ def test_an_announced_retry_notifies_nobody_until_it_failed(core):
 
 
 def test_an_announced_retry_that_does_not_come_notifies(core):
-    """A quarter of an hour later, as nothing is known of its usual wait."""
+    """Notify a quarter of an hour later, as its usual wait is not known."""
     fail(core, retries_left=1)
     assert core.until(NOON + 60 + 890, every=60) == []
     assert core.until(NOON + 60 + 960, every=30) == ["opened"]
@@ -231,7 +231,7 @@ def test_an_announced_retry_that_does_not_come_notifies(core):
 def test_beyond_the_most_faults_announced_retries_and_history_still_notify_nobody(
     core, monkeypatch
 ):
-    """Only what earlier runs did is not read of these: hundreds of tasks fail together."""
+    """Leave unread only what earlier runs did: hundreds of tasks fail together."""
     monkeypatch.setattr(failing, "_MOST_FAULTS", 1)
     core.estate.add("raw", "old", "last")
     for name, at, said in (
@@ -249,7 +249,7 @@ def test_beyond_the_most_faults_announced_retries_and_history_still_notify_nobod
 
 
 def test_the_runs_of_one_fault_are_read_in_pieces(core, monkeypatch):
-    """A job with tens of thousands of outputs would exceed the parameters of a query."""
+    """Stay below the parameters that a query takes, with tens of thousands of outputs."""
     read = []
     monkeypatch.setattr(attempts, "pieces", lambda keys: pieces(read.append(1) or keys, 1))
     core.estate.add("raw")
@@ -261,7 +261,7 @@ def test_the_runs_of_one_fault_are_read_in_pieces(core, monkeypatch):
 
 
 def test_a_retry_that_is_announced_by_the_task_above_is_awaited(core):
-    """An application of Spark failed; the task of Airflow that submitted it has a try left."""
+    """Fail an application of Spark whose Airflow task has a try left."""
     fail(core, parent_run_id="task")
     core.estate.fail("task", NOON + 50, run_id="task", retries_left=1)
     assert core.until(NOON + 300) == []
@@ -281,7 +281,7 @@ def test_a_rerun_under_way_changes_nothing_of_an_open_ticket(core):
     ("name", "expected"), [("core", []), ("raw", ["opened"])], ids=["same", "sibling"]
 )
 def test_only_a_run_of_the_same_dataset_is_a_rerun(core, name, expected):
-    """One task loads each table in turn: what loads another table mends nothing."""
+    """Load another table by the same task: that is no rerun of this one."""
     core.estate.add("raw")
     fail(core, job_name="load")
     core.estate.start(name, NOON + 70, job_name="load")
@@ -298,7 +298,7 @@ def test_a_rerun_that_names_no_output_yet_is_awaited(core):
 
 
 def test_a_failure_that_is_loaded_late_notifies_nobody(core):
-    """It failed two days ago."""
+    """Load a failure of two days ago."""
     core.estate.add("old")
     core.estate.unwritten("old")
     fail(core, "old", NOON - 2 * DAY)
@@ -322,7 +322,7 @@ def test_an_old_failure_whose_run_was_deleted_notifies_nobody(core):
 
 
 def test_an_open_ticket_stays_open_however_old_the_failure(core):
-    """No run of the job wrote the dataset since."""
+    """Let no run of the job write the dataset since."""
     fail(core)
     core.until(NOON + 120)
 
@@ -332,7 +332,7 @@ def test_an_open_ticket_stays_open_however_old_the_failure(core):
 
 
 def test_two_models_of_two_owners_are_two_tickets(core):
-    """One `dbt run` is the root of both."""
+    """Fail two models below one `dbt run`."""
     core.estate.add("revenue", owner="finance")
     for name in ("core", "revenue"):
         leaf = {"leaf_job_namespace": "dbt", "leaf_job_name": f"shop.{name}"}
@@ -344,7 +344,7 @@ def test_two_models_of_two_owners_are_two_tickets(core):
 
 
 def test_a_failure_is_found_by_its_index(core):
-    """No look walks all datasets."""
+    """Walk no table of all datasets."""
     if core.engine.dialect.name == "sqlite":
         with core.engine.connect() as connection:
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {_FAILING}", {"since": 0}).all()
@@ -352,7 +352,7 @@ def test_a_failure_is_found_by_its_index(core):
 
 
 def test_the_dataset_of_a_failed_run_is_a_member_that_is_not_bad(core):
-    """Without it, a token for the namespace, the dataset's page and policy actions find nothing."""
+    """Let tokens for the namespace, the dataset's page and policy actions find it."""
     run = fail(core)
     core.until(NOON + 120)
     assert members(core) == [(dataset("core"), "failing", run, True)]
@@ -368,7 +368,7 @@ def test_the_dataset_of_a_failed_run_is_a_member_that_is_not_bad(core):
 
 
 def test_a_second_dataset_of_the_job_becomes_a_member_and_leaves(core):
-    """No event tells of it: the same job failed once more."""
+    """Fail the same job once more, which writes no event of the incident."""
     core.estate.add("twin")
     table = tables.dataset_activity
     with writing(core.engine) as connection:

@@ -143,7 +143,7 @@ def test_a_content_fault_ends_by_a_run_or_by_the_policy(estate):
 
 @pytest.mark.parametrize("kind", ["provenance", "unexpected_source"])
 def test_an_undeclared_source_ends_with_its_seven_days(estate, kind):
-    """Both kinds stand for a new source: of a critical, and of a regulated dataset."""
+    """Name the seven days for both kinds: of a critical, and of a regulated dataset."""
     gone = "no undeclared source was found in the last seven days"
     assert gone in _reason(estate, kind)
 

@@ -112,7 +112,7 @@ def test_lineage_that_stopped_pages(watched):
     ],
 )
 def test_a_ticket_says_which_fault_of_provenance_it_is(watched, sli, reason, words):
-    """A new source and reads without any source are of one kind."""
+    """Tell a new source from reads without any source: both are of one kind."""
     watched.estate.add("mart", tier="critical")
     watched.estate.say("mart", "bad", reason, sli=sli)
     watched.at(NOON)

@@ -1,4 +1,4 @@
-"""What Airflow, dbt and long Spark applications report of an estate."""
+"""Events of Airflow, dbt and long Spark applications of an estate."""
 
 import json
 from collections import Counter
@@ -23,7 +23,7 @@ WEDNESDAY = BEGINS + 2 * DAY
 
 @pytest.fixture(scope="module")
 def quiet():
-    """All events of four days without a fault, in the order of arrival."""
+    """Return all events of four days without a fault, in the order of arrival."""
     return _events()
 
 
@@ -67,7 +67,7 @@ def test_an_estate_has_every_client():
 
 
 def test_a_task_belongs_to_the_run_of_its_dag(quiet):
-    """The DAG has another task too, which touches no dataset."""
+    """Find another task of the DAG too, which touches no dataset."""
     job = _job("airflow")
     dag = [event for event in quiet if event["job"]["name"] == job.root_name]
     [task] = ESTATE.names_of(job)
@@ -80,7 +80,7 @@ def test_a_task_belongs_to_the_run_of_its_dag(quiet):
 
 
 def test_airflow_tries_again_in_the_same_run_of_the_dag():
-    """The first try says that a retry follows; the DAG ends once."""
+    """Announce the retry in the first try; the DAG ends once."""
     job = _job("airflow")
     first, second = _of_run(job, "retry"), _of_run(job, "complete", attempt=2)
     both = [event for event in first + second if event["outputs"] or event["eventType"] == "FAIL"]
@@ -104,7 +104,7 @@ def test_a_task_that_fails_for_good_fails_in_each_try():
 
 
 def test_dbt_stops_at_the_first_model_that_fails():
-    """One model is one output; those behind it have no events."""
+    """Write one output by each model; those behind it have no events."""
     job = _job("dbt", outputs=2)
     first, *_ = ESTATE.names_of(job)
 
@@ -122,7 +122,7 @@ def test_dbt_stops_at_the_first_model_that_fails():
 
 
 def test_a_long_application_is_one_root_a_day(quiet):
-    """Each hour's query is of that application, which ends as the next one starts."""
+    """Run each hour's query in that application, which ends as the next one starts."""
     job = _job("application")
     told = [event for event in quiet if event["job"]["name"].split(".")[0] == job.name]
     states = [event["eventType"] for event in told if event["job"]["name"] == job.name]
@@ -138,7 +138,7 @@ def test_a_long_application_is_one_root_a_day(quiet):
 
 
 def test_a_rerun_by_hand_starts_the_same_run_of_the_dag_again():
-    """As clearing a task does, some hours after it was well."""
+    """Clear a task some hours after it was well."""
     job = _job("airflow")
     rerun = Injected("rerun_by_hand", (job.number,), WEDNESDAY, WEDNESDAY + 10 * HOUR)
     starts = [
@@ -151,7 +151,7 @@ def test_a_rerun_by_hand_starts_the_same_run_of_the_dag_again():
 
 
 def test_the_truth_knows_the_names_that_clients_report():
-    """A task, its DAG, and what they write: each names the root of the fault."""
+    """Accept a task, its DAG, and what they write as the root of the fault."""
     job = _job("airflow")
     team = ESTATE.namespace_of(job)
     killed = Injected("killed_job", (job.number,), WEDNESDAY, WEDNESDAY + DAY, "fail")

@@ -37,7 +37,7 @@ def shown(monkeypatch):
 
 
 def test_how_long_it_took_is_told_by_both_clocks(shown):
-    """From when the fault could be known, from its injection, and from the run's FAIL."""
+    """Count from when the fault could be known, from its injection, and from the FAIL."""
     done = shown()
 
     assert done.exit_code == 0

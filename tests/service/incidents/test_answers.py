@@ -111,7 +111,7 @@ def test_who_may_see_none_of_its_datasets_sees_no_incident(reader, number):
 
 
 def test_a_failed_run_is_seen_by_who_may_see_its_dataset(watched, number):
-    """Its dataset is not bad yet: the incident is listed with no dataset, by the dataset too."""
+    """List the incident with no affected dataset, by its dataset too."""
     assert number
     watched.estate.add("sales")
     watched.estate.fail("sales", NOON + 310)

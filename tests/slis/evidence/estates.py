@@ -26,7 +26,7 @@ class Estate:
         self._lander.land(*events)
 
     def log(self, *executions: dict, touched=(), stages=(), jobs=(), of=None) -> None:
-        """What a pass over the event logs gives; `of`: the application, if not the only one."""
+        """Return what a pass over the logs gives; `of`: the application, if not the only one."""
         of = of or application()
         base = {"path": "log", "stream_run_id": None, "stream_batch": None, "error_message": None}
         unsaid = {"reads_unnamed": None}
@@ -98,6 +98,6 @@ def stage(number=0, rows=None, *, execution_id=None):
 
 
 def event(kind, after, **more: object):
-    """Of the run `r1`, which writes `out`, unless another is given."""
+    """Return an event of the run `r1`, which writes `out`, unless another is given."""
     told_ = {"facets": APPLICATION, "root": ("root", "shop"), "run": "r1", **more}
     return run_event(kind, later(NOON, after), job="shop.save", outputs=["out"], **told_)

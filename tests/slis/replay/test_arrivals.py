@@ -109,7 +109,7 @@ def test_a_night_whose_write_is_followed_by_another_is_no_backfill(written):
 
 
 def test_the_complete_of_the_last_run_of_a_root_tells_the_write():
-    """A CTAS is three runs: the write is whole with the last that names it.
+    """Complete a CTAS by the last of its three runs.
 
     An application that writes on for hours has a write in each.
     """

@@ -41,7 +41,7 @@ def test_a_run_without_inputs_has_those_that_its_column_lineage_names(lander, ca
 
 @pytest.mark.postgres_nightly
 def test_a_merge_that_names_its_target_alone_has_the_sources_of_its_columns(lander, catalog, at):
-    """The run reads what it writes, and a source that is known by its path."""
+    """Read what it writes, and a source that is known by its path."""
     lander.land(run_event("COMPLETE", at(7), run="r0", outputs=[("/wh/a", symlink("db.a"))]))
     lander.land(run_event("COMPLETE", at(9), inputs=["t"], outputs=[("t", columns("t", "db.a"))]))
 
@@ -84,7 +84,7 @@ def test_inputs_replace_the_inferred_ones_whenever_they_come(lander, catalog, at
 
 @pytest.mark.postgres_nightly
 def test_a_run_that_has_not_completed_has_no_inferred_inputs(lander, catalog, at):
-    """Its START comes first, and its inputs may follow; its COMPLETE names nothing."""
+    """Send its START first; its inputs may follow, and its COMPLETE names nothing."""
     lander.land(run_event("COMPLETE", at(7), run="r0", outputs=["b"]))
     lander.land(run_event("START", at(8), outputs=[("t", columns("a", "b"))]))
     assert rows(catalog, _EDGES) == []

@@ -17,7 +17,7 @@ _DEBEZIUM = {"integration": "DEBEZIUM", "kind": "RUNNING", "root": "c1"}
 
 
 def test_an_input_that_matches_replaces_those_that_were_known_before(embedded, at):
-    """The first event names the other tables alone."""
+    """Name the other tables alone in the first event."""
     merge_staged(
         embedded,
         [staged_run(at(8), inputs=["a.x", "a.y"], outputs=_TOPIC, **_DEBEZIUM)],
@@ -29,7 +29,7 @@ def test_an_input_that_matches_replaces_those_that_were_known_before(embedded, a
 
 @pytest.mark.parametrize("is_reversed", [False, True])
 def test_two_tasks_with_one_root_run_keep_the_edges_of_each_other(embedded, at, is_reversed):
-    """Both write one topic, each from a table of its own."""
+    """Write one topic by both, each from a table of its own."""
     batches = [
         [staged_run(at(8), run=f"t{task}", inputs=[table], outputs=_TOPIC, **_DEBEZIUM)]
         for task, table in enumerate(["a.orders", "b.orders"])
@@ -43,7 +43,7 @@ def test_two_tasks_with_one_root_run_keep_the_edges_of_each_other(embedded, at, 
 
 
 def test_no_table_is_read_whole_to_find_outdated_edges(embedded):
-    """An estate has 10^8 runs."""
+    """Search by keys: an estate has 10^8 runs."""
     with embedded.connect() as connection:
         staging.create(connection)
         plan = connection.execute(text(f"EXPLAIN QUERY PLAN {connectors._OUTDATED}"))  # noqa: SLF001

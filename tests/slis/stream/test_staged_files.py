@@ -31,7 +31,7 @@ def moved(monkeypatch):
 
 @pytest.mark.parametrize("is_known", [False, True], ids=["new", "known"])
 def test_only_a_file_of_which_something_is_known_is_moved(embedded, at, moved, is_known):
-    """A move costs 40 statements and counts the runs of the folder: a new file needs none."""
+    """Skip the 40 statements of a move for a new file."""
     batches = [
         [staged_run(at(8), run="w", outputs={_FOLDER: []})],
         [staged_run(at(9), inputs=[_FILE], outputs={"t": []})],
@@ -43,7 +43,7 @@ def test_only_a_file_of_which_something_is_known_is_moved(embedded, at, moved, i
 
 
 def test_a_file_joins_when_another_name_of_its_folder_is_written(embedded, at):
-    """The file and its folder are known; the run writes the folder by its name as a table."""
+    """Know the file and its folder; write the folder by its name as a table."""
     symlinks = {_FOLDER: "db.orders"}
     merge_staged(
         embedded,
@@ -57,7 +57,7 @@ def test_a_file_joins_when_another_name_of_its_folder_is_written(embedded, at):
 
 
 def test_a_file_that_column_lineage_alone_names_belongs_to_its_folder(embedded, at):
-    """No event names the file as a dataset; its folder is written."""
+    """Write its folder; no event names the file as a dataset."""
     merge_staged(
         embedded,
         [staged_run(at(8), run="w", outputs={_FOLDER: []})],
@@ -70,7 +70,7 @@ def test_a_file_that_column_lineage_alone_names_belongs_to_its_folder(embedded, 
 
 
 def test_a_file_that_a_check_misses_belongs_to_its_folder(embedded, at):
-    """The check stores the name that a facet alone has."""
+    """Store the name that a facet alone has."""
     merge_staged(embedded, [staged_run(at(8), run="w", outputs={_FOLDER: []})])
     upstream = key("n", _FILE)
     told = {"upstream": upstream, "upstream_namespace": "n", "upstream_name": _FILE}
@@ -83,7 +83,7 @@ def test_a_file_that_a_check_misses_belongs_to_its_folder(embedded, at):
 
 @pytest.mark.parametrize(("before", "after"), [(8, 9), (9, 8)])
 def test_a_file_belongs_to_the_newest_folder(embedded, before, after):
-    """The policy folds the folder to another dataset: the file follows, whatever the keys."""
+    """Fold the folder to another dataset: the file follows, whatever the keys."""
     with embedded.begin() as connection:
         for folder in (before, after):
             staging.create(connection)

@@ -1,4 +1,4 @@
-"""Tell the attempts of an application on YARN apart."""
+"""Store each attempt of an application on YARN as an application of its own."""
 
 import sqlalchemy as sa
 from alembic import op

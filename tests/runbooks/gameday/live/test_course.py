@@ -54,7 +54,7 @@ def killed(kind="killed_job", variant="fail"):
 
 
 def test_a_failed_run_that_matters_is_seen_from_its_fail_on():
-    """Its dataset is critical; what is optional is seen from its limit on."""
+    """Fail a critical dataset; what is optional is seen from its limit on."""
     day = Day(killed()).until(130)
     [fault] = day.score()[0].faults
 
