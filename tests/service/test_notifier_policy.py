@@ -46,12 +46,17 @@ class Service:
         self.works = notifying.works(*given)[:-1]
 
     def turn(self, *, minutes=0):
-        """So much later; return the channels of all notifications so far, sorted."""
-        self.now += timedelta(minutes=minutes)
-        for work in self.works:
-            work(self.catalog)
+        """Turn now and after each minute; return the channels of all notifications, sorted."""
+        self._work()
+        for _ in range(minutes):
+            self.now += timedelta(minutes=1)
+            self._work()
         with self.catalog.connect() as connection:
             return sorted(connection.scalars(select(notification.c.channel)))
+
+    def _work(self):
+        for work in self.works:
+            work(self.catalog)
 
 
 @pytest.fixture
