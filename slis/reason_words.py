@@ -22,7 +22,7 @@ def note() -> Column:
     learning = words(
         "learning its cadence: ", F.coalesce("gaps", F.lit(0)).cast("string"), " of 8 gaps"
     )
-    begun = words("its first run began ", instant_text(F.col("started_at")))
+    begun = words("no write yet; its first run began ", instant_text(F.col("started_at")))
     is_learning = F.col("judgement.state") == LEARNING
     is_begun = is_learning & (F.col("judgement.sli") == COVERAGE.id)
     has_failed = F.coalesce(
