@@ -5,6 +5,7 @@ from spools import rows
 from staged import merge_staged, staged_run
 
 from lineage.clock import to_micros
+from slis.evaluation_input import _CREATED_AT
 from slis.stream.failed_runs import NEVER_ENDED
 
 _FAILED = """
@@ -69,3 +70,21 @@ def test_another_run_without_an_end_fails_nothing(embedded, event, ended, case):
     merge_staged(embedded, [event(_CREATE, 1), *(event(*one) for one in _OTHERS[case]), ended])
 
     assert rows(embedded, _FAILED) == _NONE
+
+
+_CREATED = f"""
+    SELECT d.name, {_CREATED_AT} FROM dataset d
+    LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key ORDER BY 1
+"""  # noqa: S608 - our own query
+
+
+def test_a_table_that_was_only_created_has_no_run_under_way(embedded, at, event):
+    """Forget the creation once the table is read, or a run that writes it has started."""
+    tables = [{"run": name, "outputs": {name: []}, "lifecycle": "CREATE"} for name in "rtw"]
+    reader = {"run": "reader", "inputs": ["r"], "outputs": {"other": []}}
+    writer = {"run": "writer", "kind": "START", "inputs": ["other"], "outputs": {"w": []}}
+    created = [event(run, minute) for run in tables for minute in (1, 2)]
+    merge_staged(embedded, [*created[1::2], event(reader, 3), event(writer, 4)])
+
+    found = rows(embedded, _CREATED)
+    assert found == [("other", None), ("r", None), ("t", to_micros(at(8, 2))), ("w", None)]
