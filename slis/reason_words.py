@@ -22,7 +22,9 @@ def note() -> Column:
     learning = words(
         "learning its cadence: ", F.coalesce("gaps", F.lit(0)).cast("string"), " of 8 gaps"
     )
-    begun = words("its first run began ", instant_text(F.col("started_at")))
+    created = words("created ", instant_text(F.col("created_at")), ", not written yet")
+    started = words("its first run began ", instant_text(F.col("started_at")))
+    begun = F.when(F.col("created_at").isNotNull(), created).otherwise(started)
     is_learning = F.col("judgement.state") == LEARNING
     is_begun = is_learning & (F.col("judgement.sli") == COVERAGE.id)
     has_failed = F.coalesce(
@@ -143,7 +145,9 @@ def never_reported() -> Column:
     """Of the reason `never_reported`."""
     read_at = words(", last read ", instant_text(F.col("read_at")))
     read = F.when(F.col("read_at").isNull(), F.lit("")).otherwise(read_at)
-    return words("no write was ever reported", read, _overdue())
+    created_at = words(", created ", instant_text(F.col("created_at")))
+    created = F.when(F.col("created_at").isNull(), F.lit("")).otherwise(created_at)
+    return words("no write was ever reported", read, created, _overdue())
 
 
 def no_inputs() -> Column:

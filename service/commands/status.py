@@ -83,6 +83,8 @@ def _lines(answer: Status) -> list[str]:
     if answer.set_aside_events:
         lines.append(_set_aside(answer.set_aside_events))
     lines.append(_evaluation(answer))
+    if answer.incidents_wait_since:
+        lines.append(_waiting_incidents(answer))
     lines += [_rejected(policy) for policy in answer.policies if policy.error]
     if answer.datasets:
         lines.append("datasets: " + ", ".join(f"{n:,} {s}" for s, n in answer.datasets.items()))
@@ -104,5 +106,12 @@ def _evaluation(answer: Status) -> str:
         return "evaluation: none yet"
     age = answer.evaluation_age_seconds
     when = "ahead of this clock" if age is None else f"{duration(age)} ago"
-    stale = ": not of now" if answer.stale else ""
+    stale = ": not of now; incidents wait for the next one" if answer.stale else ""
     return f"evaluation: {local(answer.evaluated_at)}, {when}{stale}"
+
+
+def _waiting_incidents(answer: Status) -> str:
+    return (
+        f"incidents: none opens or resolves since {local(answer.incidents_wait_since)}:"
+        f" events received since {local(answer.events_wait_since)} have not landed"
+    )

@@ -61,7 +61,10 @@ def with_lag(spark):
 
 
 _EACH_REASON = Scene(
-    [{"dataset_key": key, "duration_seconds": 600.0, **_LIMIT} for key in range(1, 10)],
+    [
+        *({"dataset_key": key, "duration_seconds": 600.0, **_LIMIT} for key in range(1, 10)),
+        {"dataset_key": 10, "created_at": day(9)},
+    ],
     [
         {"dataset_key": 1, "write": _OLD, "failed": (day(9), "run-9", _TRACEBACK)},
         {"dataset_key": 9, "write": _OLD, "failed": (day(9), "run-9", None)},
@@ -111,6 +114,10 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(without_gaps
         (6, "M2"): (
             "never_reported",
             "no write was ever reported, last read 2026-11-10 00:00:00 UTC" + limits,
+        ),
+        (10, "M1"): (
+            "never_reported",
+            "no write was ever reported, created 2026-11-10 00:00:00 UTC",
         ),
         (7, "M1"): ("no_inputs", f"{written}, which names no input, or too many to make edges of"),
         (7, "M2"): ("silent", f"{written}; nothing was heard of its job since{limits}"),
