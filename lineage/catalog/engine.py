@@ -52,6 +52,8 @@ def open_catalog(
         event.listen(engine, "connect", _configure_sqlite)
         event.listen(engine, "handle_error", _translate)
         return engine
+    from lineage.catalog.postgres import REPLACED_SECONDS  # noqa: PLC0415 - as below
+
     kept = min(most, 5)
     engine = create_engine(
         url,
@@ -59,6 +61,7 @@ def open_catalog(
         pool_size=kept,
         max_overflow=most - kept,
         pool_timeout=seconds,
+        pool_recycle=REPLACED_SECONDS,
     )
     event.listen(engine, "do_connect", partial(_connect_postgres, seconds=seconds))
     return engine
