@@ -16,6 +16,7 @@ from lineage.clock import system_clock, to_micros
 from lineage.disk import disk_problem
 from service.answers.dataset import duration
 from service.answers.datasets import counts_by_state
+from service.answers.leader import ServiceLeader, find_leader
 from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
 from service.answers.run_shapes import Instant
 from service.answers.set_aside import count_set_aside
@@ -93,6 +94,7 @@ class Status(msgspec.Struct, frozen=True):
     partial_reason: str | None
     warnings: list[str] = []  # of the machine: a full disk, a data folder that others may read
     set_aside_events: int | None = None  # failed alone, and not posted again
+    leader: ServiceLeader | None = None  # of the services; null: none has led yet
 
 
 class _Catalog(msgspec.Struct, frozen=True):
@@ -103,6 +105,7 @@ class _Catalog(msgspec.Struct, frozen=True):
     set_aside: int
     datasets: dict[str, int] | None
     policies: dict[str, RolePolicy]
+    leader: ServiceLeader | None
 
 
 def status(
@@ -139,6 +142,7 @@ def status(
         partial_reason=f"there is no {' and no '.join(missing)} yet" if missing else None,
         warnings=warnings_of(settings.data_dir),
         set_aside_events=catalog.set_aside if catalog else None,
+        leader=catalog.leader if catalog else None,
     )
 
 
@@ -197,6 +201,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
                 set_aside=count_set_aside(reader),
                 datasets=counts_by_state(reader, evaluated) if count_datasets else None,
                 policies=policies_noted(reader),
+                leader=find_leader(reader),
             )
     except NoCatalogError:
         return None
