@@ -219,6 +219,7 @@ BOUNDS: Final[dict[str, str]] = {
     "error_count": "one row a cause, of a fixed set",
     "incident_telling": "alerts.routing.forgetting: LINEWARD_ALERTS_KEEP_DAYS after the end",
     "lag_bucket": "one row a bucket",
+    "lease": "one row a name, of a fixed set",
     "marquez_comparison": "service.marquez.store: 7 days",
     "marquez_counter": "one row a counter",
     "marquez_missing_run": "replaced by each comparison",

@@ -16,6 +16,7 @@ from lineage.clock import system_clock, to_micros
 from lineage.disk import disk_problem
 from service.answers.dataset import duration
 from service.answers.datasets import counts_by_state
+from service.answers.leader import ServiceLeader, find_leader
 from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
 from service.answers.run_shapes import Instant
 from service.answers.set_aside import count_set_aside
@@ -98,6 +99,7 @@ class Status(msgspec.Struct, frozen=True):
     # than a minute before them. Null: incidents do not wait.
     incidents_wait_since: Instant | None = None
     events_wait_since: Instant | None = None  # when the oldest of these events was received
+    leader: ServiceLeader | None = None  # of the services; null: none has led yet
 
 
 class _Catalog(msgspec.Struct, frozen=True):
@@ -109,6 +111,7 @@ class _Catalog(msgspec.Struct, frozen=True):
     waits: dict[str, int]  # `BEHIND_SINCE` and `EVENTS_WAIT_SINCE`, while incidents wait
     datasets: dict[str, int] | None
     policies: dict[str, RolePolicy]
+    leader: ServiceLeader | None
 
 
 def status(
@@ -147,6 +150,7 @@ def status(
         set_aside_events=catalog.set_aside if catalog else None,
         incidents_wait_since=iso(catalog.waits.get(BEHIND_SINCE)) if catalog else None,
         events_wait_since=iso(catalog.waits.get(EVENTS_WAIT_SINCE)) if catalog else None,
+        leader=catalog.leader if catalog else None,
     )
 
 
@@ -206,6 +210,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
                 waits=_waits(reader),
                 datasets=counts_by_state(reader, evaluated) if count_datasets else None,
                 policies=policies_noted(reader),
+                leader=find_leader(reader),
             )
     except NoCatalogError:
         return None

@@ -5,6 +5,7 @@ from rich.console import Group, RenderableType
 
 from lineage.clock import system_clock
 from service.answers.dataset import duration
+from service.answers.leader import ServiceLeader
 from service.answers.status import (
     Role,
     RolePolicy,
@@ -85,10 +86,18 @@ def _lines(answer: Status) -> list[str]:
     lines.append(_evaluation(answer))
     if answer.incidents_wait_since:
         lines.append(_waiting_incidents(answer))
+    lines.append(_leader(answer.leader))
     lines += [_rejected(policy) for policy in answer.policies if policy.error]
     if answer.datasets:
         lines.append("datasets: " + ", ".join(f"{n:,} {s}" for s, n in answer.datasets.items()))
     return lines + ([answer.partial_reason + "."] if answer.partial_reason else [])
+
+
+def _leader(leader: ServiceLeader | None) -> str:
+    if leader is None:
+        return "service: none has led yet: no incident is found"
+    led = "leads since" if leader.is_leading else "has stopped, none leads now; it led since"
+    return f"service: {leader.replica} {led} {local(leader.since)}"
 
 
 def _set_aside(number: int) -> str:

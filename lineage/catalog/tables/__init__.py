@@ -69,6 +69,7 @@ from lineage.catalog.tables.incidents import (
     sli_explained,
     suppression,
 )
+from lineage.catalog.tables.leases import lease
 from lineage.catalog.tables.marquez import (
     marquez_comparison,
     marquez_counter,
@@ -146,6 +147,7 @@ __all__ = [
     "inferred_input",
     "ingestion_gap",
     "lag_bucket",
+    "lease",
     "marquez_comparison",
     "marquez_counter",
     "marquez_missing_run",
