@@ -35,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     history_days: Annotated[int, Meta(ge=1, le=3_650)] = 400  # ended incidents, hours of SLIs
     marquez_url: str | None = None  # none: no Marquez beside us; more of it in service/marquez
     kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
+    kubernetes_namespaces: str | None = None  # given, `up` watches the SparkApplications of these
     hang_seconds: Annotated[float, Meta(ge=10)] = 60.0  # without an answer, `up` restarts a role
     insecure: bool = False  # listen to other machines without tokens
     stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's
