@@ -7,6 +7,7 @@ from threading import Event, Thread
 
 from sqlalchemy import Engine
 
+from lineage.catalog.watched_resources import APPLICATIONS, PODS
 from lineage.clock import Clock, system_clock
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 from service.kubernetes.applications import Reading
@@ -15,8 +16,6 @@ from service.kubernetes.follow import Follower, Options
 from service.kubernetes.store import ApplicationStore, PodStore, forget_others
 from service.kubernetes.troubles import Resource
 
-APPLICATIONS = "sparkapplications.sparkoperator.k8s.io"
-PODS = "pods"
 _STOP_SECONDS = 4.0  # a watch may wait for a minute: its thread ends with the process
 
 

@@ -12,13 +12,14 @@ from sqlalchemy import Engine, select
 from urllib3.exceptions import HTTPError
 
 from lineage.catalog import tables
+from lineage.catalog.watched_resources import APPLICATIONS
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 from service.kubernetes.applications import Reading
 from service.kubernetes.connection import list_applications, open_client
 from service.kubernetes.follow import Follower, Options
 from service.kubernetes.store import ApplicationStore
 from service.kubernetes.troubles import Resource
-from service.kubernetes.watcher import APPLICATIONS, Watcher
+from service.kubernetes.watcher import Watcher
 from tests.fakes.kubernetes_watch import WatchedKubernetes, spark_pod, submitted
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
