@@ -37,6 +37,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
     kubernetes_namespaces: str | None = None  # given, `up` watches the SparkApplications of these
     hang_seconds: Annotated[float, Meta(ge=10)] = 60.0  # without an answer, `up` restarts a role
+    listener_dir: Path | None = None  # has the listener's jars, which the service then serves
     insecure: bool = False  # listen to other machines without tokens
     stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's
 
