@@ -59,8 +59,15 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
         beats=True,
         hang_seconds=settings.hang_seconds,
     )
+    kubernetes = RoleCommand(
+        role="kubernetes",
+        argv=_module("service.kubernetes"),
+        beats=True,
+        hang_seconds=settings.hang_seconds,
+    )
     beside = [marquez] if settings.marquez_url else []
     beside += [kafka] if settings.kafka_bootstrap else []
+    beside += [kubernetes] if settings.kubernetes_namespaces else []
     return collector, service, *beside, pipeline
 
 

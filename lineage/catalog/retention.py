@@ -157,6 +157,9 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "evidence_file": Rule("write_days", "modified_at < :before"),
     "edge_check": Rule("write_days", "checked_at < :before"),
+    "spark_application": Rule("write_days", "seen_at < :before"),
+    "spark_output": Rule("write_days", _without("spark_application", "uid", "spark_output")),
+    "spark_pod_failure": Rule(30, "failed_at < :before"),
     "ingestion_gap": Rule("write_days", "ended_at < :before"),
     "edge": Rule("history_days", f"last_seen_at < :before OR {_ENDS_GONE.format(table='edge')}"),
     "column_edge": Rule(
@@ -218,6 +221,7 @@ BOUNDS: Final[dict[str, str]] = {
     "digest": "alerts.routing.forgetting: LINEWARD_ALERTS_KEEP_DAYS",
     "error_count": "one row a cause, of a fixed set",
     "incident_telling": "alerts.routing.forgetting: LINEWARD_ALERTS_KEEP_DAYS after the end",
+    "kubernetes_watch": "one row a resource and namespace that is watched",
     "lag_bucket": "one row a bucket",
     "lease": "one row a name, of a fixed set",
     "marquez_comparison": "service.marquez.store: 7 days",

@@ -18,7 +18,7 @@ from runbooks.actions.errors import (
     RefusedActionError,
 )
 from runbooks.actions.kubernetes import Kubernetes
-from runbooks.actions.kubernetes import read as read_kubernetes
+from runbooks.actions.kubernetes_settings import read as read_kubernetes
 from runbooks.actions.means import Means
 from service.acting.collecting import PostedTo
 from service.acting.graph import GraphOf

@@ -1,4 +1,4 @@
-"""`lineward collector|pipeline|service|kafka`: one role by itself, as a container runs it."""
+"""`lineward collector|pipeline|service|kafka|kubernetes`: one role, as a container runs it."""
 
 import runpy
 
@@ -29,3 +29,9 @@ def service() -> None:
 def kafka() -> None:
     """Run the Kafka source: from a topic into the collector."""
     runpy.run_module("service.kafka", run_name="__main__")
+
+
+@app.command()
+def kubernetes() -> None:
+    """Run the Kubernetes source: SparkApplications and failed pods into the catalog."""
+    runpy.run_module("service.kubernetes", run_name="__main__")

@@ -69,6 +69,12 @@ from lineage.catalog.tables.incidents import (
     sli_explained,
     suppression,
 )
+from lineage.catalog.tables.kubernetes import (
+    kubernetes_watch,
+    spark_application,
+    spark_output,
+    spark_pod_failure,
+)
 from lineage.catalog.tables.leases import lease
 from lineage.catalog.tables.marquez import (
     marquez_comparison,
@@ -146,6 +152,7 @@ __all__ = [
     "incident_telling",
     "inferred_input",
     "ingestion_gap",
+    "kubernetes_watch",
     "lag_bucket",
     "lease",
     "marquez_comparison",
@@ -179,6 +186,9 @@ __all__ = [
     "sli_explained",
     "sli_hour",
     "sli_now",
+    "spark_application",
+    "spark_output",
+    "spark_pod_failure",
     "sql_run",
     "sql_text",
     "suppression",
