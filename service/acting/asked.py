@@ -84,6 +84,7 @@ def _means(settings: Settings, policy: Policy, asker: Asker, now: int) -> Means:
     return Means(
         engine=open_catalog(settings.catalog),
         data_dir=settings.data_dir,
+        lake=settings.lake,
         now=now,
         who=asker.who,
         via=asker.via,

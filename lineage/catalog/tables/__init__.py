@@ -69,6 +69,7 @@ from lineage.catalog.tables.incidents import (
     sli_explained,
     suppression,
 )
+from lineage.catalog.tables.lake import lake_folder, role_epoch
 from lineage.catalog.tables.marquez import (
     marquez_comparison,
     marquez_counter,
@@ -146,6 +147,7 @@ __all__ = [
     "inferred_input",
     "ingestion_gap",
     "lag_bucket",
+    "lake_folder",
     "marquez_comparison",
     "marquez_counter",
     "marquez_missing_run",
@@ -165,6 +167,7 @@ __all__ = [
     "received_alert",
     "received_cursor",
     "retirement",
+    "role_epoch",
     "run",
     "run_io",
     "schema_version",
