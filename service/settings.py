@@ -10,6 +10,8 @@ from msgspec import Meta
 from collector.reader_secret import secret_path
 from lineage import environment
 from lineage.http_hosts import OwnHosts
+from lineage.lake.settings import LakeSettings, read_settings
+from lineage.lake.storage import Lake, open_lake
 
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
 _Seconds = Annotated[float, Meta(gt=0)]
@@ -43,11 +45,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     listener_dir: Path | None = None  # has the listener's jars, which the service then serves
     insecure: bool = False  # listen to other machines without tokens
     stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's
+    lake_settings: LakeSettings = LakeSettings()
 
     @property
     def catalog(self) -> str:
         """URL of the catalog that the roles share."""
         return self.catalog_url or f"sqlite:///{self.data_dir / 'catalog.db'}"
+
+    @property
+    def lake(self) -> Lake:
+        """The raw events, which the pipeline writes."""
+        return open_lake(self.data_dir, self.lake_settings)
 
     @property
     def collector_url(self) -> str:
@@ -86,6 +94,7 @@ def read(data_dir: Path | None = None) -> Settings:
         InvalidSettingError: a value out of range.
     """
     settings = environment.read(Settings)
+    settings = msgspec.structs.replace(settings, lake_settings=read_settings())
     if data_dir is not None:
         settings = msgspec.structs.replace(settings, data_dir=data_dir)
     _read.append(settings)

@@ -92,6 +92,7 @@ def _means(
     return Means(
         engine=engine if fence is None else leading(engine, fence),
         data_dir=settings.data_dir,
+        lake=settings.lake,
         now=now,
         who=asker.who,
         via=asker.via,

@@ -15,9 +15,11 @@ import structlog
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
+from lineage.catalog.epochs import StaleEpochError
 from lineage.clock import Clock
 from lineage.policy import DEFAULT, Policy
 from slis import jvm_memory
+from slis.lake.writer import LakeWriter
 from slis.settings import Place
 from slis.stream.attempts import Attempts
 from slis.stream.batch import Batches
@@ -25,7 +27,7 @@ from slis.stream.control import control_event
 from slis.stream.failures import is_of_machine, jvm_exit, reason, was_stopped
 from slis.stream.merge import Landed, RangeMismatchError, SpoolRange, cursor
 from slis.stream.pace import Pace
-from slis.stream.restore import catch_up
+from slis.stream.restore import CatchUp
 from slis.stream.set_aside import set_aside
 from slis.stream.source import Bounds, read
 
@@ -33,6 +35,8 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 _QUERY = "spool"
+# Another pipeline works on the catalog: this one stops.
+OTHER_PIPELINE = (RangeMismatchError, StaleEpochError)
 _VANISHED = "the process of the pipeline ended each time that it landed this event"
 
 
@@ -57,17 +61,19 @@ class Landing:
         clock: Clock,
         landed: Callable[[Landed], None] = lambda _: None,
         policy: Callable[[], Policy] = lambda: DEFAULT,
+        writer: LakeWriter | None = None,
     ) -> None:
         """Land nothing yet.
 
         Args:
             spark: the session.
             engine: of the catalog, migrated.
-            place: folders of spool and lake.
+            place: of spool and lake.
             bounds: of a batch.
             clock: gives `landed_at`.
             landed: called after each batch.
             policy: gives the one in force, asked once a batch.
+            writer: of the lake; None: one of its own.
         """
         self._spark = spark
         self._engine = engine
@@ -77,7 +83,8 @@ class Landing:
         self._clock = clock
         self._landed = landed
         self._policy = policy
-        self._batches = Batches(engine, place.lake, clock, policy)
+        self._writer = writer or LakeWriter(engine, place.lake, clock)
+        self._batches = Batches(self._writer, clock, policy)
         self._is_restored = False
         self._attempts = Attempts(place.attempts)
 
@@ -99,6 +106,7 @@ class Landing:
 
         Raises:
             RangeMismatchError: another pipeline landed events of this batch meanwhile.
+            StaleEpochError: another pipeline has started meanwhile.
             WaitError: the disk, the catalog or the machine failed; try again later.
             SparkGoneError: the JVM ended.
             Exception: the events of the batch failed; fewer of them are tried next.
@@ -120,9 +128,11 @@ class Landing:
         """Land from the lake, once, what the catalog lacks and the spool has deleted."""
         if self._is_restored:
             return
-        batches = Batches(self._engine, None, self._clock, self._policy)
+        batches = Batches(self._writer, self._clock, self._policy, are_history=True)
         with closing(batches):
-            catch_up(self._spark, self._engine, self._place, batches, self._bounds.rows)
+            _ = self._writer.started  # before the manifest is read: it may be repaired
+            given = batches, self._bounds.rows, self._clock()
+            CatchUp(self._spark, self._place, *given).land()
         self._is_restored = True
 
     def _next(self) -> pa.Table:
@@ -136,7 +146,7 @@ class Landing:
     def _try(self, events: pa.Table) -> None:
         try:
             result = self._land(events)
-        except RangeMismatchError:
+        except OTHER_PIPELINE:
             raise
         except Exception as error:
             self._failed(error, events)
@@ -178,7 +188,7 @@ class Landing:
         except Exception as failure:
             _waiting(self._attempts.forgiven)
             raise WaitError(f"a control event fails as well: {reason(failure)}") from failure
-        given = self._engine, self._place.lake, spool_range, events, error, self._clock
+        given = self._writer, spool_range, events, error, self._clock
         _waiting(partial(set_aside, *given))
         self._attempts.landed()
         log.error("event_set_aside", seq=spool_range.last_seq, error=error)
@@ -189,7 +199,7 @@ def _waiting(call: Callable[[], Result]) -> Result:
     """Call what looks into no event: whatever fails there is no event's fault."""
     try:
         return call()
-    except RangeMismatchError:
+    except OTHER_PIPELINE:
         raise
     except Exception as error:
         raise WaitError(reason(error)) from error

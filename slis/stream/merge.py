@@ -1,7 +1,7 @@
 """One batch into the catalog: all of it in one transaction, exactly once."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -104,7 +104,13 @@ def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
     raise RangeMismatchError(message)
 
 
-def merge(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> Landed:
+def merge(
+    engine: Engine,
+    spool_range: SpoolRange,
+    rows: Rows,
+    clock: Clock,
+    join: Callable[[Connection], None] = lambda _: None,
+) -> Landed:
     """Merge a batch's facts and record it.
 
     Args:
@@ -112,11 +118,14 @@ def merge(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> 
         spool_range: what the batch holds.
         rows: by staging table: the columns and their values.
         clock: gives `landed_at`.
+        join: called in the transaction of the batch: it writes what is to be committed with it, or
+            fails.
     """
     with in_turn(engine) as connection:
         began = time.monotonic()
         if is_landed(connection, spool_range):
             return Landed(is_repeat=True)
+        join(connection)
         staging.create(connection)
         staging.fill(connection, rows)
         _merge_facts(connection, to_micros(clock()))

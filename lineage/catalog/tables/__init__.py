@@ -75,6 +75,7 @@ from lineage.catalog.tables.kubernetes import (
     spark_output,
     spark_pod_failure,
 )
+from lineage.catalog.tables.lake import lake_folder, role_epoch
 from lineage.catalog.tables.leases import lease
 from lineage.catalog.tables.marquez import (
     marquez_comparison,
@@ -154,6 +155,7 @@ __all__ = [
     "ingestion_gap",
     "kubernetes_watch",
     "lag_bucket",
+    "lake_folder",
     "lease",
     "marquez_comparison",
     "marquez_counter",
@@ -174,6 +176,7 @@ __all__ = [
     "received_alert",
     "received_cursor",
     "retirement",
+    "role_epoch",
     "run",
     "run_io",
     "schema_version",

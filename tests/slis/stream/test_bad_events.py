@@ -9,13 +9,14 @@ from spools import rows, run_event, spool
 
 from lineage.policy import Folding
 from slis.settings import Place
-from slis.stream import batch, lake
+from slis.stream import batch
 from slis.stream import landing as landings
 from slis.stream import set_aside as set_asides
 from slis.stream.attempts import Attempts
 from slis.stream.landing import Landing, WaitError
 from slis.stream.merge import Rows
 from slis.stream.source import Bounds
+from tests.slis.lake.lakes import read_seqs, writer_of
 from tests.suite.landings import LANDINGS, RememberingLanding
 
 EVENTS = 4  # two halvings: test_attempts.py searches longer ranges, without Spark
@@ -105,8 +106,7 @@ def test_the_events_that_fail_are_set_aside_and_the_others_land(
     ranges = rows(catalog, "SELECT after_seq, last_seq FROM batch ORDER BY 1")
     assert [start for start, _ in ranges] == [0, *(end for _, end in ranges)][:-1]
     assert rows(catalog, "SELECT sum(events) FROM batch") == [(EVENTS,)]
-    found = lake.events(lake.folders(tmp_path / "lake", EVENTS)).to_table(columns=["seq", "body"])
-    assert sorted(found["seq"].to_pylist()) == list(range(1, EVENTS + 1))
+    assert read_seqs(writer_of(catalog, tmp_path)) == list(range(1, EVENTS + 1))
     errors = "SELECT spool_seq, reason FROM pipeline_error ORDER BY 1"
     assert rows(catalog, errors) == [(n, "set_aside") for n in bad]
 
@@ -183,7 +183,7 @@ def test_a_control_event_leaves_nothing(landing, catalog, tmp_path, odd):
 @pytest.mark.parametrize("place", ["merge", "write_batch", "read"])
 def test_a_full_disk_or_an_absent_catalog_sets_nothing_aside(landing, catalog, monkeypatch, place):
     """However often it fails; once there is space all events land as one batch."""
-    owner = {"merge": batch, "write_batch": lake, "read": landings}[place]
+    owner = {"merge": batch, "write_batch": batch, "read": landings}[place]
     works = getattr(owner, place)
 
     LANDINGS.is_on = place != "write_batch"  # which Spark calls
