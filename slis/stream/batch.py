@@ -18,7 +18,16 @@ from slis.stream import declared, facts, job_facts, lake, sql_texts
 from slis.stream.arrow import rows
 from slis.stream.checkpoints import checkpoints
 from slis.stream.cleared import without_secrets
-from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge, rehearse
+from slis.stream.merge import (
+    Landed,
+    Rows,
+    SpoolRange,
+    Store,
+    is_landed,
+    merge,
+    rehearse,
+    store_nothing,
+)
 from slis.stream.parse import parse
 from slis.stream.run_details import with_details
 from slis.stream.unfold import Unfolded
@@ -64,8 +73,12 @@ class Batches:
         """Free the threads; no batch can be landed any more."""
         self._threads.shutdown()
 
-    def land(self, spooled: DataFrame, query_id: str, batch_id: int) -> Landed | None:
+    def land(
+        self, spooled: DataFrame, query_id: str, batch_id: int, store: Store = store_nothing
+    ) -> Landed | None:
         """Land a batch of `source.SPOOL_EVENT`; None where it holds no row.
+
+        `store` writes the position of the log, in the transaction of the batch.
 
         Raises:
             RangeMismatchError: it neither continues what the catalog holds nor repeats a part of
@@ -80,7 +93,7 @@ class Batches:
                 if is_landed(connection, spool_range):
                     return Landed(is_repeat=True)
             staged = self._stage(parsed, events, spool_range, self._lake_dir)
-        return merge(self._engine, spool_range, staged, self._clock)
+        return merge(self._engine, spool_range, staged, self._clock, store)
 
     def rehearse(self, spooled: DataFrame, lake_dir: Path) -> None:
         """Do all that `land` does, in a lake of its own, and leave nothing of it.

@@ -1,7 +1,7 @@
 """One batch into the catalog: all of it in one transaction, exactly once."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -32,6 +32,7 @@ from slis.stream.writes import note_completed
 
 READER = "pipeline"
 Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
+Store = Callable[[Connection], None]  # writes what goes with a batch, in its transaction
 
 
 class SpoolRange(msgspec.Struct, frozen=True):
@@ -104,7 +105,17 @@ def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
     raise RangeMismatchError(message)
 
 
-def merge(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> Landed:
+def store_nothing(_connection: Connection) -> None:
+    """Write nothing: the cursor is the whole position of the log."""
+
+
+def merge(
+    engine: Engine,
+    spool_range: SpoolRange,
+    rows: Rows,
+    clock: Clock,
+    store: Store = store_nothing,
+) -> Landed:
     """Merge a batch's facts and record it.
 
     Args:
@@ -112,6 +123,7 @@ def merge(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> 
         spool_range: what the batch holds.
         rows: by staging table: the columns and their values.
         clock: gives `landed_at`.
+        store: writes the position of the log.
     """
     with in_turn(engine) as connection:
         began = time.monotonic()
@@ -120,9 +132,16 @@ def merge(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> 
         staging.create(connection)
         staging.fill(connection, rows)
         _merge_facts(connection, to_micros(clock()))
+        store(connection)
         # The last statements, so that what they call the commit is close to it.
         landed = _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
         return replace(landed, merge_seconds=time.monotonic() - began)
+
+
+def pass_over(engine: Engine, store: Store) -> None:
+    """Record that a part of the log holds no event."""
+    with in_turn(engine) as connection:
+        store(connection)
 
 
 def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-import pyarrow as pa
 from sqlalchemy import Connection, Engine
 
 from lineage.catalog import tables
@@ -17,7 +16,8 @@ from lineage.keys import NAME_BYTES, shorten
 from lineage.origins import OF_HISTORY
 from lineage.redaction import redact
 from slis.stream import lake
-from slis.stream.merge import SpoolRange, advance, is_landed, record_batch
+from slis.stream.event_log import Portion
+from slis.stream.merge import SpoolRange, advance, is_landed, pass_over, record_batch
 
 SET_ASIDE = "set_aside"
 _NAMES: Final = {
@@ -32,7 +32,7 @@ def set_aside(  # noqa: PLR0913, PLR0917 - what one event needs
     engine: Engine,
     lake_dir: Path,
     spool_range: SpoolRange,
-    events: pa.Table,
+    portion: Portion,
     error: str,
     clock: Clock,
 ) -> None:
@@ -42,15 +42,20 @@ def set_aside(  # noqa: PLR0913, PLR0917 - what one event needs
         engine: of the catalog.
         lake_dir: of the lake, which gets the raw event.
         spool_range: holds this event alone.
-        events: the event, as `source.read` gives it.
+        portion: the event, and what goes with it; a record of a log need not be an event.
         error: by which it failed.
         clock: gives `failed_at`.
     """
+    events = portion.table()
+    if not events.num_rows:
+        pass_over(engine, portion.store)
+        return
     lake.write_raw(events, lake_dir, spool_range.after_seq, spool_range.last_seq)
     [event] = events.to_pylist()
     with in_turn(engine) as connection:
         if not is_landed(connection, spool_range):
             _record(connection, spool_range, event, error, to_micros(clock()))
+            portion.store(connection)
 
 
 def names_in(body: bytes) -> dict[str, str | None]:
