@@ -219,6 +219,8 @@ BOUNDS: Final[dict[str, str]] = {
     "error_count": "one row a cause, of a fixed set",
     "incident_telling": "alerts.routing.forgetting: LINEWARD_ALERTS_KEEP_DAYS after the end",
     "lag_bucket": "one row a bucket",
+    "log_collector": "one row a collector: `slis/stream/kafka` deletes those that ended",
+    "log_position": "one row a partition of the topic",
     "marquez_comparison": "service.marquez.store: 7 days",
     "marquez_counter": "one row a counter",
     "marquez_missing_run": "replaced by each comparison",

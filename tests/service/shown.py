@@ -259,6 +259,8 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "seen_at": _RETENTION,
     },
     "ingestion_gap": {"started_at ended_at": _INPUT},
+    "log_collector": {"collector heartbeat_at": _INPUT},
+    "log_position": {"topic partition next_offset end_offset windows": _CURSOR},
     "notification": {
         "revision target message next_attempt_at doubt_since handle error fell_back_at": _DELIVERY
     },

@@ -69,6 +69,7 @@ from lineage.catalog.tables.incidents import (
     sli_explained,
     suppression,
 )
+from lineage.catalog.tables.logs import log_collector, log_position
 from lineage.catalog.tables.marquez import (
     marquez_comparison,
     marquez_counter,
@@ -146,6 +147,8 @@ __all__ = [
     "inferred_input",
     "ingestion_gap",
     "lag_bucket",
+    "log_collector",
+    "log_position",
     "marquez_comparison",
     "marquez_counter",
     "marquez_missing_run",
