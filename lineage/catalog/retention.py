@@ -225,6 +225,8 @@ BOUNDS: Final[dict[str, str]] = {
     "lag_bucket": "one row a bucket",
     "lease": "one row a name, of a fixed set",
     "lake_folder": "slis.lake.retention: the policy's `retention_days`, and compaction",
+    "log_collector": "one row a collector: `slis/stream/kafka` deletes those that ended",
+    "log_position": "one row a partition of the topic",
     "marquez_comparison": "service.marquez.store: 7 days",
     "marquez_counter": "one row a counter",
     "marquez_missing_run": "replaced by each comparison",

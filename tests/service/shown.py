@@ -265,6 +265,8 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "path batch event_date first_seq last_seq epoch is_compacted names events"
         " deleted_at": "the lake's manifest, by which raw events are found"
     },
+    "log_collector": {"collector heartbeat_at": _INPUT},
+    "log_position": {"topic partition next_offset end_offset windows": _CURSOR},
     "notification": {
         "revision target message next_attempt_at doubt_since handle error fell_back_at": _DELIVERY
     },

@@ -77,6 +77,7 @@ from lineage.catalog.tables.kubernetes import (
 )
 from lineage.catalog.tables.lake import lake_folder, role_epoch
 from lineage.catalog.tables.leases import lease
+from lineage.catalog.tables.logs import log_collector, log_position
 from lineage.catalog.tables.marquez import (
     marquez_comparison,
     marquez_counter,
@@ -157,6 +158,8 @@ __all__ = [
     "lag_bucket",
     "lake_folder",
     "lease",
+    "log_collector",
+    "log_position",
     "marquez_comparison",
     "marquez_counter",
     "marquez_missing_run",

@@ -9,8 +9,7 @@ from spools import rows, run_event, spool
 
 from lineage.policy import Folding
 from slis.settings import Place
-from slis.stream import batch
-from slis.stream import landing as landings
+from slis.stream import batch, spool_log
 from slis.stream import set_aside as set_asides
 from slis.stream.attempts import Attempts
 from slis.stream.landing import Landing, WaitError
@@ -183,7 +182,7 @@ def test_a_control_event_leaves_nothing(landing, catalog, tmp_path, odd):
 @pytest.mark.parametrize("place", ["merge", "write_batch", "read"])
 def test_a_full_disk_or_an_absent_catalog_sets_nothing_aside(landing, catalog, monkeypatch, place):
     """However often it fails; once there is space all events land as one batch."""
-    owner = {"merge": batch, "write_batch": batch, "read": landings}[place]
+    owner = {"merge": batch, "write_batch": batch, "read": spool_log}[place]
     works = getattr(owner, place)
 
     LANDINGS.is_on = place != "write_batch"  # which Spark calls

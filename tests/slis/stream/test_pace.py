@@ -8,8 +8,7 @@ import pytest
 from spools import rows, run_event, spool
 
 from slis.settings import Place
-from slis.stream import batch, pace
-from slis.stream import landing as landings
+from slis.stream import batch, pace, source
 from slis.stream.landing import WaitError
 from slis.stream.pace import Pace
 from slis.stream.source import Bounds
@@ -72,7 +71,7 @@ def landing(spark, catalog, tmp_path, at, monkeypatch):
     events = [run_event("COMPLETE", at(1, number), run=f"r{number}") for number in range(5)]
     place = Place(data_dir=tmp_path)
     spool(place.spool, events, received_at=at(12))
-    size = landings.read(place.spool, 0, Bounds(1, MIB))["body"][0].as_py()
+    size = source.read(place.spool, 0, Bounds(1, MIB))["body"][0].as_py()
     monkeypatch.setattr(pace, "_FIRST_BYTES", 3 * len(size))
     monkeypatch.setattr(pace, "_LEAST_BYTES", len(size))
     given = {"bounds": GIVEN, "clock": lambda: at(12)}
