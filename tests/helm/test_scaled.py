@@ -1,5 +1,6 @@
 """Check how the objects of scaled mode fit together, and what its containers are given."""
 
+import re
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from tests.helm.charts import (
     list_containers,
     list_pods,
     render,
+    render_text,
 )
 from tests.helm.schemas import KUBERNETES, find_template_errors
 
@@ -228,6 +230,38 @@ def test_templates_of_spark_are_pod_templates(version):
         assert find_template_errors(spec[part]["template"], version) == []
     broken = {"spec": {**spec["driver"]["template"]["spec"], "toleration": []}}
     assert len(find_template_errors(broken, version)) == 1
+
+
+@each_scaled
+def test_addresses_of_the_release_exist(name):
+    """Compare addresses in pods and ConfigMaps with the Services and their ports."""
+    there = {
+        f"http://{one['metadata']['name']}.{NAMESPACE}.svc:{port['port']}"
+        for one in find_all(name, "Service")
+        for port in one["spec"]["ports"]
+    }
+    text = render_text(name)
+
+    assert set(re.findall(rf"http://[\w.-]+\.{NAMESPACE}\.svc:\d+", text)) <= there
+    assert find(name, "StatefulSet")["spec"]["serviceName"] in str(there)
+
+
+def test_the_pod_of_helm_test_asks_the_services_of_the_mode():
+    """Compare its addresses with the Services of collectors and services."""
+    env = env_of(find("scaled", "Pod")["spec"]["containers"][0])
+    ends = {
+        env["COLLECTOR_URL"]: ("lineward-collector", "collector"),
+        env["API_URL"]: ("lineward", "service"),
+    }
+
+    for address, (service, component) in ends.items():
+        (spec,) = [
+            one["spec"]
+            for one in find_all("scaled", "Service")
+            if one["metadata"]["name"] == service
+        ]
+        assert address == f"http://{service}.{NAMESPACE}.svc:{spec['ports'][0]['port']}"
+        assert spec["selector"]["app.kubernetes.io/component"] == component
 
 
 @each_scaled

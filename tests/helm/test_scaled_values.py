@@ -18,6 +18,7 @@ pytestmark = pytest.mark.xdist_group("helm")
         ("lake.accessKeySecret.name=", "lake.secretKeySecret.name: set it together with"),
         ("log.kafka.bootstrap=kafka", "'/log/kafka/bootstrap'"),
         ("fullnameOverride=9lives", "'/fullnameOverride'"),
+        (f"fullnameOverride={'x' * 39}", "fullnameOverride: the full name has more than 38"),
         ("pipeline.runAs=job", "'/pipeline/runAs'"),
         ("pipeline.driver.memory=2Gi", "'/pipeline/driver/memory'"),
         ("pipeline.executor.pod.livenessProbe.periodSeconds=1", "'livenessProbe' not allowed"),

@@ -16,6 +16,10 @@
 {{- if not (regexMatch "^[a-z]" (include "lineward.fullname" .)) -}}
 {{- fail "fullnameOverride: the name of the release begins with a digit, which names of Services may not: give another name" -}}
 {{- end -}}
+{{- /* Executors' names begin with that of the SparkApplication, of which Spark allows 47 characters. */ -}}
+{{- if and (eq $v.pipeline.runAs "sparkApplication") (gt (len (include "lineward.fullname" .)) 38) -}}
+{{- fail "fullnameOverride: the full name has more than 38 characters, which leaves Spark no room for names of executors: give a shorter one" -}}
+{{- end -}}
 {{- if and $v.kafkaSource.enabled (not $v.kafkaSource.bootstrap) -}}
 {{- fail "kafkaSource.bootstrap: give HOST:PORT of the brokers with the events" -}}
 {{- end -}}
