@@ -1,4 +1,4 @@
-"""A replica in a process of its own: it writes its name while it leads, as quickly as it can.
+"""A replica in a process of its own: it writes its name and epoch while it leads, all the time.
 
 Arguments: the URL of the catalog, its name, and how many seconds a lease lasts.
 """
@@ -11,6 +11,7 @@ import time
 from sqlalchemy import Engine, insert
 
 from lineage.catalog.engine import writing
+from lineage.catalog.leases import fence_of
 from lineage.catalog.tables import meta
 from service.bookkeeping import Bookkeeper
 from service.leader import Leader, LeaderWorks
@@ -21,7 +22,9 @@ def replica(url: str, name: str, seconds: float) -> list[Bookkeeper]:
 
     def write(engine: Engine) -> None:
         with writing(engine) as connection:
-            row = {"name": f"{name} {time.time_ns()}", "value": name}
+            fence = fence_of(engine)
+            assert fence is not None
+            row = {"name": f"{name} {time.time_ns()}", "value": f"{name} {fence.epoch}"}
             connection.execute(insert(meta), row)
 
     leader = Leader(name, seconds)
