@@ -7,6 +7,8 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sqlalchemy import Engine, insert
 
@@ -35,17 +37,25 @@ def replica(url: str, name: str, seconds: float) -> list[Bookkeeper]:
     ]
 
 
+@contextmanager
+def running(keepers: list[Bookkeeper]) -> Iterator[None]:
+    """Run them, and hand over at the end."""
+    for keeper in keepers:
+        keeper.start()
+    try:
+        yield
+    finally:
+        for keeper in reversed(keepers):
+            keeper.stop()
+
+
 def main() -> None:
     """Run until SIGTERM, and hand over."""
     url, name, seconds = sys.argv[1:]
     stopped = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-    keepers = replica(url, name, float(seconds))
-    for keeper in keepers:
-        keeper.start()
-    stopped.wait()
-    for keeper in reversed(keepers):
-        keeper.stop()
+    with running(replica(url, name, float(seconds))):
+        stopped.wait()
 
 
 if __name__ == "__main__":

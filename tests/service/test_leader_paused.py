@@ -13,12 +13,13 @@ from sqlalchemy import select
 from lineage.catalog.tables import meta
 from tests.service import leading
 from tests.service.commandline import environ
-from tests.service.leading import replica
+from tests.service.leading import replica, running
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.faults
 
 _LEASE_SECONDS = 1.0
+_PATIENCE = 120
 
 
 def _written(catalog):
@@ -34,22 +35,19 @@ def test_a_paused_leader_that_wakes_writes_nothing(catalog):
     command = [sys.executable, str(Path(leading.__file__)), url, "first", str(_LEASE_SECONDS)]
     first = subprocess.Popen(command, env=environ())
     try:
-        until(lambda: _written(catalog)["first 1"], seconds=60)
-        other = replica(url, "other", _LEASE_SECONDS)
-        for keeper in other:
-            keeper.start()
-        os.kill(first.pid, signal.SIGSTOP)
-        until(lambda: _written(catalog)["other 2"], seconds=60)
-        written = _written(catalog)["first 1"]
-        os.kill(first.pid, signal.SIGCONT)
-        seen = _written(catalog).total()
-        until(lambda: _written(catalog).total() > seen + 20, seconds=60)
-        for keeper in reversed(other):
-            keeper.stop()
-        until(lambda: _written(catalog)["first 3"], seconds=60)
-
-        assert _written(catalog)["first 1"] == written
-    finally:
-        os.kill(first.pid, signal.SIGCONT)
+        until(lambda: _written(catalog)["first 1"], seconds=_PATIENCE)
+        with running(replica(url, "other", _LEASE_SECONDS)):
+            os.kill(first.pid, signal.SIGSTOP)
+            until(lambda: _written(catalog)["other 2"], seconds=_PATIENCE)
+            written = _written(catalog)["first 1"]
+            os.kill(first.pid, signal.SIGCONT)
+            seen = _written(catalog).total()
+            until(lambda: _written(catalog).total() > seen + 20, seconds=_PATIENCE)
+        until(lambda: _written(catalog)["first 3"], seconds=_PATIENCE)
         first.terminate()
-        first.wait(30)
+        assert first.wait(_PATIENCE) == 0
+    finally:
+        first.kill()
+        first.wait()
+
+    assert _written(catalog)["first 1"] == written
