@@ -94,10 +94,10 @@ def _lines(answer: Status) -> list[str]:
 
 
 def _leader(leader: ServiceLeader | None) -> str:
-    if leader is None:
-        return "service: none has led yet: no incident is found"
-    led = "leads since" if leader.is_leading else "has stopped, none leads now; it led since"
-    return f"service: {leader.replica} {led} {local(leader.since)}"
+    if leader is not None and leader.is_leading:
+        return f"leader: service {leader.replica} since {local(leader.since)}"
+    last = f"; the last leader was {leader.replica}" if leader else ""
+    return f"leader: none, so that no incident is found and nobody is notified{last}"
 
 
 def _set_aside(number: int) -> str:
