@@ -43,8 +43,8 @@ def plan(asked: RestartRole, means: Means) -> Plan:
         does = tuple(f"restart the {one}, which runs the role {asked.role}" for one in workloads)
         return Plan(does=does, cautions=cautions)
     state = means.supervised.roles()[asked.role]
-    does = f"stop the role {asked.role}, which is {state}, and start it again"
-    return Plan(does=(does,), cautions=cautions)
+    stopped = f"stop the role {asked.role}, which is {state}, and start it again"
+    return Plan(does=(stopped,), cautions=cautions)
 
 
 def perform(asked: RestartRole, means: Means) -> Done:
