@@ -14,6 +14,7 @@ from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.clock import system_clock, to_micros
 from lineage.disk import disk_problem
+from service.answers.applications import KubernetesStatus, kubernetes_status
 from service.answers.dataset import duration
 from service.answers.datasets import counts_by_state
 from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
@@ -93,6 +94,7 @@ class Status(msgspec.Struct, frozen=True):
     partial_reason: str | None
     warnings: list[str] = []  # of the machine: a full disk, a data folder that others may read
     set_aside_events: int | None = None  # failed alone, and not posted again
+    kubernetes: KubernetesStatus | None = None  # null: nothing was ever watched
 
 
 class _Catalog(msgspec.Struct, frozen=True):
@@ -103,6 +105,7 @@ class _Catalog(msgspec.Struct, frozen=True):
     set_aside: int
     datasets: dict[str, int] | None
     policies: dict[str, RolePolicy]
+    kubernetes: KubernetesStatus | None
 
 
 def status(
@@ -139,6 +142,7 @@ def status(
         partial_reason=f"there is no {' and no '.join(missing)} yet" if missing else None,
         warnings=warnings_of(settings.data_dir),
         set_aside_events=catalog.set_aside if catalog else None,
+        kubernetes=catalog.kubernetes if catalog else None,
     )
 
 
@@ -197,6 +201,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
                 set_aside=count_set_aside(reader),
                 datasets=counts_by_state(reader, evaluated) if count_datasets else None,
                 policies=policies_noted(reader),
+                kubernetes=kubernetes_status(reader, now),
             )
     except NoCatalogError:
         return None

@@ -4,6 +4,7 @@ import typer
 from rich.console import Group, RenderableType
 
 from lineage.clock import system_clock
+from service.answers.applications import KubernetesStatus
 from service.answers.dataset import duration
 from service.answers.status import (
     Role,
@@ -82,6 +83,8 @@ def _lines(answer: Status) -> list[str]:
     )
     if answer.set_aside_events:
         lines.append(_set_aside(answer.set_aside_events))
+    if answer.kubernetes:
+        lines += _kubernetes(answer.kubernetes)
     lines.append(_evaluation(answer))
     lines += [_rejected(policy) for policy in answer.policies if policy.error]
     if answer.datasets:
@@ -92,6 +95,13 @@ def _lines(answer: Status) -> list[str]:
 def _set_aside(number: int) -> str:
     events = f"{number:,} event{'' if number == 1 else 's'}"
     return f"pipeline: {events} set aside: `lineward set-aside` lists them"
+
+
+def _kubernetes(watched: KubernetesStatus) -> list[str]:
+    jobs = ", ".join(f"{count:,} with listener: {has}" for has, count in watched.jobs.items())
+    names = ", ".join(sorted({watch.kube_namespace for watch in watched.watches}))
+    seen = f"kubernetes: namespaces {names}; jobs: {jobs or 'none'}; {watched.failed:,} failed"
+    return [seen, *(f"kubernetes: {one.problem}" for one in watched.watches if one.problem)]
 
 
 def _rejected(policy: RolePolicy) -> str:
