@@ -99,6 +99,23 @@ def test_all_pages_of_a_list_are_stored_and_no_page_is_larger_than_asked(cluster
     assert cluster.asked("continue=") == 2
 
 
+def test_a_page_is_stored_before_the_next_one_is_asked_for(cluster, step, embedded, monkeypatch):
+    """Hold one page in memory, however many applications there are."""
+    cluster.put(*(submitted(f"job-{number}") for number in range(5)))
+    pages: list[tuple[int, int]] = []
+    store = ApplicationStore.store
+
+    def record(self, objects, at):
+        pages.append((len(objects), cluster.asked("limit=2")))
+        store(self, objects, at)
+
+    monkeypatch.setattr(ApplicationStore, "store", record)
+    step()
+
+    assert pages == [(2, 1), (2, 2), (1, 3)]
+    assert len(states(embedded)) == 5
+
+
 def test_changes_are_stored_without_a_second_list(cluster, step, embedded):
     """Add, change and delete an application between two watches."""
     orders, rates = submitted("orders"), submitted("rates")
