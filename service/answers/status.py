@@ -14,6 +14,7 @@ from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.clock import system_clock, to_micros
 from lineage.disk import disk_problem
+from service.answers.applications import KubernetesStatus, kubernetes_status
 from service.answers.dataset import duration
 from service.answers.datasets import counts_by_state
 from service.answers.leader import ServiceLeader, find_leader
@@ -100,6 +101,7 @@ class Status(msgspec.Struct, frozen=True):
     incidents_wait_since: Instant | None = None
     events_wait_since: Instant | None = None  # when the oldest of these events was received
     leader: ServiceLeader | None = None  # of the services; null: none has led yet
+    kubernetes: KubernetesStatus | None = None  # null: nothing was ever watched
 
 
 class _Catalog(msgspec.Struct, frozen=True):
@@ -112,6 +114,7 @@ class _Catalog(msgspec.Struct, frozen=True):
     datasets: dict[str, int] | None
     policies: dict[str, RolePolicy]
     leader: ServiceLeader | None
+    kubernetes: KubernetesStatus | None
 
 
 def status(
@@ -151,6 +154,7 @@ def status(
         incidents_wait_since=iso(catalog.waits.get(BEHIND_SINCE)) if catalog else None,
         events_wait_since=iso(catalog.waits.get(EVENTS_WAIT_SINCE)) if catalog else None,
         leader=catalog.leader if catalog else None,
+        kubernetes=catalog.kubernetes if catalog else None,
     )
 
 
@@ -211,6 +215,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
                 datasets=counts_by_state(reader, evaluated) if count_datasets else None,
                 policies=policies_noted(reader),
                 leader=find_leader(reader),
+                kubernetes=kubernetes_status(reader, now),
             )
     except NoCatalogError:
         return None

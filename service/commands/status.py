@@ -4,6 +4,7 @@ import typer
 from rich.console import Group, RenderableType
 
 from lineage.clock import system_clock
+from service.answers.applications import KubernetesStatus
 from service.answers.dataset import duration
 from service.answers.leader import ServiceLeader
 from service.answers.status import (
@@ -83,6 +84,8 @@ def _lines(answer: Status) -> list[str]:
     )
     if answer.set_aside_events:
         lines.append(_set_aside(answer.set_aside_events))
+    if answer.kubernetes:
+        lines += _kubernetes(answer.kubernetes)
     lines.append(_evaluation(answer))
     if answer.incidents_wait_since:
         lines.append(_waiting_incidents(answer))
@@ -103,6 +106,13 @@ def _leader(leader: ServiceLeader | None) -> str:
 def _set_aside(number: int) -> str:
     events = f"{number:,} event{'' if number == 1 else 's'}"
     return f"pipeline: {events} set aside: `lineward set-aside` lists them"
+
+
+def _kubernetes(watched: KubernetesStatus) -> list[str]:
+    jobs = ", ".join(f"{count:,} with listener: {has}" for has, count in watched.jobs.items())
+    names = ", ".join(sorted({watch.kube_namespace for watch in watched.watches}))
+    seen = f"kubernetes: namespaces {names}; jobs: {jobs or 'none'}; {watched.failed:,} failed"
+    return [seen, *(f"kubernetes: {one.problem}" for one in watched.watches if one.problem)]
 
 
 def _rejected(policy: RolePolicy) -> str:

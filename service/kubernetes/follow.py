@@ -5,6 +5,7 @@ misses none (Kubernetes API Concepts, "Efficient detection of changes"). A page 
 before the next one is asked for, so that memory does not grow with the objects.
 """
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Event
 from typing import Any, Final, Protocol
@@ -57,6 +58,7 @@ class Options(msgspec.Struct, frozen=True):
     page_objects: int
     watch_seconds: int
     timeout_seconds: float
+    shortest_watch_seconds: float = 1.0  # one that ends sooner is followed by a pause
 
 
 class Follower:
@@ -102,9 +104,11 @@ class Follower:
             self._version = self._list(stopping)
         if self._version is None:
             return
-        before = self._version
+        before, began = self._version, time.monotonic()
         try:
             self._watch(before, stopping)
+            # A server or proxy that ends each watch at once is not asked without end.
+            stopping.wait(max(0.0, began + self._options.shortest_watch_seconds - time.monotonic()))
         except ApiException as error:
             self._expire(error, is_repeated=is_listed and self._version == before)
         except HTTPError:
