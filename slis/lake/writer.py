@@ -60,14 +60,13 @@ class LakeWriter:
             yield connection
 
     def fence(self, connection: Connection) -> None:
-        """Return if no newer pipeline has started than this one, which has begun its epoch.
+        """Return if this process has no epoch yet, or if no newer pipeline has started since.
 
         Raises:
             StaleEpochError: a newer pipeline has started.
         """
-        if self._started is None:
-            raise RuntimeError("the epoch has not begun")
-        check_epoch(connection, PIPELINE, self._started.epoch)
+        if self._started is not None:
+            check_epoch(connection, PIPELINE, self._started.epoch)
 
     def name_folder(self, kind: str, first_seq: int, last_seq: int) -> Name:
         """Return the name of a new folder for this range of events."""

@@ -39,6 +39,8 @@ _OF_MACHINE = re.compile(
     r"|Python worker failed to connect back|Accept timed out|Permission denied"
     r"|SparkContext was shut down|SparkContext has been shutdown|Job \d+ cancelled"
     r"|InterruptedException|stopped SparkContext|cancelled because|cancelled part of"
+    # Of an executor that writes to the lake: the bucket, or what is missing on its machine.
+    r"|AWS Error|InvalidSettingError|ModuleNotFoundError"
 )
 _STOPPED_BY_SIGNAL = {
     -signal.SIGKILL,
