@@ -4,6 +4,7 @@ from sqlalchemy import select
 
 from collector.high_water import Cursors
 from collector.settings import Place
+from collector.shipper.position import read_position
 from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.catalog.tables import reader_cursor
 from lineage.catalog.tables.marquez import READER
@@ -17,7 +18,12 @@ def read_cursors(place: Place) -> Cursors | None:
 
     Raises:
         SQLAlchemyError: the catalog cannot be read.
+        OSError: the shipper's position cannot be read, nor where it is damaged (DecodeError).
     """
+    if place.is_shipped:
+        # Without a look into the catalog, for which this collector has no password.
+        position = read_position(place.data_dir)
+        return None if position is None else Cursors(position.seq, position.seq, position.seq)
     if place.catalog_url is None and not (place.data_dir / "catalog.db").exists():
         return None
     engine = open_catalog(place.catalog_url or catalog_url(place.data_dir))

@@ -31,13 +31,14 @@ def start(spool: Spool, settings: Settings) -> None:
 
 def read_or_nothing(place: Place) -> Cursors:
     """What readers have passed; nothing where the catalog cannot be read."""
+    from msgspec import DecodeError  # noqa: PLC0415 - as below
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415 - as below
 
     from collector.cursors import read_cursors  # noqa: PLC0415
 
     try:
         return read_cursors(place) or NOT_READ
-    except (SQLAlchemyError, CatalogError, sqlite3.Error) as error:
+    except (SQLAlchemyError, CatalogError, sqlite3.Error, OSError, DecodeError) as error:
         metrics.PRUNE_FAILURES.inc()
         _log.warning("cursors_unreadable", error=str(error)[:200])
         return NOT_READ

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from lineage import environment
+from lineage.event_log.settings import SPOOL, read_log
 from lineage.http_hosts import OwnHosts, is_loopback
 
 _TOKEN = re.compile(rb"[!-~]+")
@@ -47,6 +48,12 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     marquez_forward: bool = True
     reader_secret_file: Path | None = None  # of Lineward's own readers; in the data folder
     insecure: bool = False  # listen to other machines without a token
+    log: str = SPOOL  # else a shipper moves events on to Kafka
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether a shipper is the one reader of the spool."""
+        return self.log != SPOOL
 
     @property
     def forwards(self) -> bool:
@@ -73,6 +80,12 @@ def read() -> Settings:
         InvalidSettingError: a value out of range, or an unknown `LINEWARD_COLLECTOR_` variable.
     """
     place = environment.read(Place)
+    read_log()
+    if place.is_shipped and place.forwards:
+        raise environment.InvalidSettingError(
+            "LINEWARD_MARQUEZ_URL: events of a Kafka log are not forwarded to a Marquez:"
+            " set LINEWARD_MARQUEZ_FORWARD=false, or LINEWARD_LOG=spool"
+        )
     shared = {"LINEWARD_COLLECTOR_PORT"}
     own = {name: value for name, value in environment.variables().items() if name not in shared}
     return Settings(place=place, limits=environment.read(Limits, section="COLLECTOR_", environ=own))

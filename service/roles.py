@@ -7,6 +7,7 @@ import sys
 
 import msgspec
 
+from lineage.event_log.settings import SPOOL
 from service.child import RoleCommand
 from service.errors import OccupiedError
 from service.occupancy import require_free
@@ -59,8 +60,24 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
         beats=True,
         hang_seconds=settings.hang_seconds,
     )
-    beside = [marquez] if settings.marquez_url else []
+    kubernetes = RoleCommand(
+        role="kubernetes",
+        argv=_module("service.kubernetes"),
+        beats=True,
+        hang_seconds=settings.hang_seconds,
+    )
+    # It stops before the collector, whose last events wait in the spool for the next start.
+    shipper = RoleCommand(
+        role="shipper",
+        argv=_module("collector.shipper"),
+        stop_seconds=30.0,
+        beats=True,
+        hang_seconds=settings.hang_seconds,
+    )
+    beside = [shipper] if settings.log != SPOOL else []
+    beside += [marquez] if settings.marquez_url else []
     beside += [kafka] if settings.kafka_bootstrap else []
+    beside += [kubernetes] if settings.kubernetes_namespaces else []
     return collector, service, *beside, pipeline
 
 

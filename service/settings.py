@@ -36,8 +36,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
     history_days: Annotated[int, Meta(ge=1, le=3_650)] = 400  # ended incidents, hours of SLIs
     marquez_url: str | None = None  # none: no Marquez beside us; more of it in service/marquez
+    log: str = "spool"  # else a shipper moves events on to Kafka: docs/operations.md
     kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
+    # Without renewal another service leads after these; docs/kubernetes.md.
+    lease_seconds: Annotated[float, Meta(ge=3, le=60)] = 10.0
+    replica: str | None = None  # name of this service among several; none: of host and data folder
+    kubernetes_namespaces: str | None = None  # given, `up` watches the SparkApplications of these
     hang_seconds: Annotated[float, Meta(ge=10)] = 60.0  # without an answer, `up` restarts a role
+    listener_dir: Path | None = None  # has the listener's jars, which the service then serves
     insecure: bool = False  # listen to other machines without tokens
     stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's
     lake_settings: LakeSettings = LakeSettings()

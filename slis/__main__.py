@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import structlog
 from pyspark.sql import SparkSession
@@ -21,6 +22,7 @@ from lineage.catalog.revision import require_usable
 from lineage.clock import system_clock
 from lineage.disk import disk_problem
 from lineage.environment import InvalidSettingError
+from lineage.event_log.settings import KafkaLog, read_log
 from lineage.health import HEALTH
 from lineage.logs import log_to_stderr
 from lineage.parent import end_with_parent
@@ -29,6 +31,9 @@ from slis.scratch import sweep
 from slis.session import describe_session, open_session
 from slis.session_settings import is_submitted
 from slis.settings import Place, Settings
+
+if TYPE_CHECKING:
+    from slis.stream.event_log import EventLog
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +55,7 @@ def main() -> int:
         # lost is a batch that was not committed, which the next start repeats.
         end_with_parent(signal.SIGKILL)
     try:
-        place, chosen = settings.read_place(), settings.read()
+        place, chosen, log_settings = settings.read_place(), settings.read(), read_log()
         # In a container whose root is read-only, only a mounted folder can be made.
         place.data_dir.mkdir(parents=True, exist_ok=True)
     except (InvalidSettingError, OSError) as error:
@@ -68,10 +73,16 @@ def main() -> int:
     if not await_catalog(partial(require_usable, place.catalog), stopped):
         return 0
     with ThreadPoolExecutor(max_workers=1) as threads:
-        return _run(threads.submit(opened), place, chosen, stopped)
+        return _run(threads.submit(opened), place, chosen, stopped, log_settings)
 
 
-def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped: Event) -> int:
+def _run(
+    opening: Future[SparkSession],
+    place: Place,
+    chosen: Settings,
+    stopped: Event,
+    log_settings: KafkaLog | None,
+) -> int:
     # These take two seconds to import, in which Spark's JVM starts.
     from lineage.catalog.access_versions import StoredAccess  # noqa: PLC0415
     from lineage.catalog.engine import migrate, open_catalog  # noqa: PLC0415
@@ -87,8 +98,12 @@ def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped:
         stored = StoredAccess(place.catalog)
         stored.look()
         policy = PolicyFile(place.policy, access_before=stored)
-        pipeline = Pipeline(engine, place, chosen, system_clock, policy=policy)
+        source = None if log_settings is None else _topic(log_settings, chosen)
+        pipeline = Pipeline(engine, place, chosen, system_clock, policy=policy, source=source)
         pipeline.run(_opened(opening, place.data_dir), stopped)
+    except InvalidSettingError as error:
+        log.error("setting_refused", error=str(error))  # noqa: TRY400 - the message says all
+        return 2
     except PolicyError as error:
         log.error("policy_refused", error=str(error))  # noqa: TRY400 - the message says all
         return 2
@@ -103,6 +118,24 @@ def _run(opening: Future[SparkSession], place: Place, chosen: Settings, stopped:
     finally:
         engine.dispose()
     return 0
+
+
+def _topic(log_settings: KafkaLog, chosen: Settings) -> "EventLog":
+    """Return the topic as the pipeline's log.
+
+    Raises:
+        InvalidSettingError: its client does not take the settings.
+    """
+    from confluent_kafka import KafkaException  # noqa: PLC0415 - where a topic is the log
+
+    from slis.stream.kafka.log import TopicLog  # noqa: PLC0415 - as above
+
+    try:
+        return TopicLog(log_settings, system_clock, most_bytes=chosen.max_bytes)
+    except KafkaException as error:
+        # A setting's value may be a password: only the kind of the fault is logged.
+        message = f"LINEWARD_LOG_CONFIG_FILE: {error.args[0].name()}"
+        raise InvalidSettingError(message) from None
 
 
 def _opened(opening: Future[SparkSession], data_dir: Path) -> SparkSession:

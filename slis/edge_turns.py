@@ -10,10 +10,11 @@ from sqlalchemy import Engine
 
 from lineage.policy.file import PolicyFile
 from slis import jvm_memory
-from slis.backlog import backlog_since
 from slis.periodic import Evaluations
 from slis.session import in_evaluation_pool
 from slis.settings import Place, Settings
+from slis.stream.event_log import EventLog
+from slis.stream.spool_log import SpoolLog
 
 log = structlog.get_logger(__name__)
 
@@ -36,7 +37,9 @@ class EdgeTurns:
         *,
         policy: PolicyFile,
         evaluations: Evaluations,
+        source: EventLog | None = None,
     ) -> None:
+        self._source = source or SpoolLog(place)
         self._spark = spark
         self._engine = engine
         self._place = place
@@ -55,7 +58,7 @@ class EdgeTurns:
         if self._evaluations.last is None or self._is_early(now):
             return
         self._last = now
-        waiting = backlog_since(self._place.spool, self._engine)
+        waiting = self._source.backlog_since(self._engine)
         settle = self._settle(now, waiting)
         in_evaluation_pool(self._spark)
         try:

@@ -1,7 +1,7 @@
 """The pipeline role: the stream, and beside it what is periodic."""
 
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from importlib import import_module
@@ -19,19 +19,20 @@ from lineage.health import HEALTH
 from lineage.periods import Monotonic, Period
 from lineage.policy.file import PolicyFile
 from slis import jvm_memory
-from slis.backlog import backlog_since, is_ready, next_deadline
+from slis.backlog import next_deadline
 from slis.edge_turns import EdgeTurns
 from slis.lake import compaction, retention
 from slis.lake.writer import LakeWriter
 from slis.periodic import Evaluations, Task
 from slis.session import EVALUATION_POOL, in_evaluation_pool
 from slis.settings import Place, Settings
-from slis.stream.gaps import copy_gaps
+from slis.stream.event_log import EventLog
 from slis.stream.landing import Landing
-from slis.stream.merge import Landed, cursor
+from slis.stream.merge import Landed
 from slis.stream.prune import prune
 from slis.stream.running import PipelineStoppedError, Running
-from slis.stream.source import Bounds, last_seq_of, open_spool
+from slis.stream.source import Bounds
+from slis.stream.spool_log import SpoolLog
 
 log = structlog.get_logger(__name__)
 
@@ -59,15 +60,26 @@ class Pipeline:
         clock: Clock,
         policy: PolicyFile | None = None,
         *,
+        source: EventLog | None = None,
         monotonic: Monotonic = time.monotonic,
     ) -> None:
         """Read the policy.
+
+        Args:
+            engine: of the catalog.
+            place: where the roles meet.
+            settings: of the role.
+            clock: gives the time.
+            policy: None: that of `place`.
+            source: the log; None: the spool of `place`.
+            monotonic: gives seconds.
 
         Raises:
             PolicyError: its file is wrong, and there is no older one.
         """
         self._engine = engine
         self._place = place
+        self._source = source or SpoolLog(place)
         self._settings = settings
         self._clock = clock
         self._policy = policy or PolicyFile(place.policy)
@@ -91,7 +103,7 @@ class Pipeline:
                 fails again and again.
         """
         tasks = self._tasks(spark)
-        while not is_ready(self._place.spool):
+        while not self._source.is_ready():
             HEALTH.beat()
             if stopped.wait(_SPOOL_POLL_SECONDS):
                 return
@@ -99,7 +111,7 @@ class Pipeline:
         stream = Running(spark, self._landing(spark), self._settings.poll_seconds)
         jvm_memory.settle()
         stream.begin()
-        log.info("stream_started", spool=str(self._place.spool))
+        log.info("stream_started", log=self._source.name)
         try:
             # The stream first: a first evaluation compiles for seconds what batches need as well.
             for task in tasks:
@@ -143,22 +155,12 @@ class Pipeline:
             landed=self._landed,
             policy=self._policy.current,
             writer=self._writer,
+            source=self._source,
         )
 
     def _check_spool(self) -> None:
-        with self._engine.connect() as connection:
-            at = cursor(connection)
-        with closing(open_spool(self._place.spool)) as spool:
-            last = last_seq_of(spool)
-        if at > last:
-            message = (
-                f"the catalog has taken events up to {at}, but {self._place.spool} has given "
-                f"out {last} only: it is another spool, "
-                "or an older copy. New events would be taken for old ones. Bring the spool "
-                "back that belongs to this catalog, or "
-                "start with an empty catalog."
-            )
-            raise PipelineStoppedError(message)
+        if problem := self._source.find_mismatch(self._engine):
+            raise PipelineStoppedError(problem)
 
     def _landed(self, landed: Landed) -> None:
         if not landed.is_repeat:
@@ -167,7 +169,9 @@ class Pipeline:
     def _tasks(self, spark: SparkSession) -> list[Task]:
         evaluate, first = partial(self._evaluate, spark), partial(self._rehearse, spark)
         given = (spark, self._engine, self._place, self._settings)
-        turns = EdgeTurns(*given, policy=self._policy, evaluations=self._evaluations)
+        turns = EdgeTurns(
+            *given, policy=self._policy, evaluations=self._evaluations, source=self._source
+        )
         return [
             Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock, first=first),
             Task("epoch", _EPOCH_SECONDS, self._look_at_epoch, self._clock),
@@ -188,12 +192,12 @@ class Pipeline:
 
     def _real_events_came(self) -> bool:
         landed = self._evaluations.changed.is_set()
-        return landed or backlog_since(self._place.spool, self._engine) is not None
+        return landed or self._source.backlog_since(self._engine) is not None
 
     def _evaluate(self, spark: SparkSession, now: datetime) -> None:
         if not self._evaluations.is_due(now):
             return
-        waiting = backlog_since(self._place.spool, self._engine)
+        waiting = self._source.backlog_since(self._engine)
         if self._is_first_batch_due(waiting, now):
             return
         self._evaluations.begun(now)
@@ -217,13 +221,11 @@ class Pipeline:
         return waits < _FIRST_BATCH
 
     def _copy_gaps(self, now: datetime) -> None:
-        if copy_gaps(self._place.spool, self._engine, to_micros(now)):
+        if self._source.copy_gaps(self._engine, to_micros(now)):
             self._evaluations.changed.set()
 
     def _count_received(self, _now: datetime) -> None:
-        # At its first use, as the evaluation: the stream is up before.
-        count = import_module("slis.received.error_rate").count_received
-        count(self._engine, self._place.spool, self._clock)
+        self._source.count_received(self._engine, self._clock)
 
     def _look_at_policy(self, _now: datetime) -> None:
         # Each second, so that a changed file is in force soon whoever asks next.

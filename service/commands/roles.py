@@ -1,4 +1,4 @@
-"""`lineward collector|pipeline|service|kafka`: one role by itself, as a container runs it."""
+"""`lineward collector|pipeline|service ...`: one role by itself, as a container runs it."""
 
 import runpy
 
@@ -11,6 +11,12 @@ app = typer.Typer(add_completion=False)
 def collector() -> None:
     """Run the collector: events in, durable, acked."""
     runpy.run_module("collector", run_name="__main__")
+
+
+@app.command()
+def shipper() -> None:
+    """Run the shipper: from the collector's spool on to the Kafka log."""
+    runpy.run_module("collector.shipper", run_name="__main__")
 
 
 @app.command()
@@ -29,3 +35,9 @@ def service() -> None:
 def kafka() -> None:
     """Run the Kafka source: from a topic into the collector."""
     runpy.run_module("service.kafka", run_name="__main__")
+
+
+@app.command()
+def kubernetes() -> None:
+    """Run the Kubernetes source: SparkApplications and failed pods into the catalog."""
+    runpy.run_module("service.kubernetes", run_name="__main__")

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from lineage import environment
+from lineage.event_log.client_file import read_client_file
 
 # What the promise rests on; a file of settings may not take it away.
 OURS = {
@@ -52,28 +53,5 @@ def client_settings(settings: Settings) -> dict[str, str]:
         message = "LINEWARD_KAFKA_BOOTSTRAP: expected host:port of a Kafka broker, got nothing"
         raise environment.InvalidSettingError(message)
     place = {"bootstrap.servers": settings.bootstrap, "group.id": settings.group}
-    return _USUAL | _of_file(settings.config_file) | place | OURS
-
-
-def _of_file(file: Path | None) -> dict[str, str]:
-    if file is None:
-        return {}
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"LINEWARD_KAFKA_CONFIG_FILE: cannot be read: {error}"
-        raise environment.InvalidSettingError(message) from error
-    told = [(n, line.strip()) for n, line in enumerate(lines, start=1)]
-    return dict(_setting(file, n, line) for n, line in told if line and not line.startswith("#"))
-
-
-def _setting(file: Path, number: int, line: str) -> tuple[str, str]:
-    name, sign, value = (part.strip() for part in line.partition("="))
-    # The line may hold a password: only its name is ever shown.
-    if not sign or not name:
-        message = f"LINEWARD_KAFKA_CONFIG_FILE: {file}:{number}: expected name=value"
-        raise environment.InvalidSettingError(message)
-    if name in OURS:
-        message = f"LINEWARD_KAFKA_CONFIG_FILE: {file}:{number}: {name[:80]} is not yours to set"
-        raise environment.InvalidSettingError(message)
-    return name, value
+    of_file = read_client_file(settings.config_file, "LINEWARD_KAFKA_CONFIG_FILE", OURS)
+    return _USUAL | of_file | place | OURS

@@ -6,6 +6,7 @@ a pruned row counts anything twice, or not at all.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -34,6 +35,7 @@ _FAILED = """
     WHERE b.last_seq > :after AND b.last_seq <= :last GROUP BY 1, 2, 3
 """
 Cause = tuple[str, str, str]  # stage, cause, live or history
+Counts = Sequence[tuple[int, str, str, int]]
 
 
 class Counted(msgspec.Struct, frozen=True):
@@ -62,8 +64,34 @@ def count_received(engine: Engine, spool: Path, clock: Clock) -> bool:
     with engine.connect() as connection:
         at = _positions(connection)
     refused = refusals_since(spool, at.get(_REJECTED, 0), clock)
-    if refused is None:
-        return False
+    return refused is not None and _count(engine, at, refused, clock)
+
+
+def count_landed(engine: Engine, clock: Clock) -> bool:
+    """Count what landed since the last call, where rejected bodies are counted with their batch."""
+    with engine.connect() as connection:
+        at = _positions(connection)
+    return _count(engine, at, Refusals(at.get(_REJECTED, 0), []), clock)
+
+
+def add_failures(connection: Connection, stage: str, counts: Counts, now: datetime) -> None:
+    """Count events that failed and never landed, in the transaction that knows them.
+
+    Args:
+        connection: inside that transaction.
+        stage: collector or pipeline.
+        counts: (start of the hour in µs, cause, live or history, events).
+        now: by our clock.
+    """
+    bad: Counter[int] = Counter()
+    causes: Counter[Cause] = Counter()
+    for hour, cause, origin, count in counts:
+        causes[stage, cause, origin] += count
+        bad[hour] += count if origin != HISTORY else 0
+    _add(connection, Counted(Counter(bad), bad, causes, 0, 0), now)
+
+
+def _count(engine: Engine, at: dict[str, int], refused: Refusals, clock: Clock) -> bool:
     with engine.connect() as connection:
         found = _counted(connection, at.get(_SPOOL, 0), refused)
     moved = {_SPOOL: found.last_seq, _REJECTED: found.last_rejected}

@@ -5,6 +5,7 @@ failures a range is halved, until the one event that fails is alone.
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -35,6 +36,8 @@ class Attempt(msgspec.Struct, frozen=True):
         is_running: a try began and has not ended.
         error: of the last failure.
         out_of_memory: processes that the kernel had ended for want of memory when the try began.
+        ends: where the range that failed ends in each partition of a log that has partitions: what
+            comes behind it meanwhile is no part of its halves.
     """
 
     after_seq: int = -1
@@ -47,6 +50,7 @@ class Attempt(msgspec.Struct, frozen=True):
     is_running: bool = False
     error: str = ""
     out_of_memory: int = 0
+    ends: dict[int, int] = {}
 
     @property
     def is_alone(self) -> bool:
@@ -68,12 +72,15 @@ class Attempts:
         now = self._now
         if now.after_seq == at and now.failures + now.vanished:
             # The very same range, whatever came behind it meanwhile.
-            return Bounds(now.events, sys.maxsize, now.last_seq)
+            return Bounds(now.events, sys.maxsize, now.last_seq, now.ends)
         if now.rows is None or at >= now.until:
             return given
-        return replace(given, rows=min(given.rows, now.rows), until=now.until)
+        rows = min(given.rows, now.rows)
+        return replace(given, rows=rows, until=now.until, ends=now.ends)
 
-    def begin(self, after_seq: int, last_seq: int, events: int) -> Attempt:
+    def begin(
+        self, after_seq: int, last_seq: int, events: int, ends: Mapping[int, int] | None = None
+    ) -> Attempt:
         """Note that a range is tried now.
 
         Raises:
@@ -92,6 +99,7 @@ class Attempts:
             until=before.until if keeps else 0,
             is_running=True,
             out_of_memory=_kills(),
+            ends=before.ends if keeps or is_same else dict(ends or {}),
         )
         self._write(found)
         return found

@@ -24,7 +24,16 @@ from slis.stream import declared, facts, job_facts, sql_texts
 from slis.stream.arrow import rows
 from slis.stream.checkpoints import checkpoints
 from slis.stream.cleared import without_secrets
-from slis.stream.merge import Landed, Rows, SpoolRange, is_landed, merge, rehearse
+from slis.stream.merge import (
+    Landed,
+    Rows,
+    SpoolRange,
+    Store,
+    is_landed,
+    merge,
+    rehearse,
+    store_nothing,
+)
 from slis.stream.parse import parse
 from slis.stream.run_details import with_details
 from slis.stream.unfold import Unfolded
@@ -73,7 +82,13 @@ class Batches:
         self._threads.shutdown()
 
     def land(
-        self, spooled: DataFrame, query_id: str, batch_id: int, *, is_in_lake: bool = False
+        self,
+        spooled: DataFrame,
+        query_id: str,
+        batch_id: int,
+        store: Store = store_nothing,
+        *,
+        is_in_lake: bool = False,
     ) -> Landed | None:
         """Land a batch of `source.SPOOL_EVENT`; None where it holds no row.
 
@@ -81,6 +96,7 @@ class Batches:
             spooled: the batch.
             query_id: by which a repeat is known, with ...
             batch_id: ... its number.
+            store: writes the position of the log, in the transaction of the batch.
             is_in_lake: readers of the lake see its events already.
 
         Raises:
@@ -98,25 +114,32 @@ class Batches:
                     return Landed(is_repeat=True)
             if is_in_lake:
                 staged, _ = self._stage(parsed, events, list)
-                return merge(self._engine, spool_range, staged, self._clock, self.writer.fence)
+                given = spool_range, staged, self._clock
+                return merge(self._engine, *given, _each(self.writer.fence, store))
             self.writer.delete_failed()
             with self._folder(spool_range) as name:
                 into_lake = partial(write_batch, parsed, self.writer.lake, name)
                 staged, folders = self._stage(parsed, events, into_lake)
-                return self.commit(spool_range, staged, name, folders)
+                return self.commit(spool_range, staged, name, folders, store)
 
     def _folder(self, spool_range: SpoolRange) -> AbstractContextManager[Name]:
         return self.writer.folder(BATCH, spool_range.after_seq + 1, spool_range.last_seq)
 
     def commit(
-        self, spool_range: SpoolRange, staged: Rows, name: Name, folders: list[Folder]
+        self,
+        spool_range: SpoolRange,
+        staged: Rows,
+        name: Name,
+        folders: list[Folder],
+        store: Store = store_nothing,
     ) -> Landed:
         """Merge a batch whose events are in a folder of the lake."""
 
         def into_manifest(connection: Connection) -> None:
             self.writer.commit(connection, folders)
 
-        landed = merge(self._engine, spool_range, staged, self._clock, into_manifest)
+        with_batch = _each(into_manifest, store)
+        landed = merge(self._engine, spool_range, staged, self._clock, with_batch)
         if landed.is_repeat:
             self.writer.give_up(name)
         return landed
@@ -158,6 +181,16 @@ class Batches:
             # The next try must not meet a job of this one.
             wait([written, *frames.values()])
         return staged, folders
+
+
+def _each(*stores: Store) -> Store:
+    """Return what calls each of these, in turn."""
+
+    def store(connection: Connection) -> None:
+        for one in stores:
+            one(connection)
+
+    return store
 
 
 def _as_history(events: pa.Table) -> pa.Table:

@@ -38,6 +38,7 @@ _OF_MACHINE = re.compile(
     r"|Input/output error|Cannot allocate memory|unable to create (?:new )?native thread"
     r"|Python worker failed to connect back|Accept timed out|Permission denied"
     r"|SparkContext was shut down|SparkContext has been shutdown|Job \d+ cancelled"
+    r"|the Kafka log (?:cannot|does not|gave|has)"
     r"|InterruptedException|stopped SparkContext|cancelled because|cancelled part of"
     # Of an executor that writes to the lake: the bucket, or what is missing on its machine.
     r"|AWS Error|InvalidSettingError|ModuleNotFoundError"

@@ -4,6 +4,7 @@ Our fault, never a dataset's.
 """
 
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -48,7 +49,17 @@ def read_gaps(spool: Path, now: int) -> list[Gap]:
 def copy_gaps(spool: Path, engine: Engine, now: int) -> bool:
     """Bring the catalog's gaps up to the spool's; whether that changed anything."""
     since = now - _LONGEST_MICROS
-    gaps = {start: end for start, end in read_gaps(spool, now) if end is None or end >= since}
+    found = read_gaps(spool, now)
+    return write_gaps(engine, {start: end for start, end in found if end is None or end >= since})
+
+
+def write_gaps(engine: Engine, gaps: Mapping[int, int | None]) -> bool:
+    """Write gaps, and delete open ones that are not among them; return whether that changed any.
+
+    Args:
+        engine: of the catalog.
+        gaps: `ended_at` by `started_at`.
+    """
     table = tables.ingestion_gap
     with engine.connect() as connection:
         known = {row.started_at: row.ended_at for row in connection.execute(select(table))}

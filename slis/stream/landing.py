@@ -1,4 +1,4 @@
-"""Lands the spool's events batch by batch: the driver reads, Spark works, the catalog commits.
+"""Lands the log's events batch by batch: Spark works, the catalog commits.
 
 The catalog's cursor says where the next batch begins. Beside it only the tries of a range that
 failed are kept: a killed driver repeats at most one batch, which catalog and lake take once.
@@ -9,8 +9,6 @@ from contextlib import closing
 from functools import partial
 from typing import TypeVar
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import structlog
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
@@ -24,12 +22,13 @@ from slis.settings import Place
 from slis.stream.attempts import Attempts
 from slis.stream.batch import Batches
 from slis.stream.control import control_event
+from slis.stream.event_log import EventLog, Portion
 from slis.stream.failures import is_of_machine, jvm_exit, reason, was_stopped
-from slis.stream.merge import Landed, RangeMismatchError, SpoolRange, cursor
+from slis.stream.merge import Landed, RangeMismatchError, SpoolRange, pass_over
 from slis.stream.pace import Pace
-from slis.stream.restore import CatchUp
 from slis.stream.set_aside import set_aside
-from slis.stream.source import Bounds, read
+from slis.stream.source import Bounds
+from slis.stream.spool_log import SpoolLog
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +48,7 @@ class SparkGoneError(Exception):
 
 
 class Landing:
-    """Lands batches of one spool in one catalog."""
+    """Lands batches of one log in one catalog."""
 
     def __init__(  # noqa: PLR0913 - what one stream needs, by name
         self,
@@ -62,6 +61,7 @@ class Landing:
         landed: Callable[[Landed], None] = lambda _: None,
         policy: Callable[[], Policy] = lambda: DEFAULT,
         writer: LakeWriter | None = None,
+        source: EventLog | None = None,
     ) -> None:
         """Land nothing yet.
 
@@ -74,7 +74,9 @@ class Landing:
             landed: called after each batch.
             policy: gives the one in force, asked once a batch.
             writer: of the lake; None: one of its own.
+            source: the log; None: the spool of `place`.
         """
+        self._source = source or SpoolLog(place)
         self._spark = spark
         self._engine = engine
         self._place = place
@@ -112,58 +114,57 @@ class Landing:
             Exception: the events of the batch failed; fewer of them are tried next.
         """
         _waiting(self._restore)
-        events = self._next()
-        if not events.num_rows:
+        portion = self._next()
+        if portion is None:
             return False
-        spool_range = _range(events)
-        tried = spool_range.after_seq, spool_range.last_seq, events.num_rows
+        tried = portion.after_seq, portion.last_seq, portion.count, portion.ends
         attempt = _waiting(partial(self._attempts.begin, *tried))
         if attempt.is_alone:
-            self._set_aside(events, attempt.error or _VANISHED)
+            self._set_aside(portion, attempt.error or _VANISHED)
         else:
-            self._try(events)
+            self._try(portion)
         return True
 
     def _restore(self) -> None:
-        """Land from the lake, once, what the catalog lacks and the spool has deleted."""
+        """Land from the lake, once, what the catalog lacks and the log has deleted."""
         if self._is_restored:
             return
         batches = Batches(self._writer, self._clock, self._policy, are_history=True)
         with closing(batches):
             _ = self._writer.started  # before the manifest is read: it may be repaired
-            given = batches, self._bounds.rows, self._clock()
-            CatchUp(self._spark, self._place, *given).land()
+            self._source.catch_up(self._spark, batches, self._bounds.rows, self._clock())
         self._is_restored = True
 
-    def _next(self) -> pa.Table:
-        def read_next() -> pa.Table:
-            with self._engine.connect() as connection:
-                at = cursor(connection)
-            return read(self._place.spool, at, self._attempts.bounds(at, self._pace.bounds()))
+    def _next(self) -> Portion | None:
+        def bounds(at: int) -> Bounds:
+            return self._attempts.bounds(at, self._pace.bounds())
 
-        return _waiting(read_next)
+        return _waiting(partial(self._source.read_next, self._engine, bounds))
 
-    def _try(self, events: pa.Table) -> None:
+    def _try(self, portion: Portion) -> None:
         try:
-            result = self._land(events)
+            result = self._land(portion)
         except OTHER_PIPELINE:
             raise
         except Exception as error:
-            self._failed(error, events)
+            self._failed(error, portion)
             raise
         finally:
             jvm_memory.free()
         self._attempts.landed()
         if result is not None:
             log.debug("batch_landed", events=result.events, repeat=result.is_repeat)
-            self._pace.landed(_size(events), result.merge_seconds)
+            self._pace.landed(portion.size(), result.merge_seconds)
             self._landed(result)
 
-    def _land(self, events: pa.Table) -> Landed | None:
-        spooled = self._spark.createDataFrame(events)
-        return self._batches.land(spooled, _QUERY, _range(events).last_seq)
+    def _land(self, portion: Portion) -> Landed | None:
+        with portion.frame(self._spark) as events:
+            if events is None:
+                pass_over(self._engine, portion.store)
+                return None
+            return self._batches.land(events, _QUERY, portion.last_seq, portion.store)
 
-    def _failed(self, error: Exception, events: pa.Table) -> None:
+    def _failed(self, error: Exception, portion: Portion) -> None:
         """Judge whose fault it is, and note it; the event that fails alone is set aside."""
         code = jvm_exit(self._spark, error)
         if (is_of_machine(error) and code is None) or (code is not None and was_stopped(code)):
@@ -175,20 +176,20 @@ class Landing:
             told = reason(error) if code is None else f"Spark ended with exit code {code}"
             attempt = _waiting(partial(self._attempts.failed, told))
             if code is None and attempt.is_alone:
-                self._set_aside(events, told)
+                self._set_aside(portion, told)
         if code is not None:
             raise SparkGoneError(f"Spark's JVM ended with exit code {code}") from error
 
-    def _set_aside(self, events: pa.Table, error: str) -> None:
+    def _set_aside(self, portion: Portion, error: str) -> None:
         """Set the event aside, unless one that is known to be good fails as well."""
-        spool_range = _range(events)
+        spool_range = SpoolRange(_QUERY, portion.last_seq, portion.after_seq, portion.last_seq)
         control = control_event(spool_range.after_seq, self._clock())
         try:
             self._batches.rehearse(self._spark.createDataFrame(control), self._place.control_lake)
         except Exception as failure:
             _waiting(self._attempts.forgiven)
             raise WaitError(f"a control event fails as well: {reason(failure)}") from failure
-        given = self._writer, spool_range, events, error, self._clock
+        given = self._writer, spool_range, portion, error, self._clock
         _waiting(partial(set_aside, *given))
         self._attempts.landed()
         log.error("event_set_aside", seq=spool_range.last_seq, error=error)
@@ -203,12 +204,3 @@ def _waiting(call: Callable[[], Result]) -> Result:
         raise
     except Exception as error:
         raise WaitError(reason(error)) from error
-
-
-def _size(events: pa.Table) -> int:
-    return int(pc.sum(pc.binary_length(events["body"])).as_py())
-
-
-def _range(events: pa.Table) -> SpoolRange:
-    after_seq, last_seq = (events[name][0].as_py() for name in ("after_seq", "last_seq"))
-    return SpoolRange(_QUERY, last_seq, after_seq, last_seq)

@@ -32,6 +32,7 @@ from slis.stream.writes import note_completed
 
 READER = "pipeline"
 Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
+Store = Callable[[Connection], None]  # writes what goes with a batch, in its transaction
 
 
 class SpoolRange(msgspec.Struct, frozen=True):
@@ -104,12 +105,16 @@ def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
     raise RangeMismatchError(message)
 
 
+def store_nothing(_connection: Connection) -> None:
+    """Write nothing: the cursor is the whole position of the log."""
+
+
 def merge(
     engine: Engine,
     spool_range: SpoolRange,
     rows: Rows,
     clock: Clock,
-    join: Callable[[Connection], None] = lambda _: None,
+    store: Store = store_nothing,
 ) -> Landed:
     """Merge a batch's facts and record it.
 
@@ -118,20 +123,26 @@ def merge(
         spool_range: what the batch holds.
         rows: by staging table: the columns and their values.
         clock: gives `landed_at`.
-        join: called in the transaction of the batch: it writes what is to be committed with it, or
-            fails.
+        store: writes what is committed with the batch, as the position of the log and the rows of
+            the lake, or fails.
     """
     with in_turn(engine) as connection:
         began = time.monotonic()
         if is_landed(connection, spool_range):
             return Landed(is_repeat=True)
-        join(connection)
+        store(connection)
         staging.create(connection)
         staging.fill(connection, rows)
         _merge_facts(connection, to_micros(clock()))
         # The last statements, so that what they call the commit is close to it.
         landed = _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
         return replace(landed, merge_seconds=time.monotonic() - began)
+
+
+def pass_over(engine: Engine, store: Store) -> None:
+    """Record that a part of the log holds no event."""
+    with in_turn(engine) as connection:
+        store(connection)
 
 
 def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> None:

@@ -6,7 +6,6 @@ Its body is in the lake, as that of any event; what it says reaches no other tab
 from typing import Final
 
 import msgspec
-import pyarrow as pa
 from sqlalchemy import Connection
 
 from lineage.catalog import tables
@@ -17,7 +16,8 @@ from lineage.redaction import redact
 from slis.lake.batches import as_received, write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
-from slis.stream.merge import SpoolRange, advance, is_landed, record_batch
+from slis.stream.event_log import Portion
+from slis.stream.merge import SpoolRange, advance, is_landed, pass_over, record_batch
 
 SET_ASIDE = "set_aside"
 _NAMES: Final = {
@@ -31,7 +31,7 @@ _NAMES: Final = {
 def set_aside(
     writer: LakeWriter,
     spool_range: SpoolRange,
-    events: pa.Table,
+    portion: Portion,
     error: str,
     clock: Clock,
 ) -> None:
@@ -40,10 +40,14 @@ def set_aside(
     Args:
         writer: of the lake, which gets the raw event.
         spool_range: holds this event alone.
-        events: the event, as `source.read` gives it.
+        portion: the event, and what goes with it; a record of a log need not be an event.
         error: by which it failed.
         clock: gives `failed_at`.
     """
+    events = portion.table()
+    if not events.num_rows:
+        pass_over(writer.engine, portion.store)
+        return
     writer.delete_failed()
     [event] = events.to_pylist()
     with writer.folder(BATCH, spool_range.after_seq + 1, spool_range.last_seq) as name:
@@ -54,6 +58,7 @@ def set_aside(
                 return
             writer.commit(connection, folders)
             _record(connection, spool_range, event, error, to_micros(clock()))
+            portion.store(connection)
 
 
 def names_in(body: bytes) -> dict[str, str | None]:

@@ -35,6 +35,7 @@ _READ = (
 # A record batch is what one task of Spark works on, and what its memory holds at once.
 _RECORD_BATCH_BYTES = 32 << 20
 _RECORD_BATCH_ROWS = 10_000
+_BODY = SPOOL_COLUMNS.names.index("body")
 _END = (1 << 63) - 1
 
 
@@ -45,11 +46,14 @@ class Bounds(msgspec.Struct, frozen=True):
         rows: events, at most.
         size: bytes of their bodies, at most.
         until: the last `seq`, at most.
+        ends: where a range that failed ends in each partition of a log that has partitions; empty:
+            as far as the log goes.
     """
 
     rows: int
     size: int
     until: int = _END
+    ends: dict[int, int] = {}
 
 
 def open_spool(path: Path | str) -> sqlite3.Connection:
@@ -85,15 +89,25 @@ def read(path: Path, after_seq: int, bounds: Bounds) -> pa.Table:
     with closing(open_spool(path)) as spool:
         last_seq = last_seq_within(spool, after_seq, bounds)
         rows = spool.execute(_READ, (after_seq, last_seq))
-        pieces = [_record_batch(piece, after_seq, last_seq) for piece in _pieces(rows)]
-    return pa.Table.from_batches(pieces, SPOOL_COLUMNS)
+        bounded = ((*row, after_seq, last_seq) for row in rows)
+        return pa.Table.from_batches(list(record_batches(bounded)), SPOOL_COLUMNS)
+
+
+def record_batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
+    """Yield rows of `SPOOL_COLUMNS` in pieces of bounded size."""
+    for piece in _pieces(rows):
+        arrays = [
+            pa.array(values, field.type)
+            for values, field in zip(zip(*piece, strict=True), SPOOL_COLUMNS, strict=True)
+        ]
+        yield pa.record_batch(arrays, schema=SPOOL_COLUMNS)
 
 
 def _pieces(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
     piece: list[tuple[Any, ...]] = []
     size = 0
     for row in rows:
-        length = len(row[-1])
+        length = len(row[_BODY])
         if piece and (size + length > _RECORD_BATCH_BYTES or len(piece) == _RECORD_BATCH_ROWS):
             yield piece
             piece, size = [], 0
@@ -101,11 +115,3 @@ def _pieces(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
         size += length
     if piece:
         yield piece
-
-
-def _record_batch(rows: list[tuple[Any, ...]], after_seq: int, last_seq: int) -> pa.RecordBatch:
-    columns = [*zip(*rows, strict=True), (after_seq,) * len(rows), (last_seq,) * len(rows)]
-    arrays = [
-        pa.array(values, field.type) for values, field in zip(columns, SPOOL_COLUMNS, strict=True)
-    ]
-    return pa.record_batch(arrays, schema=SPOOL_COLUMNS)

@@ -91,6 +91,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
     },
     "incident_telling": {"/incidents/{incident_id:str}": "incident_id telling addressee"},
     "lag_bucket": {"/metrics": "processing le value"},
+    "lease": {"/api/v1/status": "name holder since expires_at"},
     "lake_folder": {"/metrics": "bytes files"},
     "marquez_comparison": {
         "lineward marquez status": "at sampled_ours missing_there sampled_theirs missing_here"
@@ -264,6 +265,8 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "path batch event_date first_seq last_seq epoch is_compacted names events"
         " deleted_at": "the lake's manifest, by which raw events are found"
     },
+    "log_collector": {"collector heartbeat_at": _INPUT},
+    "log_position": {"topic partition next_offset end_offset windows": _CURSOR},
     "notification": {
         "revision target message next_attempt_at doubt_since handle error fell_back_at": _DELIVERY
     },
@@ -286,6 +289,7 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "first_event_at streamed_at has_statistics lifecycle partition_at is_reported"
         " landed_at": _INPUT
     },
+    "lease": {"epoch": "grows with each leader: its transactions are compared with it"},
     "service_cursor": {"name position": _CURSOR},
     "sli_now": {"tier_origin": "rows of one tier are added up"},
     "sql_run": {"seen_at": _RETENTION},

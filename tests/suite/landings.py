@@ -19,8 +19,9 @@ from lineage.policy import folding
 from slis.lake import batches as lake_batches
 from slis.stream import batch
 from slis.stream.batch import Batches
+from slis.stream.event_log import Portion
 from slis.stream.landing import Landing
-from slis.stream.merge import Landed, is_landed
+from slis.stream.merge import Landed, Store, is_landed, pass_over, store_nothing
 from slis.stream.source import SPOOL_COLUMNS
 
 _COLUMNS = SPOOL_COLUMNS.names
@@ -47,13 +48,14 @@ class Landings:
         self.is_on = True
         self._computed: dict[Hashable, _Computed] = {}
 
-    def land(
+    def land(  # noqa: PLR0913, PLR0917 - as `Batches.land`
         self,
         batches: Batches,
         rows: list[tuple[Any, ...]],
         spooled: Callable[[], DataFrame],
         query_id: str,
         batch_id: int,
+        store: Store = store_nothing,
     ) -> Landed | None:
         """Land a batch as `Batches.land` does.
 
@@ -63,17 +65,18 @@ class Landings:
             spooled: the frame.
             query_id: of the batch.
             batch_id: its number.
+            store: writes the position of the log.
         """
         if not self.is_on or not _is_small(rows):
-            return batches.land(spooled(), query_id, batch_id)
+            return batches.land(spooled(), query_id, batch_id, store)
         key = _key(rows)
         if key not in self._computed:
-            return self._compute(batches, key, spooled(), query_id, batch_id)
+            return self._compute(batches, key, spooled(), (query_id, batch_id, store))
         after_seq = rows[0][_COLUMNS.index("after_seq")]
-        return self._repeat(batches, self._computed[key], after_seq, query_id, batch_id)
+        return self._repeat(batches, self._computed[key], after_seq, (query_id, batch_id, store))
 
     def _compute(
-        self, batches: Batches, key: Hashable, spooled: DataFrame, query_id: str, batch_id: int
+        self, batches: Batches, key: Hashable, spooled: DataFrame, named: tuple[str, int, Store]
     ) -> Landed | None:
         """Land it; what Spark made of it is kept also where the test has what follows fail."""
         collected: list[tuple[Any, ...]] = []
@@ -93,16 +96,21 @@ class Landings:
                 mock.patch.object(batch, "staged_rows", note),
                 mock.patch.object(lake_batches, "write_raw", note_raw),
             ):
-                return batches.land(spooled, query_id, batch_id)
+                return batches.land(spooled, *named)
         finally:
             for (events, tables, _), written in zip(collected, raw, strict=False):
                 after_seq = events["after_seq"][0].as_py()
                 self._computed[key] = _Computed(after_seq, events, tables, written)
 
     def _repeat(
-        self, batches: Batches, computed: _Computed, after_seq: int, query_id: str, batch_id: int
+        self,
+        batches: Batches,
+        computed: _Computed,
+        after_seq: int,
+        named: tuple[str, int, Store],
     ) -> Landed:
         """Merge it, in the order of `Batches.land`."""
+        query_id, batch_id, store = named
         later = after_seq - computed.after_seq
         events = _numbered(computed.events, later)
         spool_range = batch._range(events, query_id, batch_id)  # noqa: SLF001 - as it does
@@ -114,7 +122,7 @@ class Landings:
             raw = _numbered(computed.raw, later)
             folders = lake_batches.write_raw(raw, batches.writer.lake, name)
             staged = batch.staged_rows(events, computed.tables, folding(batches._policy()))  # noqa: SLF001
-            return batches.commit(spool_range, staged, name, folders)
+            return batches.commit(spool_range, staged, name, folders, store)
 
 
 def _is_small(rows: list[tuple[Any, ...]]) -> bool:
@@ -146,11 +154,16 @@ LANDINGS = Landings()
 class RememberingLanding(Landing):
     """Lands as ever; Spark's part of a batch that was landed before is taken from there."""
 
-    def _land(self, events: pa.Table) -> Landed | None:
+    def _land(self, portion: Portion) -> Landed | None:
+        events = portion.table()
+        if not events.num_rows:
+            pass_over(self._engine, portion.store)
+            return None
         rows = list(zip(*(events[name].to_pylist() for name in _COLUMNS), strict=True))
         last_seq = events["last_seq"][0].as_py()
 
         def spooled() -> DataFrame:
             return self._spark.createDataFrame(events)
 
-        return LANDINGS.land(self._batches, rows, spooled, "spool", last_seq)
+        given = "spool", last_seq, portion.store
+        return LANDINGS.land(self._batches, rows, spooled, *given)

@@ -1,0 +1,141 @@
+"""`python -m collector.shipper`: the shipper role, beside a collector."""
+
+import os
+import signal
+import sqlite3
+import sys
+import time
+from threading import Event
+
+import msgspec
+import structlog
+from confluent_kafka import KafkaException, Producer
+
+from collector.settings import Place
+from collector.shipper import metrics
+from collector.shipper.shipper import NotShippedError, Shipper
+from lineage import environment
+from lineage.clock import system_clock, to_micros
+from lineage.environment import InvalidSettingError
+from lineage.event_log.settings import KafkaLog, read_log
+from lineage.health import HEALTH
+from lineage.logs import log_to_stderr
+
+_PART = "shipper"
+_POLL_SECONDS = 0.2
+_PAUSE_SECONDS = 1.0
+_DRAIN_SECONDS = 20.0
+# The topic must allow this too: an event that is inflated may have 10 MiB.
+CLIENT = {
+    "message.max.bytes": str(11 << 20),
+    # Longer, and the window is sent again; the pipeline knows what comes twice.
+    "message.timeout.ms": "30000",
+    "linger.ms": "5",
+    "compression.type": "lz4",
+    # As Kafka's own clients choose a partition.
+    "partitioner": "murmur2_random",
+}
+_log = structlog.get_logger()
+
+
+class Role:
+    """Ships until it is stopped, then ships what is left."""
+
+    def __init__(self, shipper: Shipper) -> None:
+        self._shipper = shipper
+        self._problem: str | None = "nothing was shipped yet"
+
+    def find_problem(self) -> str | None:
+        """Return why nothing is shipped now."""
+        return self._problem
+
+    def run(self, stopping: Event) -> None:
+        """Ship until `stopping` is set, and for a bounded time what is in the spool then."""
+        while not stopping.is_set():
+            HEALTH.beat()
+            stopping.wait(self._step())
+        deadline = time.monotonic() + _DRAIN_SECONDS
+        while time.monotonic() < deadline and not self._has_drained():
+            time.sleep(_POLL_SECONDS)
+
+    def _has_drained(self) -> bool:
+        """Ship what waits; once the collector has ended and nothing waits, say goodbye."""
+        if self._step() != _POLL_SECONDS or not self._shipper.is_collector_gone():
+            return False
+        try:
+            self._shipper.say_goodbye()
+        except NotShippedError as error:
+            self._fail(str(error))
+            return False
+        _log.info("spool_drained")
+        return True
+
+    def _step(self) -> float:
+        """Ship a window; return the seconds until the next one."""
+        if not self._shipper.is_ready():
+            self._fail("the collector has no spool, or one that is behind shipped.json")
+            return _PAUSE_SECONDS
+        try:
+            shipped = self._shipper.step()
+            self._measure()
+        except (NotShippedError, KafkaException, sqlite3.Error, OSError) as error:
+            metrics.FAILURES.inc()
+            self._fail(str(error))
+            return _PAUSE_SECONDS
+        self._problem = None
+        HEALTH.succeed(_PART)
+        metrics.RECORDS.inc(shipped)
+        return 0.0 if shipped else _POLL_SECONDS
+
+    def _measure(self) -> None:
+        backlog = self._shipper.backlog()
+        now = to_micros(system_clock())
+        metrics.WAITING.set(backlog.events)
+        metrics.LAG.set(0 if backlog.since is None else max(0, now - backlog.since) / 1e6)
+
+    def _fail(self, problem: str) -> None:
+        if problem != self._problem:
+            _log.warning("not_shipped", reason=problem, next="trying again")
+        self._problem = problem
+        HEALTH.fail(_PART, problem)
+
+
+def main() -> int:
+    """Run the role; the exit status is 2 for a setting or a file that cannot be used."""
+    os.umask(0o077)
+    log_to_stderr()
+    HEALTH.connect()
+    HEALTH.beat_beside()
+    try:
+        place, log = environment.read(Place), _required(read_log())
+        role = Role(_shipper(place, log))
+        port = metrics.serve(place.host, log.settings.port, role.find_problem)
+    except (InvalidSettingError, OSError, msgspec.DecodeError) as error:
+        _log.error("shipper_cannot_start", reason=str(error))
+        return 2
+    except KafkaException as error:
+        # A setting's value may be a password: only the kind of the fault is logged.
+        _log.error("shipper_cannot_start", reason=error.args[0].name())
+        return 2
+    stopping = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    _log.info("shipping", bootstrap=log.bootstrap, topic=log.topic, as_=log.collector, port=port)
+    role.run(stopping)
+    return 0
+
+
+def _required(log: KafkaLog | None) -> KafkaLog:
+    if log is None:
+        raise InvalidSettingError("LINEWARD_LOG: the shipper needs kafka://HOST:PORT/TOPIC")
+    return log
+
+
+def _shipper(place: Place, log: KafkaLog) -> Shipper:
+    producer = Producer(CLIENT | log.producer_settings())
+    given = {"topic": log.topic, "collector": log.collector, "clock": system_clock}
+    return Shipper(place.data_dir, producer, alive=HEALTH.beat, **given)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

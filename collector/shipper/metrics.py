@@ -1,0 +1,63 @@
+"""The shipper's metrics, and the port on which it answers whether it is alive and ready."""
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+from wsgiref.simple_server import make_server
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, make_wsgi_app
+from prometheus_client.exposition import ThreadingWSGIServer, _SilentHandler
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIEnvironment
+
+REGISTRY = CollectorRegistry()
+RECORDS = Counter(
+    "lineage_shipper_records",
+    "Records of the spool that Kafka has acknowledged.",
+    registry=REGISTRY,
+)
+FAILURES = Counter(
+    "lineage_shipper_failures",
+    "Attempts to ship a window that failed; the window is sent again.",
+    registry=REGISTRY,
+)
+WAITING = Gauge(
+    "lineage_shipper_waiting_events",
+    "Events in the spool that Kafka has not acknowledged.",
+    registry=REGISTRY,
+)
+LAG = Gauge(
+    "lineage_shipper_lag_seconds",
+    "Age of the oldest event in the spool that Kafka has not acknowledged; 0 where none waits.",
+    registry=REGISTRY,
+)
+
+
+def serve(host: str, port: int, find_problem: Callable[[], str | None]) -> int:
+    """Answer `/livez`, `/readyz` and `/metrics` in threads; return the port.
+
+    Args:
+        host: address to listen on.
+        port: 0: any that is free.
+        find_problem: says why nothing is shipped now; None: the shipper works.
+
+    Raises:
+        OSError: the address is taken.
+    """
+    metrics = make_wsgi_app(REGISTRY)
+
+    def app(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path == "/metrics":
+            return metrics(environ, start)  # type: ignore[no-any-return]
+        problem = find_problem() if path == "/readyz" else None
+        status = "503 Service Unavailable" if problem else "200 OK"
+        if path not in {"/livez", "/readyz"}:
+            status = "404 Not Found"
+        start(status, [("content-type", "text/plain; charset=utf-8")])
+        return [f"{problem or status}\n".encode()]
+
+    server = make_server(host, port, app, ThreadingWSGIServer, handler_class=_SilentHandler)
+    threading.Thread(target=server.serve_forever, daemon=True, name="health").start()
+    return int(server.server_port)

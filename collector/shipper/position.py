@@ -1,0 +1,59 @@
+"""How far the shipper has moved the spool on to Kafka: a file beside the spool."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+
+class Position(msgspec.Struct, frozen=True):
+    """What Kafka has acknowledged.
+
+    Attributes:
+        seq: the last event.
+        rejected: the last id of a rejected body.
+        gap_ended_at: end of the newest gap, µs.
+    """
+
+    seq: int = 0
+    rejected: int = 0
+    gap_ended_at: int = 0
+
+    @property
+    def window(self) -> str:
+        """Name the records that follow: those that are sent again have the same name."""
+        return f"{self.seq}-{self.rejected}"
+
+
+def position_path(data_dir: Path) -> Path:
+    """Return the path of the file."""
+    return data_dir / "shipped.json"
+
+
+def read_position(data_dir: Path) -> Position | None:
+    """Return the position; None before the first one.
+
+    Raises:
+        OSError: the file cannot be read.
+        msgspec.DecodeError: it is damaged.
+    """
+    try:
+        return msgspec.json.decode(position_path(data_dir).read_bytes(), type=Position)
+    except FileNotFoundError:
+        return None
+
+
+def write_position(data_dir: Path, position: Position) -> None:
+    """Write the position so that it outlives a power cut: events before it may be deleted."""
+    path = position_path(data_dir)
+    temporary = path.with_suffix(".new")
+    with temporary.open("wb") as file:
+        file.write(msgspec.json.encode(position))
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

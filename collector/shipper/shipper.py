@@ -1,0 +1,246 @@
+"""Moves a collector's spool on to Kafka: a window at a time, and behind it the position.
+
+Senders never wait for it: their acknowledgement is the spool's fsync. A window is acknowledged by
+Kafka as a whole before the position moves; one that was cut short is sent again.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+import structlog
+from confluent_kafka import KafkaError, KafkaException
+from msgspec.structs import replace
+
+from collector.shipper.position import Position, read_position, write_position
+from collector.shipper.window import (
+    Backlog,
+    Window,
+    last_given,
+    read_backlog,
+    read_heartbeat,
+    read_window,
+)
+from lineage.clock import Clock, to_micros
+from lineage.event_log.records import GOODBYE, REJECTED, Record, headers_of
+
+HEARTBEAT_SECONDS = 5.0
+TOO_LARGE = "too_large_for_log"
+_FLUSH_SECONDS = 1.0
+_GONE_SECONDS = 3.0  # the collector beats each second
+_HEAD_BYTES = 65_536
+_log = structlog.get_logger()
+
+
+class Producer(Protocol):
+    """The part of `confluent_kafka.Producer` that is used."""
+
+    def produce(  # noqa: PLR0913 - as the client has it
+        self,
+        topic: str,
+        *,
+        value: bytes,
+        key: bytes,
+        headers: Any,  # noqa: ANN401 - a list of pairs
+        timestamp: int,
+        on_delivery: Callable[[KafkaError | None, object], None],
+    ) -> None:
+        """Queue one record."""
+
+    def flush(self, timeout: float) -> int:
+        """Wait until all is delivered; return how many records are not."""
+
+
+class NotShippedError(Exception):
+    """Kafka has not acknowledged the window: it is sent again."""
+
+
+class Shipper:
+    """One collector's way to one topic.
+
+    Attributes:
+        position: what Kafka has acknowledged.
+    """
+
+    def __init__(  # noqa: PLR0913 - by name
+        self,
+        data_dir: Path,
+        producer: Producer,
+        *,
+        topic: str,
+        collector: str,
+        clock: Clock,
+        alive: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Read the position.
+
+        Args:
+            data_dir: folder of the spool.
+            producer: idempotent, and acknowledged by all replicas in sync.
+            topic: to write.
+            collector: name of the collector.
+            clock: gives the time.
+            alive: called while an acknowledgement is waited for.
+
+        Raises:
+            OSError, msgspec.DecodeError: the position cannot be read.
+        """
+        self._data_dir = data_dir
+        self._producer = producer
+        self._topic = topic
+        self._collector = collector
+        self._clock = clock
+        self._alive = alive
+        self._heartbeat_at = 0
+        self.position = read_position(data_dir) or Position()
+
+    def is_ready(self) -> bool:
+        """Return whether the collector has made its spool, and the spool is that of the position.
+
+        A spool that is behind the position was replaced: the collector numbers its events anew.
+        """
+        try:
+            with closing(self._open()) as spool:
+                return last_given(spool, "event") >= self.position.seq
+        except sqlite3.OperationalError:
+            return False
+
+    def step(self) -> int:
+        """Ship the next window, and a heartbeat where one is due; return how many records.
+
+        Raises:
+            NotShippedError: Kafka did not acknowledge all of it.
+            sqlite3.Error: the spool cannot be read.
+            OSError: the position cannot be written.
+        """
+        with closing(self._open()) as spool:
+            window = read_window(spool, self.position, self._collector)
+            heartbeat = self._due_heartbeat(spool)
+        self._ship(window, [] if heartbeat is None else [heartbeat])
+        return len(window.records)
+
+    def is_collector_gone(self) -> bool:
+        """Return whether the collector has stopped to beat: nothing more comes into the spool."""
+        with closing(self._open()) as spool:
+            heartbeat = read_heartbeat(spool, self._collector)
+        silence = to_micros(self._clock()) - (heartbeat.received_at if heartbeat else 0)
+        return silence > _GONE_SECONDS * 1e6
+
+    def backlog(self) -> Backlog:
+        """Return what waits in the spool."""
+        with closing(self._open()) as spool:
+            return read_backlog(spool, self.position)
+
+    def say_goodbye(self) -> None:
+        """Report that the collector ends with nothing left to ship: its silence is no gap."""
+        now = to_micros(self._clock())
+        self._send([Record(kind=GOODBYE, collector=self._collector, received_at=now)])
+
+    def _open(self) -> sqlite3.Connection:
+        path = (self._data_dir / "spool.db").absolute()
+        return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=10)
+
+    def _due_heartbeat(self, spool: sqlite3.Connection) -> Record | None:
+        now = to_micros(self._clock())
+        if abs(now - self._heartbeat_at) < HEARTBEAT_SECONDS * 1e6:
+            return None
+        heartbeat = read_heartbeat(spool, self._collector)
+        if heartbeat is not None:
+            self._heartbeat_at = now
+        return heartbeat
+
+    def _ship(self, window: Window, beside: list[Record]) -> None:
+        too_large = self._send([*window.records, *beside])
+        for record in too_large:
+            self._keep_apart(record)
+        if window.position != self.position:
+            write_position(self._data_dir, window.position)
+            self.position = window.position
+
+    def _send(self, records: list[Record]) -> list[Record]:
+        """Send records, and wait until Kafka has them; return those that Kafka finds too large."""
+        too_large: list[Record] = []
+        failed: list[KafkaError] = []
+
+        def note(record: Record) -> Callable[[KafkaError | None, object], None]:
+            def delivered(error: KafkaError | None, _message: object) -> None:
+                if error is not None and error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
+                    too_large.append(record)
+                elif error is not None:
+                    failed.append(error)
+
+            return delivered
+
+        for record in records:
+            try:
+                self._produce(record, note(record))
+            except KafkaException as error:
+                note(record)(error.args[0], None)
+        while self._producer.flush(_FLUSH_SECONDS):
+            self._alive()
+        if failed:
+            raise NotShippedError(f"{len(failed)} of {len(records)} records: {failed[0].str()}")
+        return too_large
+
+    def _produce(
+        self, record: Record, delivered: Callable[[KafkaError | None, object], None]
+    ) -> None:
+        self._producer.produce(
+            self._topic,
+            value=record.body,
+            key=key_of(record),
+            headers=headers_of(record),
+            timestamp=record.received_at // 1_000,
+            on_delivery=delivered,
+        )
+
+    def _keep_apart(self, record: Record) -> None:
+        """Keep a body that the topic does not take in a file, and report it as rejected."""
+        folder = self._data_dir / "unshipped"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{record.kind}-{record.seq}.json"
+        path.write_bytes(record.body)
+        _log.error(
+            "event_not_shipped",
+            seq=record.seq,
+            bytes=len(record.body),
+            kept_in=str(path),
+            next="raise max.message.bytes of the topic, then post the file to the collector",
+        )
+        head = record.body[:_HEAD_BYTES]
+        if self._send([replace(record, kind=REJECTED, reason=TOO_LARGE, body=head)]):
+            raise NotShippedError(f"the topic takes no record of {len(head)} bytes")
+
+
+class _Run(msgspec.Struct):
+    runId: str = ""  # noqa: N815 - OpenLineage's name
+
+
+class _Job(msgspec.Struct):
+    namespace: str = ""
+    name: str = ""
+
+
+class _Event(msgspec.Struct):
+    run: _Run | None = None
+    job: _Job | None = None
+
+
+_EVENT = msgspec.json.Decoder(_Event)
+
+
+def key_of(record: Record) -> bytes:
+    """Return the key by which Kafka chooses a partition: the events of a run stay together."""
+    if not record.is_event:
+        return record.collector.encode()
+    try:
+        event = _EVENT.decode(record.body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return record.collector.encode()
+    if event.run is not None and event.run.runId:
+        return event.run.runId.encode()
+    job = event.job or _Job()
+    return f"{job.namespace}:{job.name}".encode()

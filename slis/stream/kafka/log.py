@@ -1,0 +1,180 @@
+"""A topic of Kafka as the pipeline's log, for several collectors and executors on any machine."""
+
+import threading
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Final
+
+import structlog
+from msgspec.structs import replace
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
+
+from lineage.clock import Clock, from_micros
+from lineage.event_log.settings import KafkaLog
+from slis.received.error_rate import count_landed
+from slis.stream.batch import Batches
+from slis.stream.kafka.client import LogReadError, Offsets
+from slis.stream.kafka.plan import PartitionPosition, Plan, Range, plan_batch
+from slis.stream.kafka.portion import Read, TopicPortion, read_on_driver
+from slis.stream.kafka.silence import SILENT_AFTER, note_silence
+from slis.stream.kafka.store import read_positions
+from slis.stream.kafka.taken import RangeReader
+from slis.stream.merge import cursor
+from slis.stream.source import Bounds
+
+log = structlog.get_logger(__name__)
+
+_FIRST_MEAN_BYTES: Final = 4_096
+_Bounds = Mapping[int, tuple[int, int]]  # of partitions: the first offset, and behind the last
+_Positions = Mapping[int, PartitionPosition]
+
+
+class TopicLog:
+    """The topic; of `event_log.EventLog`."""
+
+    def __init__(
+        self,
+        settings: KafkaLog,
+        clock: Clock,
+        *,
+        most_bytes: int,
+        offsets: Offsets | None = None,
+        read: Read | None = None,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            settings: of the topic.
+            clock: gives the time.
+            most_bytes: of bodies in a batch, also of one that is tried again.
+            offsets: of the partitions; None: those of the broker.
+            read: reads a plan on the driver; None: from the broker.
+        """
+        self._settings = settings
+        self._clock = clock
+        self._most_bytes = most_bytes
+        self._offsets = offsets or Offsets(settings)
+        self._read_plan = read or read_on_driver(settings)
+        self._lock = threading.Lock()  # one consumer: tasks beside the stream read as well
+        self._last: TopicPortion | None = None
+        self._mean_bytes = float(_FIRST_MEAN_BYTES)
+
+    @property
+    def name(self) -> str:
+        """Of `EventLog`."""
+        return f"{self._settings.bootstrap}/{self._settings.topic}"
+
+    def is_ready(self) -> bool:
+        """Of `EventLog`: whether the broker answers, and has the topic."""
+        return self._offsets.has_topic()
+
+    def find_mismatch(self, engine: Engine) -> str | None:
+        """Of `EventLog`: whether the topic was created anew, or is another cluster's."""
+        return self._mismatch(self._positions(engine), self._offsets.read())
+
+    def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
+        """Of `EventLog`: a restored catalog has its own position, from which the topic is read."""
+
+    def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> TopicPortion | None:
+        """Of `EventLog`.
+
+        Raises:
+            LogReadError: Kafka does not answer, or the topic ends before the position.
+        """
+        self._learn_size()
+        with engine.connect() as connection:
+            at = cursor(connection)
+            known = read_positions(connection, self._settings.topic)
+        found = self._offsets.read()
+        if problem := self._mismatch(known, found):
+            raise LogReadError(problem)
+        ends = {number: end for number, (_, end) in found.items()}
+        plan = plan_batch(at, _starts(known, found), ends, self._limit(bounds(at)))
+        if not plan.ranges:
+            return None
+        self._warn_of_lost(known, plan)
+        self._last = TopicPortion(
+            self._settings, plan, before=known, bounds=found, clock=self._clock, read=self._read
+        )
+        return self._last
+
+    def backlog_since(self, engine: Engine) -> datetime | None:
+        """Of `EventLog`: by the first record behind the position of each partition."""
+        found = self._offsets.read()
+        starts = _starts(self._positions(engine), found)
+        first = tuple(
+            Range(number, at.next_offset, at.next_offset + 1, 0, 1)
+            for number, at in starts.items()
+            if at.next_offset < found[number][1]
+        )
+        if not first:
+            return None
+        received = (reader.taken().first_received_at for reader in self._read(Plan(0, first)))
+        return min((from_micros(at) for at in received if at is not None), default=None)
+
+    def copy_gaps(self, engine: Engine, now: int) -> bool:
+        """Of `EventLog`: collectors that are silent now. What is over they report themselves."""
+        waiting = self.backlog_since(engine)
+        if waiting is not None and from_micros(now) - waiting > SILENT_AFTER:
+            return False  # heartbeats wait among the events
+        return note_silence(engine, now)
+
+    def count_received(self, engine: Engine, clock: Clock) -> bool:
+        """Of `EventLog`: rejected bodies are counted with the batch that brought them."""
+        return count_landed(engine, clock)
+
+    def _read(self, plan: Plan) -> list[RangeReader]:
+        with self._lock:
+            return self._read_plan(plan)
+
+    def _positions(self, engine: Engine) -> dict[int, PartitionPosition]:
+        with engine.connect() as connection:
+            return read_positions(connection, self._settings.topic)
+
+    def _limit(self, bounds: Bounds) -> Bounds:
+        """Plan no more records than the bytes have room for, by the size of the last events."""
+        size = min(bounds.size, self._most_bytes)
+        # The records of a range that failed stay the same.
+        fitting = bounds.rows if bounds.ends else max(1, int(size / self._mean_bytes))
+        return replace(bounds, size=size, rows=min(bounds.rows, fitting))
+
+    def _learn_size(self) -> None:
+        if self._last is not None and self._last.events:
+            self._mean_bytes = max(1.0, self._last.size() / self._last.events)
+        self._last = None
+
+    def _warn_of_lost(self, known: _Positions, plan: Plan) -> None:
+        for one in plan.ranges:
+            if one.partition in known and one.start > known[one.partition].next_offset:
+                log.error(
+                    "events_missing",
+                    topic=self._settings.topic,
+                    partition=one.partition,
+                    first_offset=known[one.partition].next_offset,
+                    last_offset=one.start - 1,
+                    reason="the topic deleted these records before the pipeline read them",
+                    next="raise retention.ms and retention.bytes of the topic",
+                )
+
+    def _mismatch(self, known: _Positions, found: _Bounds) -> str | None:
+        for number, at in known.items():
+            end = found[number][1] if number in found else 0
+            if at.next_offset > end:
+                return (
+                    f"the catalog has read partition {number} of {self.name} up to offset "
+                    f"{at.next_offset}, but the partition ends at {end}: the topic was created "
+                    "anew, or is another one. New events would be taken for old ones. Bring the "
+                    "topic back that belongs to this catalog, or name a new topic in LINEWARD_LOG: "
+                    "it is read from its beginning."
+                )
+        return None
+
+
+def _starts(known: _Positions, found: _Bounds) -> dict[int, PartitionPosition]:
+    """Return where to go on: at the position, or at the first record that the topic still has."""
+    return {
+        number: replace(at, next_offset=max(at.next_offset, first))
+        for number, (first, _) in found.items()
+        for at in [known.get(number, PartitionPosition(first))]
+    }

@@ -1,0 +1,112 @@
+"""Decides which offsets of the topic a batch takes, and which numbers their events get.
+
+Lake and catalog number events by one running `seq`. A batch gets as many numbers as it has offsets;
+those of each partition follow one another. Offsets without an event leave a hole in the numbers.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from slis.stream.source import Bounds
+
+# For each collector its last window, and the records of the window that were read.
+Windows = dict[str, tuple[str, list[str]]]
+
+
+class PartitionPosition(msgspec.Struct, frozen=True):
+    """Where a partition was read to.
+
+    Attributes:
+        next_offset: the first record that no batch has taken.
+        windows: of the records before it.
+    """
+
+    next_offset: int
+    windows: Windows = {}
+
+
+class Range(msgspec.Struct, frozen=True):
+    """Offsets [start, end) of one partition.
+
+    Attributes:
+        partition: its number.
+        start: the first offset.
+        end: behind the last one.
+        base: the number before that of the first record.
+        size: bytes of bodies, at most; a single record always fits.
+        windows: of the records before `start`.
+    """
+
+    partition: int
+    start: int
+    end: int
+    base: int
+    size: int
+    windows: Windows = {}
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """A batch: the numbers (after_seq, last_seq], and the offsets that they stand for."""
+
+    after_seq: int
+    ranges: tuple[Range, ...]
+
+    @property
+    def count(self) -> int:
+        """Offsets of all partitions."""
+        return sum(one.end - one.start for one in self.ranges)
+
+    @property
+    def last_seq(self) -> int:
+        """The last number, whether or not a record has it."""
+        return self.after_seq + self.count
+
+    @property
+    def ends(self) -> dict[int, int]:
+        """Where the batch ends in each partition."""
+        return {one.partition: one.end for one in self.ranges}
+
+
+def allot(waiting: Mapping[int, int], most: int) -> dict[int, int]:
+    """Share `most` records evenly among partitions; what a short one leaves goes to the others."""
+    shares: dict[int, int] = {}
+    shortest_first = sorted(waiting.items(), key=lambda item: (item[1], item[0]))
+    for place, (partition, records) in enumerate(shortest_first):
+        even = -(-most // (len(shortest_first) - place))
+        shares[partition] = min(records, even)
+        most -= shares[partition]
+    return {partition: count for partition, count in sorted(shares.items()) if count}
+
+
+def plan_batch(
+    after_seq: int,
+    positions: Mapping[int, PartitionPosition],
+    ends: Mapping[int, int],
+    bounds: Bounds,
+) -> Plan:
+    """Return the next batch; without ranges where nothing waits.
+
+    Args:
+        after_seq: the last number that the catalog holds.
+        positions: by partition.
+        ends: of the partitions.
+        bounds: of the batch. `bounds.ends`, of a range that failed, come before `ends`: else a half
+            of that range would not be made of the same records.
+    """
+    waiting = _waiting(positions, bounds.ends) or _waiting(positions, ends)
+    shares = allot(waiting, bounds.rows)
+    ranges: list[Range] = []
+    base, total = after_seq, sum(shares.values())
+    for partition, count in shares.items():
+        at = positions[partition]
+        size = max(1, bounds.size * count // total)
+        end = at.next_offset + count
+        ranges.append(Range(partition, at.next_offset, end, base, size, at.windows))
+        base += count
+    return Plan(after_seq, tuple(ranges))
+
+
+def _waiting(positions: Mapping[int, PartitionPosition], ends: Mapping[int, int]) -> dict[int, int]:
+    left = {number: end - positions[number].next_offset for number, end in ends.items()}
+    return {number: count for number, count in left.items() if count > 0}

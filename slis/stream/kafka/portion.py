@@ -1,0 +1,145 @@
+"""One batch of the topic: read by the driver where it is small, by executors otherwise."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from sqlalchemy import Connection
+
+from lineage.clock import Clock
+from lineage.event_log.records import EVENTS, Record
+from lineage.event_log.settings import KafkaLog
+from slis.computed import computed_once
+from slis.stream.kafka.client import open_consumer, read_on_executor, read_ranges
+from slis.stream.kafka.plan import PartitionPosition, Plan
+from slis.stream.kafka.store import move, store_lost, store_reports
+from slis.stream.kafka.taken import RANGE, RangeReader, Taken, events_of
+from slis.stream.source import SPOOL_EVENT
+
+# A Spark job that starts Python workers costs more than the driver's reading of so many records.
+_DRIVER_RECORDS = 1_000
+Read = Callable[[Plan], list[RangeReader]]
+
+
+def read_on_driver(log: KafkaLog) -> Read:
+    """Return what reads a whole plan in this process."""
+
+    def read(plan: Plan) -> list[RangeReader]:
+        return read_ranges(open_consumer(log), log.topic, plan, plan.ranges)
+
+    return read
+
+
+class TopicPortion:
+    """A planned batch, of `event_log.Portion`."""
+
+    def __init__(  # noqa: PLR0913 - by name
+        self,
+        log: KafkaLog,
+        plan: Plan,
+        *,
+        before: Mapping[int, PartitionPosition],
+        bounds: Mapping[int, tuple[int, int]],
+        clock: Clock,
+        read: Read,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            log: the topic.
+            plan: what to read.
+            before: positions of the catalog; a partition that was never read has none.
+            bounds: the first offset of each partition, and the one behind the last.
+            clock: gives the time.
+            read: reads a plan on the driver.
+        """
+        self._log = log
+        self._plan = plan
+        self._before = before
+        self._bounds = bounds
+        self._clock = clock
+        self._read = read
+        self._is_small = plan.count <= _DRIVER_RECORDS
+        self._taken: list[Taken] = []
+        self._reports: list[Record] = []
+
+    @property
+    def after_seq(self) -> int:
+        """Of `Portion`."""
+        return self._plan.after_seq
+
+    @property
+    def last_seq(self) -> int:
+        """Of `Portion`."""
+        return self._plan.last_seq
+
+    @property
+    def count(self) -> int:
+        """Of `Portion`."""
+        return self._plan.count
+
+    @property
+    def ends(self) -> Mapping[int, int]:
+        """Of `Portion`."""
+        return self._plan.ends
+
+    @property
+    def events(self) -> int:
+        """Events that were read."""
+        return sum(one.events for one in self._taken)
+
+    def size(self) -> int:
+        """Of `Portion`."""
+        return sum(one.size for one in self._taken)
+
+    def table(self) -> pa.Table:
+        """Of `Portion`."""
+        readers = self._read(self._plan)
+        self._taken = [reader.taken() for reader in readers]
+        self._reports = [report for reader in readers for report in reader.reports]
+        return events_of(readers)
+
+    @contextmanager
+    def frame(self, spark: SparkSession) -> Iterator[DataFrame | None]:
+        """Of `Portion`."""
+        if self._is_small:
+            events = self.table()
+            yield spark.createDataFrame(events) if events.num_rows else None
+            return
+        with computed_once(self._on_executors(spark)) as rows:
+            is_event = F.col("kind").isin(*EVENTS)
+            self._note(rows.where(~is_event).select("kind", "body").toArrow())
+            yield rows.where(is_event) if self.events else None
+
+    def store(self, connection: Connection) -> None:
+        """Of `Portion`."""
+        now = self._clock()
+        store_reports(connection, self._reports, now)
+        for taken in self._taken:
+            first, end = self._bounds[taken.partition]
+            known = self._before.get(taken.partition)
+            before = None if known is None else known.next_offset
+            move(connection, self._log.topic, taken, before=before, end=end)
+            if before is not None and first > before:
+                store_lost(connection, first - before, taken.first_received_at, now)
+
+    def _on_executors(self, spark: SparkSession) -> DataFrame:
+        # A record batch is what one task works on.
+        schema = pa.schema([("range", pa.binary())])
+        texts = [msgspec.json.encode((self._plan, one)) for one in self._plan.ranges]
+        batches = [pa.record_batch([pa.array([text], pa.binary())], schema) for text in texts]
+        ranges = spark.createDataFrame(pa.Table.from_batches(batches, schema))
+        return ranges.mapInArrow(partial(read_on_executor, log=self._log), SPOOL_EVENT)
+
+    def _note(self, told: pa.Table) -> None:
+        found = list(zip(told["kind"].to_pylist(), told["body"].to_pylist(), strict=True))
+        self._taken = [
+            msgspec.json.decode(body, type=Taken) for kind, body in found if kind == RANGE
+        ]
+        self._reports = [
+            msgspec.json.decode(body, type=Record) for kind, body in found if kind != RANGE
+        ]

@@ -1,0 +1,134 @@
+"""The position in the topic, and what collectors report of themselves, in the catalog.
+
+All of it is written in the transaction of the batch: either the batch and its position are there,
+or neither.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+from sqlalchemy import Connection, select, text, update
+
+from lineage import origins
+from lineage.catalog import tables
+from lineage.catalog.upsert import fold_rows, insert_for
+from lineage.clock import to_micros
+from lineage.event_log.records import FOREIGN, GAP, GOODBYE, HEARTBEAT, REJECTED, Record
+from slis.received.error_rate import add_failures
+from slis.received.rejected import HISTORY, HOUR_MICROS, LIVE
+from slis.stream.kafka.plan import PartitionPosition, Windows
+from slis.stream.kafka.taken import Taken
+from slis.stream.merge import RangeMismatchError
+
+EXPIRED = "log_expired"
+Counts = list[tuple[int, str, str, int]]
+_LAST_LANDED = "SELECT max(landed_at) FROM batch"
+
+
+def read_positions(connection: Connection, topic: str) -> dict[int, PartitionPosition]:
+    """Return where each partition was read to."""
+    table = tables.log_position
+    columns = table.c.partition, table.c.next_offset, table.c.windows
+    rows = connection.execute(select(*columns).where(table.c.topic == topic))
+    return {
+        row.partition: PartitionPosition(
+            row.next_offset, msgspec.json.decode(row.windows, type=Windows)
+        )
+        for row in rows
+    }
+
+
+def move(
+    connection: Connection,
+    topic: str,
+    taken: Taken,
+    *,
+    before: int | None,
+    end: int,
+) -> None:
+    """Move the position of one partition behind what was taken.
+
+    Args:
+        connection: inside the transaction of the batch.
+        topic: its name.
+        taken: what the batch took of the partition.
+        before: the position that the batch was read from; None: there was none.
+        end: of the partition, when the batch was read.
+
+    Raises:
+        RangeMismatchError: another pipeline has moved it meanwhile.
+    """
+    table = tables.log_position
+    values = {
+        "next_offset": taken.next_offset,
+        "end_offset": max(end, taken.next_offset),
+        "windows": msgspec.json.encode(taken.windows).decode(),
+    }
+    key = {"topic": topic, "partition": taken.partition}
+    if before is None:
+        insert = insert_for(connection.dialect)(table).values(**key, **values)
+        done = connection.execute(insert.on_conflict_do_nothing())
+    else:
+        mine = (table.c.topic == topic) & (table.c.partition == taken.partition)
+        where = mine & (table.c.next_offset == before)
+        done = connection.execute(update(table).where(where).values(**values))
+    if done.rowcount != 1:
+        raise RangeMismatchError(
+            f"partition {taken.partition} of {topic} was read from offset {before}, but the "
+            "catalog has another position: another pipeline landed events meanwhile. Make sure "
+            "that one pipeline runs, and start it again: it works on from where the catalog ends."
+        )
+
+
+def store_reports(connection: Connection, reports: Iterable[Record], now: datetime) -> None:
+    """Write heartbeats, gaps and counts of rejected bodies."""
+    listed = list(reports)
+    _store_heartbeats(connection, listed)
+    gaps = {one.received_at: one.ended_at for one in listed if one.kind == GAP}
+    if gaps:
+        rows = [{"started_at": start, "ended_at": end} for start, end in gaps.items()]
+        fold_rows(connection, tables.ingestion_gap, rows)
+    if rejected := _count_rejected(listed):
+        add_failures(connection, "collector", rejected, now)
+
+
+def store_lost(connection: Connection, lost: int, until: int | None, now: datetime) -> None:
+    """Count records that the topic deleted before they were read, as failed events.
+
+    The time since the last batch is an ingestion gap: what fell due in it is unknown.
+    """
+    hour = to_micros(now) // HOUR_MICROS * HOUR_MICROS
+    add_failures(connection, "pipeline", [(hour, EXPIRED, LIVE, lost)], now)
+    started = connection.scalar(text(_LAST_LANDED))
+    if started is not None:
+        ended = max(started, to_micros(now) if until is None else until)
+        row = {"started_at": started, "ended_at": ended}
+        fold_rows(connection, tables.ingestion_gap, [row])
+
+
+def _store_heartbeats(connection: Connection, reports: Iterable[Record]) -> None:
+    """Keep the last heartbeat of each collector; forget one that said goodbye behind it."""
+    last: dict[str, Record] = {}
+    for one in reports:
+        if one.kind in {HEARTBEAT, GOODBYE}:
+            known = last.get(one.collector)
+            if known is None or one.received_at >= known.received_at:
+                last[one.collector] = one
+    rows = [{"collector": one.collector, "heartbeat_at": one.received_at} for one in last.values()]
+    if rows:
+        fold_rows(connection, tables.log_collector, rows)
+    table = tables.log_collector
+    if ended := [one.collector for one in last.values() if one.kind == GOODBYE]:
+        connection.execute(table.delete().where(table.c.collector.in_(ended)))
+
+
+def _count_rejected(reports: Iterable[Record]) -> Counts:
+    counts: Counter[tuple[int, str, str]] = Counter()
+    for one in reports:
+        if one.kind in {REJECTED, FOREIGN}:
+            origin = HISTORY if one.origin in origins.OF_HISTORY else LIVE
+            hour = one.received_at // HOUR_MICROS * HOUR_MICROS
+            counts[hour, one.reason or one.kind, origin] += one.count
+    return [(*key, count) for key, count in counts.items()]

@@ -1,0 +1,137 @@
+"""What a batch takes of one range: events, and what collectors report, each record once."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from msgspec.structs import replace
+
+from lineage.event_log.records import GAP, Record
+from slis.stream.kafka.plan import Plan, Range, Windows
+from slis.stream.source import SPOOL_COLUMNS, record_batches
+
+RANGE = "range"  # of a row that says what was taken of a range
+REPORT = "report"  # of a row that is a record without an event
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """What was taken of a range.
+
+    Attributes:
+        partition: its number.
+        next_offset: the next batch begins here.
+        events: how many were taken.
+        size: bytes of their bodies.
+        repeats: records that the log has twice, and that were taken before.
+        first_received_at: of the first record, µs; None: there was none.
+        windows: of the records before `next_offset`.
+    """
+
+    partition: int
+    next_offset: int
+    events: int
+    size: int
+    repeats: int
+    first_received_at: int | None
+    windows: Windows
+
+
+class RangeReader:
+    """Takes the records of one range, in the order of their offsets.
+
+    Attributes:
+        is_done: whether the range is read to its end, or its bound of bytes is reached.
+        rows: of `source.SPOOL_COLUMNS`, one an event.
+        reports: the other records, without bodies.
+    """
+
+    def __init__(self, plan: Plan, part: Range) -> None:
+        self._bounds = plan.after_seq, plan.last_seq
+        self._range = part
+        self._next = part.start
+        self._windows = {name: (window, set(seen)) for name, (window, seen) in part.windows.items()}
+        self._size = self._repeats = 0
+        self._first: int | None = None
+        self.is_done = False
+        self.rows: list[tuple[Any, ...]] = []
+        self.reports: list[Record] = []
+
+    def take(self, offset: int, record: Record) -> None:
+        """Take a record, unless it comes behind the range, or does not fit any more."""
+        if self.is_done or self.end_at(offset):
+            return
+        if self._size and self._size + len(record.body) > self._range.size:
+            self.is_done = True
+            return
+        self._next = offset + 1
+        self.is_done = self._next >= self._range.end
+        if self._is_repeat(record):
+            self._repeats += 1
+            return
+        if self._first is None and record.kind != GAP:  # whose time is that of its beginning
+            self._first = record.received_at
+        if record.is_event:
+            self._size += len(record.body)
+            self.rows.append(self._row(offset, record))
+        else:
+            self.reports.append(replace(record, body=b""))
+
+    @property
+    def left(self) -> int:
+        """Offsets that are still to be read."""
+        return 0 if self.is_done else self._range.end - self._next
+
+    def end_at(self, offset: int) -> bool:
+        """Note that the partition has no record before `offset` that was not taken."""
+        if offset >= self._range.end:
+            self._next, self.is_done = self._range.end, True
+        return self.is_done
+
+    def taken(self) -> Taken:
+        """Return what was taken."""
+        windows = {name: (window, sorted(seen)) for name, (window, seen) in self._windows.items()}
+        return Taken(
+            self._range.partition,
+            self._next,
+            len(self.rows),
+            self._size,
+            self._repeats,
+            self._first,
+            windows,
+        )
+
+    def _row(self, offset: int, record: Record) -> tuple[Any, ...]:
+        seq = self._range.base + 1 + offset - self._range.start
+        return (seq, record.received_at, record.origin, record.kind, record.body, *self._bounds)
+
+    def _is_repeat(self, record: Record) -> bool:
+        """Whether the shipper sent the record before: in the same window, with the same content.
+
+        Kafka may have what the shipper never heard of. A window is sent until all of it is
+        acknowledged, and only then the next one: the last window of each collector is enough.
+        """
+        if not record.window:
+            return False
+        window, seen = self._windows.get(record.collector, ("", set()))
+        if window != record.window:
+            seen = set()
+            self._windows[record.collector] = (record.window, seen)
+        if record.identity in seen:
+            return True
+        seen.add(record.identity)
+        return False
+
+
+def as_rows(reader: RangeReader) -> Iterator[pa.RecordBatch]:
+    """Yield what a reader took as rows of `source.SPOOL_COLUMNS`, what is no event as JSON."""
+    yield from record_batches(reader.rows)
+    told = [(REPORT, msgspec.json.encode(one)) for one in reader.reports]
+    told.append((RANGE, msgspec.json.encode(reader.taken())))
+    yield from record_batches([(0, 0, "", kind, body, 0, 0) for kind, body in told])
+
+
+def events_of(readers: list[RangeReader]) -> pa.Table:
+    """Return the events that these readers took, as `source.SPOOL_COLUMNS`."""
+    batches = [batch for reader in readers for batch in record_batches(reader.rows)]
+    return pa.Table.from_batches(batches, SPOOL_COLUMNS)

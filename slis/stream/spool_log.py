@@ -1,0 +1,120 @@
+"""The collector's spool as the pipeline's log: a file beside the pipeline, read by the driver."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import datetime
+from importlib import import_module
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from sqlalchemy import Connection, Engine
+
+from lineage.clock import Clock
+from slis.backlog import backlog_since, is_ready
+from slis.settings import Place
+from slis.stream.batch import Batches
+from slis.stream.gaps import copy_gaps
+from slis.stream.merge import cursor
+from slis.stream.restore import CatchUp
+from slis.stream.source import Bounds, last_seq_of, open_spool, read
+
+
+class SpoolPortion(msgspec.Struct, frozen=True):
+    """Events of the spool, which the driver has read."""
+
+    events: pa.Table
+
+    @property
+    def after_seq(self) -> int:
+        """Of `Portion`."""
+        return int(self.events["after_seq"][0].as_py())
+
+    @property
+    def last_seq(self) -> int:
+        """Of `Portion`."""
+        return int(self.events["last_seq"][0].as_py())
+
+    @property
+    def count(self) -> int:
+        """Of `Portion`."""
+        return int(self.events.num_rows)
+
+    @property
+    def ends(self) -> Mapping[int, int]:
+        """Of `Portion`: `last_seq` is all that is needed."""
+        return {}
+
+    def table(self) -> pa.Table:
+        """Of `Portion`."""
+        return self.events
+
+    @contextmanager
+    def frame(self, spark: SparkSession) -> Iterator[DataFrame]:
+        """Of `Portion`."""
+        yield spark.createDataFrame(self.events)
+
+    def size(self) -> int:
+        """Of `Portion`."""
+        return int(pc.sum(pc.binary_length(self.events["body"])).as_py())
+
+    def store(self, connection: Connection) -> None:
+        """Of `Portion`: the cursor, which every batch advances, is the position."""
+
+
+class SpoolLog:
+    """The spool of one collector."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    @property
+    def name(self) -> str:
+        """Of `EventLog`."""
+        return str(self._place.spool)
+
+    def is_ready(self) -> bool:
+        """Of `EventLog`: whether the collector has made its spool."""
+        return is_ready(self._place.spool)
+
+    def find_mismatch(self, engine: Engine) -> str | None:
+        """Of `EventLog`."""
+        with engine.connect() as connection:
+            at = cursor(connection)
+        with closing(open_spool(self._place.spool)) as spool:
+            last = last_seq_of(spool)
+        if at <= last:
+            return None
+        return (
+            f"the catalog has taken events up to {at}, but {self._place.spool} has given "
+            f"out {last} only: it is another spool, "
+            "or an older copy. New events would be taken for old ones. Bring the spool "
+            "back that belongs to this catalog, or "
+            "start with an empty catalog."
+        )
+
+    def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
+        """Of `EventLog`."""
+        CatchUp(spark, self._place, batches, rows, now).land()
+
+    def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> SpoolPortion | None:
+        """Of `EventLog`."""
+        with engine.connect() as connection:
+            at = cursor(connection)
+        events = read(self._place.spool, at, bounds(at))
+        return SpoolPortion(events) if events.num_rows else None
+
+    def backlog_since(self, engine: Engine) -> datetime | None:
+        """Of `EventLog`."""
+        return backlog_since(self._place.spool, engine)
+
+    def copy_gaps(self, engine: Engine, now: int) -> bool:
+        """Of `EventLog`."""
+        return copy_gaps(self._place.spool, engine, now)
+
+    def count_received(self, engine: Engine, clock: Clock) -> bool:
+        """Of `EventLog`."""
+        # At its first use, as the evaluation: the stream is up before.
+        count = import_module("slis.received.error_rate").count_received
+        return bool(count(engine, self._place.spool, clock))

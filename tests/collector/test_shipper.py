@@ -1,0 +1,252 @@
+"""The way of a spool to the Kafka log: acknowledged first, then passed, and nothing is lost."""
+
+import hashlib
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from collector.cursors import read_cursors
+from collector.settings import Place, read
+from collector.shipper import shipper as shippers
+from collector.shipper import window as windows
+from collector.shipper.position import Position, read_position
+from collector.shipper.shipper import NotShippedError, Shipper, key_of
+from collector.spool_file import open_spool
+from lineage.environment import InvalidSettingError
+from lineage.event_log.records import Record, headers_of, read_record
+from lineage.event_log.settings import read_log
+from tests.fakes.topic import Topic
+from tests.service.ship.written import event
+
+SECOND = 1_000_000
+EVENTS = 9
+KAFKA = {"LINEWARD_LOG": "kafka://a:9092,b:9092/lineage"}
+
+
+@pytest.fixture
+def spool(tmp_path):
+    """The tables of a collector's spool, with nine events and a heartbeat."""
+    with closing(open_spool(tmp_path / "spool.db", 1 << 30)) as connection:
+        for number in range(EVENTS):
+            body = event(number)
+            row = (hashlib.sha256(body).digest(), number * SECOND, "http", "run", body)
+            connection.execute(
+                "INSERT INTO event (body_hash, received_at, origin, kind, body)"
+                " VALUES (?, ?, ?, ?, ?)",
+                row,
+            )
+        connection.execute("INSERT INTO heartbeat VALUES (1, ?)", (60 * SECOND,))
+        yield connection
+
+
+@pytest.fixture
+def topic():
+    """An empty topic of three partitions."""
+    return Topic()
+
+
+@pytest.fixture
+def shipper(tmp_path, spool, topic, at, monkeypatch):
+    """A shipper of windows of four events."""
+    del spool
+    monkeypatch.setattr(windows, "MOST_RECORDS", 4)
+
+    def start():
+        return Shipper(tmp_path, topic, topic="t", collector="c-0", clock=lambda: at(12))
+
+    return start
+
+
+def ship(shipper):
+    """Ship until nothing waits; return how many windows failed."""
+    failures = 0
+    while True:
+        try:
+            if not shipper.step():
+                return failures
+        except NotShippedError:
+            failures += 1
+
+
+def bodies(topic):
+    return sorted(one.body for one in topic.records() if one.is_event)
+
+
+def test_every_event_is_moved_on_with_its_origin_time_and_number(shipper, topic):
+    """The value is the body to the byte; what the pipeline needs beside it stands in headers."""
+    ship(shipper())
+
+    found = sorted((one for one in topic.records() if one.is_event), key=lambda one: one.seq)
+    assert [one.body for one in found] == [event(number) for number in range(EVENTS)]
+    assert [one.received_at for one in found] == [number * SECOND for number in range(EVENTS)]
+    assert {(one.collector, one.origin, one.kind) for one in found} == {("c-0", "http", "run")}
+
+
+def test_the_position_moves_only_behind_what_kafka_acknowledged(shipper, topic, tmp_path):
+    """A window without its reports is sent again as a whole: Kafka may lack any part of it."""
+    one = shipper()
+    one.step()
+    topic.dies_after = 2
+    with pytest.raises(NotShippedError):
+        one.step()
+    at_failure = read_position(tmp_path)
+    topic.dies_after = None
+    ship(one)
+
+    assert at_failure == Position(seq=4)
+    assert set(bodies(topic)) == {event(number) for number in range(EVENTS)}
+    assert len(bodies(topic)) == EVENTS + 2  # which the pipeline drops: they are of one window
+    assert {one.window for one in topic.records() if one.seq in {5, 6}} == {"4-0"}
+
+
+def test_a_shipper_that_is_killed_goes_on_at_its_position(shipper, topic):
+    """What was acknowledged is not sent again."""
+    shipper().step()
+    ship(shipper())
+
+    assert bodies(topic) == sorted(event(number) for number in range(EVENTS))
+
+
+def test_the_spool_keeps_what_was_not_shipped(shipper, tmp_path):
+    """The collector asks the file, not a catalog, of which it needs no password."""
+    place = Place(data_dir=tmp_path, log="kafka://a:9092/t", catalog_url="postgresql://nobody")
+    before = read_cursors(place)
+    shipper().step()
+
+    assert before is None
+    assert read_cursors(place) == (4, 4, 4)
+
+
+def test_rejected_bodies_gaps_and_heartbeats_travel_too(shipper, topic, spool):
+    """What was pruned before it was shipped is known by its number."""
+    rejected = "INSERT INTO rejected VALUES (?, 5, 'invalid', '$', 'no', X'00', 1, 'http')"
+    for number in (3, 4):
+        spool.execute(rejected, (number,))
+    spool.execute("INSERT INTO gap VALUES (7, 9)")
+    ship(shipper())
+
+    told = {(r.kind, r.reason, r.count, r.ended_at) for r in topic.records() if not r.is_event}
+    assert told == {
+        ("rejected", "invalid", 1, 0),
+        ("rejected", "pruned", 2, 0),
+        ("gap", "", 1, 9),
+        ("heartbeat", "", 1, 0),
+    }
+
+
+def test_an_event_that_the_topic_does_not_take_holds_up_nothing(
+    shipper, topic, tmp_path, monkeypatch
+):
+    """It is kept in a file, and counted as rejected."""
+    monkeypatch.setattr(shippers, "_HEAD_BYTES", 10)
+    topic.most_bytes = len(event(0)) - 1
+    assert ship(shipper()) == 0
+    kept = sorted(path.read_bytes() for path in (tmp_path / "unshipped").iterdir())
+
+    assert kept == sorted(event(number) for number in range(EVENTS))
+    assert [one.reason for one in topic.records() if one.seq] == ["too_large_for_log"] * EVENTS
+
+
+def test_a_spool_that_is_behind_the_position_is_waited_for(shipper, spool):
+    """The collector numbers it anew; shipped as it is, its new events would be passed by."""
+    ship(shipper())
+    spool.execute("DELETE FROM event")
+    spool.execute("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'event'")
+
+    assert not shipper().is_ready()
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "key"),
+    [
+        ("run", event(3), b"0195f1c2-7f8e-7000-8000-000000000003"),
+        ("job", b'{"job": {"namespace": "n", "name": "j"}}', b"n:j"),
+        ("run", b'{"run": 7}', b"c-0"),
+        ("heartbeat", b"", b"c-0"),
+    ],
+)
+def test_events_of_a_run_stay_together(kind, body, key):
+    """By its id; what has none goes by its job, or by its collector."""
+    assert key_of(Record(kind=kind, collector="c-0", received_at=1, body=body)) == key
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        None,
+        [],
+        [("kind", b"run")],
+        [("kind", b"run"), ("collector", b"c"), ("received_at", b"soon")],
+        [("kind", b"run"), ("collector", b"c\0"), ("received_at", b"1")],
+        [("kind", b"run"), ("collector", b"c"), ("received_at", b"9" * 30)],
+        [("kind", b"other"), ("collector", b"c"), ("received_at", b"1")],
+    ],
+)
+def test_a_record_of_somebody_else_is_no_event(headers):
+    """It is counted as rejected, and ends no batch."""
+    assert read_record(headers, b"{}").kind == "foreign"
+
+
+def test_a_record_is_read_as_it_was_written():
+    """All fields; those without a value need no header."""
+    full = Record(
+        kind="gap",
+        collector="c",
+        received_at=1,
+        seq=2,
+        window="1-1",
+        reason="r",
+        count=3,
+        ended_at=4,
+        origin="file",
+        body=b"x",
+    )
+    least = Record(kind="run", collector="c", received_at=1)
+
+    assert [read_record(headers_of(one), one.body) for one in (full, least)] == [full, least]
+    assert len(headers_of(least)) == 3
+
+
+def test_the_clients_promise_what_the_guarantees_rest_on(tmp_path):
+    """Whatever the file of the operator says of TLS and SASL, it says nothing of these."""
+    file = tmp_path / "client.properties"
+    file.write_text("security.protocol=SASL_SSL\n")
+    log = read_log(KAFKA | {"LINEWARD_LOG_CONFIG_FILE": str(file)})
+    told = log.producer_settings()
+    file.write_text("acks=0\n")
+
+    assert (told["acks"], told["enable.idempotence"]) == ("all", "true")
+    assert told["security.protocol"] == "SASL_SSL"
+    assert told["bootstrap.servers"] == "a:9092,b:9092"
+    with pytest.raises(InvalidSettingError, match="acks is not yours to set"):
+        log.producer_settings()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["kafka", "kafka://a:9092", "kafka:///t", "http://a/t", "kafka://a/t/u", "kafka://u:p@a/t"],
+)
+def test_a_wrong_log_is_named_without_a_password(url):
+    """The role ends with 2 and this line."""
+    with pytest.raises(InvalidSettingError, match="LINEWARD_LOG: ") as raised:
+        read_log({"LINEWARD_LOG": url})
+
+    assert "u:p" not in str(raised.value)
+
+
+def test_a_forwarder_and_a_shipper_do_not_share_a_spool(monkeypatch):
+    """The shipper lets events go that the forwarder has not read."""
+    monkeypatch.setenv("LINEWARD_LOG", "kafka://a:9092/t")
+    monkeypatch.setenv("LINEWARD_MARQUEZ_URL", "http://127.0.0.1:5000")
+
+    with pytest.raises(InvalidSettingError, match="LINEWARD_MARQUEZ_FORWARD=false"):
+        read()
+
+
+def test_a_spool_that_is_not_there_is_waited_for(tmp_path, topic, at):
+    """The collector makes it."""
+    given = {"topic": "t", "collector": "c", "clock": lambda: at(12)}
+    assert not Shipper(tmp_path, topic, **given).is_ready()
+    sqlite3.connect(tmp_path / "spool.db").close()
+    assert not Shipper(tmp_path, topic, **given).is_ready()

@@ -1,0 +1,86 @@
+"""A topic of Kafka in memory: what the shipper writes, the pipeline reads."""
+
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from confluent_kafka import KafkaError
+
+from lineage.event_log.records import read_record
+from slis.stream.kafka.plan import Plan
+from slis.stream.kafka.taken import RangeReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TIMED_OUT, TOO_LARGE = -192, 10  # librdkafka's codes
+
+
+class Topic:
+    """Stands in for the producer, the offsets and the reading of a plan.
+
+    Attributes:
+        partitions: records of each, as (headers, value).
+        first: offset of the first record that is not deleted.
+        dies_after: so many records are acknowledged, and no report of any arrives.
+        most_bytes: of a value.
+    """
+
+    def __init__(self, partitions: int = 3) -> None:
+        self.partitions: list[list[tuple[Any, bytes]]] = [[] for _ in range(partitions)]
+        self.first = [0] * partitions
+        self.dies_after: int | None = None
+        self.most_bytes = 1 << 20
+        self._reports: list[Callable[[], None]] = []
+
+    def produce(
+        self,
+        _topic: str,
+        *,
+        value: bytes,
+        key: bytes,
+        headers: list[tuple[str, bytes]],
+        timestamp: int,  # noqa: ARG002 - as above
+        on_delivery: "Callable[[KafkaError | None, object], None]",
+    ) -> None:
+        """Store a record, or not; the report comes with `flush`."""
+        report = on_delivery
+        if len(value) > self.most_bytes:
+            self._reports.append(lambda: report(KafkaError(TOO_LARGE), None))
+            return
+        if self.dies_after is None or self.dies_after > 0:
+            self.partitions[crc32(key) % len(self.partitions)].append((headers, value))
+        if self.dies_after is not None:
+            self.dies_after -= 1
+            self._reports.append(lambda: report(KafkaError(TIMED_OUT), None))
+        else:
+            self._reports.append(lambda: report(None, None))
+
+    def flush(self, _timeout: float) -> int:
+        """Give all reports."""
+        reports, self._reports = self._reports, []
+        for report in reports:
+            report()
+        return 0
+
+    def has_topic(self) -> bool:
+        """Of `Offsets`."""
+        return True
+
+    def read(self) -> dict[int, tuple[int, int]]:
+        """Of `Offsets`."""
+        return {n: (self.first[n], len(records)) for n, records in enumerate(self.partitions)}
+
+    def read_plan(self, plan: Plan) -> list[RangeReader]:
+        """Read all ranges."""
+        readers = []
+        for one in plan.ranges:
+            assert one.start >= self.first[one.partition]
+            reader = RangeReader(plan, one)
+            for offset in range(one.start, len(self.partitions[one.partition])):
+                reader.take(offset, read_record(*self.partitions[one.partition][offset]))
+            readers.append(reader)
+        return readers
+
+    def records(self) -> list[Any]:
+        """Return all records, by partition."""
+        return [read_record(*one) for records in self.partitions for one in records]

@@ -1,0 +1,328 @@
+"""A topic as the log: the same facts as by a spool, each batch with its position."""
+
+import json
+from contextlib import closing, suppress
+from unittest.mock import Mock
+
+import pytest
+from spools import rows, run_event, spool, work_off
+from sqlalchemy import text
+from test_exactly_once import contents
+
+from collector.shipper.shipper import Shipper
+from collector.spool_file import open_spool
+from lineage.catalog.engine import in_turn, writing
+from lineage.clock import to_micros
+from lineage.event_log.records import GOODBYE, HEARTBEAT, Record, headers_of
+from lineage.event_log.settings import KafkaLog
+from slis.settings import Place
+from slis.stream import landing as landings
+from slis.stream import merge as merging
+from slis.stream.event_log import Portion
+from slis.stream.kafka.client import LogReadError
+from slis.stream.kafka.log import TopicLog
+from slis.stream.kafka.store import store_reports
+from slis.stream.landing import Landing
+from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
+from slis.stream.source import Bounds
+from tests.fakes.topic import Topic
+from tests.suite.landings import LANDINGS, RememberingLanding
+
+EVENTS = 8
+POSITIONS = "SELECT partition, next_offset FROM log_position ORDER BY 1"
+SECOND = 1_000_000
+
+
+def run_events(at):
+    """Eight runs, of which each wrote a dataset."""
+    return [
+        run_event("COMPLETE", at(1, number), run=f"r{number:02}", outputs=[f"t{number:02}"])
+        for number in range(1, EVENTS + 1)
+    ]
+
+
+@pytest.fixture
+def topic(tmp_path, at):
+    """A topic to which two shippers moved eight events and a heartbeat each."""
+    topic = Topic()
+    for place, name in enumerate(("c-0", "c-1")):
+        folder = tmp_path / name
+        folder.mkdir()
+        open_spool(folder / "spool.db", 1 << 30).close()
+        events = run_events(at)[place::2]
+        with closing(open_spool(folder / "spool.db", 1 << 30)) as connection:
+            beat = to_micros(at(12))
+            connection.execute("INSERT INTO heartbeat VALUES (1, ?)", (beat,))
+        spool(folder / "spool.db", events, received_at=at(12))
+        given = {"topic": "t", "collector": name, "clock": lambda: at(12)}
+        shipper = Shipper(folder, topic, **given)
+        while shipper.step():
+            continue
+    return topic
+
+
+@pytest.fixture
+def source(topic, at):
+    """The topic as the pipeline's log."""
+    settings = KafkaLog(bootstrap="b", topic="t")
+    given = {"offsets": topic, "read": topic.read_plan, "most_bytes": 1 << 20}
+    return TopicLog(settings, lambda: at(12), **given)
+
+
+@pytest.fixture
+def landing(spark, embedded, tmp_path, at, source):
+    """Lands the topic in a catalog on SQLite."""
+    LANDINGS.is_on = True
+    given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
+    with closing(RememberingLanding(spark, embedded, Place(data_dir=tmp_path), **given)) as landing:
+        yield landing
+
+
+def ends(topic):
+    return [(number, len(records)) for number, records in enumerate(topic.partitions)]
+
+
+def test_a_topic_gives_the_facts_that_a_spool_gives(  # noqa: PLR0913, PLR0917 - fixtures
+    spark, landing, embedded, catalogs, at, topic
+):
+    """All tables are the same, but for what is of the log itself."""
+    landing.work_off()
+    other, folder = catalogs
+    spool(folder / "spool.db", run_events(at), received_at=at(12))
+    work_off(spark, other, folder, at(12))
+
+    of_log = ("batch", "reader_cursor", "log_position", "log_collector")
+    assert contents(embedded, but=of_log) == contents(other, but=of_log)
+    assert rows(embedded, POSITIONS) == ends(topic)
+    assert rows(embedded, "SELECT collector FROM log_collector ORDER BY 1") == [("c-0",), ("c-1",)]
+    assert not landing.step()
+
+
+@pytest.fixture
+def catalogs(empty_catalog, tmp_path):
+    """Another catalog on SQLite, in a folder of its own."""
+    import shutil  # noqa: PLC0415 - for this one test
+
+    from lineage.catalog.engine import catalog_url, open_catalog  # noqa: PLC0415 - as above
+
+    folder = tmp_path / "other"
+    folder.mkdir()
+    shutil.copy(empty_catalog, folder)
+    engine = open_catalog(catalog_url(folder))
+    yield engine, folder
+    engine.dispose()
+
+
+def test_a_batch_that_fails_leaves_its_position(landing, embedded, monkeypatch, topic):
+    """The position is of the same transaction: it is repeated, and its events are there once."""
+    works = merging.record_batch
+    failures = [OSError(5, "Input/output error")]
+
+    def dying(*given: object, **named: object):
+        if failures:
+            raise failures.pop()
+        works(*given, **named)
+
+    LANDINGS.is_on = True
+    monkeypatch.setattr(merging, "record_batch", dying)
+    with pytest.raises(Exception, match="Input/output"):
+        landing.step()
+    after_failure = rows(embedded, POSITIONS)
+    landing.work_off()
+
+    assert after_failure == []
+    assert rows(embedded, POSITIONS) == ends(topic)
+    assert rows(embedded, "SELECT sum(events), sum(duplicates) FROM batch") == [(EVENTS, 0)]
+
+
+def test_a_second_pipeline_is_stopped_by_the_position(landing, embedded):
+    """Both have read the same records: whoever commits second would double them."""
+    portion = landing._next()  # noqa: SLF001 - between reading and landing
+    portion.table()
+    with in_turn(embedded) as connection:
+        portion.store(connection)
+
+    with (
+        pytest.raises(RangeMismatchError, match="another pipeline landed"),
+        in_turn(embedded) as connection,
+    ):
+        portion.store(connection)
+
+
+class Plain(Landing):
+    """Lands a batch without Spark; it fails where it holds one of these runs."""
+
+    bad: frozenset[str] = frozenset()
+
+    def _land(self, portion: Portion) -> Landed | None:
+        events = portion.table().to_pylist()
+        runs = {json.loads(event["body"])["run"]["runId"] for event in events}
+        if hit := self.bad & runs:
+            raise ValueError(f"{min(hit)} fails")
+        spool_range = SpoolRange("spool", portion.last_seq, portion.after_seq, portion.last_seq)
+        with in_turn(self._engine) as connection:
+            portion.store(connection)
+            merging.record_batch(connection, spool_range, events=len(events), landed_at=1)
+            merging.advance(connection, portion.last_seq)
+        return Landed(events=len(events))
+
+
+@pytest.mark.parametrize("bad", [["r01"], ["r03", "r04"], ["r02", "r05", "r08"]], ids=str)
+def test_events_that_fail_are_set_aside_while_others_come(  # noqa: PLR0913, PLR0917 - fixtures
+    embedded, tmp_path, source, topic, at, monkeypatch, bad
+):
+    """Halving works by offsets: each of the good ones lands once, and so do those that came."""
+    monkeypatch.setattr(landings, "jvm_exit", lambda *_: None)
+    given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
+    landing = Plain(Mock(), embedded, Place(data_dir=tmp_path), **given)
+    landing.bad, landing._batches = frozenset(bad), Mock()  # noqa: SLF001 - the control event
+    later = [Record(kind=HEARTBEAT, collector="c-9", received_at=1) for _ in range(40)]
+    tries = 0
+    while later or not is_read(embedded, topic):
+        tries += 1
+        assert tries < 300
+        if later:  # records that come while a range is halved
+            topic.partitions[0].append((headers_of(later.pop()), b""))
+        with suppress(ValueError):
+            landing.step()
+    landing.close()
+
+    assert rows(embedded, "SELECT run_id FROM event_set_aside ORDER BY 1") == [(b,) for b in bad]
+    assert rows(embedded, "SELECT sum(events) FROM batch") == [(EVENTS,)]
+
+
+def is_read(embedded, topic):
+    """Whether the position is at the end of each partition."""
+    return rows(embedded, POSITIONS) == ends(topic)
+
+
+def test_records_that_the_topic_deleted_unread_are_counted(landing, embedded, topic, at):
+    """As failed events, and their time is a gap: nothing of it is silent."""
+    landing.work_off()
+    [(_, position), *_] = rows(embedded, POSITIONS)
+    late = Record(kind=HEARTBEAT, collector="c-0", received_at=to_micros(at(13)))
+    topic.partitions[0] += [(headers_of(late), b"")] * 5
+    topic.first[0] = position + 4
+    landing.work_off()
+
+    causes = "SELECT stage, cause, events FROM error_count"
+    assert rows(embedded, causes) == [("pipeline", "log_expired", 4)]
+    gaps = rows(embedded, "SELECT started_at, ended_at FROM ingestion_gap")
+    assert gaps == [(to_micros(at(12)), to_micros(at(13)))]
+    assert rows(embedded, POSITIONS)[0] == (0, position + 5)
+
+
+def test_a_topic_that_was_created_anew_stops_the_pipeline(landing, embedded, topic, source):
+    """Its first offsets would be taken for those that were read."""
+    landing.work_off()
+    topic.partitions[1].clear()
+
+    assert "name a new topic in LINEWARD_LOG" in source.find_mismatch(embedded)
+    with pytest.raises(LogReadError, match="partition 1 of b/t up to offset"):
+        source.read_next(embedded, lambda _: Bounds(1, 1))
+
+
+def test_records_without_an_event_move_the_position_alone(landing, embedded, topic, at):
+    """No batch, and no Spark job, each second for each heartbeat."""
+    landing.work_off()
+    batches = rows(embedded, "SELECT count(*) FROM batch")
+    beat = Record(kind=HEARTBEAT, collector="c-0", received_at=to_micros(at(12, 1)))
+    topic.partitions[2].append((headers_of(beat), b""))
+
+    assert landing.step()
+    assert rows(embedded, POSITIONS) == ends(topic)
+    assert rows(embedded, "SELECT count(*) FROM batch") == batches
+
+
+def test_rejected_bodies_are_counted_once_with_their_batch(landing, embedded, topic, at):
+    """A sent-again record, and one of nobody's shipper, are told apart."""
+    rejected = Record(
+        kind="rejected",
+        collector="c-0",
+        received_at=to_micros(at(12)),
+        origin="http",
+        seq=4,
+        window="w",
+        reason="invalid",
+        count=3,
+    )
+    topic.partitions[0] += [(headers_of(rejected), b"x")] * 2 + [([], b"{}")]
+    landing.work_off()
+
+    causes = "SELECT stage, cause, origin, events FROM error_count ORDER BY 2"
+    assert rows(embedded, causes) == [
+        ("collector", "foreign", "live", 1),
+        ("collector", "invalid", "live", 3),
+    ]
+
+
+def test_the_backlog_is_that_of_the_oldest_partition(landing, embedded, source, at):
+    """None once all is landed."""
+    before = source.backlog_since(embedded)
+    landing.work_off()
+
+    assert (before, source.backlog_since(embedded)) == (at(12), None)
+
+
+def heartbeats(embedded, *records: Record):
+    with writing(embedded) as connection:
+        store_reports(connection, records, records[0].received_at)
+
+
+def beat(collector, at, kind=HEARTBEAT):
+    return Record(kind=kind, collector=collector, received_at=at * SECOND)
+
+
+def test_the_silence_of_each_collector_is_a_gap_of_its_own(embedded, source, topic):
+    """That of one does not end that of the other; a goodbye is no silence."""
+    for records in topic.partitions:
+        records.clear()
+    gaps = "SELECT started_at / 1000000, ended_at FROM ingestion_gap ORDER BY 1"
+    heartbeats(embedded, beat("a", 100), beat("b", 110), beat("c", 120), beat("c", 121, GOODBYE))
+
+    assert source.copy_gaps(embedded, 145 * SECOND)
+    assert rows(embedded, gaps) == [(100, None), (110, None)]
+    heartbeats(embedded, beat("b", 150))
+    assert source.copy_gaps(embedded, 155 * SECOND)
+    assert rows(embedded, gaps) == [(100, None)]
+    assert not source.copy_gaps(embedded, 160 * SECOND)
+
+
+def test_a_collector_that_was_removed_is_no_gap_for_ever(embedded, source, topic):
+    """Others live, and it was silent for an hour: it is logged, and forgotten."""
+    for records in topic.partitions:
+        records.clear()
+    heartbeats(embedded, beat("a", 100), beat("b", 4_000))
+
+    source.copy_gaps(embedded, 4_010 * SECOND)
+
+    assert rows(embedded, "SELECT collector FROM log_collector") == [("b",)]
+    assert rows(embedded, "SELECT count(*) FROM ingestion_gap") == [(0,)]
+
+
+def test_a_gap_that_a_collector_reports_ends_the_open_one(embedded):
+    """By its beginning, which is the last heartbeat."""
+    with writing(embedded) as connection:
+        connection.execute(text("INSERT INTO ingestion_gap VALUES (5, NULL)"))
+        gap = Record(kind="gap", collector="a", received_at=5, ended_at=9)
+        store_reports(connection, [gap], None)
+
+    assert rows(embedded, "SELECT * FROM ingestion_gap") == [(5, 9)]
+
+
+def test_bytes_bound_a_batch_by_the_size_of_the_events_before(source, topic, embedded):
+    """A plan of 100 records of which each has 10 kB is not read for 20 kB."""
+    for records in topic.partitions:
+        records.clear()
+    for number in range(20):
+        body = json.dumps({"x": "a" * 10_000}).encode()
+        told = Record(kind="run", collector="c", received_at=1, seq=number, body=body)
+        topic.partitions[1].append((headers_of(told), body))
+
+    planned = []
+    for _ in range(2):
+        portion = source.read_next(embedded, lambda _: Bounds(100, 30_000))
+        portion.table()
+        planned.append((portion.count, portion.events))
+
+    assert planned == [(7, 2), (2, 2)]
