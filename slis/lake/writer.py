@@ -1,7 +1,7 @@
 """What the pipeline writes to the lake: first the files, then the rows that make them visible."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 
@@ -58,6 +58,15 @@ class LakeWriter:
         with in_turn(self.engine) as connection:
             check_epoch(connection, PIPELINE, epoch)
             yield connection
+
+    def pass_over(self, store: Callable[[Connection], None]) -> None:
+        """Write what goes with a part of the log that holds no event.
+
+        Raises:
+            StaleEpochError: a newer pipeline has started.
+        """
+        with self.turn() as connection:
+            store(connection)
 
     def fence(self, connection: Connection) -> None:
         """Return if this process has no epoch yet, or if no newer pipeline has started since.
