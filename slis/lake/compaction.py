@@ -32,7 +32,7 @@ MOST_BYTES: Final = 256 << 20
 _LARGE_BYTES: Final = MOST_BYTES // 2  # a compacted batch of so many is not rewritten any more
 _MOST_BATCHES: Final = 500
 _SMALL: Final = """
-    SELECT count(*) FROM (SELECT 1 AS one FROM lake_folder
+    SELECT count(*) FROM (SELECT DISTINCT batch FROM lake_folder
         WHERE deleted_at IS NULL AND NOT is_compacted LIMIT :most) AS found
 """
 
@@ -162,7 +162,8 @@ def _bounded(pieces: list[Piece]) -> list[Piece]:
         files, size = 0, 0
         for piece in pieces[place:]:
             files, size = files + piece.files, size + piece.size
-            if files > MOST_FILES or size > MOST_BYTES:
+            # A batch of a loaded history may have a file for each day of years.
+            if size > MOST_BYTES or (files > MOST_FILES and len(taken) > 1):
                 break
             taken.append(piece)
         if len(taken) > 1:
