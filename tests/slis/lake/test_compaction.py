@@ -102,6 +102,17 @@ def test_pieces_of_many_batches_rewrite_no_piece_before_them():
     assert choose_piece(lake)[0].first_seq == 501
 
 
+def test_a_batch_whose_days_are_not_all_listed_is_left_out(writer, monkeypatch):
+    """Only the newest folders are listed: half of a batch would be lost for the other half."""
+    lay(writer, event_row(5))
+    monkeypatch.setattr(compaction, "_MOST_LISTED", 3)
+
+    assert compact(writer, to_micros(NOON))
+
+    assert read_seqs(writer) == [1, 2, 3, 4, 5]
+    assert [f.first_seq for f in visible(writer) if f.is_compacted] == [3]
+
+
 def test_many_batches_are_compacted_before_the_hour_is_over(writer, monkeypatch):
     """A reader opens each file: the lake must not grow by one a second for a day."""
     assert not is_scattered(writer)
