@@ -111,6 +111,7 @@ def compact(writer: LakeWriter, now: int, run: Rewrite = rewrite) -> bool:
         StaleEpochError: a newer pipeline has started.
         OSError: the disk has not twice the room that the new folder takes, or it is full.
     """
+    writer.delete_failed()
     found = choose_piece(_list_newest(writer))
     if not found:
         return False

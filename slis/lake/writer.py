@@ -86,11 +86,8 @@ class LakeWriter:
     def folder(self, kind: str, first_seq: int, last_seq: int) -> Iterator[Name]:
         """Yield the name of a new folder; where its rows are not committed, it is deleted later."""
         name = self.name_folder(kind, first_seq, last_seq)
-        try:
+        with self._doubting(name.text):
             yield name
-        except BaseException:
-            self._doubtful.append(name.text)
-            raise
 
     def commit(self, connection: Connection, folders: Sequence[Folder]) -> None:
         """Add rows in the transaction of their batch, unless a newer pipeline has started.
@@ -114,11 +111,27 @@ class LakeWriter:
         Raises:
             StaleEpochError: a newer pipeline has started.
         """
-        while self._doubtful:
-            batch = self._doubtful[0]
-            with self.turn() as connection:
-                is_known = bool(find_known(connection, [batch]))
-            if not is_known:
-                self.lake.delete(batch)
-                log.info("lake_folder_deleted", folder=batch, reason="its batch failed")
-            self._doubtful.popleft()
+        for _ in range(len(self._doubtful)):
+            try:
+                # Taken out first: the stream and the compaction may do this at once.
+                batch = self._doubtful.popleft()
+            except IndexError:
+                return
+            with self._doubting(batch):
+                self._delete_unless_known(batch)
+
+    def _delete_unless_known(self, batch: str) -> None:
+        with self.turn() as connection:
+            is_known = bool(find_known(connection, [batch]))
+        if not is_known:
+            self.lake.delete(batch)
+            log.info("lake_folder_deleted", folder=batch, reason="its batch failed")
+
+    @contextmanager
+    def _doubting(self, batch: str) -> Iterator[None]:
+        """Have a folder deleted later if what happens inside fails."""
+        try:
+            yield
+        except BaseException:
+            self._doubtful.append(batch)
+            raise
