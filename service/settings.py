@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from collector.reader_secret import secret_path
 from lineage import environment
+from lineage.event_log.settings import SPOOL
 from lineage.http_hosts import OwnHosts
 
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
@@ -34,7 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
     history_days: Annotated[int, Meta(ge=1, le=3_650)] = 400  # ended incidents, hours of SLIs
     marquez_url: str | None = None  # none: no Marquez beside us; more of it in service/marquez
-    log: str = "spool"  # else a shipper moves events on to Kafka: docs/operations.md
+    log: str = SPOOL  # else a shipper moves events on to Kafka: docs/operations.md
     kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
     hang_seconds: Annotated[float, Meta(ge=10)] = 60.0  # without an answer, `up` restarts a role
     insecure: bool = False  # listen to other machines without tokens
@@ -68,6 +69,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def _url(self, port: int) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{port}"
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether events wait in a log in Kafka, and not in a spool beside us."""
+        return self.log != SPOOL
 
     @property
     def spool(self) -> Path:

@@ -18,7 +18,7 @@ from slis.stream.kafka.client import LogReadError, Offsets
 from slis.stream.kafka.plan import PartitionPosition, Plan, Range, plan_batch
 from slis.stream.kafka.portion import Read, TopicPortion, read_on_driver
 from slis.stream.kafka.silence import SILENT_AFTER, note_silence
-from slis.stream.kafka.store import read_positions
+from slis.stream.kafka.store import note_ends, read_positions
 from slis.stream.kafka.taken import RangeReader
 from slis.stream.merge import cursor
 from slis.stream.source import Bounds
@@ -115,6 +115,7 @@ class TopicLog:
 
     def copy_gaps(self, engine: Engine, now: int) -> bool:
         """Of `EventLog`: collectors that are silent now. What is over they report themselves."""
+        note_ends(engine, self._settings.topic, self._offsets.read())
         waiting = self.backlog_since(engine)
         if waiting is not None and from_micros(now) - waiting > SILENT_AFTER:
             return False  # heartbeats wait among the events

@@ -288,6 +288,16 @@ def test_the_silence_of_each_collector_is_a_gap_of_its_own(embedded, source, top
     assert not source.copy_gaps(embedded, 160 * SECOND)
 
 
+def test_the_ends_of_partitions_are_noted_while_nothing_lands(landing, embedded, source, topic, at):
+    """The service shows by them what waits behind a pipeline that stands still."""
+    landing.work_off()
+    topic.partitions[1] += [([], b"")] * 4
+    source.copy_gaps(embedded, to_micros(at(12)))
+
+    left = "SELECT sum(end_offset - next_offset) FROM log_position"
+    assert rows(embedded, left) == [(4,)]
+
+
 def test_a_collector_that_was_removed_is_no_gap_for_ever(embedded, source, topic):
     """Others live, and it was silent for an hour: it is logged, and forgotten."""
     for records in topic.partitions:
