@@ -2,17 +2,24 @@
 
 import hashlib
 import sqlite3
+import threading
 from contextlib import closing
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
 from collector.cursors import read_cursors
 from collector.settings import Place, read
+from collector.shipper import __main__ as roles
+from collector.shipper import metrics
 from collector.shipper import shipper as shippers
 from collector.shipper import window as windows
+from collector.shipper.__main__ import Role
 from collector.shipper.position import Position, read_position
 from collector.shipper.shipper import NotShippedError, Shipper, key_of
 from collector.spool_file import open_spool
+from lineage.clock import from_micros, to_micros
 from lineage.environment import InvalidSettingError
 from lineage.event_log.records import Record, headers_of, read_record
 from lineage.event_log.settings import read_log
@@ -242,6 +249,47 @@ def test_a_forwarder_and_a_shipper_do_not_share_a_spool(monkeypatch):
 
     with pytest.raises(InvalidSettingError, match="LINEWARD_MARQUEZ_FORWARD=false"):
         read()
+
+
+def test_a_shipper_that_is_stopped_ships_what_is_left_and_says_goodbye(shipper, topic):
+    """Once the collector beats no more: what comes behind the goodbye would wait unseen."""
+    stopping = threading.Event()
+    stopping.set()
+    Role(shipper()).run(stopping)
+
+    assert bodies(topic) == sorted(event(number) for number in range(EVENTS))
+    assert [one.kind for one in topic.records()].count("goodbye") == 1
+
+
+def test_a_shipper_that_is_stopped_beside_a_living_collector_says_no_goodbye(
+    shipper, topic, spool, at, monkeypatch
+):
+    """The collector's silence, when it comes, is a gap until the shipper is back."""
+    monkeypatch.setattr(roles, "_DRAIN_SECONDS", 0.5)
+    spool.execute("UPDATE heartbeat SET beat_at = ?", (to_micros(at(12)) - SECOND,))
+    stopping = threading.Event()
+    stopping.set()
+    Role(shipper()).run(stopping)
+
+    assert len(bodies(topic)) == EVENTS
+    assert "goodbye" not in [one.kind for one in topic.records()]
+
+
+def test_it_answers_whether_it_ships_and_what_waits(shipper, tmp_path):
+    """Measured when asked: an attempt waits for Kafka for half a minute."""
+    one = shipper()
+    metrics.measure(one.backlog, lambda: from_micros(60 * SECOND))
+    port = metrics.serve("127.0.0.1", 0, lambda: "the topic is gone")
+
+    with pytest.raises(HTTPError) as raised:
+        urlopen(f"http://127.0.0.1:{port}/readyz")
+    assert (raised.value.code, raised.value.read()) == (503, b"the topic is gone\n")
+    assert urlopen(f"http://127.0.0.1:{port}/livez").status == 200
+    text = urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
+    assert "\nlineage_shipper_waiting_events 9.0\n" in text
+    assert "\nlineage_shipper_lag_seconds 60.0\n" in text
+    (tmp_path / "spool.db").unlink()
+    assert "waiting_events NaN" in urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
 
 
 def test_a_spool_that_is_not_there_is_waited_for(tmp_path, topic, at):

@@ -70,12 +70,12 @@ def move(
     key = {"topic": topic, "partition": taken.partition}
     if before is None:
         insert = insert_for(connection.dialect)(table).values(**key, **values)
-        done = connection.execute(insert.on_conflict_do_nothing())
+        moving = insert.on_conflict_do_nothing()
     else:
         mine = (table.c.topic == topic) & (table.c.partition == taken.partition)
-        where = mine & (table.c.next_offset == before)
-        done = connection.execute(update(table).where(where).values(**values))
-    if done.rowcount != 1:
+        moving = update(table).where(mine & (table.c.next_offset == before)).values(**values)
+    # By the row itself: of an INSERT, psycopg does not always know a count.
+    if connection.execute(moving.returning(table.c.partition)).first() is None:
         raise RangeMismatchError(
             f"partition {taken.partition} of {topic} was read from offset {before}, but the "
             "catalog has another position: another pipeline landed events meanwhile. Make sure "

@@ -19,10 +19,13 @@ from slis.settings import Place
 from slis.stream import landing as landings
 from slis.stream import merge as merging
 from slis.stream.event_log import Portion
+from slis.stream.kafka import portion as portions
 from slis.stream.kafka.client import LogReadError
 from slis.stream.kafka.log import TopicLog
-from slis.stream.kafka.store import store_reports
-from slis.stream.landing import Landing
+from slis.stream.kafka.plan import PartitionPosition
+from slis.stream.kafka.store import move, read_positions, store_reports
+from slis.stream.kafka.taken import Taken
+from slis.stream.landing import Landing, WaitError
 from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
 from slis.stream.source import Bounds
 from tests.fakes.topic import Topic
@@ -30,6 +33,7 @@ from tests.suite.landings import LANDINGS, RememberingLanding
 
 EVENTS = 8
 POSITIONS = "SELECT partition, next_offset FROM log_position ORDER BY 1"
+COUNTED = "SELECT count(*) FROM batch UNION ALL SELECT count(*) FROM log_position"
 SECOND = 1_000_000
 
 
@@ -83,23 +87,23 @@ def ends(topic):
 
 
 def test_a_topic_gives_the_facts_that_a_spool_gives(  # noqa: PLR0913, PLR0917 - fixtures
-    spark, landing, embedded, catalogs, at, topic
+    spark, landing, embedded, other, at, topic
 ):
     """All tables are the same, but for what is of the log itself."""
     landing.work_off()
-    other, folder = catalogs
+    engine, folder = other
     spool(folder / "spool.db", run_events(at), received_at=at(12))
-    work_off(spark, other, folder, at(12))
+    work_off(spark, engine, folder, at(12))
 
     of_log = ("batch", "reader_cursor", "log_position", "log_collector")
-    assert contents(embedded, but=of_log) == contents(other, but=of_log)
+    assert contents(embedded, but=of_log) == contents(engine, but=of_log)
     assert rows(embedded, POSITIONS) == ends(topic)
     assert rows(embedded, "SELECT collector FROM log_collector ORDER BY 1") == [("c-0",), ("c-1",)]
     assert not landing.step()
 
 
 @pytest.fixture
-def catalogs(empty_catalog, tmp_path):
+def other(empty_catalog, tmp_path):
     """Another catalog on SQLite, in a folder of its own."""
     import shutil  # noqa: PLC0415 - for this one test
 
@@ -113,24 +117,27 @@ def catalogs(empty_catalog, tmp_path):
     engine.dispose()
 
 
-def test_a_batch_that_fails_leaves_its_position(landing, embedded, monkeypatch, topic):
-    """The position is of the same transaction: it is repeated, and its events are there once."""
-    works = merging.record_batch
-    failures = [OSError(5, "Input/output error")]
+@pytest.mark.parametrize("place", [merging, portions], ids=["batch", "position"])
+def test_a_batch_and_its_position_are_there_together_or_not(
+    landing, embedded, monkeypatch, topic, place
+):
+    """Whichever of the two fails: the batch is repeated, and its events are there once."""
+    name = {merging: "record_batch", portions: "move"}[place]
+    works, failures = getattr(place, name), [OSError(5, "Input/output error")]
 
     def dying(*given: object, **named: object):
+        works(*given, **named)
         if failures:
             raise failures.pop()
-        works(*given, **named)
 
     LANDINGS.is_on = True
-    monkeypatch.setattr(merging, "record_batch", dying)
-    with pytest.raises(Exception, match="Input/output"):
+    monkeypatch.setattr(place, name, dying)
+    with pytest.raises(WaitError, match="Input/output"):
         landing.step()
-    after_failure = rows(embedded, POSITIONS)
+    after_failure = rows(embedded, COUNTED)
     landing.work_off()
 
-    assert after_failure == []
+    assert after_failure == [(0,), (0,)]
     assert rows(embedded, POSITIONS) == ends(topic)
     assert rows(embedded, "SELECT sum(events), sum(duplicates) FROM batch") == [(EVENTS, 0)]
 
@@ -165,6 +172,27 @@ class Plain(Landing):
             merging.record_batch(connection, spool_range, events=len(events), landed_at=1)
             merging.advance(connection, portion.last_seq)
         return Landed(events=len(events))
+
+
+def test_the_position_moves_from_what_was_read_and_no_other_place(catalog):
+    """On both databases: the count of rows that were changed says whether it did."""
+    taken = Taken(1, 7, 1, 2, 0, None, {"c": ("0-0", ["run:1:ab"])})
+
+    def move_from(before):
+        with in_turn(catalog) as connection:
+            move(connection, "t", taken, before=before, end=5)
+
+    with pytest.raises(RangeMismatchError):
+        move_from(3)
+    move_from(None)
+    for wrong in (None, 6):
+        with pytest.raises(RangeMismatchError):
+            move_from(wrong)
+    move_from(7)
+    with catalog.connect() as connection:
+        found = read_positions(connection, "t")
+    assert found == {1: PartitionPosition(7, taken.windows)}
+    assert rows(catalog, "SELECT end_offset FROM log_position") == [(7,)]
 
 
 @pytest.mark.parametrize("bad", [["r01"], ["r03", "r04"], ["r02", "r05", "r08"]], ids=str)
