@@ -59,6 +59,7 @@ class TopicLog:
         self._lock = threading.Lock()  # one consumer: tasks beside the stream read as well
         self._last: TopicPortion | None = None
         self._mean_bytes = float(_FIRST_MEAN_BYTES)
+        self._answered_at = clock()
 
     @property
     def name(self) -> str:
@@ -70,8 +71,14 @@ class TopicLog:
         return self._offsets.has_topic()
 
     def find_mismatch(self, engine: Engine) -> str | None:
-        """Of `EventLog`: whether the topic was created anew, or is another cluster's."""
-        return self._mismatch(self._positions(engine), self._offsets.read())
+        """Of `EventLog`: whether the topic was created anew, or is another cluster's.
+
+        While Kafka does not answer nobody knows: each batch asks again.
+        """
+        try:
+            return self._mismatch(self._positions(engine), self._find_bounds())
+        except LogReadError:
+            return None
 
     def catch_up(self, spark: SparkSession, engine: Engine, batches: Batches, rows: int) -> None:
         """Of `EventLog`: a restored catalog has its own position, from which the topic is read."""
@@ -86,7 +93,7 @@ class TopicLog:
         with engine.connect() as connection:
             at = cursor(connection)
             known = read_positions(connection, self._settings.topic)
-        found = self._offsets.read()
+        found = self._find_bounds()
         if problem := self._mismatch(known, found):
             raise LogReadError(problem)
         ends = {number: end for number, (_, end) in found.items()}
@@ -100,8 +107,17 @@ class TopicLog:
         return self._last
 
     def backlog_since(self, engine: Engine) -> datetime | None:
-        """Of `EventLog`: by the first record behind the position of each partition."""
-        found = self._offsets.read()
+        """Of `EventLog`: by the first record behind the position of each partition.
+
+        While Kafka does not answer, events may wait since it last did.
+        """
+        try:
+            return self._oldest(engine)
+        except LogReadError:
+            return self._answered_at
+
+    def _oldest(self, engine: Engine) -> datetime | None:
+        found = self._find_bounds()
         starts = _starts(self._positions(engine), found)
         first = tuple(
             Range(number, at.next_offset, at.next_offset + 1, 0, 1)
@@ -115,8 +131,11 @@ class TopicLog:
 
     def copy_gaps(self, engine: Engine, now: int) -> bool:
         """Of `EventLog`: collectors that are silent now. What is over they report themselves."""
-        note_ends(engine, self._settings.topic, self._offsets.read())
-        waiting = self.backlog_since(engine)
+        try:
+            note_ends(engine, self._settings.topic, self._find_bounds())
+            waiting = self._oldest(engine)
+        except LogReadError:
+            return False  # the silence is Kafka's
         if waiting is not None and from_micros(now) - waiting > SILENT_AFTER:
             return False  # heartbeats wait among the events
         return note_silence(engine, now)
@@ -124,6 +143,11 @@ class TopicLog:
     def count_received(self, engine: Engine, clock: Clock) -> bool:
         """Of `EventLog`: rejected bodies are counted with the batch that brought them."""
         return count_landed(engine, clock)
+
+    def _find_bounds(self) -> dict[int, tuple[int, int]]:
+        found = self._offsets.read()
+        self._answered_at = self._clock()
+        return found
 
     def _read(self, plan: Plan) -> list[RangeReader]:
         with self._lock:

@@ -292,6 +292,19 @@ def test_the_backlog_is_that_of_the_oldest_partition(landing, embedded, source, 
     assert (before, source.backlog_since(embedded)) == (at(12), None)
 
 
+def test_evaluations_go_on_while_kafka_does_not_answer(landing, embedded, source, topic, at):
+    """What turned bad since Kafka last answered may be because of it: events may wait there."""
+    landing.work_off()
+    heartbeats(embedded, beat("a", 0))
+    topic.is_away = True
+
+    assert source.backlog_since(embedded) == at(12)
+    assert not source.copy_gaps(embedded, to_micros(at(12)))
+    assert source.find_mismatch(embedded) is None
+    with pytest.raises(WaitError, match="does not answer"):
+        landing.step()
+
+
 def heartbeats(embedded, *records: Record):
     with writing(embedded) as connection:
         store_reports(connection, records, records[0].received_at)
