@@ -24,6 +24,7 @@ from lineage.environment import InvalidSettingError
 from lineage.event_log.records import Record, headers_of, read_record
 from lineage.event_log.settings import read_log
 from tests.fakes.topic import Topic
+from tests.service.commandline import lineward
 from tests.service.ship.written import event
 
 SECOND = 1_000_000
@@ -298,3 +299,15 @@ def test_a_spool_that_is_not_there_is_waited_for(tmp_path, topic, at):
     assert not Shipper(tmp_path, topic, **given).is_ready()
     sqlite3.connect(tmp_path / "spool.db").close()
     assert not Shipper(tmp_path, topic, **given).is_ready()
+
+
+def test_a_shipper_without_a_topic_or_with_a_wrong_setting_ends_without_its_value(tmp_path):
+    """Exit code 2, and the name of the variable; a password is in no log."""
+    file = tmp_path / "client.properties"
+    file.write_text("sasl.passwort=sesame\n")
+    variables = {"LINEWARD_LOG": "kafka://127.0.0.1:1/t", "LINEWARD_LOG_CONFIG_FILE": str(file)}
+    wrong, unset = lineward("shipper", **variables), lineward("shipper")
+
+    assert (wrong.returncode, unset.returncode) == (2, 2)
+    assert "sesame" not in wrong.stdout + wrong.stderr
+    assert "LINEWARD_LOG: the shipper needs kafka://HOST:PORT/TOPIC" in unset.stderr
