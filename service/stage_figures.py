@@ -45,7 +45,7 @@ class _Batch(msgspec.Struct, frozen=True):
 def stage_figures(reader: Reader, settings: Settings, now: datetime) -> Iterator[Metric]:
     """Each stage that can be told of the newest batch; how long the oldest event has waited."""
     if settings.is_shipped:
-        yield _waited(oldest_since(reader), to_micros(now))
+        yield _oldest_age(oldest_since(reader), to_micros(now))
         return
     with reading(settings.spool) as opened:
         if opened is None:
@@ -58,10 +58,10 @@ def stage_figures(reader: Reader, settings: Settings, now: datetime) -> Iterator
 
 def _waiting(reader: Reader, spool: sqlite3.Connection, now: int) -> Metric:
     cursors = reader.rows(_CURSOR)
-    return _waited(first(spool, _OLDEST.format(seq=int(cursors[0][0]) if cursors else 0)), now)
+    return _oldest_age(first(spool, _OLDEST.format(seq=int(cursors[0][0]) if cursors else 0)), now)
 
 
-def _waited(oldest: int | None, now: int) -> Metric:
+def _oldest_age(oldest: int | None, now: int) -> Metric:
     text = "For how long the oldest event has waited that is not in the catalog; 0 when none does."
     seconds = 0.0 if oldest is None else max(0, now - oldest) / _SECOND
     return GaugeMetricFamily("lineage_pipeline_backlog_oldest_seconds", text, value=seconds)

@@ -59,12 +59,15 @@ class Role:
             HEALTH.beat()
             stopping.wait(self._step())
         deadline = time.monotonic() + _DRAIN_SECONDS
-        while time.monotonic() < deadline and not self._has_drained():
-            time.sleep(_POLL_SECONDS)
+        while time.monotonic() < deadline:
+            pause = self._step()
+            if pause == _POLL_SECONDS and self._has_said_goodbye():
+                return
+            time.sleep(pause)
 
-    def _has_drained(self) -> bool:
-        """Ship what waits; once the collector has ended and nothing waits, say goodbye."""
-        if self._step() != _POLL_SECONDS or not self._shipper.is_collector_gone():
+    def _has_said_goodbye(self) -> bool:
+        """Say goodbye once the collector has ended; nothing waits for Kafka then."""
+        if not self._shipper.is_collector_gone():
             return False
         try:
             self._shipper.say_goodbye()

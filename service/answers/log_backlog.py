@@ -1,4 +1,4 @@
-"""What waits in a log in Kafka, as the pipeline last saw it."""
+"""The backlog of a log in Kafka, as the pipeline last saw it."""
 
 from typing import Final
 

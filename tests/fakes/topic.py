@@ -17,7 +17,7 @@ TIMED_OUT, TOO_LARGE = -192, 10  # librdkafka's codes
 
 
 class Topic:
-    """Stands in for the producer, the offsets and the reading of a plan.
+    """Stand in for the producer, the offsets and the reading of a plan.
 
     Attributes:
         partitions: records of each, as (headers, value).
@@ -66,11 +66,11 @@ class Topic:
         return 0
 
     def has_topic(self) -> bool:
-        """Of `Offsets`."""
+        """Return that the topic is there."""
         return True
 
     def read(self) -> dict[int, tuple[int, int]]:
-        """Of `Offsets`."""
+        """Return the bounds of each partition."""
         if self.is_away:
             raise LogReadError("the Kafka log does not answer")
         return {n: (self.first[n], len(records)) for n, records in enumerate(self.partitions)}

@@ -135,7 +135,7 @@ def read_on_executor(batches: Iterable[pa.RecordBatch], log: KafkaLog) -> Iterat
 
 
 class Offsets:
-    """Where the partitions of a topic begin and end."""
+    """The first offset of each partition of a topic, and the one behind the last."""
 
     def __init__(self, log: KafkaLog) -> None:
         """Connect to nothing yet."""

@@ -63,15 +63,15 @@ class TopicLog:
 
     @property
     def name(self) -> str:
-        """Of `EventLog`."""
+        """Name the log for messages to operators."""
         return f"{self._settings.bootstrap}/{self._settings.topic}"
 
     def is_ready(self) -> bool:
-        """Of `EventLog`: whether the broker answers, and has the topic."""
+        """Return whether the broker answers, and has the topic."""
         return self._offsets.has_topic()
 
     def find_mismatch(self, engine: Engine) -> str | None:
-        """Of `EventLog`: whether the topic was created anew, or is another cluster's.
+        """Return how the topic was created anew, or is another cluster's.
 
         While Kafka does not answer nobody knows: each batch asks again.
         """
@@ -81,10 +81,10 @@ class TopicLog:
             return None
 
     def catch_up(self, spark: SparkSession, engine: Engine, batches: Batches, rows: int) -> None:
-        """Of `EventLog`: a restored catalog has its own position, from which the topic is read."""
+        """Land nothing: a restored catalog has its own position in the topic."""
 
     def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> TopicPortion | None:
-        """Of `EventLog`.
+        """Return what the next batch takes; None where nothing waits.
 
         Raises:
             LogReadError: Kafka does not answer, or the topic ends before the position.
@@ -107,7 +107,7 @@ class TopicLog:
         return self._last
 
     def backlog_since(self, engine: Engine) -> datetime | None:
-        """Of `EventLog`: by the first record behind the position of each partition.
+        """Return when the first record behind the position was received.
 
         While Kafka does not answer, events may wait since it last did.
         """
@@ -126,11 +126,11 @@ class TopicLog:
         )
         if not first:
             return None
-        received = (reader.taken().first_received_at for reader in self._read(Plan(0, first)))
+        received = (reader.summary().first_received_at for reader in self._read(Plan(0, first)))
         return min((from_micros(at) for at in received if at is not None), default=None)
 
     def copy_gaps(self, engine: Engine, now: int) -> bool:
-        """Of `EventLog`: collectors that are silent now. What is over they report themselves."""
+        """Write gaps of collectors that are silent now; they report what is over."""
         try:
             note_ends(engine, self._settings.topic, self._find_bounds())
             waiting = self._oldest(engine)
@@ -141,7 +141,7 @@ class TopicLog:
         return note_silence(engine, now)
 
     def count_received(self, engine: Engine, clock: Clock) -> bool:
-        """Of `EventLog`: rejected bodies are counted with the batch that brought them."""
+        """Count what landed: rejected bodies are counted with their batch."""
         return count_landed(engine, clock)
 
     def _find_bounds(self) -> dict[int, tuple[int, int]]:

@@ -19,7 +19,7 @@ PLAN = Plan(10, PARTS)
 
 
 def message(partition, offset, *, error=None, headers=None, body=b"{}"):
-    """A message of the client."""
+    """Make a message of the client."""
     if headers is None:
         headers = headers_of(Record(kind="run", collector="c", received_at=3, origin="http"))
     values = {"partition": partition, "offset": offset, "headers": headers, "value": body}
@@ -28,7 +28,7 @@ def message(partition, offset, *, error=None, headers=None, body=b"{}"):
 
 
 class Client:
-    """Gives these answers, one a call, and then nothing for ever."""
+    """Give these answers, one a call, and then nothing for ever."""
 
     def __init__(self, *answers) -> None:  # noqa: ANN002 - lists of messages
         self.assigned = None
@@ -58,7 +58,7 @@ def read(client, seconds=1.0):
 
 
 def test_ranges_are_read_to_their_ends_and_no_more_is_waited_for():
-    """Messages come in any order of partitions; the client waits for as many as it is asked for."""
+    """Read partitions in any order; the client waits for as many records as it is asked for."""
     client = Client(
         [message(1, 0), message(-1, -1, error=NO_BROKER)],
         [message(0, 5), message(0, 6, headers=[])],
@@ -72,23 +72,23 @@ def test_ranges_are_read_to_their_ends_and_no_more_is_waited_for():
 
 
 def test_the_end_of_a_partition_ends_its_range():
-    """Where Kafka's own notes have the last offsets, no record comes any more."""
+    """End it by Kafka's word: no record comes where Kafka's own notes have the last offsets."""
     readers = read(Client([message(1, 0), message(0, 5), message(0, 7, error=EOF)]))
 
-    assert [one.taken().next_offset for one in readers] == [7, 1]
+    assert [one.summary().next_offset for one in readers] == [7, 1]
 
 
 @pytest.mark.parametrize(
-    ("client", "told"),
+    ("client", "message_of"),
     [
         (Client(), "gave no record of t for 30 s"),
         (Client([message(0, 5, error=RESET)]), "cannot be read"),
     ],
     ids=["silent", "deleted meanwhile"],
 )
-def test_what_cannot_be_read_is_no_events_fault(client, told):
-    """Neither is a range halved for it, nor an event set aside."""
-    with pytest.raises(LogReadError, match=told) as raised:
+def test_what_cannot_be_read_is_no_events_fault(client, message_of):
+    """Blame the machine: no range is halved, and no event is set aside."""
+    with pytest.raises(LogReadError, match=message_of) as raised:
         read(client)
 
     assert is_of_machine(raised.value)
@@ -96,7 +96,7 @@ def test_what_cannot_be_read_is_no_events_fault(client, told):
 
 
 def test_a_machine_without_the_settings_says_so_without_their_values(tmp_path):
-    """An executor to which the file is not mounted, or whose client does not know a setting."""
+    """Fail on an executor without the file, and on a client that does not know a setting."""
     file = tmp_path / "client.properties"
     variables = {"LINEWARD_LOG": "kafka://b:9092/t", "LINEWARD_LOG_CONFIG_FILE": str(file)}
     with pytest.raises(LogReadError, match=r"client.properties"):
@@ -109,7 +109,7 @@ def test_a_machine_without_the_settings_says_so_without_their_values(tmp_path):
 
 
 def test_rows_of_a_range_say_what_was_taken():
-    """Executors give them to the driver with the events."""
+    """Give them to the driver with the events."""
     [first, _] = read(Client([message(1, 0), message(0, 5), message(0, 6, headers=[])]))
     batches = [batch.to_pylist() for batch in as_rows(first)]
 

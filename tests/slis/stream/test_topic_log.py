@@ -38,7 +38,7 @@ SECOND = 1_000_000
 
 
 def run_events(at):
-    """Eight runs, of which each wrote a dataset."""
+    """Return eight runs, of which each wrote a dataset."""
     return [
         run_event("COMPLETE", at(1, number), run=f"r{number:02}", outputs=[f"t{number:02}"])
         for number in range(1, EVENTS + 1)
@@ -47,7 +47,7 @@ def run_events(at):
 
 @pytest.fixture
 def topic(tmp_path, at):
-    """A topic to which two shippers moved eight events and a heartbeat each."""
+    """Fill a topic by two shippers: eight events, and a heartbeat each."""
     topic = Topic()
     for place, name in enumerate(("c-0", "c-1")):
         folder = tmp_path / name
@@ -67,7 +67,7 @@ def topic(tmp_path, at):
 
 @pytest.fixture
 def source(topic, at):
-    """The topic as the pipeline's log."""
+    """Return the topic as the pipeline's log."""
     settings = KafkaLog(bootstrap="b", topic="t")
     given = {"offsets": topic, "read": topic.read_plan, "most_bytes": 1 << 20}
     return TopicLog(settings, lambda: at(12), **given)
@@ -75,7 +75,7 @@ def source(topic, at):
 
 @pytest.fixture
 def landing(spark, embedded, tmp_path, at, source):
-    """Lands the topic in a catalog on SQLite."""
+    """Land the topic in a catalog on SQLite."""
     LANDINGS.is_on = True
     given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
     with closing(RememberingLanding(spark, embedded, Place(data_dir=tmp_path), **given)) as landing:
@@ -89,7 +89,7 @@ def ends(topic):
 def test_a_topic_gives_the_facts_that_a_spool_gives(  # noqa: PLR0913, PLR0917 - fixtures
     spark, landing, embedded, other, at, topic
 ):
-    """All tables are the same, but for what is of the log itself."""
+    """Compare all tables but those of the log itself."""
     landing.work_off()
     engine, folder = other
     spool(folder / "spool.db", run_events(at), received_at=at(12))
@@ -104,7 +104,7 @@ def test_a_topic_gives_the_facts_that_a_spool_gives(  # noqa: PLR0913, PLR0917 -
 
 @pytest.fixture
 def other(empty_catalog, tmp_path):
-    """Another catalog on SQLite, in a folder of its own."""
+    """Make another catalog on SQLite, in a folder of its own."""
     import shutil  # noqa: PLC0415 - for this one test
 
     from lineage.catalog.engine import catalog_url, open_catalog  # noqa: PLC0415 - as above
@@ -121,7 +121,7 @@ def other(empty_catalog, tmp_path):
 def test_a_batch_and_its_position_are_there_together_or_not(
     landing, embedded, monkeypatch, topic, place
 ):
-    """Whichever of the two fails: the batch is repeated, and its events are there once."""
+    """Fail in one of the two: the batch is repeated, and its events are there once."""
     name = {merging: "record_batch", portions: "move"}[place]
     works, failures = getattr(place, name), [OSError(5, "Input/output error")]
 
@@ -143,7 +143,7 @@ def test_a_batch_and_its_position_are_there_together_or_not(
 
 
 def test_a_second_pipeline_is_stopped_by_the_position(landing, embedded):
-    """Both have read the same records: whoever commits second would double them."""
+    """Stop the second one: both have read the same records, and would double them."""
     portion = landing._next()  # noqa: SLF001 - between reading and landing
     portion.table()
     with in_turn(embedded) as connection:
@@ -157,7 +157,7 @@ def test_a_second_pipeline_is_stopped_by_the_position(landing, embedded):
 
 
 class Plain(Landing):
-    """Lands a batch without Spark; it fails where it holds one of these runs."""
+    """Land a batch without Spark, or fail where it holds one of these runs."""
 
     bad: frozenset[str] = frozenset()
 
@@ -175,7 +175,7 @@ class Plain(Landing):
 
 
 def test_the_position_moves_from_what_was_read_and_no_other_place(catalog):
-    """On both databases: the count of rows that were changed says whether it did."""
+    """Compare and set, on both databases."""
     taken = Taken(1, 7, 1, 2, 0, None, {"c": ("0-0", ["run:1:ab"])})
 
     def move_from(before):
@@ -199,7 +199,7 @@ def test_the_position_moves_from_what_was_read_and_no_other_place(catalog):
 def test_events_that_fail_are_set_aside_while_others_come(  # noqa: PLR0913, PLR0917 - fixtures
     embedded, tmp_path, source, topic, at, monkeypatch, bad
 ):
-    """Halving works by offsets: each of the good ones lands once, and so do those that came."""
+    """Halve by offsets: each good event lands once, and so do those that came meanwhile."""
     monkeypatch.setattr(landings, "jvm_exit", lambda *_: None)
     given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
     landing = Plain(Mock(), embedded, Place(data_dir=tmp_path), **given)
@@ -220,12 +220,12 @@ def test_events_that_fail_are_set_aside_while_others_come(  # noqa: PLR0913, PLR
 
 
 def is_read(embedded, topic):
-    """Whether the position is at the end of each partition."""
+    """Return whether the position is at the end of each partition."""
     return rows(embedded, POSITIONS) == ends(topic)
 
 
 def test_records_that_the_topic_deleted_unread_are_counted(landing, embedded, topic, at):
-    """As failed events, and their time is a gap: nothing of it is silent."""
+    """Count them as failed events, and make their time a gap: nothing is silent."""
     landing.work_off()
     [(_, position), *_] = rows(embedded, POSITIONS)
     late = Record(kind=HEARTBEAT, collector="c-0", received_at=to_micros(at(13)))
@@ -241,7 +241,7 @@ def test_records_that_the_topic_deleted_unread_are_counted(landing, embedded, to
 
 
 def test_a_topic_that_was_created_anew_stops_the_pipeline(landing, embedded, topic, source):
-    """Its first offsets would be taken for those that were read."""
+    """Name the problem: its first offsets would be taken for those that were read."""
     landing.work_off()
     topic.partitions[1].clear()
 
@@ -251,7 +251,7 @@ def test_a_topic_that_was_created_anew_stops_the_pipeline(landing, embedded, top
 
 
 def test_records_without_an_event_move_the_position_alone(landing, embedded, topic, at):
-    """No batch, and no Spark job, each second for each heartbeat."""
+    """Start no batch and no Spark job for each heartbeat."""
     landing.work_off()
     batches = rows(embedded, "SELECT count(*) FROM batch")
     beat = Record(kind=HEARTBEAT, collector="c-0", received_at=to_micros(at(12, 1)))
@@ -263,7 +263,7 @@ def test_records_without_an_event_move_the_position_alone(landing, embedded, top
 
 
 def test_rejected_bodies_are_counted_once_with_their_batch(landing, embedded, topic, at):
-    """A sent-again record, and one of nobody's shipper, are told apart."""
+    """Count a record that was sent again once, and one of another producer by its own cause."""
     rejected = Record(
         kind="rejected",
         collector="c-0",
@@ -285,7 +285,7 @@ def test_rejected_bodies_are_counted_once_with_their_batch(landing, embedded, to
 
 
 def test_the_backlog_is_that_of_the_oldest_partition(landing, embedded, source, at):
-    """None once all is landed."""
+    """Return None once all is landed."""
     before = source.backlog_since(embedded)
     landing.work_off()
 
@@ -293,7 +293,7 @@ def test_the_backlog_is_that_of_the_oldest_partition(landing, embedded, source, 
 
 
 def test_evaluations_go_on_while_kafka_does_not_answer(landing, embedded, source, topic, at):
-    """What turned bad since Kafka last answered may be because of it: events may wait there."""
+    """Take Kafka's last answer for the time since which events may wait there."""
     landing.work_off()
     heartbeats(embedded, beat("a", 0))
     topic.is_away = True
@@ -315,7 +315,7 @@ def beat(collector, at, kind=HEARTBEAT):
 
 
 def test_the_silence_of_each_collector_is_a_gap_of_its_own(embedded, source, topic):
-    """That of one does not end that of the other; a goodbye is no silence."""
+    """Keep one open while another ends; a goodbye is no silence."""
     for records in topic.partitions:
         records.clear()
     gaps = "SELECT started_at / 1000000, ended_at FROM ingestion_gap ORDER BY 1"
@@ -330,7 +330,7 @@ def test_the_silence_of_each_collector_is_a_gap_of_its_own(embedded, source, top
 
 
 def test_the_ends_of_partitions_are_noted_while_nothing_lands(landing, embedded, source, topic, at):
-    """The service shows by them what waits behind a pipeline that stands still."""
+    """Note them for the service: it shows what waits behind a pipeline that stands still."""
     landing.work_off()
     topic.partitions[1] += [([], b"")] * 4
     source.copy_gaps(embedded, to_micros(at(12)))
@@ -340,7 +340,7 @@ def test_the_ends_of_partitions_are_noted_while_nothing_lands(landing, embedded,
 
 
 def test_a_collector_that_was_removed_is_no_gap_for_ever(embedded, source, topic):
-    """Others live, and it was silent for an hour: it is logged, and forgotten."""
+    """Log and forget it: others live, and it was silent for an hour."""
     for records in topic.partitions:
         records.clear()
     heartbeats(embedded, beat("a", 100), beat("b", 4_000))
@@ -352,7 +352,7 @@ def test_a_collector_that_was_removed_is_no_gap_for_ever(embedded, source, topic
 
 
 def test_a_gap_that_a_collector_reports_ends_the_open_one(embedded):
-    """By its beginning, which is the last heartbeat."""
+    """Find it by its beginning, which is the last heartbeat."""
     with writing(embedded) as connection:
         connection.execute(text("INSERT INTO ingestion_gap VALUES (5, NULL)"))
         gap = Record(kind="gap", collector="a", received_at=5, ended_at=9)
@@ -362,13 +362,13 @@ def test_a_gap_that_a_collector_reports_ends_the_open_one(embedded):
 
 
 def test_bytes_bound_a_batch_by_the_size_of_the_events_before(source, topic, embedded):
-    """A plan of 100 records of which each has 10 kB is not read for 20 kB."""
+    """Plan no more records than the bytes have room for."""
     for records in topic.partitions:
         records.clear()
     for number in range(20):
         body = json.dumps({"x": "a" * 10_000}).encode()
-        told = Record(kind="run", collector="c", received_at=1, seq=number, body=body)
-        topic.partitions[1].append((headers_of(told), body))
+        large = Record(kind="run", collector="c", received_at=1, seq=number, body=body)
+        topic.partitions[1].append((headers_of(large), body))
 
     planned = []
     for _ in range(2):
