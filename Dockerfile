@@ -35,6 +35,7 @@ ENV PATH=/opt/lineward/bin:$PATH \
     PYTHONSAFEPATH=1 \
     PYTHONUNBUFFERED=1 \
     LINEWARD_DATA_DIR=/var/lib/lineward \
+    LINEWARD_LISTENER_DIR=/opt/lineward/listener \
     LINEWARD_HOST=0.0.0.0
 # Spark's executors put files of a job into their working folder.
 WORKDIR /tmp

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -22,7 +23,7 @@ from lineage.catalog.access_versions import StoredAccess
 from lineage.catalog.policy_notes import PolicyNotes
 from lineage.catalog.reader import keep_connections
 from lineage.catalog.trouble import CatalogError
-from lineage.clock import system_clock
+from lineage.clock import system_clock, to_micros
 from lineage.environment import InvalidSettingError
 from lineage.health import HEALTH
 from lineage.listening import InheritedServer, http_server
@@ -39,6 +40,7 @@ from service.bookkeeping import Bookkeeper, Work
 from service.errors import RefusedInputError
 from service.impact.clock import ImpactClock
 from service.intake import Intake
+from service.leader import Leader, LeaderWorks, replica_name
 from service.memory import settle
 from service.metrics import CatalogCollector
 from service.policies import PolicyInForce, policy_of
@@ -114,7 +116,9 @@ async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> 
         delivery=given.delivery,
         live=LiveLineage(given.settings.catalog),
     )
-    metrics = Scraping(_registry(given.settings, guard.policy), given.settings.own_hosts)
+    leader = Leader(replica_name(given.settings), given.settings.lease_seconds)
+    registry = _registry(given.settings, guard.policy, leader)
+    metrics = Scraping(registry, given.settings.own_hosts)
     served = partial(http_server, header_seconds=_HEADER_SECONDS)
     servers = [
         served(Intake(app), asked.detach(), Interfaces.ASGI),
@@ -125,13 +129,13 @@ async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _stop, servers)
     _log.info("service_listening", host=given.settings.host, port=given.settings.service_port)
-    beside = _beside(given, tallies, guard, stored)
+    beside = _beside(given, tallies, guard, stored, leader)
     for thread in beside:
         thread.start()
     try:
         await asyncio.gather(*(server.serve() for server in servers))
     finally:
-        # What was served is written down last.
+        # What was served is written down last, and then the lease is given up.
         for thread in reversed(beside):
             thread.stop()
 
@@ -141,35 +145,51 @@ def _stop(servers: list[InheritedServer]) -> None:
         server.stop()  # type: ignore[no-untyped-call]
 
 
-def _registry(settings: Settings, policy: PolicyInForce) -> CollectorRegistry:
+def _registry(settings: Settings, policy: PolicyInForce, leader: Leader) -> CollectorRegistry:
     registry = CollectorRegistry()
-    registry.register(CatalogCollector(settings, policy=policy))
+    registry.register(CatalogCollector(settings, policy=policy, leads=leader.is_leading))
     ProcessCollector(registry=registry)
     GCCollector(registry=registry)
     return registry
 
 
 def _beside(
-    given: Given, tallies: Tallies, guard: Guard, stored: StoredAccess
+    given: Given, tallies: Tallies, guard: Guard, stored: StoredAccess, leader: Leader
 ) -> tuple[Bookkeeper, ...]:
-    """What is done beside answering, in the order of its start."""
-    settings, policy = given.settings, guard.policy
-    counting: list[Work] = [
-        stored.look,
-        partial(write_down, tallies=tallies),
-        guard.judge,
-        PolicyNotes("service", policy.standing),
-        ImpactClock(system_clock),
-    ]
-    notify = notifying.works(settings, given.routing, given.delivery, policy=policy)
-    by_policy = ByPolicy(settings, system_clock, policy.current)
+    """What is done beside answering, in the order of its start; docs/kubernetes.md lists it."""
+    catalog = given.settings.catalog
+    counting: list[Work] = [stored.look, partial(write_down, tallies=tallies), guard.count]
+    lease_limit = given.settings.lease_seconds / 2
     return (
-        Bookkeeper(settings.catalog, counting),
-        Bookkeeper(settings.catalog, notify, name="notifier"),
-        Bookkeeper(settings.catalog, notifying.diagnosis(settings), name="diagnosis"),
-        Bookkeeper(settings.catalog, [by_policy], name="actor"),
-        Bookkeeper(settings.catalog, [Retention(settings, system_clock)], name="retention"),
+        # First and last: until the lease is held, the leader's works wait.
+        Bookkeeper(catalog, [leader], name="lease", is_first=True, statement_seconds=lease_limit),
+        Bookkeeper(catalog, counting),
+        *(
+            Bookkeeper(catalog, LeaderWorks(leader, build), name=name)
+            for name, build in _of_leader(given, guard).items()
+        ),
     )
+
+
+def _of_leader(given: Given, guard: Guard) -> dict[str, Callable[[], Sequence[Work]]]:
+    """Return what builds the works that the leader alone does, by the name of their thread."""
+    settings, policy, began_at = given.settings, guard.policy, to_micros(system_clock())
+    routing, delivery = given.routing, given.delivery
+
+    def judge() -> Sequence[Work]:
+        notes = PolicyNotes("service", policy.standing)
+        return guard.judge, notes, ImpactClock(system_clock)
+
+    def notify() -> Sequence[Work]:
+        return notifying.works(settings, routing, delivery, policy=policy, began_at=began_at)
+
+    return {
+        "judging": judge,
+        "notifier": notify,
+        "diagnosis": lambda: notifying.diagnosis(settings),
+        "actor": lambda: [ByPolicy(settings, system_clock, policy.current)],
+        "retention": lambda: [Retention(settings, system_clock)],
+    }
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 One writes down what was served, one finds faults and tells people of them, one does what the policy
 asks for. An error is logged, and the next turn comes: a catalog that is away for a minute costs no
-figure, only their being up to date.
+figure, only their being up to date. Some works are the leader's alone (`service.leader`).
 """
 
 import threading
@@ -17,6 +17,7 @@ from lineage.catalog.reader import NoCatalogError, open_reader
 from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.health import HEALTH
+from lineage.lease import LeaseLostError
 
 EVERY_SECONDS = 1.0
 _STATEMENT_SECONDS = 60.0  # of what looks at a whole estate
@@ -29,17 +30,31 @@ Work = Callable[[Engine], None]
 class Bookkeeper:
     """Runs each work once a second against one catalog; and once more when it is stopped."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each has a default
         self,
         catalog_url: str,
-        works: Sequence[Work],
+        works: Sequence[Work] | Callable[[], Sequence[Work]],
         *,
         every_seconds: float = EVERY_SECONDS,
         name: str = "bookkeeping",
+        is_first: bool = False,
+        statement_seconds: float = _STATEMENT_SECONDS,
     ) -> None:
+        """Begin nothing yet.
+
+        Args:
+            catalog_url: of the catalog.
+            works: or a function that returns those of the moment.
+            every_seconds: between two turns.
+            name: of the thread.
+            is_first: take the first turn at once, since others wait for its result.
+            statement_seconds: after which a PostgreSQL ends a statement.
+        """
         self._url = catalog_url
-        self._works = works
+        self._works = works if callable(works) else lambda: works
         self._every_seconds = every_seconds
+        self._is_first = is_first
+        self._statement_seconds = statement_seconds
         self._engine: Engine | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -56,17 +71,26 @@ class Bookkeeper:
             self._engine.dispose()
 
     def _run(self) -> None:
+        if self._is_first:
+            self.turn()
         while not self._stop.wait(self._every_seconds):
             self.turn()
         self.turn()
+        self._each(finish)
 
     def turn(self) -> None:
         """Each work once; one that fails keeps no other from its turn."""
-        for work in self._works:
+        self._each(lambda work, engine: work(engine))
+
+    def _each(self, call: Callable[[Work, Engine], None]) -> None:
+        for work in self._works():
             part = f"{self._thread.name}: {_name(work)}"
             try:
                 if engine := self._opened():
-                    work(engine)
+                    call(work, engine)
+            except LeaseLostError as error:
+                # No failure: the work is another replica's now.
+                log.warning("work_of_the_leader_undone", work=_name(work), reason=str(error))
             except (SQLAlchemyError, CatalogError) as error:
                 HEALTH.fail(part, str(error))
                 log.warning("catalog_unavailable", work=_name(work), error=str(error)[:200])
@@ -79,9 +103,15 @@ class Bookkeeper:
     def _opened(self) -> Engine | None:
         if self._engine is None and is_there(self._url):
             self._engine = open_catalog(
-                self._url, seconds=_STATEMENT_SECONDS, most=_MOST_CONNECTIONS
+                self._url, seconds=self._statement_seconds, most=_MOST_CONNECTIONS
             )
         return self._engine
+
+
+def finish(work: Work, engine: Engine) -> None:
+    """Have a work end what it has begun, where it has anything to end."""
+    if (end := getattr(work, "finish", None)) is not None:
+        end(engine)
 
 
 def is_there(catalog_url: str) -> bool:

@@ -33,6 +33,14 @@ class UnreachableError(ServiceError):
     title = "Catalog out of reach"
 
 
+class UnknownFileError(ServiceError):
+    """No file of that name is served."""
+
+    exit_code = 3
+    status = 404
+    title = "Unknown file"
+
+
 class UnknownDatasetError(ServiceError):
     """No dataset of that name; the likeliest ones are in `candidates`."""
 

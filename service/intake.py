@@ -16,8 +16,8 @@ BODY_SECONDS: Final = 10.0
 # Twice the threads that answer. The event loop takes turns with whatever is admitted: of 300 reads
 # at once, `/livez` waited for a step of each.
 _READS_AT_ONCE: Final = 16
-# These need no catalog and no thread.
-_ALWAYS_ADMITTED: Final = ("/livez", "/readyz", "/login", "/runbooks")
+# These need no catalog and no thread that answers.
+_ALWAYS_ADMITTED: Final = ("/livez", "/readyz", "/login", "/runbooks", "/listener")
 
 
 class Intake:

@@ -5,7 +5,7 @@ last evaluation is stale, every gauge that rests on it is left out, and alerts s
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 
 import structlog
@@ -93,8 +93,18 @@ class CatalogCollector(Collector):
         settings: Settings,
         clock: Clock = system_clock,
         policy: PolicyInForce | None = None,
+        leads: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._settings = settings
+        """Read nothing yet.
+
+        Args:
+            settings: of this process.
+            clock: of this process.
+            policy: in force.
+            leads: whether this replica exports what the catalog says. Rules sum over replicas, and
+                each replica would say the same.
+        """
+        self._settings, self._leads = settings, leads
         self._clock = clock
         self._lock = threading.Lock()
         self._kept: tuple[int, metric_rows.Standing] | None = None
@@ -107,29 +117,38 @@ class CatalogCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """All of it, of one moment of the catalog; without one, what needs none."""
-        now = self._clock()
+        now, leads = self._clock(), self._leads()
         yield InfoMetricFamily("lineage_build", "Release.", {"version": release()})
+        yield _gauge("lineage_service_leader", "1 when this replica leads.", float(leads))
         yield from _collector(self._settings, now)
         yield from role_families(roles_of(self._settings.data_dir, now)[1])
-        families = self._families(now)
+        families = self._families(now, leads=leads)
         yield _gauge(
             "lineage_catalog_readable", "1 when the catalog can be read.", float(bool(families))
         )
-        yield from families or _policies(status_policies(self._policy.standing()))
+        yield from families or self._own_policy()
 
-    def _families(self, now: datetime) -> list[Metric]:
+    def _families(self, now: datetime, *, leads: bool) -> list[Metric]:
         """What the catalog says: all of it, or nothing where it cannot be read."""
         try:
-            with open_reader(self._settings.catalog) as reader:
-                stale = self._settings.stale_evaluation_seconds
-                evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
-                families = list(self._of_catalog(reader, evaluated, now))
-            return [*_own(self._settings, now, self._policy.standing()), *families]
+            return self._readable(now, leads=leads)
         except NoCatalogError:
             return []
         except (CatalogError, UnreachableError) as error:
             _log.warning("catalog_unreadable", error=str(error)[:200])
             return []
+
+    def _readable(self, now: datetime, *, leads: bool) -> list[Metric]:
+        with open_reader(self._settings.catalog) as reader:
+            stale = self._settings.stale_evaluation_seconds
+            evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
+            families = list(self._of_catalog(reader, evaluated, now)) if leads else []
+        if not leads:
+            return list(self._own_policy())
+        return [*_own(self._settings, now, self._policy.standing()), *families]
+
+    def _own_policy(self) -> Iterator[Metric]:
+        yield from _policies(status_policies(self._policy.standing()))
 
     def _of_catalog(self, reader: Reader, evaluated: Evaluated, now: datetime) -> Iterator[Metric]:
         yield from _counters(reader)

@@ -1,5 +1,7 @@
 """Incidents and messages: the works of the service that find faults and tell people of them."""
 
+from typing import Final
+
 from sqlalchemy import Engine
 
 from alerts.delivery.renewed import requeue_renewed
@@ -17,20 +19,27 @@ from service.policies import PolicyInForce
 from service.role_troubles import RoleTroubles
 from service.settings import Settings
 
+_DRAIN_SECONDS: Final = 5.0  # `lineward up` kills a service that has not ended after 10 s
 
-def works(
+
+def works(  # noqa: PLR0913 - what the process was started with
     settings: Settings,
     routing: RoutingSettings,
     delivery: DeliverySettings,
     clock: Clock = system_clock,
     policy: PolicyInForce | None = None,
+    *,
+    began_at: int | None = None,
 ) -> list[Work]:
-    """Return what is done each second, in this order: nothing here waits for anything slow."""
+    """Return what is done each second, in this order: nothing here waits for anything slow.
+
+    `began_at`: when this process began, µs; None: with the first turn.
+    """
     by_policy = NotifierPolicy(policy or PolicyInForce(settings.policy))
     given = (clock, by_policy.current, routing)
     return [
         by_policy,
-        Watch(*given, RoleTroubles(settings, clock)),
+        Watch(*given, RoleTroubles(settings, clock), began_at=began_at),
         Desk(*given),
         Sending(delivery, clock),
     ]
@@ -55,3 +64,8 @@ class Sending:
             self._sender = Sender(engine, ways, self._settings, clock=self._clock)
         requeue_renewed(engine, self._settings, to_micros(self._clock()))
         self._sender.begin()
+
+    def finish(self, _engine: Engine) -> None:
+        """Wait for messages that are being sent, so that the next leader sends none of them."""
+        if self._sender is not None:
+            self._sender.drain(_DRAIN_SECONDS)

@@ -59,6 +59,12 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
         beats=True,
         hang_seconds=settings.hang_seconds,
     )
+    kubernetes = RoleCommand(
+        role="kubernetes",
+        argv=_module("service.kubernetes"),
+        beats=True,
+        hang_seconds=settings.hang_seconds,
+    )
     # It stops before the collector, whose last events wait in the spool for the next start.
     shipper = RoleCommand(
         role="shipper",
@@ -70,6 +76,7 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
     beside = [shipper] if settings.is_shipped else []
     beside += [marquez] if settings.marquez_url else []
     beside += [kafka] if settings.kafka_bootstrap else []
+    beside += [kubernetes] if settings.kubernetes_namespaces else []
     return collector, service, *beside, pipeline
 
 

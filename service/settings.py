@@ -11,6 +11,8 @@ from collector.reader_secret import secret_path
 from lineage import environment
 from lineage.event_log.settings import SPOOL
 from lineage.http_hosts import OwnHosts
+from lineage.lake.settings import LakeSettings, read_settings
+from lineage.lake.storage import Lake, open_lake
 
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
 _Seconds = Annotated[float, Meta(gt=0)]
@@ -37,14 +39,25 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     marquez_url: str | None = None  # none: no Marquez beside us; more of it in service/marquez
     log: str = SPOOL  # else a shipper moves events on to Kafka: docs/operations.md
     kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
+    # Without renewal another service leads after these; docs/kubernetes.md.
+    lease_seconds: Annotated[float, Meta(ge=3, le=60)] = 10.0
+    replica: str | None = None  # name of this service among several; none: of host and data folder
+    kubernetes_namespaces: str | None = None  # given, `up` watches the SparkApplications of these
     hang_seconds: Annotated[float, Meta(ge=10)] = 60.0  # without an answer, `up` restarts a role
+    listener_dir: Path | None = None  # has the listener's jars, which the service then serves
     insecure: bool = False  # listen to other machines without tokens
     stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's
+    lake_settings: LakeSettings = LakeSettings()
 
     @property
     def catalog(self) -> str:
         """URL of the catalog that the roles share."""
         return self.catalog_url or f"sqlite:///{self.data_dir / 'catalog.db'}"
+
+    @property
+    def lake(self) -> Lake:
+        """The raw events, which the pipeline writes."""
+        return open_lake(self.data_dir, self.lake_settings)
 
     @property
     def collector_url(self) -> str:
@@ -88,6 +101,7 @@ def read(data_dir: Path | None = None) -> Settings:
         InvalidSettingError: a value out of range.
     """
     settings = environment.read(Settings)
+    settings = msgspec.structs.replace(settings, lake_settings=read_settings())
     if data_dir is not None:
         settings = msgspec.structs.replace(settings, data_dir=data_dir)
     _read.append(settings)

@@ -68,16 +68,18 @@ def _window_start() -> Column:
 
 
 def _is_in_total() -> Column:
-    last_active_at = F.greatest("write.written_at", "read_at", "failed.failed_at", "started_at")
+    activity = ("write.written_at", "read_at", "failed.failed_at", "started_at", "created_at")
+    last_active_at = F.greatest(*activity)
     # What the policy declares by name is expected for as long as the policy says so.
     is_active = F.col("is_declared") | F.coalesce(last_active_at >= _window_start(), F.lit(False))
     return F.col("is_expected") & ~F.col("is_source") & is_active
 
 
 def _is_begun() -> Column:
-    """Its first run is under way: nothing was due yet. A day later something is wrong."""
+    """Its first run is under way, or it was only created. A day later something is wrong."""
     is_new = F.col("first_seen_at") > plus_seconds(F.col("as_of"), F.lit(-_DAY_SECONDS))
-    return F.col("write").isNull() & is_new & is_running()
+    is_created = F.col("created_at").isNotNull() & F.col("failed").isNull()
+    return F.col("write").isNull() & is_new & (is_running() | is_created)
 
 
 def _defect() -> Column:

@@ -10,10 +10,8 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Engine, bindparam, delete, select, text, update
 
-from lineage import keys
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
-from lineage.catalog.foreign_owners import FOREIGN_OWNERS
 from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.noted import POLICY_FINGERPRINT
 from lineage.catalog.ranks import NO_TIER, rank_of
@@ -22,6 +20,7 @@ from lineage.policy import Decision, Policy, resolve_names, suppressions_of
 from lineage.policy.declared import declared_edges
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
+from slis.dataset_owners import list_changes, load_owners
 from slis.noted import note, noted
 from slis.working_time import plan_of
 
@@ -52,24 +51,6 @@ _OTHER_NAMES = """
 """
 _EDGES = "SELECT upstream_key, downstream_key, job_key, runs FROM edge"
 _TIER_TAGS = "SELECT dataset_key, lower(value) FROM tag WHERE lower(tag) = 'tier'"
-_OWNERS = """
-    SELECT subject_key, owner FROM ownership WHERE subject = 'dataset' ORDER BY 1, 2
-"""
-# The newest owner of each job counts; of several, the last by name.
-_JOB_OWNERS = """
-    SELECT subject_key, owner FROM ownership WHERE subject = 'job' ORDER BY last_seen_at, owner
-"""
-# Which job writes how many datasets, and which: another writer may bring another owner.
-_WRITERS_CHANGES = """
-    SELECT a.last_job_namespace, a.last_job_name, count(*), sum(a.dataset_key % 1000003)
-    FROM dataset_activity a WHERE a.last_job_name IS NOT NULL AND EXISTS (
-        SELECT 1 FROM ownership WHERE subject = 'job')
-    GROUP BY a.last_job_namespace, a.last_job_name ORDER BY 1, 2
-"""
-_WRITERS = """
-    SELECT dataset_key, last_job_namespace, last_job_name FROM dataset_activity
-    WHERE last_job_name IS NOT NULL
-"""
 _RANKED = f"""
     UPDATE dataset SET tier_rank = p.rank FROM (
         SELECT d.dataset_key AS of_dataset, {rank_of("q.tier", TIERS, NO_TIER)} AS rank
@@ -88,6 +69,7 @@ class Described(msgspec.Struct, frozen=True):
     tier_tags: dict[int, Tier]
     owners: dict[int, str]
     other_names: dict[int, list[tuple[str, str]]] = msgspec.field(default_factory=dict)
+    cluster_owners: dict[int, str] = msgspec.field(default_factory=dict)
 
 
 def renew(engine: Engine, policy: Policy) -> bool:
@@ -98,7 +80,7 @@ def renew(engine: Engine, policy: Policy) -> bool:
     """
     with engine.connect() as connection:
         counts = list(connection.execute(text(_CHANGES)).one())
-        writers = sha256(repr(connection.execute(text(_WRITERS_CHANGES)).all()).encode())
+        writers = sha256(repr(list_changes(connection)).encode())
         fingerprint = f"{policy.hash} {counts} {writers.hexdigest()}"
         known = noted(connection, POLICY_FINGERPRINT)
     if known == fingerprint:
@@ -122,18 +104,8 @@ def _described(engine: Engine) -> Described:
         others: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
         for key, *name in ask(_OTHER_NAMES):
             others[key].append((name[0], name[1]))
-        # What others say of a dataset makes nobody its owner, while its own writers can say so.
-        foreign = set(ask(FOREIGN_OWNERS))
-        owners: dict[int, str] = {}
-        for row in ask(_OWNERS):
-            if row not in foreign:
-                owners.setdefault(*row)
-        # The owner of a job owns what the job writes, where no event names an owner of that.
-        of_jobs = dict(ask(_JOB_OWNERS))
-        for dataset_key, *job in ask(_WRITERS) if of_jobs else ():
-            if owner := of_jobs.get(keys.key(*job)):
-                owners.setdefault(dataset_key, owner)
-        return Described(names, ask(_EDGES), tags, owners, others)
+        owners = load_owners(connection)
+        return Described(names, ask(_EDGES), tags, owners.of_events, others, owners.of_cluster)
 
 
 def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]:
@@ -147,7 +119,7 @@ def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]
             "tier": tiers[at].tier,
             "tier_origin": tiers[at].origin,
             "tier_reason": _tier_reason(tiers[at], described.names),
-            **_owner(decision, described.owners.get(at)),
+            **_owner(decision, described.owners.get(at), described.cluster_owners.get(at)),
             "is_source": decision.source,
             "is_generated": decision.generated,
             "is_streaming": decision.streaming,
@@ -204,12 +176,18 @@ def _tier_reason(tiering: Tiering, names: Names) -> str | None:
     return " ".join(origin) if origin else None
 
 
-def _owner(decision: Decision, of_facet: str | None) -> dict[str, object]:
-    """Whose the dataset is; a facet has no say about what the policy names outright."""
+def _owner(decision: Decision, of_facet: str | None, of_cluster: str | None) -> dict[str, object]:
+    """Return the owner of a dataset: by the policy, an event, or Kubernetes, in this order.
+
+    The last two have no say about what the policy names outright.
+    """
     if decision.owner:
         return {"owner": decision.owner, "owner_origin": "policy"}
-    told = None if decision.is_declared else of_facet
-    return {"owner": told, "owner_origin": "facet" if told else None}
+    if decision.is_declared:
+        return {"owner": None, "owner_origin": None}
+    if of_facet:
+        return {"owner": of_facet, "owner_origin": "facet"}
+    return {"owner": of_cluster, "owner_origin": "kubernetes" if of_cluster else None}
 
 
 def _replace(connection: Connection, rows: list[dict[str, object]]) -> None:

@@ -11,7 +11,7 @@ from lineage.catalog.noted import EVIDENCE_READ_AT
 from lineage.clock import from_micros, to_micros
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
-from slis import catalog_frames
+from slis import applications_seen, catalog_frames
 from slis.ingestion_gaps import SILENCES, our_gaps
 from slis.provenance import SETTLING_MINUTES
 from slis.sli_schemas import EDGES, EVENTS, GAPS, INSTANTS, PAUSES, READS, WRITES
@@ -29,6 +29,8 @@ _ROWS = """
     is_declared boolean, is_expected boolean, declared_limit_seconds double,
     learned_limit_seconds double, cadence_seconds double, cadence_class string,
     duration_seconds double, gaps int, job_seen_at timestamp, logs_read_at timestamp, plan string,
+    created_at timestamp,
+    app_seen_at timestamp, app_summary string, app_lacks_listener boolean, app_checked_at timestamp,
     written_at timestamp, root_run_id string, job_namespace string, job_name string,
     names_input boolean, is_reported boolean, write_is_streaming boolean,
     read_at timestamp, failed_at timestamp, failed_run_id string, failure string,
@@ -39,7 +41,8 @@ _DATASETS = """
     SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, p.tier, p.tier_origin, p.is_source,
         p.is_generated, p.is_streaming, p.is_declared, coalesce(p.is_expected, 1 = 1),
         p.declared_limit_seconds, l.limit_seconds, l.cadence_seconds, l.cadence_class,
-        l.duration_seconds, l.gaps, {job_seen_at}, {logs_read_at}, p.plan,
+        l.duration_seconds, l.gaps, {job_seen_at}, {logs_read_at}, p.plan, {created_at},
+        {app_columns},
         {written_at}, a.last_write_root_run_id, a.last_job_namespace, a.last_job_name,
         {names_input}, a.last_write_is_reported, a.last_write_is_streaming,
         {read_at}, a.last_failed_at, a.last_failed_run_id, a.last_failure, {started_at}, {as_of}
@@ -55,6 +58,7 @@ _DATASETS = """
         SELECT name, max(started_at) AS started_at FROM application
         WHERE namespace IS NULL GROUP BY name
     ) n ON n.name = a.last_job_name
+    LEFT JOIN ({newest_apps}) k ON k.dataset_key = d.dataset_key
     LEFT JOIN retirement r ON r.dataset_key = d.dataset_key AND r.requested_at >= d.last_seen_at
     WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND r.dataset_key IS NULL
 """
@@ -73,6 +77,15 @@ _NAMES_INPUT = """
 _LOGS_READ_AT = f"""
     (SELECT CAST(value AS BIGINT) FROM meta WHERE name = '{EVIDENCE_READ_AT}')
 """  # noqa: S608 - a name of ours
+# Few datasets: the others are not looked up.
+_CREATED_AT = """
+    CASE WHEN a.dataset_key IS NOT NULL AND a.last_written_at IS NULL AND a.last_read_at IS NULL
+        AND a.last_started_at IS NULL THEN (
+            SELECT max(io.last_event_at) FROM dataset m JOIN run_io io
+            ON io.dataset_key = m.dataset_key AND io.direction = 'write'
+                AND io.lifecycle = 'CREATE'
+            WHERE m.canonical_key = d.dataset_key) END
+"""
 _GAPS = f"{SILENCES} WHERE ended_at IS NULL OR ended_at >= {{since}}"
 _READS = """
     SELECT dataset_key, root_run_id, bucket, read_at, landed_at, is_reported, is_history
@@ -167,6 +180,9 @@ class EvaluationInput:
             "job_seen_at": _JOB_SEEN_AT,
             "logs_read_at": _LOGS_READ_AT,
             "names_input": _NAMES_INPUT,
+            "created_at": _CREATED_AT,
+            "app_columns": applications_seen.COLUMNS,
+            "newest_apps": applications_seen.NEWEST,
         }
         self._rows = self._frame(_DATASETS.format(as_of=now, **clamped, **found), _ROWS)
         self._described = self._rows.columns[: self._rows.columns.index("written_at")]

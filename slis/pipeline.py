@@ -20,13 +20,14 @@ from lineage.policy.file import PolicyFile
 from slis import jvm_memory
 from slis.backlog import next_deadline
 from slis.edge_turns import EdgeTurns
+from slis.lake import compaction, retention
+from slis.lake.writer import LakeWriter
 from slis.periodic import Evaluations, Task
 from slis.session import EVALUATION_POOL, in_evaluation_pool
 from slis.settings import Place, Settings
-from slis.stream import lake
 from slis.stream.event_log import EventLog
 from slis.stream.landing import Landing
-from slis.stream.merge import Landed, cursor
+from slis.stream.merge import Landed
 from slis.stream.prune import prune
 from slis.stream.running import PipelineStoppedError, Running
 from slis.stream.source import Bounds
@@ -42,6 +43,7 @@ _POLICY_SECONDS = 1.0
 _EVALUATION_POLL_SECONDS = 1.0
 _FIRST_BATCH = timedelta(seconds=40)
 _STOP_SECONDS = 30.0
+_MOST_PIECES = 20  # of a compaction in one turn: what is left waits a minute
 _SPOOL_POLL_SECONDS = 0.5
 
 
@@ -80,6 +82,7 @@ class Pipeline:
         self._clock = clock
         self._policy = policy or PolicyFile(place.policy)
         self._policy_notes = PolicyNotes("pipeline", self._policy.standing)
+        self._writer = LakeWriter(engine, place.lake, clock)
         self._retention = Period(_RETENTION_SECONDS, monotonic)
         self._compactions = Period(_RETENTION_SECONDS, monotonic)
         self._monotonic = monotonic
@@ -134,6 +137,7 @@ class Pipeline:
             clock=self._clock,
             landed=self._landed,
             policy=self._policy.current,
+            writer=self._writer,
             source=self._source,
         )
 
@@ -158,7 +162,7 @@ class Pipeline:
             Task("received", _RECEIVED_SECONDS, self._count_received, self._clock),
             Task("policy", _POLICY_SECONDS, self._look_at_policy, self._clock),
             Task("retention", _RETENTION_POLL_SECONDS, self._prune, self._clock),
-            Task("compaction", _RETENTION_POLL_SECONDS, self._compact, self._clock),
+            Task("compaction", _RETENTION_POLL_SECONDS, partial(self._compact, spark), self._clock),
         ]
 
     def _rehearse(self, spark: SparkSession, _now: datetime) -> None:
@@ -213,15 +217,17 @@ class Pipeline:
         if self._retention.is_due():
             with self._retention.turn():
                 keep = self._policy.current().retention_days
-                prune(self._engine, self._place, self._settings, now, lake_days=keep)
+                prune(self._writer, self._settings, now, lake_days=keep)
 
-    def _compact(self, _now: datetime) -> None:
-        is_hasty = not self._compactions.has_failed and lake.is_scattered(self._place.lake)
+    def _compact(self, spark: SparkSession, now: datetime) -> None:
+        is_hasty = not self._compactions.has_failed and compaction.is_scattered(self._writer)
         if is_hasty or self._compactions.is_due():
             with self._compactions.turn():
-                with self._engine.connect() as connection:
-                    committed = cursor(connection)
-                lake.compact(self._place.lake, committed)
+                run = compaction.choose_place(spark, self._writer.lake)
+                for _ in range(_MOST_PIECES):
+                    if not compaction.compact(self._writer, to_micros(now), run):
+                        break
+        retention.delete_hidden(self._writer, now)
 
 
 def give_up_evaluation(spark: SparkSession) -> None:

@@ -22,7 +22,9 @@ def note() -> Column:
     learning = words(
         "learning its cadence: ", F.coalesce("gaps", F.lit(0)).cast("string"), " of 8 gaps"
     )
-    begun = words("its first run began ", instant_text(F.col("started_at")))
+    created = words("created ", instant_text(F.col("created_at")), ", not written yet")
+    started = words("its first run began ", instant_text(F.col("started_at")))
+    begun = F.when(F.col("created_at").isNotNull(), created).otherwise(started)
     is_learning = F.col("judgement.state") == LEARNING
     is_begun = is_learning & (F.col("judgement.sli") == COVERAGE.id)
     has_failed = F.coalesce(
@@ -122,11 +124,23 @@ def lineage_missing() -> Column:
     return words(_last_write(), ", known from evidence alone: no event of it came")
 
 
+def unlistened() -> Column:
+    """Return the evidence of `lineage_missing` where the job ran without the listener."""
+    return words(*(_last_write(), _submitted(), ": no event of it came"), _overdue())
+
+
+def _submitted() -> Column:
+    return words("; its job was submitted ", F.col("app_summary"))
+
+
 def silent() -> Column:
     """Of the reason `silent`."""
     ran = words("; its job ran ", instant_text(F.col("job_seen_at")), " and did not write it")
-    heard = F.when(F.col("job_seen_at") > F.col("write.written_at"), ran).otherwise(
-        F.lit("; nothing was heard of its job since")
+    written_at = F.col("write.written_at")
+    heard = (
+        F.when(F.col("job_seen_at") > written_at, ran)
+        .when(F.col("app_seen_at") > written_at, words(_submitted(), "; no write of it came"))
+        .otherwise(F.lit("; nothing was heard of its job since"))
     )
     return words(_last_write(), heard, _overdue())
 
@@ -139,11 +153,21 @@ def job_missing() -> Column:
     )
 
 
+def not_submitted() -> Column:
+    """Return the evidence of `job_missing` where Kubernetes has no newer SparkApplication."""
+    none_since = "; Kubernetes, watched since then, has no newer SparkApplication of its job"
+    return words(_last_write(), none_since, _overdue())
+
+
 def never_reported() -> Column:
     """Of the reason `never_reported`."""
     read_at = words(", last read ", instant_text(F.col("read_at")))
     read = F.when(F.col("read_at").isNull(), F.lit("")).otherwise(read_at)
-    return words("no write was ever reported", read, _overdue())
+    created_at = words(", created ", instant_text(F.col("created_at")))
+    created = F.when(F.col("created_at").isNull(), F.lit("")).otherwise(created_at)
+    job = words("; the job that is to write it was submitted ", F.col("app_summary"))
+    submitted = F.when(F.col("app_summary").isNull(), F.lit("")).otherwise(job)
+    return words("no write was ever reported", read, created, submitted, _overdue())
 
 
 def no_inputs() -> Column:

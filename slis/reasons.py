@@ -110,11 +110,9 @@ def _reasons() -> list[tuple[Column, str, Column]]:
         (is_absent & _is_lost(), "lost_run", reason_words.lost_run()),
         (is_absent & _is_made_late(), "upstream_late", reason_words.upstream_late()),
         (defect == UNREPORTED_WRITE, "lineage_missing", reason_words.lineage_missing()),
-        (
-            is_quiet & _is_missing_from_logs(),
-            "job_missing",
-            reason_words.job_missing(),
-        ),
+        (is_quiet & _ran_unlistened(), "lineage_missing", reason_words.unlistened()),
+        (is_quiet & _is_missing_from_logs(), "job_missing", reason_words.job_missing()),
+        (is_quiet & _is_not_submitted(), "job_missing", reason_words.not_submitted()),
         (is_quiet & written_at.isNotNull(), "silent", reason_words.silent()),
         (is_quiet & written_at.isNull(), "never_reported", reason_words.never_reported()),
         (defect == NO_INPUTS, "no_inputs", reason_words.no_inputs()),
@@ -137,6 +135,19 @@ def _is_missing_from_logs() -> Column:
     """
     was_read_since = F.col("logs_read_at") > F.col("judgement.bad_since")
     return was_read_since & (F.col("job_seen_at") <= F.col("write.written_at"))
+
+
+def _ran_unlistened() -> Column:
+    """Return whether the job ran without the listener since the write: its events cannot come."""
+    return F.col("app_lacks_listener") & (F.col("app_seen_at") > F.col("write.written_at"))
+
+
+def _is_not_submitted() -> Column:
+    """Return whether Kubernetes ran the job before, and was watched without a gap since."""
+    written_at = F.col("write.written_at")
+    is_seen = F.coalesce(F.col("job_seen_at") > written_at, F.lit(False))
+    was_checked_since = F.col("app_checked_at") > F.col("judgement.bad_since")
+    return was_checked_since & (F.col("app_seen_at") <= written_at) & ~is_seen
 
 
 def _is_made_late() -> Column:

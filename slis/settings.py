@@ -8,6 +8,8 @@ from msgspec import Meta
 
 from lineage import environment
 from lineage.catalog.engine import catalog_url
+from lineage.lake.settings import LakeSettings, read_settings
+from lineage.lake.storage import Lake, open_lake
 
 _Seconds = Annotated[float, Meta(gt=0)]
 _Days = Annotated[int, Meta(ge=1, le=3_650)]
@@ -19,6 +21,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     data_dir: Path = Path("lineward-data")
     policy: Path | None = None
     catalog_url: str | None = None  # none: SQLite in the data folder
+    lake_settings: LakeSettings = LakeSettings()
 
     @property
     def catalog(self) -> str:
@@ -36,14 +39,14 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         return self.data_dir / "attempts.json"
 
     @property
-    def lake(self) -> Path:
+    def lake(self) -> Lake:
         """The raw events, as Parquet."""
-        return self.data_dir / "lake"
+        return open_lake(self.data_dir, self.lake_settings)
 
     @property
-    def control_lake(self) -> Path:
+    def control_lake(self) -> Lake:
         """The lake of a control event, for as long as it is tried."""
-        return self.data_dir / "lake-control"
+        return Lake(LakeSettings(), self.data_dir / "lake-control")
 
     @property
     def unpacked(self) -> Path:
@@ -95,8 +98,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_place() -> Place:
-    """Where the roles meet, by the environment."""
-    return environment.read(Place)
+    """Return where the roles meet, by the environment.
+
+    Raises:
+        InvalidSettingError: a value out of range.
+    """
+    place = environment.read(Place)
+    return msgspec.structs.replace(place, lake_settings=read_settings())
 
 
 def read() -> Settings:

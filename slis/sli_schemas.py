@@ -21,12 +21,17 @@ ACTIVITY = f"""
 # What the policy says of a dataset and what was learned of it; `limit_*` and durations in seconds.
 # `job_seen_at`: the last start that evidence has of the job that wrote it; null: it has none.
 # `logs_read_at`: up to when all event logs were read, of every job; null: they never were.
+# `created_at`: when a run created what no run has read or written since; null of all else.
+# `app_*`: of the last SparkApplication of the job that is to write it, as Kubernetes has it.
+# `app_checked_at`: up to when no newer one came; null: that is not known, or it is running.
 DATASETS = """
     dataset_key bigint, namespace string, name string, first_seen_at timestamp,
     tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
     is_declared boolean, is_expected boolean, declared_limit_seconds double,
     learned_limit_seconds double, cadence_seconds double, cadence_class string,
-    duration_seconds double, gaps int, job_seen_at timestamp, logs_read_at timestamp, plan string
+    duration_seconds double, gaps int, job_seen_at timestamp, logs_read_at timestamp, plan string,
+    created_at timestamp,
+    app_seen_at timestamp, app_summary string, app_lacks_listener boolean, app_checked_at timestamp
 """
 # Time that does not count for datasets of a plan: in microseconds, apart and in order.
 PAUSE_SPANS = "array<struct<started: bigint, ended: bigint>>"

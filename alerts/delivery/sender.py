@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Final
 
 import structlog
@@ -16,6 +16,7 @@ from alerts.delivery.marks import Marks
 from alerts.delivery.outcomes import Later, Outcome, Refused, Sent, Transport, channel_of
 from alerts.delivery.settings import DeliverySettings
 from lineage.catalog.engine import writing
+from lineage.catalog.leases import require_lead
 from lineage.clock import Clock, system_clock, to_micros
 
 _MOST_CHANNELS_AT_ONCE: Final = 8
@@ -89,6 +90,10 @@ class Sender:
         for pool in self._pools.values():
             pool.shutdown()
 
+    def drain(self, seconds: float) -> None:
+        """Wait so long at most for what is being sent."""
+        wait(self._busy.values(), timeout=seconds)
+
     def _pool_of(self, channel: str) -> ThreadPoolExecutor:
         kind = channel_of(channel).kind
         if kind not in self._pools:
@@ -112,6 +117,8 @@ class Sender:
             claim = self._claim(channel)
             if claim is None:
                 break
+            # A process that was paused since the claim: the next leader sends the message.
+            require_lead(self._engine)
             outcome = self._send(claim)
             self._mark(claim, outcome)
             taken += isinstance(outcome, Sent)

@@ -36,7 +36,7 @@ class Found(msgspec.Struct, frozen=True):
         hidden_by: the planned window that it falls into; it opens when that ends.
         hidden_until: when that is.
         hurt_by: incidents in whose list its root's datasets stand, of one whose run is under way.
-        awaits_retry: its run failed, nothing is bad yet, and a retry is expected.
+        has_pending_retry: its run failed, nothing is bad yet, and a retry is expected.
         times: of the root's own datasets.
     """
 
@@ -52,7 +52,7 @@ class Found(msgspec.Struct, frozen=True):
     hidden_by: str | None = None
     hidden_until: int = 0
     hurt_by: frozenset[str] = frozenset()
-    awaits_retry: bool = False
+    has_pending_retry: bool = False
     times: FaultTimes = FaultTimes()
 
     @property
@@ -68,11 +68,11 @@ class Found(msgspec.Struct, frozen=True):
     @property
     def waits(self) -> bool:
         """Return whether a retry is expected, or our own fault hides the upstream."""
-        return self.awaits_retry or self.unknown == "upstream_unknown"
+        return self.has_pending_retry or self.unknown == "upstream_unknown"
 
     def is_retry_expected(self, at: int) -> bool:
         """Return whether a retry is expected at `at`, µs; of an old failure none is."""
-        return self.awaits_retry and at - self.onset <= RETRY_RULES.fresh_seconds * MICROS
+        return self.has_pending_retry and at - self.onset <= RETRY_RULES.fresh_seconds * MICROS
 
 
 def found_of(

@@ -105,7 +105,7 @@ def _is_waiting(own: Incident, fault: Found, at: int) -> bool:
     if own.is_known or not fault.waits:
         return False
     # An old failure is history that was loaded late, except where a window hid it from the start.
-    is_old = fault.awaits_retry and not fault.is_retry_expected(at)
+    is_old = fault.has_pending_retry and not fault.is_retry_expected(at)
     return own.state != "suppressed" or not is_old
 
 

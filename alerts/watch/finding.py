@@ -157,7 +157,7 @@ class _Judging:
             hidden_until=until,
             times=read_times(estate, cluster.root_keys, now),
             hurt_by=frozenset().union(*(self._hurt.get(key, ()) for key in cluster.root_keys)),
-            awaits_retry=self._due.is_waiting(cluster, level, now),
+            has_pending_retry=self._due.is_waiting(cluster, level, now),
         )
         name = root_name(found.root, self._given.jobs, self._datasets)
         errors = (self._given.errors.get(run_id) for run_id in cluster.run_ids)

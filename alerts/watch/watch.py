@@ -69,6 +69,8 @@ class Watch:
         policy: Callable[[], Policy],
         settings: RoutingSettings,
         troubles: Callable[[], Mapping[str, Trouble]] = lambda: NO_TROUBLES,
+        *,
+        began_at: int | None = None,
     ) -> None:
         """Nothing is read before the first turn.
 
@@ -77,6 +79,7 @@ class Watch:
             policy: gives the one in force.
             settings: of those who are told.
             troubles: gives the roles of Lineward that fail.
+            began_at: when this process began, µs; None: with the first turn.
         """
         self._troubles = troubles
         self._clock, self._policy, self._settings = clock, policy, settings
@@ -87,7 +90,7 @@ class Watch:
         self._pause_seconds = _PAUSE_SECONDS
         self._position = -1
         self._counted = 0
-        self._began_at: int | None = None
+        self._began_at = began_at
 
     def __call__(self, engine: Engine) -> None:
         """One turn."""

@@ -198,8 +198,8 @@ def growth() -> tuple[Panel, ...]:
     return (
         _panel(
             "Catalog and lake",
-            "Bytes of the catalog, and of the lake where it is in the data folder. Steeper than the"
-            " events that come in: look at retention_days and at the compaction.",
+            "Bytes of the catalog and of the lake. Steeper than the events that come in: look at"
+            " retention_days and at the compaction.",
             Query(once("lineage_catalog_bytes"), "catalog"),
             Query(once("lineage_lake_bytes"), "lake"),
             unit="bytes",

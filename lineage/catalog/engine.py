@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Protocol
 
 from alembic import command
 from alembic.config import Config
@@ -28,6 +28,19 @@ _LOG_BYTES = 64 << 20  # of the WAL once it was copied: otherwise it never shrin
 # Of PostgreSQL, by which whole transactions wait for each other.
 _LOCK = "SELECT pg_advisory_xact_lock(%s)"
 _MIGRATION, _TURN = 8700, 8701
+FENCE: Final = "lineward_fence"  # execution option of an engine, see `lineage.catalog.leases`
+
+
+class Fence(Protocol):
+    """Decides whether a write transaction may be committed."""
+
+    def begin(self, connection: Connection) -> None:
+        """Prepare the transaction."""
+        ...
+
+    def check(self, connection: Connection) -> None:
+        """Raise where the transaction must not be committed."""
+        ...
 
 
 def catalog_url(data_dir: Path) -> str:
@@ -52,6 +65,8 @@ def open_catalog(
         event.listen(engine, "connect", _configure_sqlite)
         event.listen(engine, "handle_error", _translate)
         return engine
+    from lineage.catalog.postgres import REPLACED_SECONDS  # noqa: PLC0415 - as below
+
     kept = min(most, 5)
     engine = create_engine(
         url,
@@ -59,6 +74,7 @@ def open_catalog(
         pool_size=kept,
         max_overflow=most - kept,
         pool_timeout=seconds,
+        pool_recycle=REPLACED_SECONDS,
     )
     event.listen(engine, "do_connect", partial(_connect_postgres, seconds=seconds))
     return engine
@@ -107,11 +123,20 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
     SQLite takes its one write lock at the start (BEGIN IMMEDIATE): a lock taken at the first write,
     after a read, cannot wait and would fail at once under contention.
+
+    Raises:
+        LeaseLostError: the engine is of a leader (`lineage.catalog.leases.leading`) that no longer
+            leads; nothing was written.
     """
+    fence: Fence | None = engine.get_execution_options().get(FENCE)
     with engine.begin() as connection:
         if engine.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN IMMEDIATE")
+        if fence is not None:
+            fence.begin(connection)
         yield connection
+        if fence is not None:
+            fence.check(connection)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ Alone in a module: commands that ask load no database toolkit for a name.
 from typing import Final
 
 EPOCH: Final = "catalog_epoch"  # of the counters
+LAKE_OWNER: Final = "lake_owner"  # in the names of the folders that this catalog wrote
 INSTALLED: Final = "installed_at"  # the first batch, in microseconds of 16 digits
 HISTORY: Final = "history_from"  # the first event of a loaded history, likewise
 EDGES_EVALUATED_AT: Final = "edges_evaluated_at"  # when edges were judged last, in microseconds

@@ -26,6 +26,9 @@ PARAMETERS: Final[dict[str, int]] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 25_000,  # milliseconds
 }
+# A connection is made anew, so that it follows a pooler or a server that was added since, and the
+# server frees what the session has gathered.
+REPLACED_SECONDS: Final = 1_800
 _PING_SECONDS: Final = 2.0
 _GRACE_SECONDS: Final = 2.0  # in which the server ends a statement by itself
 
@@ -35,9 +38,11 @@ class LimitedConnection(psycopg.Connection[Any]):
 
     Attributes:
         seconds: None waits without end.
+        made_at: by the monotonic clock.
     """
 
     seconds: float | None = CONNECT_SECONDS
+    made_at: float = 0.0
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:  # noqa: ANN401 - psycopg's generators
         """Consume one exchange with the server.
@@ -146,6 +151,7 @@ class Connections:
         except psycopg.OperationalError as error:
             self._failed = time.monotonic(), str(error)
             raise
+        connection.made_at = time.monotonic()
         connection.read_only = True
         connection.isolation_level = IsolationLevel.REPEATABLE_READ
         return connection
@@ -155,7 +161,8 @@ class Connections:
             connection.rollback()
         except psycopg.Error:
             connection.close()
-        if connection.info.transaction_status == TransactionStatus.IDLE:
+        is_idle = connection.info.transaction_status == TransactionStatus.IDLE
+        if is_idle and time.monotonic() < connection.made_at + REPLACED_SECONDS:
             self._idle.append(connection)
         else:
             connection.close()

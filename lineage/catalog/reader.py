@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 Values = Mapping[str, Any]
 STATEMENT_SECONDS: Final = 15.0
+# The time by the database's clock in µs, the same for all who ask. In PostgreSQL now() would be
+# the time before a wait for a lock.
+CLOCKS: Final = {
+    "sqlite": "CAST((julianday('now') - 2440587.5) * 86400000000 AS BIGINT)",
+    "postgresql": "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)",
+}
 _SQLITE = "sqlite:///"
 _KEYS = "IN (:keys)"
 _kept: "dict[str, Connections]" = {}  # of this process, by URL
@@ -36,7 +42,13 @@ class UnreachableCatalogError(CatalogError):
 
 
 class Reader(Protocol):
-    """One connection's reads, all of one moment: a reader sees no commit after its first read."""
+    """One connection's reads, all of one moment: a reader sees no commit after its first read.
+
+    Attributes:
+        clock: SQL of the database's own time, µs.
+    """
+
+    clock: str
 
     def rows(self, sql: str, values: Values | None = None) -> list[Row]:
         """All rows of the answer, in its order."""
@@ -61,6 +73,8 @@ class Reader(Protocol):
 
 
 class _SqliteReader:
+    clock = CLOCKS["sqlite"]
+
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
@@ -84,6 +98,8 @@ class _SqliteReader:
 
 
 class _PostgresReader:
+    clock = CLOCKS["postgresql"]
+
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - psycopg is imported only when used
         self._connection = connection
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from lineage.catalog.leases import require_lead
 from runbooks.actions import audit
 from runbooks.actions.action import Action, Done, Plan
 from runbooks.actions.errors import ActionError, ForbiddenActionError, InvalidActionError
@@ -44,6 +45,7 @@ def call(asked: Call, means: Means) -> Answer:
     Raises:
         ActionError: it is not done, or not to its end; the audit log has it.
         sqlalchemy.exc.SQLAlchemyError: the audit log cannot be written; nothing was done.
+        LeaseLostError: the policy asked for it, and another service leads; nothing was done.
     """
     try:
         action, arguments = _found(asked)
@@ -57,6 +59,7 @@ def call(asked: Call, means: Means) -> Answer:
         return Answer(asked.name, dry_run=True, plan=plan)
     # Before it is begun: an action that dies half way stands there without an answer.
     audit.record(means.engine, _entry(asked, means, None))
+    require_lead(means.engine)
     return Answer(asked.name, dry_run=False, plan=plan, done=_done(asked, means, action, arguments))
 
 

@@ -1,63 +1,25 @@
 """SparkApplications of the Kubernetes API: read, listed, created; nothing is changed or deleted."""
 
 import ssl
-from pathlib import Path
-from typing import Annotated, Any, Final
-from urllib.parse import quote, urlsplit
+from typing import Any, Final
+from urllib.parse import quote
 
 import httpx
-import msgspec
-from msgspec import Meta
 
-from lineage import environment
 from runbooks.actions.errors import (
     FailedActionError,
     InvalidActionError,
     RefusedActionError,
 )
+from runbooks.actions.kubernetes_settings import KubernetesSettings
 
-SECTION: Final = "KUBERNETES_"
 GROUP_VERSION: Final = "sparkoperator.k8s.io/v1beta2"
 _MOST_ERROR: Final = 300
-_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _WORDS: Final = {
     401: "it does not know our token: renew LINEWARD_KUBERNETES_TOKEN_FILE",
     403: "our token may not: its role needs get, list and create of sparkapplications",
     422: "it is not valid",
 }
-
-
-class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Read from `LINEWARD_KUBERNETES_` + field in capitals. Without `url` nothing is asked.
-
-    Attributes:
-        url: of the API server; in a pod `https://kubernetes.default.svc`.
-        token_file: bearer token, read for each request: a pod's is renewed every hour.
-        ca_file: whom to trust, and nobody else.
-    """
-
-    url: str | None = None
-    token_file: Path | None = None
-    ca_file: Path | None = None
-    timeout_seconds: Annotated[float, Meta(gt=0, le=60)] = 10.0
-
-
-def read() -> KubernetesSettings:
-    """Settings of this process.
-
-    Raises:
-        InvalidSettingError: an unknown variable, or a value out of range.
-    """
-    found = environment.read(KubernetesSettings, section=SECTION)
-    if found.url is not None:
-        parts = urlsplit(found.url)
-        is_safe = parts.scheme == "https" or (
-            parts.scheme == "http" and parts.hostname in _LOOPBACK
-        )
-        if not is_safe or not parts.hostname:
-            message = f"LINEWARD_KUBERNETES_URL: expected https://HOST, got {found.url[:80]!r}"
-            raise environment.InvalidSettingError(message)
-    return found
 
 
 class Kubernetes:

@@ -1,23 +1,27 @@
 """Raw events out of the lake: of a span of time, or of one run.
 
-Arrow comes with the first of them (`lineage.lake.events` says why).
+Arrow comes with the first of them (`lineage.lake.reading` says why).
 """
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
+from itertools import groupby
 from typing import Any
 
 import msgspec
 from sqlalchemy import Engine, func, select
 
-from lineage import lake
-from lineage.catalog.tables import reader_cursor, run
+from lineage.catalog.tables import run
 from lineage.clock import from_micros
+from lineage.lake.manifest import FIRST_DAY, LAST_DAY, Folder, list_folders, query
+from lineage.lake.reading import LakeChangedError, is_absent, read_again, read_events
 from runbooks.actions.errors import FailedActionError
 from runbooks.actions.means import Means
 
 _COLUMNS = ["seq", "origin", "body"]
 _DAY = timedelta(days=1)
+_TRIES = 3
+_CHANGED = "the lake was compacted while it was read: ask again, nothing is repeated by that"
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -35,29 +39,53 @@ class Span(msgspec.Struct, frozen=True):
     end: datetime
 
 
+class _Wanted(msgspec.Struct, frozen=True):
+    """Events to read.
+
+    Attributes:
+        where: filter of pyarrow.
+        first_day: other days are not opened.
+        last_day: with this day.
+    """
+
+    where: Any
+    first_day: str = FIRST_DAY
+    last_day: str = LAST_DAY
+
+
 def count_of_span(means: Means, span: Span) -> dict[str, int]:
-    """How many events of each origin the lake has of it; no body is read."""
+    """Return how many events of each origin the lake has of it; no body is read.
+
+    Raises:
+        FailedActionError: the lake was compacted meanwhile.
+    """
     import pyarrow.compute as pc  # noqa: PLC0415
 
-    source = _source(means)
-    if source is None:
-        return {}
-    table = _reading(lambda: source.to_table(columns=["origin"], filter=_within(span)))
+    wanted = _of_span(span)
+    try:
+        table = read_again(
+            lambda: _list(means, wanted),
+            lambda folders: read_events(means.lake, folders).to_table(
+                columns=["origin"], filter=wanted.where
+            ),
+        )
+    except LakeChangedError as error:
+        raise FailedActionError(_CHANGED) from error
     counts = pc.value_counts(table["origin"]).to_pylist()
     return {str(row["values"]): int(row["counts"]) for row in counts}
 
 
 def events_of_span(means: Means, span: Span) -> Iterator[Event]:
-    """Its events, folder by folder: order and repeats make no difference to what is made of them.
+    """Return its events, batch by batch.
 
     Raises:
         FailedActionError: the lake was compacted meanwhile.
     """
-    yield from _events(means, _within(span))
+    yield from _events(means, _of_span(span))
 
 
 def events_of_run(means: Means, run_id: str) -> Iterator[Event]:
-    """Events of a run, and of the runs of which it is the parent or the root.
+    """Return events of a run, and of the runs of which it is the parent or the root.
 
     Raises:
         FailedActionError: the lake was compacted meanwhile.
@@ -67,8 +95,8 @@ def events_of_run(means: Means, run_id: str) -> Iterator[Event]:
 
     about = pc.match_substring(ds.field("body"), pattern=run_id)
     span = _span_of(means.engine, run_id)
-    found = _events(means, about if span is None else about & _within(span))
-    yield from (event for event in found if _is_of(event.body, run_id))
+    wanted = _Wanted(about) if span is None else _of_span(span, about)
+    yield from (event for event in _events(means, wanted) if _is_of(event.body, run_id))
 
 
 def body_of(means: Means, seq: int, day: date) -> bytes | None:
@@ -84,47 +112,64 @@ def body_of(means: Means, seq: int, day: date) -> bytes | None:
     """
     import pyarrow.dataset as ds  # noqa: PLC0415
 
-    is_it = (ds.field("event_date") == day.isoformat()) & (ds.field("seq") == seq)
-    return next((event.body for event in _events(means, is_it)), None)
+    wanted = _Wanted(ds.field("seq") == seq, day.isoformat(), day.isoformat())
+    return next((event.body for event in _events(means, wanted)), None)
 
 
-def _events(means: Means, wanted: Any) -> Iterator[Event]:  # noqa: ANN401 - pyarrow has no types
-    source = _source(means)
-    if source is None:
-        return
-    batches = iter(source.to_batches(columns=_COLUMNS, filter=wanted))
-    while (batch := _reading(lambda: next(batches, None))) is not None:
+def _events(means: Means, wanted: _Wanted) -> Iterator[Event]:
+    """Yield events, each once: by the manifest of now, where a folder vanished meanwhile."""
+    done_to, tries = 0, 0
+    seen: set[int] = set()  # of the batch that is being read
+    while True:
+        try:
+            for last_seq, folders in _batches(means, wanted, done_to):
+                for event in _of_folders(means, folders, wanted):
+                    if event.seq > done_to and event.seq not in seen:
+                        seen.add(event.seq)
+                        yield event
+                done_to = last_seq
+                seen.clear()
+        except OSError as error:
+            tries += 1
+            if not is_absent(error):
+                raise
+            if tries == _TRIES:
+                raise FailedActionError(_CHANGED) from error
+        else:
+            return
+
+
+def _batches(means: Means, wanted: _Wanted, behind: int) -> Iterator[tuple[int, list[Folder]]]:
+    """Yield the folders of each batch with events behind this one, and the last it may hold."""
+    for _, group in groupby(_list(means, wanted), key=lambda folder: folder.batch):
+        folders = list(group)
+        if folders[0].last_seq > behind:
+            yield folders[0].last_seq, folders
+
+
+def _of_folders(means: Means, folders: list[Folder], wanted: _Wanted) -> Iterator[Event]:
+    source = read_events(means.lake, folders)
+    for batch in source.to_batches(columns=_COLUMNS, filter=wanted.where):
         yield from (Event(row["seq"], row["origin"], row["body"]) for row in batch.to_pylist())
 
 
-def _source(means: Means) -> Any:  # noqa: ANN401 - as above
+def _list(means: Means, wanted: _Wanted) -> list[Folder]:
     with means.engine.connect() as connection:
-        of_pipeline = reader_cursor.c.reader == "pipeline"
-        committed = connection.scalar(select(reader_cursor.c.seq).where(of_pipeline))
-    found = lake.folders(means.lake, committed or 0)
-    return _reading(lambda: lake.events(found)) if found else None
+        return list_folders(query(connection), wanted.first_day, wanted.last_day)
 
 
-def _reading(read: Any) -> Any:  # noqa: ANN401 - as above
-    try:
-        return read()
-    except FileNotFoundError as error:
-        message = "the lake was compacted while it was read: ask again, nothing is repeated by that"
-        raise FailedActionError(message) from error
-
-
-def _within(span: Span) -> Any:  # noqa: ANN401 - as above
-    """As the lake's folders are named, so that other days are not opened; then to the instant."""
+def _of_span(span: Span, where: Any = True) -> _Wanted:  # noqa: ANN401, FBT002 - a filter of pyarrow
+    """Return the days of the span, and its events to the instant."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
     import pyarrow.dataset as ds  # noqa: PLC0415
 
     instant = pa.timestamp("us", tz="UTC")
-    date = ds.field("event_date")
-    days = (date >= span.begin.date().isoformat()) & (date <= span.end.date().isoformat())
     at = pc.coalesce(ds.field("event_time"), ds.field("received_at")).cast(instant, safe=False)
     begin, end = (pa.scalar(each, type=instant) for each in (span.begin, span.end))
-    return days & (at >= begin) & (at < end)
+    within = (at >= begin) & (at < end)
+    days = (each.date().isoformat() for each in (span.begin, span.end))
+    return _Wanted(within if where is True else within & where, *days)
 
 
 def _span_of(engine: Engine, run_id: str) -> Span | None:

@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 from sqlalchemy import Engine
 
+from lineage.lake.storage import Lake
 from lineage.policy.model import Policy
 from runbooks.actions.audit import Via
 from runbooks.actions.kubernetes import Kubernetes
@@ -96,7 +97,8 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         engine: of the catalog.
-        data_dir: spool, lake and run files are below it.
+        data_dir: spool and run files are below it.
+        lake: the pipeline's.
         now: µs.
         who: asks, for rows and notices that bear a name.
         kubernetes: None where none is configured.
@@ -104,6 +106,7 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
 
     engine: Engine
     data_dir: Path
+    lake: Lake
     now: int
     who: str
     via: Via
@@ -118,8 +121,3 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     def spool(self) -> Path:
         """The collector's; nobody but the collector writes it."""
         return self.data_dir / "spool.db"
-
-    @property
-    def lake(self) -> Path:
-        """The pipeline's."""
-        return self.data_dir / "lake"

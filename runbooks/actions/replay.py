@@ -51,7 +51,9 @@ def plan(asked: Replay, means: Means) -> Plan:
     counts = count_of_span(means, span) if span else _counted(events_of_run(means, _run(asked)))
     total = sum(counts.values())
     if not total:
-        raise RefusedActionError(f"the lake in {means.lake} has no event of {_what(asked, span)}")
+        raise RefusedActionError(
+            f"the lake in {means.lake.place} has no event of {_what(asked, span)}"
+        )
     if total > MOST_EVENTS:
         message = f"{_what(asked, span)}: {total:,} events; at most {MOST_EVENTS:,} at a time"
         raise RefusedActionError(f"{message}: ask for a shorter time")

@@ -19,7 +19,7 @@ from runbooks.actions.means import Means
 RERUN_OF: Final = "lineward/rerun-of"  # label: hash of namespace and name; annotation: the name
 ENDED: Final = ("COMPLETED", "FAILED")
 _OF_KUBECTL: Final = "kubectl.kubernetes.io/last-applied-configuration"
-_OF_SCHEDULE: Final = "sparkoperator.k8s.io/scheduled-app-name"
+SCHEDULED_BY: Final = "sparkoperator.k8s.io/scheduled-app-name"
 _MOST_NAME: Final = 63  # the operator names services and labels after it
 _DNS: Final = r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$"
 
@@ -97,7 +97,7 @@ def copied(found: dict[str, Any], mark: str, suffix: str) -> dict[str, Any]:
     if "podName" in (spec.get("driver") or {}):
         spec["driver"] = {name: v for name, v in spec["driver"].items() if name != "podName"}
     name = str(metadata.get("name"))
-    labels = {n: v for n, v in (metadata.get("labels") or {}).items() if n != _OF_SCHEDULE}
+    labels = {n: v for n, v in (metadata.get("labels") or {}).items() if n != SCHEDULED_BY}
     notes = {n: v for n, v in (metadata.get("annotations") or {}).items() if n != _OF_KUBECTL}
     base = name[: _MOST_NAME - len(suffix) - len("-rerun-")].rstrip("-.")
     return {

@@ -7,6 +7,7 @@ from litestar.middleware import DefineMiddleware
 from lineage.clock import Clock, system_clock, to_micros
 from service.access.audit import Access, Recorder
 from service.access.budget import Bounds, Budget, Grouped
+from service.access.counting import AccessCounter
 from service.access.force import AccessInForce
 from service.access.gate import Gate
 from service.access.judging import AccessJudge
@@ -22,7 +23,8 @@ class Guard:
 
     Attributes:
         policy: in force, for all else that this process does.
-        judge: to be called once a second, with the catalog.
+        count: to be called once a second, with the catalog.
+        judge: likewise, by the leader of several services.
     """
 
     def __init__(
@@ -39,13 +41,8 @@ class Guard:
         self._grouped = Grouped()
         self._budget = Budget(time.monotonic)
         self._signing_in = Budget(time.monotonic, Bounds(answers=_SIGNED_IN))
-        self.judge = AccessJudge(
-            self._recorder,
-            self._served,
-            self._grouped,
-            clock,
-            keep_days=settings.access_audit_days,
-        )
+        self.count = AccessCounter(self._recorder, self._served, self._grouped, clock)
+        self.judge = AccessJudge(clock, keep_days=settings.access_audit_days)
 
     def may_sign_in(self, address: str) -> bool:
         """Note that a browser of this address signs in; whether it may try again so soon."""

@@ -1,7 +1,6 @@
-"""Judges what is new in the audit log, once each; and what was served without standing in it."""
+"""Judges what is new in the audit log, each access once, and deletes what is too old."""
 
 import time
-import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,18 +14,13 @@ from lineage.catalog.upsert import fold_rows, lock_row
 from lineage.clock import Clock, to_micros
 from lineage.periods import Monotonic, Period
 from lineage.states import UNAUTHORIZED_ACCESS
-from service.access.audit import Access, Recorder
-from service.access.budget import Grouped
-from service.access.judge import Version, fault_of, version_at
-from service.access.served import Answered, ServedLog
+from service.access.judge import Version, fault_of
 from service.served.keeping import add
 from service.served.tallies import Batch
 
 DENIED, UNAUTHORIZED = "lineage_access_denied", "lineage_access_unauthorized"
-UNAUDITED = "unaudited"
 _CURSOR = "access"
 _MOST_ROWS = 5_000
-_MOST_IDS = 500
 _MOST_DENIED = 100_000
 _LOOK_AFTER = 1_000
 GROUPED = "grouped"  # the action of a row that stands for many
@@ -37,21 +31,14 @@ _log = structlog.get_logger()
 
 
 class AccessJudge:
-    """Called once a second; what it finds is counted in the transaction that says it was judged."""
+    """Judges rows for the leader of several services; called once a second.
 
-    def __init__(  # noqa: PLR0913 - each is of another part
-        self,
-        recorder: Recorder,
-        served: ServedLog,
-        grouped: Grouped,
-        clock: Clock,
-        *,
-        keep_days: int,
-        monotonic: Monotonic = time.monotonic,
+    What it finds is counted in the transaction that says that it was judged.
+    """
+
+    def __init__(
+        self, clock: Clock, *, keep_days: int, monotonic: Monotonic = time.monotonic
     ) -> None:
-        self._recorder = recorder
-        self._served = served
-        self._grouped = grouped
         self._versions: list[Version] = []
         self._denied = 0  # rows of rejections since the surplus was looked for
         self._clock = clock
@@ -60,58 +47,24 @@ class AccessJudge:
 
     def __call__(self, engine: Engine) -> None:
         """Judge what is new."""
-        self._recorder.store_versions()
-        answered, lost = self._served.take()
-        grouped = self._grouped.take()
-        try:
-            self._write_grouped(grouped)
-            self._judge(engine, answered, lost, grouped)
-        except BaseException:
-            self._served.give_back(answered, lost)
-            for reason, count in grouped.items():
-                self._grouped.add(reason, count)
-            raise
+        with engine.connect() as connection:
+            self._versions = stored_versions(connection, self._versions)
+            after = _position(connection)
+            rows = _rows_after(connection, after)
+        if rows:
+            self._add(engine, judged(rows, self._versions), after, rows)
         if self._prunings.is_due() or self._denied >= _LOOK_AFTER:
             with self._prunings.turn():
                 self._prune(engine)
 
-    def _write_grouped(self, grouped: dict[str, int]) -> None:
-        """One row for all of a second that were rejected for the same reason."""
-        at = to_micros(self._clock())
-        self._recorder.write([_grouped_row(at, *each) for each in sorted(grouped.items())])
-
-    def _judge(
-        self, engine: Engine, answered: list[Answered], lost: int, grouped: dict[str, int]
-    ) -> None:
-        with engine.connect() as connection:
-            versions = self._versions = stored_versions(connection, self._versions)
-            if not versions:
-                lost = 0  # nobody was ever asked for a token: what was served is no access
-            after = _position(connection)
-            rows = _rows_after(connection, after)
-            unaudited = _unaudited(connection, versions, answered)
-        own = Batch()  # of this process; rows may have been judged by another one meanwhile
-        for reason, count in grouped.items():
-            own.counts[DENIED, reason] += count
-        for one in unaudited:
-            _bad(own, UNAUDITED, one.answered_at, {"request_id": one.request_id})
-        for _ in range(lost):
-            own.count(UNAUTHORIZED_ACCESS, to_micros(self._clock()), "unknown")
-        if rows or own:
-            self._add(engine, own, judged(rows, versions), (after, rows))
-
-    def _add(
-        self, engine: Engine, own: Batch, found: Batch, taken: tuple[int, list[dict[str, Any]]]
-    ) -> None:
-        after, rows = taken
+    def _add(self, engine: Engine, found: Batch, after: int, rows: list[dict[str, Any]]) -> None:
         with writing(engine) as connection:
-            if own:
-                add(connection, own)
-            if rows and _locked_position(connection) == after:
-                add(connection, found)
-                moved = [{"name": _CURSOR, "position": rows[-1]["id"]}]
-                fold_rows(connection, tables.service_cursor, moved)
-                self._denied += sum(row["decision"] != "allow" for row in rows)
+            if _locked_position(connection) != after:
+                return  # another service judged them
+            add(connection, found)
+            moved = [{"name": _CURSOR, "position": rows[-1]["id"]}]
+            fold_rows(connection, tables.service_cursor, moved)
+        self._denied += sum(row["decision"] != "allow" for row in rows)
 
     def _prune(self, engine: Engine) -> None:
         """Delete old rows, and rows of rejections beyond the bound, in slices."""
@@ -147,7 +100,9 @@ def judged(rows: Iterable[dict[str, Any]], versions: Sequence[Version]) -> Batch
         if fault is None:
             batch.count(UNAUTHORIZED_ACCESS, row["at"], "good")
         else:
-            _bad(batch, fault, row["at"], {name: row[name] for name in ("id", "who", "action")})
+            count_bad(
+                batch, fault, row["at"], {name: row[name] for name in ("id", "who", "action")}
+            )
     return batch
 
 
@@ -174,24 +129,8 @@ def stored_versions(connection: Connection, known: Sequence[Version] = ()) -> li
     ]
 
 
-def _grouped_row(at: int, reason: str, count: int) -> Access:
-    """A row for rejections that have none of their own."""
-    return Access(
-        at=at,
-        request_id=uuid.uuid4().hex,
-        who="",
-        fingerprint="",
-        action=GROUPED,
-        subject=f"{count:,} more requests",
-        namespaces="[]",
-        decision="deny",
-        reason=reason,
-        status=401,
-        version="",
-    )
-
-
-def _bad(batch: Batch, fault: str, at: int, facts: dict[str, Any]) -> None:
+def count_bad(batch: Batch, fault: str, at: int, facts: dict[str, Any]) -> None:
+    """Count an access that the policy did not allow, and log what is known of it."""
     batch.count(UNAUTHORIZED_ACCESS, at, "bad")
     batch.counts[UNAUTHORIZED, fault] += 1
     _log.error("unauthorized_access", fault=fault, **facts)
@@ -201,25 +140,6 @@ def _rows_after(connection: Connection, after: int) -> list[dict[str, Any]]:
     audit = tables.access_audit
     query = select(audit).where(audit.c.id > after).order_by(audit.c.id).limit(_MOST_ROWS)
     return [dict(row) for row in connection.execute(query).mappings()]
-
-
-def _unaudited(
-    connection: Connection, versions: Sequence[Version], answered: Sequence[Answered]
-) -> list[Answered]:
-    """What was served while access was guarded, from the asking to the answer, without a row."""
-    guarded = [one for one in answered if _is_guarded(versions, one)]
-    audit = tables.access_audit
-    known: set[str] = set()
-    for start in range(0, len(guarded), _MOST_IDS):
-        ids = [one.request_id for one in guarded[start : start + _MOST_IDS]]
-        is_let_in = (audit.c.request_id.in_(ids)) & (audit.c.decision == "allow")
-        known |= set(connection.scalars(select(audit.c.request_id).where(is_let_in)))
-    return [one for one in guarded if one.request_id not in known]
-
-
-def _is_guarded(versions: Sequence[Version], one: Answered) -> bool:
-    held = (version_at(versions, at) for at in (one.asked_at, one.answered_at))
-    return all(version is not None and version.tokens is not None for version in held)
 
 
 def _position(connection: Connection) -> int:

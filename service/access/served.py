@@ -17,7 +17,7 @@ from lineage.clock import Clock, to_micros
 # token's cookie, or rid of it, before anybody can know whose it is.
 OPEN_PATHS = re.compile(
     r"(/livez|/readyz|/login|/logout|/api/v1/slack/interactions|/api/v1/pagerduty/events"
-    r"|/runbooks(/[A-Za-z_-]{0,64})?)/?"
+    r"|/runbooks(/[A-Za-z_-]{0,64})?|/listener/[a-z0-9_.-]{1,64})/?"
 )
 _REQUEST_ID = "request_id"
 _MOST_WAITING = 100_000

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from lineage.catalog.engine import open_catalog
+from lineage.catalog.leases import Fence, leading
 from lineage.clock import Clock, system_clock, to_micros
 from lineage.policy import Policy
 from runbooks.actions.audit import Via
@@ -17,7 +18,7 @@ from runbooks.actions.errors import (
     RefusedActionError,
 )
 from runbooks.actions.kubernetes import Kubernetes
-from runbooks.actions.kubernetes import read as read_kubernetes
+from runbooks.actions.kubernetes_settings import read as read_kubernetes
 from runbooks.actions.means import Means
 from service.acting.collecting import PostedTo
 from service.acting.graph import GraphOf
@@ -60,16 +61,20 @@ def act(  # noqa: PLR0913 - what, by whom, where, when
     is_dry: bool,
     clock: Clock = system_clock,
     policy: Policy | None = None,
+    fence: Fence | None = None,
 ) -> Answer:
     """Call it, with its rows in the audit log; `policy`: in force, else as its file is now.
 
+    `fence`: of the leader that acts by the policy; a person's action needs none.
+
     Raises:
         ServiceError: it does not take place; by its class the exit code and the status.
+        LeaseLostError: another service leads; it is not begun.
     """
     if not is_there(settings.catalog):
         raise NoDataError(advice(settings))
     policy = policy or policy_for(settings)
-    means = _means(settings, policy, asker, to_micros(clock()))
+    means = _means(settings, policy, asker, to_micros(clock()), fence)
     wanted = Call(name=name, arguments=arguments, is_dry=is_dry, is_allowed=asker.is_allowed)
     try:
         return call(wanted, means)
@@ -79,11 +84,15 @@ def act(  # noqa: PLR0913 - what, by whom, where, when
         means.engine.dispose()
 
 
-def _means(settings: Settings, policy: Policy, asker: Asker, now: int) -> Means:
+def _means(
+    settings: Settings, policy: Policy, asker: Asker, now: int, fence: Fence | None
+) -> Means:
     kubernetes = read_kubernetes()
+    engine = open_catalog(settings.catalog)
     return Means(
-        engine=open_catalog(settings.catalog),
+        engine=engine if fence is None else leading(engine, fence),
         data_dir=settings.data_dir,
+        lake=settings.lake,
         now=now,
         who=asker.who,
         via=asker.via,

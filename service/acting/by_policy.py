@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Engine, Row, func, select, true
 
+from lineage.catalog.leases import Fence, fence_of
 from lineage.catalog.tables import incident, incident_member
 from lineage.clock import Clock, to_micros
 from lineage.periods import Monotonic, Period
@@ -60,9 +61,9 @@ class ByPolicy:
             with engine.connect() as connection:
                 asked = due(policy, occasion, past(connection, occasion.incident, now))
             for one in asked:
-                self._act(one, policy)
+                self._act(one, policy, fence_of(engine))
 
-    def _act(self, due: Due, policy: Policy) -> None:
+    def _act(self, due: Due, policy: Policy, fence: Fence | None) -> None:
         asker = Asker(who=due.who, via="policy")
         try:
             act(
@@ -70,6 +71,7 @@ class ByPolicy:
                 is_dry=due.is_dry,
                 clock=self._clock,
                 policy=policy,
+                fence=fence,
             )
         except ServiceError as error:
             # The audit log has it; it is not tried again for this incident.

@@ -11,6 +11,7 @@ ORIGIN_WORDS: Final = {
     "column_lineage": "column lineage",
     "lineage_facet": "lineage facet",
     "sql": "SQL",
+    "foreach_batch": "foreachBatch",
 }
 _ANY: Final = "SELECT 1 FROM edge WHERE origin IS NOT NULL LIMIT 1"
 # An edge that another job names by its inputs has no origin.

@@ -28,7 +28,8 @@ class RunIo(msgspec.Struct, frozen=True):
     version: str | None
     checksum: str | None  # algorithm:value
     partition: str | None
-    # How it is known, where the run names no inputs: column_lineage, lineage_facet, sql.
+    # How it is known, where the run names no inputs: column_lineage, lineage_facet, sql,
+    # foreach_batch.
     origin: str | None = None
 
 

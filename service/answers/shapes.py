@@ -128,7 +128,7 @@ class Node(msgspec.Struct, frozen=True, gc=False):  # a tree: nothing leads back
     children: "list[Node]"
     hidden: int = 0  # datasets next to it on this side that the one who asks may not see
     # How that edge is known, where no run names it by its inputs: column_lineage, lineage_facet,
-    # sql.
+    # sql, foreach_batch.
     origin: str | None = None
 
 

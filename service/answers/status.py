@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from lineage.catalog.noted import POLICY_IN_FORCE
-from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.catalog.noted import BEHIND_SINCE, EVENTS_WAIT_SINCE, POLICY_IN_FORCE
+from lineage.catalog.reader import NoCatalogError, Reader, open_reader, rows_for
 from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.clock import system_clock, to_micros
 from lineage.disk import disk_problem
 from service.answers.dataset import duration
 from service.answers.datasets import counts_by_state
+from service.answers.leader import ServiceLeader, find_leader
 from service.answers.log_backlog import records_waiting
 from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
 from service.answers.run_shapes import Instant
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait
 
 _SERVICE = "service"
 _POLICIES = f"SELECT name, value FROM meta WHERE name LIKE '{POLICY_IN_FORCE}%'"  # noqa: S608 - a constant
+_WAITS = "SELECT name, value FROM meta WHERE name IN (:keys)"
 RUNNING, WAITING, UNKNOWN = "running", "waiting", "unknown"
 _STALE_SECONDS = 60.0  # it is written every 5 s
 _NOT_WRITTEN = "`lineward up` has not written run/status.json for a minute"
@@ -94,6 +96,11 @@ class Status(msgspec.Struct, frozen=True):
     partial_reason: str | None
     warnings: list[str] = []  # of the machine: a full disk, a data folder that others may read
     set_aside_events: int | None = None  # failed alone, and not posted again
+    # No incident opens or resolves since then: the evaluations lack events that were received more
+    # than a minute before them. Null: incidents do not wait.
+    incidents_wait_since: Instant | None = None
+    events_wait_since: Instant | None = None  # when the oldest of these events was received
+    leader: ServiceLeader | None = None  # of the services; null: none has led yet
 
 
 class _Catalog(msgspec.Struct, frozen=True):
@@ -103,8 +110,10 @@ class _Catalog(msgspec.Struct, frozen=True):
     last_batch: int | None
     errors: int
     set_aside: int
+    waits: dict[str, int]  # `BEHIND_SINCE` and `EVENTS_WAIT_SINCE`, while incidents wait
     datasets: dict[str, int] | None
     policies: dict[str, RolePolicy]
+    leader: ServiceLeader | None
 
 
 def status(
@@ -142,6 +151,9 @@ def status(
         partial_reason=f"there is no {' and no '.join(missing)} yet" if missing else None,
         warnings=warnings_of(settings.data_dir),
         set_aside_events=catalog.set_aside if catalog else None,
+        incidents_wait_since=iso(catalog.waits.get(BEHIND_SINCE)) if catalog else None,
+        events_wait_since=iso(catalog.waits.get(EVENTS_WAIT_SINCE)) if catalog else None,
+        leader=catalog.leader if catalog else None,
     )
 
 
@@ -205,13 +217,22 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
                 last_batch=reader.rows("SELECT MAX(landed_at) FROM batch")[0][0],
                 errors=reader.rows("SELECT COUNT(*) FROM pipeline_error")[0][0],
                 set_aside=count_set_aside(reader),
+                waits=_waits(reader),
                 datasets=counts_by_state(reader, evaluated) if count_datasets else None,
                 policies=policies_noted(reader),
+                leader=find_leader(reader),
             )
     except NoCatalogError:
         return None
     except CatalogError as error:
         raise unreachable(error) from error
+
+
+def _waits(reader: Reader) -> dict[str, int]:
+    """Return what incidents wait for; empty where they do not wait."""
+    noted = rows_for(reader, _WAITS, (BEHIND_SINCE, EVENTS_WAIT_SINCE))
+    times = {name: int(value) for name, value in noted}
+    return times if times.get(BEHIND_SINCE) else {}
 
 
 def spool_status(path: Path, now: datetime) -> SpoolStatus | None:

@@ -39,17 +39,21 @@ _TokenFile = Annotated[
 ]
 _Seed = Annotated[int, typer.Option(min=0, help="Of which fault is where, and when.")]
 _Faults = Annotated[int, typer.Option(min=1, max=100, help="That are to be told of.")]
+_Period = Annotated[
+    int, typer.Option(min=12, max=600, help="Seconds from one write of a source to the next.")
+]
 _Kinds = Annotated[
     list[str] | None, typer.Option("--kind", help="Only faults of this kind; may be repeated.")
 ]
 
 
-def policy() -> None:
+def policy(*, period: _Period = 12) -> None:
     """Print what the policy has to say of the live game day, and which settings it needs."""
+    from runbooks.gameday.live.estate import Pace  # noqa: PLC0415 - at its use, as below
     from runbooks.gameday.live.policy import fragment  # noqa: PLC0415 - at its use, as below
     from runbooks.gameday.policy import text_of  # noqa: PLC0415
 
-    sys.stdout.write(_SETTINGS + text_of(fragment()))
+    sys.stdout.write(_SETTINGS + text_of(fragment(Pace(period))))
 
 
 def live(  # noqa: PLR0913 - options of a command
@@ -61,6 +65,7 @@ def live(  # noqa: PLR0913 - options of a command
     faults: _Faults = 20,
     seed: _Seed = 1,
     kind: _Kinds = None,
+    period: _Period = 12,
     as_json: AsJson = False,
 ) -> None:
     """Play faults on the real clock against a Lineward that is up, and judge what it tells.
@@ -69,11 +74,12 @@ def live(  # noqa: PLR0913 - options of a command
     """
     log_to_stderr("error")
     settings = read()
+    from runbooks.gameday.live.estate import Pace  # noqa: PLC0415 - as below
     from runbooks.gameday.live.plan import kinds_of  # noqa: PLC0415 - a command is known before
     from service.gameday.live import Wanted  # noqa: PLC0415 - what it needs is imported
 
     try:
-        wanted = Wanted(seed, faults, kinds_of(kind or ()))
+        wanted = Wanted(seed, faults, kinds_of(kind or ()), Pace(period))
     except ValueError as error:
         raise RefusedInputError(str(error)) from error
     against, service = against or settings.collector_url, service or settings.service_url

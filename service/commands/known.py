@@ -110,6 +110,7 @@ COMMANDS: Final = {
     "pipeline": _known("roles", RUN, "pipeline"),
     "service": _known("roles", RUN, "service"),
     "kafka": _known("roles", RUN, "kafka"),
+    "kubernetes": _known("roles", RUN, "kubernetes"),
     "shipper": _known("roles", RUN, "shipper"),
     "demo": _known("demo", MEASURE, "demo --once"),
     "gameday": _known(

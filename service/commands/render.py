@@ -22,6 +22,14 @@ from service.listener import (
     lossless,
     package,
 )
+from service.listener_kubernetes import (
+    COLLECTOR_URL,
+    Cluster,
+    as_manifest,
+    cluster_settings,
+    with_jar,
+)
+from service.listener_kubernetes import jar_url as default_jar_url
 from service.settings import read
 from service.terminal import print_json, warn
 
@@ -34,6 +42,11 @@ app.command()(dashboards)
 class _Spark(StrEnum):
     THREE = "3.5"
     FOUR = "4"
+
+
+class _Operator(StrEnum):
+    KUBEFLOW = "kubeflow"
+    APACHE = "apache"
 
 
 class _Scala(StrEnum):
@@ -71,20 +84,63 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     arguments: Annotated[
         bool, typer.Option("--arguments", help="Print words for spark-submit.")
     ] = False,
+    kubernetes: Annotated[
+        bool,
+        typer.Option("--kubernetes", help="For a job in the cluster: part of a SparkApplication."),
+    ] = False,
+    operator: Annotated[
+        _Operator, typer.Option(help="Whose SparkApplication, with --kubernetes.")
+    ] = _Operator.KUBEFLOW,
+    jar_url: Annotated[
+        str | None,
+        typer.Option(help="Listener's jar, with --kubernetes \\[that of the chart's Service]."),
+    ] = None,
+    config_secret: Annotated[
+        str | None,
+        typer.Option(help="Secret with openlineage.yml, which has the token, with --kubernetes."),
+    ] = None,
+    events_claim: Annotated[
+        str | None,
+        typer.Option(help="PersistentVolumeClaim for the events' file, with --kubernetes."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the Spark settings under which no lineage event and no evidence is lost."""
     if spark is _Spark.FOUR and scala is _Scala.OLD:
         raise RefusedInputError("--scala: Spark 4 is built with 2.13 only; or name --spark 3.5")
-    settings = read()
     place = Place(
-        url=url or settings.collector_url,
+        url=url or (COLLECTOR_URL if kubernetes else read().collector_url),
         folder=folder,
         name=name or f"events-{uuid4().hex[:12]}",
         namespace=namespace,
         event_logs=event_log_dir or str(folder.absolute() / "spark-events"),
         scala=scala.value if scala else SCALA_OF_SPARK[spark or _Spark.FOUR],
     )
+    if kubernetes:
+        cluster = Cluster(
+            jar_url=jar_url or default_jar_url(place.scala),
+            event_logs=event_log_dir,
+            config_secret=config_secret,
+            events_claim=events_claim,
+        )
+        _print_cluster(place, cluster, operator, as_json=as_json, arguments=arguments)
+    else:
+        _print_machine(place, as_json=as_json, arguments=arguments)
+
+
+def _print_cluster(
+    place: Place, cluster: Cluster, operator: _Operator, *, as_json: bool, arguments: bool
+) -> None:
+    settings = cluster_settings(place, cluster)
+    if as_json:
+        print_json({one.name: one.value for one in with_jar(settings, cluster)})
+    elif arguments:
+        sys.stdout.write(as_arguments(with_jar(settings, cluster)))
+    else:
+        sys.stdout.write(as_manifest(settings, cluster, operator.value))
+
+
+def _print_machine(place: Place, *, as_json: bool, arguments: bool) -> None:
     lines = lossless(place)
     if as_json:
         print_json({one.name: one.value for one in lines})

@@ -35,3 +35,9 @@ def service() -> None:
 def kafka() -> None:
     """Run the Kafka source: from a topic into the collector."""
     runpy.run_module("service.kafka", run_name="__main__")
+
+
+@app.command()
+def kubernetes() -> None:
+    """Run the Kubernetes source: SparkApplications and failed pods into the catalog."""
+    runpy.run_module("service.kubernetes", run_name="__main__")

@@ -5,6 +5,7 @@ from rich.console import Group, RenderableType
 
 from lineage.clock import system_clock
 from service.answers.dataset import duration
+from service.answers.leader import ServiceLeader
 from service.answers.status import (
     Role,
     RolePolicy,
@@ -83,10 +84,20 @@ def _lines(answer: Status) -> list[str]:
     if answer.set_aside_events:
         lines.append(_set_aside(answer.set_aside_events))
     lines.append(_evaluation(answer))
+    if answer.incidents_wait_since:
+        lines.append(_waiting_incidents(answer))
+    lines.append(_leader(answer.leader))
     lines += [_rejected(policy) for policy in answer.policies if policy.error]
     if answer.datasets:
         lines.append("datasets: " + ", ".join(f"{n:,} {s}" for s, n in answer.datasets.items()))
     return lines + ([answer.partial_reason + "."] if answer.partial_reason else [])
+
+
+def _leader(leader: ServiceLeader | None) -> str:
+    if leader is None:
+        return "service: none has led yet: no incident is found"
+    led = "leads since" if leader.is_leading else "has stopped, none leads now; it led since"
+    return f"service: {leader.replica} {led} {local(leader.since)}"
 
 
 def _set_aside(number: int) -> str:
@@ -104,5 +115,12 @@ def _evaluation(answer: Status) -> str:
         return "evaluation: none yet"
     age = answer.evaluation_age_seconds
     when = "ahead of this clock" if age is None else f"{duration(age)} ago"
-    stale = ": not of now" if answer.stale else ""
+    stale = ": not of now; incidents wait for the next one" if answer.stale else ""
     return f"evaluation: {local(answer.evaluated_at)}, {when}{stale}"
+
+
+def _waiting_incidents(answer: Status) -> str:
+    return (
+        f"incidents: none opens or resolves since {local(answer.incidents_wait_since)}:"
+        f" events received since {local(answer.events_wait_since)} have not landed"
+    )

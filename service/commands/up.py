@@ -11,6 +11,7 @@ import typer
 from lineage.catalog.revision import NewerCatalogError, OlderCatalogError, require_current
 from lineage.catalog.trouble import CatalogError
 from lineage.policy.model import Policy
+from runbooks.actions.kubernetes_settings import read_for_watch
 from service.binding import require_guarded
 from service.commands.options import DataDir
 from service.data_folder import tighten
@@ -54,6 +55,8 @@ def main(
     require_java()
     if settings.kafka_bootstrap:
         client_settings(read_kafka())
+    if settings.kubernetes_namespaces:
+        read_for_watch()
     require_not_running(settings.data_dir)
     settings = with_free_ports(settings)
     for warning in tighten(settings.data_dir):

@@ -11,6 +11,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import Reader, open_reader
 from service.answers.diff import diff, runs_of_job
+from service.diagnosis.lost_pods import compare_pods
 from service.diagnosis.ranking import Diagnosis, diagnosis_of
 from service.errors import ServiceError
 
@@ -54,7 +55,9 @@ _WAITING = (
 
 def _compared(reader: Reader, name: str, namespace: str) -> Diagnosis:
     try:
-        return diagnosis_of(diff(reader, *runs_of_job(reader, name, namespace)))
+        good, failed = runs_of_job(reader, name, namespace)
+        lost = compare_pods(reader, good, failed)
+        return diagnosis_of(diff(reader, good, failed), beside=lost)
     except ServiceError:
         # No failure after a success in what is kept: of a job that is silent there is none.
         return Diagnosis()

@@ -1,6 +1,6 @@
 """Of all that differs between a good run and a failed one, what most likely made the difference."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -51,9 +51,12 @@ class Diagnosis(msgspec.Struct, frozen=True):
     first: str | None = None
 
 
-def diagnosis_of(found: RunDiff) -> Diagnosis:
-    """Ranked: code and engine, schemas of what was read, settings, inputs, figures."""
-    ranked = tuple(_ranked(found))[:_MOST_KEPT]
+def diagnosis_of(found: RunDiff, *, beside: Iterable[Difference] = ()) -> Diagnosis:
+    """Rank what differs: code and engine, schemas of what was read, settings, inputs, figures.
+
+    `beside`: what is known from elsewhere, and comes first: a lost driver explains any error.
+    """
+    ranked = (*beside, *_ranked(found))[:_MOST_KEPT]
     return Diagnosis(
         good_run_id=found.first.run_id,
         failed_run_id=found.second.run_id,

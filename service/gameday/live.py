@@ -12,7 +12,7 @@ import msgspec
 from lineage.clock import system_clock, to_micros
 from lineage.states import GOOD
 from runbooks.gameday.live.course import Faults
-from runbooks.gameday.live.estate import NAMESPACE, TEAMS, chains, day_of
+from runbooks.gameday.live.estate import NAMESPACE, PACE, TEAMS, Pace, chains, day_of
 from runbooks.gameday.live.plan import chains_for, plan
 from runbooks.gameday.live.running import Running
 from runbooks.gameday.model import MICROS
@@ -28,8 +28,8 @@ from service.reaching import UnansweredError
 
 _TURN_SECONDS: Final = 0.2
 _LOOK_SECONDS: Final = 3
-_READY_WITHIN: Final = 300 * MICROS
-_BEGUN_SECONDS: Final = 60  # each edge was seen three times by then
+_READY_PERIODS: Final = 25
+_BEGUN_PERIODS: Final = 5  # each edge was seen three times by then
 _DROPPED_SECONDS: Final = 20
 
 
@@ -39,6 +39,7 @@ class Wanted(msgspec.Struct, frozen=True):
     seed: int
     faults: int
     kinds: tuple[Kind, ...]
+    pace: Pace = PACE
 
 
 class Played(msgspec.Struct, frozen=True):
@@ -112,8 +113,8 @@ class _Day:
         self._hearing = Hearing(receivers, asked)
         self._begins_at = _now()
         self._name = day_of(self._begins_at)
-        self._estate = chains(wanted.seed, chains_for(wanted.faults), self._begins_at)
-        self._running = Running(self._estate, self._begins_at)
+        self._estate = chains(wanted.seed, chains_for(wanted.faults), self._begins_at, wanted.pace)
+        self._running = Running(self._estate, self._begins_at, wanted.pace)
         self._faults: Faults | None = None
         self._ends_at = self._begins_at
 
@@ -124,9 +125,10 @@ class _Day:
     def settle(self) -> None:
         """Let the chains run until the service finds each dataset good, and knows whose it is."""
         self._say(f"{len(self._estate.datasets)} datasets begin: {NAMESPACE}/{self._name}/")
-        self._turn_for(_BEGUN_SECONDS)
+        period = self._wanted.pace.period_seconds
+        self._turn_for(_BEGUN_PERIODS * period)
         while wrong := self._not_ready():
-            if _now() > self._begins_at + _READY_WITHIN:
+            if _now() > self._begins_at + _READY_PERIODS * period * MICROS:
                 raise RefusedInputError(
                     f"{wrong}. Is the policy of `lineward gameday policy` in force, and are"
                     " --against and --service of one Lineward?"

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import in_turn
+from lineage.catalog.tables.runs import NAMES_INPUTS
 from lineage.clock import to_micros
 from lineage.names import FOLD
 from slis import catalog_frames
@@ -23,7 +24,6 @@ from slis.accuracy.sql_match import asked_names, mentioned, sql_evidence
 from slis.accuracy.sql_parse import parsed_sql
 from slis.dataset_states import Row
 from slis.stream.canonical import LINKS
-from slis.stream.inferred import NAMES_INPUTS
 
 _MOST_TEXTS, _MOST_RUNS = 500, 5_000  # of a turn, the oldest first
 _STATEMENTS = "array<struct<reads: array<string>, writes: array<string>>>"

@@ -3,7 +3,6 @@
 This runs in the driver: of a log's millions of tasks, Spark left the executions and their names.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import msgspec
 
 from lineage.keys import key
+from lineage.listener_names import job_of
 from lineage.names import split_joined
 from lineage.policy import NO_FOLDS, Folding
 from lineage.redaction import redact_message
@@ -21,8 +21,6 @@ Row = dict[str, Any]
 # (kind, name) to the key of the one dataset that it can mean, where Spark hides the namespace.
 Resolve = Callable[[str, str], int | None]
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+")
-
 
 class Told(msgspec.Struct):
     """Rows of `application`, `execution`, `execution_io` and `evidence_stage`, and their names."""
@@ -32,11 +30,6 @@ class Told(msgspec.Struct):
     io: list[Row] = []
     stages: list[Row] = []
     spellings: Spellings = msgspec.field(default_factory=Spellings)
-
-
-def job_of(application: str) -> str:
-    """The job that the listener would call an application: `Daily Orders` is `daily_orders`."""
-    return "_".join(word.lower() for word in _WORDS.findall(application))
 
 
 def execution_key(application_id: str, execution_id: int) -> int:

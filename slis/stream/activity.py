@@ -20,7 +20,9 @@ _HAPPENED = """
         SELECT dataset_key,
             CASE WHEN direction = 'read' THEN last_event_at END AS last_read_at,
             CASE WHEN direction = 'read' THEN first_event_at END AS first_read_at,
-            CASE WHEN direction = 'write' THEN started_at END AS last_started_at, 0 AS writes
+            CASE WHEN direction = 'write' AND is_schema_change = 0 THEN started_at END
+                AS last_started_at,
+            0 AS writes
         FROM t_touched
         UNION ALL
         SELECT dataset_key, NULL, NULL, NULL, writes FROM t_new_write

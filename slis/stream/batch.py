@@ -3,18 +3,24 @@
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from pathlib import Path
+from contextlib import AbstractContextManager
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.util import inheritable_thread_target
-from sqlalchemy import Engine
+from sqlalchemy import Connection
 
 from lineage.clock import Clock
+from lineage.lake.manifest import Folder
+from lineage.lake.storage import Lake
 from lineage.policy import DEFAULT, NO_FOLDS, Folding, Policy, folding
 from slis.computed import computed_once
-from slis.stream import declared, facts, job_facts, lake, sql_texts
+from slis.lake.batches import write_batch
+from slis.lake.names import BATCH, Name
+from slis.lake.writer import LakeWriter
+from slis.stream import declared, facts, job_facts, sql_texts
 from slis.stream.arrow import rows
 from slis.stream.checkpoints import checkpoints
 from slis.stream.cleared import without_secrets
@@ -48,24 +54,26 @@ class Batches:
 
     def __init__(
         self,
-        engine: Engine,
-        lake_dir: Path | None,
+        writer: LakeWriter,
         clock: Clock,
         policy: Callable[[], Policy] = lambda: DEFAULT,
+        *,
+        are_history: bool = False,
     ) -> None:
         """Land nothing yet.
 
         Args:
-            engine: of the catalog.
-            lake_dir: root folder of the lake; None: the events come from the lake. Such events
-                count in no SLI, since the catalog that landed them first counted them.
+            writer: of the lake, beside the catalog.
             clock: gives `landed_at`.
             policy: asked once a batch: its folds hold from the next one on.
+            are_history: the events come from the lake. They count in no SLI, since the catalog
+                that landed them first counted them.
         """
-        self._engine = engine
+        self.writer = writer
+        self._engine = writer.engine
         self._policy = policy
-        self._lake_dir = lake_dir
         self._clock = clock
+        self._are_history = are_history
         # Most of a small batch is Spark's planning, in one thread a job.
         self._threads = ThreadPoolExecutor(_JOBS_AT_ONCE, thread_name_prefix="facts")
 
@@ -74,15 +82,27 @@ class Batches:
         self._threads.shutdown()
 
     def land(
-        self, spooled: DataFrame, query_id: str, batch_id: int, store: Store = store_nothing
+        self,
+        spooled: DataFrame,
+        query_id: str,
+        batch_id: int,
+        store: Store = store_nothing,
+        *,
+        is_in_lake: bool = False,
     ) -> Landed | None:
         """Land a batch of `source.SPOOL_EVENT`; None where it holds no row.
 
-        `store` writes the position of the log, in the transaction of the batch.
+        Args:
+            spooled: the batch.
+            query_id: by which a repeat is known, with ...
+            batch_id: ... its number.
+            store: writes the position of the log, in the transaction of the batch.
+            is_in_lake: readers of the lake see its events already.
 
         Raises:
             RangeMismatchError: it neither continues what the catalog holds nor repeats a part of
-            it.
+                it.
+            StaleEpochError: a newer pipeline has started.
         """
         with computed_once(parse(spooled)) as parsed:
             events = facts.events(parsed).toArrow()
@@ -92,11 +112,40 @@ class Batches:
             with self._engine.connect() as connection:
                 if is_landed(connection, spool_range):
                     return Landed(is_repeat=True)
-            staged = self._stage(parsed, events, spool_range, self._lake_dir)
-        return merge(self._engine, spool_range, staged, self._clock, store)
+            if is_in_lake:
+                staged, _ = self._stage(parsed, events, list)
+                given = spool_range, staged, self._clock
+                return merge(self._engine, *given, _each(self.writer.fence, store))
+            self.writer.delete_failed()
+            with self._folder(spool_range) as name:
+                into_lake = partial(write_batch, parsed, self.writer.lake, name)
+                staged, folders = self._stage(parsed, events, into_lake)
+                return self.commit(spool_range, staged, name, folders, store)
 
-    def rehearse(self, spooled: DataFrame, lake_dir: Path) -> None:
-        """Do all that `land` does, in a lake of its own, and leave nothing of it.
+    def _folder(self, spool_range: SpoolRange) -> AbstractContextManager[Name]:
+        return self.writer.folder(BATCH, spool_range.after_seq + 1, spool_range.last_seq)
+
+    def commit(
+        self,
+        spool_range: SpoolRange,
+        staged: Rows,
+        name: Name,
+        folders: list[Folder],
+        store: Store = store_nothing,
+    ) -> Landed:
+        """Merge a batch whose events are in a folder of the lake."""
+
+        def into_manifest(connection: Connection) -> None:
+            self.writer.commit(connection, folders)
+
+        with_batch = _each(into_manifest, store)
+        landed = merge(self._engine, spool_range, staged, self._clock, with_batch)
+        if landed.is_repeat:
+            self.writer.give_up(name)
+        return landed
+
+    def rehearse(self, spooled: DataFrame, lake: Lake) -> None:
+        """Do all that `land` does, in a local lake of its own, and leave nothing of it.
 
         Raises:
             Exception: what `land` would have failed by.
@@ -104,25 +153,21 @@ class Batches:
         parsed = parse(spooled)
         events = facts.events(parsed).toArrow()
         spool_range = _range(events, _CONTROL, 0)
+        name = self.writer.name_folder(BATCH, spool_range.after_seq + 1, spool_range.last_seq)
         try:
-            staged = self._stage(parsed, events, spool_range, lake_dir)
+            staged, _ = self._stage(parsed, events, partial(write_batch, parsed, lake, name))
         finally:
-            shutil.rmtree(lake_dir, ignore_errors=True)
+            shutil.rmtree(lake.folder, ignore_errors=True)
         rehearse(self._engine, spool_range, staged, self._clock)
 
     def _stage(
-        self, parsed: DataFrame, events: pa.Table, spool_range: SpoolRange, lake_dir: Path | None
-    ) -> Rows:
-        if lake_dir is None:
+        self, parsed: DataFrame, events: pa.Table, into_lake: Callable[[], list[Folder]]
+    ) -> tuple[Rows, list[Folder]]:
+        """Return the rows of the batch, and what was written to the lake meanwhile."""
+        if self._are_history:
             events = _as_history(events)
         # Jobs of another thread are of this one's scheduler pool.
         inherited = inheritable_thread_target(parsed.sparkSession)
-
-        def into_lake() -> None:
-            if lake_dir is not None:
-                bounds = spool_range.after_seq, spool_range.last_seq
-                lake.write_batch(parsed, lake_dir, *bounds)
-
         written = self._threads.submit(inherited(into_lake))
         frames = {
             name: self._threads.submit(inherited(frame.toArrow))
@@ -131,11 +176,21 @@ class Batches:
         try:
             tables = {name: future.result() for name, future in frames.items()}
             staged = staged_rows(events, tables, folding(self._policy()))
-            written.result()
+            folders = written.result()
         finally:
-            # The next try must not meet a job of this one, which writes the same folder.
+            # The next try must not meet a job of this one.
             wait([written, *frames.values()])
-        return staged
+        return staged, folders
+
+
+def _each(*stores: Store) -> Store:
+    """Return what calls each of these, in turn."""
+
+    def store(connection: Connection) -> None:
+        for one in stores:
+            one(connection)
+
+    return store
 
 
 def _as_history(events: pa.Table) -> pa.Table:

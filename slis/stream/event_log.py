@@ -59,8 +59,15 @@ class EventLog(Protocol):
     def find_mismatch(self, engine: Engine) -> str | None:
         """Return why the catalog and the log do not belong together, and what to do."""
 
-    def catch_up(self, spark: SparkSession, engine: Engine, batches: Batches, rows: int) -> None:
-        """Land from the lake what the catalog lacks and the log has deleted."""
+    def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
+        """Land from the lake what the catalog lacks and the log has deleted.
+
+        Args:
+            spark: the session.
+            batches: lands frames whose events are history.
+            rows: events a piece, at most.
+            now: by the pipeline's clock.
+        """
 
     def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> Portion | None:
         """Return what the next batch takes; None where no record waits.

@@ -26,35 +26,79 @@ _FAILED = """
         FROM t_touched WHERE direction = 'write' AND failed_at IS NOT NULL
     ) AS failed WHERE place = 1
 """
-# The newest run for each dataset. RDD jobs are left out: the listener never reports their end.
-# SQLite keeps the order of a CROSS JOIN: `run_io` is read by its key only, never as a whole. An
-# expression has no index: a root run is found by its id, not among all runs of its root.
+# Root runs of the batch that have ended, and a run `r` of one that was still running then. RDD jobs
+# are left out: the listener never reports their end. SQLite keeps the order of a CROSS JOIN:
+# `run_io` is read by its key only, never as a whole. An expression has no index: a root run is
+# found by its id, not among all runs of its root.
+_ENDED_ROOTS = """
+    (SELECT DISTINCT t.root_run_id FROM s_run s JOIN run t ON t.run_key = s.run_key) AS touched
+    CROSS JOIN run root
+"""
+_IS_ENDED = """
+    root.run_id = touched.root_run_id AND root.root_run_id || '' = root.run_id
+    AND coalesce(root.completed_at, root.failed_at) IS NOT NULL
+"""
+_IS_ABANDONED = """
+    r.root_run_id = root.run_id AND r.run_key <> root.run_key
+    AND r.started_at IS NOT NULL AND r.completed_at IS NULL AND r.failed_at IS NULL
+    AND r.last_event_at <= coalesce(root.completed_at, root.failed_at)
+    AND coalesce(r.job_type, '') <> 'RDD_JOB'
+"""
+# The newest run for each dataset.
 _ABANDONED = f"""
     SELECT dataset_key, last_event_at AS last_failed_at, run_id AS last_failed_run_id,
         '{NEVER_ENDED}' AS last_failure, 0 AS writes, 0 AS learned_writes
     FROM (
         SELECT d.canonical_key AS dataset_key, r.last_event_at, r.run_id, row_number() OVER (
             PARTITION BY d.canonical_key ORDER BY r.last_event_at DESC, r.run_id DESC) AS place
-        FROM (
-            SELECT DISTINCT t.root_run_id FROM s_run s JOIN run t ON t.run_key = s.run_key
-        ) AS touched
-        CROSS JOIN run root CROSS JOIN run r CROSS JOIN run_io io CROSS JOIN dataset d
-        WHERE root.run_id = touched.root_run_id AND root.root_run_id || '' = root.run_id
-            AND coalesce(root.completed_at, root.failed_at) IS NOT NULL
-            AND r.root_run_id = root.run_id AND r.run_key <> root.run_key
-            AND r.started_at IS NOT NULL AND r.completed_at IS NULL AND r.failed_at IS NULL
-            AND r.last_event_at <= coalesce(root.completed_at, root.failed_at)
-            AND coalesce(r.job_type, '') <> 'RDD_JOB'
-            AND io.run_key = r.run_key AND io.direction = 'write'
+        FROM {_ENDED_ROOTS} CROSS JOIN run r CROSS JOIN run_io io CROSS JOIN dataset d
+        WHERE {_IS_ENDED} AND {_IS_ABANDONED} AND io.run_key = r.run_key AND io.direction = 'write'
             AND d.dataset_key = io.dataset_key
     ) AS abandoned WHERE place = 1
 """  # noqa: S608 - words of ours
-# The stored failure is outdated: its run completed, was started again, or failed at another time.
-_WITHDRAWN = text("""
+# Datasets `d` that a run `c` of the root run has created.
+_CREATED = """
+    c.root_run_id = {root} AND c.completed_at IS NOT NULL
+    AND io.run_key = c.run_key AND io.direction = 'write' AND io.lifecycle = 'CREATE'
+    AND d.dataset_key = io.dataset_key
+"""
+# Some runs name what they write at their end only (Delta's MERGE). One that names nothing and never
+# ended was to write what its application has created, and nobody wrote.
+_UNNAMED = f"""
+    SELECT root_run_id, parent_run_id, last_event_at, run_id FROM (
+        SELECT r.root_run_id, r.parent_run_id, r.last_event_at, r.run_id, row_number() OVER (
+            PARTITION BY r.root_run_id, r.parent_run_id
+            ORDER BY r.last_event_at DESC, r.run_id DESC) AS place
+        FROM {_ENDED_ROOTS} CROSS JOIN run r
+        WHERE {_IS_ENDED} AND {_IS_ABANDONED} AND r.integration = 'SPARK'
+            AND NOT EXISTS (SELECT 1 FROM run_io x WHERE x.run_key = r.run_key)
+    ) AS newest WHERE place = 1
+"""  # noqa: S608 - words of ours
+_ABANDONED_UNNAMED = f"""
+    SELECT dataset_key, last_event_at AS last_failed_at, run_id AS last_failed_run_id,
+        '{NEVER_ENDED}' AS last_failure, 0 AS writes, 0 AS learned_writes
+    FROM (
+        SELECT d.canonical_key AS dataset_key, q.last_event_at, q.run_id, row_number() OVER (
+            PARTITION BY d.canonical_key ORDER BY q.last_event_at DESC, q.run_id DESC) AS place
+        FROM ({_UNNAMED}) AS q CROSS JOIN run c CROSS JOIN run_io io CROSS JOIN dataset d
+        WHERE {_CREATED.format(root="q.root_run_id")}
+            AND c.parent_run_id = q.parent_run_id AND NOT EXISTS (
+                SELECT 1 FROM dataset_write w WHERE w.dataset_key = d.canonical_key)
+    ) AS created WHERE place = 1
+"""  # noqa: S608 - words of ours
+# The stored failure is outdated: its run completed, was started again, or failed at another time. A
+# run that names nothing is no run of the dataset.
+_WITHDRAWN = text(f"""
     SELECT DISTINCT t.dataset_key FROM t_touched t
     JOIN dataset_activity a ON a.dataset_key = t.dataset_key AND a.last_failed_run_id = t.run_id
     WHERE t.direction = 'write' AND (t.failed_at IS NULL OR t.failed_at <> a.last_failed_at)
-""")
+    UNION
+    SELECT a.dataset_key FROM {_ENDED_ROOTS} CROSS JOIN run c CROSS JOIN run_io io
+    CROSS JOIN dataset d CROSS JOIN dataset_activity a CROSS JOIN run f
+    WHERE {_IS_ENDED} AND {_CREATED.format(root="root.run_id")}
+        AND a.dataset_key = d.canonical_key AND a.last_failure = '{NEVER_ENDED}'
+        AND f.run_id = a.last_failed_run_id AND f.completed_at IS NOT NULL
+""")  # noqa: S608 - words of ours
 _FORGET = text("""
     UPDATE dataset_activity SET last_failed_at = NULL, last_failed_run_id = NULL,
         last_failure = NULL
@@ -78,7 +122,8 @@ def store_failures(connection: Connection) -> None:
         connection.execute(_FORGET, {"key": key})
         _store(connection, _FAILED_BEFORE, {"key": key})
     _store(connection, _FAILED, {})
-    _store(connection, _ABANDONED, {})
+    for query in (_ABANDONED, _ABANDONED_UNNAMED):
+        _store(connection, query, {})
 
 
 def _store(connection: Connection, query: str, given: dict[str, int]) -> None:

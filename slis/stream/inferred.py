@@ -1,31 +1,21 @@
 """Infer the inputs of runs that name none, from the facets of what the runs have written.
 
 dbt names no inputs for a model on seeds, and a MERGE may name its target alone. The column lineage
-of the output names the sources then. An inferred input makes an edge with an origin, and no read:
-`dataset_read` holds what runs themselves name as inputs. Once an event names inputs of the run, the
-inferred ones are gone.
+of the output names the sources then. What `foreachBatch` writes has the inputs of its stream. An
+inferred input makes an edge with an origin, and no read: `dataset_read` holds what runs themselves
+name as inputs. Once an event names inputs of the run, the inferred ones are gone.
 """
-
-from typing import Final
 
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.tables.runs import HAS_WRITTEN, leaf_job
+from lineage.catalog.tables.runs import HAS_WRITTEN, NAMES_INPUTS, leaf_job
 from lineage.catalog.upsert import greatest, least, upsert
 from slis.stream.canonical import settle
+from slis.stream.micro_batches import FOREACH_BATCH, stage_micro_batches
 from slis.stream.retracted_edges import remove_edges, renew_times
 from slis.stream.spellings import folder_key_of
 
-# Whether a run names an input. Reading what it writes itself, as a MERGE does, names no source.
-NAMES_INPUTS: Final = """
-    EXISTS (
-        SELECT 1 FROM run_io i JOIN dataset x ON x.dataset_key = i.dataset_key
-        WHERE i.run_key = {run} AND i.direction = 'read' AND i.is_reported
-            AND x.canonical_key NOT IN (
-                SELECT y.canonical_key FROM run_io o JOIN dataset y ON y.dataset_key = o.dataset_key
-                WHERE o.run_key = {run} AND o.direction = 'write'))
-"""
 # Asked once a run: each output of a run names all of its sources.
 _STORE = f"""
     SELECT t.run_key, t.downstream_key, t.upstream_key, t.origin,
@@ -83,11 +73,12 @@ _EDGES = text(f"""
         AND e.upstream_key = g.upstream_key AND e.downstream_key = g.downstream_key
         AND e.job_key = g.job_key AND e.root_run_id = :root AND e.origin IS NOT NULL
 """)  # noqa: S608 - our own tables
-_STAGE_AGAIN = text("""
+# What the stream of a micro-batch names is no word of the run.
+_STAGE_AGAIN = text(f"""
     INSERT INTO t_told (run_key, downstream_key, upstream_key, origin, namespace, name)
     SELECT run_key, downstream_key, upstream_key, origin, upstream_namespace, upstream_name
-    FROM inferred_input WHERE run_key = :run
-""")
+    FROM inferred_input WHERE run_key = :run AND origin <> '{FOREACH_BATCH}'
+""")  # noqa: S608 - a word of ours
 _DELETE = text("DELETE FROM inferred_input WHERE run_key = :run")
 _SET_SEEN = text("""
     UPDATE edge_run SET seen_at = :seen_at WHERE upstream_key = :upstream_key
@@ -156,6 +147,8 @@ def store_sources(connection: Connection, landed_at: int) -> None:
     Such sources are in `staging.told` again, to be compared with these inputs.
     """
     _take_back_told(connection)
+    for run in stage_micro_batches(connection):
+        _retract(connection, run.run_key, run.root_run_id)
     upsert(
         connection,
         tables.inferred_input,

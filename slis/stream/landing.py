@@ -13,9 +13,11 @@ import structlog
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
+from lineage.catalog.epochs import StaleEpochError
 from lineage.clock import Clock
 from lineage.policy import DEFAULT, Policy
 from slis import jvm_memory
+from slis.lake.writer import LakeWriter
 from slis.settings import Place
 from slis.stream.attempts import Attempts
 from slis.stream.batch import Batches
@@ -32,6 +34,8 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 _QUERY = "spool"
+# Another pipeline works on the catalog: this one stops.
+OTHER_PIPELINE = (RangeMismatchError, StaleEpochError)
 _VANISHED = "the process of the pipeline ended each time that it landed this event"
 
 
@@ -56,6 +60,7 @@ class Landing:
         clock: Clock,
         landed: Callable[[Landed], None] = lambda _: None,
         policy: Callable[[], Policy] = lambda: DEFAULT,
+        writer: LakeWriter | None = None,
         source: EventLog | None = None,
     ) -> None:
         """Land nothing yet.
@@ -63,11 +68,12 @@ class Landing:
         Args:
             spark: the session.
             engine: of the catalog, migrated.
-            place: folders of spool and lake.
+            place: of spool and lake.
             bounds: of a batch.
             clock: gives `landed_at`.
             landed: called after each batch.
             policy: gives the one in force, asked once a batch.
+            writer: of the lake; None: one of its own.
             source: the log; None: the spool of `place`.
         """
         self._source = source or SpoolLog(place)
@@ -79,7 +85,8 @@ class Landing:
         self._clock = clock
         self._landed = landed
         self._policy = policy
-        self._batches = Batches(engine, place.lake, clock, policy)
+        self._writer = writer or LakeWriter(engine, place.lake, clock)
+        self._batches = Batches(self._writer, clock, policy)
         self._is_restored = False
         self._attempts = Attempts(place.attempts)
 
@@ -101,6 +108,7 @@ class Landing:
 
         Raises:
             RangeMismatchError: another pipeline landed events of this batch meanwhile.
+            StaleEpochError: another pipeline has started meanwhile.
             WaitError: the disk, the catalog or the machine failed; try again later.
             SparkGoneError: the JVM ended.
             Exception: the events of the batch failed; fewer of them are tried next.
@@ -121,9 +129,10 @@ class Landing:
         """Land from the lake, once, what the catalog lacks and the log has deleted."""
         if self._is_restored:
             return
-        batches = Batches(self._engine, None, self._clock, self._policy)
+        batches = Batches(self._writer, self._clock, self._policy, are_history=True)
         with closing(batches):
-            self._source.catch_up(self._spark, self._engine, batches, self._bounds.rows)
+            _ = self._writer.started  # before the manifest is read: it may be repaired
+            self._source.catch_up(self._spark, batches, self._bounds.rows, self._clock())
         self._is_restored = True
 
     def _next(self) -> Portion | None:
@@ -135,7 +144,7 @@ class Landing:
     def _try(self, portion: Portion) -> None:
         try:
             result = self._land(portion)
-        except RangeMismatchError:
+        except OTHER_PIPELINE:
             raise
         except Exception as error:
             self._failed(error, portion)
@@ -180,7 +189,7 @@ class Landing:
         except Exception as failure:
             _waiting(self._attempts.forgiven)
             raise WaitError(f"a control event fails as well: {reason(failure)}") from failure
-        given = self._engine, self._place.lake, spool_range, portion, error, self._clock
+        given = self._writer, spool_range, portion, error, self._clock
         _waiting(partial(set_aside, *given))
         self._attempts.landed()
         log.error("event_set_aside", seq=spool_range.last_seq, error=error)
@@ -191,7 +200,7 @@ def _waiting(call: Callable[[], Result]) -> Result:
     """Call what looks into no event: whatever fails there is no event's fault."""
     try:
         return call()
-    except RangeMismatchError:
+    except OTHER_PIPELINE:
         raise
     except Exception as error:
         raise WaitError(reason(error)) from error

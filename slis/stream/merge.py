@@ -123,16 +123,17 @@ def merge(
         spool_range: what the batch holds.
         rows: by staging table: the columns and their values.
         clock: gives `landed_at`.
-        store: writes the position of the log.
+        store: writes what is committed with the batch, as the position of the log and the rows of
+            the lake, or fails.
     """
     with in_turn(engine) as connection:
         began = time.monotonic()
         if is_landed(connection, spool_range):
             return Landed(is_repeat=True)
+        store(connection)
         staging.create(connection)
         staging.fill(connection, rows)
         _merge_facts(connection, to_micros(clock()))
-        store(connection)
         # The last statements, so that what they call the commit is close to it.
         landed = _record(connection, spool_range, len(rows["s_event"][1]), to_micros(clock()))
         return replace(landed, merge_seconds=time.monotonic() - began)

@@ -3,12 +3,12 @@
 from datetime import datetime, timedelta
 
 import structlog
-from sqlalchemy import Engine
 
 from lineage.catalog.deleting import delete_old, delete_where, note_retention, retention_time
 from lineage.catalog.engine import in_turn
-from slis.settings import Place, Settings
-from slis.stream import lake
+from slis.lake import retention
+from slis.lake.writer import LakeWriter
+from slis.settings import Settings
 
 log = structlog.get_logger(__name__)
 
@@ -25,14 +25,11 @@ _SURPLUS_WRITES = """
 """
 
 
-def prune(
-    engine: Engine, place: Place, settings: Settings, now: datetime, *, lake_days: int
-) -> None:
+def prune(writer: LakeWriter, settings: Settings, now: datetime, *, lake_days: int) -> None:
     """Delete what is too old from lake and catalog; the lake first, where most of the room is.
 
     Args:
-        engine: of the catalog.
-        place: of the lake.
+        writer: of the lake, beside the catalog.
         settings: how long the catalog keeps what.
         now: by the pipeline's clock.
         lake_days: how long the lake keeps events: the policy's `retention_days`.
@@ -40,17 +37,20 @@ def prune(
     Raises:
         OSError: a folder of the lake could not be deleted.
     """
+    engine = writer.engine
     with engine.connect() as connection:
         at = retention_time(connection, now)
     if at != now:
         log.warning("retention_behind_clock", retention=at.isoformat(), clock=now.isoformat())
     try:
-        lake.date_back(place.lake, at.date())
-        days = lake.forget(place.lake, (at - timedelta(days=lake_days)).date().isoformat())
+        retention.date_back(writer, at.date())
+        folders = retention.forget(writer, (at - timedelta(days=lake_days)).date(), now)
+        retention.delete_hidden(writer, now)
+        retention.delete_unknown(writer, now)
     finally:
         deleted = delete_old(engine, "pipeline", at, settings.days, in_turn)
     kept = {"kept": settings.writes_a_dataset}
     deleted["surplus"] = delete_where(engine, "dataset_write", _SURPLUS_WRITES, kept, in_turn)
     with in_turn(engine) as connection:
         note_retention(connection, at)
-    log.info("retention", lake_days=days, rows=deleted)
+    log.info("retention", lake_folders=folders, rows=deleted)

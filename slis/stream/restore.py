@@ -7,6 +7,7 @@ holds. The lake has the events in between.
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,11 +15,13 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import structlog
 from pyspark.sql import DataFrame, SparkSession
-from sqlalchemy import Engine
 
-from lineage.catalog.engine import in_turn
-from lineage.lake import Folder, every, uncovered
+from lineage.lake.manifest import list_folders, query
+from lineage.lake.reading import read_events
+from lineage.lake.storage import Lake
 from slis import jvm_memory
+from slis.lake.listing import Batch, list_names, read_batches
+from slis.lake.reconciling import group_batches
 from slis.settings import Place
 from slis.stream.batch import Batches
 from slis.stream.merge import advance, cursor
@@ -31,37 +34,88 @@ QUERY = "restore"  # in place of a checkpoint's id
 _MOST_BYTES = 64 << 20  # of bodies in one piece: the driver holds several copies of them
 
 
-def catch_up(
-    spark: SparkSession, engine: Engine, place: Place, batches: Batches, max_rows: int
-) -> None:
-    """Land what the lake has of the events that the spool has deleted; log what is missing.
+class CatchUp:
+    """Lands what the lake has of the events that the spool has deleted."""
 
-    Args:
-        spark: the session.
-        engine: of the catalog.
-        place: of spool and lake.
-        batches: lands frames that the lake has already.
-        max_rows: events a piece, at most.
-    """
-    with engine.connect() as connection:
-        at = cursor(connection)
-    pruned = pruned_through(place.spool)
-    for folder in _needed(place.lake, at, pruned):
-        _note_hole(engine, place, at, min(folder.first_seq - 1, pruned))
-        for low, high in _pieces(folder, at, max_rows):
+    def __init__(
+        self, spark: SparkSession, place: Place, batches: Batches, max_rows: int, now: datetime
+    ) -> None:
+        """Find the batches in the manifest and in the lake; land nothing yet.
+
+        Args:
+            spark: the session.
+            place: of the spool.
+            batches: lands frames whose events are history.
+            max_rows: events a piece, at most.
+            now: by the pipeline's clock.
+        """
+        self._spark, self._place, self._batches, self._max_rows = spark, place, batches, max_rows
+        self._writer = batches.writer
+        with self._writer.engine.connect() as connection:
+            self._at = cursor(connection)
+            visible = list_folders(query(connection))
+        # A row of events behind the cursor is of a restore that was cut short.
+        self._covered_to = max((folder.last_seq for folder in visible), default=0)
+        known = group_batches(visible)
+        self._known = {batch.name.text for batch in known}
+        self._found = sorted([*known, *self._list_unknown(now)], key=_order)
+
+    def _list_unknown(self, now: datetime) -> list[Batch]:
+        names = [
+            name
+            for name in list_names(self._writer.lake)
+            if name.last_seq > self._at and name.text not in self._known
+        ]
+        return read_batches(self._writer.lake, names, now.date())
+
+    def land(self) -> None:
+        """Land them; log what is missing."""
+        pruned = pruned_through(self._place.spool)
+        needed = [one for one in self._found if one.name.first_seq <= max(self._at, pruned)]
+        for batch in needed:
+            # Another one may have covered it.
+            if batch.name.last_seq > self._at:
+                self._note_hole(min(batch.name.first_seq - 1, pruned))
+                self._land_batch(batch, is_in_lake=self._is_in_lake(batch))
+        self._note_hole(pruned)
+
+    def _is_in_lake(self, batch: Batch) -> bool:
+        """Return whether readers see the batch in the lake; where none overlaps it, they do now."""
+        if batch.name.text in self._known:
+            return True
+        if batch.name.first_seq <= self._covered_to:
+            return False
+        # Before its events land: a restore that is cut short goes on with the rest.
+        with self._writer.turn() as connection:
+            self._writer.commit(connection, batch.folders)
+        self._covered_to = batch.name.last_seq
+        return True
+
+    def _land_batch(self, batch: Batch, *, is_in_lake: bool) -> None:
+        lake = self._writer.lake
+        for low, high in _pieces(lake, batch, self._at, self._max_rows):
             try:
-                batches.land(_events(spark, folder, low, high), QUERY, high)
+                frame = _frame(self._spark, lake, batch, low, high)
+                self._batches.land(frame, QUERY, high, is_in_lake=is_in_lake)
             finally:
                 jvm_memory.free()
-        at = max(at, folder.last_seq)
-        with in_turn(engine) as connection:
-            advance(connection, at)
-        log.info("events_restored", folder=folder.path.name, last_seq=at)
-    _note_hole(engine, place, at, pruned)
+        self._at = batch.name.last_seq
+        with self._writer.turn() as connection:
+            advance(connection, self._at)
+        log.info("events_restored", folder=batch.name.text, last_seq=self._at)
+
+    def _note_hole(self, last_seq: int) -> None:
+        if last_seq > self._at:
+            note_missing(self._writer, self._place, self._found, self._at + 1, last_seq)
+
+
+def _order(batch: Batch) -> tuple[int, int]:
+    # The widest first: whatever may cover a batch comes before it.
+    return batch.name.first_seq, -batch.name.last_seq
 
 
 def pruned_through(spool: Path) -> int:
-    """The last `seq` up to which the spool has deleted every event.
+    """Return the last `seq` up to which the spool has deleted every event.
 
     Where the collector did not note it yet, whatever comes before the first event.
     """
@@ -76,21 +130,10 @@ def pruned_through(spool: Path) -> int:
         return last_seq_of(connection) if first is None else int(first) - 1
 
 
-def _needed(lake: Path, at: int, pruned: int) -> list[Folder]:
-    """Folders with events behind `at` that the spool does not have, or that begin before it."""
-    there = [folder for folder in every(lake) if folder.first_seq <= max(at, pruned)]
-    return [folder for folder in uncovered(there) if folder.last_seq > at]
-
-
-def _note_hole(engine: Engine, place: Place, at: int, last_seq: int) -> None:
-    if last_seq > at:
-        note_missing(engine, place, at + 1, last_seq)
-
-
-def _pieces(folder: Folder, at: int, max_rows: int) -> Iterator[tuple[int, int]]:
-    """Ranges (low, high] of a folder's events behind `at`, bounded in rows and bytes."""
+def _pieces(lake: Lake, batch: Batch, at: int, max_rows: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges (low, high] of a batch's events behind `at`, bounded in rows and bytes."""
     body = pc.binary_length(ds.field("body"))
-    scanner = ds.dataset(folder.path, format="parquet").scanner(
+    scanner = read_events(lake, batch.folders).scanner(
         columns={"seq": ds.field("seq"), "bytes": body}, filter=ds.field("seq") > at
     )
     sizes = scanner.to_table().sort_by("seq")
@@ -101,15 +144,14 @@ def _pieces(folder: Folder, at: int, max_rows: int) -> Iterator[tuple[int, int]]
             low, rows, total = last, 0, 0
         last, rows, total = seq, rows + 1, total + size
     if rows:
-        yield low, folder.last_seq
+        yield low, batch.name.last_seq
 
 
-def _events(spark: SparkSession, folder: Folder, low: int, high: int) -> DataFrame:
-    """Events of the lake as the spool's source gives them."""
-    # By Arrow: Spark cannot read the timestamps of a compacted folder.
+def _frame(spark: SparkSession, lake: Lake, batch: Batch, low: int, high: int) -> DataFrame:
+    """Return events of the lake as the spool's source gives them."""
     wanted = (ds.field("seq") > low) & (ds.field("seq") <= high)
     columns = ["seq", "received_at", "origin", "kind", "body"]
-    found = ds.dataset(folder.path, format="parquet").to_table(columns=columns, filter=wanted)
+    found = read_events(lake, batch.folders).to_table(columns=columns, filter=wanted)
     received = found["received_at"].cast(pa.timestamp("us", "UTC")).cast(pa.int64())
     found = found.set_column(1, "received_at", received)
     for name, bound in (("after_seq", low), ("last_seq", high)):

@@ -3,19 +3,19 @@
 Its body is in the lake, as that of any event; what it says reaches no other table.
 """
 
-from pathlib import Path
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
 from lineage.clock import Clock, to_micros
 from lineage.keys import NAME_BYTES, shorten
 from lineage.origins import OF_HISTORY
 from lineage.redaction import redact
-from slis.stream import lake
+from slis.lake.batches import as_received, write_raw
+from slis.lake.names import BATCH
+from slis.lake.writer import LakeWriter
 from slis.stream.event_log import Portion
 from slis.stream.merge import SpoolRange, advance, is_landed, pass_over, record_batch
 
@@ -28,9 +28,8 @@ _NAMES: Final = {
 }
 
 
-def set_aside(  # noqa: PLR0913, PLR0917 - what one event needs
-    engine: Engine,
-    lake_dir: Path,
+def set_aside(
+    writer: LakeWriter,
     spool_range: SpoolRange,
     portion: Portion,
     error: str,
@@ -39,8 +38,7 @@ def set_aside(  # noqa: PLR0913, PLR0917 - what one event needs
     """Record the one event of the range with its error, and go on behind it.
 
     Args:
-        engine: of the catalog.
-        lake_dir: of the lake, which gets the raw event.
+        writer: of the lake, which gets the raw event.
         spool_range: holds this event alone.
         portion: the event, and what goes with it; a record of a log need not be an event.
         error: by which it failed.
@@ -48,12 +46,17 @@ def set_aside(  # noqa: PLR0913, PLR0917 - what one event needs
     """
     events = portion.table()
     if not events.num_rows:
-        pass_over(engine, portion.store)
+        pass_over(writer.engine, portion.store)
         return
-    lake.write_raw(events, lake_dir, spool_range.after_seq, spool_range.last_seq)
+    writer.delete_failed()
     [event] = events.to_pylist()
-    with in_turn(engine) as connection:
-        if not is_landed(connection, spool_range):
+    with writer.folder(BATCH, spool_range.after_seq + 1, spool_range.last_seq) as name:
+        folders = write_raw(as_received(events), writer.lake, name)
+        with writer.turn() as connection:
+            if is_landed(connection, spool_range):
+                writer.give_up(name)
+                return
+            writer.commit(connection, folders)
             _record(connection, spool_range, event, error, to_micros(clock()))
             portion.store(connection)
 

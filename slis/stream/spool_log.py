@@ -17,7 +17,7 @@ from slis.settings import Place
 from slis.stream.batch import Batches
 from slis.stream.gaps import copy_gaps
 from slis.stream.merge import cursor
-from slis.stream.restore import catch_up
+from slis.stream.restore import CatchUp
 from slis.stream.source import Bounds, last_seq_of, open_spool, read
 
 
@@ -94,9 +94,9 @@ class SpoolLog:
             "start with an empty catalog."
         )
 
-    def catch_up(self, spark: SparkSession, engine: Engine, batches: Batches, rows: int) -> None:
+    def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
         """Land from the lake what the catalog lacks and the log has deleted."""
-        catch_up(spark, engine, self._place, batches, rows)
+        CatchUp(spark, self._place, batches, rows, now).land()
 
     def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> SpoolPortion | None:
         """Return what the next batch takes; None where nothing waits."""

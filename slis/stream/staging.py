@@ -105,6 +105,10 @@ sql_run = _table("s_sql_run", "run_key sql_key")
 told = _table(  # sources that facets of a run name for what it writes
     "t_told", "run_key downstream_key upstream_key", "origin namespace name"
 )
+Index("t_told_run", told.c.run_key)
+micro_write = _table("t_micro_write", "run_key")  # runs that a `foreachBatch` may have made
+micro_batch = _table("t_micro_batch", "run_key stream_key")  # of them, each with its stream's runs
+Index("t_micro_batch_run", micro_batch.c.run_key)
 touched = _table(  # what the runs of the batch read and wrote, as the catalog knows them now
     "t_touched",
     "run_key dataset_key first_event_at last_event_at started_at completed_at failed_at "
@@ -158,8 +162,8 @@ def create(connection: Connection) -> None:
     for table in metadata.sorted_tables:
         connection.execute(CreateTable(table, if_not_exists=True))
         connection.execute(table.delete())
-    for index in touched.indexes:
-        index.create(connection, checkfirst=True)
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)
 
 
 def fill(connection: Connection, rows: Mapping[str, tuple[Sequence[str], Sequence[Row]]]) -> None:

@@ -12,7 +12,7 @@ from slis.stream.unfold import job_key
 from slis.stream.wide import MOST_EDGES
 from slis.wording import BY_EVENT_LOG
 
-_SCHEMA_CHANGES = "('ALTER', 'TRUNCATE', 'DROP', 'RENAME')"
+SCHEMA_CHANGES = "('ALTER', 'TRUNCATE', 'DROP', 'RENAME')"
 # The error of a run `r`.
 FAILURE = f"CASE WHEN r.evidence IS NOT NULL THEN '{BY_EVENT_LOG}' ELSE '' END || r.error_message"
 
@@ -45,7 +45,7 @@ CONTRIBUTIONS = f"""
         CASE WHEN edges > {MOST_EDGES} THEN 0 ELSE names_input END AS names_input,
         CASE WHEN edges > {MOST_EDGES} THEN 1 ELSE 0 END AS is_wide
     FROM (
-        SELECT *, CASE WHEN lifecycle IN {_SCHEMA_CHANGES} THEN 1
+        SELECT *, CASE WHEN lifecycle IN {SCHEMA_CHANGES} THEN 1
             WHEN lifecycle = 'CREATE' AND names_input = 0
                 AND has_statistics = 0 THEN 1 ELSE 0 END AS is_schema_change
         FROM (

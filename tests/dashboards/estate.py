@@ -11,6 +11,7 @@ from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.states import SLIS
 from tests.service import shop
+from tests.slis.lake.lakes import commit, event_row, write, writer_of
 
 NOW = datetime.now(UTC)
 POLICY = """
@@ -62,9 +63,8 @@ def fill(engine: Engine, folder: Path) -> None:
         connection.execute(
             text("UPDATE dataset_state SET state = 'bad', reason = 'no_inputs' WHERE sli = 'M1'")
         )
-    lake = folder / "lake" / "batch-1-3" / "event_date=2026-11-20"
-    lake.mkdir(parents=True)
-    (lake / "a.parquet").write_bytes(b"x" * 100)
+    writer = writer_of(engine, folder)
+    commit(writer, write(writer, event_row(1)))
 
 
 def land(engine: Engine, last_seq: int, events: int) -> None:

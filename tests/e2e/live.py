@@ -45,10 +45,16 @@ class Staging(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def staging(folder: Path, **settings: str) -> Iterator[Staging]:
-    """One that takes events and answers; ended in the end."""
+def staging(folder: Path, period: str = "12", **settings: str) -> Iterator[Staging]:
+    """One that takes events and answers; ended in the end.
+
+    Args:
+        folder: of its data and its policy.
+        period: seconds from one write of a source of the game day to the next.
+        settings: variables of its environment.
+    """
     policy = folder / "lineward.yaml"
-    told = yaml.safe_load(lineward("gameday", "policy").stdout)
+    told = yaml.safe_load(lineward("gameday", "policy", "--period", period).stdout)
     told["owners"].append(_PLATFORM)
     policy.write_text(yaml.safe_dump(told), encoding="utf-8")
     (folder / "token").write_text("of nobody")

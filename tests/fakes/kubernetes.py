@@ -70,22 +70,24 @@ class FakeKubernetes(Trusted):
     def answer(self, request: Request) -> Answer:
         """401 before 403 before 404, as the API server goes."""
         if request.headers.get("authorization") != f"Bearer {self.token}":
-            return _status(401, "Unauthorized", "Unauthorized")
+            return status_answer(401, "Unauthorized", "Unauthorized")
         found = _PATH.fullmatch(request.path)
         if found is None:
-            return _status(404, "NotFound", "the server could not find the requested resource")
+            return status_answer(
+                404, "NotFound", "the server could not find the requested resource"
+            )
         asked = {name: values[0] for name, values in parse_qs(request.query).items()}
         verb = "create" if request.body else "get" if found["name"] else "list"
         if verb not in self.verbs:
             message = f"sparkapplications.sparkoperator.k8s.io is forbidden: cannot {verb} resource"
-            return _status(403, "Forbidden", message)
+            return status_answer(403, "Forbidden", message)
         if verb == "create":
             return self._create(found["namespace"], json.loads(request.body), asked)
         if verb == "list":
             return self._list(found["namespace"], asked.get("labelSelector", ""))
         one = self.stored.get((found["namespace"], found["name"]))
         name = f'sparkapplications.sparkoperator.k8s.io "{found["name"]}"'
-        return Answer(200, one) if one else _status(404, "NotFound", f"{name} not found")
+        return Answer(200, one) if one else status_answer(404, "NotFound", f"{name} not found")
 
     def _list(self, namespace: str, selector: str) -> Answer:
         name, _, value = selector.partition("=")
@@ -105,15 +107,16 @@ class FakeKubernetes(Trusted):
         wrong += [f"metadata.labels: {one!r}" for one in labels if not _LABEL.fullmatch(one)]
         if wrong:
             told = f'SparkApplication.sparkoperator.k8s.io "{name}" is invalid: {wrong[0]}'
-            return _status(422, "Invalid", told)
+            return status_answer(422, "Invalid", told)
         if (namespace, name) in self.stored:
             told = f'sparkapplications.sparkoperator.k8s.io "{name}" already exists'
-            return _status(409, "AlreadyExists", told)
+            return status_answer(409, "AlreadyExists", told)
         if asked.get("dryRun") != "All":
             self.stored[namespace, name] = body
         return Answer(201, body)
 
 
-def _status(code: int, reason: str, message: str) -> Answer:
+def status_answer(code: int, reason: str, message: str) -> Answer:
+    """Return a failure as the API server words it."""
     body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code}
     return Answer(code, {**body, "reason": reason, "message": message})

@@ -4,6 +4,7 @@ import json
 import ssl
 import sys
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +19,11 @@ class Answer(NamedTuple):
     status: int
     body: Any
     headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def stream(self) -> Iterator[bytes] | None:
+        """Return the parts of a body that is sent as it comes; None for one that is whole."""
+        return self.body if isinstance(self.body, Iterator) else None
 
     def encoded(self) -> bytes:
         """As it is sent: text as it is, all else as JSON."""
@@ -125,6 +131,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_POST()
 
     def _write(self, answer: Answer) -> None:
+        if answer.stream is not None:
+            self._write_chunks(answer.status, answer.stream)
+            return
         body = answer.encoded()
         self.send_response(answer.status)
         self.send_header("Content-Type", "application/json")
@@ -133,6 +142,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+
+    def _write_chunks(self, status: int, chunks: Iterator[bytes]) -> None:
+        """Send each chunk as it comes; an empty one breaks the connection in the middle."""
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for chunk in chunks:
+            if not chunk:
+                return
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+        self.wfile.write(b"0\r\n\r\n")
 
 
 class Trusted(Listening):

@@ -13,6 +13,7 @@ from alerts.delivery.settings import DeliverySettings
 from alerts.routing.settings import Variables
 from collector.settings import Limits
 from lineage import environment
+from runbooks.actions.kubernetes_settings import KubernetesSettings
 from service import settings as service_settings
 from service.container import __main__ as container_entrypoint
 from slis import settings as pipeline_settings
@@ -155,6 +156,7 @@ def test_the_pod_sets_what_lineward_reads(name):
         "ALERTS_": Variables,
         "PIPELINE_": pipeline_settings.Settings,
         "COLLECTOR_": Limits,
+        "KUBERNETES_": KubernetesSettings,
     }
     known = {
         f"LINEWARD_{section}{field.upper()}"

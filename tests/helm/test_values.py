@@ -124,6 +124,8 @@ _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
         ("acces.insecure=true", "additional properties 'acces' not allowed"),
         (f"{_TRIAL},settings.LINEWARD_HOST=x", "'/settings/LINEWARD_HOST'"),
         (f"{_TRIAL},settings.HOST=x", "additional properties 'HOST' not allowed"),
+        (f"{_TRIAL},kubernetesSource.namespaces={{Jobs}}", "'/kubernetesSource/namespaces/0'"),
+        (f"{_TRIAL},settings.LINEWARD_KUBERNETES_URL=x", "'/settings/LINEWARD_KUBERNETES_URL'"),
         ("image.pullPolicy=Sometimes", "'/image/pullPolicy': value must be one of"),
         ("image.digest=sha256:12", "'/image/digest'"),
         ("fullnameOverride=my.lineward", "'/fullnameOverride'"),

@@ -17,7 +17,7 @@ from alerts.rules.rulefile import alert_names
 from collector import metrics
 from collector.settings import Limits
 from lineage.states import REASONS
-from runbooks.actions.kubernetes import KubernetesSettings
+from runbooks.actions.kubernetes_settings import KubernetesSettings
 from runbooks.html import page_html
 from runbooks.library import PATH, SECTIONS, SHARED, UnknownPageError, index, page, page_names
 from service.app import create_app

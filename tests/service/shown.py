@@ -91,6 +91,8 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
     },
     "incident_telling": {"/incidents/{incident_id:str}": "incident_id telling addressee"},
     "lag_bucket": {"/metrics": "processing le value"},
+    "lease": {"/api/v1/status": "name holder since expires_at"},
+    "lake_folder": {"/metrics": "bytes files"},
     "marquez_comparison": {
         "lineward marquez status": "at sampled_ours missing_there sampled_theirs missing_here"
     },
@@ -259,6 +261,10 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "seen_at": _RETENTION,
     },
     "ingestion_gap": {"started_at ended_at": _INPUT},
+    "lake_folder": {
+        "path batch event_date first_seq last_seq epoch is_compacted names events"
+        " deleted_at": "the lake's manifest, by which raw events are found"
+    },
     "log_collector": {"collector heartbeat_at": _INPUT},
     "log_position": {"topic partition next_offset end_offset windows": _CURSOR},
     "notification": {
@@ -278,10 +284,12 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "spark_job_id": "joins a run with its Spark execution",
         "is_history": _INPUT,
     },
+    "role_epoch": {"role epoch began_at": "keeps a pipeline that was replaced from writing"},
     "run_io": {
         "first_event_at streamed_at has_statistics lifecycle partition_at is_reported"
         " landed_at": _INPUT
     },
+    "lease": {"epoch": "grows with each leader: its transactions are compared with it"},
     "service_cursor": {"name position": _CURSOR},
     "sli_now": {"tier_origin": "rows of one tier are added up"},
     "sql_run": {"seen_at": _RETENTION},

@@ -30,6 +30,7 @@ from service.stage_figures import stage_figures
 from service.window_figures import window_figures
 from tests.service import shop
 from tests.service.waiting import until
+from tests.slis.lake.lakes import event_row, lay, writer_of
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -114,19 +115,18 @@ def test_personal_data_is_counted_by_whether_a_tag_says_so(filled):
     assert _asked(filled, pii_figures, DEFAULT) == {}
 
 
-def test_the_catalog_takes_room_and_a_lake_is_measured_where_it_is(filled, tmp_path: Path):
-    """Elsewhere, as in object storage, its size is not known: absent."""
+def test_catalog_and_lake_are_measured_wherever_the_lake_is(filled, tmp_path: Path):
+    """Read the size of the lake from its manifest."""
     url = filled.url.render_as_string(hide_password=False)
-    away = _asked(filled, size_figures, Settings(catalog_url=url, data_dir=tmp_path / "none"))
-    folder = tmp_path / "data" / "lake" / "batch-1-10" / "event_date=2026-11-20"
-    folder.mkdir(parents=True)
-    (folder / "a.parquet").write_bytes(b"x" * 7)
+    settings = Settings(catalog_url=url, data_dir=tmp_path / "none")
+    before = _asked(filled, size_figures, settings)
+    folders = lay(writer_of(filled, tmp_path), event_row(1), event_row(2))
 
-    beside = _asked(filled, size_figures, Settings(catalog_url=url, data_dir=tmp_path / "data"))
+    after = _asked(filled, size_figures, settings)
 
-    assert away.keys() == {("catalog_bytes",)}
-    assert away["catalog_bytes",] > 10_000
-    assert (beside["lake_bytes",], beside["lake_files",]) == (7, 1)
+    assert before["catalog_bytes",] > 10_000
+    assert (before["lake_bytes",], before["lake_files",]) == (0, 0)
+    assert (after["lake_bytes",], after["lake_files",]) == (folders[0].size, 1)
 
 
 def test_windows_that_hold_now_are_told_by_name(filled):

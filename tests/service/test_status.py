@@ -9,7 +9,7 @@ import pytest
 
 from collector.spool_file import open_spool
 from lineage.catalog.engine import writing
-from lineage.catalog.noted import EVENTS_WAIT_SINCE
+from lineage.catalog.noted import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.catalog.reader import open_reader
 from lineage.catalog.tables import log_position
 from lineage.clock import from_micros, system_clock, to_micros
@@ -44,6 +44,23 @@ def test_an_evaluation_that_is_not_of_now_is_said_not_to_be(catalog, tmp_path: P
     told = lineward("status", "--data-dir", str(tmp_path), catalog=catalog).stdout
 
     assert said in told
+
+
+@pytest.mark.parametrize("is_behind", [True, False])
+def test_incidents_that_wait_for_a_backlog_are_reported(embedded, tmp_path: Path, is_behind):
+    """Say since when; an evaluation that lacks the newest events alone lets nothing wait."""
+    now = system_clock()
+    shop.fill(embedded, evaluated_at=now)
+    since = to_micros(now) if is_behind else 0
+    with writing(embedded) as connection:
+        note(connection, {BEHIND_SINCE: since, EVENTS_WAIT_SINCE: to_micros(now)})
+
+    found = status(Settings(data_dir=tmp_path), now)
+    told = lineward("status", "--data-dir", str(tmp_path), catalog=embedded).stdout
+
+    at = iso(to_micros(now)) if is_behind else None
+    assert (found.incidents_wait_since, found.events_wait_since) == (at, at)
+    assert ("incidents: none opens or resolves since " in told) == is_behind
 
 
 @pytest.mark.parametrize(

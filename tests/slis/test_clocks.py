@@ -97,7 +97,7 @@ def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypat
     """By seconds that nobody sets: a clock set back for 30 days stopped them for 30 days."""
     ran = []
     monkeypatch.setattr(pipeline_module, "prune", lambda *_, **__: ran.append("retention"))
-    monkeypatch.setattr(pipeline_module.lake, "compact", lambda *_: ran.append("compaction"))
+    monkeypatch.setattr(pipeline_module.compaction, "compact", lambda *_: ran.append("compaction"))
     seconds = [0.0]
     given = (embedded, Place(data_dir=tmp_path), Settings())
     pipeline = Pipeline(*given, lambda: day(1), monotonic=lambda: seconds[0])
@@ -106,7 +106,7 @@ def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypat
         seconds[0] = passed
         now = day(1) + timedelta(seconds=passed) + (jump if passed else timedelta())
         pipeline._prune(now)  # noqa: SLF001 - turns of its tasks
-        pipeline._compact(now)  # noqa: SLF001
+        pipeline._compact(None, now)  # noqa: SLF001
 
     assert ran == ["retention", "compaction"] * 3
 

@@ -5,6 +5,8 @@ from slis.knowledge import activity as facts_of
 from slis.knowledge import known
 from tests.slis.sli_frames import activity, datasets, day, instants, naive, reads, writes
 
+_CREATED = {"created_at": day(9.5)}
+
 
 def _judged(frame):
     fields = ("judgement.state", "judgement.defect")
@@ -45,17 +47,20 @@ def test_each_defect_of_the_newest_write_makes_a_dataset_bad(spark):
 
 
 def test_a_dataset_whose_first_run_is_under_way_is_learning(spark):
-    """Nothing was due yet; a run that failed, or a day, says more."""
+    """Nothing was due yet; a run that failed, or a day, says more. So of what was only created."""
     described = datasets(
         spark,
         *({"dataset_key": number, "first_seen_at": day(9.5)} for number in (1, 2)),
         {"dataset_key": 3, "first_seen_at": day(8.5)},
+        *({"dataset_key": key, "first_seen_at": day(9.5), **_CREATED} for key in (4, 5)),
+        {"dataset_key": 6, "first_seen_at": day(8.5), **_CREATED},
     )
     facts = activity(
         spark,
         {"dataset_key": 1, "started_at": day(9.5)},
         {"dataset_key": 2, "started_at": day(9.5), "failed": {"failed_at": day(9.6)}},
         {"dataset_key": 3, "started_at": day(9.5)},
+        {"dataset_key": 5, "failed": {"failed_at": day(9.6)}},
     )
 
     judged = coverage(known(facts, described, instants(spark, day(10))))
@@ -64,6 +69,9 @@ def test_a_dataset_whose_first_run_is_under_way_is_learning(spark):
         (1, "learning", None),
         (2, "bad", "never_written"),
         (3, "bad", "never_written"),
+        (4, "learning", None),
+        (5, "bad", "never_written"),
+        (6, "bad", "never_written"),
     }
 
 

@@ -64,6 +64,34 @@ def test_a_dataset_without_an_owner_has_that_of_the_job_that_writes_it(catalog):
     assert _owners(catalog) == {1: "ingest", 2: "sales"}
 
 
+def test_the_owner_of_a_spark_application_comes_after_that_of_events(catalog):
+    """Own what the job writes, until an event names an owner of the job; renew when it changes."""
+    seen = {"namespace": "s3://shop", "first_seen_at": 1, "last_seen_at": 1}
+    at = {"submitted_at": 1, "seen_at": 1, "state": "RUNNING", "summary": "", "is_ended": False}
+    job = {"last_job_namespace": "spark", "last_job_name": "orders"}
+    ran = {"uid": "1", "kube_namespace": "jobs", "name": "orders", "job_name": "orders"}
+    with writing(catalog) as connection:
+        row = {"dataset_key": 1, "canonical_key": 1, "name": "d1", **seen}
+        connection.execute(insert(tables.dataset), row)
+        row = {"dataset_key": 1, "writes": 1, "learned_writes": 0, **job}
+        connection.execute(insert(tables.dataset_activity), row)
+        row = {**ran, **at, "is_newest": True, "owner": "shop"}
+        connection.execute(insert(tables.spark_application), row)
+    assert renew(catalog, Policy())
+    assert _owners(catalog) == {1: "shop"}
+    with writing(catalog) as connection:
+        connection.execute(update(tables.spark_application).values(owner="core"))
+    assert renew(catalog, Policy())
+    assert _owners(catalog) == {1: "core"}
+
+    with writing(catalog) as connection:
+        row = {"subject": "job", "subject_key": key("spark", "orders"), "owner": "etl"}
+        connection.execute(insert(tables.ownership), {**row, "last_seen_at": 1})
+
+    assert renew(catalog, Policy())
+    assert _owners(catalog) == {1: "etl"}
+
+
 def _owners(catalog) -> dict[int, str | None]:
     table = tables.dataset_policy
     with catalog.connect() as connection:

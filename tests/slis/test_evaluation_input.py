@@ -3,10 +3,11 @@
 from datetime import UTC, datetime, timedelta
 
 from pyspark.sql.types import StructType
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.watched_resources import APPLICATIONS
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from slis import dataset_policies, estate_rows
@@ -72,6 +73,65 @@ def test_a_job_is_seen_in_the_logs_of_its_own_namespace(spark, catalog):
         "core.rates": (None, noon),
         "core.other": (noon - timedelta(hours=2), noon),
     }
+
+
+_YESTERDAY = NOON - timedelta(days=1)
+
+
+def _application(name: str, job: tuple[str | None, str], hours: float, **given: object):
+    """Return the row of an application that was submitted so many hours before noon."""
+    at = to_micros(NOON - timedelta(hours=hours))
+    usual = {"uid": name, "kube_namespace": "spark", "name": name, "state": "COMPLETED"}
+    usual |= {"is_ended": True, "is_newest": True, "has_listener": 1, "seen_at": at}
+    named = {"job_namespace": job[0], "job_name": job[1], "summary": f"as {name}"}
+    return {**usual, **named, "submitted_at": at, **given}
+
+
+def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
+    """Match by job, by a name without a namespace, and by the annotation that names the dataset."""
+    rows = CatalogRows(catalog, NOON - timedelta(days=3))
+    for name, job in (("a", "orders"), ("b", "rates"), ("c", "churn"), ("d", "clicks")):
+        told = {"last_job_namespace": "ours", "last_job_name": job}
+        rows.dataset(name, writes=1, last_written_at=_YESTERDAY, **told)
+    never = rows.dataset("e")
+    watch = {"resource": APPLICATIONS, "complete_until": to_micros(NOON)}
+    with writing(catalog) as connection:
+        connection.execute(
+            insert(tables.spark_application),
+            [
+                _application("orders-1", ("ours", "orders"), 30),
+                _application("orders-2", ("theirs", "orders"), 1),
+                _application("rates-1", (None, "rates"), 3, has_listener=0),
+                _application("rates-2", ("ours", "rates"), 2, is_newest=False),
+                _application("churn-1", ("ours", "churn"), 40, is_ended=False),
+                _application("e-1", (None, "of_e"), 5, has_listener=0),
+            ],
+        )
+        connection.execute(insert(tables.spark_output), {"uid": "e-1", "dataset_key": never})
+        connection.execute(
+            insert(tables.kubernetes_watch),
+            [
+                {**watch, "kube_namespace": "spark", "complete_since": to_micros(_YESTERDAY)},
+                {**watch, "kube_namespace": "etl", "complete_since": 1},
+            ],
+        )
+    dataset_policies.renew(catalog, Policy())
+
+    read = EvaluationInput(spark, catalog, NOW).datasets()
+
+    noon = NOON.replace(tzinfo=None)
+    columns = ("app_seen_at", "app_summary", "app_lacks_listener", "app_checked_at")
+    assert {row.name: tuple(row[name] for name in columns) for row in read.collect()} == {
+        "a": (noon - timedelta(hours=30), "as orders-1", False, noon),
+        "b": (noon - timedelta(hours=3), "as rates-1", True, noon),
+        "c": (noon - timedelta(hours=40), "as churn-1", False, None),
+        "d": (None, None, None, None),
+        "e": (noon - timedelta(hours=5), "as e-1", True, None),
+    }
+    with writing(catalog) as connection:
+        connection.execute(update(tables.kubernetes_watch).values(complete_since=None))
+    again = EvaluationInput(spark, catalog, NOW).datasets().where("app_checked_at IS NOT NULL")
+    assert again.collect() == []
 
 
 def test_runs_whose_sql_is_to_be_read_are_found_once_for_all_datasets(embedded):

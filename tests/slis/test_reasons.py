@@ -61,7 +61,10 @@ def with_lag(spark):
 
 
 _EACH_REASON = Scene(
-    [{"dataset_key": key, "duration_seconds": 600.0, **_LIMIT} for key in range(1, 10)],
+    [
+        *({"dataset_key": key, "duration_seconds": 600.0, **_LIMIT} for key in range(1, 10)),
+        {"dataset_key": 10, "created_at": day(9)},
+    ],
     [
         {"dataset_key": 1, "write": _OLD, "failed": (day(9), "run-9", _TRACEBACK)},
         {"dataset_key": 9, "write": _OLD, "failed": (day(9), "run-9", None)},
@@ -111,6 +114,10 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(without_gaps
         (6, "M2"): (
             "never_reported",
             "no write was ever reported, last read 2026-11-10 00:00:00 UTC" + limits,
+        ),
+        (10, "M1"): (
+            "never_reported",
+            "no write was ever reported, created 2026-11-10 00:00:00 UTC",
         ),
         (7, "M1"): ("no_inputs", f"{written}, which names no input, or too many to make edges of"),
         (7, "M2"): ("silent", f"{written}; nothing was heard of its job since{limits}"),
@@ -338,7 +345,61 @@ def test_logs_that_were_last_read_before_the_deadline_do_not_tell_that_a_job_is_
     assert found == {91: "silent", 92: "silent", 93: "silent", 94: "job_missing"}
 
 
+_SUMMARY = "2026-11-10 00:00:00 UTC as SparkApplication jobs/orders, which is COMPLETED"
+_RAN = {"app_seen_at": day(9), "app_summary": _SUMMARY, "app_lacks_listener": False, **_LIMIT}
+_BEFORE = {**_RAN, "app_seen_at": day(7, 23), "app_checked_at": day(10)}
+_APPLICATIONS = Scene(
+    [
+        {"dataset_key": 101, **_RAN, "app_lacks_listener": True},
+        {"dataset_key": 102, **_RAN},
+        {"dataset_key": 103, **_BEFORE},
+        {"dataset_key": 104, **_BEFORE, "app_checked_at": None},
+        {"dataset_key": 105, **_BEFORE, "app_checked_at": day(9, 1)},  # due at that time
+        {"dataset_key": 106, **_BEFORE, "job_seen_at": day(9)},
+        {"dataset_key": 107, **_RAN, "app_lacks_listener": True},
+        {"dataset_key": 108, **_BEFORE, "app_lacks_listener": True},
+    ],
+    [
+        *({"dataset_key": key, "write": _OLD} for key in (*range(101, 107), 108)),
+        {"dataset_key": 107, "read_at": day(9)},
+    ],
+)
+
+
+def test_spark_applications_say_whether_the_job_ran_and_reports(without_gaps):
+    """Tell a job without the listener from one that was not submitted; trust no watch with gaps."""
+    states = _of(without_gaps, _APPLICATIONS)
+
+    written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
+    limits = "; limit 1 d (declared)"
+    none_since = "Kubernetes, watched since then, has no newer SparkApplication of its job"
+    submitted = f"the job that is to write it was submitted {_SUMMARY}"
+    told = {key: (row.reason, row.evidence) for (key, sli), row in states.items() if sli == "M2"}
+    assert told[101] == (
+        "lineage_missing",
+        f"{written}; its job was submitted {_SUMMARY}: no event of it came{limits}",
+    )
+    assert told[102] == (
+        "silent",
+        f"{written}; its job was submitted {_SUMMARY}; no write of it came{limits}",
+    )
+    assert told[103] == (
+        "job_missing",
+        f"{written}; {none_since}{limits}",
+    )
+    assert told[107] == (
+        "never_reported",
+        f"no write was ever reported, last read 2026-11-10 00:00:00 UTC; {submitted}{limits}",
+    )
+    assert {key: told[key][0] for key in (104, 105, 106, 108)} == {
+        104: "silent",
+        105: "silent",
+        106: "silent",
+        108: "job_missing",
+    }
+
+
 _SCENES = (
     *(_EACH_REASON, _UPSTREAMS, _NEAR_NAMES, _ELSEWHERE, _TAKEN_OVER, _FAILED_IN_A_GAP),
-    *(_READ_ONLY, _LOGS, _LOGS_READ_ONCE),
+    *(_READ_ONLY, _LOGS, _LOGS_READ_ONCE, _APPLICATIONS),
 )

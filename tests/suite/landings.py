@@ -6,21 +6,18 @@ each row has its own; each test merges it into its catalog. A test that takes `m
 changed Spark's part, and computes its own unless it says that it has not.
 """
 
-import shutil
-import tempfile
 from collections.abc import Callable, Hashable
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from lineage.policy import folding
-from slis.stream import batch, lake
+from slis.lake import batches as lake_batches
+from slis.stream import batch
 from slis.stream.batch import Batches
 from slis.stream.event_log import Portion
 from slis.stream.landing import Landing
@@ -37,7 +34,7 @@ class _Computed(NamedTuple):
     after_seq: int
     events: pa.Table
     tables: dict[str, pa.Table]
-    lake: Path
+    raw: pa.Table
 
 
 class Landings:
@@ -50,7 +47,6 @@ class Landings:
     def __init__(self) -> None:
         self.is_on = True
         self._computed: dict[Hashable, _Computed] = {}
-        self._folder = tempfile.TemporaryDirectory(prefix="lineward-landings-")
 
     def land(  # noqa: PLR0913, PLR0917 - as `Batches.land`
         self,
@@ -84,23 +80,27 @@ class Landings:
     ) -> Landed | None:
         """Land it; what Spark made of it is kept also where the test has what follows fail."""
         collected: list[tuple[Any, ...]] = []
-        staged_rows = batch.staged_rows
+        raw: list[pa.Table] = []
+        staged_rows, write_raw = batch.staged_rows, lake_batches.write_raw
 
         def note(*given: Any) -> Any:  # noqa: ANN401 - as staged_rows
             collected.append(given)
             return staged_rows(*given)
 
+        def note_raw(events: pa.Table, *given: Any) -> Any:  # noqa: ANN401 - as write_raw
+            raw.append(events)
+            return write_raw(events, *given)
+
         try:
-            with mock.patch.object(batch, "staged_rows", note):
+            with (
+                mock.patch.object(batch, "staged_rows", note),
+                mock.patch.object(lake_batches, "write_raw", note_raw),
+            ):
                 return batches.land(spooled, *named)
         finally:
-            for events, tables, _ in collected:
-                written = _lake_folder(batches, events)
-                if (written / "_SUCCESS").exists():
-                    kept = Path(self._folder.name, str(len(self._computed)))
-                    shutil.copytree(written, kept)
-                    after_seq = events["after_seq"][0].as_py()
-                    self._computed[key] = _Computed(after_seq, events, tables, kept)
+            for (events, tables, _), written in zip(collected, raw, strict=False):
+                after_seq = events["after_seq"][0].as_py()
+                self._computed[key] = _Computed(after_seq, events, tables, written)
 
     def _repeat(
         self,
@@ -114,14 +114,15 @@ class Landings:
         later = after_seq - computed.after_seq
         events = _numbered(computed.events, later)
         spool_range = batch._range(events, query_id, batch_id)  # noqa: SLF001 - as it does
-        with batches._engine.connect() as connection:  # noqa: SLF001 - as above
+        with batches.writer.engine.connect() as connection:
             if is_landed(connection, spool_range):
                 return Landed(is_repeat=True)
-        bounds = spool_range.after_seq, spool_range.last_seq
-        folder = lake._make_room(batches._lake_dir, *bounds)  # noqa: SLF001 - as write_batch does
-        _copy_lake(computed.lake, folder, later)
-        staged = batch.staged_rows(events, computed.tables, folding(batches._policy()))  # noqa: SLF001
-        return batch.merge(batches._engine, spool_range, staged, batches._clock, store)  # noqa: SLF001
+        batches.writer.delete_failed()
+        with batches._folder(spool_range) as name:  # noqa: SLF001 - as above
+            raw = _numbered(computed.raw, later)
+            folders = lake_batches.write_raw(raw, batches.writer.lake, name)
+            staged = batch.staged_rows(events, computed.tables, folding(batches._policy()))  # noqa: SLF001
+            return batches.commit(spool_range, staged, name, folders, store)
 
 
 def _is_small(rows: list[tuple[Any, ...]]) -> bool:
@@ -145,23 +146,6 @@ def _numbered(events: pa.Table, later: int) -> pa.Table:
             column = pc.add(events[name], later).cast(events[name].type)
             events = events.set_column(place, events.schema.field(place), column)
     return events
-
-
-def _copy_lake(kept: Path, folder: Path, later: int) -> None:
-    """Copy Spark's own files; only where the numbers differ are they written anew."""
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(kept, folder)
-    for path in folder.rglob("*.parquet") if later else ():
-        table = pq.ParquetFile(path).read()
-        pq.write_table(_numbered(table, later), path, use_deprecated_int96_timestamps=True)
-        path.with_name(f".{path.name}.crc").unlink()
-
-
-def _lake_folder(batches: Batches, events: pa.Table) -> Path:
-    spool_range = batch._range(events, "", 0)  # noqa: SLF001 - the range is all that is needed
-    first = spool_range.after_seq + 1
-    name = lake._name(lake.BATCH, first, spool_range.last_seq)  # noqa: SLF001 - as write_batch does
-    return batches._lake_dir / name  # noqa: SLF001 - as above
 
 
 LANDINGS = Landings()

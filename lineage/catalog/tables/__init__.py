@@ -69,6 +69,14 @@ from lineage.catalog.tables.incidents import (
     sli_explained,
     suppression,
 )
+from lineage.catalog.tables.kubernetes import (
+    kubernetes_watch,
+    spark_application,
+    spark_output,
+    spark_pod_failure,
+)
+from lineage.catalog.tables.lake import lake_folder, role_epoch
+from lineage.catalog.tables.leases import lease
 from lineage.catalog.tables.logs import log_collector, log_position
 from lineage.catalog.tables.marquez import (
     marquez_comparison,
@@ -146,7 +154,10 @@ __all__ = [
     "incident_telling",
     "inferred_input",
     "ingestion_gap",
+    "kubernetes_watch",
     "lag_bucket",
+    "lake_folder",
+    "lease",
     "log_collector",
     "log_position",
     "marquez_comparison",
@@ -168,6 +179,7 @@ __all__ = [
     "received_alert",
     "received_cursor",
     "retirement",
+    "role_epoch",
     "run",
     "run_io",
     "schema_version",
@@ -180,6 +192,9 @@ __all__ = [
     "sli_explained",
     "sli_hour",
     "sli_now",
+    "spark_application",
+    "spark_output",
+    "spark_pod_failure",
     "sql_run",
     "sql_text",
     "suppression",

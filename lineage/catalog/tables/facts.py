@@ -188,7 +188,7 @@ edge = Table(
     instant("last_reported_at"),  # null: declared, or known from evidence alone
     instant("declared_at"),  # by the newest JobEvent or DatasetEvent; null: by none
     # The facet that tells the edge, where no run names it by its inputs; null: any other edge.
-    Column("origin", Text),  # column_lineage | lineage_facet | sql
+    Column("origin", Text),  # column_lineage | lineage_facet | sql | foreach_batch
     Index("edge_downstream", "downstream_key"),
     Index(
         "edge_inferred",

@@ -15,7 +15,7 @@ dataset_policy = Table(
     Column("tier_origin", Text, nullable=False),  # declared | inherited | tag | default
     Column("tier_reason", Text),
     Column("owner", Text),
-    Column("owner_origin", Text),  # policy | facet
+    Column("owner_origin", Text),  # policy | facet | kubernetes
     flag("is_source"),
     flag("is_generated"),
     flag("is_streaming"),

@@ -23,7 +23,7 @@ inferred_input = Table(  # of a run that names no inputs, until it names some
     key_column("run_key"),
     key_column("downstream_key"),  # as named after folding, before symlinks, as the next
     key_column("upstream_key"),
-    text_key("origin"),  # column_lineage | lineage_facet | sql
+    text_key("origin"),  # column_lineage | lineage_facet | sql | foreach_batch
     Column("upstream_namespace", Text, nullable=False),  # no event may name it otherwise
     Column("upstream_name", Text, nullable=False),
     instant("seen_at", nullable=False),  # when it landed first

@@ -24,6 +24,15 @@ LEAF_RUN_ID: Final = """
 """
 # Whether a run `r` has written its output `io`: a stream never completes.
 HAS_WRITTEN: Final = "(r.completed_at IS NOT NULL OR io.streamed_at IS NOT NULL)"
+# Whether a run names an input. Reading what it writes itself, as a MERGE does, names no source.
+NAMES_INPUTS: Final = """
+    EXISTS (
+        SELECT 1 FROM run_io i JOIN dataset x ON x.dataset_key = i.dataset_key
+        WHERE i.run_key = {run} AND i.direction = 'read' AND i.is_reported
+            AND x.canonical_key NOT IN (
+                SELECT y.canonical_key FROM run_io o JOIN dataset y ON y.dataset_key = o.dataset_key
+                WHERE o.run_key = {run} AND o.direction = 'write'))
+"""
 
 
 run = Table(

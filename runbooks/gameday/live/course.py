@@ -6,7 +6,6 @@ from typing import Final, Literal
 import msgspec
 
 from runbooks.gameday.injected import Injected
-from runbooks.gameday.live.estate import LIMIT_SECONDS, PERIOD_SECONDS
 from runbooks.gameday.live.plan import QUIET_KINDS, Planned
 from runbooks.gameday.live.running import Running
 from runbooks.gameday.model import MICROS, Estate
@@ -17,9 +16,9 @@ from runbooks.gameday.truths import truth_of
 
 Stage = Literal["planned", "begun", "ended", "over"]
 _NEVER: Final = 2**62
-_TOLD_WITHIN: Final = 300 * MICROS  # of its beginning; a fault that nobody is told of ends as well
-_OVER_WITHIN: Final = 300 * MICROS  # of its end
-_QUIET_FOR: Final = (LIMIT_SECONDS + 90) * MICROS  # of what must stay silent: past limit and holds
+_TOLD_SECONDS: Final = 255  # after its limit; a fault that nobody is told of ends as well
+_OVER_SECONDS: Final = 288  # after the next slot of its source
+_QUIET_SECONDS: Final = 90  # of what must stay silent, after its limit: the holds
 
 
 class _Under(msgspec.Struct):
@@ -39,6 +38,8 @@ class Faults:
     ) -> None:
         self._estate = estate
         self._running = running
+        self._period = running.pace.period_seconds * MICROS
+        self._limit = running.pace.limit_seconds * MICROS
         self.begins_at = begins_at
         self._all = [self._under(each) for each in planned]
 
@@ -107,10 +108,12 @@ class Faults:
     def _is_to_end(self, each: _Under, now: int, heard: Sequence[Heard]) -> bool:
         lasts = now - each.injected.starts_at
         if each.planned.kind == "retried_run":
-            return lasts >= PERIOD_SECONDS * MICROS
+            return lasts >= self._period
         if each.planned.kind == "retired_job":
             return True
-        return lasts > _TOLD_WITHIN or any(self._is_told(each, one) for one in heard)
+        return lasts > self._limit + _TOLD_SECONDS * MICROS or any(
+            self._is_told(each, one) for one in heard
+        )
 
     def _is_told(self, each: _Under, one: Heard) -> bool:
         wanted = {"page"} if each.fault.expect == "page" else {"page", "ticket"}
@@ -127,10 +130,12 @@ class Faults:
     def _is_called_over(self, each: _Under, now: int, heard: Sequence[Heard]) -> bool:
         since = now - each.fault.ends_at
         if each.fault.expect == "silence":
-            return since > _QUIET_FOR
+            return since > self._limit + _QUIET_SECONDS * MICROS
         about = [one for one in heard if is_among(one.root, each.fault.causes)]
         over = {one.incident for one in about if one.what == "resolved"}
-        return since > _OVER_WITHIN or {one.incident for one in about} <= over
+        return (
+            since > self._period + _OVER_SECONDS * MICROS or {one.incident for one in about} <= over
+        )
 
     def _true(self, each: _Under, ends_at: int) -> Fault:
         begun = each.injected.starts_at
@@ -152,7 +157,7 @@ class Faults:
         if each.planned.kind == "schema_drift":
             return min((one.written_at for one in writes if one.begun_at >= begun), default=begun)
         before = max(one.written_at for one in writes if one.begun_at < begun)
-        return before + LIMIT_SECONDS * MICROS
+        return before + self._limit
 
     def _failed_at(self, each: _Under) -> int | None:
         outputs = self._outputs(each)

@@ -9,29 +9,45 @@ import string
 from datetime import UTC, datetime
 from typing import Final
 
+import msgspec
+
 from lineage.states import OPTIONAL, TIERS, Tier
 from runbooks.gameday.model import MICROS, Dataset, Estate, Job, Region, Team
 from runbooks.gameday.words import names
 
 NAMESPACE: Final = "s3://lineward-gameday"
-PERIOD_SECONDS: Final = 12  # a source is written that often
-LIMIT_SECONDS: Final = 45  # declared: three slots, and what a listener is late by
 TEAMS: Final = ("gameday-orders", "gameday-payments", "gameday-search")
 _FOLDERS: Final = ("landing", "raw", "core", "mart")
 _VERBS: Final = ("land", "load", "clean", "build")
 _USUAL_SECONDS: Final = 4.0
 _NOWHERE: Final = Region("utc", "UTC", ())
+_LISTENER_SECONDS: Final = 9  # a listener reports that late
 
 
-def chains(seed: int, count: int, begins_at: int) -> Estate:
+class Pace(msgspec.Struct, frozen=True):
+    """How often each source is written. A machine with much else to do needs a slower pace."""
+
+    period_seconds: int = 12
+
+    @property
+    def limit_seconds(self) -> int:
+        """Return the declared limit of each dataset: three slots, and the listener's delay."""
+        return 3 * self.period_seconds + _LISTENER_SECONDS
+
+
+PACE: Final = Pace()
+
+
+def chains(seed: int, count: int, begins_at: int, pace: Pace = PACE) -> Estate:
     """So many chains, of tiers and owners in turn.
 
     Args:
         seed: of all that is drawn by lot.
         count: of chains.
         begins_at: of the day, µs UTC: no two days have a name in common.
+        pace: of the sources.
     """
-    built = _Builder(seed, day_of(begins_at))
+    built = _Builder(seed, day_of(begins_at), pace)
     for number in range(count):
         built.add_chain(number)
     first_day = datetime.fromtimestamp(begins_at // MICROS, UTC).date()
@@ -49,8 +65,8 @@ def day_of(begins_at: int) -> str:
 
 
 class _Builder:
-    def __init__(self, seed: int, day: str) -> None:
-        self._day = day
+    def __init__(self, seed: int, day: str, pace: Pace) -> None:
+        self._day, self._pace = day, pace
         self._names = names(random.Random(f"{seed} {day}"))  # noqa: S311 - made up, no secret
         self.datasets: list[Dataset] = []
         self.jobs: list[Job] = []
@@ -80,7 +96,7 @@ class _Builder:
                 inputs=above,
                 outputs=(number,),
                 cadence="quarter",
-                at_seconds=chain % PERIOD_SECONDS,
+                at_seconds=chain % self._pace.period_seconds,
                 waits=bool(above),
                 reporting="listener",
                 usual_seconds=_USUAL_SECONDS,

@@ -2,10 +2,10 @@
 
 from lineage.policy.model import DatasetRule, JobRule, Owner, Policy
 from lineage.states import TIERS
-from runbooks.gameday.live.estate import LIMIT_SECONDS, NAMESPACE, TEAMS
+from runbooks.gameday.live.estate import NAMESPACE, PACE, TEAMS, Pace
 
 
-def fragment() -> Policy:
+def fragment(pace: Pace = PACE) -> Policy:
     """Owners with channels of Slack alone; folders, tiers and a limit by patterns.
 
     None names a dataset outright: that would be missed on every other day.
@@ -13,7 +13,7 @@ def fragment() -> Policy:
     return Policy(
         owners=tuple(Owner(team, f"#{team}") for team in TEAMS),
         datasets=(
-            DatasetRule(f"{NAMESPACE}/*", limit=f"{LIMIT_SECONDS}s"),
+            DatasetRule(f"{NAMESPACE}/*", limit=f"{pace.limit_seconds}s"),
             *(DatasetRule(f"{NAMESPACE}/*/{team}/*", owner=team) for team in TEAMS),
             *(DatasetRule(f"{NAMESPACE}/*/{tier}/*", tier=tier) for tier in TIERS),
         ),

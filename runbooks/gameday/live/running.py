@@ -13,7 +13,7 @@ import msgspec
 
 from runbooks.gameday.events import Listener
 from runbooks.gameday.injected import Course, Injected
-from runbooks.gameday.live.estate import PERIOD_SECONDS
+from runbooks.gameday.live.estate import PACE, Pace
 from runbooks.gameday.model import MICROS, Estate, Job
 from runbooks.gameday.runs import Run
 
@@ -33,11 +33,13 @@ class Running:
     """The chains from an instant on, in µs UTC. `injected` may be changed between two questions.
 
     Attributes:
+        pace: of the sources.
         writes: of each dataset, in their order.
         failures: of each dataset, when runs that were to write it ended in a FAIL; in their order.
     """
 
-    def __init__(self, estate: Estate, begins_at: int) -> None:
+    def __init__(self, estate: Estate, begins_at: int, pace: Pace = PACE) -> None:
+        self.pace = pace
         self._estate = estate
         self._listener = Listener(estate)
         self._chance = random.Random(f"{estate.seed} runs")  # noqa: S311 - made up, no secret
@@ -85,7 +87,7 @@ class Running:
         self.drop(self._estate.jobs, at)
 
     def _slot(self, job: Job, at: int) -> None:
-        self._push(at + PERIOD_SECONDS * MICROS, job)
+        self._push(at + self.pace.period_seconds * MICROS, job)
         if self._course.postponed_to(job, at) <= at:
             self._begin(job, at)
 

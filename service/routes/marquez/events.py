@@ -36,9 +36,9 @@ def get_events(  # noqa: PLR0913 - each is a parameter of the query
         before=instant_of(before, "before") if before else LAST_EVENT_MICROS,
         is_newest_first=sort_direction.lower() == "desc",
     )
-    folder = request.app.state.settings.data_dir / "lake"
+    settings = request.app.state.settings
     with asked_by(request) as asked:
-        return events_page(asked.reader, folder, window, Page(limit, offset))
+        return events_page(asked.reader, settings, window, Page(limit, offset))
 
 
 @get("/api/v1/stats/lineage-events", access="slis", sync_to_thread=True)

@@ -80,7 +80,7 @@ class TopicLog:
         except LogReadError:
             return None
 
-    def catch_up(self, spark: SparkSession, engine: Engine, batches: Batches, rows: int) -> None:
+    def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
         """Land nothing: a restored catalog has its own position in the topic."""
 
     def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> TopicPortion | None:

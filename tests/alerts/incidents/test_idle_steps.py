@@ -59,12 +59,12 @@ def _catching_up_before_it_opened(story):
 
 def _hidden_until_a_rerun_ends(story):
     story.opened(found("A", hidden_by="move", hidden_until=50 * MICROS))
-    return (found("A", awaits_retry=True),), ""
+    return (found("A", has_pending_retry=True),), ""
 
 
 def _open_until_a_rerun_ends(story):
     story.opened(found("A"))
-    return (found("A", awaits_retry=True),), ""
+    return (found("A", has_pending_retry=True),), ""
 
 
 def _open(story):

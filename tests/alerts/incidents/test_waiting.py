@@ -8,7 +8,7 @@ from alerts.incidents.estate import MICROS
 from tests.alerts.incidents.stories import found, root
 
 DAY = 86_400
-RETRIED = partial(found, "A", awaits_retry=True)
+RETRIED = partial(found, "A", has_pending_retry=True)
 UPSTREAM_UNKNOWN = partial(found, "A", "waiting", unknown="upstream_unknown")
 
 
@@ -94,7 +94,7 @@ def test_a_suppression_that_ends_in_our_backlog_ends_afterwards(story):
 def test_a_window_that_ends_during_a_rerun_opens_nothing(story):
     """Let the rerun decide: here it completes."""
     story.opened(hide(100))
-    story.at(90, hide(100, awaits_retry=True))
+    story.at(90, hide(100, has_pending_retry=True))
 
     assert story.at(110, RETRIED()) == []
     assert story.at(120) == []
@@ -120,7 +120,7 @@ def test_a_window_of_days_opens_an_old_failure(story):
 def test_a_prolonged_window_hides_on(story, is_behind):
     """Prolong it while a rerun, or our backlog, holds the incident."""
     story.opened(hide(100))
-    story.at(90, *(() if is_behind else [hide(300, awaits_retry=True)]), is_behind=is_behind)
+    story.at(90, *(() if is_behind else [hide(300, has_pending_retry=True)]), is_behind=is_behind)
 
     assert "opened" not in story.at(110, hide(300))
     assert story.at(299, hide(300)) == []
@@ -130,6 +130,6 @@ def test_a_prolonged_window_hides_on(story, is_behind):
 def test_a_prolonged_window_shows_its_new_end_during_a_rerun(story):
     """Pages and messages name the time."""
     story.opened(hide(100))
-    story.at(90, hide(300, awaits_retry=True))
+    story.at(90, hide(300, has_pending_retry=True))
 
     assert story.one.suppressed_until == 300 * MICROS

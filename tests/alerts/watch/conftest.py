@@ -11,7 +11,7 @@ from alerts.watch.watch import Watch
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import from_micros
-from lineage.policy.model import DEFAULT
+from lineage.policy.model import DEFAULT, Owner, Policy
 from tests.alerts.watch.estate import Estate, micros
 
 NOON = 12 * 3600
@@ -107,4 +107,14 @@ def failed(watched):
     estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 90.0)
     estate.say("core", "bad", "upstream_late", limit_seconds=NOON + 120.0)
     watched.run = run
+    return watched
+
+
+@pytest.fixture
+def core(watched):
+    """Return an important dataset that is good; its owner has a channel."""
+    owners = ("sales", "finance", "platform")
+    watched.policy = Policy(owners=tuple(Owner(name=name, slack=f"#{name}") for name in owners))
+    watched.estate.add("core", owner="sales")
+    watched.at(NOON)
     return watched

@@ -5,6 +5,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
+from lineage.catalog import postgres
 from lineage.catalog import reader as readers
 from lineage.catalog.engine import open_catalog
 from lineage.catalog.postgres import PARAMETERS, Connections, connect
@@ -113,6 +114,22 @@ def test_a_statement_that_takes_too_long_is_ended_by_the_server(proxy):
         open_reader(proxy.url, seconds=0.3) as reader,
     ):
         reader.rows("SELECT pg_sleep(60)")
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(1_800, 1), (0, 2)])
+def test_an_old_connection_is_replaced(kept, monkeypatch, seconds, count):
+    """It would stay with one of two poolers for ever; of readers and of those that write."""
+    monkeypatch.setattr(postgres, "REPLACED_SECONDS", seconds)
+    engine, question = open_catalog(kept), "SELECT pg_backend_pid()"
+    read, written = set(), set()
+    for _ in range(2):
+        with open_reader(kept) as reader:
+            read.add(reader.rows(question)[0][0])
+        with engine.connect() as connection:
+            written.add(connection.scalar(text(question)))
+    engine.dispose()
+
+    assert (len(read), len(written)) == (count, count)
 
 
 def test_connections_of_a_process_are_bounded(proxy):

@@ -117,6 +117,22 @@ def test_an_upgrade_keeps_every_row_of_every_table(first):
     require_current(_url(first))
 
 
+def test_an_edge_that_no_run_made_keeps_the_time_of_its_declaration(first):
+    """Migration 0010 stores that time apart: a JobEvent made the edge, and runs may follow."""
+    migrate(first, to="0009")
+    edge = _reflected(first).tables["edge"]
+    declared, made = ({**_rows(edge)[0], "job_key": key, "runs": key} for key in (0, 1))
+    with writing(first) as connection:
+        connection.execute(insert(edge), [declared, made])
+
+    migrate(first, to="0010")
+
+    upgraded = _reflected(first).tables["edge"]
+    with first.connect() as connection:
+        found = connection.execute(select(upgraded.c.runs, upgraded.c.declared_at)).all()
+    assert sorted(found) == [(0, declared["last_seen_at"]), (1, None)]
+
+
 def test_the_service_answers_on_an_upgraded_catalog(first, catalog):
     """An estate of the first release: pages and answers are those of a new catalog."""
     estate.fill(catalog)

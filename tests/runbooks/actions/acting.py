@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 from sqlalchemy import Engine, insert, select
 
 from collector.spool_file import SCHEMA
@@ -20,6 +18,7 @@ from lineage.policy import DEFAULT, Policy
 from runbooks.actions.action import Plan
 from runbooks.actions.calling import Answer, Call, call
 from runbooks.actions.means import Downstream, Means, Statement
+from tests.slis.lake.lakes import event_row, lay, write, writer_of
 
 if TYPE_CHECKING:
     from runbooks.actions.kubernetes import Kubernetes
@@ -97,12 +96,14 @@ class World:
         self.policy: Policy = DEFAULT
         self.kubernetes: Kubernetes | None = None
         self.now = to_micros(NOW)
+        self.writer = writer_of(engine, folder, NOW)
 
     def means(self) -> Means:
         """As they are handed to an action."""
         return Means(
             engine=self.engine,
             data_dir=self.folder,
+            lake=self.writer.lake,
             now=self.now,
             who="ann",
             via="cli",
@@ -169,46 +170,18 @@ class World:
                 [(1, reason, f"$: {reason}", body, size or len(body)) for body in bodies],
             )
 
-    def lay(self, *events: tuple[datetime | None, str, bytes], first: int = 1) -> None:
-        """A committed batch in the lake, as Spark writes it: instants without a zone, in UTC."""
-        last = first + len(events) - 1
-        folder = self.folder / "lake" / f"batch-{first:020}-{last:020}"
-        days = sorted({(at or NOW).date().isoformat() for at, _, _ in events})
-        for day in days:
-            rows = [
-                {
-                    "seq": first + place,
-                    "received_at": NOW.replace(tzinfo=None),
-                    "origin": origin,
-                    "kind": "run",
-                    "event_time": at and at.replace(tzinfo=None),
-                    "body": body,
-                }
-                for place, (at, origin, body) in enumerate(events)
-                if (at or NOW).date().isoformat() == day
-            ]
-            (folder / f"event_date={day}").mkdir(parents=True)
-            table = pa.Table.from_pylist(rows, _LAKE)
-            pq.write_table(table, folder / f"event_date={day}" / "part-0.parquet")
-        self.commit(last)
-
-    def commit(self, seq: int) -> None:
-        """The catalog has events up to this one."""
-        with writing(self.engine) as connection:
-            connection.execute(tables.reader_cursor.delete())
-        self.insert("reader_cursor", {"reader": "pipeline", "seq": seq})
-
-
-_LAKE = pa.schema(
-    [
-        ("seq", pa.int64()),
-        ("received_at", pa.timestamp("ns")),
-        ("origin", pa.string()),
-        ("kind", pa.string()),
-        ("event_time", pa.timestamp("ns")),
-        ("body", pa.binary()),
-    ]
-)
+    def lay(
+        self,
+        *events: tuple[datetime | None, str, bytes],
+        first: int = 1,
+        is_committed: bool = True,
+    ) -> None:
+        """Write a batch to the lake."""
+        rows = [
+            event_row(first + place, at, received_at=NOW, origin=origin, body=body)
+            for place, (at, origin, body) in enumerate(events)
+        ]
+        (lay if is_committed else write)(self.writer, *rows)
 
 
 def run_event(run: str, *, parent: str | None = None, sql: str | None = None) -> bytes:

@@ -2,8 +2,9 @@ from datetime import timedelta, timezone
 
 import pytest
 
-from runbooks.actions import replay
+from runbooks.actions import lake_events, replay
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from slis.lake import compaction, retention
 from tests.runbooks.actions.acting import NOW, run_event
 
 RUN = "0195f1c2-7f8e-7000-8000-000000000001"
@@ -24,8 +25,7 @@ def filled(world):
         (NOW - HOUR, "marquez", b'{"n":3}'),
         (None, "kafka", b'{"n":4}'),
     )
-    world.lay((NOW - HOUR, "http", b'{"n":5}'), first=5)
-    world.commit(4)
+    world.lay((NOW - HOUR, "http", b'{"n":5}'), first=5, is_committed=False)
     return world
 
 
@@ -129,13 +129,23 @@ def test_nothing_and_too_much_are_refused(filled, monkeypatch):
         filled.plan("replay", from_=_at(-2), to=_at(0))
 
 
-def test_what_a_compacted_folder_covers_is_not_read_twice(filled):
-    """As all readers of the lake see it."""
-    lake = filled.folder / "lake"
-    (lake / "batch-00000000000000000001-00000000000000000004").rename(
-        lake / "compacted-00000000000000000001-00000000000000000004"
-    )
-    filled.lay((NOW - HOUR, "http", b'{"n":3}'), first=3)
-    filled.commit(4)
+def test_a_reader_goes_on_with_the_new_manifest_where_a_folder_vanished(filled, monkeypatch):
+    """Compact and delete the old folders while events are read: each event is posted once."""
+    filled.lay(*[(NOW - HOUR, "http", b'{"n":%d}' % n) for n in (5, 6)], first=5)
+    writer, works = filled.writer, lake_events.read_events
+    left = [retention.delete_hidden, compaction.compact]
 
-    assert filled.plan("replay", from_=_at(-2), to=_at(0)).figures == {"events": 2}
+    def vanish(*given):  # noqa: ANN002 - as `read_events`
+        if left and len(seen) == 1:
+            left.pop()(writer, filled.now)
+            left.pop()(writer, NOW + timedelta(days=1))
+        seen.append(given)
+        return works(*given)
+
+    seen: list[object] = []
+    monkeypatch.setattr(lake_events, "read_events", vanish)
+
+    span = lake_events.Span(NOW - 30 * HOUR, NOW + HOUR)
+    found = [event.seq for event in lake_events.events_of_span(filled.means(), span)]
+
+    assert (sorted(found), len(seen)) == ([1, 2, 3, 4, 5, 6], 3)

@@ -6,9 +6,10 @@ import pytest
 import trustme
 
 from lineage.environment import InvalidSettingError
-from runbooks.actions import kubernetes
+from runbooks.actions import kubernetes_settings
 from runbooks.actions.errors import FailedActionError, InvalidActionError, RefusedActionError
-from runbooks.actions.kubernetes import Kubernetes, KubernetesSettings
+from runbooks.actions.kubernetes import Kubernetes
+from runbooks.actions.kubernetes_settings import KubernetesSettings
 from runbooks.actions.resubmit import RERUN_OF
 from tests.fakes.kubernetes import FakeKubernetes, application
 from tests.runbooks.actions.acting import World
@@ -173,8 +174,8 @@ def test_settings_are_read_and_a_token_is_never_sent_in_the_clear(monkeypatch):
     """https, or a proxy on this machine."""
     monkeypatch.setenv("LINEWARD_KUBERNETES_URL", "https://kubernetes.default.svc")
     monkeypatch.setenv("LINEWARD_KUBERNETES_TOKEN_FILE", "/run/token")
-    assert kubernetes.read().token_file == Path("/run/token")
+    assert kubernetes_settings.read().token_file == Path("/run/token")
     for wrong in ("http://10.0.0.1", "kubernetes", "https://"):
         monkeypatch.setenv("LINEWARD_KUBERNETES_URL", wrong)
         with pytest.raises(InvalidSettingError, match=r"LINEWARD_KUBERNETES_URL"):
-            kubernetes.read()
+            kubernetes_settings.read()

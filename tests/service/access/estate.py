@@ -75,6 +75,7 @@ class Estate:
     def judge(self, *, after: timedelta = timedelta(seconds=1)) -> None:
         """A second passes, and what was served is judged."""
         self.now += after
+        self.guard.count(self.catalog)
         self.guard.judge(self.catalog)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:

@@ -103,15 +103,15 @@ def test_rows_of_rejections_are_bounded_as_they_come(estate, monkeypatch):
 def test_two_services_count_an_access_once(estate, monkeypatch):
     """Both have read the same rows before either has written; the second one adds nothing."""
     estate.get(_QUERY)
-    other = estate.guard
+    other = estate.guard.judge
     estate.restart()
     read, inside = judging._rows_after, []  # noqa: SLF001 - what both have read
 
     def read_by_both(connection, after):
         rows = read(connection, after)
         if not inside:
-            inside.append(other.judge)
-            other.judge(estate.catalog)
+            inside.append(other)
+            other(estate.catalog)
         return rows
 
     monkeypatch.setattr(judging, "_rows_after", read_by_both)

@@ -61,7 +61,7 @@ def test_a_service_that_starts_without_the_section_lets_nobody_in(estate, cut):
     assert [service.get(path) for path in (_QUERY, "/", "/readyz")] == [503] * 3
     assert service.get("/livez") == 200
     assert (service.policy.standing().hash, service.policy.standing().error) == (None, GONE)
-    service.guard.judge(estate.catalog)
+    service.guard.count(estate.catalog)
     assert estate.rows("SELECT * FROM access_version") == stored
 
 
@@ -88,7 +88,7 @@ def test_access_off_opens_the_service_and_stays_said(estate):
 
     estate.write_policy("access: off\n")
     assert service.get(_QUERY) == 200
-    service.guard.judge(estate.catalog)
+    service.guard.count(estate.catalog)
     assert [row[0] for row in estate.rows("SELECT hash FROM access_version")][-1] == "off"
     estate.write_policy(CUT[0])
     assert (service.get(_QUERY), Restarted(estate).get(_QUERY)) == (200, 200)
@@ -140,7 +140,7 @@ def test_a_catalog_that_is_restored_after_the_start_closes_the_service(estate):
     with estate.catalog.begin() as connection:
         connection.execute(text("ALTER TABLE away RENAME TO access_version"))
 
-    service.guard.judge(estate.catalog)
+    service.guard.count(estate.catalog)
     stored.look()
 
     assert service.get(_QUERY) == 503

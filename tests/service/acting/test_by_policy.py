@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -7,7 +8,9 @@ from sqlalchemy import Engine, insert, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.leases import Fence, leading, release, try_take
 from lineage.clock import to_micros
+from lineage.lease import LeaseLostError
 from lineage.policy.actions import ActionRule
 from lineage.policy.model import Policy
 from service.acting.by_policy import ByPolicy
@@ -40,12 +43,12 @@ class Watched:
         with writing(self.engine) as connection:
             connection.execute(insert(tables.incident), row | changes)
 
-    def turn(self, seconds: float = 11) -> None:
-        """Time passes, and it is the work's turn."""
+    def turn(self, seconds: float = 11, fence: Fence | None = None) -> None:
+        """Time passes, and it is the work's turn; `fence`: of the leader."""
         self.now += timedelta(seconds=seconds)
         self.seconds += seconds
         with holding(self.folder / "run" / "up.lock"):
-            self.work(self.engine)
+            self.work(leading(self.engine, fence) if fence else self.engine)
 
     def audited(self) -> list[tuple[str, str, str | None]]:
         """Who, action, and how the answer begins."""
@@ -74,6 +77,44 @@ def test_an_incident_that_opens_has_its_action_done_once(watched):
     told = [(who, "act restart-role", None), (who, "act restart-role", "done: a")]
     assert watched.audited() == told
     assert (watched.folder / "run" / "restart-pipeline").exists()
+
+
+def _lead(engine: Engine, who: str, confirm: Callable[[], None]) -> Fence:
+    row = try_take(engine, "service", who, 10)
+    assert row is not None
+    return Fence("service", row.epoch, confirm)
+
+
+def test_an_action_is_done_once_by_two_services(watched):
+    """One was paused before its action had a row, and wakes when another one has acted."""
+    former = _lead(watched.engine, "a", lambda: None)
+    release(watched.engine, "service", former.epoch)
+    leader = _lead(watched.engine, "b", lambda: None)
+    watched.open("inc-1")
+    with pytest.raises(LeaseLostError):
+        watched.turn(fence=former)
+    assert watched.audited() == []
+    watched.turn(fence=leader)
+    watched.turn(fence=leader)
+
+    assert [answer for _, _, answer in watched.audited()] == [None, "done: a"]
+
+
+def test_an_action_is_never_done_twice_by_a_service_that_was_paused_before_it(watched):
+    """Its row says that it was begun: the next leader does not begin it again."""
+
+    def wake() -> None:
+        raise LeaseLostError("paused")
+
+    former = _lead(watched.engine, "a", wake)
+    watched.open("inc-1")
+    with pytest.raises(LeaseLostError):
+        watched.turn(fence=former)
+    release(watched.engine, "service", former.epoch)
+    watched.turn(fence=_lead(watched.engine, "b", lambda: None))
+
+    assert [answer for _, _, answer in watched.audited()] == [None]
+    assert not (watched.folder / "run" / "restart-pipeline").exists()
 
 
 @pytest.mark.parametrize("jump", [60, -60, 3_600, -3_600, -30 * 86_400])

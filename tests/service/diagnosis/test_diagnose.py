@@ -2,10 +2,10 @@
 
 import msgspec
 import pytest
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import catalog_url
+from lineage.catalog.engine import catalog_url, writing
 from service.diagnosis.diagnose import Diagnostician
 from service.diagnosis.ranking import Diagnosis
 from tests.alerts.watch.conftest import Watched
@@ -49,3 +49,31 @@ def test_a_job_that_is_silent_has_nothing_to_compare(watched, tmp_path):
     Diagnostician(catalog_url(tmp_path))(watched.engine)
 
     assert _diagnosis(watched) == Diagnosis()
+
+
+def test_executors_that_were_killed_stand_before_a_new_version(watched, tmp_path):
+    """Name what Kubernetes tells of the failed run's application, and of the good one's."""
+    watched.estate.add("raw")
+    watched.estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    watched.at(NOON)
+    said = {"engine_version": "4.3.1", "application_id": "spark-2"}
+    watched.estate.fail("raw", NOON + 60, **said)
+    pods = [
+        {
+            "uid": str(number),
+            "pod": f"raw-exec-{number}",
+            "cause": "OOMKilled",
+            "spark_id": spark_id,
+        }
+        for number, spark_id in enumerate(["spark-2", "spark-2", "spark-other"])
+    ]
+    more = {"kube_namespace": "jobs", "role": "executor", "failed_at": 1, "detail": None}
+    with writing(watched.engine) as connection:
+        connection.execute(insert(tables.spark_pod_failure), [pod | more for pod in pods])
+    watched.estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 90.0)
+    watched.at(NOON + 120)
+    Diagnostician(catalog_url(tmp_path))(watched.engine)
+
+    found = _diagnosis(watched)
+    assert found.first == "lost pods: 2 executors OOMKilled (raw-exec-0)"
+    assert found.differences[1].words == "engine_version: 4.2.0 -> 4.3.1"

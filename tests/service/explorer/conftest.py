@@ -55,6 +55,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     estate.fill(engine)
     estate.set_events_aside(engine)
     estate.reject_events(folder, engine)
+    estate.lead(engine)
     engine.dispose()
     with serving(folder) as port:
         yield f"http://127.0.0.1:{port}"

@@ -23,6 +23,7 @@ from tests.service.listed import set_aside_row
 from tests.service.shop_columns import edge_row
 
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
+LEADER = "lineward-service-7d9f8c6b5d-x2x7q-1a2b3c4d"
 _HALF_A_PERIOD = 15 * 86_400 * 1_000_000  # of an error budget, in µs
 MARKUP = "<img src=x onerror=alert(1)>"
 LONG = "long/" + "x" * 9_995
@@ -59,6 +60,14 @@ def set_events_aside(engine: Engine) -> None:
     with writing(engine) as connection:
         connection.execute(insert(tables.event_set_aside), rows)
         connection.execute(insert(tables.event_requeue), requeued)
+
+
+def lead(engine: Engine) -> None:
+    """Have a service lead for three hours: as long a name as a pod of a Deployment has."""
+    row = {"name": "service", "holder": LEADER, "epoch": 7, "expires_at": 1 << 60}
+    with writing(engine) as connection:
+        since = to_micros(NOW - timedelta(hours=3))
+        connection.execute(insert(tables.lease), {**row, "since": since})
 
 
 def reject_events(folder: Path, engine: Engine) -> None:

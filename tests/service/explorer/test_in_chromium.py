@@ -130,8 +130,11 @@ def test_the_first_page_answers_without_a_scroll(browser, address):
         seen.page.goto(address)
         high = seen.page.evaluate("document.documentElement.scrollHeight")
         told = seen.page.inner_text("main")
+        named = seen.page.inner_html("main")
 
     assert high <= 800
+    assert "a service has led for 3 h" in told
+    assert estate.LEADER in named
     assert "Not all right" in told
     assert "job etl fails" in told
     assert "nobody yet" in told

@@ -52,7 +52,7 @@ class _Any(dict):
 
 @pytest.fixture(autouse=True)
 def _in_haste(monkeypatch):
-    for name in ("_BEGUN_SECONDS", "_READY_WITHIN", "_LOOK_SECONDS", "_DROPPED_SECONDS"):
+    for name in ("_BEGUN_PERIODS", "_READY_PERIODS", "_LOOK_SECONDS", "_DROPPED_SECONDS"):
         monkeypatch.setattr(live, name, 0)
 
 
@@ -76,7 +76,7 @@ def test_it_does_not_begin_on_what_is_not_ready(monkeypatch, known, said):
 
 def test_a_collector_that_refuses_ends_it(monkeypatch):
     """With its reason."""
-    monkeypatch.setattr(live, "_BEGUN_SECONDS", 20)
+    monkeypatch.setattr(live, "_BEGUN_PERIODS", 2)
     post = Post(Refused(0, "no namespace of yours"))
     with pytest.raises(RefusedInputError, match="--against: an event was refused: no namespace"):
         live.play(WANTED, post, Known(), Receivers(), lambda _: None)

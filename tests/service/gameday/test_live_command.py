@@ -18,6 +18,13 @@ def test_the_printed_policy_is_taken_as_it_stands():
     }
 
 
+def test_a_slower_pace_has_a_longer_limit():
+    """Three slots of a minute, and the delay of a listener."""
+    printed = lineward("gameday", "policy", "--period", "60").stdout
+
+    assert parse(printed).datasets[0].limit == "189s"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -25,6 +32,7 @@ def test_the_printed_policy_is_taken_as_it_stands():
         (("--seed", "1", "policy"), 2, "--seed"),
         (("live", "--days", "3"), 2, "--days"),
         (("live", "--listen", "nowhere"), 2, "--listen"),
+        (("live", "--period", "5"), 2, "--period"),
         (("live", "--listen", "127.0.0.1:99999"), 2, "--listen"),
         (("live", "--kind", "holiday"), 6, "--kind holiday: not on the real clock: it takes a day"),
         (("live", "--against", "http://127.0.0.1:1"), 5, "--against http://127.0.0.1:1"),

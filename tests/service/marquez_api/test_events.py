@@ -6,11 +6,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.dataset as ds
 import pytest
 from litestar.testing import TestClient
-from sqlalchemy import Engine, insert, update
+from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
@@ -18,6 +16,7 @@ from lineage.clock import to_micros
 from service.answers.marquez_api import events
 from service.app import create_app
 from service.settings import Settings
+from tests.slis.lake.lakes import event_row, lay, write, writer_of
 
 _FIRST = datetime(2026, 11, 20, 22, tzinfo=UTC)
 _COUNT = 6  # one an hour, into the next day
@@ -26,11 +25,12 @@ _COUNT = 6  # one an hour, into the next day
 @pytest.fixture
 def client(embedded: Engine, tmp_path: Path) -> Iterator[TestClient[Any]]:
     """Serve the API beside a lake of two batches and of one that is not committed."""
-    for after, last in ((0, 4), (4, _COUNT), (_COUNT, _COUNT + 1)):
-        _write_batch(tmp_path / "lake", range(after + 1, last + 1))
+    writer = writer_of(embedded, tmp_path)
+    for after, last in ((0, 4), (4, _COUNT)):
+        lay(writer, *_rows(range(after + 1, last + 1)))
+    write(writer, *_rows(range(_COUNT + 1, _COUNT + 2)))
     rows = [_row(number) for number in range(1, _COUNT + 1)]
     with writing(embedded) as connection:
-        connection.execute(insert(tables.reader_cursor), [{"reader": "pipeline", "seq": _COUNT}])
         connection.execute(insert(tables.event), rows)
     url = embedded.url.render_as_string(hide_password=False)
     app = create_app(Settings(catalog_url=url, data_dir=tmp_path))
@@ -53,23 +53,17 @@ def _body(number: int) -> bytes:
     return json.dumps({"eventTime": _time(number).isoformat(), "run": run}).encode()
 
 
-def _write_batch(lake: Path, numbers: range, body: bytes | None = None) -> None:
-    times = pa.array([_time(number) for number in numbers], pa.timestamp("us", tz="UTC"))
-    table = pa.table(
-        {
-            "seq": pa.array(list(numbers), pa.int64()),
-            "received_at": times,
-            "origin": ["http"] * len(numbers),
-            # The third is of a dataset.
-            "kind": ["dataset" if number == 3 else "run" for number in numbers],
-            "event_time": times,
-            "body": pa.array([body or _body(number) for number in numbers], pa.binary()),
-            "event_date": [_time(number).date().isoformat() for number in numbers],
-        }
-    )
-    folder = lake / f"batch-{numbers[0]:020}-{numbers[-1]:020}"
-    partitioning = ds.partitioning(pa.schema([("event_date", pa.string())]), flavor="hive")
-    ds.write_dataset(table, folder, format="parquet", partitioning=partitioning)
+def _rows(numbers: range, body: bytes | None = None) -> list[dict[str, Any]]:
+    return [
+        # The third is of a dataset.
+        event_row(
+            number,
+            _time(number),
+            kind="dataset" if number == 3 else "run",
+            body=body or _body(number),
+        )
+        for number in numbers
+    ]
 
 
 def _listed(client: TestClient, **parameters: str | int) -> list[str]:
@@ -92,9 +86,8 @@ def test_events_are_as_they_were_sent_the_newest_first(client):
 def test_secrets_of_an_event_are_redacted(client, embedded, tmp_path):
     """Answer without the password of a connection; the lake has the event as it was sent."""
     body = {"run": {"runId": "jdbc:mysql://(host=h,user=u,password=hunter22)/shop"}}
-    _write_batch(tmp_path / "lake", range(_COUNT + 2, _COUNT + 3), json.dumps(body).encode())
-    with writing(embedded) as connection:
-        connection.execute(update(tables.reader_cursor).values(seq=_COUNT + 2))
+    rows = _rows(range(_COUNT + 2, _COUNT + 3), json.dumps(body).encode())
+    lay(writer_of(embedded, tmp_path), *rows)
 
     assert "jdbc:mysql://(host=h,user=u,password=[redacted])/shop" in _listed(client)
 

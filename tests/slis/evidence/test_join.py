@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from slis.evidence import match
-from slis.settings import Place, Settings
+from slis.settings import Settings
 from slis.stream.prune import prune
 from slis.wording import BY_EVENT_LOG
 from tests.slis.evidence.estates import (
@@ -18,6 +18,7 @@ from tests.slis.evidence.estates import (
     stage,
     write,
 )
+from tests.slis.lake.lakes import writer_of
 
 _SAME_SQL = "the SQL of evidence: the other tests of this file run on it"
 _WRITES = """
@@ -192,7 +193,7 @@ def test_evidence_goes_when_it_is_old(estate, tmp_path):
 
     settings = Settings(write_days=1)
     now = NOON + timedelta(days=1, hours=6)
-    prune(estate.catalog, Place(data_dir=tmp_path), settings, now, lake_days=90)
+    prune(writer_of(estate.catalog, tmp_path), settings, now, lake_days=90)
 
     assert estate.rows("SELECT execution_id FROM execution") == [(1,)]
     assert estate.rows("SELECT count(*) FROM execution_io") == [(1,)]

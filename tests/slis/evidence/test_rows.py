@@ -2,8 +2,9 @@
 
 import pytest
 
+from lineage.listener_names import job_of
 from lineage.policy import folding, parse
-from slis.evidence.rows import execution_key, job_of, stream_key, told
+from slis.evidence.rows import execution_key, stream_key, told
 
 _FRAMES = {"applications": [], "executions": [], "touched": [], "jobs": [], "stages": []}
 _EXECUTION = {

@@ -16,7 +16,9 @@ from collector.passed import Passed
 from collector.settings import Limits
 from collector.spool_file import open_spool
 from lineage.clock import to_micros
+from lineage.lake.storage import open_lake
 from lineage.policy import DEFAULT, Policy
+from slis.lake.writer import LakeWriter
 from slis.settings import Place
 from slis.spool_events import SPOOL_TABLE
 from slis.stream.batch import Batches
@@ -205,7 +207,8 @@ class Lander:
     def __init__(self, spark: SparkSession, catalog: Engine, folder: Path, now: datetime) -> None:
         self.spark = spark
         self.policy: Policy = DEFAULT
-        self.batches = Batches(catalog, folder / "lake", lambda: now, lambda: self.policy)
+        self.writer = LakeWriter(catalog, open_lake(folder), lambda: now)
+        self.batches = Batches(self.writer, lambda: now, lambda: self.policy)
         self.now = now
         self.seq = 0
         self.batch_id = 0

@@ -27,6 +27,9 @@ def staged_run(  # noqa: PLR0913 - by name, each with a default
     kind: str = "COMPLETE",
     integration: str = "TEST",
     symlinks: Mapping[str, str] | None = None,
+    processing: str | None = None,
+    parent: str | None = None,
+    lifecycle: str | None = None,
 ) -> dict[str, Any]:
     """Return an event of the run.
 
@@ -39,6 +42,9 @@ def staged_run(  # noqa: PLR0913 - by name, each with a default
         kind: START, RUNNING (of a stream that puts out data) or COMPLETE.
         integration: of the job.
         symlinks: the other name of some of these datasets.
+        processing: BATCH or STREAMING; STREAMING of RUNNING, else BATCH, if not given.
+        parent: id of its parent run, if not the root run.
+        lifecycle: change of state of the outputs, as `CREATE`.
     """
     return {
         "at": to_micros(at),
@@ -49,6 +55,9 @@ def staged_run(  # noqa: PLR0913 - by name, each with a default
         "kind": kind,
         "integration": integration,
         "symlinks": dict(symlinks or {}),
+        "processing": processing or ("STREAMING" if kind == "RUNNING" else "BATCH"),
+        "parent": parent or root,
+        "lifecycle": lifecycle,
     }
 
 
@@ -118,7 +127,8 @@ def _of_run(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
             **_span("event", at),
             "started_at": at if kind == "START" else None,
             "completed_at": at if kind == "COMPLETE" else None,
-            "processing_type": "STREAMING" if kind == "RUNNING" else "BATCH",
+            "processing_type": event["processing"],
+            "parent_run_id": event["parent"],
             "integration": event["integration"],
         },
     )
@@ -126,6 +136,8 @@ def _of_run(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
         for name in names:
             yield "s_run_io", _io(run_key, name, direction, at, is_streamed=kind == "RUNNING")
     for name, sources in event["outputs"].items():
+        if event["lifecycle"] and event["kind"] == "COMPLETE":
+            yield "s_facets", _changed(run_key, name, event["lifecycle"], at)
         for source in sources:
             yield "s_told_facet", _told(run_key, name, source)
     for name, other in event["symlinks"].items():
@@ -150,6 +162,12 @@ def _told(run_key: int, name: str, source: str) -> dict[str, Any]:
     keys = {"spelling_key": spelling_key("n", name), "facets_key": run_key}
     upstream = {"upstream_spelling_key": spelling_key("n", source)}
     return {**keys, **upstream, "oracle": COLUMN_LINEAGE}
+
+
+def _changed(run_key: int, name: str, lifecycle: str, at: int) -> dict[str, Any]:
+    dataset = spelling_key("n", name)
+    keys = {"spelling_key": dataset, "facets_key": run_key, "dataset_key": dataset}
+    return {**keys, "lifecycle": lifecycle, **_span("seen", at)}
 
 
 def _link(run_key: int, name: str, other: str, at: int) -> dict[str, Any]:

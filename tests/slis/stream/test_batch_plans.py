@@ -5,9 +5,12 @@ import pytest
 from slis.stream import failed_runs, staging, writes
 from tests.slis.plans import plan_of, scanned_tables
 
-_SMALL = ("s", "t", "touched", "abandoned")  # aliases of what a batch holds
-_QUERIES = {
-    "runs without an end": failed_runs._ABANDONED,  # noqa: SLF001 - the queries themselves
+# Aliases of what a batch holds.
+_SMALL = ("s", "t", "touched", "abandoned", "newest", "created", "q")
+_QUERIES = {  # the queries themselves
+    "runs without an end": failed_runs._ABANDONED,  # noqa: SLF001
+    "runs without an end that name nothing": failed_runs._ABANDONED_UNNAMED,  # noqa: SLF001
+    "outdated failures": failed_runs._WITHDRAWN.text,  # noqa: SLF001
 }
 
 

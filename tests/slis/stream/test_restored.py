@@ -3,13 +3,14 @@
 import shutil
 
 import pytest
-from spools import prune_spool, rows, run_event, spool, work_off
+from spools import prune_spool, rows, spool, work_off
 from structlog.testing import capture_logs
 from test_exactly_once import contents, triple
 
 from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.clock import to_micros
-from slis.stream import lake
+from slis.lake.compaction import compact
+from tests.slis.lake.lakes import read_seqs, visible, writer_of
 
 _RUNS = 4
 _LAST = 3 * _RUNS
@@ -17,10 +18,9 @@ _LAST = 3 * _RUNS
 _COMPARED_APART = ("batch", "event")
 
 
-def seqs(folder, committed=_LAST):
+def seqs(engine, folder):
     """Return the events that readers of the lake see."""
-    found = lake.events(lake.folders(folder / "lake", committed)).to_table(["seq"])
-    return sorted(found["seq"].to_pylist())
+    return read_seqs(writer_of(engine, folder))
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_restored_catalog_gets_each_event_once(  # noqa: PLR0913, PLR0917 - fi
 ):
     """Start the pipeline on it, then count lake and catalog."""
     if is_compacted:
-        lake.compact(worked_off / "lake", 9)
+        compact(writer_of(catalog, worked_off), to_micros(at(12)))
     prune_spool(worked_off / "spool.db", pruned, at(12))
     again = restored(ends_at)
 
@@ -86,7 +86,7 @@ def test_a_restored_catalog_gets_each_event_once(  # noqa: PLR0913, PLR0917 - fi
     but = _COMPARED_APART
     assert contents(again, but=but) == contents(catalog, but=but)
     assert rows(again, "SELECT count(*) FROM event") == [(_LAST + 3,)]
-    assert seqs(worked_off, _LAST + 3) == list(range(1, _LAST + 4))
+    assert seqs(again, worked_off) == list(range(1, _LAST + 4))
 
 
 def test_what_the_lake_gives_counts_in_no_sli_a_second_time(spark, worked_off, restored, at):
@@ -113,12 +113,13 @@ def test_what_the_lake_gives_counts_in_no_sli_a_second_time(spark, worked_off, r
     ids=str,
 )
 def test_what_neither_has_is_named_and_the_rest_lands(  # noqa: PLR0913, PLR0917 - fixtures
-    spark, worked_off, restored, at, lost, missing
+    spark, catalog, worked_off, restored, at, lost, missing
 ):
     """A message gives the range; what fell due between its neighbours is unknown."""
     prune_spool(worked_off / "spool.db", 11, at(12))
-    for folder in [lake.every(worked_off / "lake")[place] for place in lost]:
-        shutil.rmtree(folder.path)
+    writer = writer_of(catalog, worked_off)
+    for folder in [visible(writer)[place] for place in lost]:
+        writer.lake.delete(folder.batch)
     again = restored(0)
 
     with capture_logs() as logged:
@@ -129,7 +130,7 @@ def test_what_neither_has_is_named_and_the_rest_lands(  # noqa: PLR0913, PLR0917
     ]
     assert told == missing
     gone = {seq for first, last in missing for seq in range(first, last + 1)}
-    assert seqs(worked_off) == [seq for seq in range(1, _LAST + 1) if seq not in gone]
+    assert seqs(again, worked_off) == [seq for seq in range(1, _LAST + 1) if seq not in gone]
     landed = rows(again, "SELECT count(*) FROM event")
     assert landed == [(_LAST - len(gone),)]
     noon = to_micros(at(12))
@@ -147,24 +148,3 @@ def test_numbers_that_repeats_used_up_are_not_missing(spark, catalog, worked_off
 
     assert rows(catalog, "SELECT max(last_seq) FROM batch") == [(_LAST + 5 + 3,)]
     assert not [one for one in logged if one["event"] == "events_missing"]
-
-
-def test_no_folder_of_the_lake_is_deleted_that_is_not_the_batch_s_own(lander, at, tmp_path):
-    """A batch replaces its own folder; another that overlaps it is put aside."""
-    run = [run_event("COMPLETE", at(8), run=f"r{number}", outputs=["t"]) for number in range(4)]
-    for committed in ([0, 2], [0, 4], [2, 4]):
-        folder = tmp_path / "lake" / f"batch-{committed[0] + 1:020}-{committed[1]:020}"
-        (folder / "event_date=2026-11-21").mkdir(parents=True)
-        (folder / "event_date=2026-11-21" / "old.txt").write_text("old")
-
-    lander.land(*run[:2])
-
-    there = sorted(
-        path.relative_to(tmp_path / "lake").as_posix()
-        for path in (tmp_path / "lake").rglob("old.txt")
-    )
-    assert there == [
-        f"aside/batch-{1:020}-{4:020}.1/event_date=2026-11-21/old.txt",
-        f"batch-{3:020}-{4:020}/event_date=2026-11-21/old.txt",
-    ]
-    assert seqs(tmp_path, 2) == [1, 2]

@@ -194,7 +194,7 @@ def test_a_full_lake_is_waited_for_and_with_space_the_batch_lands(  # noqa: PLR0
 ):
     """A real disk: the error names it, no event is lost, and none is landed twice."""
     place = Place(data_dir=tmp_path)
-    place.lake.symlink_to(disk)
+    place.lake.folder.symlink_to(disk)
     events = [run_event("COMPLETE", at(hour), run=f"r{hour}") for hour in (1, 2)]
     spool(place.spool, events, received_at=at(2))
     ballast = fill(disk)

@@ -33,6 +33,7 @@
 {{- if $n.pagerduty.keysSecret -}}
 {{- $_ := set $variables "LINEWARD_DELIVERY_PAGERDUTY_KEYS" "/etc/lineward/pagerduty" -}}
 {{- end -}}
+{{- $variables = merge $variables (include "lineward.kubernetesEnv" . | fromYaml) -}}
 {{- $names := dict
   "collector-token" "LINEWARD_COLLECTOR_TOKEN_FILE"
   "slack-token" "LINEWARD_DELIVERY_SLACK_TOKEN_FILE"
@@ -82,6 +83,11 @@
   mountPath: /etc/lineward/pagerduty
   readOnly: true
 {{- end }}
+{{- if .Values.kubernetesSource.enabled }}
+- name: kubernetes
+  mountPath: /var/run/secrets/lineward/kubernetes
+  readOnly: true
+{{- end }}
 - name: passwd
   mountPath: /etc/passwd
   subPath: passwd
@@ -125,6 +131,7 @@
     secretName: {{ . }}
     defaultMode: 0440
 {{- end }}
+{{- include "lineward.kubernetesVolume" . }}
 - name: passwd
   emptyDir:
     sizeLimit: 1Mi

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from runbooks.gameday.live.course import Faults
-from runbooks.gameday.live.estate import LIMIT_SECONDS
+from runbooks.gameday.live.estate import PACE
 from runbooks.gameday.live.plan import Planned
 from runbooks.gameday.model import MICROS
 from runbooks.gameday.received import Heard
@@ -59,7 +59,7 @@ def test_a_failed_run_that_matters_is_seen_from_its_fail_on():
     [fault] = day.score()[0].faults
 
     first = day.running.failures[1][0]
-    assert at(60) <= first == fault.starts_at < at(60 + LIMIT_SECONDS)
+    assert at(60) <= first == fault.starts_at < at(60 + PACE.limit_seconds)
     assert day.faults.failed_at() == [first]
     assert first_message_at(fault, [heard(59), heard(100, "ticket"), heard(110)]) == at(100)
 
@@ -73,7 +73,7 @@ def test_a_fault_is_seen_from_its_limit_on(kind, variant):
     [fault], found = day.score()[0].faults, day.score()[1]
 
     last = max(one.written_at for one in day.running.writes[1] if one.begun_at < at(60))
-    assert fault.starts_at == last + LIMIT_SECONDS * MICROS
+    assert fault.starts_at == last + PACE.limit_seconds * MICROS
     assert day.faults.injected_at() == [at(60)]
     assert found.faults[0].seconds_to_delivery == (at(115) - fault.starts_at) / MICROS
     assert found.faults[0].root_right
@@ -137,4 +137,4 @@ def test_a_schema_that_drifts_is_known_with_its_first_write():
     [fault] = day.score()[0].faults
 
     first = min(one.written_at for one in day.running.writes[1] if one.begun_at >= at(60))
-    assert fault.starts_at == first < at(60 + LIMIT_SECONDS)
+    assert fault.starts_at == first < at(60 + PACE.limit_seconds)

@@ -4,7 +4,7 @@ import pytest
 
 from lineage.policy import parse
 from lineage.policy.resolution import owner_of_job, resolve
-from runbooks.gameday.live.estate import LIMIT_SECONDS, TEAMS, day_of
+from runbooks.gameday.live.estate import PACE, TEAMS, day_of
 from runbooks.gameday.live.policy import fragment
 from runbooks.gameday.model import MICROS
 from runbooks.gameday.policy import text_of
@@ -19,7 +19,7 @@ def test_each_dataset_is_whose_it_is(dataset):
     decided = resolve(POLICY, *dataset.full_name)
 
     assert (decided.owner, decided.tier) == (TEAMS[dataset.team], dataset.declared)
-    assert decided.limit_seconds == LIMIT_SECONDS
+    assert decided.limit_seconds == PACE.limit_seconds
     assert decided.source == dataset.is_source
     assert not decided.is_declared
 

@@ -3,11 +3,14 @@
 import json
 from itertools import pairwise
 
+import pytest
+
 from runbooks.gameday.injected import Injected
-from runbooks.gameday.live.estate import LIMIT_SECONDS, PERIOD_SECONDS
+from runbooks.gameday.live.estate import PACE, Pace
+from runbooks.gameday.live.running import Running
 from runbooks.gameday.model import MICROS
 from runbooks.gameday.posting import instant
-from tests.runbooks.gameday.live.days import ESTATE, at, begun, told, written
+from tests.runbooks.gameday.live.days import BEGINS, ESTATE, at, begun, told, written
 
 FIRST, SECOND, THIRD, MART = (each.name for each in ESTATE.datasets[:4])
 FOREVER = 2**62
@@ -27,15 +30,16 @@ def test_nothing_comes_before_its_time():
         assert json.loads(body)["eventTime"] <= "2026-11-18T11:07:10.001Z"
 
 
-def test_each_dataset_is_written_in_each_period_well_within_its_limit():
+@pytest.mark.parametrize("pace", [PACE, Pace(60)])
+def test_each_dataset_is_written_in_each_period_well_within_its_limit(pace):
     """A chain follows its source."""
-    running = begun()
-    running.until(at(600))
+    running = Running(ESTATE, BEGINS, pace)
+    running.until(at(50 * pace.period_seconds))
 
     for writes in running.writes:
         gaps = [after.written_at - before.written_at for before, after in pairwise(writes)]
-        assert len(writes) >= 600 // PERIOD_SECONDS - 3
-        assert max(gaps) < (LIMIT_SECONDS - 15) * MICROS
+        assert len(writes) >= 50 - 3
+        assert max(gaps) < (pace.limit_seconds - 15) * MICROS
 
 
 def test_a_killed_job_fails_and_what_reads_it_waits():

@@ -1,0 +1,58 @@
+"""`python -m service.kubernetes`: the kubernetes role, a process of its own."""
+
+import os
+import signal
+import sys
+from functools import partial
+from threading import Event
+
+import structlog
+
+from lineage.catalog.awaiting import await_catalog
+from lineage.catalog.engine import migrate, open_catalog
+from lineage.catalog.revision import require_usable
+from lineage.environment import InvalidSettingError
+from lineage.health import HEALTH
+from lineage.logs import log_to_stderr
+from runbooks.actions.kubernetes_settings import KubernetesSettings, read_for_watch
+from service.kubernetes.watcher import Watcher
+from service.settings import Settings, read
+
+_MOST_CONNECTIONS = 4
+_log = structlog.get_logger()
+
+
+def main() -> int:
+    """Run the role; return 2 for a setting that cannot be used."""
+    os.umask(0o077)
+    log_to_stderr()
+    HEALTH.connect()
+    HEALTH.beat_beside()
+    try:
+        settings, cluster = read(), read_for_watch()
+    except InvalidSettingError as error:
+        _log.error("kubernetes_cannot_start", reason=str(error))
+        return 2
+    stopping = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    _run(settings, cluster, stopping)
+    return 0
+
+
+def _run(settings: Settings, cluster: KubernetesSettings, stopping: Event) -> None:
+    await_catalog(partial(require_usable, settings.catalog), stopping)
+    if stopping.is_set():
+        return
+    engine = open_catalog(settings.catalog, most=_MOST_CONNECTIONS)
+    try:
+        migrate(engine)
+        namespaces = cluster.watched_namespaces
+        _log.info("kubernetes_watching", url=cluster.url, namespaces=namespaces)
+        Watcher(cluster, engine).run(stopping)
+    finally:
+        engine.dispose()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

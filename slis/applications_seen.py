@@ -1,0 +1,39 @@
+"""The last SparkApplication of the job that writes a dataset: SQL of an evaluation's rows."""
+
+from typing import Final
+
+from lineage.catalog.watched_resources import APPLICATIONS
+
+# One text a dataset, of which the greatest is the newest application: 16 digits of its time, then
+# whether it has the listener (0: it has not) and whether it has ended, then its summary.
+_PACKED: Final = """
+    CAST(s.submitted_at AS TEXT) || CASE WHEN s.has_listener = 0 THEN '0' ELSE '1' END
+    || CASE WHEN s.is_ended THEN '1' ELSE '0' END || s.summary
+"""
+# By the job that wrote the dataset last, or by the annotation that names the dataset. A job without
+# a listener has no namespace, and is known by its name.
+NEWEST: Final = f"""
+    SELECT f.dataset_key, max(f.packed) AS packed FROM (
+        SELECT w.dataset_key, {_PACKED} AS packed
+        FROM spark_application s JOIN dataset_activity w ON w.last_job_name = s.job_name
+            AND (s.job_namespace IS NULL OR s.job_namespace = w.last_job_namespace)
+        WHERE s.is_newest
+        UNION ALL
+        SELECT n.canonical_key, {_PACKED}
+        FROM spark_output o JOIN spark_application s ON s.uid = o.uid AND s.is_newest
+        JOIN dataset n ON n.dataset_key = o.dataset_key
+    ) AS f GROUP BY f.dataset_key
+"""  # noqa: S608 - our own tables
+SEEN_AT: Final = "CAST(substr(k.packed, 1, 16) AS BIGINT)"
+LACKS_LISTENER: Final = "substr(k.packed, 17, 1) = '0'"
+SUMMARY: Final = "substr(k.packed, 19)"
+_WATCHES: Final = f"FROM kubernetes_watch WHERE resource = '{APPLICATIONS}'"
+_SINCE: Final = f"""
+    SELECT CASE WHEN count(*) = count(complete_since) THEN max(complete_since) END {_WATCHES}
+"""
+# Null where an application could have come and gone unseen since the write, or is still running.
+CHECKED_AT: Final = f"""
+    CASE WHEN substr(k.packed, 18, 1) = '1' AND a.last_written_at >= ({_SINCE})
+    THEN (SELECT min(complete_until) {_WATCHES}) END
+"""
+COLUMNS: Final = f"{SEEN_AT}, {SUMMARY}, {LACKS_LISTENER}, {CHECKED_AT}"

@@ -1,0 +1,72 @@
+"""Writes the events of a batch to the lake, before the transaction that makes them visible."""
+
+from collections.abc import Sequence
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lineage.lake.manifest import Folder
+from lineage.lake.reading import event_schema
+from lineage.lake.storage import Lake
+from slis.lake.committing import group_files
+from slis.lake.files import File, cast_table, write_on_executors, write_table
+from slis.lake.listing import ROWS_FILE
+from slis.lake.names import Name
+
+
+def write_batch(parsed: DataFrame, lake: Lake, name: Name) -> list[Folder]:
+    """Write the events of a batch to a folder, and return the rows to commit.
+
+    Args:
+        parsed: `schemas.PARSED`.
+        lake: to write to.
+        name: of the folder.
+    """
+    # An event whose time cannot be read is kept under the day that it came.
+    day = F.date_format(F.coalesce("event_time", "received_at"), "yyyy-MM-dd").alias("event_date")
+    raw = parsed.select("seq", "received_at", "origin", "kind", "event_time", "body", day)
+    if lake.is_local:
+        # Executors need not share the driver's disk.
+        return write_raw(cast_table(raw.toArrow()), lake, name)
+    return describe(write_on_executors(raw, lake, name.text), lake, name)
+
+
+def write_raw(events: pa.Table, lake: Lake, name: Name) -> list[Folder]:
+    """Write events without Spark, and return the rows to commit.
+
+    Args:
+        events: of `event_schema`.
+        lake: to write to.
+        name: of the folder.
+    """
+    return describe(write_table(events, lake, name.text), lake, name)
+
+
+def describe(files: Sequence[File], lake: Lake, name: Name) -> list[Folder]:
+    """Return the rows of what was written to a folder, and write them beside the files.
+
+    A catalog that was lost, or restored from an older copy, finds its rows there: a folder without
+    that file was not written to its end.
+    """
+    folders = group_files(files, name)
+    if lake.is_local:
+        lake.filesystem.create_dir(name.text)  # a batch may have no event
+    with lake.filesystem.open_output_stream(f"{name.text}/{ROWS_FILE}") as stream:
+        stream.write(msgspec.json.encode(folders))
+    return folders
+
+
+def as_received(events: pa.Table) -> pa.Table:
+    """Return events of the spool, as `source.read` gives them, under the day that they came."""
+    schema = event_schema()
+    received_at = events["received_at"].cast(pa.timestamp("us")).cast(pa.timestamp("ns"))
+    columns = {
+        **{name: events[name] for name in ("seq", "origin", "kind", "body")},
+        "received_at": received_at,
+        "event_time": pa.nulls(events.num_rows, pa.timestamp("ns")),
+        "event_date": pc.strftime(received_at, "%Y-%m-%d"),
+    }
+    return pa.table([columns[name] for name in schema.names], schema=schema)

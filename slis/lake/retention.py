@@ -1,0 +1,121 @@
+"""Deletes folders of the lake: first the rows, so that no reader lists them, then the files."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+import structlog
+from pyarrow.fs import FileSelector
+from sqlalchemy import delete, func, select, update
+
+from lineage.catalog.tables import lake_folder
+from lineage.clock import to_micros
+from lineage.lake.storage import Lake
+from slis.lake.committing import find_known
+from slis.lake.listing import list_names
+from slis.lake.names import Name
+from slis.lake.writer import LakeWriter
+from slis.stream.merge import cursor
+
+log = structlog.get_logger(__name__)
+
+# A reader that listed a folder has so long to read it. It tries again if that is not enough.
+GRACE: Final = timedelta(minutes=10)
+_DAY: Final = timedelta(days=1)
+_MOST: Final = 200  # folders whose files are deleted in one turn
+_t = lake_folder.c
+
+
+def date_back(writer: LakeWriter, today: date) -> int:
+    """Keep events of days that have not come under today: those days would never be deleted.
+
+    Returns:
+        The number of folders moved.
+    """
+    latest = (today + _DAY).isoformat()
+    is_ahead = (_t.deleted_at.is_(None), _t.event_date > latest)
+    moved = update(lake_folder).where(*is_ahead).values(event_date=today.isoformat())
+    with writer.turn() as connection:
+        return connection.execute(moved).rowcount
+
+
+def forget(writer: LakeWriter, before: date, now: datetime) -> int:
+    """Hide the days before `before`; return the number of folders.
+
+    Args:
+        writer: of the lake.
+        before: the first day that is kept.
+        now: by the pipeline's clock.
+    """
+    is_old = (_t.deleted_at.is_(None), _t.event_date < before.isoformat())
+    hidden = update(lake_folder).where(*is_old).values(deleted_at=to_micros(now))
+    with writer.turn() as connection:
+        return connection.execute(hidden).rowcount
+
+
+def delete_hidden(writer: LakeWriter, now: datetime, grace: timedelta = GRACE) -> int:
+    """Delete the files that were hidden longer ago than `grace`, then their rows.
+
+    Returns:
+        The number of folders deleted.
+    """
+    is_due = _t.deleted_at < to_micros(now - grace)
+    with writer.turn() as connection:
+        due = select(_t.path, _t.batch).where(is_due).order_by(_t.deleted_at).limit(_MOST)
+        found = connection.execute(due).all()
+    for path, _ in found:
+        writer.lake.delete(path)
+    paths = [path for path, _ in found]
+    with writer.turn() as connection:
+        connection.execute(delete(lake_folder).where(_t.path.in_(paths)))
+        batches = sorted({batch for _, batch in found})
+        empty = set(batches) - find_known(connection, batches)
+    for batch in sorted(empty):
+        writer.lake.delete(batch)
+    return len(found)
+
+
+def delete_unknown(writer: LakeWriter, now: datetime) -> int:
+    """Delete what processes before this one wrote, and never committed.
+
+    A folder is deleted only if this catalog wrote it, in an older epoch, if no row names it, if
+    the catalog has its events, and if no file of it is younger than a day.
+
+    Returns:
+        The number of folders deleted.
+    """
+    names = [name for name in list_names(writer.lake) if _is_candidate(writer, name)]
+    with writer.turn() as connection:
+        at = cursor(connection)
+        known = set().union(*(find_known(connection, chunk) for chunk in _chunks(names)))
+    unknown = [name for name in names if name.last_seq <= at and name.text not in known]
+    old = [name for name in unknown if _is_old(writer.lake, name, now)][:_MOST]
+    for name in old:
+        writer.lake.delete(name.text)
+        log.info("lake_folder_deleted", folder=name.text, reason="no batch committed it")
+    return len(old)
+
+
+def _is_candidate(writer: LakeWriter, name: Name) -> bool:
+    started = writer.started
+    # Older releases wrote no owner, and to the data folder only.
+    is_own = name.owner == started.owner or (name.owner is None and writer.lake.is_local)
+    return is_own and name.epoch < started.epoch
+
+
+def _chunks(names: Sequence[Name]) -> Iterator[list[str]]:
+    for begin in range(0, len(names), _MOST):
+        yield [name.text for name in names[begin : begin + _MOST]]
+
+
+def _is_old(lake: Lake, name: Name, now: datetime) -> bool:
+    infos = lake.filesystem.get_file_info(FileSelector(name.text, recursive=True))
+    times = [info.mtime for info in infos if info.is_file and info.mtime is not None]
+    return max(times, default=datetime.min.replace(tzinfo=UTC)) < now - _DAY
+
+
+def count_events(writer: LakeWriter) -> int:
+    """Return the number of events that readers see."""
+    visible = select(func.sum(_t.events)).where(_t.deleted_at.is_(None))
+    with writer.engine.connect() as connection:
+        return int(connection.scalar(visible) or 0)

@@ -1,0 +1,57 @@
+"""Begins the epoch of a pipeline."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+import structlog
+from sqlalchemy import Engine
+
+from lineage.catalog.engine import in_turn
+from lineage.catalog.epochs import PIPELINE, begin_epoch, read_epoch
+from lineage.catalog.noted import LAKE_OWNER
+from lineage.clock import to_micros
+from lineage.lake.manifest import list_folders, query
+from lineage.lake.storage import Lake
+from slis.lake.listing import list_names
+from slis.lake.names import make_owner
+from slis.lake.reconciling import Change, apply, is_restored, repair, take_over
+from slis.noted import note_once, noted
+from slis.stream.merge import cursor
+
+log = structlog.get_logger(__name__)
+
+
+class Started(NamedTuple):
+    """Epoch of the pipeline, and what the folders of its catalog are known by."""
+
+    epoch: int
+    owner: str
+
+
+def start(engine: Engine, lake: Lake, now: datetime) -> Started:
+    """Return a new epoch: what an older process of the pipeline still writes is never committed.
+
+    Args:
+        engine: of the catalog.
+        lake: whose folders are listed.
+        now: by the pipeline's clock.
+    """
+    names = list_names(lake)
+    with engine.connect() as connection:
+        last, committed = read_epoch(connection, PIPELINE), cursor(connection)
+        owner = noted(connection, LAKE_OWNER) or make_owner()
+        visible = list_folders(query(connection))
+    change = Change()
+    if last == 0:
+        change = take_over(lake, names, committed, now)
+    elif is_restored(names, visible, last, owner):
+        change = repair(lake, names, visible, committed, now)
+    with in_turn(engine) as connection:
+        owner = note_once(connection, LAKE_OWNER, owner)
+        if read_epoch(connection, PIPELINE) == last:
+            apply(connection, change, now)
+        # A catalog that was restored from a copy may have written folders of later epochs.
+        above = max((name.epoch for name in names if name.owner == owner), default=0)
+        epoch = begin_epoch(connection, PIPELINE, above=above, now=to_micros(now))
+    log.info("pipeline_epoch", epoch=epoch, lake=lake.place)
+    return Started(epoch, owner)

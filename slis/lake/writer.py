@@ -1,0 +1,116 @@
+"""What the pipeline writes to the lake: first the files, then the rows that make them visible."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+
+import structlog
+from sqlalchemy import Connection, Engine
+
+from lineage.catalog.engine import in_turn
+from lineage.catalog.epochs import PIPELINE, check_epoch
+from lineage.clock import Clock
+from lineage.lake.manifest import Folder
+from lineage.lake.storage import Lake
+from slis.lake.committing import add_folders, find_known
+from slis.lake.names import Name, make_name
+from slis.lake.starting import Started, start
+
+log = structlog.get_logger(__name__)
+
+
+class LakeWriter:
+    """Writes folders of one lake as one process of the pipeline, which has an epoch of its own."""
+
+    def __init__(self, engine: Engine, lake: Lake, clock: Clock) -> None:
+        """Write nothing yet.
+
+        Args:
+            engine: of the catalog.
+            lake: to write to.
+            clock: gives the time at which the epoch began.
+        """
+        self.engine = engine
+        self.lake = lake
+        self._clock = clock
+        self._started: Started | None = None
+        self._lock = Lock()
+        # Folders of this process whose rows may be absent: only the catalog knows.
+        self._doubtful: deque[str] = deque()
+
+    @property
+    def started(self) -> Started:
+        """Epoch and owner of what this process writes; the first use begins the epoch."""
+        with self._lock:
+            if self._started is None:
+                self._started = start(self.engine, self.lake, self._clock())
+            return self._started
+
+    @contextmanager
+    def turn(self) -> Iterator[Connection]:
+        """Yield a transaction of the pipeline, unless a newer one has started.
+
+        Raises:
+            StaleEpochError: a newer pipeline has started.
+        """
+        epoch = self.started.epoch  # before the transaction: the first use has one of its own
+        with in_turn(self.engine) as connection:
+            check_epoch(connection, PIPELINE, epoch)
+            yield connection
+
+    def fence(self, connection: Connection) -> None:
+        """Return if no newer pipeline has started than this one, which has begun its epoch.
+
+        Raises:
+            StaleEpochError: a newer pipeline has started.
+        """
+        if self._started is None:
+            raise RuntimeError("the epoch has not begun")
+        check_epoch(connection, PIPELINE, self._started.epoch)
+
+    def name_folder(self, kind: str, first_seq: int, last_seq: int) -> Name:
+        """Return the name of a new folder for this range of events."""
+        started = self.started
+        return make_name(kind, first_seq, last_seq, epoch=started.epoch, owner=started.owner)
+
+    @contextmanager
+    def folder(self, kind: str, first_seq: int, last_seq: int) -> Iterator[Name]:
+        """Yield the name of a new folder; where its rows are not committed, it is deleted later."""
+        name = self.name_folder(kind, first_seq, last_seq)
+        try:
+            yield name
+        except BaseException:
+            self._doubtful.append(name.text)
+            raise
+
+    def commit(self, connection: Connection, folders: Sequence[Folder]) -> None:
+        """Add rows in the transaction of their batch, unless a newer pipeline has started.
+
+        Raises:
+            StaleEpochError: a newer pipeline has started.
+        """
+        self.fence(connection)
+        add_folders(connection, folders)
+
+    def give_up(self, name: Name) -> None:
+        """Have the folder deleted later: its batch was committed before, from another folder."""
+        self._doubtful.append(name.text)
+
+    def delete_failed(self) -> None:
+        """Delete the folders of this process whose transaction failed.
+
+        A commit that ended without an answer may have succeeded: the catalog decides, in a
+        transaction for which that commit has to end.
+
+        Raises:
+            StaleEpochError: a newer pipeline has started.
+        """
+        while self._doubtful:
+            batch = self._doubtful[0]
+            with self.turn() as connection:
+                is_known = bool(find_known(connection, [batch]))
+            if not is_known:
+                self.lake.delete(batch)
+                log.info("lake_folder_deleted", folder=batch, reason="its batch failed")
+            self._doubtful.popleft()

@@ -1,0 +1,133 @@
+"""Leases in the catalog: one process leads, and what another one writes as the leader is undone."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import insert, select, text, update
+from sqlalchemy.exc import DBAPIError
+
+from lineage.catalog.engine import open_catalog, writing
+from lineage.catalog.leases import (
+    Fence,
+    fence_of,
+    leading,
+    release,
+    renew,
+    require_lead,
+    try_take,
+)
+from lineage.catalog.tables import lease, meta
+from lineage.lease import LeaseLostError
+from tests.lineage.catalog.database_clock import DatabaseClock
+
+NAME = "service"
+
+
+def _take(engine, who, *, is_start=False):
+    row = try_take(engine, NAME, who, 10, is_start=is_start)
+    return None if row is None else row.epoch
+
+
+def _leading(engine, epoch):
+    return leading(engine, Fence(NAME, epoch, lambda: None))
+
+
+def _expire(engine):
+    with writing(engine) as connection:
+        connection.execute(update(lease).values(expires_at=1))
+
+
+def _write(engine, name):
+    with writing(engine) as connection:
+        connection.execute(insert(meta), {"name": name, "value": ""})
+
+
+def _written(engine):
+    with engine.connect() as connection:
+        return list(connection.scalars(select(meta.c.name).order_by(meta.c.name)))
+
+
+def test_one_of_many_takes_the_lease(catalog):
+    """All at once, when there is no row yet."""
+    with ThreadPoolExecutor(4) as threads:
+        epochs = list(threads.map(lambda who: _take(catalog, who), "abcd"))
+
+    assert sorted(epoch for epoch in epochs if epoch) == [1]
+
+
+def test_the_next_leader_begins_a_new_epoch(catalog):
+    """After the lease expired, or was given up."""
+    assert (_take(catalog, "a"), _take(catalog, "b")) == (1, None)
+    _expire(catalog)
+    assert (_take(catalog, "b"), _take(catalog, "a")) == (2, None)
+    release(catalog, NAME, 2)
+
+    assert _take(catalog, "a") == 3
+    assert renew(catalog, NAME, 2, 10) is None
+    assert renew(catalog, NAME, 3, 10) is not None
+
+
+def test_a_former_leader_writes_nothing(catalog):
+    """Whenever it wakes: its transactions are undone, those of the leader are not."""
+    former = _leading(catalog, _take(catalog, "a"))
+    _write(former, "as the leader")
+    _expire(catalog)
+    _write(former, "after its lease expired, and before another took it")
+    leader = _leading(catalog, _take(catalog, "b"))
+
+    with pytest.raises(LeaseLostError, match="epoch 1 of 'service' is over: it is 2 now"):
+        _write(former, "too late")
+    _write(leader, "as the next leader")
+
+    assert "too late" not in _written(catalog)
+    assert len(_written(catalog)) == 3
+
+
+@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+def test_nobody_takes_the_lease_between_the_check_and_the_commit(catalog):
+    """A leader that was paused there would otherwise commit in the epoch of another."""
+    epoch = _take(catalog, "a")
+    _expire(catalog)
+    url = catalog.url.update_query_dict({"options": "-c lock_timeout=100ms"})
+    other = open_catalog(url.render_as_string(hide_password=False))
+    with writing(catalog) as connection:
+        Fence(NAME, epoch, lambda: None).check(connection)
+        with pytest.raises(DBAPIError, match="lock timeout"):
+            _take(other, "b")
+
+    assert _take(other, "b") == 2
+    other.dispose()
+
+
+@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+def test_the_server_ends_a_leaders_transaction_that_stands_still(catalog):
+    """Its locks would keep the next leader waiting for as long as it is paused."""
+    with writing(_leading(catalog, _take(catalog, "a"))) as connection:
+        shown = connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
+    with writing(catalog) as connection:
+        others = connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
+
+    assert (shown, others) == ("10s", "0")
+
+
+def test_the_clock_of_the_database_decides(embedded):
+    """A clock that is years behind that of this process, and goes on in seconds."""
+    clock = DatabaseClock(embedded)
+    taken = try_take(embedded, NAME, "a", 10)
+    assert taken is not None
+    # SQLite counts in days, as a float: 40 µs.
+    assert taken.since == pytest.approx(clock.micros, abs=100)
+    clock.pass_(9)
+    assert _take(embedded, "b") is None
+    clock.pass_(2)
+
+    assert _take(embedded, "b") == 2
+
+
+def test_an_engine_without_a_fence_writes_for_any_replica(embedded):
+    """An API that answers needs no lease."""
+    require_lead(embedded)
+    _write(embedded, "by an answer")
+
+    assert fence_of(embedded) is None
+    assert _written(embedded) == ["by an answer"]

@@ -1,0 +1,72 @@
+"""Which process leads, by the row of a lease and the database's clock."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lineage.lease import NEVER_HELD, LeaseRow, release, renew, take
+
+SECOND = 1_000_000
+HELD = LeaseRow("a", 3, since=100 * SECOND, expires_at=110 * SECOND)
+
+
+def test_a_lease_that_nobody_held_is_taken():
+    """Its first epoch is 1."""
+    assert take(NEVER_HELD, "a", 5 * SECOND, 10) == LeaseRow("a", 1, 5 * SECOND, 15 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("now", "epoch"),
+    [(109, None), (110, 4), (89, 4)],
+    ids=["held", "expired", "the clock was set back"],
+)
+def test_a_lease_is_taken_when_it_is_free(now, epoch):
+    """Each taking is a new epoch; a lease that ends in a year would otherwise stop everything."""
+    taken = take(HELD, "b", now * SECOND, 10)
+
+    assert (taken and taken.epoch) == epoch
+
+
+def test_a_process_that_restarts_takes_its_own_lease_at_once():
+    """The process that held it has ended: only one service at a time has a name."""
+    assert take(HELD, "a", 101 * SECOND, 10, is_start=True) == LeaseRow(
+        "a", 4, 101 * SECOND, 111 * SECOND
+    )
+    assert take(HELD, "b", 101 * SECOND, 10, is_start=True) is None
+    assert take(HELD, "a", 101 * SECOND, 10) is None
+
+
+def test_only_the_newest_epoch_is_renewed():
+    """Also late: nobody else has led meanwhile."""
+    assert renew(HELD, 3, 200 * SECOND, 10) == LeaseRow("a", 3, 100 * SECOND, 210 * SECOND)
+    assert renew(HELD, 2, 101 * SECOND, 10) is None
+
+
+def test_a_lease_that_was_given_up_is_free():
+    """And is renewed by nobody."""
+    free = release(HELD, 3)
+
+    assert free is not None
+    assert renew(free, 3, 101 * SECOND, 10) is None
+    assert take(free, "b", 101 * SECOND, 10) == LeaseRow("b", 4, 101 * SECOND, 111 * SECOND)
+    assert release(HELD, 2) is None
+
+
+_STEPS = st.tuples(st.sampled_from("abc"), st.sampled_from(["take", "renew", "release"]))
+
+
+@given(st.lists(st.tuples(_STEPS, st.integers(0, 15))))
+def test_no_two_processes_hold_one_epoch(steps):
+    """Whatever they do, in whatever order: an epoch has one holder, and never comes again."""
+    row, now, own, holders = NEVER_HELD, 0, {}, {}
+    for (who, what), seconds in steps:
+        now += seconds * SECOND
+        if what == "take":
+            changed = take(row, who, now, 10)
+        else:
+            epoch = own.get(who, 0)
+            changed = renew(row, epoch, now, 10) if what == "renew" else release(row, epoch)
+        if changed is not None and changed.epoch > 0:
+            assert changed.epoch >= row.epoch
+            assert holders.setdefault(changed.epoch, who) == who
+            row, own[who] = changed, changed.epoch

@@ -1,0 +1,117 @@
+"""Two services on one catalog: each page once, also from a leader that is paused and wakes."""
+
+import pytest
+
+from alerts.delivery.sender import Sender
+from lineage.catalog import tables
+from lineage.lease import LeaseLostError
+from service.leader import Leader, LeaderWorks
+from tests.lineage.catalog.database_clock import DatabaseClock
+from tests.service.one_page.shop import FINANCE, KEY, SALES, STEP, settle
+
+_LEASE_SECONDS = 10
+_TAKEOVER = 15
+
+
+class Service:
+    """One replica: leads if it can, and then does what the notifier does."""
+
+    def __init__(self, estate, name) -> None:
+        self._estate = estate
+        self.leader = Leader(name, _LEASE_SECONDS, lambda: estate.shop.seconds)
+        shop = estate.shop
+        self._works = LeaderWorks(self.leader, lambda: shop.given.works(shop.clock))
+
+    def turn(self):
+        """One second of it, until nothing is being sent; a lost lease ends the turn."""
+        engine = self._estate.shop.engine
+        self.leader(engine)
+        works = self._works()
+        for work in works:
+            work(engine)
+        if works:
+            settle([work.func for work in works])
+
+
+class TwoServices:
+    """A shop with two notifiers, on one clock that is the database's too."""
+
+    def __init__(self, shop) -> None:
+        self.shop, self._clock = shop, DatabaseClock(shop.engine)
+        self.one, self.other = Service(self, "one"), Service(self, "other")
+
+    def go(self, seconds, *running: Service):
+        """Time passes; those that run take turns."""
+        for _ in range(0, seconds, STEP // 2):
+            self.shop.clock.pass_(STEP // 2)
+            self._clock.micros = self.shop.clock.micros
+            self.shop.evaluate()
+            for service in running:
+                service.turn()
+
+
+@pytest.fixture
+def two(shop):
+    """The first one leads."""
+    made = TwoServices(shop)
+    made.go(10, made.one, made.other)
+    assert made.one.leader.is_leading()
+    return made
+
+
+def _pause_once(monkeypatch, method, sleep):
+    """Have the first call of the sender's method end only after `sleep`."""
+    original, paused = getattr(Sender, method), []
+
+    def call(sender, *given: object):
+        result = original(sender, *given)
+        if not paused:
+            paused.append(method)
+            sleep()
+        return result
+
+    monkeypatch.setattr(Sender, method, call)
+
+
+def _texts(slack):
+    return {
+        each: [one["text"].split(":")[0] for one in slack.posts(each)] for each in (SALES, FINANCE)
+    }
+
+
+def test_two_services_send_each_message_once(two, slack, pagerduty):
+    """Both run all the time; one of them works."""
+    two.shop.fail()
+    two.go(60, two.one, two.other)
+
+    assert pagerduty.pages == [(KEY, two.shop.one.incident_id)]
+    assert _texts(slack) == {SALES: ["Page"], FINANCE: ["Notice"]}
+    assert two.shop.pending() == []
+
+
+@pytest.mark.parametrize(("method", "times_sent"), [("_claim", 1), ("_send", 2)])
+def test_a_leader_that_was_paused_while_it_sent_does_not_send_again(  # noqa: PLR0913, PLR0917
+    two, slack, pagerduty, monkeypatch, method, times_sent
+):
+    """After the claim it sends nothing; after the message it writes nothing.
+
+    Its message is in doubt, as after a crash: the next leader finds it with the provider.
+    """
+    rows = []
+
+    def sleep():
+        two.go(_TAKEOVER + 30, two.other)
+        rows.append(two.shop.rows(tables.notification))
+
+    _pause_once(monkeypatch, method, sleep)
+    two.shop.fail()
+    with pytest.raises(LeaseLostError):
+        two.go(60, two.one)
+
+    assert two.shop.rows(tables.notification) == rows[0]
+    two.go(30, two.one, two.other)
+    assert (two.one.leader.is_leading(), two.other.leader.is_leading()) == (False, True)
+    assert pagerduty.actions() == ["trigger"] * times_sent
+    assert pagerduty.pages == [(KEY, two.shop.one.incident_id)]
+    assert _texts(slack) == {SALES: ["Page"], FINANCE: ["Notice"]}
+    assert two.shop.pending() == []

@@ -1,0 +1,72 @@
+"""Lays batches in a lake and in its manifest, without Spark."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from sqlalchemy import Engine
+
+from lineage.catalog.engine import in_turn
+from lineage.lake.manifest import Folder, list_folders, query
+from lineage.lake.reading import event_schema, read_events
+from lineage.lake.storage import Lake, open_lake
+from slis.lake.batches import write_raw
+from slis.lake.names import BATCH
+from slis.lake.writer import LakeWriter
+from slis.stream.merge import advance
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def writer_of(engine: Engine, lake: Lake | Path, now: datetime = NOON) -> LakeWriter:
+    """Return a writer of this lake, or of the one in this data folder."""
+    opened = lake if isinstance(lake, Lake) else open_lake(lake)
+    return LakeWriter(engine, opened, lambda: now)
+
+
+def event_row(seq: int, at: datetime | None = NOON, **given: object) -> dict[str, Any]:
+    """Return an event as the lake has it."""
+    received = given.pop("received_at", NOON)
+    assert isinstance(received, datetime)
+    received = received.replace(tzinfo=None)
+    time = None if at is None else at.replace(tzinfo=None)
+    row = {"seq": seq, "received_at": received, "origin": "http", "kind": "run"}
+    row |= {"event_time": time, "body": str(seq).encode()}
+    row["event_date"] = (time or received).date().isoformat()
+    return row | given
+
+
+def write(writer: LakeWriter, *rows: dict[str, Any]) -> list[Folder]:
+    """Write a batch of events, and commit nothing."""
+    name = writer.name_folder(BATCH, rows[0]["seq"], rows[-1]["seq"])
+    return write_raw(pa.Table.from_pylist(list(rows), event_schema()), writer.lake, name)
+
+
+def lay(writer: LakeWriter, *rows: dict[str, Any]) -> list[Folder]:
+    """Write and commit a batch of events; the catalog then ends at the last of them."""
+    folders = write(writer, *rows)
+    commit(writer, folders, last_seq=rows[-1]["seq"])
+    return folders
+
+
+def commit(writer: LakeWriter, folders: Sequence[Folder], *, last_seq: int | None = None) -> None:
+    """Commit folders as their batch does; the catalog then ends at `last_seq`, where given."""
+    _ = writer.started
+    with in_turn(writer.engine) as connection:
+        writer.commit(connection, folders)
+        if last_seq is not None:
+            advance(connection, last_seq)
+
+
+def visible(writer: LakeWriter) -> list[Folder]:
+    """Return the folders that readers see."""
+    with writer.engine.connect() as connection:
+        return list_folders(query(connection))
+
+
+def read_seqs(writer: LakeWriter, folders: Sequence[Folder] | None = None) -> list[int]:
+    """Return the events that readers see."""
+    found = visible(writer) if folders is None else folders
+    return sorted(read_events(writer.lake, found).to_table(["seq"])["seq"].to_pylist())

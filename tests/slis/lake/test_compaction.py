@@ -1,0 +1,172 @@
+"""Compaction makes few folders of many, in bounded pieces."""
+
+import shutil
+from datetime import timedelta
+
+import pytest
+
+from lineage.clock import to_micros
+from lineage.lake.manifest import Folder
+from lineage.lake.reading import LakeChangedError, read_again, read_events
+from slis.lake import compaction, retention
+from slis.lake.compaction import MOST_BYTES, MOST_FILES, choose_piece, compact, is_scattered
+from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, visible, writer_of
+
+_KIB = 1 << 10
+
+
+@pytest.fixture
+def writer(embedded, tmp_path):
+    """The writer of a pipeline that has landed two batches of two days."""
+    found = writer_of(embedded, tmp_path)
+    lay(found, event_row(1), event_row(2, NOON - timedelta(days=1)))
+    lay(found, event_row(3), event_row(4, None))
+    return found
+
+
+def _folder(number: int, *, size: int = _KIB, last: int | None = None) -> Folder:
+    """Return a folder that no file system has."""
+    kind = "batch" if last is None else "compacted"
+    return Folder(
+        path=f"{kind}-{number}/event_date=2026-11-21",
+        event_date="2026-11-21",
+        first_seq=number,
+        last_seq=last or number,
+        epoch=1,
+        is_compacted=last is not None,
+        names=("a.parquet",),
+        events=1,
+        size=size,
+    )
+
+
+def test_compaction_leaves_each_event_once(writer):
+    """One folder takes the place of two; days stay apart, with what each event was."""
+    before = read_events(writer.lake, visible(writer)).to_table().sort_by("seq")
+
+    assert compact(writer, to_micros(NOON))
+
+    after = visible(writer)
+    assert [(f.event_date, f.events, f.is_compacted) for f in after] == [
+        ("2026-11-20", 1, True),
+        ("2026-11-21", 3, True),
+    ]
+    assert len({folder.batch for folder in after}) == 1
+    assert read_events(writer.lake, after).to_table().sort_by("seq") == before
+    assert not compact(writer, to_micros(NOON))
+
+
+def test_small_compacted_folders_are_compacted_again():
+    """Compacted hourly, a lake would else have thousands of folders; each is rewritten seldom."""
+    lake: list[Folder] = []
+    rewritten = 0
+    for first in range(1, 201, 2):
+        lake += [_folder(first), _folder(first + 1)]
+        piece = choose_piece(lake)
+        size = sum(folder.size for folder in piece)
+        rewritten += size // _KIB
+        lake = [folder for folder in lake if folder not in piece]
+        lake.append(_folder(piece[0].first_seq, size=size, last=piece[-1].last_seq))
+
+    assert len(lake) < 10
+    assert rewritten < 200 * 10
+
+
+def test_a_piece_is_bounded_in_files_and_bytes():
+    """After an outage thousands of batches wait: no turn takes more than memory has room for."""
+    many = [_folder(number) for number in range(1, 1_301)]
+    assert [folder.first_seq for folder in choose_piece(many)] == list(range(1, MOST_FILES + 1))
+
+    large = [_folder(number, size=MOST_BYTES // 4 + 1) for number in range(1, 10)]
+    assert [folder.first_seq for folder in choose_piece(large)] == [1, 2, 3]
+
+    assert choose_piece([_folder(1, size=MOST_BYTES + 1), _folder(2)]) == []
+
+
+def test_pieces_of_many_batches_rewrite_no_piece_before_them():
+    """The compacted folder joins the last piece only."""
+    lake = [_folder(1, last=500), *(_folder(number) for number in range(501, 1_400))]
+
+    assert choose_piece(lake)[0].first_seq == 501
+
+
+def test_many_batches_are_compacted_before_the_hour_is_over(writer, monkeypatch):
+    """A reader opens each file: the lake must not grow by one a second for a day."""
+    assert not is_scattered(writer)
+    monkeypatch.setattr(compaction, "_MOST_BATCHES", 2)
+    assert is_scattered(writer)
+
+
+def test_events_that_do_not_arrive_stop_the_compaction(writer, monkeypatch):
+    """Rows are swapped only for as many events."""
+    monkeypatch.setattr(compaction, "write_batches", lambda *_: [])
+
+    with pytest.raises(OSError, match="0 events of 4"):
+        compact(writer, to_micros(NOON))
+    writer.delete_failed()
+
+    assert read_seqs(writer) == [1, 2, 3, 4]
+    assert len(list(writer.lake.folder.iterdir())) == 2
+
+
+def test_retention_during_a_compaction_wins(writer):
+    """A day that was hidden meanwhile does not come back in the new folder."""
+
+    def hide_first(*given):  # noqa: ANN002 - as `rewrite`
+        files = compaction.rewrite(*given)
+        retention.forget(writer, NOON.date(), NOON)
+        return files
+
+    assert not compact(writer, to_micros(NOON), hide_first)
+    writer.delete_failed()
+
+    assert read_seqs(writer) == [1, 3, 4]
+
+
+def test_a_reader_tries_again_with_the_new_manifest(writer):
+    """Compact and delete between its list and its read."""
+    old = visible(writer)
+    compact(writer, to_micros(NOON))
+    retention.delete_hidden(writer, NOON + timedelta(hours=1))
+    lists = [visible(writer), old]
+
+    assert read_again(lists.pop, lambda folders: read_seqs(writer, folders)) == [1, 2, 3, 4]
+    with pytest.raises(LakeChangedError, match="ask again"):
+        read_again(lambda: old, lambda folders: read_seqs(writer, folders))
+
+
+def test_the_old_files_are_kept_for_readers_that_listed_them(writer):
+    """They go when the grace is over."""
+    old = visible(writer)
+    compact(writer, to_micros(NOON))
+
+    retention.delete_hidden(writer, NOON + retention.GRACE)
+    assert read_seqs(writer, old) == [1, 2, 3, 4]
+
+    retention.delete_hidden(writer, NOON + retention.GRACE + timedelta(seconds=1))
+    with pytest.raises(FileNotFoundError):
+        read_seqs(writer, old)
+
+
+def test_a_compaction_needs_twice_its_room(writer, monkeypatch):
+    """Nothing is written to a disk that is nearly full."""
+    usage = shutil.disk_usage(writer.lake.folder)._replace(free=1)
+    monkeypatch.setattr(compaction.shutil, "disk_usage", lambda _: usage)
+
+    with pytest.raises(OSError, match="bytes free on its disk"):
+        compact(writer, to_micros(NOON))
+
+    assert len(list(writer.lake.folder.iterdir())) == 2
+
+
+def test_a_piece_that_grew_a_folder_meanwhile_is_left_to_the_next_turn(writer):
+    """A batch that lands during a compaction stays as it is."""
+
+    def land_first(*given):  # noqa: ANN002 - as `rewrite`
+        files = compaction.rewrite(*given)
+        lay(writer, event_row(5))
+        return files
+
+    assert compact(writer, to_micros(NOON), land_first)
+
+    assert read_seqs(writer) == [1, 2, 3, 4, 5]

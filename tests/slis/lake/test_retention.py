@@ -1,0 +1,119 @@
+"""Retention hides days of the lake first, and deletes their files later."""
+
+import os
+import shutil
+import subprocess
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from lineage.catalog.tables import lake_folder
+from lineage.clock import to_micros
+from slis.lake import compaction, retention
+from slis.settings import Settings
+from slis.stream.prune import prune
+from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, visible, writer_of
+
+_DAY = timedelta(days=1)
+_LATER = NOON + timedelta(hours=1)
+
+
+@pytest.fixture
+def writer(embedded, tmp_path):
+    """The writer of a pipeline that has landed two batches of two days."""
+    found = writer_of(embedded, tmp_path)
+    lay(found, event_row(1), event_row(2, NOON - _DAY))
+    lay(found, event_row(3, NOON - _DAY))
+    return found
+
+
+def test_days_past_their_retention_go(writer):
+    """The day before goes from every folder, with a folder that is left empty."""
+    assert retention.forget(writer, NOON.date(), NOON) == 2
+    assert read_seqs(writer) == [1]
+    assert len(list(writer.lake.folder.glob("*/event_date=*"))) == 3
+
+    assert retention.delete_hidden(writer, _LATER) == 2
+
+    [left] = writer.lake.folder.glob("*/event_date=*")
+    assert left.name == "event_date=2026-11-21"
+    assert len(list(writer.lake.folder.iterdir())) == 1
+    with writer.engine.connect() as connection:
+        assert connection.scalar(select(func.count()).select_from(lake_folder)) == 1
+
+
+@pytest.mark.parametrize("ahead", [2, 9, 9_999])
+def test_a_day_that_has_not_come_is_deleted_in_its_turn(writer, ahead):
+    """Events of a clock that was ahead are kept under today."""
+    lay(writer, event_row(4, NOON + ahead * _DAY))
+
+    assert retention.date_back(writer, NOON.date()) == 1
+    assert read_seqs(writer) == [1, 2, 3, 4]
+    compaction.compact(writer, to_micros(NOON))
+    assert {folder.event_date for folder in visible(writer)} == {"2026-11-20", "2026-11-21"}
+
+    retention.forget(writer, (NOON + _DAY).date(), NOON)
+    assert read_seqs(writer) == []
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 32 MiB."""
+    path = tmp_path / "small"
+    path.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(path)]
+    if subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("may not mount a tmpfs here")
+    yield path
+    subprocess.check_call(["umount", "-l", str(path)])
+
+
+def _fill(disk, leave):
+    """Take all room of the disk but so many bytes."""
+    free = shutil.disk_usage(disk).free
+    (disk / "filler").write_bytes(os.urandom(max(0, free - leave)))
+
+
+def _noise(seq, at):
+    return event_row(seq, at, body=os.urandom(4 << 20))
+
+
+@pytest.mark.parametrize("leave", [3 << 20, 0])
+def test_retention_frees_a_full_disk(small_disk, embedded, leave):
+    """It deletes before anything is rewritten, and leaves nothing half-written behind."""
+    writer = writer_of(embedded, small_disk)
+    lay(writer, *(_noise(seq, NOON - 100 * _DAY) for seq in (1, 2, 3)))
+    lay(writer, _noise(4, NOON - _DAY))
+    lay(writer, _noise(5, NOON))
+    _fill(small_disk, leave)
+    before = shutil.disk_usage(small_disk).free
+
+    with pytest.raises(OSError, match="bytes free on its disk"):
+        compaction.compact(writer, to_micros(NOON))
+    assert shutil.disk_usage(small_disk).free >= before
+    prune(writer, Settings(), NOON, lake_days=90)
+    retention.delete_hidden(writer, _LATER)
+
+    assert shutil.disk_usage(small_disk).free > before + (11 << 20)
+    assert read_seqs(writer) == [4, 5]
+
+
+def test_a_disk_that_fills_during_a_compaction_gets_its_room_back(
+    small_disk, embedded, monkeypatch
+):
+    """Others write to it as well: what was free before may be gone."""
+    writer = writer_of(embedded, small_disk)
+    lay(writer, _noise(1, NOON))
+    lay(writer, _noise(2, NOON))
+    monkeypatch.setattr(compaction, "_check_room", lambda *_: None)
+    _fill(small_disk, 2 << 20)
+    before = shutil.disk_usage(small_disk).free
+
+    with pytest.raises(OSError, match=r"(?i)space"):
+        compaction.compact(writer, to_micros(NOON))
+    writer.delete_failed()
+
+    assert shutil.disk_usage(small_disk).free >= before
+    assert read_seqs(writer) == [1, 2]
+    assert len(list(writer.lake.folder.iterdir())) == 2

@@ -1,0 +1,125 @@
+"""The lake on an S3 server: the same steps as on a disk, and the part that executors do."""
+
+import os
+from datetime import timedelta
+
+import boto3
+import pyarrow as pa
+import pytest
+from moto.server import ThreadedMotoServer
+
+from lineage.clock import to_micros
+from lineage.lake.reading import event_schema, is_absent
+from lineage.lake.settings import read_settings
+from lineage.lake.storage import open_lake
+from slis.lake import compaction, retention
+from slis.lake.batches import describe
+from slis.lake.files import write_on_executors
+from slis.lake.names import BATCH
+from tests.slis.lake.lakes import (
+    NOON,
+    commit,
+    event_row,
+    lay,
+    read_seqs,
+    visible,
+    write,
+    writer_of,
+)
+
+_REGION = "us-east-1"
+_HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    """The address of an S3 server in this process."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    _, port = server.get_host_and_port()
+    yield f"http://127.0.0.1:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def bucket(endpoint):
+    """An empty bucket."""
+    keys = {"aws_access_key_id": "k", "aws_secret_access_key": "s", "region_name": _REGION}
+    s3 = boto3.resource("s3", endpoint_url=endpoint, **keys)
+    return s3.create_bucket(Bucket=f"b{os.urandom(4).hex()}")
+
+
+@pytest.fixture
+def lake(endpoint, bucket, tmp_path):
+    """A lake in the bucket, whose keys are in files."""
+    variables = {
+        "LINEWARD_LAKE_URL": f"s3://{bucket.name}/some/prefix",
+        "LINEWARD_LAKE_ENDPOINT": endpoint,
+        "LINEWARD_LAKE_REGION": _REGION,
+    }
+    for name in ("ACCESS", "SECRET"):
+        (tmp_path / name).write_text("k\n")
+        variables[f"LINEWARD_LAKE_{name}_KEY_FILE"] = str(tmp_path / name)
+    return open_lake(tmp_path, read_settings(variables))
+
+
+def _keys(bucket):
+    keys = (one.key.removeprefix("some/prefix/") for one in bucket.objects.all())
+    return sorted(key for key in keys if key)  # pyarrow keeps an object for the prefix itself
+
+
+def test_each_event_is_in_the_bucket_once(embedded, lake, bucket):
+    """Land, fail, land again, compact, delete: nothing else is left, and no empty object."""
+    writer = writer_of(embedded, lake)
+    lay(writer, event_row(1), event_row(2, NOON - timedelta(days=1)))
+    failed = write(writer, event_row(3))
+    with pytest.raises(OSError, match="odd"), writer.folder(BATCH, 3, 3):
+        raise OSError("odd")
+    writer._doubtful.append(failed[0].batch)  # noqa: SLF001 - as if that had been its folder
+    writer.delete_failed()
+    lay(writer, event_row(3))
+    old = visible(writer)
+    assert read_seqs(writer) == [1, 2, 3]
+
+    assert compaction.compact(writer, to_micros(NOON))
+    retention.delete_hidden(writer, NOON + _HOUR)
+
+    assert read_seqs(writer) == [1, 2, 3]
+    assert len(_keys(bucket)) == 3  # one file a day, and the rows beside them
+    with pytest.raises(OSError) as gone:  # noqa: PT011 - it is looked at
+        read_seqs(writer, old)
+    assert is_absent(gone.value)
+
+
+def test_a_restart_on_a_bucket_goes_on_and_deletes_what_was_never_committed(embedded, lake, bucket):
+    """A process was killed behind its files."""
+    first = writer_of(embedded, lake)
+    lay(first, event_row(1))
+    write(first, event_row(1))
+
+    second = writer_of(embedded, lake)
+    later = NOON.now(NOON.tzinfo) + timedelta(days=2)
+    assert (second.started.epoch, retention.delete_unknown(second, later)) == (2, 1)
+
+    assert read_seqs(second) == [1]
+    assert len(_keys(bucket)) == 2
+
+
+def test_executors_write_and_compact_without_the_driver(spark, embedded, lake):
+    """Rows are written from where they are: a task sends back the names of its files."""
+    writer = writer_of(embedded, lake)
+    rows = [event_row(number, NOON - number % 2 * timedelta(days=1)) for number in range(1, 7)]
+    table = pa.Table.from_pylist(rows, event_schema())
+    frame = spark.createDataFrame(table).repartition(2)
+    name = writer.name_folder(BATCH, 1, 6)
+
+    folders = describe(write_on_executors(frame, lake, name.text), lake, name)
+    commit(writer, folders, last_seq=6)
+    lay(writer, event_row(7))
+    run = compaction.choose_place(spark, lake)
+
+    assert sum(folder.events for folder in folders) == 6
+    assert run is not compaction.rewrite
+    assert compaction.compact(writer, to_micros(NOON), run)
+    assert read_seqs(writer) == [1, 2, 3, 4, 5, 6, 7]
+    assert {folder.is_compacted for folder in visible(writer)} == {True}
