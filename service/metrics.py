@@ -165,7 +165,7 @@ class CatalogCollector(Collector):
         yield from _corrected(reader, now)
         yield from families(marquez_status(reader, self._settings, now))
         yield from kubernetes_families(reader, now)
-        yield from stage_figures(reader, self._settings.spool, now)
+        yield from stage_figures(reader, self._settings, now)
         yield from self._seldom.current()
         if evaluated.as_of is None:
             return
