@@ -403,14 +403,14 @@ def test_spark_applications_say_whether_the_job_ran_and_reports(without_gaps):
 _LEARNING = Scene(
     [
         {
-            "dataset_key": 101,
+            "dataset_key": 111,
             "gaps": 4,
             "cadence_class": FEW,
             "learned_limit_seconds": 14 * 86_400.0,
         },
-        {"dataset_key": 102, "declared_limit_seconds": 12 * 86_400.0},
+        {"dataset_key": 112, "declared_limit_seconds": 12 * 86_400.0},
     ],
-    [{"dataset_key": 101, "write": _OLD}, {"dataset_key": 102, "read_at": day(9)}],
+    [{"dataset_key": 111, "write": _OLD}, {"dataset_key": 112, "read_at": day(9)}],
 )
 
 
@@ -418,9 +418,9 @@ def test_a_dataset_that_is_learned_says_by_when_it_is_due(without_gaps):
     """Say that there is no write only where there is none."""
     states = _of(without_gaps, _LEARNING)
 
-    assert {key: states[key, "M2"].evidence for key in (101, 102)} == {
-        101: "learning its cadence: 4 of 8 gaps; due by 2026-11-23 00:00:00 UTC",
-        102: "no write yet; the first is due by 2026-11-13 00:00:00 UTC",
+    assert {key: states[key, "M2"].evidence for key in (111, 112)} == {
+        111: "learning its cadence: 4 of 8 gaps; due by 2026-11-23 00:00:00 UTC",
+        112: "no write yet; the first is due by 2026-11-13 00:00:00 UTC",
     }
 
 
