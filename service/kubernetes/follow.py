@@ -79,7 +79,7 @@ class Follower:
     def run(
         self, stopping: Event, *, longest_pause_seconds: float = _LONGEST_PAUSE_SECONDS
     ) -> None:
-        """Follow until told to stop; what fails is reported, and repeated after a growing pause."""
+        """Follow until `stopping` is set; what fails is reported, and repeated after a growing pause."""
         retrying = Retrying(
             # The edge of a thread: whatever fails, in the cluster or the catalog, is tried again.
             retry=retry_if_exception_type(Exception),
