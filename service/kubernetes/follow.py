@@ -76,14 +76,12 @@ class Follower:
         self._options, self._clock = options, clock
         self._version: str | None = None
 
-    def run(
-        self, stopping: Event, *, longest_pause_seconds: float = _LONGEST_PAUSE_SECONDS
-    ) -> None:
-        """Follow until told to stop; what fails is reported, and repeated after a growing pause."""
+    def run(self, stopping: Event) -> None:
+        """Follow until `stopping` is set; report what fails, and repeat it after a pause."""
         retrying = Retrying(
             # The edge of a thread: whatever fails, in the cluster or the catalog, is tried again.
             retry=retry_if_exception_type(Exception),
-            wait=wait_random_exponential(multiplier=0.5, max=longest_pause_seconds),
+            wait=wait_random_exponential(multiplier=0.5, max=_LONGEST_PAUSE_SECONDS),
             stop=stop_when_event_set(stopping),
             sleep=sleep_using_event(stopping),
             before_sleep=self._report,

@@ -69,7 +69,7 @@ def reader(embedded, tmp_path):
     ],
 )
 def test_the_last_application_of_each_job_is_listed(reader, wanted, names):
-    """Leave out earlier ones of a job, and those whose object is gone."""
+    """Leave out earlier ones of a job, and those that were deleted."""
     options = {"without_listener": False, "failed": False, "limit": 50, **wanted}
     answer = list_applications(reader, **options)
 

@@ -91,8 +91,8 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
     """Match by job, by a name without a namespace, and by the annotation that names the dataset."""
     rows = CatalogRows(catalog, NOON - timedelta(days=3))
     for name, job in (("a", "orders"), ("b", "rates"), ("c", "churn"), ("d", "clicks")):
-        told = {"last_job_namespace": "ours", "last_job_name": job}
-        rows.dataset(name, writes=1, last_written_at=_YESTERDAY, **told)
+        named = {"last_job_namespace": "ours", "last_job_name": job}
+        rows.dataset(name, writes=1, last_written_at=_YESTERDAY, **named)
     before = NOON - timedelta(days=1, hours=1)
     job = {"last_job_namespace": "ours", "last_job_name": "late"}
     rows.dataset("f", writes=1, last_written_at=before, **job)

@@ -375,24 +375,24 @@ def test_spark_applications_say_whether_the_job_ran_and_reports(without_gaps):
     limits = "; limit 1 d (declared)"
     none_since = "Kubernetes, watched since then, has no newer SparkApplication of its job"
     submitted = f"the job that is to write it was submitted {_SUMMARY}"
-    told = {key: (row.reason, row.evidence) for (key, sli), row in states.items() if sli == "M2"}
-    assert told[101] == (
+    found = {key: (row.reason, row.evidence) for (key, sli), row in states.items() if sli == "M2"}
+    assert found[101] == (
         "lineage_missing",
         f"{written}; its job was submitted {_SUMMARY}: no event of it came{limits}",
     )
-    assert told[102] == (
+    assert found[102] == (
         "silent",
         f"{written}; its job was submitted {_SUMMARY}; no write of it came{limits}",
     )
-    assert told[103] == (
+    assert found[103] == (
         "job_missing",
         f"{written}; {none_since}{limits}",
     )
-    assert told[107] == (
+    assert found[107] == (
         "never_reported",
         f"no write was ever reported, last read 2026-11-10 00:00:00 UTC; {submitted}{limits}",
     )
-    assert {key: told[key][0] for key in (104, 105, 106, 108)} == {
+    assert {key: found[key][0] for key in (104, 105, 106, 108)} == {
         104: "silent",
         105: "silent",
         106: "silent",
