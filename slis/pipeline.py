@@ -12,6 +12,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
+from lineage.catalog.epochs import StaleEpochError
 from lineage.catalog.policy_notes import PolicyNotes
 from lineage.clock import Clock, to_micros
 from lineage.health import HEALTH
@@ -35,6 +36,7 @@ from slis.stream.spool_log import SpoolLog
 
 log = structlog.get_logger(__name__)
 
+_EPOCH_SECONDS = 5.0
 _GAP_SECONDS = 5.0
 _RECEIVED_SECONDS = 5.0
 _RETENTION_POLL_SECONDS = 60.0
@@ -83,6 +85,7 @@ class Pipeline:
         self._policy = policy or PolicyFile(place.policy)
         self._policy_notes = PolicyNotes("pipeline", self._policy.standing)
         self._writer = LakeWriter(engine, place.lake, clock)
+        self._replaced: StaleEpochError | None = None
         self._retention = Period(_RETENTION_SECONDS, monotonic)
         self._compactions = Period(_RETENTION_SECONDS, monotonic)
         self._monotonic = monotonic
@@ -114,7 +117,7 @@ class Pipeline:
             for task in tasks:
                 task.start()
             while not stopped.wait(_SPOOL_POLL_SECONDS):
-                stream.look()
+                self._look(stream)
                 HEALTH.beat()
         finally:
             for task in tasks:
@@ -127,6 +130,20 @@ class Pipeline:
                 task.join(_STOP_SECONDS)
             with suppress(Py4JError, ConnectionError):
                 spark.stop()
+
+    def _look(self, stream: Running) -> None:
+        """Raise what this pipeline ends by."""
+        stream.look()
+        if self._replaced is not None:
+            raise PipelineStoppedError(str(self._replaced))
+
+    def _look_at_epoch(self, _now: datetime) -> None:
+        """Note whether a newer pipeline has started, also while no event comes."""
+        try:
+            with self._engine.connect() as connection:
+                self._writer.fence(connection)
+        except StaleEpochError as error:
+            self._replaced = error
 
     def _landing(self, spark: SparkSession) -> Landing:
         return Landing(
@@ -157,6 +174,7 @@ class Pipeline:
         )
         return [
             Task("evaluation", _EVALUATION_POLL_SECONDS, evaluate, self._clock, first=first),
+            Task("epoch", _EPOCH_SECONDS, self._look_at_epoch, self._clock),
             Task("gaps", _GAP_SECONDS, self._copy_gaps, self._clock),
             Task("edges", _EVALUATION_POLL_SECONDS, turns.take, self._clock),
             Task("received", _RECEIVED_SECONDS, self._count_received, self._clock),

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 _TRIES: Final = 3
 # As S3 names an object that is absent, in the text of pyarrow's error.
-_ABSENT: Final = ("NO_SUCH_KEY", "NoSuchKey", "RESOURCE_NOT_FOUND", "does not exist")
+_ABSENT: Final = ("NO_SUCH_KEY", "NoSuchKey", "RESOURCE_NOT_FOUND")
+CHANGED: Final = (
+    "files of the lake are absent: ask again, since the lake may have been compacted meanwhile. If"
+    " that does not help, set LINEWARD_LAKE_URL or LINEWARD_DATA_DIR as for the pipeline"
+)
 
 
 class LakeChangedError(Exception):
@@ -72,8 +76,7 @@ def read_again(
             if not is_absent(error):
                 raise
             last = error
-    message = "the lake was compacted each time that it was read: ask again"
-    raise LakeChangedError(message) from last
+    raise LakeChangedError(CHANGED) from last
 
 
 def is_absent(error: OSError) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS: Final = 5.0
 _REQUEST_SECONDS: Final = 30.0
+_ATTEMPTS: Final = 3
 
 
 class Lake(msgspec.Struct, frozen=True):
@@ -81,7 +82,11 @@ def _open_local(folder: Path) -> "FileSystem":
 
 @lru_cache(maxsize=4)
 def _open_s3(settings: LakeSettings) -> "FileSystem":
-    from pyarrow.fs import S3FileSystem, SubTreeFileSystem  # noqa: PLC0415 - as above
+    from pyarrow.fs import (  # noqa: PLC0415 - as above
+        AwsStandardS3RetryStrategy,
+        S3FileSystem,
+        SubTreeFileSystem,
+    )
 
     endpoint = urlsplit(settings.endpoint or "")
     access_key, secret_key = read_keys(settings) or (None, None)
@@ -93,6 +98,7 @@ def _open_s3(settings: LakeSettings) -> "FileSystem":
         endpoint_override=endpoint.netloc or None,
         connect_timeout=_CONNECT_SECONDS,
         request_timeout=_REQUEST_SECONDS,
+        retry_strategy=AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS),
     )
     url = urlsplit(settings.url or "")
     return SubTreeFileSystem(f"{url.netloc}/{url.path.strip('/')}".rstrip("/"), s3)

@@ -14,14 +14,13 @@ from sqlalchemy import Engine, func, select
 from lineage.catalog.tables import run
 from lineage.clock import from_micros
 from lineage.lake.manifest import FIRST_DAY, LAST_DAY, Folder, list_folders, query
-from lineage.lake.reading import LakeChangedError, is_absent, read_again, read_events
+from lineage.lake.reading import CHANGED, LakeChangedError, is_absent, read_again, read_events
 from runbooks.actions.errors import FailedActionError
 from runbooks.actions.means import Means
 
 _COLUMNS = ["seq", "origin", "body"]
 _DAY = timedelta(days=1)
 _TRIES = 3
-_CHANGED = "the lake was compacted while it was read: ask again, nothing is repeated by that"
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -70,7 +69,7 @@ def count_of_span(means: Means, span: Span) -> dict[str, int]:
             ),
         )
     except LakeChangedError as error:
-        raise FailedActionError(_CHANGED) from error
+        raise FailedActionError(CHANGED) from error
     counts = pc.value_counts(table["origin"]).to_pylist()
     return {str(row["values"]): int(row["counts"]) for row in counts}
 
@@ -134,7 +133,7 @@ def _events(means: Means, wanted: _Wanted) -> Iterator[Event]:
             if not is_absent(error):
                 raise
             if tries == _TRIES:
-                raise FailedActionError(_CHANGED) from error
+                raise FailedActionError(CHANGED) from error
         else:
             return
 

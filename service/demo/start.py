@@ -47,10 +47,11 @@ def run(*, once: bool, data_dir: Path | None) -> int:
 
 
 def _of_a_demo(settings: Settings) -> Settings:
-    """The settings, seen to concern no real catalog or Marquez: the shop does not belong there."""
-    if settings.catalog_url or settings.collector_token_file or settings.marquez_url:
+    """Return the settings if they name no real catalog, lake or Marquez: the shop is made up."""
+    real = settings.catalog_url, settings.lake_settings.url, settings.marquez_url
+    if any(real) or settings.collector_token_file:
         message = (
-            "the demo has a catalog of its own: unset LINEWARD_CATALOG_URL,"
+            "the demo has a catalog of its own: unset LINEWARD_CATALOG_URL, LINEWARD_LAKE_URL,"
             " LINEWARD_COLLECTOR_TOKEN_FILE and LINEWARD_MARQUEZ_URL"
         )
         raise RefusedInputError(message)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from litestar import MediaType, Request, Response, get
 from litestar.datastructures import State
+from litestar.params import FromPath
 from litestar.response import Stream
 
 from service.access.gate import OPEN
@@ -24,7 +25,7 @@ _AnyRequest = Request[Any, Any, Any]
 
 
 @get(f"{PATH}/{{name:str}}", access=OPEN, include_in_schema=False)
-async def get_listener(request: _AnyRequest, state: State, name: str) -> Response[Any]:
+async def get_listener(request: _AnyRequest, state: State, name: FromPath[str]) -> Response[Any]:
     """Return a jar, or for NAME.sha256 its checksum as `sha256sum --check` reads it."""
     loop = asyncio.get_running_loop()
     wanted = name.removesuffix(_CHECKSUM)

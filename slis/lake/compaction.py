@@ -13,7 +13,7 @@ import structlog
 from pyspark.sql import SparkSession
 from sqlalchemy import text
 
-from lineage.lake.manifest import Folder, list_folders, query
+from lineage.lake.manifest import COLUMNS, Folder, read_folder
 from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
 from slis.lake.batches import describe
@@ -31,8 +31,13 @@ MOST_FILES: Final = 500
 MOST_BYTES: Final = 256 << 20
 _LARGE_BYTES: Final = MOST_BYTES // 2  # a compacted batch of so many is not rewritten any more
 _MOST_BATCHES: Final = 500
+_MOST_LISTED: Final = 10_000
+_NEWEST: Final = f"""
+    SELECT {COLUMNS} FROM lake_folder WHERE deleted_at IS NULL
+    ORDER BY first_seq DESC, event_date DESC LIMIT :most
+"""  # noqa: S608 - our own names
 _SMALL: Final = """
-    SELECT count(*) FROM (SELECT 1 AS one FROM lake_folder
+    SELECT count(*) FROM (SELECT DISTINCT batch FROM lake_folder
         WHERE deleted_at IS NULL AND NOT is_compacted LIMIT :most) AS found
 """
 
@@ -106,8 +111,8 @@ def compact(writer: LakeWriter, now: int, run: Rewrite = rewrite) -> bool:
         StaleEpochError: a newer pipeline has started.
         OSError: the disk has not twice the room that the new folder takes, or it is full.
     """
-    with writer.engine.connect() as connection:
-        found = choose_piece(list_folders(query(connection)))
+    writer.delete_failed()
+    found = choose_piece(_list_newest(writer))
     if not found:
         return False
     _check_room(writer.lake, found)
@@ -124,6 +129,17 @@ def compact(writer: LakeWriter, now: int, run: Rewrite = rewrite) -> bool:
         return False
     log.info("lake_compacted", folder=name.text, folders=len(found), files=len(written))
     return True
+
+
+def _list_newest(writer: LakeWriter) -> list[Folder]:
+    """Return the newest folders, in the order of their events: older ones are compacted."""
+    with writer.engine.connect() as connection:
+        rows = connection.execute(text(_NEWEST), {"most": _MOST_LISTED}).all()
+    folders = [read_folder(row) for row in reversed(rows)]
+    if len(rows) < _MOST_LISTED:
+        return folders
+    # Other days of the first batch may be cut off.
+    return [folder for folder in folders if folder.batch != folders[0].batch]
 
 
 def choose_piece(folders: Iterable[Folder]) -> list[Folder]:
@@ -162,7 +178,8 @@ def _bounded(pieces: list[Piece]) -> list[Piece]:
         files, size = 0, 0
         for piece in pieces[place:]:
             files, size = files + piece.files, size + piece.size
-            if files > MOST_FILES or size > MOST_BYTES:
+            # A batch of a loaded history may have a file for each day of years.
+            if size > MOST_BYTES or (files > MOST_FILES and len(taken) > 1):
                 break
             taken.append(piece)
         if len(taken) > 1:

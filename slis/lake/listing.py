@@ -38,20 +38,8 @@ def list_names(lake: Lake) -> list[Name]:
     return sorted((name for name in parsed if name is not None), key=_order)
 
 
-def _order(name: Name) -> tuple[int, int, bool, int, str]:
-    # By the first event, the widest range first: what may cover a folder comes before it.
-    return name.first_seq, -name.last_seq, not name.is_compacted, name.epoch, name.text
-
-
-def choose_disjoint(names: Iterable[Name]) -> list[Name]:
-    """Return names whose ranges do not overlap, the widest first: each event is in one of them."""
-    chosen: list[Name] = []
-    covered_to = 0
-    for name in sorted(names, key=_order):
-        if name.first_seq > covered_to and not name.is_unfinished:
-            chosen.append(name)
-            covered_to = name.last_seq
-    return chosen
+def _order(name: Name) -> tuple[int, int, str]:
+    return name.first_seq, -name.last_seq, name.text
 
 
 def read_batches(lake: Lake, names: Iterable[Name], today: date) -> list[Batch]:

@@ -1,13 +1,16 @@
 """Brings the manifest of a catalog into line with the lake, when the pipeline starts.
 
 A catalog that has no manifest yet takes over the folders that its older release committed. One that
-was restored from a copy lacks the folders that took the place of those it names.
+was restored from a copy lacks the folders that took the place of those it names. Events behind the
+catalog's cursor are left out: they land again, from a log that may give them other numbers.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import msgspec
+import pyarrow.dataset as ds
 import structlog
 from pyarrow.fs import FileSelector
 from sqlalchemy import Connection, update
@@ -15,10 +18,13 @@ from sqlalchemy import Connection, update
 from lineage.catalog.tables import lake_folder
 from lineage.clock import to_micros
 from lineage.lake.manifest import Folder
+from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
+from slis.lake.batches import describe
 from slis.lake.committing import add_folders
-from slis.lake.listing import Batch, choose_disjoint, read_batches
-from slis.lake.names import Name, parse_name
+from slis.lake.files import write_batches
+from slis.lake.listing import Batch, read_batches
+from slis.lake.names import COMPACTED, Name, make_name, parse_name
 
 log = structlog.get_logger(__name__)
 
@@ -30,13 +36,6 @@ class Change(msgspec.Struct, frozen=True):
 
     added: tuple[Folder, ...] = ()
     hidden: tuple[str, ...] = ()
-
-
-def take_over(lake: Lake, names: Sequence[Name], committed: int, now: datetime) -> Change:
-    """Return the rows of what a catalog without a manifest has committed, each event once."""
-    there = [name for name in names if name.last_seq <= committed]
-    found = read_batches(lake, choose_disjoint(there), now.date())
-    return Change(added=tuple(folder for batch in found for folder in batch.folders))
 
 
 def is_restored(names: Iterable[Name], visible: Iterable[Folder], epoch: int, owner: str) -> bool:
@@ -53,22 +52,66 @@ def is_restored(names: Iterable[Name], visible: Iterable[Folder], epoch: int, ow
     return is_older or any(folder.batch not in there for folder in visible)
 
 
-def repair(
-    lake: Lake, names: Sequence[Name], visible: Sequence[Folder], committed: int, now: datetime
-) -> Change:
+class Standing(msgspec.Struct, frozen=True):
+    """What a catalog says of the lake.
+
+    Attributes:
+        visible: rows of the manifest.
+        committed: the last event that the catalog has.
+        epoch: that begins now.
+        owner: of the catalog's folders.
+    """
+
+    visible: Sequence[Folder]
+    committed: int
+    epoch: int
+    owner: str
+
+
+def repair(lake: Lake, names: Sequence[Name], standing: Standing, now: datetime) -> Change:
     """Return the change by which folders that are there take the place of those that are gone."""
     files = _list_files(lake)
-    present = [one for one in visible if files.issuperset(one.file_paths)]
-    known = {folder.batch for folder in visible}
-    unknown = [name for name in names if name.text not in known and name.first_seq <= committed]
-    candidates = read_batches(lake, (name for name in unknown if name.owner), now.date())
-    chosen = _replace(group_batches(present), candidates)
-    kept = {folder.path for batch in chosen for folder in batch.folders}
-    rows = {folder.path for folder in visible}
+    there = [one for one in standing.visible if files.issuperset(one.file_paths)]
+    paths = {one.path for one in there}
+    broken = {one.batch for one in standing.visible if one.path not in paths}
+    present = group_batches(there)
+    chosen = _Chosen(standing.committed)
+    chosen.add([one for one in present if one.name.text not in broken])
+    chosen.add(read_batches(lake, _candidates(names, standing), now.date()))
+    # Retention may have deleted some of its days: what is left counts where nothing covers it.
+    chosen.add([one for one in present if one.name.text in broken])
+    batches = [_cut(lake, one, standing) for one in chosen.batches]
+    kept = {folder.path for batch in batches for folder in batch.folders}
+    rows = {folder.path for folder in standing.visible}
     return Change(
-        added=tuple(f for batch in chosen for f in batch.folders if f.path not in rows),
+        added=tuple(f for batch in batches for f in batch.folders if f.path not in rows),
         hidden=tuple(sorted(rows - kept)),
     )
+
+
+def _candidates(names: Iterable[Name], standing: Standing) -> list[Name]:
+    """Return names without rows that may hold events which the catalog has."""
+    known = {folder.batch for folder in standing.visible}
+    unknown = (name for name in names if name.text not in known and not name.is_unfinished)
+    return [
+        name
+        for name in unknown
+        # Folders of older releases may be unfinished, unless they were committed.
+        if name.first_seq <= standing.committed
+        and (name.owner is not None or name.last_seq <= standing.committed)
+    ]
+
+
+def _cut(lake: Lake, batch: Batch, standing: Standing) -> Batch:
+    """Copy the events that the catalog has to a folder of their own, where there are others."""
+    known = {folder.batch for folder in standing.visible}
+    if batch.name.last_seq <= standing.committed or batch.name.text in known:
+        return batch
+    bounds = batch.name.first_seq, standing.committed
+    name = make_name(COMPACTED, *bounds, epoch=standing.epoch, owner=standing.owner)
+    wanted = ds.field("seq") <= standing.committed
+    events = read_events(lake, batch.folders).to_batches(filter=wanted)
+    return Batch(name, tuple(describe(write_batches(events, lake, name.text), lake, name)))
 
 
 def apply(connection: Connection, change: Change, now: datetime) -> None:
@@ -97,23 +140,40 @@ def group_batches(folders: Iterable[Folder]) -> list[Batch]:
     return [Batch(name, tuple(found)) for name, found in parsed if name is not None]
 
 
-def _replace(present: list[Batch], candidates: Iterable[Batch]) -> list[Batch]:
-    """Add each candidate, the widest first, that covers whole batches or nothing of any."""
-    chosen = list(present)
-    for one in sorted(candidates, key=_width, reverse=True):
-        met = [other for other in chosen if _overlap(one.name, other.name)]
-        if all(_covers(one.name, other.name) for other in met):
-            chosen = [other for other in chosen if other not in met] + [one]
-    return chosen
+class _Chosen:
+    """Batches whose ranges do not overlap, in the order of their events.
+
+    Attributes:
+        batches: that were chosen.
+    """
+
+    def __init__(self, committed: int) -> None:
+        self._committed = committed
+        self.batches: list[Batch] = []
+
+    def add(self, candidates: Iterable[Batch]) -> None:
+        """Add each, the widest first, that covers whole batches, and an event that none has."""
+        for one in sorted(candidates, key=self._width, reverse=True):
+            begin, end = self._overlapping(one)
+            met = self.batches[begin:end]
+            is_wider = sum(map(self._width, met)) < self._width(one)
+            if is_wider and all(self._covers(one, other) for other in met):
+                self.batches[begin:end] = [one]
+
+    def _overlapping(self, one: Batch) -> tuple[int, int]:
+        begin = bisect_right(self.batches, one.name.first_seq - 1, key=self._last)
+        end = bisect_right(self.batches, self._last(one), key=_first)
+        return begin, max(begin, end)
+
+    def _covers(self, one: Batch, other: Batch) -> bool:
+        return _first(one) <= _first(other) and self._last(other) <= self._last(one)
+
+    def _width(self, batch: Batch) -> int:
+        return self._last(batch) - _first(batch) + 1
+
+    def _last(self, batch: Batch) -> int:
+        return max(_first(batch), min(batch.name.last_seq, self._committed))
 
 
-def _width(batch: Batch) -> tuple[int, int]:
-    return batch.name.last_seq - batch.name.first_seq, batch.name.epoch
-
-
-def _overlap(one: Name, other: Name) -> bool:
-    return one.first_seq <= other.last_seq and other.first_seq <= one.last_seq
-
-
-def _covers(one: Name, other: Name) -> bool:
-    return one.first_seq <= other.first_seq and other.last_seq <= one.last_seq
+def _first(batch: Batch) -> int:
+    return batch.name.first_seq

@@ -63,6 +63,8 @@ def delete_hidden(writer: LakeWriter, now: datetime, grace: timedelta = GRACE) -
     with writer.turn() as connection:
         due = select(_t.path, _t.batch).where(is_due).order_by(_t.deleted_at).limit(_MOST)
         found = connection.execute(due).all()
+    if not found:
+        return 0
     for path, _ in found:
         writer.lake.delete(path)
     paths = [path for path, _ in found]

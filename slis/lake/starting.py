@@ -14,7 +14,7 @@ from lineage.lake.manifest import list_folders, query
 from lineage.lake.storage import Lake
 from slis.lake.listing import list_names
 from slis.lake.names import make_owner
-from slis.lake.reconciling import Change, apply, is_restored, repair, take_over
+from slis.lake.reconciling import Change, Standing, apply, is_restored, repair
 from slis.noted import note_once, noted
 from slis.stream.merge import cursor
 
@@ -41,17 +41,17 @@ def start(engine: Engine, lake: Lake, now: datetime) -> Started:
         last, committed = read_epoch(connection, PIPELINE), cursor(connection)
         owner = noted(connection, LAKE_OWNER) or make_owner()
         visible = list_folders(query(connection))
+    # A catalog that was restored from a copy may have written folders of later epochs.
+    above = max((name.epoch for name in names if name.owner == owner), default=0)
     change = Change()
-    if last == 0:
-        change = take_over(lake, names, committed, now)
-    elif is_restored(names, visible, last, owner):
-        change = repair(lake, names, visible, committed, now)
+    if last == 0 or is_restored(names, visible, last, owner):
+        standing = Standing(visible, committed, max(last, above) + 1, owner)
+        change = repair(lake, names, standing, now)
     with in_turn(engine) as connection:
         owner = note_once(connection, LAKE_OWNER, owner)
+        # Else another pipeline has started meanwhile, and has done so.
         if read_epoch(connection, PIPELINE) == last:
             apply(connection, change, now)
-        # A catalog that was restored from a copy may have written folders of later epochs.
-        above = max((name.epoch for name in names if name.owner == owner), default=0)
         epoch = begin_epoch(connection, PIPELINE, above=above, now=to_micros(now))
     log.info("pipeline_epoch", epoch=epoch, lake=lake.place)
     return Started(epoch, owner)

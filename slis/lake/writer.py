@@ -1,7 +1,7 @@
 """What the pipeline writes to the lake: first the files, then the rows that make them visible."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 
@@ -59,15 +59,23 @@ class LakeWriter:
             check_epoch(connection, PIPELINE, epoch)
             yield connection
 
-    def fence(self, connection: Connection) -> None:
-        """Return if no newer pipeline has started than this one, which has begun its epoch.
+    def pass_over(self, store: Callable[[Connection], None]) -> None:
+        """Write what goes with a part of the log that holds no event.
 
         Raises:
             StaleEpochError: a newer pipeline has started.
         """
-        if self._started is None:
-            raise RuntimeError("the epoch has not begun")
-        check_epoch(connection, PIPELINE, self._started.epoch)
+        with self.turn() as connection:
+            store(connection)
+
+    def fence(self, connection: Connection) -> None:
+        """Return if this process has no epoch yet, or if no newer pipeline has started since.
+
+        Raises:
+            StaleEpochError: a newer pipeline has started.
+        """
+        if self._started is not None:
+            check_epoch(connection, PIPELINE, self._started.epoch)
 
     def name_folder(self, kind: str, first_seq: int, last_seq: int) -> Name:
         """Return the name of a new folder for this range of events."""
@@ -78,11 +86,8 @@ class LakeWriter:
     def folder(self, kind: str, first_seq: int, last_seq: int) -> Iterator[Name]:
         """Yield the name of a new folder; where its rows are not committed, it is deleted later."""
         name = self.name_folder(kind, first_seq, last_seq)
-        try:
+        with self._doubting(name.text):
             yield name
-        except BaseException:
-            self._doubtful.append(name.text)
-            raise
 
     def commit(self, connection: Connection, folders: Sequence[Folder]) -> None:
         """Add rows in the transaction of their batch, unless a newer pipeline has started.
@@ -106,11 +111,27 @@ class LakeWriter:
         Raises:
             StaleEpochError: a newer pipeline has started.
         """
-        while self._doubtful:
-            batch = self._doubtful[0]
-            with self.turn() as connection:
-                is_known = bool(find_known(connection, [batch]))
-            if not is_known:
-                self.lake.delete(batch)
-                log.info("lake_folder_deleted", folder=batch, reason="its batch failed")
-            self._doubtful.popleft()
+        for _ in range(len(self._doubtful)):
+            try:
+                # Taken out first: the stream and the compaction may do this at once.
+                batch = self._doubtful.popleft()
+            except IndexError:
+                return
+            with self._doubting(batch):
+                self._delete_unless_known(batch)
+
+    def _delete_unless_known(self, batch: str) -> None:
+        with self.turn() as connection:
+            is_known = bool(find_known(connection, [batch]))
+        if not is_known:
+            self.lake.delete(batch)
+            log.info("lake_folder_deleted", folder=batch, reason="its batch failed")
+
+    @contextmanager
+    def _doubting(self, batch: str) -> Iterator[None]:
+        """Have a folder deleted later if what happens inside fails."""
+        try:
+            yield
+        except BaseException:
+            self._doubtful.append(batch)
+            raise

@@ -40,6 +40,8 @@ _OF_MACHINE = re.compile(
     r"|SparkContext was shut down|SparkContext has been shutdown|Job \d+ cancelled"
     r"|the Kafka log (?:cannot|does not|gave|has)"
     r"|InterruptedException|stopped SparkContext|cancelled because|cancelled part of"
+    # Of an executor that writes to the lake: the bucket, or what is missing on its machine.
+    r"|AWS Error|InvalidSettingError|ModuleNotFoundError"
 )
 _STOPPED_BY_SIGNAL = {
     -signal.SIGKILL,

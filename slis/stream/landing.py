@@ -24,7 +24,7 @@ from slis.stream.batch import Batches
 from slis.stream.control import control_event
 from slis.stream.event_log import EventLog, Portion
 from slis.stream.failures import is_of_machine, jvm_exit, reason, was_stopped
-from slis.stream.merge import Landed, RangeMismatchError, SpoolRange, pass_over
+from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
 from slis.stream.pace import Pace
 from slis.stream.set_aside import set_aside
 from slis.stream.source import Bounds
@@ -160,7 +160,7 @@ class Landing:
     def _land(self, portion: Portion) -> Landed | None:
         with portion.frame(self._spark) as events:
             if events is None:
-                pass_over(self._engine, portion.store)
+                self._writer.pass_over(portion.store)
                 return None
             return self._batches.land(events, _QUERY, portion.last_seq, portion.store)
 

@@ -139,12 +139,6 @@ def merge(
         return replace(landed, merge_seconds=time.monotonic() - began)
 
 
-def pass_over(engine: Engine, store: Store) -> None:
-    """Record that a part of the log holds no event."""
-    with in_turn(engine) as connection:
-        store(connection)
-
-
 def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) -> None:
     """Do all that `merge` does, and undo it.
 

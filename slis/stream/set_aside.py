@@ -17,7 +17,7 @@ from slis.lake.batches import as_received, write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
 from slis.stream.event_log import Portion
-from slis.stream.merge import SpoolRange, advance, is_landed, pass_over, record_batch
+from slis.stream.merge import SpoolRange, advance, is_landed, record_batch
 
 SET_ASIDE = "set_aside"
 _NAMES: Final = {
@@ -46,7 +46,7 @@ def set_aside(
     """
     events = portion.table()
     if not events.num_rows:
-        pass_over(writer.engine, portion.store)
+        writer.pass_over(portion.store)
         return
     writer.delete_failed()
     [event] = events.to_pylist()

@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from lineage.lake.settings import LakeSettings
+from service.demo import start
+from service.errors import RefusedInputError
+from service.settings import Settings
 from tests.e2e.demos import ANY_PORTS, Demo
 from tests.service.commandline import lineward
 from tests.service.waiting import until
@@ -118,6 +122,14 @@ def test_a_folder_in_use_is_refused(tmp_path: Path):
     assert done.returncode == 6
     assert "is not empty" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_real_lake_is_left_alone():
+    """Events of the shop would be stored among the real ones."""
+    real = Settings(lake_settings=LakeSettings(url="s3://real/lake"))
+
+    with pytest.raises(RefusedInputError, match="LINEWARD_LAKE_URL"):
+        start._of_a_demo(real)  # noqa: SLF001 - what the command asks first
 
 
 def test_somebodys_catalog_is_left_alone(tmp_path: Path):

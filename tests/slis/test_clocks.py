@@ -1,6 +1,7 @@
 """The pipeline under a clock that jumps: nothing stops, and nothing is good for longer."""
 
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
 from structlog.testing import capture_logs
@@ -14,7 +15,9 @@ from slis.ahead import undo_ahead
 from slis.evaluation import evaluate
 from slis.pipeline import Pipeline
 from slis.settings import Place, Settings
+from slis.stream.running import PipelineStoppedError
 from tests.slis.catalog_rows import CatalogRows
+from tests.slis.lake.lakes import writer_of
 from tests.slis.sli_frames import day
 
 POLICY = Policy(datasets=(DatasetRule("shop/core", tier="critical", limit="2h", owner="sales"),))
@@ -109,6 +112,21 @@ def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypat
         pipeline._compact(None, now)  # noqa: SLF001
 
     assert ran == ["retention", "compaction"] * 3
+
+
+def test_a_pipeline_notes_within_seconds_that_another_has_started(embedded, tmp_path):
+    """No event need come: its evaluations would go on."""
+    given = (embedded, Place(data_dir=tmp_path), Settings())
+    pipeline = Pipeline(*given, lambda: day(1))
+    pipeline._prune(day(1))  # noqa: SLF001 - begins its epoch
+    pipeline._look_at_epoch(day(1))  # noqa: SLF001 - a turn of its tasks
+    pipeline._look(Mock())  # noqa: SLF001 - its main loop
+
+    _ = writer_of(embedded, tmp_path).started
+    pipeline._look_at_epoch(day(1))  # noqa: SLF001
+
+    with pytest.raises(PipelineStoppedError, match="another pipeline works on this catalog"):
+        pipeline._look(Mock())  # noqa: SLF001
 
 
 def test_retention_that_fails_is_tried_less_and_less_often(embedded, tmp_path, monkeypatch):

@@ -21,7 +21,7 @@ from slis.stream import batch
 from slis.stream.batch import Batches
 from slis.stream.event_log import Portion
 from slis.stream.landing import Landing
-from slis.stream.merge import Landed, Store, is_landed, pass_over, store_nothing
+from slis.stream.merge import Landed, Store, is_landed, store_nothing
 from slis.stream.source import SPOOL_COLUMNS
 
 _COLUMNS = SPOOL_COLUMNS.names
@@ -157,7 +157,7 @@ class RememberingLanding(Landing):
     def _land(self, portion: Portion) -> Landed | None:
         events = portion.table()
         if not events.num_rows:
-            pass_over(self._engine, portion.store)
+            self._writer.pass_over(portion.store)
             return None
         rows = list(zip(*(events[name].to_pylist() for name in _COLUMNS), strict=True))
         last_seq = events["last_seq"][0].as_py()

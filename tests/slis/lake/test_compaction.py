@@ -4,6 +4,7 @@ import shutil
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from lineage.clock import to_micros
 from lineage.lake.manifest import Folder
@@ -83,6 +84,17 @@ def test_a_piece_is_bounded_in_files_and_bytes():
     assert choose_piece([_folder(1, size=MOST_BYTES + 1), _folder(2)]) == []
 
 
+def test_batches_of_very_many_days_are_compacted_two_at_a_time():
+    """A loaded history has a file for each day of years in each batch."""
+    lake = [
+        replace(_folder(number), path=f"batch-{number}/event_date={day}")
+        for number in (1, 2, 3)
+        for day in range(MOST_FILES)
+    ]
+
+    assert {folder.batch for folder in choose_piece(lake)} == {"batch-1", "batch-2"}
+
+
 def test_pieces_of_many_batches_rewrite_no_piece_before_them():
     """The compacted folder joins the last piece only."""
     lake = [_folder(1, last=500), *(_folder(number) for number in range(501, 1_400))]
@@ -90,10 +102,21 @@ def test_pieces_of_many_batches_rewrite_no_piece_before_them():
     assert choose_piece(lake)[0].first_seq == 501
 
 
+def test_a_batch_whose_days_are_not_all_listed_is_left_out(writer, monkeypatch):
+    """Only the newest folders are listed: half of a batch would be lost for the other half."""
+    lay(writer, event_row(5))
+    monkeypatch.setattr(compaction, "_MOST_LISTED", 3)
+
+    assert compact(writer, to_micros(NOON))
+
+    assert read_seqs(writer) == [1, 2, 3, 4, 5]
+    assert [f.first_seq for f in visible(writer) if f.is_compacted] == [3]
+
+
 def test_many_batches_are_compacted_before_the_hour_is_over(writer, monkeypatch):
     """A reader opens each file: the lake must not grow by one a second for a day."""
     assert not is_scattered(writer)
-    monkeypatch.setattr(compaction, "_MOST_BATCHES", 2)
+    monkeypatch.setattr(compaction, "_MOST_BATCHES", 1)
     assert is_scattered(writer)
 
 

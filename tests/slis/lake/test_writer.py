@@ -66,6 +66,7 @@ def test_a_pipeline_that_was_replaced_commits_nothing_and_deletes_nothing(writer
 
     for action in (
         lambda: commit(writer, folders),
+        lambda: writer.pass_over(lambda _: None),
         writer.delete_failed,
         lambda: compaction.compact(writer, 0),
         lambda: retention.forget(writer, later.date(), later),

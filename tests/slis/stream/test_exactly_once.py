@@ -1,17 +1,22 @@
 """Exactly once: repeats, replays, lost checkpoints and restored copies."""
 
+from contextlib import closing
 from unittest.mock import Mock
 
 import pytest
 from spools import frame, rows, run_event, spool, work_off
 
 from lineage.catalog import upsert
+from lineage.catalog.epochs import StaleEpochError
 from lineage.catalog.noted import LAKE_OWNER
 from lineage.catalog.tables import metadata
 from slis.lake.retention import count_events
+from slis.settings import Place
 from slis.stream import batch
 from slis.stream.merge import RangeMismatchError
+from slis.stream.source import Bounds
 from tests.slis.lake.lakes import read_seqs, writer_of
+from tests.suite.landings import RememberingLanding
 
 _WITHOUT_CLOCK = {
     "landed_at",
@@ -143,3 +148,25 @@ def test_a_batch_that_failed_behind_its_files_leaves_nothing_in_the_lake(lander,
     assert read_seqs(lander.writer) == [1, 2]
     [left] = folder.iterdir()
     assert f"-batch-{1:020}-{2:020}-" in left.name
+
+
+@pytest.mark.postgres_nightly("its statements are those of each batch")
+def test_a_pipeline_that_was_taken_for_dead_lands_nothing_when_it_comes_back(
+    spark, catalog, tmp_path, at
+):
+    """Another one has landed a batch meanwhile: rows and folders of the first are no part of it."""
+    place = Place(data_dir=tmp_path)
+    spool(place.spool, triple(at, 0), received_at=at(12))
+    given = {"bounds": Bounds(3, 1 << 20), "clock": lambda: at(12)}
+    landings = [RememberingLanding(spark, catalog, place, **given) for _ in range(2)]
+    with closing(landings[0]) as dead, closing(landings[1]) as successor:
+        assert dead.step()
+        spool(place.spool, [*triple(at, 1), *triple(at, 2)], received_at=at(12))
+        assert successor.step()
+        before = contents(catalog, but=())
+
+        with pytest.raises(StaleEpochError):
+            dead.step()
+
+        assert contents(catalog, but=()) == before
+        assert read_seqs(writer_of(catalog, tmp_path)) == [1, 2, 3, 4, 5, 6]

@@ -39,6 +39,8 @@ OF_MACHINE = [
     RuntimeError("org.apache.spark.SparkException: Python worker failed to connect back."),
     RuntimeError("java.io.IOException: No space left on device"),
     RuntimeError("java.net.SocketTimeoutException: Accept timed out"),
+    RuntimeError("PythonException\nOSError: When creating key 'x': AWS Error SLOW_DOWN during Put"),
+    RuntimeError("PythonException\nInvalidSettingError: LINEWARD_LAKE_ACCESS_KEY_FILE"),
     _caused(OSError(errno.ENOSPC, "No space left on device")),
     _caused(_caused(psycopg.OperationalError("server closed the connection"))),
 ]

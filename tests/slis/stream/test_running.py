@@ -8,6 +8,7 @@ from threading import Event
 import pytest
 from spools import rows, run_event, spool
 
+from lineage.catalog.epochs import StaleEpochError
 from lineage.health import Health
 from slis.settings import Place
 from slis.stream import running
@@ -71,6 +72,13 @@ def test_a_range_that_does_not_follow_ends_the_stream_at_once(run):
     stream = run([RangeMismatchError("batch 1 holds others\nat x"), True])
 
     assert _ended_by(stream) == "batch 1 holds others"
+
+
+def test_a_pipeline_that_was_replaced_ends_at_once(run):
+    """Two would fight for the catalog."""
+    stream = run([StaleEpochError("another pipeline works on this catalog"), True])
+
+    assert _ended_by(stream) == "another pipeline works on this catalog"
 
 
 def test_a_jvm_that_ended_ends_the_role(run):
