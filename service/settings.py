@@ -29,9 +29,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = "127.0.0.1"
     allowed_hosts: str = ""  # further names in `Host`, e.g. of a proxy; separated by commas
     collector_port: _Port = 8700
-    collector_url: Annotated[str, Meta(pattern=r"^https?://[^\s/?#@]+/?$")] | None = (
-        None  # none: this host's
-    )
+    collector_url: _Address | None = None  # none: this host's
     service_port: _Port = 8701
     metrics_port: _Port = 8702
     data_dir: Path = Path("lineward-data")
