@@ -76,3 +76,20 @@ def list_pods(name: str) -> Iterator[tuple[str, Manifest]]:
             yield "SparkExecutor", one["spec"]["executor"]["template"]
         elif isinstance(one.get("spec"), dict) and "template" in one["spec"]:
             yield one["kind"], one["spec"]["template"]
+
+
+def select(name: str, selector: dict[str, str]) -> list[Manifest]:
+    """Return the pod templates with these labels."""
+    pods = [pod for _, pod in list_pods(name)]
+    return [pod for pod in pods if selector.items() <= pod["metadata"]["labels"].items()]
+
+
+def ports_of(pod: Manifest) -> dict[str, int]:
+    """Return the ports of a pod template by name."""
+    found = [port for one in list_containers(pod) for port in one.get("ports", [])]
+    return {port["name"]: port["containerPort"] for port in found}
+
+
+def env_of(container: Manifest) -> dict[str, str]:
+    """Return the variables of a container; a reference counts as a name."""
+    return {one["name"]: one.get("value", "x") for one in container.get("env", [])}

@@ -19,14 +19,16 @@ from service.marquez.settings import MarquezSettings
 from slis import settings as pipeline_settings
 from tests.helm.charts import (
     NAMESPACE,
-    Manifest,
     each_scaled,
+    env_of,
     find,
     find_all,
     list_containers,
     list_pods,
+    ports_of,
     render,
     render_text,
+    select,
 )
 from tests.helm.schemas import KUBERNETES, find_template_errors
 
@@ -45,23 +47,6 @@ _STRUCTS: dict[str, Any] = {
 }
 
 
-def select(name: str, selector: dict[str, str]) -> list[Manifest]:
-    """Return the pod templates with these labels."""
-    pods = [pod for _, pod in list_pods(name)]
-    return [pod for pod in pods if selector.items() <= pod["metadata"]["labels"].items()]
-
-
-def ports_of(pod: Manifest) -> dict[str, int]:
-    """Return the ports of a pod template by name."""
-    found = [port for one in list_containers(pod) for port in one.get("ports", [])]
-    return {port["name"]: port["containerPort"] for port in found}
-
-
-def env_of(container: Manifest) -> dict[str, str]:
-    """Return the variables of a container; a reference counts as a name."""
-    return {one["name"]: one.get("value", "x") for one in container.get("env", [])}
-
-
 @each_scaled
 def test_each_selector_finds_one_component(name):
     """Compare selectors of Services, workloads, policies and budgets with labels of pods."""
@@ -71,66 +56,6 @@ def test_each_selector_finds_one_component(name):
             (pod,) = select(name, selector.get("matchLabels", selector))
             for port in one["spec"].get("ports", []):
                 assert ports_of(pod)[port["targetPort"]] == port["port"], one["metadata"]["name"]
-
-
-@each_scaled
-def test_every_pod_has_a_network_policy(name):
-    """Check that no pod of the mode is left open, but for that of `helm test`."""
-    closed = [one["spec"]["podSelector"]["matchLabels"] for one in find_all(name, "NetworkPolicy")]
-    covered = [id(pod) for selector in closed for pod in select(name, selector)]
-
-    assert covered == list(dict.fromkeys(covered))
-    pods = {id(pod) for kind, pod in list_pods(name) if kind != "Pod"}
-    assert set(covered) == pods
-
-
-@each_scaled
-def test_every_opening_leads_somewhere(name):
-    """Compare the two ends of each connection between pods of the release."""
-    for one in find_all(name, "NetworkPolicy"):
-        for rule in one["spec"].get("egress") or []:
-            for peer in rule["to"]:
-                if "podSelector" in peer and "instance" in str(peer):
-                    (target,) = select(name, peer["podSelector"]["matchLabels"])
-                    (taken,) = [
-                        other["spec"]["ingress"]
-                        for other in find_all(name, "NetworkPolicy")
-                        if select(name, other["spec"]["podSelector"]["matchLabels"]) == [target]
-                    ]
-                    ports = {port["port"] for entry in taken for port in entry["ports"]}
-                    assert {port["port"] for port in rule["ports"]} <= ports
-
-
-def _egress(name: str, component: str) -> set[int]:
-    (policy,) = [
-        one
-        for one in find_all(name, "NetworkPolicy")
-        if one["spec"]["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == component
-    ]
-    return {port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]}
-
-
-def test_each_component_opens_what_it_needs():
-    """Check the ports that each component reaches: collectors reach no database."""
-    assert _egress("scaled", "collector") == {53, 9093}
-    assert _egress("scaled", "service") == {53, 443, 5432, 9000, 6443, 8700}
-    assert _egress("scaled", "pipeline") == {53, 443, 5432, 9093, 9000, 6443, 7079}
-    assert _egress("scaled", "executor") == {53, 443, 9093, 9000, 7078, 7079}
-    assert _egress("scaled", "kafka") == {53, 9092, 8700}
-    assert _egress("scaled", "marquez") == {53, 5000, 5432, 8700}
-    assert _egress("scaled", "kubernetes") == {53, 443, 6443, 5432}
-    assert _egress("scaled-deployment", "pipeline") == {53, 443, 5432, 9098}
-
-
-def test_empty_peers_open_nothing():
-    """Render empty lists of peers: a rule without peers would admit everybody."""
-    off = "networkPolicy.ingress.collector=null,networkPolicy.ingress.metrics=null"
-    off += ",networkPolicy.egress.dns=null,networkPolicy.egress.https=null"
-    for one in render("scaled", "--set", off):
-        if one["kind"] == "NetworkPolicy":
-            spec = one["spec"]
-            assert all(rule["from"] for rule in spec["ingress"] or [])
-            assert all(rule["to"] for rule in spec["egress"] or [])
 
 
 @each_scaled
@@ -278,6 +203,35 @@ def test_accounts_and_roles_belong_together(name):
         assert subject["namespace"] == NAMESPACE
     writers = [role for role, rules in roles.items() if "create" in str(rules)]
     assert writers == (["lineward-pipeline"] if name == "scaled" else [])
+
+
+@each_scaled
+def test_components_have_the_names_of_roles(name):
+    """Compare labels, by which `act restart-role` finds workloads, with what containers run."""
+    workloads = [*find_all(name, "Deployment"), *find_all(name, "StatefulSet")]
+    for one in workloads:
+        (container,) = one["spec"]["template"]["spec"]["containers"]
+        assert one["metadata"]["labels"]["app.kubernetes.io/component"] == container["args"][0]
+    assert len(workloads) == {"scaled": 5, "scaled-deployment": 3}[name]
+
+
+def test_services_may_act_where_actions_are_on():
+    """Compare the account of the Role of actions with that of the services."""
+    objects = render("scaled", "--set", "kubernetesSource.actions=true")
+    (binding,) = [
+        one
+        for one in objects
+        if one["kind"] == "RoleBinding" and one["metadata"]["name"].endswith("-actions")
+    ]
+    (service,) = [
+        one["spec"]["template"]["spec"]
+        for one in objects
+        if one["kind"] == "Deployment" and one["metadata"]["name"].endswith("-service")
+    ]
+
+    assert binding["subjects"][0]["name"] == service["serviceAccountName"]
+    assert env_of(service["containers"][0])["LINEWARD_KUBERNETES_INSTANCE"] == "lineward"
+    assert "kubernetes" in {one["name"] for one in service["containers"][0]["volumeMounts"]}
 
 
 def test_monitors_find_their_ports():
