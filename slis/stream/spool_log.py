@@ -50,6 +50,10 @@ class SpoolPortion(msgspec.Struct, frozen=True):
         """Of `Portion`."""
         return self.events
 
+    def held(self) -> pa.Table:
+        """Of `Portion`."""
+        return self.events
+
     @contextmanager
     def frame(self, spark: SparkSession) -> Iterator[DataFrame]:
         """Of `Portion`."""
