@@ -56,6 +56,7 @@ class Bookkeeper:
         self._is_first = is_first
         self._statement_seconds = statement_seconds
         self._engine: Engine | None = None
+        self._parts: set[str] = set()  # names of the works of the last turn
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -83,8 +84,12 @@ class Bookkeeper:
         self._each(lambda work, engine: work(engine))
 
     def _each(self, call: Callable[[Work, Engine], None]) -> None:
-        for work in self._works():
-            part = f"{self._thread.name}: {_name(work)}"
+        works = [(f"{self._thread.name}: {_name(work)}", work) for work in self._works()]
+        parts = {part for part, _ in works}
+        for gone in self._parts - parts:
+            HEALTH.succeed(gone)  # another replica does it now
+        self._parts = parts
+        for part, work in works:
             try:
                 if engine := self._opened():
                     call(work, engine)

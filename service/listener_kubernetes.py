@@ -1,4 +1,4 @@
-"""What a Spark job on Kubernetes is told so that it reports to the collector in the cluster.
+"""Settings of a Spark job on Kubernetes by which it reports to the collector in the cluster.
 
 Everything is a setting of Spark or a field that each operator hands to spark-submit: volumes and
 environment that only an operator's webhook applies are lost where the webhook is off.

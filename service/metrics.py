@@ -41,6 +41,7 @@ from service.event_families import error_families, lag_families, set_aside_famil
 from service.evidence_families import evidence_families
 from service.incident_families import incident_families
 from service.incident_figures import incident_figures
+from service.kubernetes_families import kubernetes_families
 from service.limit_failures import limit_failures
 from service.marquez.families import families
 from service.metric_standing import standing_metrics
@@ -163,7 +164,8 @@ class CatalogCollector(Collector):
         yield from self._of_policy(reader, now)
         yield from _corrected(reader, now)
         yield from families(marquez_status(reader, self._settings, now))
-        yield from stage_figures(reader, self._settings.spool, now)
+        yield from kubernetes_families(reader, now)
+        yield from stage_figures(reader, self._settings, now)
         yield from self._seldom.current()
         if evaluated.as_of is None:
             return

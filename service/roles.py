@@ -7,7 +7,6 @@ import sys
 
 import msgspec
 
-from lineage.event_log.settings import SPOOL
 from service.child import RoleCommand
 from service.errors import OccupiedError
 from service.occupancy import require_free
@@ -74,7 +73,7 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
         beats=True,
         hang_seconds=settings.hang_seconds,
     )
-    beside = [shipper] if settings.log != SPOOL else []
+    beside = [shipper] if settings.is_shipped else []
     beside += [marquez] if settings.marquez_url else []
     beside += [kafka] if settings.kafka_bootstrap else []
     beside += [kubernetes] if settings.kubernetes_namespaces else []

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from collector.reader_secret import secret_path
 from lineage import environment
+from lineage.event_log.settings import SPOOL
 from lineage.http_hosts import OwnHosts
 from lineage.lake.settings import LakeSettings, read_settings
 from lineage.lake.storage import Lake, open_lake
@@ -36,7 +37,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
     history_days: Annotated[int, Meta(ge=1, le=3_650)] = 400  # ended incidents, hours of SLIs
     marquez_url: str | None = None  # none: no Marquez beside us; more of it in service/marquez
-    log: str = "spool"  # else a shipper moves events on to Kafka: docs/operations.md
+    log: str = SPOOL  # else a shipper moves events on to Kafka: docs/operations.md
     kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
     # Without renewal another service leads after these; docs/kubernetes.md.
     lease_seconds: Annotated[float, Meta(ge=3, le=60)] = 10.0
@@ -81,6 +82,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def _url(self, port: int) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{port}"
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether events wait in a log in Kafka, and not in a spool beside us."""
+        return self.log != SPOOL
 
     @property
     def spool(self) -> Path:

@@ -1,18 +1,20 @@
 """What the metrics say of the newest batch: how long its events took from stage to stage.
 
 Of the spool beside us and the catalog: where there is no spool, or its rows have gone, nothing.
+Of a log in Kafka: how long its oldest event has waited, as of the last evaluation.
 """
 
 import sqlite3
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 
 import msgspec
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.catalog.reader import Reader
 from lineage.clock import to_micros
+from service.answers.log_backlog import oldest_since
+from service.settings import Settings
 from service.spool import first, reading
 
 MOST_SAMPLES = 100  # of a batch's events: bodies lie between the instants
@@ -40,9 +42,12 @@ class _Batch(msgspec.Struct, frozen=True):
     landed_at: int
 
 
-def stage_figures(reader: Reader, spool: Path, now: datetime) -> Iterator[Metric]:
+def stage_figures(reader: Reader, settings: Settings, now: datetime) -> Iterator[Metric]:
     """Each stage that can be told of the newest batch; how long the oldest event has waited."""
-    with reading(spool) as opened:
+    if settings.is_shipped:
+        yield _oldest_age(oldest_since(reader), to_micros(now))
+        return
+    with reading(settings.spool) as opened:
         if opened is None:
             return
         yield _waiting(reader, opened, to_micros(now))
@@ -53,7 +58,10 @@ def stage_figures(reader: Reader, spool: Path, now: datetime) -> Iterator[Metric
 
 def _waiting(reader: Reader, spool: sqlite3.Connection, now: int) -> Metric:
     cursors = reader.rows(_CURSOR)
-    oldest = first(spool, _OLDEST.format(seq=int(cursors[0][0]) if cursors else 0))
+    return _oldest_age(first(spool, _OLDEST.format(seq=int(cursors[0][0]) if cursors else 0)), now)
+
+
+def _oldest_age(oldest: int | None, now: int) -> Metric:
     text = "For how long the oldest event has waited that is not in the catalog; 0 when none does."
     seconds = 0.0 if oldest is None else max(0, now - oldest) / _SECOND
     return GaugeMetricFamily("lineage_pipeline_backlog_oldest_seconds", text, value=seconds)

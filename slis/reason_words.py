@@ -16,9 +16,8 @@ def note() -> Column:
     idle = words(
         "idle: its inputs have nothing newer than ", instant_text(F.col("inputs_written_at"))
     )
-    first_due = words(
-        "no write yet; the first is due by ", instant_text(F.col("judgement.bad_since"))
-    )
+    due = instant_text(F.col("judgement.bad_since"))
+    first_due = words("no write yet; the first is due by ", due)
     learning = words(
         "learning its cadence: ", F.coalesce("gaps", F.lit(0)).cast("string"), " of 8 gaps"
     )
@@ -26,6 +25,7 @@ def note() -> Column:
     started = words("its first run began ", instant_text(F.col("started_at")))
     begun = F.when(F.col("created_at").isNotNull(), created).otherwise(started)
     is_learning = F.col("judgement.state") == LEARNING
+    has_limit = F.col("judgement.limit_seconds").isNotNull()
     is_begun = is_learning & (F.col("judgement.sli") == COVERAGE.id)
     has_failed = F.coalesce(
         F.col("failed.failed_at") > F.col("write.written_at"), F.col("failed").isNotNull()
@@ -34,7 +34,8 @@ def note() -> Column:
         F.when(has_failed, words(_failure(), "; not late yet"))
         .when(F.col("judgement.is_idle"), idle)
         .when(is_begun, begun)
-        .when(is_learning & F.col("judgement.limit_seconds").isNotNull(), first_due)
+        .when(is_learning & has_limit & F.col("write").isNull(), first_due)
+        .when(is_learning & has_limit, words(learning, "; due by ", due))
         .when(is_learning, learning)
     )
 

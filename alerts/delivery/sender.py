@@ -18,6 +18,7 @@ from alerts.delivery.settings import DeliverySettings
 from lineage.catalog.engine import writing
 from lineage.catalog.leases import require_lead
 from lineage.clock import Clock, system_clock, to_micros
+from lineage.lease import LeaseLostError
 
 _MOST_CHANNELS_AT_ONCE: Final = 8
 _MOST_OF_A_CHANNEL: Final = 50
@@ -160,5 +161,8 @@ class Sender:
 
 def _log_failure(done: Future[int]) -> None:
     """Say a catalog that is locked: what was claimed is due again when its lease ends."""
-    if (error := done.exception()) is not None:
+    error = done.exception()
+    if isinstance(error, LeaseLostError):
+        _log.warning("notification_left_to_the_leader", reason=str(error))
+    elif error is not None:
         _log.error("notifier_stumbled", error=f"{type(error).__name__}: {error}"[:300])

@@ -1,6 +1,7 @@
 """Alerts on Lineward itself: without it, nobody hears of anything else.
 
-Gauges are read from the catalog, so that several services show the same: the highest is taken.
+Gauges are read from the catalog by the service that leads, for a moment perhaps by two: the highest
+is taken.
 """
 
 from collections.abc import Iterator

@@ -22,7 +22,14 @@ _FAILED = text(
         -- A run that never ended, though its application did, has no end of its own.
         OR r.failed_at IS NULL AND r.run_id = a.last_failed_run_id
         AND a.last_failed_at > coalesce(a.last_written_at, 0))
-    ORDER BY d.canonical_key, failed_at, r.run_id
+    UNION ALL
+    -- One that was killed before it named what it writes.
+    SELECT a.dataset_key, a.last_failed_at, r.run_id, {leaf_job("namespace")}, {leaf_job("name")},
+        coalesce(r.error_message, a.last_failure)
+    FROM dataset_activity a JOIN run r ON r.run_id = a.last_failed_run_id
+    WHERE a.dataset_key IN :keys AND a.last_failed_at > coalesce(a.last_written_at, 0)
+    AND NOT EXISTS (SELECT 1 FROM run_io x WHERE x.run_key = r.run_key)
+    ORDER BY 1, 2, 3
     """  # noqa: S608 - our own columns
 ).bindparams(bindparam("keys", expanding=True))
 

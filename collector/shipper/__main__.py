@@ -15,7 +15,7 @@ from collector.settings import Place
 from collector.shipper import metrics
 from collector.shipper.shipper import NotShippedError, Shipper
 from lineage import environment
-from lineage.clock import system_clock, to_micros
+from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
 from lineage.event_log.settings import KafkaLog, read_log
 from lineage.health import HEALTH
@@ -25,12 +25,14 @@ _PART = "shipper"
 _POLL_SECONDS = 0.2
 _PAUSE_SECONDS = 1.0
 _DRAIN_SECONDS = 20.0
+_LATE_SECONDS = 10.0
 # The topic must allow this too: an event that is inflated may have 10 MiB.
 CLIENT = {
     "message.max.bytes": str(11 << 20),
     # Longer, and the window is sent again; the pipeline knows what comes twice.
     "message.timeout.ms": "30000",
     "linger.ms": "5",
+    "log_level": "2",  # what fails is logged by us
     "compression.type": "lz4",
     # As Kafka's own clients choose a partition.
     "partitioner": "murmur2_random",
@@ -46,8 +48,10 @@ class Role:
         self._problem: str | None = "nothing was shipped yet"
 
     def find_problem(self) -> str | None:
-        """Return why nothing is shipped now."""
-        return self._problem
+        """Return why nothing is shipped now; an attempt may last until Kafka's client gives up."""
+        lag = metrics.lag_seconds(self._shipper.backlog, system_clock)
+        is_late = self._problem is None and lag > _LATE_SECONDS
+        return f"events have waited for {lag:.0f} s for Kafka" if is_late else self._problem
 
     def run(self, stopping: Event) -> None:
         """Ship until `stopping` is set, and for a bounded time what is in the spool then."""
@@ -55,12 +59,15 @@ class Role:
             HEALTH.beat()
             stopping.wait(self._step())
         deadline = time.monotonic() + _DRAIN_SECONDS
-        while time.monotonic() < deadline and not self._has_drained():
-            time.sleep(_POLL_SECONDS)
+        while time.monotonic() < deadline:
+            pause = self._step()
+            if pause == _POLL_SECONDS and self._has_said_goodbye():
+                return
+            time.sleep(pause)
 
-    def _has_drained(self) -> bool:
-        """Ship what waits; once the collector has ended and nothing waits, say goodbye."""
-        if self._step() != _POLL_SECONDS or not self._shipper.is_collector_gone():
+    def _has_said_goodbye(self) -> bool:
+        """Say goodbye once the collector has ended; nothing waits for Kafka then."""
+        if not self._shipper.is_collector_gone():
             return False
         try:
             self._shipper.say_goodbye()
@@ -77,7 +84,6 @@ class Role:
             return _PAUSE_SECONDS
         try:
             shipped = self._shipper.step()
-            self._measure()
         except (NotShippedError, KafkaException, sqlite3.Error, OSError) as error:
             metrics.FAILURES.inc()
             self._fail(str(error))
@@ -86,12 +92,6 @@ class Role:
         HEALTH.succeed(_PART)
         metrics.RECORDS.inc(shipped)
         return 0.0 if shipped else _POLL_SECONDS
-
-    def _measure(self) -> None:
-        backlog = self._shipper.backlog()
-        now = to_micros(system_clock())
-        metrics.WAITING.set(backlog.events)
-        metrics.LAG.set(0 if backlog.since is None else max(0, now - backlog.since) / 1e6)
 
     def _fail(self, problem: str) -> None:
         if problem != self._problem:
@@ -108,7 +108,9 @@ def main() -> int:
     HEALTH.beat_beside()
     try:
         place, log = environment.read(Place), _required(read_log())
-        role = Role(_shipper(place, log))
+        shipper = _shipper(place, log)
+        metrics.measure(shipper.backlog, system_clock)
+        role = Role(shipper)
         port = metrics.serve(place.host, log.settings.port, role.find_problem)
     except (InvalidSettingError, OSError, msgspec.DecodeError) as error:
         _log.error("shipper_cannot_start", reason=str(error))

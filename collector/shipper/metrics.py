@@ -1,15 +1,28 @@
 """The shipper's metrics, and the port on which it answers whether it is alive and ready."""
 
+import math
+import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from wsgiref.simple_server import make_server
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, make_wsgi_app
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    disable_created_metrics,
+    make_wsgi_app,
+)
 from prometheus_client.exposition import ThreadingWSGIServer, _SilentHandler
+
+from collector.shipper.window import Backlog
+from lineage.clock import Clock, to_micros
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
+
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 REGISTRY = CollectorRegistry()
 RECORDS = Counter(
@@ -22,16 +35,38 @@ FAILURES = Counter(
     "Attempts to ship a window that failed; the window is sent again.",
     registry=REGISTRY,
 )
-WAITING = Gauge(
+_WAITING = Gauge(
     "lineage_shipper_waiting_events",
     "Events in the spool that Kafka has not acknowledged.",
     registry=REGISTRY,
 )
-LAG = Gauge(
+_LAG = Gauge(
     "lineage_shipper_lag_seconds",
     "Age of the oldest event in the spool that Kafka has not acknowledged; 0 where none waits.",
     registry=REGISTRY,
 )
+
+
+def measure(read_backlog: Callable[[], Backlog], clock: Clock) -> None:
+    """Read what waits at each scrape: also while Kafka is waited for."""
+
+    def waiting() -> float:
+        try:
+            return float(read_backlog().events)
+        except sqlite3.Error:
+            return math.nan
+
+    _WAITING.set_function(waiting)
+    _LAG.set_function(lambda: lag_seconds(read_backlog, clock))
+
+
+def lag_seconds(read_backlog: Callable[[], Backlog], clock: Clock) -> float:
+    """Return the age of the oldest event that waits; NaN where the spool cannot be read."""
+    try:
+        since = read_backlog().since
+    except sqlite3.Error:
+        return math.nan
+    return 0.0 if since is None else max(0.0, (to_micros(clock()) - since) / 1e6)
 
 
 def serve(host: str, port: int, find_problem: Callable[[], str | None]) -> int:

@@ -32,7 +32,7 @@ class Window(msgspec.Struct, frozen=True):
 
 
 class Backlog(msgspec.Struct, frozen=True):
-    """What waits: events, and when the oldest of them was received, µs."""
+    """Events that wait, and when the oldest of them was received, µs."""
 
     events: int
     since: int | None

@@ -21,7 +21,7 @@ BUSY_TIMEOUT_SECONDS = 10
 # A merge of 25,000 events, or the wait for another's turn, takes minutes on a busy machine.
 STATEMENT_SECONDS = 600.0
 MOST_CONNECTIONS = 15
-# A pipeline that vanished in its turn, with its machine, keeps the next one waiting no longer.
+# A process that vanished in a transaction, with its machine, keeps others waiting no longer.
 GONE_SECONDS = 60
 _CACHE_KIB = 65_536
 _LOG_BYTES = 64 << 20  # of the WAL once it was copied: otherwise it never shrinks
@@ -34,9 +34,7 @@ FENCE: Final = "lineward_fence"  # execution option of an engine, see `lineage.c
 class Fence(Protocol):
     """Decides whether a write transaction may be committed."""
 
-    def begin(self, connection: Connection) -> None:
-        """Prepare the transaction."""
-        ...
+    pause_seconds: int  # for which the transaction may stand still
 
     def check(self, connection: Connection) -> None:
         """Raise where the transaction must not be committed."""
@@ -132,11 +130,17 @@ def writing(engine: Engine) -> Iterator[Connection]:
     with engine.begin() as connection:
         if engine.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN IMMEDIATE")
-        if fence is not None:
-            fence.begin(connection)
+        else:
+            limit_pause(connection, GONE_SECONDS if fence is None else fence.pause_seconds)
         yield connection
         if fence is not None:
             fence.check(connection)
+
+
+def limit_pause(connection: Connection, seconds: int) -> None:
+    """Have PostgreSQL end this transaction, with its locks, when it stands still for so long."""
+    idle = f"SET LOCAL idle_in_transaction_session_timeout = '{seconds}s'"
+    connection.exec_driver_sql(idle)
 
 
 @contextmanager
@@ -149,8 +153,6 @@ def in_turn(engine: Engine) -> Iterator[Connection]:
         if engine.dialect.name == "sqlite":
             yield connection
             return
-        idle = f"SET LOCAL idle_in_transaction_session_timeout = '{GONE_SECONDS}s'"
-        connection.exec_driver_sql(idle)
         connection.exec_driver_sql(_LOCK, (_TURN,))
         yield connection
         analyze_grown(connection)

@@ -12,7 +12,7 @@ import msgspec
 from sqlalchemy import BigInteger, Connection, Engine, literal_column, select, update
 
 from lineage import lease as rules
-from lineage.catalog.engine import FENCE, writing
+from lineage.catalog.engine import FENCE, limit_pause, writing
 from lineage.catalog.reader import CLOCKS
 from lineage.catalog.tables import lease
 from lineage.catalog.upsert import lock_row
@@ -31,17 +31,13 @@ class Fence(msgspec.Struct, frozen=True):
         epoch: in which the work began.
         confirm: raises `LeaseLostError` where the epoch is over; for what no transaction can take
             back, such as a message. It asks the catalog only where the lease may have expired.
+        pause_seconds: for which a transaction may stand still.
     """
 
     name: str
     epoch: int
     confirm: Callable[[], None]
-
-    def begin(self, connection: Connection) -> None:
-        """Limit how long the transaction may stand still."""
-        if connection.dialect.name == "postgresql":
-            limit = f"SET LOCAL idle_in_transaction_session_timeout = '{PAUSED_SECONDS}s'"
-            connection.exec_driver_sql(limit)
+    pause_seconds: int = PAUSED_SECONDS
 
     def check(self, connection: Connection) -> None:
         """Return if the epoch goes on until this transaction ends.
@@ -103,6 +99,8 @@ def _change(
 ) -> LeaseRow | None:
     nobody = {"name": name, **msgspec.structs.asdict(rules.NEVER_HELD)}
     with writing(engine) as connection:
+        if connection.dialect.name == "postgresql":
+            limit_pause(connection, PAUSED_SECONDS)
         lock_row(connection, lease, nobody)
         changed = decide(*_read(connection, name))
         if changed is not None:

@@ -1,4 +1,4 @@
-"""What a record of the Kafka log says: an event, or what a collector reports of itself.
+"""Records of the Kafka log: events, and what collectors report of themselves.
 
 The value is the body, to the byte. What is known of the body stands in headers, as text.
 """
@@ -51,12 +51,12 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_event(self) -> bool:
-        """Whether the body is one event."""
+        """Return whether the body is one event."""
         return self.kind in EVENTS
 
     @property
     def identity(self) -> str:
-        """What tells a record of a window from every other one: its number and content."""
+        """The number and the content, which tell a record from all others of its window."""
         digest = hashlib.blake2b(self.body, digest_size=8).hexdigest()
         return f"{self.kind}:{self.seq}:{digest}"
 

@@ -1,4 +1,4 @@
-"""Where events wait for the pipeline: in the collector's spool, or in a topic of Kafka."""
+"""Settings of the log in which events wait for the pipeline: a spool, or a topic of Kafka."""
 
 import re
 import socket

@@ -1,4 +1,4 @@
-"""SparkApplications of the Kubernetes API: read, listed, created; nothing is changed or deleted."""
+"""The part of the Kubernetes API that actions need. Nothing is deleted."""
 
 import ssl
 from typing import Any, Final
@@ -14,10 +14,12 @@ from runbooks.actions.errors import (
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 
 GROUP_VERSION: Final = "sparkoperator.k8s.io/v1beta2"
+APPLICATIONS_API: Final = f"/apis/{GROUP_VERSION}"
+_MERGE: Final = {"Content-Type": "application/merge-patch+json"}
 _MOST_ERROR: Final = 300
 _WORDS: Final = {
     401: "it does not know our token: renew LINEWARD_KUBERNETES_TOKEN_FILE",
-    403: "our token may not: its role needs get, list and create of sparkapplications",
+    403: "our token may not: its Role lacks a verb (docs/runbooks.md#kubernetes)",
     422: "it is not valid",
 }
 
@@ -27,6 +29,11 @@ class Kubernetes:
 
     def __init__(self, settings: KubernetesSettings) -> None:
         self._settings = settings
+
+    @property
+    def settings(self) -> KubernetesSettings:
+        """Settings that it was made with."""
+        return self._settings
 
     def application(self, namespace: str, name: str) -> dict[str, Any]:
         """A SparkApplication.
@@ -43,8 +50,26 @@ class Kubernetes:
         Raises:
             FailedActionError: as above.
         """
-        found = self._asked("GET", _path(namespace), params={"labelSelector": selector})
+        return self.list_objects(_path(namespace), selector)
+
+    def list_objects(self, path: str, selector: str) -> list[dict[str, Any]]:
+        """Return the objects of one kind with these labels.
+
+        Raises:
+            InvalidActionError: the API server does not know the kind.
+            FailedActionError: as above.
+        """
+        found = self._asked("GET", path, params={"labelSelector": selector})
         return list(found.get("items") or [])
+
+    def patch(self, path: str, change: dict[str, Any], *, is_dry: bool) -> None:
+        """Change an object; dry, the API server says whether it would, and changes nothing.
+
+        Raises:
+            InvalidActionError: there is no such object.
+            FailedActionError: as above.
+        """
+        self._asked("PATCH", path, params=_writing(is_dry=is_dry), body=change)
 
     def create(self, namespace: str, body: dict[str, Any], *, is_dry: bool) -> dict[str, Any]:
         """Create one; dry, the API server says whether it would, and stores nothing.
@@ -53,8 +78,7 @@ class Kubernetes:
             RefusedActionError: one of that name is there.
             FailedActionError: it may not be, or is not valid.
         """
-        params = {"fieldValidation": "Strict", **({"dryRun": "All"} if is_dry else {})}
-        return self._asked("POST", _path(namespace), params=params, body=body)
+        return self._asked("POST", _path(namespace), params=_writing(is_dry=is_dry), body=body)
 
     def _asked(
         self, method: str, path: str, *, params: dict[str, str], body: dict[str, Any] | None = None
@@ -66,7 +90,7 @@ class Kubernetes:
                 verify=self._trusted(),
                 timeout=settings.timeout_seconds,
                 trust_env=False,
-                headers=self._headers(),
+                headers={**self._headers(), **(_MERGE if method == "PATCH" else {})},
             ) as client:
                 answer = client.request(method, path, params=params, json=body)
         except (httpx.HTTPError, OSError) as error:
@@ -95,8 +119,12 @@ class Kubernetes:
         return {"Authorization": f"Bearer {token}"}
 
 
+def _writing(*, is_dry: bool) -> dict[str, str]:
+    return {"fieldValidation": "Strict", **({"dryRun": "All"} if is_dry else {})}
+
+
 def _path(namespace: str) -> str:
-    return f"/apis/{GROUP_VERSION}/namespaces/{quote(namespace, safe='')}/sparkapplications"
+    return f"{APPLICATIONS_API}/namespaces/{quote(namespace, safe='')}/sparkapplications"
 
 
 def _refusal(answer: httpx.Response, path: str) -> Exception:

@@ -22,13 +22,13 @@ class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True):
         url: of the API server; in a pod `https://kubernetes.default.svc`.
         token_file: bearer token, read for each request: a pod's is renewed every hour.
         ca_file: whom to trust, and nobody else.
-        namespaces: whose SparkApplications the kubernetes role watches, separated by commas.
+        namespaces: where the kubernetes role watches, separated by commas.
         owner_keys: annotations or labels that name the owner of a job, the first one first.
         outputs_key: annotation that names the datasets which a job writes.
-        listener_config_maps: ConfigMaps whose `spark-defaults.conf` has the listener.
+        listener_config_maps: ConfigMaps with a `spark-defaults.conf` that has the listener.
         page_objects: objects in one page of a list.
         watch_seconds: after which a watch is asked for anew.
-        instance: release of the chart whose pods `restart-role` restarts.
+        instance: release of the chart that `restart-role` restarts.
         namespace: of that release.
     """
 

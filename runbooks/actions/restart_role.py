@@ -1,4 +1,4 @@
-"""Has a role of `lineward up` stopped and started again: the supervisor does it, as it always does.
+"""Has a role stopped and started again: by the supervisor of `lineward up`, or by Kubernetes.
 
 Every role may be killed in any way without loss, so that this is safe for each.
 """
@@ -10,7 +10,9 @@ from msgspec import Meta
 
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.means import Means
+from runbooks.actions.workloads import COMPONENT, Workload, find_workloads, restart
 
 _COSTS = {
     "collector": "for about a second nobody listens: what is sent over HTTP then is lost",
@@ -26,29 +28,52 @@ class RestartRole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def plan(asked: RestartRole, means: Means) -> Plan:
-    """What it is doing now, and what that costs.
+    """Return what would be restarted, and what that costs.
 
     Raises:
-        RefusedActionError: no `lineward up` runs here; says what to run in Kubernetes.
+        RefusedActionError: neither `lineward up` nor a release in Kubernetes is known.
         InvalidActionError: it runs no such role.
+        FailedActionError: Kubernetes does not answer, or says no.
     """
-    roles = means.supervised.roles()
-    if not roles:
-        message = (
-            f"no `lineward up` runs on {means.data_dir} of this machine. In Kubernetes:"
-            f" kubectl rollout restart deployment/lineward-{asked.role}"
-        )
-        raise RefusedActionError(message)
-    if asked.role not in roles:
-        known = ", ".join(sorted(roles))
-        raise InvalidActionError(f"`lineward up` runs no role {asked.role!r}; there are {known}")
-    does = f"stop the role {asked.role}, which is {roles[asked.role]}, and start it again"
     cost = _COSTS.get(asked.role)
-    return Plan(does=(does,), cautions=(cost,) if cost else ())
+    cautions = (cost,) if cost else ()
+    if workloads := _workloads(asked, means):
+        for one in workloads:
+            restart(_cluster(means, asked.role), one, means.now, is_dry=True)
+        does = tuple(f"restart the {one}, which runs the role {asked.role}" for one in workloads)
+        return Plan(does=does, cautions=cautions)
+    state = means.supervised.roles()[asked.role]
+    stopped = f"stop the role {asked.role}, which is {state}, and start it again"
+    return Plan(does=(stopped,), cautions=cautions)
 
 
 def perform(asked: RestartRole, means: Means) -> Done:
-    """Ask for it; the supervisor sees that within a second."""
-    plan(asked, means)
+    """Ask for it; a supervisor sees that within a second."""
+    if workloads := _workloads(asked, means):
+        for one in workloads:
+            restart(_cluster(means, asked.role), one, means.now, is_dry=False)
+        return Done(did=tuple(f"restarted the {one}" for one in workloads))
     means.supervised.ask_to_restart(asked.role)
     return Done(did=(f"asked for a restart of {asked.role}: `lineward status` counts it",))
+
+
+def _workloads(asked: RestartRole, means: Means) -> list[Workload]:
+    """Return the objects that run a role in Kubernetes; none where a supervisor here runs it."""
+    roles = means.supervised.roles()
+    if not roles:
+        return find_workloads(_cluster(means, asked.role), asked.role)
+    if asked.role not in roles:
+        known = ", ".join(sorted(roles))
+        raise InvalidActionError(f"`lineward up` runs no role {asked.role!r}; there are {known}")
+    return []
+
+
+def _cluster(means: Means, role: str) -> Kubernetes:
+    if means.kubernetes is None:
+        message = (
+            f"no `lineward up` runs on {means.data_dir} of this machine, and no Kubernetes is"
+            " configured: set LINEWARD_KUBERNETES_URL, …_INSTANCE and …_NAMESPACE, or run"
+            f" kubectl rollout restart statefulset,deployment -l {COMPONENT}={role}"
+        )
+        raise RefusedActionError(message)
+    return means.kubernetes

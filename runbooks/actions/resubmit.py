@@ -15,6 +15,7 @@ from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import RefusedActionError
 from runbooks.actions.kubernetes import GROUP_VERSION, Kubernetes
 from runbooks.actions.means import Means
+from runbooks.actions.workloads import COMPONENT, INSTANCE
 
 RERUN_OF: Final = "lineward/rerun-of"  # label: hash of namespace and name; annotation: the name
 ENDED: Final = ("COMPLETED", "FAILED")
@@ -77,6 +78,7 @@ def _kubernetes(means: Means) -> Kubernetes:
 def _ended(asked: Resubmit, kubernetes: Kubernetes) -> dict[str, Any]:
     """The application, once neither it nor a copy of it runs."""
     found = kubernetes.application(asked.namespace, asked.name)
+    _require_foreign(found, kubernetes)
     _require_ended(found, asked.name)
     for other in kubernetes.applications(asked.namespace, f"{RERUN_OF}={_mark(asked)}"):
         _require_ended(other, str(_metadata(other).get("name")))
@@ -111,6 +113,16 @@ def copied(found: dict[str, Any], mark: str, suffix: str) -> dict[str, Any]:
         },
         "spec": spec,
     }
+
+
+def _require_foreign(application: dict[str, Any], kubernetes: Kubernetes) -> None:
+    """Reject Lineward's own pipeline: a copy would be a second one on the same catalog."""
+    labels = _metadata(application).get("labels") or {}
+    instance = kubernetes.settings.instance
+    if instance is not None and labels.get(INSTANCE) == instance and COMPONENT in labels:
+        role = labels[COMPONENT]
+        message = f"it runs Lineward's own role {role}: `lineward act restart-role {role}`"
+        raise RefusedActionError(message)
 
 
 def _require_ended(application: dict[str, Any], name: str) -> None:

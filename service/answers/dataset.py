@@ -194,7 +194,8 @@ def duration(seconds: float | None) -> str:
     if seconds is None:
         return "-"
     if seconds < 60:  # noqa: PLR2004 - a minute
-        return f"{seconds:.3g} s"
+        # Some clients send START and COMPLETE at once: `1.4e-05 s` is for machines.
+        return "< 1 ms" if 0 < seconds < 0.001 else f"{seconds:.3g} s"  # noqa: PLR2004 - a ms
     left, parts = int(seconds), []
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
         count, left = divmod(left, length)

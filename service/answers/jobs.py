@@ -6,6 +6,7 @@ import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_JOBS_FROM
 from lineage.catalog.reader import Reader, Row
+from lineage.catalog.tables.runs import error_of, failed_at
 from lineage.error_lines import ERROR_CHARACTERS, error_line
 from lineage.states import run_state
 from service.answers.cursors import Text, cursor_of, key_of
@@ -24,7 +25,7 @@ LIMIT :most
 _NEWEST = f"""
 SELECT * FROM (
   SELECT job_namespace, job_name, root_job_namespace, root_job_name, job_type, integration,
-    run_id, first_event_at, started_at, completed_at, failed_at, error_message
+    run_id, first_event_at, started_at, completed_at, {failed_at("run")}, {error_of("run")}
   FROM run WHERE {NAMESPACE_PART} = CAST(:part_{{n}} AS TEXT) || ''
   AND job_name = CAST(:name_{{n}} AS TEXT)
   ORDER BY first_event_at DESC, run_key LIMIT :looked_at) AS newest_{{n}}

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
-from lineage.catalog.tables.runs import LEAF_RUN_ID
+from lineage.catalog.tables.runs import LEAF_RUN_ID, failed_at
 from service.access.sight import Sight
 from service.answers.descriptions import NOTHING, describe_jobs
 from service.answers.marquez_fields import Sayings
@@ -53,19 +53,19 @@ FROM run r WHERE r.root_run_id IN (:keys)
 """
 _LEAVES = f"""
 SELECT r.leaf_job_namespace, r.leaf_job_name, {
-    _SPAN.format(run_id=LEAF_RUN_ID, completed="MAX(r.completed_at)", failed="MIN(r.failed_at)")
+    _SPAN.format(run_id=LEAF_RUN_ID, completed="MAX(r.completed_at)", failed=f"MIN({failed_at()})")
 } AND r.leaf_job_name IS NOT NULL
 GROUP BY r.leaf_job_namespace, r.leaf_job_name, {LEAF_RUN_ID}
 """
 # A root run ends by its own word; by its children's where it never spoke.
 _OWN = """CASE WHEN MAX(CASE WHEN r.leaf_job_name IS NULL THEN 1 END) = 1
-  THEN {of}(CASE WHEN r.leaf_job_name IS NULL THEN r.{at} END) ELSE {of}(r.{at}) END"""
+  THEN {of}(CASE WHEN r.leaf_job_name IS NULL THEN {at} END) ELSE {of}({at}) END"""
 _ROOTS = f"""
 SELECT r.root_job_namespace, r.root_job_name, {
     _SPAN.format(
         run_id="r.root_run_id",
-        completed=_OWN.format(of="MAX", at="completed_at"),
-        failed=_OWN.format(of="MIN", at="failed_at"),
+        completed=_OWN.format(of="MAX", at="r.completed_at"),
+        failed=_OWN.format(of="MIN", at=failed_at()),
     )
 } GROUP BY r.root_job_namespace, r.root_job_name, r.root_run_id
 """

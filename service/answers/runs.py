@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
-from lineage.catalog.tables.runs import leaf_job
+from lineage.catalog.tables.runs import error_of, failed_at, leaf_job
 from lineage.states import run_state
 from service.access.sight import EVERYTHING, Sight
 from service.answers.cursors import Whole, cursor_of, key_of
@@ -25,12 +25,14 @@ from service.errors import UnknownRunError
 
 NO_RUNS: Final = RecentRuns(None, None, [], partial=True, partial_reason=UNCHOSEN, next_cursor=None)
 _MOST_IO = 1_000  # datasets listed of the runs of one id
-_PLAIN = (
-    *("run_id", "job_namespace", "job_name", "first_event_at", "started_at", "completed_at"),
-    *("failed_at", "last_event_at"),
-)
+_PLAIN = (*("run_id", "job_namespace", "job_name", "first_event_at", "started_at", "completed_at"),)
 _SUMMARY, _RUN_SUMMARY = (
-    ", ".join([*(f"{alias}.{column}" for column in _PLAIN), leaf_job("name", alias)])
+    ", ".join(
+        [
+            *(f"{alias}.{column}" for column in _PLAIN),
+            *(failed_at(alias), f"{alias}.last_event_at", leaf_job("name", alias)),
+        ]
+    )
     for alias in ("run", "r")
 )
 _TEXTS = (
@@ -50,8 +52,9 @@ _NAMING = (
     "code_tag",
     "code_branch",
 )
+_DETAIL_TEXTS = ", ".join(error_of("run") if it == "error_message" else it for it in _TEXTS)
 _DETAIL = f"""
-SELECT {_SUMMARY}, run_key, {", ".join(_TEXTS)}, nominal_start_at, spark_conf, parameters, tags,
+SELECT {_SUMMARY}, run_key, {_DETAIL_TEXTS}, nominal_start_at, spark_conf, parameters, tags,
   retries_left
 FROM run WHERE {{column}} = :run_id ORDER BY first_event_at, run_key LIMIT :most
 """  # noqa: S608 - constants only

@@ -14,9 +14,11 @@ from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.clock import system_clock, to_micros
 from lineage.disk import disk_problem
+from service.answers.applications import KubernetesStatus, kubernetes_status
 from service.answers.dataset import duration
 from service.answers.datasets import counts_by_state
 from service.answers.leader import ServiceLeader, find_leader
+from service.answers.log_backlog import records_waiting
 from service.answers.moments import Evaluated, iso, last_evaluation, seconds_between
 from service.answers.run_shapes import Instant
 from service.answers.set_aside import count_set_aside
@@ -100,11 +102,13 @@ class Status(msgspec.Struct, frozen=True):
     incidents_wait_since: Instant | None = None
     events_wait_since: Instant | None = None  # when the oldest of these events was received
     leader: ServiceLeader | None = None  # of the services; null: none has led yet
+    kubernetes: KubernetesStatus | None = None  # null: nothing was ever watched
 
 
 class _Catalog(msgspec.Struct, frozen=True):
     evaluated: Evaluated
     cursor: int
+    records_waiting: int | None  # in a log in Kafka
     last_batch: int | None
     errors: int
     set_aside: int
@@ -112,6 +116,7 @@ class _Catalog(msgspec.Struct, frozen=True):
     datasets: dict[str, int] | None
     policies: dict[str, RolePolicy]
     leader: ServiceLeader | None
+    kubernetes: KubernetesStatus | None
 
 
 def status(
@@ -128,14 +133,15 @@ def status(
     spool = spool_status(settings.spool, now)
     catalog = _catalog(settings, now, count_datasets=count_datasets)
     up, roles = roles_of(settings.data_dir)
-    missing = [name for name, part in (("spool", spool), ("catalog", catalog)) if part is None]
+    is_missing = {"spool": spool is None and not settings.is_shipped, "catalog": catalog is None}
+    missing = [name for name, is_so in is_missing.items() if is_so]
     evaluated = catalog.evaluated if catalog else Evaluated(as_of=None, seconds=None, stale=True)
     return Status(
         data_dir=str(settings.data_dir.absolute()),
         up=up,
         roles=roles,
         collector=spool,
-        backlog_events=max(0, spool.last_seq - catalog.cursor) if spool and catalog else None,
+        backlog_events=_backlog(settings, spool, catalog),
         last_batch_at=iso(catalog.last_batch) if catalog else None,
         evaluated_at=evaluated.at,
         evaluation_age_seconds=seconds_between(evaluated.as_of, to_micros(now)),
@@ -151,7 +157,14 @@ def status(
         incidents_wait_since=iso(catalog.waits.get(BEHIND_SINCE)) if catalog else None,
         events_wait_since=iso(catalog.waits.get(EVENTS_WAIT_SINCE)) if catalog else None,
         leader=catalog.leader if catalog else None,
+        kubernetes=catalog.kubernetes if catalog else None,
     )
+
+
+def _backlog(settings: Settings, spool: SpoolStatus | None, catalog: _Catalog | None) -> int | None:
+    if catalog is None or settings.is_shipped:
+        return None if catalog is None else catalog.records_waiting
+    return None if spool is None else max(0, spool.last_seq - catalog.cursor)
 
 
 def warnings_of(data_dir: Path) -> list[str]:
@@ -204,6 +217,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
             return _Catalog(
                 evaluated=evaluated,
                 cursor=cursors[0][0] if cursors else 0,
+                records_waiting=records_waiting(reader),
                 last_batch=reader.rows("SELECT MAX(landed_at) FROM batch")[0][0],
                 errors=reader.rows("SELECT COUNT(*) FROM pipeline_error")[0][0],
                 set_aside=count_set_aside(reader),
@@ -211,6 +225,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
                 datasets=counts_by_state(reader, evaluated) if count_datasets else None,
                 policies=policies_noted(reader),
                 leader=find_leader(reader),
+                kubernetes=kubernetes_status(reader, now),
             )
     except NoCatalogError:
         return None

@@ -49,6 +49,7 @@ COMMANDS: Final = {
     "why": _known("why", LOOK, "why core.orders"),
     "incidents": _known("incidents", LOOK, "incidents", "incidents 3f2c9a7d10b45e86"),
     "lint": _known("lint", LOOK, "lint --limit 20"),
+    "applications": _known("applications", LOOK, "applications --without-listener"),
     "diff": _known("diff", LOOK, "diff --job shop.clean", _TWO_RUNS),
     "history": _known("history", LOOK, "history core.orders"),
     "audit": _known("audit", LOOK, "audit --who anna --limit 20"),

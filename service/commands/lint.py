@@ -37,7 +37,8 @@ def page(answer: LintAnswer) -> RenderableType:
     """The findings."""
     if not answer.findings:
         return plain(f"{answer.datasets:,} datasets, and no two look like one")
-    shown = grid("what", "names", "evidence", title=f"{answer.total:,} findings")
+    title = "1 finding" if answer.total == 1 else f"{answer.total:,} findings"
+    shown = grid("what", "names", "evidence", title=title)
     for one in answer.findings:
         shown.add_row(plain(one.kind), _names(one), plain(one.evidence))
     return shown

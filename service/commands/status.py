@@ -4,6 +4,7 @@ import typer
 from rich.console import Group, RenderableType
 
 from lineage.clock import system_clock
+from service.answers.applications import KubernetesStatus
 from service.answers.dataset import duration
 from service.answers.leader import ServiceLeader
 from service.answers.status import (
@@ -83,6 +84,8 @@ def _lines(answer: Status) -> list[str]:
     )
     if answer.set_aside_events:
         lines.append(_set_aside(answer.set_aside_events))
+    if answer.kubernetes:
+        lines += _kubernetes(answer.kubernetes)
     lines.append(_evaluation(answer))
     if answer.incidents_wait_since:
         lines.append(_waiting_incidents(answer))
@@ -94,15 +97,22 @@ def _lines(answer: Status) -> list[str]:
 
 
 def _leader(leader: ServiceLeader | None) -> str:
-    if leader is None:
-        return "service: none has led yet: no incident is found"
-    led = "leads since" if leader.is_leading else "has stopped, none leads now; it led since"
-    return f"service: {leader.replica} {led} {local(leader.since)}"
+    if leader is not None and leader.is_leading:
+        return f"leader: service {leader.replica} since {local(leader.since)}"
+    last = f"; the last leader was {leader.replica}" if leader else ""
+    return f"leader: none, so that no incident is found and nobody is notified{last}"
 
 
 def _set_aside(number: int) -> str:
     events = f"{number:,} event{'' if number == 1 else 's'}"
     return f"pipeline: {events} set aside: `lineward set-aside` lists them"
+
+
+def _kubernetes(watched: KubernetesStatus) -> list[str]:
+    jobs = ", ".join(f"{count:,} with listener: {has}" for has, count in watched.jobs.items())
+    names = ", ".join(sorted({watch.kube_namespace for watch in watched.watches}))
+    seen = f"kubernetes: namespaces {names}; jobs: {jobs or 'none'}; {watched.failed:,} failed"
+    return [seen, *(f"kubernetes: {one.problem}" for one in watched.watches if one.problem)]
 
 
 def _rejected(policy: RolePolicy) -> str:

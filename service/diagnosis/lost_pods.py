@@ -1,4 +1,4 @@
-"""Pods of Spark that a run lost, as Kubernetes tells it: a cause that no event names."""
+"""Pods of Spark that a run lost, by Kubernetes: a cause that no event names."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -22,7 +22,7 @@ WHERE spark_id IN ({_APPLICATIONS}) AND problem IS NOT NULL ORDER BY submitted_a
 
 
 def compare_pods(reader: Reader, good: str, failed: str) -> Iterator[Difference]:
-    """Yield what Kubernetes tells of the failed run, and does not tell of the good one.
+    """Yield what Kubernetes has of the failed run, and not of the good one.
 
     Args:
         reader: of the catalog.
@@ -43,5 +43,5 @@ def _list_lost(reader: Reader, run: str) -> str | None:
 
 def _word(role: str, cause: str, count: int, pod: str, detail: str | None) -> str:
     lost = role if count == 1 else f"{count} {role}s"
-    told = f": {detail}" if detail else ""
-    return f"{lost} {cause} ({pod}{told})"
+    message = f": {detail}" if detail else ""
+    return f"{lost} {cause} ({pod}{message})"

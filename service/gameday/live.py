@@ -137,7 +137,7 @@ class _Day:
 
     def hurt(self) -> None:
         """Do all that is planned, and wait for the end of each."""
-        planned = plan(self._estate, self._wanted.faults, self._wanted.kinds)
+        planned = plan(self._estate, self._wanted.faults, self._wanted.kinds, self._wanted.pace)
         faults = self._faults = Faults(self._estate, self._running, planned, _now())
         told = faults.counts()
         while not faults.is_over:

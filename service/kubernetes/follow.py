@@ -5,6 +5,7 @@ misses none (Kubernetes API Concepts, "Efficient detection of changes"). A page 
 before the next one is asked for, so that memory does not grow with the objects.
 """
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Event
 from typing import Any, Final, Protocol
@@ -57,6 +58,7 @@ class Options(msgspec.Struct, frozen=True):
     page_objects: int
     watch_seconds: int
     timeout_seconds: float
+    shortest_watch_seconds: float = 1.0  # one that ends sooner is followed by a pause
 
 
 class Follower:
@@ -74,14 +76,12 @@ class Follower:
         self._options, self._clock = options, clock
         self._version: str | None = None
 
-    def run(
-        self, stopping: Event, *, longest_pause_seconds: float = _LONGEST_PAUSE_SECONDS
-    ) -> None:
-        """Follow until told to stop; what fails is reported, and repeated after a growing pause."""
+    def run(self, stopping: Event) -> None:
+        """Follow until `stopping` is set; report what fails, and repeat it after a pause."""
         retrying = Retrying(
             # The edge of a thread: whatever fails, in the cluster or the catalog, is tried again.
             retry=retry_if_exception_type(Exception),
-            wait=wait_random_exponential(multiplier=0.5, max=longest_pause_seconds),
+            wait=wait_random_exponential(multiplier=0.5, max=_LONGEST_PAUSE_SECONDS),
             stop=stop_when_event_set(stopping),
             sleep=sleep_using_event(stopping),
             before_sleep=self._report,
@@ -102,9 +102,11 @@ class Follower:
             self._version = self._list(stopping)
         if self._version is None:
             return
-        before = self._version
+        before, began = self._version, time.monotonic()
         try:
             self._watch(before, stopping)
+            # A server or proxy that ends each watch at once is not asked without end.
+            stopping.wait(max(0.0, began + self._options.shortest_watch_seconds - time.monotonic()))
         except ApiException as error:
             self._expire(error, is_repeated=is_listed and self._version == before)
         except HTTPError:

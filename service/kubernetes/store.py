@@ -75,7 +75,7 @@ class WatchState:
             with writing(self.engine) as connection:
                 self._write(connection, problem=problem, problem_since=at)
         except (SQLAlchemyError, CatalogError) as error:
-            # The catalog may be the problem; the supervisor has been told.
+            # The catalog may be the problem; the supervisor knows it by now.
             _log.warning("catalog_unavailable", error=str(error)[:200])
         else:
             self._problem = problem

@@ -28,7 +28,7 @@ class Watcher:
         self._settings, self._engine, self._clock = settings, engine, clock
 
     def run(self, stopping: Event) -> None:
-        """Watch until told to stop. A request that is under way then stores nothing any more."""
+        """Watch until `stopping` is set. A request that is under way then stores nothing."""
         followers = self._followers()
         forget_others(self._engine, (each.resource for each in followers))
         threads = [

@@ -31,7 +31,7 @@ class Portion(Protocol):
 
     @property
     def ends(self) -> Mapping[int, int]:
-        """Where the batch ends in each partition; empty for a log without partitions."""
+        """The end of the batch in each partition; empty for a log without partitions."""
 
     def table(self) -> pa.Table:
         """Return the events as `source.SPOOL_COLUMNS`."""
@@ -50,7 +50,7 @@ class Portion(Protocol):
 
 
 class EventLog(Protocol):
-    """Where events wait until a batch takes them."""
+    """The log in which events wait until a batch takes them."""
 
     @property
     def name(self) -> str:

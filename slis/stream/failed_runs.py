@@ -9,9 +9,9 @@ from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
+from lineage.states import NEVER_ENDED
 from slis.stream.touch import FAILURE
 
-NEVER_ENDED = "it never ended, though its application did"
 FAILURE_FOLDS: dict[str, Fold] = {
     "last_failed_run_id": at_the_later("last_failed_at", ties=greatest),
     "last_failure": at_the_later("last_failed_at", ties=greatest),

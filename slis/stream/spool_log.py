@@ -28,26 +28,26 @@ class SpoolPortion(msgspec.Struct, frozen=True):
 
     @property
     def after_seq(self) -> int:
-        """Of `Portion`."""
+        """Return the number behind which the batch begins."""
         return int(self.events["after_seq"][0].as_py())
 
     @property
     def last_seq(self) -> int:
-        """Of `Portion`."""
+        """Return the last number that the batch may hold."""
         return int(self.events["last_seq"][0].as_py())
 
     @property
     def count(self) -> int:
-        """Of `Portion`."""
+        """Return how many records the batch covers."""
         return int(self.events.num_rows)
 
     @property
     def ends(self) -> Mapping[int, int]:
-        """Of `Portion`: `last_seq` is all that is needed."""
+        """Return nothing: `last_seq` is all that a spool needs."""
         return {}
 
     def table(self) -> pa.Table:
-        """Of `Portion`."""
+        """Return the events as `source.SPOOL_COLUMNS`."""
         return self.events
 
     def held(self) -> pa.Table:
@@ -56,15 +56,15 @@ class SpoolPortion(msgspec.Struct, frozen=True):
 
     @contextmanager
     def frame(self, spark: SparkSession) -> Iterator[DataFrame]:
-        """Of `Portion`."""
+        """Give the events as `source.SPOOL_EVENT`, inside the context."""
         yield spark.createDataFrame(self.events)
 
     def size(self) -> int:
-        """Of `Portion`."""
+        """Return the bytes of the bodies that were read."""
         return int(pc.sum(pc.binary_length(self.events["body"])).as_py())
 
     def store(self, connection: Connection) -> None:
-        """Of `Portion`: the cursor, which every batch advances, is the position."""
+        """Write nothing: the cursor, which every batch advances, is the position."""
 
 
 class SpoolLog:
@@ -75,15 +75,15 @@ class SpoolLog:
 
     @property
     def name(self) -> str:
-        """Of `EventLog`."""
+        """Name the log for messages to operators."""
         return str(self._place.spool)
 
     def is_ready(self) -> bool:
-        """Of `EventLog`: whether the collector has made its spool."""
+        """Return whether the collector has made its spool."""
         return is_ready(self._place.spool)
 
     def find_mismatch(self, engine: Engine) -> str | None:
-        """Of `EventLog`."""
+        """Return why the catalog and the log do not belong together, and what to do."""
         with engine.connect() as connection:
             at = cursor(connection)
         with closing(open_spool(self._place.spool)) as spool:
@@ -99,26 +99,26 @@ class SpoolLog:
         )
 
     def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
-        """Of `EventLog`."""
+        """Land from the lake what the catalog lacks and the log has deleted."""
         CatchUp(spark, self._place, batches, rows, now).land()
 
     def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> SpoolPortion | None:
-        """Of `EventLog`."""
+        """Return what the next batch takes; None where nothing waits."""
         with engine.connect() as connection:
             at = cursor(connection)
         events = read(self._place.spool, at, bounds(at))
         return SpoolPortion(events) if events.num_rows else None
 
     def backlog_since(self, engine: Engine) -> datetime | None:
-        """Of `EventLog`."""
+        """Return when the oldest event that has not landed was received."""
         return backlog_since(self._place.spool, engine)
 
     def copy_gaps(self, engine: Engine, now: int) -> bool:
-        """Of `EventLog`."""
+        """Bring the catalog's ingestion gaps up to date; return whether any changed."""
         return copy_gaps(self._place.spool, engine, now)
 
     def count_received(self, engine: Engine, clock: Clock) -> bool:
-        """Of `EventLog`."""
+        """Count what was received since the last call."""
         # At its first use, as the evaluation: the stream is up before.
         count = import_module("slis.received.error_rate").count_received
         return bool(count(engine, self._place.spool, clock))

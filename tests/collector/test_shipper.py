@@ -2,21 +2,29 @@
 
 import hashlib
 import sqlite3
+import threading
 from contextlib import closing
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
 from collector.cursors import read_cursors
 from collector.settings import Place, read
+from collector.shipper import __main__ as roles
+from collector.shipper import metrics
 from collector.shipper import shipper as shippers
 from collector.shipper import window as windows
+from collector.shipper.__main__ import Role
 from collector.shipper.position import Position, read_position
 from collector.shipper.shipper import NotShippedError, Shipper, key_of
 from collector.spool_file import open_spool
+from lineage.clock import from_micros, to_micros
 from lineage.environment import InvalidSettingError
 from lineage.event_log.records import Record, headers_of, read_record
 from lineage.event_log.settings import read_log
 from tests.fakes.topic import Topic
+from tests.service.commandline import lineward
 from tests.service.ship.written import event
 
 SECOND = 1_000_000
@@ -26,7 +34,7 @@ KAFKA = {"LINEWARD_LOG": "kafka://a:9092,b:9092/lineage"}
 
 @pytest.fixture
 def spool(tmp_path):
-    """The tables of a collector's spool, with nine events and a heartbeat."""
+    """Make the tables of a collector's spool, with nine events and a heartbeat."""
     with closing(open_spool(tmp_path / "spool.db", 1 << 30)) as connection:
         for number in range(EVENTS):
             body = event(number)
@@ -42,13 +50,13 @@ def spool(tmp_path):
 
 @pytest.fixture
 def topic():
-    """An empty topic of three partitions."""
+    """Make an empty topic of three partitions."""
     return Topic()
 
 
 @pytest.fixture
 def shipper(tmp_path, spool, topic, at, monkeypatch):
-    """A shipper of windows of four events."""
+    """Make shippers of windows of four events."""
     del spool
     monkeypatch.setattr(windows, "MOST_RECORDS", 4)
 
@@ -74,7 +82,7 @@ def bodies(topic):
 
 
 def test_every_event_is_moved_on_with_its_origin_time_and_number(shipper, topic):
-    """The value is the body to the byte; what the pipeline needs beside it stands in headers."""
+    """Send the body to the byte as the value, and in headers what the pipeline needs beside it."""
     ship(shipper())
 
     found = sorted((one for one in topic.records() if one.is_event), key=lambda one: one.seq)
@@ -84,7 +92,7 @@ def test_every_event_is_moved_on_with_its_origin_time_and_number(shipper, topic)
 
 
 def test_the_position_moves_only_behind_what_kafka_acknowledged(shipper, topic, tmp_path):
-    """A window without its reports is sent again as a whole: Kafka may lack any part of it."""
+    """Send a window without its reports again as a whole: Kafka may lack any part of it."""
     one = shipper()
     one.step()
     topic.dies_after = 2
@@ -101,7 +109,7 @@ def test_the_position_moves_only_behind_what_kafka_acknowledged(shipper, topic, 
 
 
 def test_a_shipper_that_is_killed_goes_on_at_its_position(shipper, topic):
-    """What was acknowledged is not sent again."""
+    """Send nothing again that was acknowledged."""
     shipper().step()
     ship(shipper())
 
@@ -109,7 +117,7 @@ def test_a_shipper_that_is_killed_goes_on_at_its_position(shipper, topic):
 
 
 def test_the_spool_keeps_what_was_not_shipped(shipper, tmp_path):
-    """The collector asks the file, not a catalog, of which it needs no password."""
+    """Ask the file, not a catalog, for which a collector would need a password."""
     place = Place(data_dir=tmp_path, log="kafka://a:9092/t", catalog_url="postgresql://nobody")
     before = read_cursors(place)
     shipper().step()
@@ -119,15 +127,15 @@ def test_the_spool_keeps_what_was_not_shipped(shipper, tmp_path):
 
 
 def test_rejected_bodies_gaps_and_heartbeats_travel_too(shipper, topic, spool):
-    """What was pruned before it was shipped is known by its number."""
+    """Count by its number what was pruned before it was shipped."""
     rejected = "INSERT INTO rejected VALUES (?, 5, 'invalid', '$', 'no', X'00', 1, 'http')"
     for number in (3, 4):
         spool.execute(rejected, (number,))
     spool.execute("INSERT INTO gap VALUES (7, 9)")
     ship(shipper())
 
-    told = {(r.kind, r.reason, r.count, r.ended_at) for r in topic.records() if not r.is_event}
-    assert told == {
+    sent = {(r.kind, r.reason, r.count, r.ended_at) for r in topic.records() if not r.is_event}
+    assert sent == {
         ("rejected", "invalid", 1, 0),
         ("rejected", "pruned", 2, 0),
         ("gap", "", 1, 9),
@@ -138,7 +146,7 @@ def test_rejected_bodies_gaps_and_heartbeats_travel_too(shipper, topic, spool):
 def test_an_event_that_the_topic_does_not_take_holds_up_nothing(
     shipper, topic, tmp_path, monkeypatch
 ):
-    """It is kept in a file, and counted as rejected."""
+    """Keep it in a file, and count it as rejected."""
     monkeypatch.setattr(shippers, "_HEAD_BYTES", 10)
     topic.most_bytes = len(event(0)) - 1
     assert ship(shipper()) == 0
@@ -149,7 +157,7 @@ def test_an_event_that_the_topic_does_not_take_holds_up_nothing(
 
 
 def test_a_spool_that_is_behind_the_position_is_waited_for(shipper, spool):
-    """The collector numbers it anew; shipped as it is, its new events would be passed by."""
+    """Wait until the collector numbers it anew: its new events would be passed by."""
     ship(shipper())
     spool.execute("DELETE FROM event")
     spool.execute("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'event'")
@@ -167,7 +175,7 @@ def test_a_spool_that_is_behind_the_position_is_waited_for(shipper, spool):
     ],
 )
 def test_events_of_a_run_stay_together(kind, body, key):
-    """By its id; what has none goes by its job, or by its collector."""
+    """Choose the key by the run's id, by the job, or by the collector."""
     assert key_of(Record(kind=kind, collector="c-0", received_at=1, body=body)) == key
 
 
@@ -184,12 +192,12 @@ def test_events_of_a_run_stay_together(kind, body, key):
     ],
 )
 def test_a_record_of_somebody_else_is_no_event(headers):
-    """It is counted as rejected, and ends no batch."""
+    """Count it as rejected; it ends no batch."""
     assert read_record(headers, b"{}").kind == "foreign"
 
 
 def test_a_record_is_read_as_it_was_written():
-    """All fields; those without a value need no header."""
+    """Read all fields; those without a value need no header."""
     full = Record(
         kind="gap",
         collector="c",
@@ -209,16 +217,16 @@ def test_a_record_is_read_as_it_was_written():
 
 
 def test_the_clients_promise_what_the_guarantees_rest_on(tmp_path):
-    """Whatever the file of the operator says of TLS and SASL, it says nothing of these."""
+    """Take TLS and SASL from the operator's file, and reject these settings in it."""
     file = tmp_path / "client.properties"
     file.write_text("security.protocol=SASL_SSL\n")
     log = read_log(KAFKA | {"LINEWARD_LOG_CONFIG_FILE": str(file)})
-    told = log.producer_settings()
+    given = log.producer_settings()
     file.write_text("acks=0\n")
 
-    assert (told["acks"], told["enable.idempotence"]) == ("all", "true")
-    assert told["security.protocol"] == "SASL_SSL"
-    assert told["bootstrap.servers"] == "a:9092,b:9092"
+    assert (given["acks"], given["enable.idempotence"]) == ("all", "true")
+    assert given["security.protocol"] == "SASL_SSL"
+    assert given["bootstrap.servers"] == "a:9092,b:9092"
     with pytest.raises(InvalidSettingError, match="acks is not yours to set"):
         log.producer_settings()
 
@@ -228,7 +236,7 @@ def test_the_clients_promise_what_the_guarantees_rest_on(tmp_path):
     ["kafka", "kafka://a:9092", "kafka:///t", "http://a/t", "kafka://a/t/u", "kafka://u:p@a/t"],
 )
 def test_a_wrong_log_is_named_without_a_password(url):
-    """The role ends with 2 and this line."""
+    """Name the variable and what is expected."""
     with pytest.raises(InvalidSettingError, match="LINEWARD_LOG: ") as raised:
         read_log({"LINEWARD_LOG": url})
 
@@ -236,7 +244,7 @@ def test_a_wrong_log_is_named_without_a_password(url):
 
 
 def test_a_forwarder_and_a_shipper_do_not_share_a_spool(monkeypatch):
-    """The shipper lets events go that the forwarder has not read."""
+    """Reject both: the shipper lets events go that the forwarder has not read."""
     monkeypatch.setenv("LINEWARD_LOG", "kafka://a:9092/t")
     monkeypatch.setenv("LINEWARD_MARQUEZ_URL", "http://127.0.0.1:5000")
 
@@ -244,9 +252,62 @@ def test_a_forwarder_and_a_shipper_do_not_share_a_spool(monkeypatch):
         read()
 
 
+def test_a_shipper_that_is_stopped_ships_what_is_left_and_says_goodbye(shipper, topic):
+    """Say it once the collector beats no more: an event behind it would wait unseen."""
+    stopping = threading.Event()
+    stopping.set()
+    Role(shipper()).run(stopping)
+
+    assert bodies(topic) == sorted(event(number) for number in range(EVENTS))
+    assert [one.kind for one in topic.records()].count("goodbye") == 1
+
+
+def test_a_shipper_that_is_stopped_beside_a_living_collector_says_no_goodbye(
+    shipper, topic, spool, at, monkeypatch
+):
+    """Leave the collector's silence a gap until the shipper is back."""
+    monkeypatch.setattr(roles, "_DRAIN_SECONDS", 1.0)
+    spool.execute("UPDATE heartbeat SET beat_at = ?", (to_micros(at(12)) - SECOND,))
+    stopping = threading.Event()
+    stopping.set()
+    Role(shipper()).run(stopping)
+
+    assert len(bodies(topic)) == EVENTS
+    assert "goodbye" not in [one.kind for one in topic.records()]
+
+
+def test_it_answers_whether_it_ships_and_what_waits(shipper, tmp_path):
+    """Measure when asked: an attempt waits for Kafka for half a minute."""
+    one = shipper()
+    metrics.measure(one.backlog, lambda: from_micros(60 * SECOND))
+    port = metrics.serve("127.0.0.1", 0, lambda: "the topic is gone")
+
+    with pytest.raises(HTTPError) as raised:
+        urlopen(f"http://127.0.0.1:{port}/readyz")
+    assert (raised.value.code, raised.value.read()) == (503, b"the topic is gone\n")
+    assert urlopen(f"http://127.0.0.1:{port}/livez").status == 200
+    text = urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
+    assert "\nlineage_shipper_waiting_events 9.0\n" in text
+    assert "\nlineage_shipper_lag_seconds 60.0\n" in text
+    (tmp_path / "spool.db").unlink()
+    assert "waiting_events NaN" in urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
+
+
 def test_a_spool_that_is_not_there_is_waited_for(tmp_path, topic, at):
-    """The collector makes it."""
+    """Wait for the collector, which makes it."""
     given = {"topic": "t", "collector": "c", "clock": lambda: at(12)}
     assert not Shipper(tmp_path, topic, **given).is_ready()
     sqlite3.connect(tmp_path / "spool.db").close()
     assert not Shipper(tmp_path, topic, **given).is_ready()
+
+
+def test_a_shipper_without_a_topic_or_with_a_wrong_setting_ends_without_its_value(tmp_path):
+    """Exit with 2 and the name of the variable; a password is in no log."""
+    file = tmp_path / "client.properties"
+    file.write_text("sasl.passwort=sesame\n")
+    variables = {"LINEWARD_LOG": "kafka://127.0.0.1:1/t", "LINEWARD_LOG_CONFIG_FILE": str(file)}
+    wrong, unset = lineward("shipper", **variables), lineward("shipper")
+
+    assert (wrong.returncode, unset.returncode) == (2, 2)
+    assert "sesame" not in wrong.stdout + wrong.stderr
+    assert "LINEWARD_LOG: the shipper needs kafka://HOST:PORT/TOPIC" in unset.stderr

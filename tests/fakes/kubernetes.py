@@ -16,6 +16,10 @@ _PATH = re.compile(
     r"/apis/sparkoperator\.k8s\.io/v1beta2/namespaces/(?P<namespace>[^/]+)/sparkapplications"
     r"(?:/(?P<name>[^/]+))?"
 )
+_WORKLOAD = re.compile(
+    r"/apis/apps/v1/namespaces/(?P<namespace>[^/]+)/(?P<plural>statefulsets|deployments)"
+    r"(?:/(?P<name>[^/]+))?"
+)
 _REQUIRED = ("driver", "executor", "mainApplicationFile", "sparkVersion", "type")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
@@ -54,6 +58,7 @@ class FakeKubernetes(Trusted):
         stored: by (namespace, name).
         token: that it knows.
         verbs: that the token's role has.
+        workloads: StatefulSets and Deployments by (plural, namespace, name).
     """
 
     def __init__(self, authority: trustme.CA) -> None:
@@ -61,6 +66,7 @@ class FakeKubernetes(Trusted):
         self.stored: dict[tuple[str, str], dict[str, Any]] = {}
         self.token = "t0ken-of-the-service-account"  # noqa: S105 - of a fake
         self.verbs = {"get", "list", "create"}
+        self.workloads: dict[tuple[str, str, str], dict[str, Any]] = {}
 
     def store(self, *applications: dict[str, Any]) -> None:
         """Have these."""
@@ -71,6 +77,8 @@ class FakeKubernetes(Trusted):
         """401 before 403 before 404, as the API server goes."""
         if request.headers.get("authorization") != f"Bearer {self.token}":
             return status_answer(401, "Unauthorized", "Unauthorized")
+        if (of_workload := _WORKLOAD.fullmatch(request.path)) and "list" in self.verbs:
+            return self._answer_workload(request, **of_workload.groupdict())
         found = _PATH.fullmatch(request.path)
         if found is None:
             return status_answer(
@@ -81,13 +89,44 @@ class FakeKubernetes(Trusted):
         if verb not in self.verbs:
             message = f"sparkapplications.sparkoperator.k8s.io is forbidden: cannot {verb} resource"
             return status_answer(403, "Forbidden", message)
+        return self._answer_application(request, verb, asked, **found.groupdict())
+
+    def _answer_application(
+        self, request: Request, verb: str, asked: dict[str, str], namespace: str, name: str | None
+    ) -> Answer:
+        one = self.stored.get((namespace, str(name)))
+        if request.method == "PATCH":
+            return self._patch(one, request)
         if verb == "create":
-            return self._create(found["namespace"], json.loads(request.body), asked)
+            return self._create(namespace, json.loads(request.body), asked)
         if verb == "list":
-            return self._list(found["namespace"], asked.get("labelSelector", ""))
-        one = self.stored.get((found["namespace"], found["name"]))
-        name = f'sparkapplications.sparkoperator.k8s.io "{found["name"]}"'
+            return self._list(namespace, asked.get("labelSelector", ""))
+        name = f'sparkapplications.sparkoperator.k8s.io "{name}"'
         return Answer(200, one) if one else status_answer(404, "NotFound", f"{name} not found")
+
+    def _answer_workload(
+        self, request: Request, plural: str, namespace: str, name: str | None
+    ) -> Answer:
+        if request.method == "PATCH":
+            return self._patch(self.workloads.get((plural, namespace, str(name))), request)
+        selector = parse_qs(request.query)["labelSelector"][0]
+        wanted = {tuple(part.split("=")) for part in selector.split(",")}
+        items = [
+            one
+            for key, one in self.workloads.items()
+            if key[:2] == (plural, namespace) and wanted <= one["metadata"]["labels"].items()
+        ]
+        return Answer(200, {"items": items})
+
+    @staticmethod
+    def _patch(stored: dict[str, Any] | None, request: Request) -> Answer:
+        if request.headers["content-type"] != "application/merge-patch+json":
+            return status_answer(415, "UnsupportedMediaType", "the body of the request was unknown")
+        if stored is None:
+            return status_answer(404, "NotFound", "not found")
+        if "dryRun=All" not in request.query:
+            _merge(stored, json.loads(request.body))
+        return Answer(200, stored)
 
     def _list(self, namespace: str, selector: str) -> Answer:
         name, _, value = selector.partition("=")
@@ -114,6 +153,15 @@ class FakeKubernetes(Trusted):
         if asked.get("dryRun") != "All":
             self.stored[namespace, name] = body
         return Answer(201, body)
+
+
+def _merge(stored: dict[str, Any], change: dict[str, Any]) -> None:
+    """Merge a change of objects in objects, by RFC 7386."""
+    for name, value in change.items():
+        if isinstance(value, dict):
+            _merge(stored.setdefault(name, {}), value)
+        else:
+            stored[name] = value
 
 
 def status_answer(code: int, reason: str, message: str) -> Answer:

@@ -126,6 +126,10 @@ class _Handler(BaseHTTPRequestHandler):
         if answer is not None:
             self._write(answer)
 
+    def do_PATCH(self) -> None:
+        """As Kubernetes is asked for a change."""
+        self.do_POST()
+
     def do_GET(self) -> None:
         """As redirects make of a POST, and as Grafana is asked for what it has."""
         self.do_POST()

@@ -6,6 +6,7 @@ from zlib import crc32
 from confluent_kafka import KafkaError
 
 from lineage.event_log.records import read_record
+from slis.stream.kafka.client import LogReadError
 from slis.stream.kafka.plan import Plan
 from slis.stream.kafka.taken import RangeReader
 
@@ -16,13 +17,14 @@ TIMED_OUT, TOO_LARGE = -192, 10  # librdkafka's codes
 
 
 class Topic:
-    """Stands in for the producer, the offsets and the reading of a plan.
+    """Stand in for the producer, the offsets and the reading of a plan.
 
     Attributes:
         partitions: records of each, as (headers, value).
         first: offset of the first record that is not deleted.
         dies_after: so many records are acknowledged, and no report of any arrives.
         most_bytes: of a value.
+        is_away: whether the broker does not answer readers.
     """
 
     def __init__(self, partitions: int = 3) -> None:
@@ -30,6 +32,7 @@ class Topic:
         self.first = [0] * partitions
         self.dies_after: int | None = None
         self.most_bytes = 1 << 20
+        self.is_away = False
         self._reports: list[Callable[[], None]] = []
 
     def produce(
@@ -63,11 +66,13 @@ class Topic:
         return 0
 
     def has_topic(self) -> bool:
-        """Of `Offsets`."""
+        """Return that the topic is there."""
         return True
 
     def read(self) -> dict[int, tuple[int, int]]:
-        """Of `Offsets`."""
+        """Return the bounds of each partition."""
+        if self.is_away:
+            raise LogReadError("the Kafka log does not answer")
         return {n: (self.first[n], len(records)) for n, records in enumerate(self.partitions)}
 
     def read_plan(self, plan: Plan) -> list[RangeReader]:

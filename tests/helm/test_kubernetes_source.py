@@ -55,7 +55,12 @@ def test_actions_add_what_two_commands_need():
             "apiGroups": ["apps"],
             "resources": ["statefulsets", "deployments"],
             "verbs": ["list", "patch"],
-        }
+        },
+        {
+            "apiGroups": ["sparkoperator.k8s.io"],
+            "resources": ["sparkapplications"],
+            "verbs": ["list", "patch"],
+        },
     ]
     for one in find_all("full", "RoleBinding"):
         metadata = one["metadata"]

@@ -1,4 +1,4 @@
-"""A replica in a process of its own: it writes its name while it leads, as quickly as it can.
+"""A replica in a process of its own: it writes its name and epoch while it leads, all the time.
 
 Arguments: the URL of the catalog, its name, and how many seconds a lease lasts.
 """
@@ -7,10 +7,13 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sqlalchemy import Engine, insert
 
 from lineage.catalog.engine import writing
+from lineage.catalog.leases import fence_of
 from lineage.catalog.tables import meta
 from service.bookkeeping import Bookkeeper
 from service.leader import Leader, LeaderWorks
@@ -21,7 +24,9 @@ def replica(url: str, name: str, seconds: float) -> list[Bookkeeper]:
 
     def write(engine: Engine) -> None:
         with writing(engine) as connection:
-            row = {"name": f"{name} {time.time_ns()}", "value": name}
+            fence = fence_of(engine)
+            assert fence is not None
+            row = {"name": f"{name} {time.time_ns()}", "value": f"{name} {fence.epoch}"}
             connection.execute(insert(meta), row)
 
     leader = Leader(name, seconds)
@@ -32,17 +37,25 @@ def replica(url: str, name: str, seconds: float) -> list[Bookkeeper]:
     ]
 
 
+@contextmanager
+def running(keepers: list[Bookkeeper]) -> Iterator[None]:
+    """Run them, and hand over at the end."""
+    for keeper in keepers:
+        keeper.start()
+    try:
+        yield
+    finally:
+        for keeper in reversed(keepers):
+            keeper.stop()
+
+
 def main() -> None:
     """Run until SIGTERM, and hand over."""
     url, name, seconds = sys.argv[1:]
     stopped = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-    keepers = replica(url, name, float(seconds))
-    for keeper in keepers:
-        keeper.start()
-    stopped.wait()
-    for keeper in reversed(keepers):
-        keeper.stop()
+    with running(replica(url, name, float(seconds))):
+        stopped.wait()
 
 
 if __name__ == "__main__":

@@ -90,6 +90,9 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         " joined_at left_at"
     },
     "incident_telling": {"/incidents/{incident_id:str}": "incident_id telling addressee"},
+    "kubernetes_watch": {
+        "/api/v1/status": "resource kube_namespace complete_since complete_until problem"
+    },
     "lag_bucket": {"/metrics": "processing le value"},
     "lease": {"/api/v1/status": "name holder since expires_at"},
     "lake_folder": {"/metrics": "bytes files"},
@@ -146,6 +149,10 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         "/metrics": "learning excepted unknown",
     },
     "sql_text": {"/metrics": "problem"},
+    "spark_application": {
+        "lineward applications": "kube_namespace name job_namespace job_name state has_listener"
+        " owner submitted_at ended_at problem is_newest deleted_at"
+    },
     "suppression": {
         "/api/v1/suppressions": "id name pattern from_at until_at by via reason ended_at"
     },
@@ -261,6 +268,7 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
         "seen_at": _RETENTION,
     },
     "ingestion_gap": {"started_at ended_at": _INPUT},
+    "kubernetes_watch": {"problem_since": "`complete_until` says since when a watch fails"},
     "lake_folder": {
         "path batch event_date first_seq last_seq epoch is_compacted names events"
         " deleted_at": "the lake's manifest, by which raw events are found"
@@ -292,6 +300,16 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
     "lease": {"epoch": "grows with each leader: its transactions are compared with it"},
     "service_cursor": {"name position": _CURSOR},
     "sli_now": {"tier_origin": "rows of one tier are added up"},
+    "spark_application": {
+        "uid spark_id": "joins an application with its datasets, its run and its pods",
+        "is_ended summary": _INPUT,
+        "seen_at": _RETENTION,
+    },
+    "spark_output": {"uid": "joins an application with the datasets that it is to write"},
+    "spark_pod_failure": {
+        "uid spark_id kube_namespace pod role cause detail failed_at": "the diagnosis of an"
+        " incident tells which pods of its run were lost"
+    },
     "sql_run": {"seen_at": _RETENTION},
     "sql_text": {
         "dialect text names first_seen_at last_seen_at": "parsed, and compared with edges: the"

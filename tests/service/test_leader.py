@@ -10,6 +10,7 @@ from lineage.catalog import leases
 from lineage.catalog.engine import catalog_url, writing
 from lineage.catalog.leases import leading
 from lineage.catalog.tables import lease, meta
+from lineage.health import HEALTH
 from lineage.lease import LeaseLostError
 from service.bookkeeping import Bookkeeper
 from service.leader import Leader, LeaderWorks, replica_name
@@ -167,34 +168,61 @@ def test_a_catalog_that_is_locked_for_a_minute_ends_no_epoch(replicas, monkeypat
     assert one.is_leading()
 
 
+def _keeper(leader, name, done):
+    """Do one work while this service leads: it notes its name and how many were done before."""
+
+    def build():
+        number = len(done)
+        return [lambda _engine: done.append((name, number))]
+
+    return LeaderWorks(leader, build)
+
+
 def test_works_of_the_leader_are_its_own_and_new_in_each_epoch(replicas, tmp_path):
     """A follower does none of them; a service that leads again forgets what it remembered."""
+    done, url = [], catalog_url(tmp_path)
     one, other = replicas.start("one"), replicas.start("other")
-    done = []
+    first, second = (
+        Bookkeeper(url, _keeper(leader, name, done))
+        for leader, name in ((one, "one"), (other, "other"))
+    )
 
-    def build_works(name):
-        number = len(done)
-        return lambda: [lambda _engine: done.append((name, number))]
+    def turn(leader=None):
+        if leader is not None:
+            replicas.go(1, leader)
+        first.turn()
+        second.turn()
 
-    keepers = [
-        Bookkeeper(catalog_url(tmp_path), LeaderWorks(leader, build_works(name)))
-        for name, leader in (("one", one), ("other", other))
-    ]
-
-    def turn_both():
-        for keeper in keepers:
-            keeper.turn()
-
-    turn_both()
+    turn()
     assert done == []
-    replicas.go(1, one, other)
-    turn_both()
-    turn_both()
+    turn(one)
+    turn(other)
     assert done == [("one", 0), ("one", 0)]
+    for leaving, next_leader in ((one, other), (other, one)):  # and back, between two turns
+        leaving.finish(replicas.engine)
+        replicas.go(1, next_leader)
+    turn()
+    assert done[2:] == [("one", 2)]
     one.finish(replicas.engine)
-    replicas.go(1, other)
-    turn_both()
-    assert done[2:] == [("other", 0)]
+    turn(other)
+    assert done[3:] == [("other", 3)]
+
+
+def test_a_follower_reports_no_failure_of_the_leader(replicas, tmp_path):
+    """What failed is another replica's now."""
+
+    def fail(_engine):
+        raise ValueError("broken")
+
+    leader = replicas.start("one")
+    keeper = Bookkeeper(catalog_url(tmp_path), LeaderWorks(leader, lambda: [fail]), name="failing")
+    replicas.go(1, leader)
+    keeper.turn()
+    assert [each.part for each in HEALTH.failures() if "failing" in each.part] != []
+    leader.finish(replicas.engine)
+    keeper.turn()
+
+    assert [each.part for each in HEALTH.failures() if "failing" in each.part] == []
 
 
 def test_a_bookkeeper_that_stops_has_its_works_finish(replicas, tmp_path):

@@ -83,4 +83,4 @@ def test_the_status_command_shows_which_service_leads(shown):
 
     printed = lineward("status", "--data-dir", str(settings.data_dir), TZ="UTC").stdout
 
-    assert "service: pod-a leads since 2026-11-18 11:06:40 UTC" in printed
+    assert "leader: service pod-a since 2026-11-18 11:06:40 UTC" in printed

@@ -203,6 +203,7 @@ def test_the_command_shows_the_same_as_its_json(catalog):
     finding = told["findings"][0]
     assert (told["total"], told["partial"], finding["kind"]) == (1, False, "case")
     assert "aliases:" in shown
+    assert "1 finding " in shown
     assert json.loads(re.findall(r'dataset: (".*?")', finding["policy"][0])[0]).startswith("s3://")
     assert "\x1b" not in shown
 

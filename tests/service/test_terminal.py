@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from lineage.catalog.reader import open_reader
+from service.answers.dataset import duration
 from service.answers.past_shapes import EdgeRun, PastLineage, PastNode
 from service.commands import diff, incidents, past
 from service.terminal import grid, plain
@@ -140,3 +141,12 @@ def test_what_cannot_be_written_is_one_sentence(embedded):
         1,
         "lineward: standard output: No space left on device\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(None, "-"), (0.0, "0 s"), (1.4e-05, "< 1 ms"), (0.0669, "0.0669 s"), (7500.0, "2 h 5 min")],
+)
+def test_a_duration_is_written_for_people(seconds, words):
+    """Use no exponents: some clients send START and COMPLETE at once."""
+    assert duration(seconds) == words

@@ -91,8 +91,11 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
     """Match by job, by a name without a namespace, and by the annotation that names the dataset."""
     rows = CatalogRows(catalog, NOON - timedelta(days=3))
     for name, job in (("a", "orders"), ("b", "rates"), ("c", "churn"), ("d", "clicks")):
-        told = {"last_job_namespace": "ours", "last_job_name": job}
-        rows.dataset(name, writes=1, last_written_at=_YESTERDAY, **told)
+        named = {"last_job_namespace": "ours", "last_job_name": job}
+        rows.dataset(name, writes=1, last_written_at=_YESTERDAY, **named)
+    before = NOON - timedelta(days=1, hours=1)
+    job = {"last_job_namespace": "ours", "last_job_name": "late"}
+    rows.dataset("f", writes=1, last_written_at=before, **job)
     never = rows.dataset("e")
     watch = {"resource": APPLICATIONS, "complete_until": to_micros(NOON)}
     with writing(catalog) as connection:
@@ -105,6 +108,7 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
                 _application("rates-2", ("ours", "rates"), 2, is_newest=False),
                 _application("churn-1", ("ours", "churn"), 40, is_ended=False),
                 _application("e-1", (None, "of_e"), 5, has_listener=0),
+                _application("late-1", ("ours", "late"), 40),
             ],
         )
         connection.execute(insert(tables.spark_output), {"uid": "e-1", "dataset_key": never})
@@ -127,6 +131,7 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
         "c": (noon - timedelta(hours=40), "as churn-1", False, None),
         "d": (None, None, None, None),
         "e": (noon - timedelta(hours=5), "as e-1", True, None),
+        "f": (noon - timedelta(hours=40), "as late-1", False, None),  # watched since a later time
     }
     with writing(catalog) as connection:
         connection.execute(update(tables.kubernetes_watch).values(complete_since=None))

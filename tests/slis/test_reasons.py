@@ -10,6 +10,7 @@ from slis.freshness import freshness_judgement, with_inputs, with_pauses
 from slis.ingestion_gaps import excused
 from slis.knowledge import known
 from slis.reasons import reasons
+from slis.wide_limits import FEW
 from slis.wording import BY_EVENT_LOG
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps, instants
 
@@ -374,24 +375,24 @@ def test_spark_applications_say_whether_the_job_ran_and_reports(without_gaps):
     limits = "; limit 1 d (declared)"
     none_since = "Kubernetes, watched since then, has no newer SparkApplication of its job"
     submitted = f"the job that is to write it was submitted {_SUMMARY}"
-    told = {key: (row.reason, row.evidence) for (key, sli), row in states.items() if sli == "M2"}
-    assert told[101] == (
+    found = {key: (row.reason, row.evidence) for (key, sli), row in states.items() if sli == "M2"}
+    assert found[101] == (
         "lineage_missing",
         f"{written}; its job was submitted {_SUMMARY}: no event of it came{limits}",
     )
-    assert told[102] == (
+    assert found[102] == (
         "silent",
         f"{written}; its job was submitted {_SUMMARY}; no write of it came{limits}",
     )
-    assert told[103] == (
+    assert found[103] == (
         "job_missing",
         f"{written}; {none_since}{limits}",
     )
-    assert told[107] == (
+    assert found[107] == (
         "never_reported",
         f"no write was ever reported, last read 2026-11-10 00:00:00 UTC; {submitted}{limits}",
     )
-    assert {key: told[key][0] for key in (104, 105, 106, 108)} == {
+    assert {key: found[key][0] for key in (104, 105, 106, 108)} == {
         104: "silent",
         105: "silent",
         106: "silent",
@@ -399,7 +400,32 @@ def test_spark_applications_say_whether_the_job_ran_and_reports(without_gaps):
     }
 
 
+_LEARNING = Scene(
+    [
+        {
+            "dataset_key": 111,
+            "gaps": 4,
+            "cadence_class": FEW,
+            "learned_limit_seconds": 14 * 86_400.0,
+        },
+        {"dataset_key": 112, "declared_limit_seconds": 12 * 86_400.0},
+    ],
+    [{"dataset_key": 111, "write": _OLD}, {"dataset_key": 112, "read_at": day(9)}],
+)
+
+
+def test_a_dataset_that_is_learned_says_by_when_it_is_due(without_gaps):
+    """Say that there is no write only where there is none."""
+    states = _of(without_gaps, _LEARNING)
+
+    assert {key: states[key, "M2"].evidence for key in (111, 112)} == {
+        111: "learning its cadence: 4 of 8 gaps; due by 2026-11-23 00:00:00 UTC",
+        112: "no write yet; the first is due by 2026-11-13 00:00:00 UTC",
+    }
+
+
 _SCENES = (
+    _LEARNING,
     *(_EACH_REASON, _UPSTREAMS, _NEAR_NAMES, _ELSEWHERE, _TAKEN_OVER, _FAILED_IN_A_GAP),
     *(_READ_ONLY, _LOGS, _LOGS_READ_ONCE, _APPLICATIONS),
 )

@@ -6,6 +6,7 @@ from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 
 from lineage.catalog.job_names import NAMESPACE_PART
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata
+from lineage.states import NEVER_ENDED
 
 _BY_EVIDENCE = text("evidence IS NOT NULL")
 _BY_FAILURE = text("failed_at IS NOT NULL")
@@ -15,6 +16,30 @@ _BELOW_ROOT = text("leaf_job_name IS NOT NULL")
 def leaf_job(part: Literal["namespace", "name"], run: str = "r") -> str:
     """Return the SQL of the leaf job's namespace or name, for the run with this alias."""
     return f"coalesce({run}.leaf_job_{part}, {run}.root_job_{part})"
+
+
+# When the application of a run `{run}` without an end has ended. The listener never reports the end
+# of an RDD job. An expression has no index: the root run is found by its id alone.
+_ABANDONED_AT = """
+    CASE WHEN {run}.completed_at IS NULL AND {run}.failed_at IS NULL
+        AND {run}.started_at IS NOT NULL AND coalesce({run}.job_type, '') <> 'RDD_JOB' THEN (
+            SELECT max(coalesce(o.completed_at, o.failed_at)) FROM run o
+            WHERE o.run_id = {run}.root_run_id AND o.root_run_id || '' = o.run_id
+                AND o.run_key <> {run}.run_key
+                AND coalesce(o.completed_at, o.failed_at) >= {run}.last_event_at) END
+"""
+
+
+def failed_at(run: str = "r") -> str:
+    """Return the SQL of when a run failed: a run without an end, when its application ended."""
+    return f"coalesce({run}.failed_at, {_ABANDONED_AT.format(run=run)})"
+
+
+def error_of(run: str = "r") -> str:
+    """Return the SQL of a run's error, for the run with this alias."""
+    abandoned = _ABANDONED_AT.format(run=run)
+    never_ended = f"CASE WHEN {abandoned} IS NOT NULL THEN '{NEVER_ENDED}' END"
+    return f"coalesce({run}.error_message, {never_ended})"
 
 
 # The run of the leaf job that a run `r` is, or is a part of: a Spark application has many runs.

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from runbooks.gameday.live.estate import PACE, Pace
 from runbooks.gameday.model import Estate, Job
 from runbooks.gameday.truth import KINDS, Kind
 
@@ -16,6 +17,7 @@ TOLD_KINDS: Final[tuple[Kind, ...]] = (
     "schema_drift",
 )
 QUIET_KINDS: Final[tuple[Kind, ...]] = ("retried_run", "retired_job")
+_QUICK_SECONDS: Final = 30  # a run that is good again later than that is a ticket before
 REFUSED: Final[dict[Kind, str]] = {
     "renamed_dataset": "its first name would stay behind, and not be dropped at the end",
     "spark_upgrade": "it is told by many jobs of one pool, and each chain is to be by itself",
@@ -72,14 +74,16 @@ def chains_for(faults: int) -> int:
     return faults + _quiet(faults) + 1
 
 
-def plan(estate: Estate, faults: int, kinds: Sequence[Kind]) -> list[Planned]:
+def plan(estate: Estate, faults: int, kinds: Sequence[Kind], pace: Pace = PACE) -> list[Planned]:
     """So many faults of these kinds in turn, each in a chain of its own, and what must be silent.
 
-    What is silent stands between the others.
+    What is silent stands between the others. At a slow pace no retried run is: its next run is due
+    after the ticket.
     """
     chance = random.Random(f"{estate.seed} faults")  # noqa: S311 - made up, no secret
     wanted = [kinds[at % len(kinds)] for at in range(faults)]
-    quiet = [QUIET_KINDS[at % len(QUIET_KINDS)] for at in range(_quiet(faults))]
+    silent = QUIET_KINDS if pace.period_seconds < _QUICK_SECONDS else QUIET_KINDS[1:]
+    quiet = [silent[at % len(silent)] for at in range(_quiet(faults))]
     for each in quiet:
         wanted.insert(chance.randint(0, len(wanted)), each)
     found, after = [], 0.0

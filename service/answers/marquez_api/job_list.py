@@ -7,6 +7,7 @@ import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB, WITH_JOBS_OF_NAMESPACE
 from lineage.catalog.reader import Reader
+from lineage.catalog.tables.runs import failed_at
 from service.access.sight import Sight
 from service.answers.marquez_api.paging import Page
 from service.answers.marquez_api.runs import (
@@ -26,7 +27,7 @@ _JOBS_CUT: Final = f"only the first {MOST_JOBS:,} jobs by namespace and name are
 _RUNS_OF_JOB = f"FROM run WHERE {NAMESPACE_PART} = j.part AND job_name = j.name"
 _LISTED = f"""
 SELECT r.job_namespace, r.job_name, listed.first_at, r.last_event_at, r.started_at, r.completed_at,
-  r.failed_at
+  {failed_at()}
 FROM (
   SELECT (SELECT run_key {_RUNS_OF_JOB} ORDER BY first_event_at DESC LIMIT 1) AS newest,
     (SELECT first_event_at {_RUNS_OF_JOB} ORDER BY first_event_at LIMIT 1) AS first_at

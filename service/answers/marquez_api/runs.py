@@ -8,6 +8,7 @@ import msgspec
 from lineage.catalog.job_names import OF_JOB
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.tables.facts import write_bucket
+from lineage.catalog.tables.runs import failed_at
 from service.access.sight import Sight
 from service.answers.marquez_api.identifiers import version_id
 from service.answers.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
@@ -23,7 +24,8 @@ MOST_DATASETS: Final = 10_000  # of the runs of one answer
 DATASETS_CUT: Final = f"only {MOST_DATASETS:,} datasets of these runs are listed"
 _COLUMNS = (
     "run_key, run_id, job_namespace, job_name, root_run_id, root_job_namespace, root_job_name,"
-    " first_event_at, last_event_at, started_at, completed_at, failed_at, nominal_start_at,"
+    f" first_event_at, last_event_at, started_at, completed_at, {failed_at('run')},"
+    " nominal_start_at,"
     " processing_type, code_url, parameters"
 )
 _NEWEST_FIRST = "ORDER BY first_event_at DESC, run_key DESC"

@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
+from lineage.environment import InvalidSettingError
 from lineage.event_log.records import FOREIGN, read_record
 from lineage.event_log.settings import KafkaLog
 from slis.stream.kafka.plan import Plan, Range
@@ -30,7 +31,8 @@ _OF_CONSUMERS = (
     *("isolation.level", "auto.offset.reset"),
 )
 _EARLIEST, _LATEST = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
-_SECONDS = 30.0  # without a record, or an answer
+_SECONDS = 30.0  # without a record
+_ANSWER = 5.0  # seconds, of the administrator
 _MESSAGES, _WAIT_SECONDS = 1_000, 0.2
 
 
@@ -83,9 +85,13 @@ def read_ranges(
 
 
 def _take(readers: Mapping[int, RangeReader], message: Message) -> None:
-    reader = readers[message.partition() or 0]
-    error = message.error()
+    # What ails the client itself, e.g. that no broker answers, is of no partition.
+    reader, error = readers.get(message.partition() or 0), message.error()
     offset = message.offset() or 0
+    if error is not None:
+        _check(error)
+    if reader is None:
+        return
     if error is None:
         record = read_record(message.headers(), message.value())  # type: ignore[arg-type]
         if record.kind == FOREIGN:
@@ -94,17 +100,29 @@ def _take(readers: Mapping[int, RangeReader], message: Message) -> None:
         reader.take(offset, record)
     elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's name
         reader.end_at(offset)
-    elif error.fatal() or error.code() in {
-        KafkaError._AUTO_OFFSET_RESET,  # noqa: SLF001 - the client's name
-        KafkaError.OFFSET_OUT_OF_RANGE,
-    }:
+
+
+def _check(error: KafkaError) -> None:
+    """Raise what does not pass by waiting."""
+    gone = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}  # noqa: SLF001 - its name
+    if error.fatal() or error.code() in gone:
         raise LogReadError(f"the Kafka log cannot be read: {error.str()}")
 
 
 @lru_cache(1)
 def open_consumer(log: KafkaLog) -> Consumer:
-    """Return the consumer of this process."""
-    return Consumer(_CLIENT | log.consumer_settings())
+    """Return the consumer of this process.
+
+    Raises:
+        LogReadError: the client does not take the settings of this machine.
+    """
+    try:
+        return Consumer(_CLIENT | log.consumer_settings())
+    except InvalidSettingError as error:
+        raise LogReadError(f"the Kafka log cannot be read: {error}") from error
+    except KafkaException as error:
+        # A setting's value may be a password: only the kind of the fault is logged.
+        raise LogReadError(f"the Kafka log cannot be read: {error.args[0].name()}") from None
 
 
 def read_on_executor(batches: Iterable[pa.RecordBatch], log: KafkaLog) -> Iterator[pa.RecordBatch]:
@@ -117,7 +135,7 @@ def read_on_executor(batches: Iterable[pa.RecordBatch], log: KafkaLog) -> Iterat
 
 
 class Offsets:
-    """Where the partitions of a topic begin and end."""
+    """The first offset of each partition of a topic, and the one behind the last."""
 
     def __init__(self, log: KafkaLog) -> None:
         """Connect to nothing yet."""
@@ -143,7 +161,7 @@ class Offsets:
             LogReadError: the broker does not answer, or has no such topic.
         """
         try:
-            found = self._admin.list_topics(self._topic, timeout=_SECONDS).topics[self._topic]
+            found = self._admin.list_topics(self._topic, timeout=_ANSWER).topics[self._topic]
             if found.error is not None:
                 raise LogReadError(f"the Kafka log has no topic {self._topic}: {found.error.str()}")
             parts = [TopicPartition(self._topic, number) for number in found.partitions]
@@ -153,5 +171,5 @@ class Offsets:
         return {number: (first[number], last[number]) for number in first}
 
     def _list(self, parts: list[TopicPartition], spec: OffsetSpec) -> dict[int, int]:
-        asked = self._admin.list_offsets(dict.fromkeys(parts, spec), request_timeout=_SECONDS)
+        asked = self._admin.list_offsets(dict.fromkeys(parts, spec), request_timeout=_ANSWER)
         return {part.partition: future.result().offset for part, future in asked.items()}

@@ -18,7 +18,7 @@ from slis.stream.kafka.client import LogReadError, Offsets
 from slis.stream.kafka.plan import PartitionPosition, Plan, Range, plan_batch
 from slis.stream.kafka.portion import Read, TopicPortion, read_on_driver
 from slis.stream.kafka.silence import SILENT_AFTER, note_silence
-from slis.stream.kafka.store import read_positions
+from slis.stream.kafka.store import note_ends, read_positions
 from slis.stream.kafka.taken import RangeReader
 from slis.stream.merge import cursor
 from slis.stream.source import Bounds
@@ -59,25 +59,32 @@ class TopicLog:
         self._lock = threading.Lock()  # one consumer: tasks beside the stream read as well
         self._last: TopicPortion | None = None
         self._mean_bytes = float(_FIRST_MEAN_BYTES)
+        self._answered_at = clock()
 
     @property
     def name(self) -> str:
-        """Of `EventLog`."""
+        """Name the log for messages to operators."""
         return f"{self._settings.bootstrap}/{self._settings.topic}"
 
     def is_ready(self) -> bool:
-        """Of `EventLog`: whether the broker answers, and has the topic."""
+        """Return whether the broker answers, and has the topic."""
         return self._offsets.has_topic()
 
     def find_mismatch(self, engine: Engine) -> str | None:
-        """Of `EventLog`: whether the topic was created anew, or is another cluster's."""
-        return self._mismatch(self._positions(engine), self._offsets.read())
+        """Return how the topic was created anew, or is another cluster's.
+
+        While Kafka does not answer nobody knows: each batch asks again.
+        """
+        try:
+            return self._mismatch(self._positions(engine), self._find_bounds())
+        except LogReadError:
+            return None
 
     def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
-        """Of `EventLog`: a restored catalog has its own position, from which the topic is read."""
+        """Land nothing: a restored catalog has its own position in the topic."""
 
     def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> TopicPortion | None:
-        """Of `EventLog`.
+        """Return what the next batch takes; None where nothing waits.
 
         Raises:
             LogReadError: Kafka does not answer, or the topic ends before the position.
@@ -86,7 +93,7 @@ class TopicLog:
         with engine.connect() as connection:
             at = cursor(connection)
             known = read_positions(connection, self._settings.topic)
-        found = self._offsets.read()
+        found = self._find_bounds()
         if problem := self._mismatch(known, found):
             raise LogReadError(problem)
         ends = {number: end for number, (_, end) in found.items()}
@@ -100,8 +107,17 @@ class TopicLog:
         return self._last
 
     def backlog_since(self, engine: Engine) -> datetime | None:
-        """Of `EventLog`: by the first record behind the position of each partition."""
-        found = self._offsets.read()
+        """Return when the first record behind the position was received.
+
+        While Kafka does not answer, events may wait since it last did.
+        """
+        try:
+            return self._oldest(engine)
+        except LogReadError:
+            return self._answered_at
+
+    def _oldest(self, engine: Engine) -> datetime | None:
+        found = self._find_bounds()
         starts = _starts(self._positions(engine), found)
         first = tuple(
             Range(number, at.next_offset, at.next_offset + 1, 0, 1)
@@ -110,19 +126,28 @@ class TopicLog:
         )
         if not first:
             return None
-        received = (reader.taken().first_received_at for reader in self._read(Plan(0, first)))
+        received = (reader.summary().first_received_at for reader in self._read(Plan(0, first)))
         return min((from_micros(at) for at in received if at is not None), default=None)
 
     def copy_gaps(self, engine: Engine, now: int) -> bool:
-        """Of `EventLog`: collectors that are silent now. What is over they report themselves."""
-        waiting = self.backlog_since(engine)
+        """Write gaps of collectors that are silent now; they report what is over."""
+        try:
+            note_ends(engine, self._settings.topic, self._find_bounds())
+            waiting = self._oldest(engine)
+        except LogReadError:
+            return False  # the silence is Kafka's
         if waiting is not None and from_micros(now) - waiting > SILENT_AFTER:
             return False  # heartbeats wait among the events
         return note_silence(engine, now)
 
     def count_received(self, engine: Engine, clock: Clock) -> bool:
-        """Of `EventLog`: rejected bodies are counted with the batch that brought them."""
+        """Count what landed: rejected bodies are counted with their batch."""
         return count_landed(engine, clock)
+
+    def _find_bounds(self) -> dict[int, tuple[int, int]]:
+        found = self._offsets.read()
+        self._answered_at = self._clock()
+        return found
 
     def _read(self, plan: Plan) -> list[RangeReader]:
         with self._lock:

@@ -15,7 +15,7 @@ Windows = dict[str, tuple[str, list[str]]]
 
 
 class PartitionPosition(msgspec.Struct, frozen=True):
-    """Where a partition was read to.
+    """The position up to which a partition was read.
 
     Attributes:
         next_offset: the first record that no batch has taken.
@@ -64,7 +64,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def ends(self) -> dict[int, int]:
-        """Where the batch ends in each partition."""
+        """The end of the batch in each partition."""
         return {one.partition: one.end for one in self.ranges}
 
 

@@ -69,22 +69,22 @@ class TopicPortion:
 
     @property
     def after_seq(self) -> int:
-        """Of `Portion`."""
+        """Return the number behind which the batch begins."""
         return self._plan.after_seq
 
     @property
     def last_seq(self) -> int:
-        """Of `Portion`."""
+        """Return the last number that the batch may hold."""
         return self._plan.last_seq
 
     @property
     def count(self) -> int:
-        """Of `Portion`."""
+        """Return how many records the batch covers."""
         return self._plan.count
 
     @property
     def ends(self) -> Mapping[int, int]:
-        """Of `Portion`."""
+        """Return where the batch ends in each partition."""
         return self._plan.ends
 
     @property
@@ -93,13 +93,13 @@ class TopicPortion:
         return sum(one.events for one in self._taken)
 
     def size(self) -> int:
-        """Of `Portion`."""
+        """Return the bytes of the bodies that were read."""
         return sum(one.size for one in self._taken)
 
     def table(self) -> pa.Table:
-        """Of `Portion`."""
+        """Return the events as `source.SPOOL_COLUMNS`."""
         readers = self._read(self._plan)
-        self._taken = [reader.taken() for reader in readers]
+        self._taken = [reader.summary() for reader in readers]
         self._reports = [report for reader in readers for report in reader.reports]
         return events_of(readers)
 
@@ -108,7 +108,7 @@ class TopicPortion:
 
     @contextmanager
     def frame(self, spark: SparkSession) -> Iterator[DataFrame | None]:
-        """Of `Portion`."""
+        """Give the events as `source.SPOOL_EVENT`, inside the context."""
         if self._is_small:
             events = self.table()
             yield spark.createDataFrame(events) if events.num_rows else None
@@ -119,7 +119,7 @@ class TopicPortion:
             yield rows.where(is_event) if self.events else None
 
     def store(self, connection: Connection) -> None:
-        """Of `Portion`."""
+        """Write what goes with the events, and the position."""
         now = self._clock()
         store_reports(connection, self._reports, now)
         for taken in self._taken:
@@ -138,8 +138,8 @@ class TopicPortion:
         ranges = spark.createDataFrame(pa.Table.from_batches(batches, schema))
         return ranges.mapInArrow(partial(read_on_executor, log=self._log), SPOOL_EVENT)
 
-    def _note(self, told: pa.Table) -> None:
-        found = list(zip(told["kind"].to_pylist(), told["body"].to_pylist(), strict=True))
+    def _note(self, listed: pa.Table) -> None:
+        found = list(zip(listed["kind"].to_pylist(), listed["body"].to_pylist(), strict=True))
         self._taken = [
             msgspec.json.decode(body, type=Taken) for kind, body in found if kind == RANGE
         ]

@@ -5,14 +5,15 @@ or neither.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 import msgspec
-from sqlalchemy import Connection, select, text, update
+from sqlalchemy import Connection, Engine, select, text, update
 
 from lineage import origins
 from lineage.catalog import tables
+from lineage.catalog.engine import in_turn
 from lineage.catalog.upsert import fold_rows, insert_for
 from lineage.clock import to_micros
 from lineage.event_log.records import FOREIGN, GAP, GOODBYE, HEARTBEAT, REJECTED, Record
@@ -69,17 +70,33 @@ def move(
     key = {"topic": topic, "partition": taken.partition}
     if before is None:
         insert = insert_for(connection.dialect)(table).values(**key, **values)
-        done = connection.execute(insert.on_conflict_do_nothing())
+        moving = insert.on_conflict_do_nothing()
     else:
         mine = (table.c.topic == topic) & (table.c.partition == taken.partition)
-        where = mine & (table.c.next_offset == before)
-        done = connection.execute(update(table).where(where).values(**values))
-    if done.rowcount != 1:
+        moving = update(table).where(mine & (table.c.next_offset == before)).values(**values)
+    # By the row itself: of an INSERT, psycopg does not always know a count.
+    if connection.execute(moving.returning(table.c.partition)).first() is None:
         raise RangeMismatchError(
             f"partition {taken.partition} of {topic} was read from offset {before}, but the "
             "catalog has another position: another pipeline landed events meanwhile. Make sure "
             "that one pipeline runs, and start it again: it works on from where the catalog ends."
         )
+
+
+def note_ends(engine: Engine, topic: str, bounds: Mapping[int, tuple[int, int]]) -> None:
+    """Note where the partitions end now: the service shows by that what waits."""
+    table = tables.log_position
+    with engine.connect() as connection:
+        columns = table.c.partition, table.c.end_offset
+        rows = connection.execute(select(*columns).where(table.c.topic == topic)).all()
+    changed = [row.partition for row in rows if bounds.get(row.partition, (0, 0))[1] != row[1]]
+    if not changed:
+        return
+    with in_turn(engine) as connection:
+        for partition in changed:
+            mine = (table.c.topic == topic) & (table.c.partition == partition)
+            end = bounds.get(partition, (0, 0))[1]
+            connection.execute(update(table).where(mine).values(end_offset=end))
 
 
 def store_reports(connection: Connection, reports: Iterable[Record], now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""What a batch takes of one range: events, and what collectors report, each record once."""
+"""Takes events and reports of collectors from one range, each record once."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ REPORT = "report"  # of a row that is a record without an event
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """What was taken of a range.
+    """Describe what was taken of a range.
 
     Attributes:
         partition: its number.
@@ -69,7 +69,7 @@ class RangeReader:
         if self._is_repeat(record):
             self._repeats += 1
             return
-        if self._first is None and record.kind != GAP:  # whose time is that of its beginning
+        if self._first is None and record.kind != GAP:  # a gap's time is its beginning
             self._first = record.received_at
         if record.is_event:
             self._size += len(record.body)
@@ -88,7 +88,7 @@ class RangeReader:
             self._next, self.is_done = self._range.end, True
         return self.is_done
 
-    def taken(self) -> Taken:
+    def summary(self) -> Taken:
         """Return what was taken."""
         windows = {name: (window, sorted(seen)) for name, (window, seen) in self._windows.items()}
         return Taken(
@@ -106,10 +106,10 @@ class RangeReader:
         return (seq, record.received_at, record.origin, record.kind, record.body, *self._bounds)
 
     def _is_repeat(self, record: Record) -> bool:
-        """Whether the shipper sent the record before: in the same window, with the same content.
+        """Return whether the record was taken before, in the same window with the same content.
 
-        Kafka may have what the shipper never heard of. A window is sent until all of it is
-        acknowledged, and only then the next one: the last window of each collector is enough.
+        A shipper sends a window until Kafka acknowledges all of it, and only then the next one. So
+        the last window of each collector is enough.
         """
         if not record.window:
             return False
@@ -126,9 +126,9 @@ class RangeReader:
 def as_rows(reader: RangeReader) -> Iterator[pa.RecordBatch]:
     """Yield what a reader took as rows of `source.SPOOL_COLUMNS`, what is no event as JSON."""
     yield from record_batches(reader.rows)
-    told = [(REPORT, msgspec.json.encode(one)) for one in reader.reports]
-    told.append((RANGE, msgspec.json.encode(reader.taken())))
-    yield from record_batches([(0, 0, "", kind, body, 0, 0) for kind, body in told])
+    listed = [(REPORT, msgspec.json.encode(one)) for one in reader.reports]
+    listed.append((RANGE, msgspec.json.encode(reader.summary())))
+    yield from record_batches([(0, 0, "", kind, body, 0, 0) for kind, body in listed])
 
 
 def events_of(readers: list[RangeReader]) -> pa.Table:

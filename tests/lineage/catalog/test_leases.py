@@ -6,6 +6,8 @@ import pytest
 from sqlalchemy import insert, select, text, update
 from sqlalchemy.exc import DBAPIError
 
+from lineage import lease as rules
+from lineage.catalog import leases
 from lineage.catalog.engine import open_catalog, writing
 from lineage.catalog.leases import (
     Fence,
@@ -35,6 +37,11 @@ def _leading(engine, epoch):
 def _expire(engine):
     with writing(engine) as connection:
         connection.execute(update(lease).values(expires_at=1))
+
+
+def _impatient(catalog, lock_timeout):
+    url = catalog.url.update_query_dict({"options": f"-c lock_timeout={lock_timeout}"})
+    return open_catalog(url.render_as_string(hide_password=False))
 
 
 def _write(engine, name):
@@ -88,8 +95,7 @@ def test_nobody_takes_the_lease_between_the_check_and_the_commit(catalog):
     """A leader that was paused there would otherwise commit in the epoch of another."""
     epoch = _take(catalog, "a")
     _expire(catalog)
-    url = catalog.url.update_query_dict({"options": "-c lock_timeout=100ms"})
-    other = open_catalog(url.render_as_string(hide_password=False))
+    other = _impatient(catalog, "100ms")
     with writing(catalog) as connection:
         Fence(NAME, epoch, lambda: None).check(connection)
         with pytest.raises(DBAPIError, match="lock timeout"):
@@ -107,7 +113,28 @@ def test_the_server_ends_a_leaders_transaction_that_stands_still(catalog):
     with writing(catalog) as connection:
         others = connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
 
-    assert (shown, others) == ("10s", "0")
+    assert (shown, others) == ("10s", "1min")
+
+
+@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+def test_the_server_ends_a_renewal_that_stands_still(catalog, monkeypatch):
+    """A leader that is paused in it holds the row of the lease: nobody could take it."""
+    monkeypatch.setattr(leases, "PAUSED_SECONDS", 1)
+    other = _impatient(catalog, "20s")
+    _take(catalog, "a")
+    _expire(catalog)
+
+    def pause(row, *_given: object):
+        assert _take(other, "b") == 2  # once the server has ended the transaction of the renewal
+        return row
+
+    monkeypatch.setattr(rules, "renew", pause)
+
+    with pytest.raises(DBAPIError, match="idle-in-transaction"):
+        renew(catalog, NAME, 1, 10)
+    with catalog.connect() as connection:
+        assert connection.scalar(select(lease.c.holder)) == "b"
+    other.dispose()
 
 
 def test_the_clock_of_the_database_decides(embedded):

@@ -1,6 +1,10 @@
+import copy
+
+import msgspec
 import pytest
 
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.kubernetes import Kubernetes
 
 
 def test_only_a_role_that_runs_can_be_restarted(world):
@@ -16,7 +20,89 @@ def test_only_a_role_that_runs_can_be_restarted(world):
     assert world.supervisor.asked == []
 
 
-def test_without_a_supervisor_it_says_what_to_run_in_kubernetes(world):
-    """There each role is a deployment of its own."""
-    with pytest.raises(RefusedActionError, match="rollout restart deployment/lineward-pipeline"):
+def test_without_a_supervisor_or_kubernetes_it_says_what_to_set(world):
+    """Name the settings of the release."""
+    with pytest.raises(RefusedActionError, match="LINEWARD_KUBERNETES_URL, …_INSTANCE"):
         world.act("restart-role", role="pipeline")
+
+
+def workload(component: str, name: str, instance: str = "prod"):
+    """Return an object with the labels of the chart."""
+    labels = {"app.kubernetes.io/instance": instance, "app.kubernetes.io/component": component}
+    metadata = {"name": name, "namespace": "data", "labels": labels}
+    return {"metadata": metadata, "spec": {"template": {"metadata": {"annotations": {"a": "b"}}}}}
+
+
+@pytest.fixture
+def release(world, cluster):
+    """Run the release `prod` in the namespace `data`, beside another release."""
+    settings = msgspec.structs.replace(world.kubernetes.settings, instance="prod", namespace="data")
+    world.kubernetes = Kubernetes(settings)
+    cluster.workloads = {
+        ("statefulsets", "data", "prod-lineward-collector"): workload(
+            "collector", "prod-lineward-collector"
+        ),
+        ("deployments", "data", "prod-lineward"): workload("service", "prod-lineward"),
+        ("deployments", "data", "test-lineward"): workload("service", "test-lineward", "test"),
+    }
+    return cluster
+
+
+@pytest.mark.parametrize(
+    ("role", "key", "named"),
+    [
+        (
+            "collector",
+            ("statefulsets", "data", "prod-lineward-collector"),
+            "StatefulSet data/prod-lineward-collector",
+        ),
+        ("service", ("deployments", "data", "prod-lineward"), "Deployment data/prod-lineward"),
+    ],
+)
+def test_a_role_of_a_release_is_found_by_its_labels(world, release, role, key, named):
+    """Name the object in the plan, which changes nothing; then restart it, and no other."""
+    before = copy.deepcopy(release.workloads)
+    plan = world.plan("restart-role", role=role)
+    assert plan.does == (f"restart the {named}, which runs the role {role}",)
+    assert release.workloads == before
+
+    done = world.act("restart-role", role=role).done
+
+    assert done.did == (f"restarted the {named}",)
+    annotations = release.workloads[key]["spec"]["template"]["metadata"]["annotations"]
+    assert annotations == {"a": "b", "kubectl.kubernetes.io/restartedAt": "2026-11-21T12:00:00Z"}
+    assert [name for name, one in release.workloads.items() if one != before[name]] == [key]
+
+
+def test_a_pipeline_that_is_a_spark_application_is_submitted_again(world, release):
+    """Change its spec, which has the operator do so; do not copy it by `resubmit`."""
+    pipeline = workload("pipeline", "prod-lineward-pipeline")
+    release.stored["data", "prod-lineward-pipeline"] = pipeline
+    del pipeline["spec"]["template"]
+
+    plan = world.plan("restart-role", role="pipeline")
+    world.act("restart-role", role="pipeline")
+
+    assert plan.does[0].startswith("restart the SparkApplication data/prod-lineward-pipeline")
+    assert pipeline["spec"]["driver"]["annotations"]
+    with pytest.raises(RefusedActionError, match="`lineward act restart-role pipeline`"):
+        world.plan("resubmit", namespace="data", name="prod-lineward-pipeline")
+
+
+def test_a_role_that_the_release_does_not_run_is_named_with_those_it_does(world, release):
+    """Name each object: the one pod of an embedded release has the component `embedded`."""
+    with pytest.raises(InvalidActionError) as raised:
+        world.plan("restart-role", role="kafka")
+
+    assert str(raised.value) == (
+        "release prod in namespace data runs no role 'kafka'; there are collector (StatefulSet"
+        " data/prod-lineward-collector), service (Deployment data/prod-lineward)"
+    )
+    assert release.requests
+
+
+def test_a_release_that_is_not_named_is_not_guessed(world, cluster):
+    """Name the settings: another release may be beside it."""
+    with pytest.raises(RefusedActionError, match="LINEWARD_KUBERNETES_INSTANCE and"):
+        world.plan("restart-role", role="service")
+    assert cluster.requests == []

@@ -1,9 +1,7 @@
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import trustme
 
 from lineage.environment import InvalidSettingError
 from runbooks.actions import kubernetes_settings
@@ -11,29 +9,11 @@ from runbooks.actions.errors import FailedActionError, InvalidActionError, Refus
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 from runbooks.actions.resubmit import RERUN_OF
-from tests.fakes.kubernetes import FakeKubernetes, application
-from tests.runbooks.actions.acting import World
+from tests.fakes.kubernetes import application
 
 ORDERS = {"namespace": "jobs", "name": "orders"}
 COPY = "orders-rerun-20261121120000"
 ENDED_COPY = ("jobs", COPY)
-
-
-@pytest.fixture
-def cluster(world: World, tmp_path: Path) -> Iterator[FakeKubernetes]:
-    """An API server that the world is configured for, by files of token and authority."""
-    fake = FakeKubernetes(trustme.CA())
-    fake.listen()
-    (tmp_path / "token").write_text(f"{fake.token}\n")
-    settings = KubernetesSettings(
-        url=fake.url,
-        token_file=tmp_path / "token",
-        ca_file=fake.write_authority(tmp_path / "ca.pem"),
-        timeout_seconds=5,
-    )
-    world.kubernetes = Kubernetes(settings)
-    yield fake
-    fake.stop()
 
 
 def test_a_dry_run_asks_the_server_whether_it_would_and_stores_nothing(world, cluster):

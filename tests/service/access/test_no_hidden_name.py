@@ -116,6 +116,7 @@ _ASKED: dict[str, list[str]] = {
     "/api/v2beta/search/datasets": ["?q=zebra", "?q=o"],
     "/api/v1/events/lineage": [""],
     "/api/v1/stats/lineage-events": ["?period=DAY", "?period=WEEK&timezone=UTC"],
+    "/listener/{name:str}": ["/listener/openlineage-spark_2.13.jar"],
     "/livez": [""],
     "/readyz": [""],
     "/runbooks": [""],

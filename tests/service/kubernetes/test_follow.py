@@ -61,7 +61,7 @@ def step(settings, embedded) -> Callable[[], None]:
     """Return one step of a follower: a list where needed, and a watch until it ends."""
     sink = ApplicationStore(embedded, JOBS, Reading.of(settings))
     listing = list_applications(open_client(settings), "jobs")
-    options = Options(settings.page_objects, settings.watch_seconds, settings.timeout_seconds)
+    options = Options(settings.page_objects, settings.watch_seconds, settings.timeout_seconds, 0.0)
     follower = Follower(JOBS, listing, sink, options, lambda: NOW)
     return lambda: follower.step(Event())
 
@@ -97,6 +97,23 @@ def test_all_pages_of_a_list_are_stored_and_no_page_is_larger_than_asked(cluster
     assert len(states(embedded)) == 5
     assert cluster.asked("limit=2") == 3
     assert cluster.asked("continue=") == 2
+
+
+def test_a_page_is_stored_before_the_next_one_is_asked_for(cluster, step, embedded, monkeypatch):
+    """Hold one page in memory, however many applications there are."""
+    cluster.put(*(submitted(f"job-{number}") for number in range(5)))
+    pages: list[tuple[int, int]] = []
+    store = ApplicationStore.store
+
+    def record(self, objects, at):
+        pages.append((len(objects), cluster.asked("limit=2")))
+        store(self, objects, at)
+
+    monkeypatch.setattr(ApplicationStore, "store", record)
+    step()
+
+    assert pages == [(2, 1), (2, 2), (1, 3)]
+    assert len(states(embedded)) == 5
 
 
 def test_changes_are_stored_without_a_second_list(cluster, step, embedded):
@@ -201,6 +218,23 @@ def test_a_pause_of_the_watch_is_known(step, settings, embedded):
     sink.end_list(int(later.timestamp() * 1e6))
 
     assert watch_row(embedded).complete_since == int(later.timestamp() * 1e6)
+
+
+def test_a_server_that_ends_each_watch_at_once_is_asked_after_a_pause(cluster, settings, embedded):
+    """Wait for the rest of a second: the fake ends its watches within milliseconds."""
+    waited: list[float] = []
+
+    class Waiting(Event):
+        def wait(self, timeout=None):
+            waited.append(timeout or 0.0)
+            return False
+
+    sink = ApplicationStore(embedded, JOBS, Reading.of(settings))
+    listing = list_applications(open_client(settings), "jobs")
+    Follower(JOBS, listing, sink, Options(2, 5, 5.0)).step(Waiting())
+
+    assert cluster.asked("watch=") == 1
+    assert 0.2 < waited[0] <= 1.0
 
 
 def test_a_missing_permission_is_named_until_it_is_granted(cluster, settings, embedded):

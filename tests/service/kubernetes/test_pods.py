@@ -10,7 +10,7 @@ AT = "2026-11-21T02:10:00Z"
 
 
 def ended(cause: str, code: int, **more: object):
-    """Return the status of a pod whose container ended."""
+    """Return the status of a pod with a container that ended."""
     terminated = {"reason": cause, "exitCode": code, "finishedAt": AT}
     return {"phase": "Failed", "containerStatuses": [{"state": {"terminated": terminated}}], **more}
 

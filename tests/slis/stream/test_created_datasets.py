@@ -4,9 +4,11 @@ import pytest
 from spools import rows
 from staged import merge_staged, staged_run
 
+from alerts.watch.failures import failures
 from lineage.clock import to_micros
+from lineage.states import NEVER_ENDED
 from slis.evaluation_input import _CREATED_AT
-from slis.stream.failed_runs import NEVER_ENDED
+from slis.stream.spellings import spelling_key
 
 _FAILED = """
     SELECT a.last_failed_run_id, a.last_failed_at, a.last_failure FROM dataset_activity a
@@ -43,6 +45,9 @@ def test_a_killed_run_that_names_nothing_fails_what_its_application_created(
         catalog = catalogs()
         merge_staged(catalog, *([one] for one in order))
         assert rows(catalog, _FAILED) == [("merge2", to_micros(at(8, 3)), NEVER_ENDED)]
+        with catalog.connect() as connection:
+            (failure,) = failures(connection, [spelling_key("n", "t")]).values()
+        assert (failure.run_id, failure.job_name, failure.error) == ("merge2", "app", NEVER_ENDED)
 
 
 def test_an_end_that_comes_late_takes_the_failure_back(embedded, event, ended):

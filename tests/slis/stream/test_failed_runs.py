@@ -10,8 +10,8 @@ from spools import Lander, rows, run_event
 from alerts.watch.failures import failures
 from lineage.clock import to_micros
 from lineage.policy import parse
+from lineage.states import NEVER_ENDED
 from slis.evaluation import evaluate
-from slis.stream.failed_runs import NEVER_ENDED
 
 pytestmark = pytest.mark.postgres_nightly
 

@@ -26,7 +26,7 @@ EVENTS = 1_200  # of each collector: two windows
 
 @pytest.fixture
 def broker(tmp_path):
-    """A broker with the topic, three partitions."""
+    """Start a broker with the topic, three partitions."""
     running = Broker(tmp_path / "broker").ready()
     running.create_topic("lineward.log", partitions=3)
     yield running
@@ -36,13 +36,13 @@ def broker(tmp_path):
 
 @pytest.fixture
 def log(broker):
-    """The settings of the pipeline and of the shippers."""
+    """Return the settings of the pipeline and of the shippers."""
     return read_log({"LINEWARD_LOG": f"kafka://{broker.bootstrap}/lineward.log"})
 
 
 @pytest.fixture
 def shippers(tmp_path, log):
-    """Two collectors' shippers; each call starts one, as a new process would be."""
+    """Make two spools, and shippers of them: each call starts one, as a new process does."""
     # What Kafka does not answer in time is sent again: 30 s would be a long test.
     settings = CLIENT | log.producer_settings() | {"message.timeout.ms": "3000", "log_level": "0"}
     for number in range(2):
@@ -81,7 +81,7 @@ def ship(shipper):
 def test_every_event_is_read_once_through_a_kill_of_the_broker(  # noqa: PLR0913, PLR0917 - fixtures
     spark, embedded, broker, log, shippers, monkeypatch
 ):
-    """By the driver and by executors alike, with the numbers of the plan."""
+    """Compare what the driver reads with what executors read, by the numbers of the plan."""
     shippers(0).step()
     broker.kill()
     killed = shippers(0)

@@ -19,10 +19,13 @@ from slis.settings import Place
 from slis.stream import landing as landings
 from slis.stream import merge as merging
 from slis.stream.event_log import Portion
+from slis.stream.kafka import portion as portions
 from slis.stream.kafka.client import LogReadError
 from slis.stream.kafka.log import TopicLog
-from slis.stream.kafka.store import store_reports
-from slis.stream.landing import Landing
+from slis.stream.kafka.plan import PartitionPosition
+from slis.stream.kafka.store import move, read_positions, store_reports
+from slis.stream.kafka.taken import Taken
+from slis.stream.landing import Landing, WaitError
 from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
 from slis.stream.source import Bounds
 from tests.fakes.topic import Topic
@@ -30,11 +33,12 @@ from tests.suite.landings import LANDINGS, RememberingLanding
 
 EVENTS = 8
 POSITIONS = "SELECT partition, next_offset FROM log_position ORDER BY 1"
+COUNTED = "SELECT count(*) FROM batch UNION ALL SELECT count(*) FROM log_position"
 SECOND = 1_000_000
 
 
 def run_events(at):
-    """Eight runs, of which each wrote a dataset."""
+    """Return eight runs, of which each wrote a dataset."""
     return [
         run_event("COMPLETE", at(1, number), run=f"r{number:02}", outputs=[f"t{number:02}"])
         for number in range(1, EVENTS + 1)
@@ -43,7 +47,7 @@ def run_events(at):
 
 @pytest.fixture
 def topic(tmp_path, at):
-    """A topic to which two shippers moved eight events and a heartbeat each."""
+    """Fill a topic by two shippers: eight events, and a heartbeat each."""
     topic = Topic()
     for place, name in enumerate(("c-0", "c-1")):
         folder = tmp_path / name
@@ -63,7 +67,7 @@ def topic(tmp_path, at):
 
 @pytest.fixture
 def source(topic, at):
-    """The topic as the pipeline's log."""
+    """Return the topic as the pipeline's log."""
     settings = KafkaLog(bootstrap="b", topic="t")
     given = {"offsets": topic, "read": topic.read_plan, "most_bytes": 1 << 20}
     return TopicLog(settings, lambda: at(12), **given)
@@ -71,7 +75,7 @@ def source(topic, at):
 
 @pytest.fixture
 def landing(spark, embedded, tmp_path, at, source):
-    """Lands the topic in a catalog on SQLite."""
+    """Land the topic in a catalog on SQLite."""
     LANDINGS.is_on = True
     given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
     with closing(RememberingLanding(spark, embedded, Place(data_dir=tmp_path), **given)) as landing:
@@ -83,24 +87,24 @@ def ends(topic):
 
 
 def test_a_topic_gives_the_facts_that_a_spool_gives(  # noqa: PLR0913, PLR0917 - fixtures
-    spark, landing, embedded, catalogs, at, topic
+    spark, landing, embedded, other, at, topic
 ):
-    """All tables are the same, but for what is of the log itself."""
+    """Compare all tables but those of the log itself."""
     landing.work_off()
-    other, folder = catalogs
+    engine, folder = other
     spool(folder / "spool.db", run_events(at), received_at=at(12))
-    work_off(spark, other, folder, at(12))
+    work_off(spark, engine, folder, at(12))
 
     of_log = ("batch", "reader_cursor", "log_position", "log_collector")
-    assert contents(embedded, but=of_log) == contents(other, but=of_log)
+    assert contents(embedded, but=of_log) == contents(engine, but=of_log)
     assert rows(embedded, POSITIONS) == ends(topic)
     assert rows(embedded, "SELECT collector FROM log_collector ORDER BY 1") == [("c-0",), ("c-1",)]
     assert not landing.step()
 
 
 @pytest.fixture
-def catalogs(empty_catalog, tmp_path):
-    """Another catalog on SQLite, in a folder of its own."""
+def other(empty_catalog, tmp_path):
+    """Make another catalog on SQLite, in a folder of its own."""
     import shutil  # noqa: PLC0415 - for this one test
 
     from lineage.catalog.engine import catalog_url, open_catalog  # noqa: PLC0415 - as above
@@ -113,30 +117,33 @@ def catalogs(empty_catalog, tmp_path):
     engine.dispose()
 
 
-def test_a_batch_that_fails_leaves_its_position(landing, embedded, monkeypatch, topic):
-    """The position is of the same transaction: it is repeated, and its events are there once."""
-    works = merging.record_batch
-    failures = [OSError(5, "Input/output error")]
+@pytest.mark.parametrize("place", [merging, portions], ids=["batch", "position"])
+def test_a_batch_and_its_position_are_there_together_or_not(
+    landing, embedded, monkeypatch, topic, place
+):
+    """Fail in one of the two: the batch is repeated, and its events are there once."""
+    name = {merging: "record_batch", portions: "move"}[place]
+    works, failures = getattr(place, name), [OSError(5, "Input/output error")]
 
     def dying(*given: object, **named: object):
+        works(*given, **named)
         if failures:
             raise failures.pop()
-        works(*given, **named)
 
     LANDINGS.is_on = True
-    monkeypatch.setattr(merging, "record_batch", dying)
-    with pytest.raises(Exception, match="Input/output"):
+    monkeypatch.setattr(place, name, dying)
+    with pytest.raises(WaitError, match="Input/output"):
         landing.step()
-    after_failure = rows(embedded, POSITIONS)
+    after_failure = rows(embedded, COUNTED)
     landing.work_off()
 
-    assert after_failure == []
+    assert after_failure == [(0,), (0,)]
     assert rows(embedded, POSITIONS) == ends(topic)
     assert rows(embedded, "SELECT sum(events), sum(duplicates) FROM batch") == [(EVENTS, 0)]
 
 
 def test_a_second_pipeline_is_stopped_by_the_position(landing, embedded):
-    """Both have read the same records: whoever commits second would double them."""
+    """Stop the second one: both have read the same records, and would double them."""
     portion = landing._next()  # noqa: SLF001 - between reading and landing
     portion.table()
     with in_turn(embedded) as connection:
@@ -150,7 +157,7 @@ def test_a_second_pipeline_is_stopped_by_the_position(landing, embedded):
 
 
 class Plain(Landing):
-    """Lands a batch without Spark; it fails where it holds one of these runs."""
+    """Land a batch without Spark, or fail where it holds one of these runs."""
 
     bad: frozenset[str] = frozenset()
 
@@ -167,11 +174,32 @@ class Plain(Landing):
         return Landed(events=len(events))
 
 
+def test_the_position_moves_from_what_was_read_and_no_other_place(catalog):
+    """Compare and set, on both databases."""
+    taken = Taken(1, 7, 1, 2, 0, None, {"c": ("0-0", ["run:1:ab"])})
+
+    def move_from(before):
+        with in_turn(catalog) as connection:
+            move(connection, "t", taken, before=before, end=5)
+
+    with pytest.raises(RangeMismatchError):
+        move_from(3)
+    move_from(None)
+    for wrong in (None, 6):
+        with pytest.raises(RangeMismatchError):
+            move_from(wrong)
+    move_from(7)
+    with catalog.connect() as connection:
+        found = read_positions(connection, "t")
+    assert found == {1: PartitionPosition(7, taken.windows)}
+    assert rows(catalog, "SELECT end_offset FROM log_position") == [(7,)]
+
+
 @pytest.mark.parametrize("bad", [["r01"], ["r03", "r04"], ["r02", "r05", "r08"]], ids=str)
 def test_events_that_fail_are_set_aside_while_others_come(  # noqa: PLR0913, PLR0917 - fixtures
     embedded, tmp_path, source, topic, at, monkeypatch, bad
 ):
-    """Halving works by offsets: each of the good ones lands once, and so do those that came."""
+    """Halve by offsets: each good event lands once, and so do those that came meanwhile."""
     monkeypatch.setattr(landings, "jvm_exit", lambda *_: None)
     given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
     landing = Plain(Mock(), embedded, Place(data_dir=tmp_path), **given)
@@ -192,12 +220,12 @@ def test_events_that_fail_are_set_aside_while_others_come(  # noqa: PLR0913, PLR
 
 
 def is_read(embedded, topic):
-    """Whether the position is at the end of each partition."""
+    """Return whether the position is at the end of each partition."""
     return rows(embedded, POSITIONS) == ends(topic)
 
 
 def test_records_that_the_topic_deleted_unread_are_counted(landing, embedded, topic, at):
-    """As failed events, and their time is a gap: nothing of it is silent."""
+    """Count them as failed events, and make their time a gap: nothing is silent."""
     landing.work_off()
     [(_, position), *_] = rows(embedded, POSITIONS)
     late = Record(kind=HEARTBEAT, collector="c-0", received_at=to_micros(at(13)))
@@ -213,7 +241,7 @@ def test_records_that_the_topic_deleted_unread_are_counted(landing, embedded, to
 
 
 def test_a_topic_that_was_created_anew_stops_the_pipeline(landing, embedded, topic, source):
-    """Its first offsets would be taken for those that were read."""
+    """Name the problem: its first offsets would be taken for those that were read."""
     landing.work_off()
     topic.partitions[1].clear()
 
@@ -223,7 +251,7 @@ def test_a_topic_that_was_created_anew_stops_the_pipeline(landing, embedded, top
 
 
 def test_records_without_an_event_move_the_position_alone(landing, embedded, topic, at):
-    """No batch, and no Spark job, each second for each heartbeat."""
+    """Start no batch and no Spark job for each heartbeat."""
     landing.work_off()
     batches = rows(embedded, "SELECT count(*) FROM batch")
     beat = Record(kind=HEARTBEAT, collector="c-0", received_at=to_micros(at(12, 1)))
@@ -235,7 +263,7 @@ def test_records_without_an_event_move_the_position_alone(landing, embedded, top
 
 
 def test_rejected_bodies_are_counted_once_with_their_batch(landing, embedded, topic, at):
-    """A sent-again record, and one of nobody's shipper, are told apart."""
+    """Count a record that was sent again once, and one of another producer by its own cause."""
     rejected = Record(
         kind="rejected",
         collector="c-0",
@@ -257,11 +285,24 @@ def test_rejected_bodies_are_counted_once_with_their_batch(landing, embedded, to
 
 
 def test_the_backlog_is_that_of_the_oldest_partition(landing, embedded, source, at):
-    """None once all is landed."""
+    """Return None once all is landed."""
     before = source.backlog_since(embedded)
     landing.work_off()
 
     assert (before, source.backlog_since(embedded)) == (at(12), None)
+
+
+def test_evaluations_go_on_while_kafka_does_not_answer(landing, embedded, source, topic, at):
+    """Take Kafka's last answer for the time since which events may wait there."""
+    landing.work_off()
+    heartbeats(embedded, beat("a", 0))
+    topic.is_away = True
+
+    assert source.backlog_since(embedded) == at(12)
+    assert not source.copy_gaps(embedded, to_micros(at(12)))
+    assert source.find_mismatch(embedded) is None
+    with pytest.raises(WaitError, match="does not answer"):
+        landing.step()
 
 
 def heartbeats(embedded, *records: Record):
@@ -274,7 +315,7 @@ def beat(collector, at, kind=HEARTBEAT):
 
 
 def test_the_silence_of_each_collector_is_a_gap_of_its_own(embedded, source, topic):
-    """That of one does not end that of the other; a goodbye is no silence."""
+    """Keep one open while another ends; a goodbye is no silence."""
     for records in topic.partitions:
         records.clear()
     gaps = "SELECT started_at / 1000000, ended_at FROM ingestion_gap ORDER BY 1"
@@ -288,8 +329,18 @@ def test_the_silence_of_each_collector_is_a_gap_of_its_own(embedded, source, top
     assert not source.copy_gaps(embedded, 160 * SECOND)
 
 
+def test_the_ends_of_partitions_are_noted_while_nothing_lands(landing, embedded, source, topic, at):
+    """Note them for the service: it shows what waits behind a pipeline that stands still."""
+    landing.work_off()
+    topic.partitions[1] += [([], b"")] * 4
+    source.copy_gaps(embedded, to_micros(at(12)))
+
+    left = "SELECT sum(end_offset - next_offset) FROM log_position"
+    assert rows(embedded, left) == [(4,)]
+
+
 def test_a_collector_that_was_removed_is_no_gap_for_ever(embedded, source, topic):
-    """Others live, and it was silent for an hour: it is logged, and forgotten."""
+    """Log and forget it: others live, and it was silent for an hour."""
     for records in topic.partitions:
         records.clear()
     heartbeats(embedded, beat("a", 100), beat("b", 4_000))
@@ -301,7 +352,7 @@ def test_a_collector_that_was_removed_is_no_gap_for_ever(embedded, source, topic
 
 
 def test_a_gap_that_a_collector_reports_ends_the_open_one(embedded):
-    """By its beginning, which is the last heartbeat."""
+    """Find it by its beginning, which is the last heartbeat."""
     with writing(embedded) as connection:
         connection.execute(text("INSERT INTO ingestion_gap VALUES (5, NULL)"))
         gap = Record(kind="gap", collector="a", received_at=5, ended_at=9)
@@ -311,13 +362,13 @@ def test_a_gap_that_a_collector_reports_ends_the_open_one(embedded):
 
 
 def test_bytes_bound_a_batch_by_the_size_of_the_events_before(source, topic, embedded):
-    """A plan of 100 records of which each has 10 kB is not read for 20 kB."""
+    """Plan no more records than the bytes have room for."""
     for records in topic.partitions:
         records.clear()
     for number in range(20):
         body = json.dumps({"x": "a" * 10_000}).encode()
-        told = Record(kind="run", collector="c", received_at=1, seq=number, body=body)
-        topic.partitions[1].append((headers_of(told), body))
+        large = Record(kind="run", collector="c", received_at=1, seq=number, body=body)
+        topic.partitions[1].append((headers_of(large), body))
 
     planned = []
     for _ in range(2):

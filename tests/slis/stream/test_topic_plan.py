@@ -22,7 +22,7 @@ def plan_of(ends, bounds, *, at=100, starts=None):
 
 @given(BACKLOGS, st.integers(1, 300))
 def test_a_batch_is_as_full_as_it_may_be(waiting, most):
-    """A partition with little leaves its share to the others, so that none is left behind."""
+    """Leave to the others what a partition with little cannot use."""
     shares = allot(waiting, most)
 
     assert sum(shares.values()) == min(most, sum(waiting.values()))
@@ -34,7 +34,7 @@ def test_a_batch_is_as_full_as_it_may_be(waiting, most):
 
 @given(BACKLOGS, st.integers(1, 300))
 def test_numbers_follow_one_another_without_a_gap(ends, most):
-    """Whatever the partitions hold: the next batch begins where this one ends."""
+    """Begin the next batch where this one ends, whatever the partitions hold."""
     plan = plan_of(ends, Bounds(most, 1 << 20))
     numbers = [
         one.base + 1 + offset for one in plan.ranges for offset in range(one.end - one.start)
@@ -45,7 +45,7 @@ def test_numbers_follow_one_another_without_a_gap(ends, most):
 
 
 def test_a_batch_begins_at_the_positions():
-    """Of partitions that are read to their ends there is no range."""
+    """Plan no range of partitions that are read to their ends."""
     plan = plan_of({0: 5, 1: 9, 2: 4}, PLENTY, starts={0: 3, 1: 2, 2: 4})
 
     assert [(one.partition, one.start, one.end, one.base) for one in plan.ranges] == [
@@ -55,7 +55,7 @@ def test_a_batch_begins_at_the_positions():
 
 
 def test_half_of_a_range_that_failed_is_of_the_same_records():
-    """Records that came meanwhile take no place in it, or the bad one would never be alone."""
+    """Leave records that came meanwhile out, or the bad one would never be alone."""
     failed = plan_of({0: 2, 1: 6}, PLENTY)
     meanwhile = {0: 500, 1: 500, 2: 500}
     half = plan_of(meanwhile, Bounds(4, 1 << 20, ends=failed.ends))
@@ -68,7 +68,7 @@ def test_half_of_a_range_that_failed_is_of_the_same_records():
 
 
 def event(seq, *, body=b"{}", window="0-0", collector="c-0", kind="run"):
-    """A record of a shipper."""
+    """Make a record of a shipper."""
     given = {"seq": seq, "window": window, "body": body}
     return Record(kind=kind, collector=collector, received_at=seq, origin="http", **given)
 
@@ -83,40 +83,40 @@ def read(*records: Record, size=1 << 20, end=None, windows=None):
 
 
 def test_an_event_has_the_number_of_its_offset():
-    """What is no event leaves its number unused."""
+    """Leave the number of what is no event unused."""
     reader = read(event(1), event(7, kind="rejected"), event(2))
 
     assert [row[0] for row in reader.rows] == [101, 103]
     assert {row[-2:] for row in reader.rows} == {(100, 103)}
     assert [one.kind for one in reader.reports] == ["rejected"]
-    assert reader.taken().next_offset == 13
+    assert reader.summary().next_offset == 13
 
 
 @pytest.mark.parametrize(("size", "taken"), [(1, 1), (7, 2), (9, 3), (100, 4)])
 def test_a_range_ends_where_its_bytes_do(size, taken):
-    """A single event always fits; the next batch begins at the one that did not."""
+    """Take a single event always; the next batch begins at the one that did not fit."""
     reader = read(*(event(number, body=b"abc") for number in range(4)), size=size)
 
-    assert (len(reader.rows), reader.taken().next_offset) == (taken, 10 + taken)
+    assert (len(reader.rows), reader.summary().next_offset) == (taken, 10 + taken)
     assert reader.is_done
 
 
 def test_a_range_whose_last_offsets_hold_no_record_ends_too():
-    """Kafka keeps offsets for its own notes: the end of the partition is known by its word."""
+    """End by Kafka's word: it keeps offsets for its own notes."""
     reader = read(event(1), end=3)
     assert not reader.is_done
 
     assert reader.end_at(13)
-    assert reader.taken().next_offset == 13
+    assert reader.summary().next_offset == 13
 
 
 def test_a_record_that_is_sent_again_is_taken_once():
-    """In the same batch, and in a later one: the position has the last window."""
+    """Drop it in the same batch, and in a later one: the position has the last window."""
     first = read(event(1), event(2), event(1))
-    again = read(event(2), event(3), event(1), windows=first.taken().windows)
+    again = read(event(2), event(3), event(1), windows=first.summary().windows)
 
-    assert (len(first.rows), first.taken().repeats) == (2, 1)
-    assert ([row[1] for row in again.rows], again.taken().repeats) == ([3], 2)
+    assert (len(first.rows), first.summary().repeats) == (2, 1)
+    assert ([row[1] for row in again.rows], again.summary().repeats) == ([3], 2)
 
 
 @pytest.mark.parametrize(
@@ -131,15 +131,15 @@ def test_a_record_that_is_sent_again_is_taken_once():
     ids=["content", "collector", "window", "kind", "number"],
 )
 def test_only_the_same_record_is_a_repeat(other):
-    """A spool that was restored gives out its numbers anew: new content is never dropped."""
+    """Keep new content: a spool that was restored gives out its numbers anew."""
     reader = read(event(1), other)
 
     assert len(reader.rows) + len(reader.reports) == 2
 
 
 def test_only_the_last_window_of_a_collector_is_remembered():
-    """Its shipper begins a window when Kafka has all of the one before."""
+    """Forget the one before: its shipper began the next when Kafka had all of it."""
     reader = read(*(event(number, window=f"{number // 3}-0") for number in range(9)))
-    [(window, seen)] = reader.taken().windows.values()
+    [(window, seen)] = reader.summary().windows.values()
 
     assert (window, len(seen)) == ("2-0", 3)

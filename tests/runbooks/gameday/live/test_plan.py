@@ -2,15 +2,15 @@
 
 import pytest
 
-from runbooks.gameday.live.estate import chains
+from runbooks.gameday.live.estate import PACE, Pace, chains
 from runbooks.gameday.live.plan import QUIET_KINDS, REFUSED, chains_for, kinds_of, plan
 from runbooks.gameday.truth import KINDS
 from tests.runbooks.gameday.live.days import BEGINS
 
 
-def planned(faults, seed=1, kinds=()):
+def planned(faults, seed=1, kinds=(), pace=PACE):
     estate = chains(seed, chains_for(faults), BEGINS)
-    return estate, plan(estate, faults, kinds_of(kinds))
+    return estate, plan(estate, faults, kinds_of(kinds), pace)
 
 
 def test_no_two_share_a_chain_and_one_chain_is_left_alone():
@@ -30,6 +30,13 @@ def test_what_must_stay_silent_is_always_beside():
         kinds = [each.kind for each in found]
         assert sum(kind in QUIET_KINDS for kind in kinds) == quiet
         assert len(kinds) == faults + quiet
+
+
+def test_a_run_that_is_retried_a_minute_later_is_no_silent_fault():
+    """Its failure is a ticket before."""
+    _, found = planned(20, pace=Pace(60))
+
+    assert [each.kind for each in found if each.kind in QUIET_KINDS] == ["retired_job"] * 4
 
 
 def test_the_same_seed_is_the_same_day():
