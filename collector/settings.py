@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from lineage import environment
+from lineage.catalog.address import add_password
 from lineage.event_log.settings import SPOOL, read_log
 from lineage.http_hosts import OwnHosts, is_loopback
 
@@ -44,6 +45,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     collector_port: _Port = 8700
     data_dir: Path = Path("lineward-data")
     catalog_url: str | None = None
+    catalog_password_file: Path | None = None  # has the password of the URL's user
     marquez_url: str | None = None  # events wait for their forwarding there
     marquez_forward: bool = True
     reader_secret_file: Path | None = None  # of Lineward's own readers; in the data folder
@@ -80,13 +82,15 @@ def read() -> Settings:
         InvalidSettingError: a value out of range, or an unknown `LINEWARD_COLLECTOR_` variable.
     """
     place = environment.read(Place)
+    url = add_password(place.catalog_url, place.catalog_password_file)
+    place = msgspec.structs.replace(place, catalog_url=url)
     read_log()
     if place.is_shipped and place.forwards:
         raise environment.InvalidSettingError(
             "LINEWARD_MARQUEZ_URL: events of a Kafka log are not forwarded to a Marquez:"
             " set LINEWARD_MARQUEZ_FORWARD=false, or LINEWARD_LOG=spool"
         )
-    shared = {"LINEWARD_COLLECTOR_PORT"}
+    shared = {"LINEWARD_COLLECTOR_PORT", "LINEWARD_COLLECTOR_URL"}
     own = {name: value for name, value in environment.variables().items() if name not in shared}
     return Settings(place=place, limits=environment.read(Limits, section="COLLECTOR_", environ=own))
 

@@ -1,12 +1,14 @@
 """The channel by which a role reports to `lineward up` that it works, or what fails.
 
 Reports are datagrams on a socket that the role inherits: a full disk does not stop them, and a role
-never waits for its supervisor. A role that runs by itself, as in a container, reports to nobody.
+never waits for its supervisor. A role that runs by itself, as in a container, answers on a port
+instead: `lineage.health_port`.
 """
 
 import os
 import socket
 import threading
+import time
 from contextlib import suppress
 
 import msgspec
@@ -47,7 +49,11 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class Health:
-    """The state of this process, as its supervisor sees it. Safe for several threads."""
+    """The state of this process, as its supervisor sees it. Safe for several threads.
+
+    Attributes:
+        beat_at: seconds of `time.monotonic` at the last report.
+    """
 
     def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
@@ -55,6 +61,7 @@ class Health:
         self._failures: dict[str, Failure] = {}
         self._worked: set[str] = set()
         self._channel: socket.socket | None = None
+        self.beat_at = time.monotonic()
 
     def connect(self) -> None:
         """Report to the supervisor that started this process, if one did."""
@@ -104,6 +111,7 @@ class Health:
         return list(self._failures.values())
 
     def _send(self) -> None:
+        self.beat_at = time.monotonic()
         if self._channel is not None:
             report = msgspec.json.encode(Report(self.failures(), sorted(self._worked)))
             # A supervisor that is busy or gone misses one report; the next one says the same.

@@ -28,7 +28,7 @@ class Sender:
     ) -> None:
         self.settings = settings
         self._target = Target(
-            url=settings.collector_url,
+            url=settings.collector,
             origin=origin,
             token_file=settings.collector_token_file,
             secret_file=settings.reader_secret,

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from collector.reader_secret import secret_path
 from lineage import environment
+from lineage.catalog.address import add_password
 from lineage.event_log.settings import SPOOL
 from lineage.http_hosts import OwnHosts
 from lineage.lake.settings import LakeSettings, read_settings
@@ -16,6 +17,7 @@ from lineage.lake.storage import Lake, open_lake
 
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
 _Seconds = Annotated[float, Meta(gt=0)]
+_Address = Annotated[str, Meta(pattern=r"^https?://[^\s/?#@]+/?$")]
 
 
 _read: deque["Settings"] = deque(maxlen=1)
@@ -27,11 +29,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = "127.0.0.1"
     allowed_hosts: str = ""  # further names in `Host`, e.g. of a proxy; separated by commas
     collector_port: _Port = 8700
+    collector_url: _Address | None = None  # none: this host's
     service_port: _Port = 8701
     metrics_port: _Port = 8702
     data_dir: Path = Path("lineward-data")
     policy: Path | None = None
     catalog_url: str | None = None  # none: SQLite in the data folder
+    catalog_password_file: Path | None = None  # has the password of the URL's user
     collector_token_file: Path | None = None
     reader_secret_file: Path | None = None  # none: that of a collector with the same data folder
     access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
@@ -60,9 +64,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return open_lake(self.data_dir, self.lake_settings)
 
     @property
-    def collector_url(self) -> str:
+    def collector(self) -> str:
         """Address of the collector, without a path."""
-        return self._url(self.collector_port)
+        return (self.collector_url or self._url(self.collector_port)).rstrip("/")
 
     @property
     def reader_secret(self) -> Path:
@@ -101,7 +105,8 @@ def read(data_dir: Path | None = None) -> Settings:
         InvalidSettingError: a value out of range.
     """
     settings = environment.read(Settings)
-    settings = msgspec.structs.replace(settings, lake_settings=read_settings())
+    url = add_password(settings.catalog_url, settings.catalog_password_file)
+    settings = msgspec.structs.replace(settings, lake_settings=read_settings(), catalog_url=url)
     if data_dir is not None:
         settings = msgspec.structs.replace(settings, data_dir=data_dir)
     _read.append(settings)

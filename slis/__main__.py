@@ -24,6 +24,7 @@ from lineage.disk import disk_problem
 from lineage.environment import InvalidSettingError
 from lineage.event_log.settings import KafkaLog, read_log
 from lineage.health import HEALTH
+from lineage.health_port import serve_health
 from lineage.logs import log_to_stderr
 from lineage.parent import end_with_parent
 from slis import settings
@@ -58,6 +59,7 @@ def main() -> int:
         place, chosen, log_settings = settings.read_place(), settings.read(), read_log()
         # In a container whose root is read-only, only a mounted folder can be made.
         place.data_dir.mkdir(parents=True, exist_ok=True)
+        serve_health()
     except (InvalidSettingError, OSError) as error:
         log.error("setting_refused", error=str(error))  # noqa: TRY400 - the message says all
         return 2

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from lineage import environment
+from lineage.catalog.address import add_password
 from lineage.catalog.engine import catalog_url
 from lineage.lake.settings import LakeSettings, read_settings
 from lineage.lake.storage import Lake, open_lake
@@ -21,6 +22,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     data_dir: Path = Path("lineward-data")
     policy: Path | None = None
     catalog_url: str | None = None  # none: SQLite in the data folder
+    catalog_password_file: Path | None = None  # has the password of the URL's user
     lake_settings: LakeSettings = LakeSettings()
 
     @property
@@ -104,7 +106,8 @@ def read_place() -> Place:
         InvalidSettingError: a value out of range.
     """
     place = environment.read(Place)
-    return msgspec.structs.replace(place, lake_settings=read_settings())
+    url = add_password(place.catalog_url, place.catalog_password_file)
+    return msgspec.structs.replace(place, lake_settings=read_settings(), catalog_url=url)
 
 
 def read() -> Settings:

@@ -2,10 +2,7 @@
 
 import math
 import sqlite3
-import threading
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
-from wsgiref.simple_server import make_server
+from collections.abc import Callable
 
 from prometheus_client import (
     CollectorRegistry,
@@ -14,13 +11,10 @@ from prometheus_client import (
     disable_created_metrics,
     make_wsgi_app,
 )
-from prometheus_client.exposition import ThreadingWSGIServer, _SilentHandler
 
 from collector.shipper.window import Backlog
+from lineage import health_port
 from lineage.clock import Clock, to_micros
-
-if TYPE_CHECKING:
-    from wsgiref.types import StartResponse, WSGIEnvironment
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
@@ -80,19 +74,5 @@ def serve(host: str, port: int, find_problem: Callable[[], str | None]) -> int:
     Raises:
         OSError: the address is taken.
     """
-    metrics = make_wsgi_app(REGISTRY)
-
-    def app(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "")
-        if path == "/metrics":
-            return metrics(environ, start)  # type: ignore[no-any-return]
-        problem = find_problem() if path == "/readyz" else None
-        status = "503 Service Unavailable" if problem else "200 OK"
-        if path not in {"/livez", "/readyz"}:
-            status = "404 Not Found"
-        start(status, [("content-type", "text/plain; charset=utf-8")])
-        return [f"{problem or status}\n".encode()]
-
-    server = make_server(host, port, app, ThreadingWSGIServer, handler_class=_SilentHandler)
-    threading.Thread(target=server.serve_forever, daemon=True, name="health").start()
-    return int(server.server_port)
+    checks = {"/livez": lambda: None, "/readyz": find_problem}
+    return health_port.serve(host, port, checks, make_wsgi_app(REGISTRY))

@@ -44,7 +44,7 @@ class PostedTo:
     def _reach(self, origin: str) -> Reach:
         settings = self._settings
         target = Target(
-            url=settings.collector_url,
+            url=settings.collector,
             origin=origin,
             token_file=settings.collector_token_file,
             secret_file=settings.reader_secret,
@@ -55,6 +55,6 @@ class PostedTo:
         try:
             return ask()
         except (UnansweredError, RefusedInputError) as error:
-            url = self._settings.collector_url
+            url = self._settings.collector
             message = f"the collector does not take it at {url}: {error}. Ask again: nothing is"
             raise FailedActionError(f"{message} repeated by that") from error

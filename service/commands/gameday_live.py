@@ -82,7 +82,7 @@ def live(  # noqa: PLR0913 - options of a command
         wanted = Wanted(seed, faults, kinds_of(kind or ()), Pace(period))
     except ValueError as error:
         raise RefusedInputError(str(error)) from error
-    against, service = against or settings.collector_url, service or settings.service_url
+    against, service = against or settings.collector, service or settings.service_url
     token = token_file or settings.collector_token_file
     played = _played(wanted, (against, service), _address(listen), token)
     failings = _failings(played)

@@ -109,7 +109,7 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     if spark is _Spark.FOUR and scala is _Scala.OLD:
         raise RefusedInputError("--scala: Spark 4 is built with 2.13 only; or name --spark 3.5")
     place = Place(
-        url=url or (COLLECTOR_URL if kubernetes else read().collector_url),
+        url=url or (COLLECTOR_URL if kubernetes else read().collector),
         folder=folder,
         name=name or f"events-{uuid4().hex[:12]}",
         namespace=namespace,

@@ -52,7 +52,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
     log_to_stderr()  # messages on the way must not mix with the answer
     settings = read()
     target = Target(
-        url=(url or settings.collector_url).rstrip("/"),
+        url=(url or settings.collector).rstrip("/"),
         origin=origins.FILE,
         token_file=token_file or settings.collector_token_file,
         secret_file=secret_file or settings.reader_secret,

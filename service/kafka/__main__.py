@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, KafkaException
 from lineage import origins
 from lineage.environment import InvalidSettingError
 from lineage.health import HEALTH
+from lineage.health_port import serve_health
 from lineage.logs import log_to_stderr
 from service.errors import RefusedInputError
 from service.kafka.feed import Feed
@@ -36,7 +37,8 @@ def main() -> int:
         if shared.collector_token_file is not None:
             read_token(shared.collector_token_file)
         consumer = Consumer(told)
-    except (InvalidSettingError, RefusedInputError) as error:
+        serve_health()
+    except (InvalidSettingError, RefusedInputError, OSError) as error:
         _log.error("kafka_cannot_start", reason=str(error))
         return 2
     except KafkaException as error:
@@ -57,7 +59,7 @@ def main() -> int:
 
 def _poster(shared: Settings, stopping: Event) -> Poster:
     target = Target(
-        url=shared.collector_url,
+        url=shared.collector,
         origin=origins.KAFKA,
         token_file=shared.collector_token_file,
         secret_file=shared.reader_secret,

@@ -13,6 +13,7 @@ from lineage.catalog.engine import migrate, open_catalog
 from lineage.catalog.revision import require_usable
 from lineage.environment import InvalidSettingError
 from lineage.health import HEALTH
+from lineage.health_port import serve_health
 from lineage.logs import log_to_stderr
 from runbooks.actions.kubernetes_settings import KubernetesSettings, read_for_watch
 from service.kubernetes.watcher import Watcher
@@ -30,7 +31,8 @@ def main() -> int:
     HEALTH.beat_beside()
     try:
         settings, cluster = read(), read_for_watch()
-    except InvalidSettingError as error:
+        serve_health()
+    except (InvalidSettingError, OSError) as error:
         _log.error("kubernetes_cannot_start", reason=str(error))
         return 2
     stopping = Event()

@@ -13,6 +13,7 @@ from lineage.catalog.awaiting import await_catalog
 from lineage.catalog.revision import require_usable
 from lineage.environment import InvalidSettingError
 from lineage.health import HEALTH
+from lineage.health_port import serve_health
 from lineage.logs import log_to_stderr
 from service.marquez.role import serve
 from service.marquez.settings import MarquezSettings, read_marquez
@@ -29,7 +30,8 @@ def main() -> int:
     HEALTH.beat_beside()
     try:
         settings, bounds = read(), read_marquez()
-    except InvalidSettingError as error:
+        serve_health()
+    except (InvalidSettingError, OSError) as error:
         _log.error("marquez_cannot_start", reason=str(error))
         return 2
     if bounds.url is None:

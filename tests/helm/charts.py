@@ -14,7 +14,10 @@ CHART = ROOT / "helm" / "lineward"
 TOOLS = ROOT / "build" / "chart"
 RELEASE, NAMESPACE = "lineward", "data"
 VALUES = sorted(path.name.removesuffix("-values.yaml") for path in (CHART / "ci").iterdir())
+SCALED = [name for name in VALUES if name.startswith("scaled")]
 each_values_file = pytest.mark.parametrize("name", VALUES)
+each_embedded = pytest.mark.parametrize("name", [name for name in VALUES if name not in SCALED])
+each_scaled = pytest.mark.parametrize("name", SCALED)
 
 Manifest = dict[str, Any]
 
@@ -58,10 +61,35 @@ def find(name: str, kind: str, suffix: str = "") -> Manifest:
     return one
 
 
+def list_containers(pod: Manifest) -> list[Manifest]:
+    """Return the containers of a pod template, those of its start first."""
+    return [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]
+
+
 def list_pods(name: str) -> Iterator[tuple[str, Manifest]]:
     """Yield kind and pod template (metadata and spec) of each object that runs a pod."""
     for one in render(name):
         if one["kind"] == "Pod":
             yield "Pod", one
+        elif one["kind"] == "SparkApplication":
+            yield "SparkDriver", one["spec"]["driver"]["template"]
+            yield "SparkExecutor", one["spec"]["executor"]["template"]
         elif isinstance(one.get("spec"), dict) and "template" in one["spec"]:
             yield one["kind"], one["spec"]["template"]
+
+
+def select(name: str, selector: dict[str, str]) -> list[Manifest]:
+    """Return the pod templates with these labels."""
+    pods = [pod for _, pod in list_pods(name)]
+    return [pod for pod in pods if selector.items() <= pod["metadata"]["labels"].items()]
+
+
+def ports_of(pod: Manifest) -> dict[str, int]:
+    """Return the ports of a pod template by name."""
+    found = [port for one in list_containers(pod) for port in one.get("ports", [])]
+    return {port["name"]: port["containerPort"] for port in found}
+
+
+def env_of(container: Manifest) -> dict[str, str]:
+    """Return the variables of a container; a reference counts as a name."""
+    return {one["name"]: one.get("value", "x") for one in container.get("env", [])}

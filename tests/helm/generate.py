@@ -17,7 +17,7 @@ from lineage.policy.model import DEFAULT
 from service.commands.render import app
 from tests.helm.charts import CHART, render_text
 
-GOLDEN = Path(__file__).with_name("golden") / "embedded.yaml"
+GOLDEN = ("embedded", "scaled")
 API = "http://api.lineward.invalid"
 EVENT_FOLDER = Path("/var/spool/openlineage")
 _RENDERED = {
@@ -32,6 +32,11 @@ _RENDERED = {
         *("--folder", str(EVENT_FOLDER), "--name", "events"),
     ),
 }
+
+
+def golden_path(name: str) -> Path:
+    """Return the file with the manifests of a values file of `ci/`."""
+    return Path(__file__).with_name("golden") / f"{name}.yaml"
 
 
 def generate() -> dict[str, str]:
@@ -112,5 +117,6 @@ if __name__ == "__main__":
     for path, text in generate().items():
         (CHART / path).parent.mkdir(parents=True, exist_ok=True)
         (CHART / path).write_text(text, encoding="utf-8")
-    GOLDEN.parent.mkdir(exist_ok=True)
-    GOLDEN.write_text(render_text("embedded"), encoding="utf-8")
+    for name in GOLDEN:
+        golden_path(name).parent.mkdir(exist_ok=True)
+        golden_path(name).write_text(render_text(name), encoding="utf-8")

@@ -13,6 +13,15 @@ _HOST = ("hostNetwork", "hostPID", "hostIPC")
 
 Spec = dict[str, Any]
 
+# Spark's driver asks the API server for executors, and Spark itself sets requests and limits.
+OF_SPARK = {
+    "SparkDriver": [
+        "the token of the ServiceAccount is mounted",
+        "spark-kubernetes-driver: no requests",
+    ],
+    "SparkExecutor": ["spark-kubernetes-executor: no requests"],
+}
+
 
 def find_violations(pod: Spec) -> list[str]:
     """Return one sentence for each rule that the pod's spec breaks."""

@@ -22,6 +22,15 @@ def find_errors(manifest: Manifest, version: str) -> list[str]:
     return [f"{name} {one.json_path}: {one.message[:200]}" for one in errors]
 
 
+def find_template_errors(template: Manifest, version: str) -> list[str]:
+    """Return the errors of a pod template, which a custom resource takes as it is."""
+    registry = _load_definitions(version)
+    (uri,) = registry
+    schema = {"$ref": f"{uri}#/$defs/io.k8s.api.core.v1.PodTemplateSpec"}
+    validator = Draft202012Validator(schema, registry=registry)
+    return [f"{one.json_path}: {one.message[:200]}" for one in validator.iter_errors(template)]
+
+
 def find_route_errors(route: dict[str, Any], schema: dict[str, Any]) -> Iterator[str]:
     """Yield the errors of a route and of those below it, which the definition takes as they are."""
     for error in Draft202012Validator(schema).iter_errors(route):

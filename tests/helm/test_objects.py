@@ -11,6 +11,7 @@ from tests.helm import generate
 from tests.helm.charts import (
     CHART,
     NAMESPACE,
+    each_embedded,
     each_values_file,
     find,
     find_all,
@@ -69,7 +70,7 @@ def test_templates_ask_nothing_of_the_cluster():
     ] == []
 
 
-@each_values_file
+@each_embedded
 def test_objects_find_one_another(name):
     """Compare selectors and ports of Services, policies, monitors and Ingress with the pod."""
     ((_, pod), *_) = [one for one in list_pods(name) if one[0] == "StatefulSet"]
@@ -154,6 +155,7 @@ def test_the_network_policy_opens_what_is_named():
         assert rule["from"]
 
 
-def test_the_embedded_manifests_are_the_golden_ones():
+@pytest.mark.parametrize("name", generate.GOLDEN)
+def test_manifests_are_the_golden_ones(name):
     """Compare with the golden file, so that a change of a template shows in its diff."""
-    assert generate.GOLDEN.read_text() == render_text("embedded")
+    assert generate.golden_path(name).read_text() == render_text(name)

@@ -1,5 +1,6 @@
 {{/* Combinations of values that the schema cannot reject. Each message names the value to change. */}}
 {{- define "lineward.validate" -}}
+{{- include (ternary "lineward.scaled.validate" "lineward.embedded.validate" (eq .Values.mode "scaled")) . -}}
 {{- $hasPolicy := or .Values.policy.inline .Values.policy.existingConfigMap -}}
 {{- if and .Values.policy.inline .Values.policy.existingConfigMap -}}
 {{- fail "policy.inline and policy.existingConfigMap: set one of them" -}}

@@ -16,39 +16,16 @@
 
 {{- define "lineward.env" -}}
 {{- $keys := include "lineward.keyFiles" . | fromYaml -}}
-{{- $n := .Values.notifications -}}
 {{- $variables := dict
   "HOME" "/tmp"
   "LINEWARD_HOST" .Values.embedded.host
-  "LINEWARD_DATA_DIR" "/var/lib/lineward/data"
-  "LINEWARD_ALERTS_MODE" $n.mode
-  "LINEWARD_ALERTS_PUBLIC_URL" (include "lineward.publicUrl" .) -}}
-{{- if .Values.access.insecure }}{{ $_ := set $variables "LINEWARD_INSECURE" "true" }}{{ end -}}
-{{- if or .Values.policy.inline .Values.policy.existingConfigMap -}}
-{{- $_ := set $variables "LINEWARD_POLICY" (printf "/etc/lineward/policy/%s" .Values.policy.key) -}}
-{{- end -}}
-{{- with $n.dashboardsUrl }}{{ $_ := set $variables "LINEWARD_ALERTS_DASHBOARDS_URL" . }}{{ end -}}
-{{- with $n.fallback }}{{ $_ := set $variables "LINEWARD_DELIVERY_FALLBACK" . }}{{ end -}}
-{{- with $n.webhook.url }}{{ $_ := set $variables "LINEWARD_DELIVERY_WEBHOOK_URL" . }}{{ end -}}
-{{- if $n.pagerduty.keysSecret -}}
-{{- $_ := set $variables "LINEWARD_DELIVERY_PAGERDUTY_KEYS" "/etc/lineward/pagerduty" -}}
-{{- end -}}
+  "LINEWARD_DATA_DIR" "/var/lib/lineward/data" -}}
+{{- $variables = merge $variables (include "lineward.accessEnv" . | fromYaml) (include "lineward.notificationsEnv" . | fromYaml) -}}
 {{- $variables = merge $variables (include "lineward.kubernetesEnv" . | fromYaml) -}}
-{{- $names := dict
-  "collector-token" "LINEWARD_COLLECTOR_TOKEN_FILE"
-  "slack-token" "LINEWARD_DELIVERY_SLACK_TOKEN_FILE"
-  "slack-signing-secret" "LINEWARD_DELIVERY_SLACK_SIGNING_SECRET_FILE"
-  "pagerduty-webhook-secret" "LINEWARD_DELIVERY_PAGERDUTY_WEBHOOK_SECRET_FILE"
-  "webhook-secret" "LINEWARD_DELIVERY_WEBHOOK_SECRET_FILE" -}}
 {{- range $file, $secret := $keys -}}
-{{- $_ := set $variables (get $names $file) (printf "/etc/lineward/keys/%s" $file) -}}
+{{- $_ := set $variables (get (include "lineward.keyVariables" $ | fromYaml) $file) (printf "/etc/lineward/keys/%s" $file) -}}
 {{- end -}}
-{{- range $name, $value := merge $variables .Values.settings }}
-{{- /* Helm reads numbers as floats, and writes large ones as 1.07e+10. */}}
-{{- if and (kindIs "float64" $value) (eq (floor $value) $value) }}{{ $value = int64 $value }}{{ end }}
-- name: {{ $name }}
-  value: {{ $value | toString | quote }}
-{{- end }}
+{{- include "lineward.printEnv" (merge $variables .Values.settings) }}
 {{- with .Values.catalog.urlSecret }}
 {{- if .name }}
 - name: LINEWARD_CATALOG_URL

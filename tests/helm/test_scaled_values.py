@@ -1,0 +1,58 @@
+"""Check that a wrong or missing value of scaled mode is an error that names its key."""
+
+import pytest
+
+from tests.helm.charts import CHART, run_helm, values_path
+
+pytestmark = pytest.mark.xdist_group("helm")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ("catalog.urlSecret.name=", "catalog.urlSecret.name: mode scaled needs a PostgreSQL"),
+        ("log.kafka.bootstrap=", "log.kafka.bootstrap: mode scaled needs a Kafka"),
+        ("lake.url=", "lake.url: mode scaled needs a bucket"),
+        ("lake.url=/srv/lake", "'/lake/url'"),
+        ("lake.url=s3://key:secret@bucket", "'/lake/url'"),
+        ("lake.accessKeySecret.name=", "lake.secretKeySecret.name: set it together with"),
+        ("log.kafka.bootstrap=kafka", "'/log/kafka/bootstrap'"),
+        ("fullnameOverride=9lives", "'/fullnameOverride'"),
+        (f"fullnameOverride={'x' * 39}", "fullnameOverride: the full name has more than 38"),
+        ("pipeline.runAs=job", "'/pipeline/runAs'"),
+        ("pipeline.driver.memory=2Gi", "'/pipeline/driver/memory'"),
+        ("pipeline.executor.pod.livenessProbe.periodSeconds=1", "'livenessProbe' not allowed"),
+        ("kafkaSource.bootstrap=", "kafkaSource.bootstrap: give HOST:PORT"),
+        ("marquez.url=", "marquez.url: give the address"),
+        (
+            "access.insecure=true,access.collectorToken.name=,access.readerSecret.name=",
+            "access.readerSecret.name: collectors know",
+        ),
+        ("collector.autoscaling.minReplicas=9", "collector.autoscaling.maxReplicas: less than"),
+        ("collector.preStopSeconds=60", "collector.pod.terminationGracePeriodSeconds: the"),
+        ("networkPolicy.egress.kafka=null", "networkPolicy.egress.kafka: say where the brokers"),
+        ("networkPolicy.egress.postgresql=null", "networkPolicy.egress.postgresql: say where"),
+        ("networkPolicy.egress.s3=null", "networkPolicy.egress.s3: say where the S3 server"),
+        ("networkPolicy.egress.kafkaSource=null", "networkPolicy.egress.kafkaSource: say where"),
+        ("networkPolicy.egress.marquez=null", "networkPolicy.egress.marquez: say where Marquez"),
+        ("settings.LINEWARD_LOG=spool", "settings.LINEWARD_LOG: set log.kafka instead"),
+        ("settings.LINEWARD_LAKE_URL=s3://b", "settings.LINEWARD_LAKE_URL: set lake.url instead"),
+        ("access.collectorToken.name=", "access.collectorToken.name: name the Secret"),
+        ("mode=embedded", "access.readerSecret.name: only mode scaled reads it"),
+    ],
+)
+def test_helm_names_the_wrong_value(values, message):
+    """Change one value of the valid file: Helm fails and says which value to change."""
+    file = str(values_path("scaled"))
+    answer = run_helm("template", "lineward", str(CHART), "-f", file, "--set", values)
+
+    assert answer.returncode == 1
+    assert message in answer.stderr
+
+
+def test_a_release_whose_name_begins_with_a_digit_is_rejected():
+    """Render with such a release: names of Services begin with a letter."""
+    file = str(values_path("scaled"))
+    answer = run_helm("template", "9lives", str(CHART), "-f", file)
+
+    assert "fullnameOverride: the name of the release begins with a digit" in answer.stderr
