@@ -25,13 +25,18 @@ def write_batch(parsed: DataFrame, lake: Lake, name: Name) -> list[Folder]:
         lake: to write to.
         name: of the folder.
     """
-    # An event whose time cannot be read is kept under the day that it came.
-    day = F.date_format(F.coalesce("event_time", "received_at"), "yyyy-MM-dd").alias("event_date")
-    raw = parsed.select("seq", "received_at", "origin", "kind", "event_time", "body", day)
+    raw = select_raw(parsed)
     if lake.is_local:
         # Executors need not share the driver's disk.
         return write_raw(cast_table(raw.toArrow()), lake, name)
     return describe(write_on_executors(raw, lake, name.text), lake, name)
+
+
+def select_raw(parsed: DataFrame) -> DataFrame:
+    """Return the lake's columns of `schemas.PARSED`."""
+    # An event whose time cannot be read is kept under the day that it came.
+    day = F.date_format(F.coalesce("event_time", "received_at"), "yyyy-MM-dd").alias("event_date")
+    return parsed.select("seq", "received_at", "origin", "kind", "event_time", "body", day)
 
 
 def write_raw(events: pa.Table, lake: Lake, name: Name) -> list[Folder]:
@@ -61,12 +66,29 @@ def describe(files: Sequence[File], lake: Lake, name: Name) -> list[Folder]:
 
 def as_received(events: pa.Table) -> pa.Table:
     """Return events of the spool, as `source.read` gives them, under the day that they came."""
+    return _as_in_lake(events, pa.nulls(events.num_rows, pa.timestamp("ns")))
+
+
+def with_times(events: pa.Table, facts: pa.Table) -> pa.Table:
+    """Return events of the spool under the day of their time, which Spark has read.
+
+    Args:
+        events: as `source.read` gives them.
+        facts: `schemas.EVENTS`, of the same events.
+    """
+    place = pc.index_in(events["seq"], facts["seq"].combine_chunks())
+    times = facts["event_time"].combine_chunks().take(place.combine_chunks())
+    return _as_in_lake(events, times.cast(pa.timestamp("ns")))
+
+
+def _as_in_lake(events: pa.Table, event_time: pa.Array) -> pa.Table:
     schema = event_schema()
     received_at = events["received_at"].cast(pa.timestamp("us")).cast(pa.timestamp("ns"))
     columns = {
         **{name: events[name] for name in ("seq", "origin", "kind", "body")},
         "received_at": received_at,
-        "event_time": pa.nulls(events.num_rows, pa.timestamp("ns")),
-        "event_date": pc.strftime(received_at, "%Y-%m-%d"),
+        "event_time": event_time,
+        # An event whose time cannot be read is kept under the day that it came.
+        "event_date": pc.strftime(pc.coalesce(event_time, received_at), "%Y-%m-%d"),
     }
     return pa.table([columns[name] for name in schema.names], schema=schema)

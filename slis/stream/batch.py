@@ -17,7 +17,7 @@ from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
 from lineage.policy import DEFAULT, NO_FOLDS, Folding, Policy, folding
 from slis.computed import computed_once
-from slis.lake.batches import write_batch
+from slis.lake.batches import with_times, write_batch, write_raw
 from slis.lake.names import BATCH, Name
 from slis.lake.writer import LakeWriter
 from slis.stream import declared, facts, job_facts, sql_texts
@@ -81,7 +81,7 @@ class Batches:
         """Free the threads; no batch can be landed any more."""
         self._threads.shutdown()
 
-    def land(
+    def land(  # noqa: PLR0913 - the last two by name
         self,
         spooled: DataFrame,
         query_id: str,
@@ -89,6 +89,7 @@ class Batches:
         store: Store = store_nothing,
         *,
         is_in_lake: bool = False,
+        held: pa.Table | None = None,
     ) -> Landed | None:
         """Land a batch of `source.SPOOL_EVENT`; None where it holds no row.
 
@@ -98,6 +99,8 @@ class Batches:
             batch_id: ... its number.
             store: writes the position of the log, in the transaction of the batch.
             is_in_lake: readers of the lake see its events already.
+            held: the same events as `source.SPOOL_COLUMNS`, where the driver has them: it writes
+                them to a local lake without a job of Spark.
 
         Raises:
             RangeMismatchError: it neither continues what the catalog holds nor repeats a part of
@@ -119,8 +122,13 @@ class Batches:
             self.writer.delete_failed()
             with self._folder(spool_range) as name:
                 into_lake = partial(write_batch, parsed, self.writer.lake, name)
+                if held is not None and self.writer.lake.is_local:
+                    into_lake = partial(self._write_held, held, events, name)
                 staged, folders = self._stage(parsed, events, into_lake)
                 return self.commit(spool_range, staged, name, folders, store)
+
+    def _write_held(self, held: pa.Table, events: pa.Table, name: Name) -> list[Folder]:
+        return write_raw(with_times(held, events), self.writer.lake, name)
 
     def _folder(self, spool_range: SpoolRange) -> AbstractContextManager[Name]:
         return self.writer.folder(BATCH, spool_range.after_seq + 1, spool_range.last_seq)

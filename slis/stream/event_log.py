@@ -36,6 +36,9 @@ class Portion(Protocol):
     def table(self) -> pa.Table:
         """Return the events as `source.SPOOL_COLUMNS`."""
 
+    def held(self) -> pa.Table | None:
+        """Return what `table` does, where the driver has the events already."""
+
     def frame(self, spark: SparkSession) -> AbstractContextManager[DataFrame | None]:
         """Give the events as `source.SPOOL_EVENT`, inside the context; None where there is none."""
 

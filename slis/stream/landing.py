@@ -162,7 +162,8 @@ class Landing:
             if events is None:
                 self._writer.pass_over(portion.store)
                 return None
-            return self._batches.land(events, _QUERY, portion.last_seq, portion.store)
+            given = events, _QUERY, portion.last_seq, portion.store
+            return self._batches.land(*given, held=portion.held())
 
     def _failed(self, error: Exception, portion: Portion) -> None:
         """Judge whose fault it is, and note it; the event that fails alone is set aside."""

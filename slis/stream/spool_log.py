@@ -50,6 +50,10 @@ class SpoolPortion(msgspec.Struct, frozen=True):
         """Return the events as `source.SPOOL_COLUMNS`."""
         return self.events
 
+    def held(self) -> pa.Table:
+        """Of `Portion`."""
+        return self.events
+
     @contextmanager
     def frame(self, spark: SparkSession) -> Iterator[DataFrame]:
         """Give the events as `source.SPOOL_EVENT`, inside the context."""

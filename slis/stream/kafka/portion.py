@@ -103,6 +103,9 @@ class TopicPortion:
         self._reports = [report for reader in readers for report in reader.reports]
         return events_of(readers)
 
+    def held(self) -> None:
+        """Of `Portion`: executors read the events."""
+
     @contextmanager
     def frame(self, spark: SparkSession) -> Iterator[DataFrame | None]:
         """Give the events as `source.SPOOL_EVENT`, inside the context."""
