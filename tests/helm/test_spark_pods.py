@@ -1,0 +1,49 @@
+"""Check the pods that Spark itself makes of the chart's templates.
+
+Not in the group `helm`: any worker of pytest that has a Spark may run it.
+"""
+
+import pytest
+
+from tests.helm.charts import find
+from tests.helm.restricted import find_violations
+from tests.helm.schemas import find_template_errors
+from tests.helm.spark_pods import SparkPods
+
+
+@pytest.fixture
+def pods(spark, tmp_path):
+    """Return the pods of the SparkApplication with everything on."""
+    return SparkPods(spark, find("scaled", "SparkApplication"), tmp_path)
+
+
+def test_the_driver_keeps_what_its_template_says(pods):
+    """Check admission, account, probe and ports of the pod, and what Spark makes beside it."""
+    pod, beside = pods.driver()
+    (container,) = pod["spec"]["containers"]
+
+    assert find_violations(pod["spec"]) == ["the token of the ServiceAccount is mounted"]
+    assert find_template_errors({"metadata": pod["metadata"], "spec": pod["spec"]}, "1.37") == []
+    assert pod["spec"]["serviceAccountName"] == "lineward-pipeline"
+    assert pod["metadata"]["labels"]["app.kubernetes.io/component"] == "pipeline"
+    assert container["livenessProbe"]["httpGet"] == {"path": "/livez", "port": "health"}
+    ports = {one["name"]: one["containerPort"] for one in container["ports"]}
+    assert (ports["driver-rpc-port"], ports["blockmanager"]) == (7078, 7079)
+    assert container["args"][-1] == "local:///opt/lineward/spark/pipeline.py"
+    assert container["resources"]["limits"]["memory"] == "4096Mi"
+    # Spark's own NetworkPolicy is left out.
+    assert set(beside) == {"Service", "ConfigMap"}
+
+
+def test_executors_keep_what_their_template_says(pods):
+    """Check admission, account, scheduling and port of an executor."""
+    pod = pods.executor()
+    (container,) = pod["spec"]["containers"]
+
+    assert find_violations(pod["spec"]) == []
+    assert find_template_errors({"metadata": pod["metadata"], "spec": pod["spec"]}, "1.37") == []
+    assert pod["spec"]["serviceAccountName"] == "lineward-executor"
+    assert pod["spec"]["nodeSelector"]["kubernetes.io/os"] == "linux"
+    assert pod["metadata"]["labels"]["app.kubernetes.io/component"] == "executor"
+    assert {one["name"]: one["containerPort"] for one in container["ports"]}["blockmanager"] == 7079
+    assert "/etc/lineward/keys" in {one["mountPath"] for one in container["volumeMounts"]}
