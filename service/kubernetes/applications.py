@@ -8,7 +8,7 @@ import msgspec
 
 from lineage.clock import instant_text, to_micros
 from lineage.health import one_line
-from lineage.keys import key
+from lineage.keys import NAME_BYTES, REPLACEMENT, key, shorten
 from lineage.listener_names import job_of
 from lineage.redaction import redact_message
 from runbooks.actions.kubernetes_settings import KubernetesSettings, split_list
@@ -63,7 +63,19 @@ def row_of(manifest: Manifest, reading: Reading, seen_at: int) -> dict[str, Any]
         "seen_at": seen_at,
         "deleted_at": None,
     }
-    return row | {"summary": _summary(row)}
+    return as_stored(row | {"summary": _summary(row)})
+
+
+def as_stored(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row with texts that any database holds: no NUL, none too long for an index."""
+    return {
+        name: _as_text(value) if isinstance(value, str) else value for name, value in row.items()
+    }
+
+
+def _as_text(value: str) -> str:
+    sound = value.encode(errors="replace").decode().replace("\0", REPLACEMENT)
+    return shorten(sound, NAME_BYTES)
 
 
 def job_name_of(manifest: Manifest) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from service.kubernetes.applications import cut_text, time_of
+from service.kubernetes.applications import as_stored, cut_text, time_of
 
 Pod = Mapping[str, Any]
 SELECTOR: Final = "spark-role in (driver, executor)"  # Spark itself sets the labels
@@ -23,7 +23,7 @@ def row_of(pod: Pod, seen_at: int) -> dict[str, Any] | None:
     if found is None or not labels.get(_SPARK_ID):
         return None
     cause, detail, at = found
-    return {
+    row = {
         "uid": str(metadata["uid"]),
         "kube_namespace": str(metadata["namespace"]),
         "pod": str(metadata["name"]),
@@ -33,6 +33,7 @@ def row_of(pod: Pod, seen_at: int) -> dict[str, Any] | None:
         "detail": cut_text(detail) if detail else None,
         "failed_at": time_of(at) or seen_at,
     }
+    return as_stored(row)
 
 
 def _causes(status: Pod, *, is_deleted: bool) -> Iterator[tuple[str, str | None, object]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from lineage.clock import instant_text
-from lineage.keys import key
+from lineage.keys import NAME_BYTES, key
 from service.kubernetes.applications import Reading, job_name_of, outputs_of, row_of
 from tests.fakes.kubernetes_watch import submitted
 from tests.helm.crds import load_schema
@@ -53,6 +53,16 @@ def test_the_listener_is_found_in_settings_and_in_the_chart_s_config_map(manifes
 def test_the_job_has_the_name_that_the_listener_gives_it(manifest, job):
     """Runs of a schedule and reruns have names of their own, and are of one job."""
     assert job_name_of(manifest) == job
+
+
+def test_texts_are_stored_as_any_database_can_hold_them():
+    """Cut what an index could not hold, as names of events are, and mark a NUL."""
+    conf = {"spark.app.name": "a" * 5_000, "spark.openlineage.namespace": "n\0s"}
+
+    row = row_of(made(conf), READING, 1)
+
+    assert len(row["job_name"].encode()) == NAME_BYTES
+    assert row["job_namespace"] == "n\ufffds"
 
 
 def test_a_failed_application_has_its_message_without_secrets():

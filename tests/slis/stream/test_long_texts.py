@@ -62,6 +62,10 @@ _OF_OTHERS = {
     *("dataset_claim", "dataset_producer"),  # namespaces of jobs, cut at 200 characters
     "description",
     "attribute_claim",  # likewise, beside values of `tag` and `ownership`
+    *("lake_folder", "lease", "log_position", "role_epoch"),  # paths and names of ours, a topic
+    "log_collector",  # as a setting names it
+    # Names of Kubernetes' objects; `service.kubernetes.applications.as_stored` cuts the others.
+    *("kubernetes_watch", "spark_application", "spark_output", "spark_pod_failure"),
 }
 
 
