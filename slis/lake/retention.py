@@ -65,6 +65,7 @@ def delete_hidden(writer: LakeWriter, now: datetime, grace: timedelta = GRACE) -
         found = connection.execute(due).all()
     if not found:
         return 0
+    writer.check_place()
     for path, _ in found:
         writer.lake.delete(path)
     paths = [path for path, _ in found]
@@ -86,6 +87,7 @@ def delete_unknown(writer: LakeWriter, now: datetime) -> int:
     Returns:
         The number of folders deleted.
     """
+    writer.check_place()
     names = [name for name in list_names(writer.lake) if _is_candidate(writer, name)]
     with writer.turn() as connection:
         at = cursor(connection)

@@ -14,6 +14,7 @@ from lineage.clock import Clock
 from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
 from slis.lake.committing import add_folders, find_known
+from slis.lake.identity import check_id
 from slis.lake.names import Name, make_name
 from slis.lake.starting import Started, start
 
@@ -76,6 +77,14 @@ class LakeWriter:
         """
         if self._started is not None:
             check_epoch(connection, PIPELINE, self._started.epoch)
+
+    def check_place(self) -> None:
+        """Return if the lake is still the one with which this process started.
+
+        Raises:
+            LakeMismatchError: another lake is at its place, or its volume is not mounted.
+        """
+        check_id(self.lake, self.started.lake_id)
 
     def name_folder(self, kind: str, first_seq: int, last_seq: int) -> Name:
         """Return the name of a new folder for this range of events."""
