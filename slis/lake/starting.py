@@ -15,7 +15,7 @@ from lineage.lake.storage import Lake
 from slis.lake.identity import check_lake, settle_id
 from slis.lake.listing import list_names
 from slis.lake.names import make_owner
-from slis.lake.reconciling import Change, Standing, apply, is_restored, repair
+from slis.lake.reconciling import Change, Standing, apply, is_restored, list_hidden, repair
 from slis.noted import note_once, noted
 from slis.stream.merge import cursor
 
@@ -47,11 +47,12 @@ def start(engine: Engine, lake: Lake, now: datetime) -> Started:
         owner = noted(connection, LAKE_OWNER) or make_owner()
         visible = list_folders(query(connection))
         check_lake(connection, lake, names, visible)
+        hidden = list_hidden(connection)
     # A catalog that was restored from a copy may have written folders of later epochs.
     above = max((name.epoch for name in names if name.owner == owner), default=0)
     change = Change()
     if last == 0 or is_restored(names, visible, last, owner):
-        standing = Standing(visible, committed, max(last, above) + 1, owner)
+        standing = Standing(visible, committed, max(last, above) + 1, owner, hidden)
         change = repair(lake, names, standing, now)
     with in_turn(engine) as connection:
         owner = note_once(connection, LAKE_OWNER, owner)
