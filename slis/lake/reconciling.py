@@ -157,7 +157,7 @@ def list_hidden(connection: Connection) -> dict[str, str]:
     """Return the paths of rows that readers see no more, with their days."""
     columns = select(lake_folder.c.path, lake_folder.c.event_date)
     found = connection.execute(columns.where(lake_folder.c.deleted_at.is_not(None)))
-    return dict(found.tuples().all())
+    return dict(found.all())
 
 
 def _list_files(lake: Lake) -> set[str]:
