@@ -61,6 +61,12 @@ def hide_folders(connection: Connection, folders: Sequence[Folder], now: int) ->
     return True
 
 
+def find_overlapping(connection: Connection, first_seq: int, last_seq: int) -> list[Folder]:
+    """Return the folders that readers see and that may hold events of this range."""
+    is_near = (_t.deleted_at.is_(None), _t.first_seq <= last_seq, _t.last_seq >= first_seq)
+    return [read_folder(row) for row in connection.execute(select(*_columns).where(*is_near))]
+
+
 def find_known(connection: Connection, batches: Sequence[str]) -> set[str]:
     """Return which of these folders of batches have a row, visible or not."""
     found = select(_t.batch).distinct().where(_t.batch.in_(batches))

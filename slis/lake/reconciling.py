@@ -6,14 +6,15 @@ catalog's cursor are left out: they land again, from a log that may give them ot
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 import pyarrow.dataset as ds
 import structlog
+from msgspec.structs import replace
 from pyarrow.fs import FileSelector
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, delete, select, update
 
 from lineage.catalog.tables import lake_folder
 from lineage.clock import to_micros
@@ -60,12 +61,14 @@ class Standing(msgspec.Struct, frozen=True):
         committed: the last event that the catalog has.
         epoch: that begins now.
         owner: of the catalog's folders.
+        hidden: rows that readers see no more, and whose files may be there: their days by path.
     """
 
     visible: Sequence[Folder]
     committed: int
     epoch: int
     owner: str
+    hidden: Mapping[str, str]
 
 
 def repair(lake: Lake, names: Sequence[Name], standing: Standing, now: datetime) -> Change:
@@ -77,7 +80,8 @@ def repair(lake: Lake, names: Sequence[Name], standing: Standing, now: datetime)
     present = group_batches(there)
     chosen = _Chosen(standing.committed)
     chosen.add([one for one in present if one.name.text not in broken])
-    chosen.add(read_batches(lake, _candidates(names, standing), now.date()))
+    found = read_batches(lake, _candidates(names, standing), now.date())
+    chosen.add(_without_expired(found, standing))
     # Retention may have deleted some of its days: what is left counts where nothing covers it.
     chosen.add([one for one in present if one.name.text in broken])
     batches = [_cut(lake, one, standing) for one in chosen.batches]
@@ -102,6 +106,21 @@ def _candidates(names: Iterable[Name], standing: Standing) -> list[Name]:
     ]
 
 
+def _without_expired(batches: Iterable[Batch], standing: Standing) -> list[Batch]:
+    """Leave out days that retention has hidden: no visible folder has them any more.
+
+    A compaction hides folders as well, but its own folder has their days.
+    """
+    days = {folder.event_date for folder in standing.visible}
+    expired = {path for path, day in standing.hidden.items() if days and day not in days}
+    left = []
+    for batch in batches:
+        kept = tuple(folder for folder in batch.folders if folder.path not in expired)
+        if kept or not batch.folders:
+            left.append(replace(batch, folders=kept))
+    return left
+
+
 def _cut(lake: Lake, batch: Batch, standing: Standing) -> Batch:
     """Copy the events that the catalog has to a folder of their own, where there are others."""
     known = {folder.batch for folder in standing.visible}
@@ -116,14 +135,29 @@ def _cut(lake: Lake, batch: Batch, standing: Standing) -> Batch:
 
 def apply(connection: Connection, change: Change, now: datetime) -> None:
     """Write the change, in the transaction in which the epoch begins."""
+    # A folder that was hidden, but not deleted yet, has a row: the new one takes its place.
+    for paths in _pieces([folder.path for folder in change.added]):
+        is_hidden = lake_folder.c.deleted_at.is_not(None)
+        connection.execute(delete(lake_folder).where(lake_folder.c.path.in_(paths), is_hidden))
     add_folders(connection, change.added)
-    for begin in range(0, len(change.hidden), _PIECE):
-        paths = change.hidden[begin : begin + _PIECE]
+    for paths in _pieces(change.hidden):
         is_it = lake_folder.c.path.in_(paths)
         connection.execute(update(lake_folder).where(is_it).values(deleted_at=to_micros(now)))
     if change.added or change.hidden:
         counts = {"added": len(change.added), "hidden": len(change.hidden)}
         log.info("lake_manifest_changed", **counts)
+
+
+def _pieces(paths: Sequence[str]) -> Iterable[Sequence[str]]:
+    for begin in range(0, len(paths), _PIECE):
+        yield paths[begin : begin + _PIECE]
+
+
+def list_hidden(connection: Connection) -> dict[str, str]:
+    """Return the paths of rows that readers see no more, with their days."""
+    columns = select(lake_folder.c.path, lake_folder.c.event_date)
+    found = connection.execute(columns.where(lake_folder.c.deleted_at.is_not(None)))
+    return dict(found.all())
 
 
 def _list_files(lake: Lake) -> set[str]:

@@ -11,7 +11,8 @@ from sqlalchemy import delete, func, select, update
 from lineage.catalog.tables import lake_folder
 from lineage.clock import to_micros
 from lineage.lake.storage import Lake
-from slis.lake.committing import find_known
+from slis.lake.committing import find_known, find_overlapping
+from slis.lake.content import has_copies
 from slis.lake.listing import list_names
 from slis.lake.names import Name
 from slis.lake.writer import LakeWriter
@@ -65,6 +66,7 @@ def delete_hidden(writer: LakeWriter, now: datetime, grace: timedelta = GRACE) -
         found = connection.execute(due).all()
     if not found:
         return 0
+    writer.check_place()
     for path, _ in found:
         writer.lake.delete(path)
     paths = [path for path, _ in found]
@@ -77,32 +79,54 @@ def delete_hidden(writer: LakeWriter, now: datetime, grace: timedelta = GRACE) -
     return len(found)
 
 
-def delete_unknown(writer: LakeWriter, now: datetime) -> int:
+def delete_unknown(writer: LakeWriter, now: datetime, kept_from: date = date.min) -> int:
     """Delete what processes before this one wrote, and never committed.
 
     A folder is deleted only if this catalog wrote it, in an older epoch, if no row names it, if
-    the catalog has its events, and if no file of it is younger than a day.
+    readers see its events in other folders, and if no file of it is younger than a day.
+
+    Args:
+        writer: of the lake.
+        now: by the pipeline's clock.
+        kept_from: the first day whose retention has not passed.
 
     Returns:
         The number of folders deleted.
     """
+    writer.check_place()
     names = [name for name in list_names(writer.lake) if _is_candidate(writer, name)]
     with writer.turn() as connection:
         at = cursor(connection)
         known = set().union(*(find_known(connection, chunk) for chunk in _chunks(names)))
     unknown = [name for name in names if name.last_seq <= at and name.text not in known]
     old = [name for name in unknown if _is_old(writer.lake, name, now)][:_MOST]
-    for name in old:
+    spare = [name for name in old if _is_spare(writer, name, kept_from)]
+    for name in spare:
         writer.lake.delete(name.text)
         log.info("lake_folder_deleted", folder=name.text, reason="no batch committed it")
-    return len(old)
+    return len(spare)
+
+
+def _is_spare(writer: LakeWriter, name: Name, kept_from: date) -> bool:
+    """Return whether other folders have all events of this one; keep and log it otherwise."""
+    with writer.engine.connect() as connection:
+        visible = find_overlapping(connection, name.first_seq, name.last_seq)
+    try:
+        is_spare = has_copies(writer.lake, name.text, visible, kept_from)
+        reason = "no row names the folder, and the lake has no other copy of its events"
+    except OSError as error:
+        is_spare, reason = False, f"the events of the folder cannot be compared: {error}"
+    if not is_spare:
+        writer.kept.add(name.text)
+        log.warning("lake_folder_kept", folder=name.text, reason=reason)
+    return is_spare
 
 
 def _is_candidate(writer: LakeWriter, name: Name) -> bool:
     started = writer.started
     # Older releases wrote no owner, and to the data folder only.
     is_own = name.owner == started.owner or (name.owner is None and writer.lake.is_local)
-    return is_own and name.epoch < started.epoch
+    return is_own and name.epoch < started.epoch and name.text not in writer.kept
 
 
 def _chunks(names: Sequence[Name]) -> Iterator[list[str]]:

@@ -12,9 +12,10 @@ from lineage.catalog.noted import LAKE_OWNER
 from lineage.clock import to_micros
 from lineage.lake.manifest import list_folders, query
 from lineage.lake.storage import Lake
+from slis.lake.identity import check_lake, settle_id
 from slis.lake.listing import list_names
 from slis.lake.names import make_owner
-from slis.lake.reconciling import Change, Standing, apply, is_restored, repair
+from slis.lake.reconciling import Change, Standing, apply, is_restored, list_hidden, repair
 from slis.noted import note_once, noted
 from slis.stream.merge import cursor
 
@@ -22,10 +23,11 @@ log = structlog.get_logger(__name__)
 
 
 class Started(NamedTuple):
-    """Epoch of the pipeline, and what the folders of its catalog are known by."""
+    """Epoch of the pipeline, what the folders of its catalog are known by, and the lake's id."""
 
     epoch: int
     owner: str
+    lake_id: str
 
 
 def start(engine: Engine, lake: Lake, now: datetime) -> Started:
@@ -35,23 +37,29 @@ def start(engine: Engine, lake: Lake, now: datetime) -> Started:
         engine: of the catalog.
         lake: whose folders are listed.
         now: by the pipeline's clock.
+
+    Raises:
+        LakeMismatchError: this is not the lake of the catalog; nothing was changed.
     """
     names = list_names(lake)
     with engine.connect() as connection:
         last, committed = read_epoch(connection, PIPELINE), cursor(connection)
         owner = noted(connection, LAKE_OWNER) or make_owner()
         visible = list_folders(query(connection))
+        check_lake(connection, lake, names, visible)
+        hidden = list_hidden(connection)
     # A catalog that was restored from a copy may have written folders of later epochs.
     above = max((name.epoch for name in names if name.owner == owner), default=0)
     change = Change()
     if last == 0 or is_restored(names, visible, last, owner):
-        standing = Standing(visible, committed, max(last, above) + 1, owner)
+        standing = Standing(visible, committed, max(last, above) + 1, owner, hidden)
         change = repair(lake, names, standing, now)
     with in_turn(engine) as connection:
         owner = note_once(connection, LAKE_OWNER, owner)
+        lake_id = settle_id(connection, lake)
         # Else another pipeline has started meanwhile, and has done so.
         if read_epoch(connection, PIPELINE) == last:
             apply(connection, change, now)
         epoch = begin_epoch(connection, PIPELINE, above=above, now=to_micros(now))
     log.info("pipeline_epoch", epoch=epoch, lake=lake.place)
-    return Started(epoch, owner)
+    return Started(epoch, owner, lake_id)

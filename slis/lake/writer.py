@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
+from typing import Final
 
 import structlog
 from sqlalchemy import Connection, Engine
@@ -14,14 +15,23 @@ from lineage.clock import Clock
 from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
 from slis.lake.committing import add_folders, find_known
+from slis.lake.identity import check_id
 from slis.lake.names import Name, make_name
 from slis.lake.starting import Started, start
 
 log = structlog.get_logger(__name__)
 
+_MOST_DOUBTFUL: Final = 1_000
+
 
 class LakeWriter:
-    """Writes folders of one lake as one process of the pipeline, which has an epoch of its own."""
+    """Writes folders of one lake as one process of the pipeline, which has an epoch of its own.
+
+    Attributes:
+        engine: of the catalog.
+        lake: to write to.
+        kept: folders without a row that retention compared and must not delete.
+    """
 
     def __init__(self, engine: Engine, lake: Lake, clock: Clock) -> None:
         """Write nothing yet.
@@ -33,11 +43,13 @@ class LakeWriter:
         """
         self.engine = engine
         self.lake = lake
+        self.kept: set[str] = set()
         self._clock = clock
         self._started: Started | None = None
         self._lock = Lock()
         # Folders of this process whose rows may be absent: only the catalog knows.
-        self._doubtful: deque[str] = deque()
+        # The oldest are left to retention behind the next start, by `delete_unknown`.
+        self._doubtful: deque[str] = deque(maxlen=_MOST_DOUBTFUL)
 
     @property
     def started(self) -> Started:
@@ -77,6 +89,14 @@ class LakeWriter:
         if self._started is not None:
             check_epoch(connection, PIPELINE, self._started.epoch)
 
+    def check_place(self) -> None:
+        """Return if the lake is still the one with which this process started.
+
+        Raises:
+            LakeMismatchError: another lake is at its place, or its volume is not mounted.
+        """
+        check_id(self.lake, self.started.lake_id)
+
     def name_folder(self, kind: str, first_seq: int, last_seq: int) -> Name:
         """Return the name of a new folder for this range of events."""
         started = self.started
@@ -102,6 +122,19 @@ class LakeWriter:
         """Have the folder deleted later: its batch was committed before, from another folder."""
         self._doubtful.append(name.text)
 
+    def try_delete_failed(self) -> None:
+        """Delete as `delete_failed` does, or log what keeps it from that and go on.
+
+        Events land also where the bucket allows no deletion.
+
+        Raises:
+            StaleEpochError: a newer pipeline has started.
+        """
+        try:
+            self.delete_failed()
+        except OSError as error:
+            log.warning("lake_deletion_failed", folders=len(self._doubtful), error=str(error))
+
     def delete_failed(self) -> None:
         """Delete the folders of this process whose transaction failed.
 
@@ -110,6 +143,7 @@ class LakeWriter:
 
         Raises:
             StaleEpochError: a newer pipeline has started.
+            OSError: a folder could not be deleted; it is tried again.
         """
         for _ in range(len(self._doubtful)):
             try:

@@ -119,7 +119,7 @@ class Batches:
                 staged, _ = self._stage(parsed, events, list)
                 given = spool_range, staged, self._clock
                 return merge(self._engine, *given, _each(self.writer.fence, store))
-            self.writer.delete_failed()
+            self.writer.try_delete_failed()
             with self._folder(spool_range) as name:
                 into_lake = partial(write_batch, parsed, self.writer.lake, name)
                 if held is not None and self.writer.lake.is_local:

@@ -17,6 +17,7 @@ from lineage.catalog.epochs import StaleEpochError
 from lineage.clock import Clock
 from lineage.policy import DEFAULT, Policy
 from slis import jvm_memory
+from slis.lake.identity import LakeMismatchError
 from slis.lake.writer import LakeWriter
 from slis.settings import Place
 from slis.stream.attempts import Attempts
@@ -34,8 +35,8 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 _QUERY = "spool"
-# Another pipeline works on the catalog: this one stops.
-OTHER_PIPELINE = (RangeMismatchError, StaleEpochError)
+# Another pipeline works on the catalog, or the lake is another one: this pipeline stops.
+OTHER_PIPELINE = (RangeMismatchError, StaleEpochError, LakeMismatchError)
 _VANISHED = "the process of the pipeline ended each time that it landed this event"
 
 
@@ -109,6 +110,7 @@ class Landing:
         Raises:
             RangeMismatchError: another pipeline landed events of this batch meanwhile.
             StaleEpochError: another pipeline has started meanwhile.
+            LakeMismatchError: the lake is not the one of the catalog.
             WaitError: the disk, the catalog or the machine failed; try again later.
             SparkGoneError: the JVM ended.
             Exception: the events of the batch failed; fewer of them are tried next.

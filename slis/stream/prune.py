@@ -44,9 +44,10 @@ def prune(writer: LakeWriter, settings: Settings, now: datetime, *, lake_days: i
         log.warning("retention_behind_clock", retention=at.isoformat(), clock=now.isoformat())
     try:
         retention.date_back(writer, at.date())
-        folders = retention.forget(writer, (at - timedelta(days=lake_days)).date(), now)
+        kept_from = (at - timedelta(days=lake_days)).date()
+        folders = retention.forget(writer, kept_from, now)
         retention.delete_hidden(writer, now)
-        retention.delete_unknown(writer, now)
+        retention.delete_unknown(writer, now, kept_from)
     finally:
         deleted = delete_old(engine, "pipeline", at, settings.days, in_turn)
     kept = {"kept": settings.writes_a_dataset}

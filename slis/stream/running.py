@@ -45,7 +45,8 @@ class Running:
         """Raise what the stream ended by, and report a batch that does not end.
 
         Raises:
-            PipelineStoppedError: another pipeline lands the same events, or Spark ended.
+            PipelineStoppedError: another pipeline lands the same events, Spark ended, or the lake
+                is another one.
         """
         if self._error is not None:
             raise self._error

@@ -48,7 +48,7 @@ def set_aside(
     if not events.num_rows:
         writer.pass_over(portion.store)
         return
-    writer.delete_failed()
+    writer.try_delete_failed()
     [event] = events.to_pylist()
     with writer.folder(BATCH, spool_range.after_seq + 1, spool_range.last_seq) as name:
         folders = write_raw(as_received(events), writer.lake, name)

@@ -117,7 +117,7 @@ class Landings:
         with batches.writer.engine.connect() as connection:
             if is_landed(connection, spool_range):
                 return Landed(is_repeat=True)
-        batches.writer.delete_failed()
+        batches.writer.try_delete_failed()
         with batches._folder(spool_range) as name:  # noqa: SLF001 - as above
             raw = _numbered(computed.raw, later)
             folders = lake_batches.write_raw(raw, batches.writer.lake, name)

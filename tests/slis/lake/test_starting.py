@@ -136,6 +136,34 @@ def _started(engine, folder):
     return writer
 
 
+def test_start_shows_hidden_folders_again_where_the_compacted_one_is_lost(embedded, tmp_path):
+    """A power cut takes the new files while those that they replaced wait for their deletion."""
+    writer = writer_of(embedded, tmp_path)
+    lay(writer, event_row(1, NOON - _DAY))
+    lay(writer, event_row(2))
+    before = visible(writer)
+    compaction.compact(writer, to_micros(NOON))
+    writer.lake.delete(visible(writer)[0].batch)
+
+    again = _started(embedded, tmp_path)
+
+    assert visible(again) == before
+    retention.delete_hidden(again, NOON + _DAY)
+    assert read_seqs(again) == [1, 2]
+
+
+def test_start_does_not_show_days_again_that_retention_hid(embedded, tmp_path):
+    """The files of the hidden day are still there when another folder is lost."""
+    writer = writer_of(embedded, tmp_path)
+    lay(writer, event_row(1, NOON - _DAY))
+    lay(writer, event_row(2))
+    lay(writer, event_row(3))
+    retention.forget(writer, NOON.date(), NOON)
+    writer.lake.delete(visible(writer)[1].batch)
+
+    assert read_seqs(_started(embedded, tmp_path)) == [2]
+
+
 @pytest.mark.parametrize("count", [1_000, 2_000])
 def test_no_batch_is_compared_with_all_others(monkeypatch, count):
     """A busy day has thousands: that once took 20 minutes of the driver."""

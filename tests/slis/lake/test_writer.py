@@ -37,7 +37,7 @@ def writer(catalog, tmp_path):
 
 
 def _folders(writer):
-    return sorted(path.name for path in writer.lake.folder.iterdir())
+    return sorted(path.name for path in writer.lake.folder.iterdir() if path.is_dir())
 
 
 def test_readers_see_committed_batches_only(writer):

@@ -10,6 +10,7 @@ from test_exactly_once import contents, triple
 from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.clock import to_micros
 from slis.lake.compaction import compact
+from slis.lake.identity import ID_FILE
 from tests.slis.lake.lakes import read_seqs, visible, writer_of
 
 _RUNS = 4
@@ -50,13 +51,15 @@ def worked_off(spark, catalog, tmp_path, at):
 
 
 @pytest.fixture
-def restored(spark, catalogs, tmp_path, at):
+def restored(spark, catalogs, worked_off, tmp_path, at):
     """Make a catalog that ends after so many events, as a copy of that moment does."""
 
     def restore(events):
         found = catalogs()
         if events:
             past = tmp_path / "past"
+            (past / "lake").mkdir(parents=True)
+            shutil.copy(worked_off / "lake" / ID_FILE, past / "lake")  # the copy knows its id
             taken = [event for number in range(_RUNS) for event in triple(at, number)][:events]
             spool(past / "spool.db", taken, received_at=at(12))
             work_off(spark, found, past, at(12), max_rows=3)
