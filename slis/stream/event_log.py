@@ -14,6 +14,10 @@ from slis.stream.batch import Batches
 from slis.stream.source import Bounds
 
 
+class LogMismatchError(Exception):
+    """The log is not the one that the catalog has read: this pipeline stops."""
+
+
 class Portion(Protocol):
     """The events of one batch, and the position of the log behind them."""
 

@@ -22,7 +22,7 @@ from slis.settings import Place
 from slis.stream.attempts import Attempts
 from slis.stream.batch import Batches
 from slis.stream.control import control_event
-from slis.stream.event_log import EventLog, Portion
+from slis.stream.event_log import EventLog, LogMismatchError, Portion
 from slis.stream.failures import is_of_machine, jvm_exit, reason, was_stopped
 from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
 from slis.stream.pace import Pace
@@ -34,8 +34,8 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 _QUERY = "spool"
-# Another pipeline works on the catalog: this one stops.
-OTHER_PIPELINE = (RangeMismatchError, StaleEpochError)
+# Another pipeline works on the catalog, or the log is another one: this pipeline stops.
+STOPPING = (RangeMismatchError, StaleEpochError, LogMismatchError)
 _VANISHED = "the process of the pipeline ended each time that it landed this event"
 
 
@@ -109,6 +109,7 @@ class Landing:
         Raises:
             RangeMismatchError: another pipeline landed events of this batch meanwhile.
             StaleEpochError: another pipeline has started meanwhile.
+            LogMismatchError: the log is not the one that the catalog has read.
             WaitError: the disk, the catalog or the machine failed; try again later.
             SparkGoneError: the JVM ended.
             Exception: the events of the batch failed; fewer of them are tried next.
@@ -144,7 +145,7 @@ class Landing:
     def _try(self, portion: Portion) -> None:
         try:
             result = self._land(portion)
-        except OTHER_PIPELINE:
+        except STOPPING:
             raise
         except Exception as error:
             self._failed(error, portion)
@@ -201,7 +202,7 @@ def _waiting(call: Callable[[], Result]) -> Result:
     """Call what looks into no event: whatever fails there is no event's fault."""
     try:
         return call()
-    except OTHER_PIPELINE:
+    except STOPPING:
         raise
     except Exception as error:
         raise WaitError(reason(error)) from error
