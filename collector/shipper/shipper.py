@@ -95,7 +95,9 @@ class Shipper:
         self._clock = clock
         self._alive = alive
         self._heartbeat_at = 0
-        self.position = read_position(data_dir) or Position()
+        position = read_position(data_dir)
+        self._has_position = position is not None
+        self.position = position or Position()
 
     def is_ready(self) -> bool:
         """Return whether the collector has made its spool, and the spool is that of the position.
@@ -117,10 +119,24 @@ class Shipper:
             OSError: the position cannot be written.
         """
         with closing(self._open()) as spool:
+            self._fit_position(spool)
             window = read_window(spool, self.position, self._collector)
             heartbeat = self._due_heartbeat(spool)
         self._ship(window, [] if heartbeat is None else [heartbeat])
         return len(window.records)
+
+    def _fit_position(self, spool: sqlite3.Connection) -> None:
+        """Begin rejected bodies at the end of a spool that the position does not know.
+
+        Without a position (new, or lost) older ones were counted, or pruned long ago. A spool that
+        gave out fewer numbers was made anew: the shipper would wait until the old number came.
+        """
+        last = last_given(spool, "rejected")
+        if self._has_position and last >= self.position.rejected:
+            return
+        self.position = replace(self.position, rejected=last)
+        write_position(self._data_dir, self.position)
+        self._has_position = True
 
     def is_collector_gone(self) -> bool:
         """Return whether the collector has stopped to beat: nothing more comes into the spool."""

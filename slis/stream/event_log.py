@@ -66,6 +66,9 @@ class EventLog(Protocol):
     def find_mismatch(self, engine: Engine) -> str | None:
         """Return why the catalog and the log do not belong together, and what to do."""
 
+    def adopt(self, engine: Engine) -> None:
+        """Note that this log feeds the catalog from now on."""
+
     def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
         """Land from the lake what the catalog lacks and the log has deleted.
 

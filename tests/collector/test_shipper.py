@@ -128,6 +128,7 @@ def test_the_spool_keeps_what_was_not_shipped(shipper, tmp_path):
 
 def test_rejected_bodies_gaps_and_heartbeats_travel_too(shipper, topic, spool):
     """Count by its number what was pruned before it was shipped."""
+    shipper().step()
     rejected = "INSERT INTO rejected VALUES (?, 5, 'invalid', '$', 'no', X'00', 1, 'http')"
     for number in (3, 4):
         spool.execute(rejected, (number,))
@@ -141,6 +142,23 @@ def test_rejected_bodies_gaps_and_heartbeats_travel_too(shipper, topic, spool):
         ("gap", "", 1, 9),
         ("heartbeat", "", 1, 0),
     }
+
+
+def test_rejected_bodies_of_another_spool_are_not_counted_again(shipper, topic, spool, tmp_path):
+    """Begin at the spool's end without a position, and where the spool was made anew."""
+    rejected = "INSERT INTO rejected VALUES (?, 5, 'invalid', '$', 'no', X'00', 1, 'http')"
+    spool.execute(rejected, (5_000,))
+    ship(shipper())
+    of_lost_position = [one for one in topic.records() if one.kind == "rejected"]
+    spool.execute("DELETE FROM rejected")
+    spool.execute("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'rejected'")
+    ship(shipper())
+    spool.execute(rejected, (3,))
+    ship(shipper())
+
+    assert of_lost_position == []
+    assert [one.seq for one in topic.records() if one.kind == "rejected"] == [3]
+    assert read_position(tmp_path).rejected == 3
 
 
 def test_an_event_that_the_topic_does_not_take_holds_up_nothing(
@@ -233,7 +251,15 @@ def test_the_clients_promise_what_the_guarantees_rest_on(tmp_path):
 
 @pytest.mark.parametrize(
     "url",
-    ["kafka", "kafka://a:9092", "kafka:///t", "http://a/t", "kafka://a/t/u", "kafka://u:p@a/t"],
+    [
+        "kafka",
+        "kafka://a:9092",
+        "kafka:///t",
+        "http://a/t",
+        "kafka://a/t/u",
+        "kafka://u:p@a/t",
+        "kafka://a/t?u:p",
+    ],
 )
 def test_a_wrong_log_is_named_without_a_password(url):
     """Name the variable and what is expected."""

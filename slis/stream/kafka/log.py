@@ -15,6 +15,7 @@ from lineage.event_log.settings import KafkaLog
 from slis.received.error_rate import count_landed
 from slis.stream.batch import Batches
 from slis.stream.event_log import LogMismatchError
+from slis.stream.feeding_log import KAFKA, find_other_log, note_log
 from slis.stream.kafka.client import LogReadError, Offsets, TopicState
 from slis.stream.kafka.identity import find_other_topic, read_topic_id
 from slis.stream.kafka.plan import PartitionPosition, Plan, Range, plan_batch
@@ -73,14 +74,19 @@ class TopicLog:
         return self._offsets.has_topic()
 
     def find_mismatch(self, engine: Engine) -> str | None:
-        """Return how the topic was created anew, or is another cluster's.
+        """Return how the topic was created anew, or that a spool has fed the catalog.
 
         While Kafka does not answer nobody knows: each batch asks again.
         """
+        other = find_other_log(engine, KAFKA, self._settings.settings.replaces)
         try:
-            return self._mismatch(engine, self._find_state())
+            return other or self._mismatch(engine, self._find_state())
         except LogReadError:
             return None
+
+    def adopt(self, engine: Engine) -> None:
+        """Note that a topic feeds the catalog."""
+        note_log(engine, KAFKA)
 
     def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
         """Land nothing: a restored catalog has its own position in the topic."""

@@ -27,6 +27,7 @@ from slis.stream.kafka.taken import Taken
 from slis.stream.landing import Landing, WaitError
 from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
 from slis.stream.source import Bounds
+from slis.stream.spool_log import SpoolLog
 from tests.fakes.topic import Topic
 from tests.suite.landings import LANDINGS, RememberingLanding
 
@@ -251,6 +252,22 @@ def test_a_topic_that_was_created_anew_stops_the_pipeline(landing, embedded, top
     topic.partitions[1].clear()
     with pytest.raises(LogMismatchError, match="partition 1 of b/t up to offset"):
         landing.step()
+
+
+def test_a_catalog_that_a_spool_has_fed_takes_no_topic_unasked(embedded, source, tmp_path):
+    """Name the setting by which the operator agrees, in both directions."""
+    spool_log = SpoolLog(Place(data_dir=tmp_path), "kafka")
+    with writing(embedded) as connection:
+        merging.advance(connection, 7)
+    of_older_release = source.find_mismatch(embedded)
+    source.adopt(embedded)
+    (tmp_path / "shipped.json").touch()
+
+    assert "LINEWARD_LOG_REPLACES=spool" in of_older_release
+    assert source.find_mismatch(embedded) is None
+    unasked = SpoolLog(Place(data_dir=tmp_path)).find_mismatch(embedded)
+    assert "LINEWARD_LOG_REPLACES=kafka" in unasked
+    assert "shipped.json says that a shipper has read" in spool_log.find_mismatch(embedded)
 
 
 def test_records_without_an_event_move_the_position_alone(landing, embedded, topic, at):
