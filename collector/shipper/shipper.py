@@ -10,11 +10,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
-import msgspec
 import structlog
 from confluent_kafka import KafkaError, KafkaException
 from msgspec.structs import replace
 
+from collector.shipper.keys import key_of
 from collector.shipper.position import Position, read_position, write_position
 from collector.shipper.window import (
     Backlog,
@@ -121,7 +121,7 @@ class Shipper:
         with closing(self._open()) as spool:
             self._fit_position(spool)
             window = read_window(spool, self.position, self._collector)
-            heartbeat = self._due_heartbeat(spool)
+            heartbeat = self._due_heartbeat(spool, window.position)
         self._ship(window, [] if heartbeat is None else [heartbeat])
         return len(window.records)
 
@@ -159,14 +159,21 @@ class Shipper:
         path = (self._data_dir / "spool.db").absolute()
         return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=10)
 
-    def _due_heartbeat(self, spool: sqlite3.Connection) -> Record | None:
+    def _due_heartbeat(self, spool: sqlite3.Connection, at: Position) -> Record | None:
+        """Return a heartbeat that is not ahead of the events that wait behind the window.
+
+        It says that all events up to its time are in the topic.
+        """
         now = to_micros(self._clock())
         if abs(now - self._heartbeat_at) < HEARTBEAT_SECONDS * 1e6:
             return None
         heartbeat = read_heartbeat(spool, self._collector)
-        if heartbeat is not None:
-            self._heartbeat_at = now
-        return heartbeat
+        if heartbeat is None:
+            return None
+        self._heartbeat_at = now
+        since = read_backlog(spool, at).since
+        complete_until = heartbeat.received_at if since is None else since
+        return replace(heartbeat, received_at=min(heartbeat.received_at, complete_until))
 
     def _ship(self, window: Window, beside: list[Record]) -> None:
         too_large = self._send([*window.records, *beside])
@@ -229,34 +236,3 @@ class Shipper:
         head = record.body[:_HEAD_BYTES]
         if self._send([replace(record, kind=REJECTED, reason=TOO_LARGE, body=head)]):
             raise NotShippedError(f"the topic takes no record of {len(head)} bytes")
-
-
-class _Run(msgspec.Struct):
-    runId: str = ""  # noqa: N815 - OpenLineage's name
-
-
-class _Job(msgspec.Struct):
-    namespace: str = ""
-    name: str = ""
-
-
-class _Event(msgspec.Struct):
-    run: _Run | None = None
-    job: _Job | None = None
-
-
-_EVENT = msgspec.json.Decoder(_Event)
-
-
-def key_of(record: Record) -> bytes:
-    """Return the key by which Kafka chooses a partition: the events of a run stay together."""
-    if not record.is_event:
-        return record.collector.encode()
-    try:
-        event = _EVENT.decode(record.body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return record.collector.encode()
-    if event.run is not None and event.run.runId:
-        return event.run.runId.encode()
-    job = event.job or _Job()
-    return f"{job.namespace}:{job.name}".encode()

@@ -16,8 +16,9 @@ from collector.shipper import metrics
 from collector.shipper import shipper as shippers
 from collector.shipper import window as windows
 from collector.shipper.__main__ import Role
+from collector.shipper.keys import key_of
 from collector.shipper.position import Position, read_position
-from collector.shipper.shipper import NotShippedError, Shipper, key_of
+from collector.shipper.shipper import NotShippedError, Shipper
 from collector.spool_file import open_spool
 from lineage.clock import from_micros, to_micros
 from lineage.environment import InvalidSettingError
@@ -181,6 +182,17 @@ def test_a_spool_that_is_behind_the_position_is_waited_for(shipper, spool):
     spool.execute("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'event'")
 
     assert not shipper().is_ready()
+
+
+def test_a_heartbeat_is_not_ahead_of_the_events_that_wait(shipper, topic, monkeypatch, at):
+    """Say up to when all events are in the topic: the collector goes on while Kafka is away."""
+    one = shipper()
+    for minute in range(3):
+        monkeypatch.setattr(one, "_clock", lambda minute=minute: at(12, minute))
+        one.step()
+    beats = [one.received_at // SECOND for one in topic.records() if one.kind == "heartbeat"]
+
+    assert beats == [4, 8, 60]  # windows of four events, one a second; the collector's is at 60
 
 
 @pytest.mark.parametrize(

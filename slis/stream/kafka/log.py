@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from lineage.clock import Clock, from_micros
+from lineage.clock import Clock, from_micros, to_micros
 from lineage.event_log.settings import KafkaLog
 from slis.received.error_rate import count_landed
 from slis.stream.batch import Batches
@@ -20,7 +20,7 @@ from slis.stream.kafka.client import LogReadError, Offsets, TopicState
 from slis.stream.kafka.identity import find_other_topic, read_topic_id
 from slis.stream.kafka.plan import PartitionPosition, Plan, Range, plan_batch
 from slis.stream.kafka.portion import Read, TopicPortion, read_on_driver
-from slis.stream.kafka.silence import SILENT_AFTER, note_silence
+from slis.stream.kafka.silence import SILENT_AFTER, LastHeartbeats, find_unexcused, note_silence
 from slis.stream.kafka.store import note_ends, read_positions
 from slis.stream.kafka.taken import RangeReader
 from slis.stream.merge import cursor
@@ -63,6 +63,7 @@ class TopicLog:
         self._last: TopicPortion | None = None
         self._mean_bytes = float(_FIRST_MEAN_BYTES)
         self._answered_at = clock()
+        self._heartbeats = LastHeartbeats()
 
     @property
     def name(self) -> str:
@@ -119,12 +120,16 @@ class TopicLog:
     def backlog_since(self, engine: Engine) -> datetime | None:
         """Return when the first record behind the position was received.
 
-        While Kafka does not answer, events may wait since it last did.
+        While Kafka does not answer, events may wait since it last did. Events of a collector whose
+        heartbeat is old may wait in its spool, until an ingestion gap covers that time.
         """
         try:
-            return self._oldest(engine)
+            oldest = self._oldest(engine)
         except LogReadError:
             return self._answered_at
+        unexcused = find_unexcused(engine, to_micros(self._clock()))
+        known = [oldest, None if unexcused is None else from_micros(unexcused)]
+        return min((at for at in known if at is not None), default=None)
 
     def _oldest(self, engine: Engine) -> datetime | None:
         found = self._find_state().bounds
@@ -148,7 +153,7 @@ class TopicLog:
             return False  # the silence is Kafka's
         if waiting is not None and from_micros(now) - waiting > SILENT_AFTER:
             return False  # heartbeats wait among the events
-        return note_silence(engine, now)
+        return note_silence(engine, now, self._heartbeats)
 
     def count_received(self, engine: Engine, clock: Clock) -> bool:
         """Count what landed: rejected bodies are counted with their batch."""

@@ -312,6 +312,20 @@ def test_the_backlog_is_that_of_the_oldest_partition(landing, embedded, source, 
     assert (before, source.backlog_since(embedded)) == (at(12), None)
 
 
+def test_events_may_wait_in_the_spool_of_a_late_shipper(landing, embedded, source, at):
+    """Return its heartbeat as the backlog until a gap covers the time since then."""
+    landing.work_off()
+    late = to_micros(at(11))
+    with writing(embedded) as connection:
+        report = Record(kind=HEARTBEAT, collector="c-2", received_at=late)
+        store_reports(connection, [report], late)
+    before = source.backlog_since(embedded)
+    source.copy_gaps(embedded, to_micros(at(12)))
+
+    assert (before, source.backlog_since(embedded)) == (at(11), None)
+    assert rows(embedded, "SELECT * FROM ingestion_gap") == [(late, None)]
+
+
 def test_evaluations_go_on_while_kafka_does_not_answer(landing, embedded, source, topic, at):
     """Take Kafka's last answer for the time since which events may wait there."""
     landing.work_off()
@@ -360,13 +374,17 @@ def test_the_ends_of_partitions_are_noted_while_nothing_lands(landing, embedded,
 
 
 def test_a_collector_that_was_removed_is_no_gap_for_ever(embedded, source, topic):
-    """Log and forget it: others live, and it was silent for an hour."""
+    """Log and forget it: others live, and its last heartbeat has been the same for an hour."""
     for records in topic.partitions:
         records.clear()
     heartbeats(embedded, beat("a", 100), beat("b", 4_000))
 
     source.copy_gaps(embedded, 4_010 * SECOND)
+    of_late_shipper = rows(embedded, "SELECT count(*) FROM log_collector")
+    heartbeats(embedded, beat("b", 7_700))
+    source.copy_gaps(embedded, 7_710 * SECOND)
 
+    assert of_late_shipper == [(2,)]
     assert rows(embedded, "SELECT collector FROM log_collector") == [("b",)]
     assert rows(embedded, "SELECT count(*) FROM ingestion_gap") == [(0,)]
 
