@@ -15,7 +15,13 @@ from confluent_kafka import KafkaError, KafkaException
 from msgspec.structs import replace
 
 from collector.shipper.keys import key_of
-from collector.shipper.position import Position, read_position, write_position
+from collector.shipper.position import (
+    Position,
+    read_position,
+    sync_folder,
+    write_durably,
+    write_position,
+)
 from collector.shipper.window import (
     Backlog,
     Window,
@@ -56,6 +62,10 @@ class Producer(Protocol):
 
 class NotShippedError(Exception):
     """Kafka has not acknowledged the window: it is sent again."""
+
+
+class ProducerFailedError(Exception):
+    """Kafka's client takes no record any more: only another process has a client that does."""
 
 
 class Shipper:
@@ -115,6 +125,7 @@ class Shipper:
 
         Raises:
             NotShippedError: Kafka did not acknowledge all of it.
+            ProducerFailedError: the client has failed for good.
             sqlite3.Error: the spool cannot be read.
             OSError: the position cannot be written.
         """
@@ -204,6 +215,8 @@ class Shipper:
                 note(record)(error.args[0], None)
         while self._producer.flush(_FLUSH_SECONDS):
             self._alive()
+        if fatal := next(filter(_is_fatal, failed), None):
+            raise ProducerFailedError(fatal.str())
         if failed:
             raise NotShippedError(f"{len(failed)} of {len(records)} records: {failed[0].str()}")
         return too_large
@@ -225,7 +238,8 @@ class Shipper:
         folder = self._data_dir / "unshipped"
         folder.mkdir(mode=0o700, exist_ok=True)
         path = folder / f"{record.kind}-{record.seq}.json"
-        path.write_bytes(record.body)
+        sync_folder(self._data_dir)  # else a power cut may take the folder
+        write_durably(path, record.body)
         _log.error(
             "event_not_shipped",
             seq=record.seq,
@@ -236,3 +250,8 @@ class Shipper:
         head = record.body[:_HEAD_BYTES]
         if self._send([replace(record, kind=REJECTED, reason=TOO_LARGE, body=head)]):
             raise NotShippedError(f"the topic takes no record of {len(head)} bytes")
+
+
+def _is_fatal(error: KafkaError) -> bool:
+    # The first report has its own code; each later call fails by the client's own.
+    return error.fatal() or error.code() == KafkaError._FATAL  # noqa: SLF001 - the client's name

@@ -1,9 +1,11 @@
 """The way of a spool to the Kafka log: acknowledged first, then passed, and nothing is lost."""
 
 import hashlib
+import os
 import sqlite3
 import threading
 from contextlib import closing
+from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -18,7 +20,7 @@ from collector.shipper import window as windows
 from collector.shipper.__main__ import Role
 from collector.shipper.keys import key_of
 from collector.shipper.position import Position, read_position
-from collector.shipper.shipper import NotShippedError, Shipper
+from collector.shipper.shipper import NotShippedError, ProducerFailedError, Shipper
 from collector.spool_file import open_spool
 from lineage.clock import from_micros, to_micros
 from lineage.environment import InvalidSettingError
@@ -173,6 +175,36 @@ def test_an_event_that_the_topic_does_not_take_holds_up_nothing(
 
     assert kept == sorted(event(number) for number in range(EVENTS))
     assert [one.reason for one in topic.records() if one.seq] == ["too_large_for_log"] * EVENTS
+
+
+def test_an_event_in_a_file_outlives_a_power_cut(shipper, topic, tmp_path, monkeypatch):
+    """Sync file and folders before the position: the spool may delete the event behind it."""
+    monkeypatch.setattr(shippers, "_HEAD_BYTES", 10)
+    topic.most_bytes = len(event(0)) - 1
+    synced, sync = [], os.fsync
+
+    def note(fd):
+        path = Path(f"/proc/self/fd/{fd}").readlink()
+        synced.append(str(path.relative_to(tmp_path)))
+        sync(fd)
+
+    one = shipper()
+    one.step()
+    monkeypatch.setattr(os, "fsync", note)
+    one.step()
+
+    assert synced[:3] == [".", "unshipped/run-5.new", "unshipped"]
+    assert synced.index("shipped.new") > synced.index("unshipped/run-8.new")
+
+
+def test_a_client_that_failed_for_good_ends_the_role(shipper, topic, tmp_path):
+    """Start again: the client fails at each record from then on."""
+    topic.is_fatal = True
+    role = Role(shipper())
+
+    with pytest.raises(ProducerFailedError):
+        role.run(threading.Event())
+    assert read_position(tmp_path).seq == 0
 
 
 def test_a_spool_that_is_behind_the_position_is_waited_for(shipper, spool):

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, KafkaException
 
 from lineage.event_log.records import read_record
 from slis.stream.kafka.client import LogReadError, TopicState
@@ -13,7 +13,7 @@ from slis.stream.kafka.taken import RangeReader
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TIMED_OUT, TOO_LARGE = -192, 10  # librdkafka's codes
+TIMED_OUT, TOO_LARGE, FATAL = -192, 10, -150  # librdkafka's codes
 
 
 class Topic:
@@ -24,6 +24,7 @@ class Topic:
         first: offset of the first record that is not deleted.
         dies_after: so many records are acknowledged, and no report of any arrives.
         most_bytes: of a value.
+        is_fatal: whether the client takes no record any more.
         topic_id: given by Kafka when the topic was created.
         is_away: whether the broker does not answer readers.
     """
@@ -34,7 +35,7 @@ class Topic:
         self.dies_after: int | None = None
         self.most_bytes = 1 << 20
         self.topic_id = "a1"
-        self.is_away = False
+        self.is_away = self.is_fatal = False
         self._reports: list[Callable[[], None]] = []
 
     def produce(
@@ -48,6 +49,8 @@ class Topic:
         on_delivery: "Callable[[KafkaError | None, object], None]",
     ) -> None:
         """Store a record, or not; the report comes with `flush`."""
+        if self.is_fatal:
+            raise KafkaException(KafkaError(FATAL))
         report = on_delivery
         if len(value) > self.most_bytes:
             self._reports.append(lambda: report(KafkaError(TOO_LARGE), None))
