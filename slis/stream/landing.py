@@ -88,7 +88,7 @@ class Landing:
         self._writer = writer or LakeWriter(engine, place.lake, clock)
         self._batches = Batches(self._writer, clock, policy)
         self._is_restored = False
-        self._attempts = Attempts(place.attempts)
+        self._attempts = Attempts(place.attempts, self._source.name)
 
     def interrupted(self) -> None:
         """Note that the batch in flight is cut short: its events did not fail."""

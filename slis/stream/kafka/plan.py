@@ -92,9 +92,11 @@ def plan_batch(
         positions: by partition.
         ends: of the partitions.
         bounds: of the batch. `bounds.ends`, of a range that failed, come before `ends`: else a half
-            of that range would not be made of the same records.
+            of that range would not be made of the same records. Ends that the topic does not have
+            are of another topic.
     """
-    waiting = _waiting(positions, bounds.ends) or _waiting(positions, ends)
+    of_range = {n: min(end, ends[n]) for n, end in bounds.ends.items() if n in ends}
+    waiting = _waiting(positions, of_range) or _waiting(positions, ends)
     shares = allot(waiting, bounds.rows)
     ranges: list[Range] = []
     base, total = after_seq, sum(shares.values())

@@ -54,6 +54,13 @@ def test_a_batch_begins_at_the_positions():
     ]
 
 
+def test_the_ends_of_a_range_of_another_topic_are_not_waited_for():
+    """Plan what the topic has: it has fewer partitions, and this one is shorter."""
+    plan = plan_of({0: 5, 1: 3}, Bounds(100, 1 << 20, ends={0: 900, 7: 4}))
+
+    assert [(one.partition, one.start, one.end) for one in plan.ranges] == [(0, 0, 5)]
+
+
 def test_half_of_a_range_that_failed_is_of_the_same_records():
     """Leave records that came meanwhile out, or the bad one would never be alone."""
     failed = plan_of({0: 2, 1: 6}, PLENTY)
