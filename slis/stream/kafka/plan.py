@@ -7,6 +7,7 @@ those of each partition follow one another. Offsets without an event leave a hol
 from collections.abc import Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from slis.stream.source import Bounds
 
@@ -61,6 +62,10 @@ class Plan(msgspec.Struct, frozen=True):
     def last_seq(self) -> int:
         """The last number, whether or not a record has it."""
         return self.after_seq + self.count
+
+    def without_windows(self) -> "Plan":
+        """Return the plan as a task needs it beside its own range: for the numbers alone."""
+        return Plan(self.after_seq, tuple(replace(one, windows={}) for one in self.ranges))
 
     @property
     def ends(self) -> dict[int, int]:

@@ -135,7 +135,8 @@ class TopicPortion:
     def _on_executors(self, spark: SparkSession) -> DataFrame:
         # A record batch is what one task works on.
         schema = pa.schema([("range", pa.binary())])
-        texts = [msgspec.json.encode((self._plan, one)) for one in self._plan.ranges]
+        plan = self._plan.without_windows()  # else each task gets the windows of all partitions
+        texts = [msgspec.json.encode((plan, one)) for one in self._plan.ranges]
         batches = [pa.record_batch([pa.array([text], pa.binary())], schema) for text in texts]
         ranges = spark.createDataFrame(pa.Table.from_batches(batches, schema))
         return ranges.mapInArrow(partial(read_on_executor, log=self._log), SPOOL_EVENT)
