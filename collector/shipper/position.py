@@ -13,11 +13,13 @@ class Position(msgspec.Struct, frozen=True):
         seq: the last event.
         rejected: the last id of a rejected body.
         gap_ended_at: end of the newest gap, µs.
+        last_beat: of the collector before the shipper's goodbye, µs; 0: no goodbye.
     """
 
     seq: int = 0
     rejected: int = 0
     gap_ended_at: int = 0
+    last_beat: int = 0
 
     @property
     def window(self) -> str:

@@ -164,7 +164,12 @@ class Shipper:
     def say_goodbye(self) -> None:
         """Report that the collector ends with nothing left to ship: its silence is no gap."""
         now = to_micros(self._clock())
+        with closing(self._open()) as spool:
+            heartbeat = read_heartbeat(spool, self._collector)
         self._send([Record(kind=GOODBYE, collector=self._collector, received_at=now)])
+        if heartbeat is not None:
+            self.position = replace(self.position, last_beat=heartbeat.received_at)
+            write_position(self._data_dir, self.position)
 
     def _open(self) -> sqlite3.Connection:
         path = (self._data_dir / "spool.db").absolute()
@@ -179,8 +184,8 @@ class Shipper:
         if abs(now - self._heartbeat_at) < HEARTBEAT_SECONDS * 1e6:
             return None
         heartbeat = read_heartbeat(spool, self._collector)
-        if heartbeat is None:
-            return None
+        if heartbeat is None or heartbeat.received_at == at.last_beat:
+            return None  # the collector has not begun again since the goodbye
         self._heartbeat_at = now
         since = read_backlog(spool, at).since
         complete_until = heartbeat.received_at if since is None else since

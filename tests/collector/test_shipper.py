@@ -216,6 +216,24 @@ def test_a_spool_that_is_behind_the_position_is_waited_for(shipper, spool):
     assert not shipper().is_ready()
 
 
+def test_a_collector_that_said_goodbye_reports_no_gap_at_its_return(shipper, topic, spool):
+    """Send neither its old heartbeat nor the gap that begins there: others listened."""
+    one = shipper()
+    ship(one)
+    one.say_goodbye()
+    ship(shipper())
+    before_return = [one.kind for one in topic.records() if not one.is_event]
+    spool.execute("INSERT INTO gap VALUES (?, ?), (70, 80)", (60 * SECOND, 90 * SECOND))
+    spool.execute("UPDATE heartbeat SET beat_at = ?", (90 * SECOND,))
+    ship(shipper())
+
+    assert sorted(before_return) == ["goodbye", "heartbeat"]
+    gaps = [(one.received_at, one.ended_at) for one in topic.records() if one.kind == "gap"]
+    assert gaps == [(70, 80)]
+    beats = [one.received_at // SECOND for one in topic.records() if one.kind == "heartbeat"]
+    assert sorted(beats) == [4, 90]
+
+
 def test_a_heartbeat_is_not_ahead_of_the_events_that_wait(shipper, topic, monkeypatch, at):
     """Say up to when all events are in the topic: the collector goes on while Kafka is away."""
     one = shipper()

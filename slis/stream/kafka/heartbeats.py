@@ -1,6 +1,6 @@
 """Stores heartbeats and goodbyes of collectors, in the transaction of the batch."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from sqlalchemy import Connection, select
 
@@ -21,14 +21,17 @@ def store_heartbeats(connection: Connection, reports: Iterable[Record]) -> None:
     last = _find_last(reports)
     if not last:
         return
+    waiting = noted(connection, LOG_LAST_GOODBYE) or ""
+    begins = [one.received_at for one in last.values() if one.kind == HEARTBEAT]
+    if waiting and begins:
+        _write_pause(connection, waiting, min(begins))
     rows = [{"collector": one.collector, "heartbeat_at": one.received_at} for one in last.values()]
     fold_rows(connection, _TABLE, rows)
-    waiting = noted(connection, LOG_LAST_GOODBYE)
     ended = {name for name, one in last.items() if one.kind == GOODBYE}
     if waiting and waiting not in last:
         ended.add(waiting)
     if ended or waiting:
-        _forget(connection, ended, waiting or "")
+        _forget(connection, ended)
 
 
 def _find_last(reports: Iterable[Record]) -> dict[str, Record]:
@@ -41,23 +44,21 @@ def _find_last(reports: Iterable[Record]) -> dict[str, Record]:
     return last
 
 
-def _forget(connection: Connection, ended: set[str], waiting: str) -> None:
+def _forget(connection: Connection, ended: set[str]) -> None:
     """Delete collectors that ended, but the newest of them where none runs."""
     found = connection.execute(select(_TABLE.c.collector, _TABLE.c.heartbeat_at))
     beats = {row.collector: row.heartbeat_at for row in found}
     running = beats.keys() - ended
     kept = "" if running else max(ended & beats.keys(), key=beats.__getitem__, default="")
-    if running and waiting in ended:
-        _write_pause(connection, beats, waiting, running)
     connection.execute(_TABLE.delete().where(_TABLE.c.collector.in_(ended - {kept})))
     note(connection, {LOG_LAST_GOODBYE: kept})
 
 
-def _write_pause(
-    connection: Connection, beats: Mapping[str, int], waiting: str, running: Iterable[str]
-) -> None:
-    """Write the time in which no collector ran; one that comes back under its name reports it."""
-    ended_at = min(beats[name] for name in running)
-    if waiting in beats and ended_at > beats[waiting]:
-        row = {"started_at": beats[waiting], "ended_at": ended_at}
+def _write_pause(connection: Connection, waiting: str, ended_at: int) -> None:
+    """Write the time in which no collector ran as an ingestion gap."""
+    started_at = connection.scalar(
+        select(_TABLE.c.heartbeat_at).where(_TABLE.c.collector == waiting)
+    )
+    if started_at is not None and ended_at > started_at:
+        row = {"started_at": started_at, "ended_at": ended_at}
         fold_rows(connection, tables.ingestion_gap, [row])

@@ -363,8 +363,9 @@ def test_the_silence_of_each_collector_is_a_gap_of_its_own(embedded, source, top
     assert not source.copy_gaps(embedded, 160 * SECOND)
 
 
-def test_nobody_listens_after_the_goodbye_of_the_last_collector(embedded, source, topic):
-    """Open a gap at it, and end the gap where a collector with another name begins."""
+@pytest.mark.parametrize("name", ["b", "c"])
+def test_nobody_listens_after_the_goodbye_of_the_last_collector(embedded, source, topic, name):
+    """Open a gap at it, and end the gap where that collector or another one begins."""
     for records in topic.partitions:
         records.clear()
     gaps = "SELECT started_at / 1000000, ended_at / 1000000 FROM ingestion_gap ORDER BY 1"
@@ -372,12 +373,12 @@ def test_nobody_listens_after_the_goodbye_of_the_last_collector(embedded, source
     heartbeats(embedded, beat("b", 130, GOODBYE))
     source.copy_gaps(embedded, 200 * SECOND)
     while_none_runs = rows(embedded, gaps)
-    heartbeats(embedded, beat("c", 3_000))
+    heartbeats(embedded, beat(name, 3_000))
     source.copy_gaps(embedded, 3_005 * SECOND)
 
     assert while_none_runs == [(130, None)]
     assert rows(embedded, gaps) == [(130, 3_000)]
-    assert rows(embedded, "SELECT collector FROM log_collector") == [("c",)]
+    assert rows(embedded, "SELECT collector FROM log_collector") == [(name,)]
 
 
 def test_the_ends_of_partitions_are_noted_while_nothing_lands(landing, embedded, source, topic, at):
