@@ -22,7 +22,7 @@ from lineage.catalog.revision import require_usable
 from lineage.clock import system_clock
 from lineage.disk import disk_problem
 from lineage.environment import InvalidSettingError
-from lineage.event_log.settings import KafkaLog, read_log
+from lineage.event_log.settings import KafkaLog, read_log, read_log_settings
 from lineage.health import HEALTH
 from lineage.health_port import serve_health
 from lineage.logs import log_to_stderr
@@ -100,7 +100,7 @@ def _run(
         stored = StoredAccess(place.catalog)
         stored.look()
         policy = PolicyFile(place.policy, access_before=stored)
-        source = None if log_settings is None else _topic(log_settings, chosen)
+        source = _open_log(log_settings, place, chosen)
         pipeline = Pipeline(engine, place, chosen, system_clock, policy=policy, source=source)
         pipeline.run(_opened(opening, place.data_dir), stopped)
     except InvalidSettingError as error:
@@ -120,6 +120,15 @@ def _run(
     finally:
         engine.dispose()
     return 0
+
+
+def _open_log(log_settings: KafkaLog | None, place: Place, chosen: Settings) -> "EventLog":
+    """Return the log that feeds the catalog; raises as `_topic`."""
+    from slis.stream.spool_log import SpoolLog  # noqa: PLC0415 - loads Spark's Python
+
+    if log_settings is None:
+        return SpoolLog(place, read_log_settings().replaces)
+    return _topic(log_settings, chosen)
 
 
 def _topic(log_settings: KafkaLog, chosen: Settings) -> "EventLog":

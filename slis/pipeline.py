@@ -107,7 +107,7 @@ class Pipeline:
             HEALTH.beat()
             if stopped.wait(_SPOOL_POLL_SECONDS):
                 return
-        self._check_spool()
+        self._adopt_log()
         stream = Running(spark, self._landing(spark), self._settings.poll_seconds)
         jvm_memory.settle()
         stream.begin()
@@ -158,9 +158,10 @@ class Pipeline:
             source=self._source,
         )
 
-    def _check_spool(self) -> None:
+    def _adopt_log(self) -> None:
         if problem := self._source.find_mismatch(self._engine):
             raise PipelineStoppedError(problem)
+        self._source.adopt(self._engine)
 
     def _landed(self, landed: Landed) -> None:
         if not landed.is_repeat:

@@ -13,7 +13,7 @@ from confluent_kafka import KafkaException, Producer
 
 from collector.settings import Place
 from collector.shipper import metrics
-from collector.shipper.shipper import NotShippedError, Shipper
+from collector.shipper.shipper import NotShippedError, ProducerFailedError, Shipper
 from lineage import environment
 from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
@@ -101,7 +101,11 @@ class Role:
 
 
 def main() -> int:
-    """Run the role; the exit status is 2 for a setting or a file that cannot be used."""
+    """Run the role.
+
+    The exit status is 2 for a setting or a file that cannot be used, and 1 where Kafka's client has
+    failed for good: the next process sends the window again.
+    """
     os.umask(0o077)
     log_to_stderr()
     HEALTH.connect()
@@ -123,7 +127,11 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
     _log.info("shipping", bootstrap=log.bootstrap, topic=log.topic, as_=log.collector, port=port)
-    role.run(stopping)
+    try:
+        role.run(stopping)
+    except ProducerFailedError as error:
+        _log.error("producer_failed", reason=str(error), next="starting again")
+        return 1
     return 0
 
 

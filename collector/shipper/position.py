@@ -13,11 +13,13 @@ class Position(msgspec.Struct, frozen=True):
         seq: the last event.
         rejected: the last id of a rejected body.
         gap_ended_at: end of the newest gap, µs.
+        last_beat: of the collector before the shipper's goodbye, µs; 0: no goodbye.
     """
 
     seq: int = 0
     rejected: int = 0
     gap_ended_at: int = 0
+    last_beat: int = 0
 
     @property
     def window(self) -> str:
@@ -45,14 +47,23 @@ def read_position(data_dir: Path) -> Position | None:
 
 def write_position(data_dir: Path, position: Position) -> None:
     """Write the position so that it outlives a power cut: events before it may be deleted."""
-    path = position_path(data_dir)
+    write_durably(position_path(data_dir), msgspec.json.encode(position))
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a file as a whole, so that it outlives a power cut."""
     temporary = path.with_suffix(".new")
     with temporary.open("wb") as file:
-        file.write(msgspec.json.encode(position))
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Sync the names of a folder: a file is found after a power cut by its name alone."""
+    folder = os.open(path, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:

@@ -10,12 +10,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
-import msgspec
 import structlog
 from confluent_kafka import KafkaError, KafkaException
 from msgspec.structs import replace
 
-from collector.shipper.position import Position, read_position, write_position
+from collector.shipper.keys import key_of
+from collector.shipper.position import (
+    Position,
+    read_position,
+    sync_folder,
+    write_durably,
+    write_position,
+)
 from collector.shipper.window import (
     Backlog,
     Window,
@@ -58,6 +64,10 @@ class NotShippedError(Exception):
     """Kafka has not acknowledged the window: it is sent again."""
 
 
+class ProducerFailedError(Exception):
+    """Kafka's client takes no record any more: only another process has a client that does."""
+
+
 class Shipper:
     """One collector's way to one topic.
 
@@ -95,7 +105,9 @@ class Shipper:
         self._clock = clock
         self._alive = alive
         self._heartbeat_at = 0
-        self.position = read_position(data_dir) or Position()
+        position = read_position(data_dir)
+        self._has_position = position is not None
+        self.position = position or Position()
 
     def is_ready(self) -> bool:
         """Return whether the collector has made its spool, and the spool is that of the position.
@@ -113,14 +125,29 @@ class Shipper:
 
         Raises:
             NotShippedError: Kafka did not acknowledge all of it.
+            ProducerFailedError: the client has failed for good.
             sqlite3.Error: the spool cannot be read.
             OSError: the position cannot be written.
         """
         with closing(self._open()) as spool:
+            self._fit_position(spool)
             window = read_window(spool, self.position, self._collector)
-            heartbeat = self._due_heartbeat(spool)
+            heartbeat = self._due_heartbeat(spool, window.position)
         self._ship(window, [] if heartbeat is None else [heartbeat])
         return len(window.records)
+
+    def _fit_position(self, spool: sqlite3.Connection) -> None:
+        """Begin rejected bodies at the end of a spool that the position does not know.
+
+        Without a position (new, or lost) older ones were counted, or pruned long ago. A spool that
+        gave out fewer numbers was made anew: the shipper would wait until the old number came.
+        """
+        last = last_given(spool, "rejected")
+        if self._has_position and last >= self.position.rejected:
+            return
+        self.position = replace(self.position, rejected=last)
+        write_position(self._data_dir, self.position)
+        self._has_position = True
 
     def is_collector_gone(self) -> bool:
         """Return whether the collector has stopped to beat: nothing more comes into the spool."""
@@ -137,20 +164,32 @@ class Shipper:
     def say_goodbye(self) -> None:
         """Report that the collector ends with nothing left to ship: its silence is no gap."""
         now = to_micros(self._clock())
+        with closing(self._open()) as spool:
+            heartbeat = read_heartbeat(spool, self._collector)
         self._send([Record(kind=GOODBYE, collector=self._collector, received_at=now)])
+        if heartbeat is not None:
+            self.position = replace(self.position, last_beat=heartbeat.received_at)
+            write_position(self._data_dir, self.position)
 
     def _open(self) -> sqlite3.Connection:
         path = (self._data_dir / "spool.db").absolute()
         return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=10)
 
-    def _due_heartbeat(self, spool: sqlite3.Connection) -> Record | None:
+    def _due_heartbeat(self, spool: sqlite3.Connection, at: Position) -> Record | None:
+        """Return a heartbeat that is not ahead of the events that wait behind the window.
+
+        It says that all events up to its time are in the topic.
+        """
         now = to_micros(self._clock())
         if abs(now - self._heartbeat_at) < HEARTBEAT_SECONDS * 1e6:
             return None
         heartbeat = read_heartbeat(spool, self._collector)
-        if heartbeat is not None:
-            self._heartbeat_at = now
-        return heartbeat
+        if heartbeat is None or heartbeat.received_at == at.last_beat:
+            return None  # the collector has not begun again since the goodbye
+        self._heartbeat_at = now
+        since = read_backlog(spool, at).since
+        complete_until = heartbeat.received_at if since is None else since
+        return replace(heartbeat, received_at=min(heartbeat.received_at, complete_until))
 
     def _ship(self, window: Window, beside: list[Record]) -> None:
         too_large = self._send([*window.records, *beside])
@@ -181,6 +220,8 @@ class Shipper:
                 note(record)(error.args[0], None)
         while self._producer.flush(_FLUSH_SECONDS):
             self._alive()
+        if fatal := next(filter(_is_fatal, failed), None):
+            raise ProducerFailedError(fatal.str())
         if failed:
             raise NotShippedError(f"{len(failed)} of {len(records)} records: {failed[0].str()}")
         return too_large
@@ -202,7 +243,8 @@ class Shipper:
         folder = self._data_dir / "unshipped"
         folder.mkdir(mode=0o700, exist_ok=True)
         path = folder / f"{record.kind}-{record.seq}.json"
-        path.write_bytes(record.body)
+        sync_folder(self._data_dir)  # else a power cut may take the folder
+        write_durably(path, record.body)
         _log.error(
             "event_not_shipped",
             seq=record.seq,
@@ -215,32 +257,6 @@ class Shipper:
             raise NotShippedError(f"the topic takes no record of {len(head)} bytes")
 
 
-class _Run(msgspec.Struct):
-    runId: str = ""  # noqa: N815 - OpenLineage's name
-
-
-class _Job(msgspec.Struct):
-    namespace: str = ""
-    name: str = ""
-
-
-class _Event(msgspec.Struct):
-    run: _Run | None = None
-    job: _Job | None = None
-
-
-_EVENT = msgspec.json.Decoder(_Event)
-
-
-def key_of(record: Record) -> bytes:
-    """Return the key by which Kafka chooses a partition: the events of a run stay together."""
-    if not record.is_event:
-        return record.collector.encode()
-    try:
-        event = _EVENT.decode(record.body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return record.collector.encode()
-    if event.run is not None and event.run.runId:
-        return event.run.runId.encode()
-    job = event.job or _Job()
-    return f"{job.namespace}:{job.name}".encode()
+def _is_fatal(error: KafkaError) -> bool:
+    # The first report has its own code; each later call fails by the client's own.
+    return error.fatal() or error.code() == KafkaError._FATAL  # noqa: SLF001 - the client's name

@@ -43,12 +43,15 @@ def read_window(spool: sqlite3.Connection, at: Position, collector: str) -> Wind
     events = list(_events(spool, at, collector))
     rejected = list(_rejected(spool, at, collector))
     gaps = list(_gaps(spool, at, collector))
-    position = Position(
+    position = replace(
+        at,
         seq=max((one.seq for one in events), default=at.seq),
         rejected=max((one.seq for one in rejected), default=at.rejected),
         gap_ended_at=max((one.ended_at for one in gaps), default=at.gap_ended_at),
     )
-    return Window([*events, *rejected, *gaps], position)
+    # The pipeline knows the time behind a goodbye: others listened, or it has written the gap.
+    unknown = [one for one in gaps if one.received_at != at.last_beat]
+    return Window([*events, *rejected, *unknown], position)
 
 
 def read_heartbeat(spool: sqlite3.Connection, collector: str) -> Record | None:

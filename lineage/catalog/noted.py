@@ -8,6 +8,9 @@ from typing import Final
 EPOCH: Final = "catalog_epoch"  # of the counters
 LAKE_OWNER: Final = "lake_owner"  # in the names of the folders that this catalog wrote
 LAKE_ID: Final = "lake_id"  # in the file at the root of the lake, too
+LOG: Final = "log"  # that feeds the catalog: spool or kafka
+LOG_LAST_GOODBYE: Final = "log_last_goodbye"  # the collector that ended last, while none runs
+LOG_TOPIC_ID: Final = "log_topic_id."  # and a topic: the id that Kafka gave the topic
 INSTALLED: Final = "installed_at"  # the first batch, in microseconds of 16 digits
 HISTORY: Final = "history_from"  # the first event of a loaded history, likewise
 EDGES_EVALUATED_AT: Final = "edges_evaluated_at"  # when edges were judged last, in microseconds

@@ -4,7 +4,7 @@ import re
 import socket
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -40,6 +40,7 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     config_file: Path | None = None  # librdkafka's settings, name=value a line: TLS, SASL
     collector: Annotated[str, Meta(max_length=200)] = ""  # name of this collector; none: its host
+    replaces: Literal["", "spool", "kafka"] = ""  # the kind of log that fed the catalog before
     port: Annotated[int, Meta(ge=0, le=65_535)] = 8703  # of the shipper's health and metrics
 
 
@@ -81,6 +82,15 @@ class KafkaLog(msgspec.Struct, frozen=True, kw_only=True):
         return {"client.id": "lineward"} | of_file | {"bootstrap.servers": self.bootstrap}
 
 
+def read_log_settings(environ: Mapping[str, str] | None = None) -> LogSettings:
+    """Return the settings beside `LINEWARD_LOG`.
+
+    Raises:
+        InvalidSettingError: an unknown `LINEWARD_LOG_` variable, or a value out of range.
+    """
+    return environment.read(LogSettings, section="LOG_", environ=environ)
+
+
 def read_log(environ: Mapping[str, str] | None = None) -> KafkaLog | None:
     """Return the topic that is the log; None: the spool is.
 
@@ -88,14 +98,19 @@ def read_log(environ: Mapping[str, str] | None = None) -> KafkaLog | None:
         InvalidSettingError: `LINEWARD_LOG` is neither, or an unknown `LINEWARD_LOG_` variable.
     """
     log = environment.read(Log, environ=environ).log
-    settings = environment.read(LogSettings, section="LOG_", environ=environ)
+    settings = read_log_settings(environ)
     if log == SPOOL:
         return None
     found = _URL.fullmatch(log)
     if found is None:
         # A URL may hold a password, by mistake.
-        raise InvalidSettingError(f"LINEWARD_LOG: {_EXPECTED}, got {log.split('@')[-1][:80]!r}")
+        raise InvalidSettingError(f"LINEWARD_LOG: {_EXPECTED}, got {_without_secrets(log)!r}")
     if "@" in found[1]:
         message = "LINEWARD_LOG: names no user: put sasl.* settings into LINEWARD_LOG_CONFIG_FILE"
         raise InvalidSettingError(message)
     return KafkaLog(bootstrap=found[1], topic=found[2], settings=settings)
+
+
+def _without_secrets(url: str) -> str:
+    """Return the part of a URL that is safe to repeat: no user, and no query."""
+    return url.rsplit("@", maxsplit=1)[-1].split("?", maxsplit=1)[0][:80]

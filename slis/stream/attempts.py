@@ -38,6 +38,7 @@ class Attempt(msgspec.Struct, frozen=True):
         out_of_memory: processes that the kernel had ended for want of memory when the try began.
         ends: where the range that failed ends in each partition of a log that has partitions: what
             comes behind it meanwhile is no part of its halves.
+        log: name of the log; tries of another log say nothing. Empty: of an older release.
     """
 
     after_seq: int = -1
@@ -51,6 +52,7 @@ class Attempt(msgspec.Struct, frozen=True):
     error: str = ""
     out_of_memory: int = 0
     ends: dict[int, int] = {}
+    log: str = ""
 
     @property
     def is_alone(self) -> bool:
@@ -62,10 +64,17 @@ class Attempt(msgspec.Struct, frozen=True):
 class Attempts:
     """The tries of one pipeline."""
 
-    def __init__(self, path: Path) -> None:
-        """Read what the process before left; a try that it did not end has failed."""
+    def __init__(self, path: Path, source: str = "") -> None:
+        """Read what the process before left; a try that it did not end has failed.
+
+        Args:
+            path: of the file.
+            source: name of the log.
+        """
         self._path = path
-        self._now = _halved(_vanished(_read(path)))
+        self._source = source
+        found = _read(path)
+        self._now = _halved(_vanished(found)) if found.log in {"", source} else Attempt()
 
     def bounds(self, at: int, given: Bounds) -> Bounds:
         """Return the bounds of the next batch, which begins behind `at`."""
@@ -100,6 +109,7 @@ class Attempts:
             is_running=True,
             out_of_memory=_kills(),
             ends=before.ends if keeps or is_same else dict(ends or {}),
+            log=self._source,
         )
         self._write(found)
         return found

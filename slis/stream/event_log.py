@@ -14,6 +14,10 @@ from slis.stream.batch import Batches
 from slis.stream.source import Bounds
 
 
+class LogMismatchError(Exception):
+    """The log is not the one that the catalog has read: this pipeline stops."""
+
+
 class Portion(Protocol):
     """The events of one batch, and the position of the log behind them."""
 
@@ -61,6 +65,9 @@ class EventLog(Protocol):
 
     def find_mismatch(self, engine: Engine) -> str | None:
         """Return why the catalog and the log do not belong together, and what to do."""
+
+    def adopt(self, engine: Engine) -> None:
+        """Note that this log feeds the catalog from now on."""
 
     def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
         """Land from the lake what the catalog lacks and the log has deleted.

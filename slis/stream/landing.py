@@ -23,7 +23,7 @@ from slis.settings import Place
 from slis.stream.attempts import Attempts
 from slis.stream.batch import Batches
 from slis.stream.control import control_event
-from slis.stream.event_log import EventLog, Portion
+from slis.stream.event_log import EventLog, LogMismatchError, Portion
 from slis.stream.failures import is_of_machine, jvm_exit, reason, was_stopped
 from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
 from slis.stream.pace import Pace
@@ -35,8 +35,8 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 _QUERY = "spool"
-# Another pipeline works on the catalog, or the lake is another one: this pipeline stops.
-OTHER_PIPELINE = (RangeMismatchError, StaleEpochError, LakeMismatchError)
+# Another pipeline works on the catalog, or the log or the lake is another one: this one stops.
+STOPPING = (RangeMismatchError, StaleEpochError, LakeMismatchError, LogMismatchError)
 _VANISHED = "the process of the pipeline ended each time that it landed this event"
 
 
@@ -89,7 +89,7 @@ class Landing:
         self._writer = writer or LakeWriter(engine, place.lake, clock)
         self._batches = Batches(self._writer, clock, policy)
         self._is_restored = False
-        self._attempts = Attempts(place.attempts)
+        self._attempts = Attempts(place.attempts, self._source.name)
 
     def interrupted(self) -> None:
         """Note that the batch in flight is cut short: its events did not fail."""
@@ -111,6 +111,7 @@ class Landing:
             RangeMismatchError: another pipeline landed events of this batch meanwhile.
             StaleEpochError: another pipeline has started meanwhile.
             LakeMismatchError: the lake is not the one of the catalog.
+            LogMismatchError: the log is not the one that the catalog has read.
             WaitError: the disk, the catalog or the machine failed; try again later.
             SparkGoneError: the JVM ended.
             Exception: the events of the batch failed; fewer of them are tried next.
@@ -146,7 +147,7 @@ class Landing:
     def _try(self, portion: Portion) -> None:
         try:
             result = self._land(portion)
-        except OTHER_PIPELINE:
+        except STOPPING:
             raise
         except Exception as error:
             self._failed(error, portion)
@@ -203,7 +204,7 @@ def _waiting(call: Callable[[], Result]) -> Result:
     """Call what looks into no event: whatever fails there is no event's fault."""
     try:
         return call()
-    except OTHER_PIPELINE:
+    except STOPPING:
         raise
     except Exception as error:
         raise WaitError(reason(error)) from error

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from lineage.health import HEALTH
 from slis.session import POOL, STREAM_POOL
 from slis.stream.failures import reason
-from slis.stream.landing import OTHER_PIPELINE, Landing, SparkGoneError, WaitError
+from slis.stream.landing import STOPPING, Landing, SparkGoneError, WaitError
 
 log = structlog.get_logger(__name__)
 
@@ -87,9 +87,9 @@ class Running:
         if self._stopped.is_set():
             log.info("batch_cut_short", error=type(error).__name__)
             return 0.0
-        is_own = isinstance(error, (*OTHER_PIPELINE, SparkGoneError, WaitError))
+        is_own = isinstance(error, (*STOPPING, SparkGoneError, WaitError))
         HEALTH.fail(_PART, str(error).splitlines()[0] if is_own else reason(error))
-        if isinstance(error, (*OTHER_PIPELINE, SparkGoneError)):
+        if isinstance(error, (*STOPPING, SparkGoneError)):
             self._error = PipelineStoppedError(str(error).splitlines()[0])
             return 0.0
         if isinstance(error, WaitError):

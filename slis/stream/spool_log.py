@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import datetime
 from importlib import import_module
+from pathlib import Path
 
 import msgspec
 import pyarrow as pa
@@ -15,6 +16,7 @@ from lineage.clock import Clock
 from slis.backlog import backlog_since, is_ready
 from slis.settings import Place
 from slis.stream.batch import Batches
+from slis.stream.feeding_log import SPOOL, find_other_log, note_log
 from slis.stream.gaps import copy_gaps
 from slis.stream.merge import cursor
 from slis.stream.restore import CatchUp
@@ -70,13 +72,24 @@ class SpoolPortion(msgspec.Struct, frozen=True):
 class SpoolLog:
     """The spool of one collector."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, replaces: str = "") -> None:
+        """Read nothing yet.
+
+        Args:
+            place: of the spool.
+            replaces: the kind of log that the operator agrees to leave; empty: none.
+        """
         self._place = place
+        self._replaces = replaces
 
     @property
     def name(self) -> str:
         """Name the log for messages to operators."""
         return str(self._place.spool)
+
+    @property
+    def _shipped(self) -> Path:
+        return self._place.spool.with_name("shipped.json")
 
     def is_ready(self) -> bool:
         """Return whether the collector has made its spool."""
@@ -84,6 +97,14 @@ class SpoolLog:
 
     def find_mismatch(self, engine: Engine) -> str | None:
         """Return why the catalog and the log do not belong together, and what to do."""
+        if other := find_other_log(engine, SPOOL, self._replaces):
+            return other
+        if self._shipped.exists():
+            return (
+                f"{self._shipped} says that a shipper has read this spool. Events that wait in the "
+                'topic would be skipped. Follow "Change the log" in docs/operations.md: move the '
+                "spool and this file away together."
+            )
         with engine.connect() as connection:
             at = cursor(connection)
         with closing(open_spool(self._place.spool)) as spool:
@@ -97,6 +118,10 @@ class SpoolLog:
             "back that belongs to this catalog, or "
             "start with an empty catalog."
         )
+
+    def adopt(self, engine: Engine) -> None:
+        """Note that a spool feeds the catalog."""
+        note_log(engine, SPOOL)
 
     def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
         """Land from the lake what the catalog lacks and the log has deleted."""

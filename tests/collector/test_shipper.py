@@ -1,9 +1,11 @@
 """The way of a spool to the Kafka log: acknowledged first, then passed, and nothing is lost."""
 
 import hashlib
+import os
 import sqlite3
 import threading
 from contextlib import closing
+from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -16,8 +18,9 @@ from collector.shipper import metrics
 from collector.shipper import shipper as shippers
 from collector.shipper import window as windows
 from collector.shipper.__main__ import Role
+from collector.shipper.keys import key_of
 from collector.shipper.position import Position, read_position
-from collector.shipper.shipper import NotShippedError, Shipper, key_of
+from collector.shipper.shipper import NotShippedError, ProducerFailedError, Shipper
 from collector.spool_file import open_spool
 from lineage.clock import from_micros, to_micros
 from lineage.environment import InvalidSettingError
@@ -128,6 +131,7 @@ def test_the_spool_keeps_what_was_not_shipped(shipper, tmp_path):
 
 def test_rejected_bodies_gaps_and_heartbeats_travel_too(shipper, topic, spool):
     """Count by its number what was pruned before it was shipped."""
+    shipper().step()
     rejected = "INSERT INTO rejected VALUES (?, 5, 'invalid', '$', 'no', X'00', 1, 'http')"
     for number in (3, 4):
         spool.execute(rejected, (number,))
@@ -143,6 +147,23 @@ def test_rejected_bodies_gaps_and_heartbeats_travel_too(shipper, topic, spool):
     }
 
 
+def test_rejected_bodies_of_another_spool_are_not_counted_again(shipper, topic, spool, tmp_path):
+    """Begin at the spool's end without a position, and where the spool was made anew."""
+    rejected = "INSERT INTO rejected VALUES (?, 5, 'invalid', '$', 'no', X'00', 1, 'http')"
+    spool.execute(rejected, (5_000,))
+    ship(shipper())
+    of_lost_position = [one for one in topic.records() if one.kind == "rejected"]
+    spool.execute("DELETE FROM rejected")
+    spool.execute("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'rejected'")
+    ship(shipper())
+    spool.execute(rejected, (3,))
+    ship(shipper())
+
+    assert of_lost_position == []
+    assert [one.seq for one in topic.records() if one.kind == "rejected"] == [3]
+    assert read_position(tmp_path).rejected == 3
+
+
 def test_an_event_that_the_topic_does_not_take_holds_up_nothing(
     shipper, topic, tmp_path, monkeypatch
 ):
@@ -156,6 +177,36 @@ def test_an_event_that_the_topic_does_not_take_holds_up_nothing(
     assert [one.reason for one in topic.records() if one.seq] == ["too_large_for_log"] * EVENTS
 
 
+def test_an_event_in_a_file_outlives_a_power_cut(shipper, topic, tmp_path, monkeypatch):
+    """Sync file and folders before the position: the spool may delete the event behind it."""
+    monkeypatch.setattr(shippers, "_HEAD_BYTES", 10)
+    topic.most_bytes = len(event(0)) - 1
+    synced, sync = [], os.fsync
+
+    def note(fd):
+        path = Path(f"/proc/self/fd/{fd}").readlink()
+        synced.append(str(path.relative_to(tmp_path)))
+        sync(fd)
+
+    one = shipper()
+    one.step()
+    monkeypatch.setattr(os, "fsync", note)
+    one.step()
+
+    assert synced[:3] == [".", "unshipped/run-5.new", "unshipped"]
+    assert synced.index("shipped.new") > synced.index("unshipped/run-8.new")
+
+
+def test_a_client_that_failed_for_good_ends_the_role(shipper, topic, tmp_path):
+    """Start again: the client fails at each record from then on."""
+    topic.is_fatal = True
+    role = Role(shipper())
+
+    with pytest.raises(ProducerFailedError):
+        role.run(threading.Event())
+    assert read_position(tmp_path).seq == 0
+
+
 def test_a_spool_that_is_behind_the_position_is_waited_for(shipper, spool):
     """Wait until the collector numbers it anew: its new events would be passed by."""
     ship(shipper())
@@ -163,6 +214,35 @@ def test_a_spool_that_is_behind_the_position_is_waited_for(shipper, spool):
     spool.execute("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'event'")
 
     assert not shipper().is_ready()
+
+
+def test_a_collector_that_said_goodbye_reports_no_gap_at_its_return(shipper, topic, spool):
+    """Send neither its old heartbeat nor the gap that begins there: others listened."""
+    one = shipper()
+    ship(one)
+    one.say_goodbye()
+    ship(shipper())
+    before_return = [one.kind for one in topic.records() if not one.is_event]
+    spool.execute("INSERT INTO gap VALUES (?, ?), (70, 80)", (60 * SECOND, 90 * SECOND))
+    spool.execute("UPDATE heartbeat SET beat_at = ?", (90 * SECOND,))
+    ship(shipper())
+
+    assert sorted(before_return) == ["goodbye", "heartbeat"]
+    gaps = [(one.received_at, one.ended_at) for one in topic.records() if one.kind == "gap"]
+    assert gaps == [(70, 80)]
+    beats = [one.received_at // SECOND for one in topic.records() if one.kind == "heartbeat"]
+    assert sorted(beats) == [4, 90]
+
+
+def test_a_heartbeat_is_not_ahead_of_the_events_that_wait(shipper, topic, monkeypatch, at):
+    """Say up to when all events are in the topic: the collector goes on while Kafka is away."""
+    one = shipper()
+    for minute in range(3):
+        monkeypatch.setattr(one, "_clock", lambda minute=minute: at(12, minute))
+        one.step()
+    beats = [one.received_at // SECOND for one in topic.records() if one.kind == "heartbeat"]
+
+    assert beats == [4, 8, 60]  # windows of four events, one a second; the collector's is at 60
 
 
 @pytest.mark.parametrize(
@@ -233,7 +313,15 @@ def test_the_clients_promise_what_the_guarantees_rest_on(tmp_path):
 
 @pytest.mark.parametrize(
     "url",
-    ["kafka", "kafka://a:9092", "kafka:///t", "http://a/t", "kafka://a/t/u", "kafka://u:p@a/t"],
+    [
+        "kafka",
+        "kafka://a:9092",
+        "kafka:///t",
+        "http://a/t",
+        "kafka://a/t/u",
+        "kafka://u:p@a/t",
+        "kafka://a/t?u:p",
+    ],
 )
 def test_a_wrong_log_is_named_without_a_password(url):
     """Name the variable and what is expected."""

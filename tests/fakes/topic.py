@@ -3,17 +3,17 @@
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, KafkaException
 
 from lineage.event_log.records import read_record
-from slis.stream.kafka.client import LogReadError
+from slis.stream.kafka.client import LogReadError, TopicState
 from slis.stream.kafka.plan import Plan
 from slis.stream.kafka.taken import RangeReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TIMED_OUT, TOO_LARGE = -192, 10  # librdkafka's codes
+TIMED_OUT, TOO_LARGE, FATAL = -192, 10, -150  # librdkafka's codes
 
 
 class Topic:
@@ -24,6 +24,8 @@ class Topic:
         first: offset of the first record that is not deleted.
         dies_after: so many records are acknowledged, and no report of any arrives.
         most_bytes: of a value.
+        is_fatal: whether the client takes no record any more.
+        topic_id: given by Kafka when the topic was created.
         is_away: whether the broker does not answer readers.
     """
 
@@ -32,7 +34,8 @@ class Topic:
         self.first = [0] * partitions
         self.dies_after: int | None = None
         self.most_bytes = 1 << 20
-        self.is_away = False
+        self.topic_id = "a1"
+        self.is_away = self.is_fatal = False
         self._reports: list[Callable[[], None]] = []
 
     def produce(
@@ -46,6 +49,8 @@ class Topic:
         on_delivery: "Callable[[KafkaError | None, object], None]",
     ) -> None:
         """Store a record, or not; the report comes with `flush`."""
+        if self.is_fatal:
+            raise KafkaException(KafkaError(FATAL))
         report = on_delivery
         if len(value) > self.most_bytes:
             self._reports.append(lambda: report(KafkaError(TOO_LARGE), None))
@@ -69,11 +74,13 @@ class Topic:
         """Return that the topic is there."""
         return True
 
-    def read(self) -> dict[int, tuple[int, int]]:
-        """Return the bounds of each partition."""
+    def read(self) -> TopicState:
+        """Return the id and the bounds of each partition."""
         if self.is_away:
             raise LogReadError("the Kafka log does not answer")
-        return {n: (self.first[n], len(records)) for n, records in enumerate(self.partitions)}
+        listed = enumerate(self.partitions)
+        bounds = {number: (self.first[number], len(records)) for number, records in listed}
+        return TopicState(self.topic_id, bounds)
 
     def read_plan(self, plan: Plan) -> list[RangeReader]:
         """Read all ranges."""

@@ -7,7 +7,14 @@ from typing import Protocol
 
 import msgspec
 import pyarrow as pa
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
@@ -31,6 +38,7 @@ _OF_CONSUMERS = (
     *("isolation.level", "auto.offset.reset"),
 )
 _EARLIEST, _LATEST = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
+_NO_ID = "A" * 22  # zero in Base64: of a broker older than Kafka 2.8
 _SECONDS = 30.0  # without a record
 _ANSWER = 5.0  # seconds, of the administrator
 _MESSAGES, _WAIT_SECONDS = 1_000, 0.2
@@ -38,6 +46,18 @@ _MESSAGES, _WAIT_SECONDS = 1_000, 0.2
 
 class LogReadError(OSError):
     """The Kafka log cannot be read now: no event's fault, and tried again."""
+
+
+class TopicState(msgspec.Struct, frozen=True):
+    """Describe the topic as the broker has it now.
+
+    Attributes:
+        topic_id: given by Kafka when the topic was created; empty: the broker is older than ids.
+        bounds: of each partition the first offset, and the one behind the last.
+    """
+
+    topic_id: str
+    bounds: dict[int, tuple[int, int]]
 
 
 class Reader(Protocol):
@@ -154,21 +174,23 @@ class Offsets:
             return False
         return found is not None and found.error is None and bool(found.partitions)
 
-    def read(self) -> dict[int, tuple[int, int]]:
-        """Return the first offset of each partition, and the one behind the last.
+    def read(self) -> TopicState:
+        """Return the topic's id and the bounds of its partitions.
 
         Raises:
             LogReadError: the broker does not answer, or has no such topic.
         """
         try:
-            found = self._admin.list_topics(self._topic, timeout=_ANSWER).topics[self._topic]
-            if found.error is not None:
-                raise LogReadError(f"the Kafka log has no topic {self._topic}: {found.error.str()}")
-            parts = [TopicPartition(self._topic, number) for number in found.partitions]
+            asked = TopicCollection([self._topic])
+            answers = self._admin.describe_topics(asked, request_timeout=_ANSWER)
+            found = answers[self._topic].result()
+            parts = [TopicPartition(self._topic, one.id) for one in found.partitions]
             first, last = self._list(parts, _EARLIEST), self._list(parts, _LATEST)
         except KafkaException as error:
             raise LogReadError(f"the Kafka log does not answer: {error.args[0].str()}") from error
-        return {number: (first[number], last[number]) for number in first}
+        bounds = {number: (first[number], last[number]) for number in first}
+        topic_id = str(found.topic_id)
+        return TopicState("" if topic_id == _NO_ID else topic_id, bounds)
 
     def _list(self, parts: list[TopicPartition], spec: OffsetSpec) -> dict[int, int]:
         asked = self._admin.list_offsets(dict.fromkeys(parts, spec), request_timeout=_ANSWER)

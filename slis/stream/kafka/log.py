@@ -10,14 +10,17 @@ from msgspec.structs import replace
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from lineage.clock import Clock, from_micros
+from lineage.clock import Clock, from_micros, to_micros
 from lineage.event_log.settings import KafkaLog
 from slis.received.error_rate import count_landed
 from slis.stream.batch import Batches
-from slis.stream.kafka.client import LogReadError, Offsets
+from slis.stream.event_log import LogMismatchError
+from slis.stream.feeding_log import KAFKA, find_other_log, note_log
+from slis.stream.kafka.client import LogReadError, Offsets, TopicState
+from slis.stream.kafka.identity import find_other_topic, read_topic_id
 from slis.stream.kafka.plan import PartitionPosition, Plan, Range, plan_batch
 from slis.stream.kafka.portion import Read, TopicPortion, read_on_driver
-from slis.stream.kafka.silence import SILENT_AFTER, note_silence
+from slis.stream.kafka.silence import SILENT_AFTER, LastHeartbeats, find_unexcused, note_silence
 from slis.stream.kafka.store import note_ends, read_positions
 from slis.stream.kafka.taken import RangeReader
 from slis.stream.merge import cursor
@@ -60,6 +63,7 @@ class TopicLog:
         self._last: TopicPortion | None = None
         self._mean_bytes = float(_FIRST_MEAN_BYTES)
         self._answered_at = clock()
+        self._heartbeats = LastHeartbeats()
 
     @property
     def name(self) -> str:
@@ -71,14 +75,19 @@ class TopicLog:
         return self._offsets.has_topic()
 
     def find_mismatch(self, engine: Engine) -> str | None:
-        """Return how the topic was created anew, or is another cluster's.
+        """Return how the topic was created anew, or that a spool has fed the catalog.
 
         While Kafka does not answer nobody knows: each batch asks again.
         """
+        other = find_other_log(engine, KAFKA, self._settings.settings.replaces)
         try:
-            return self._mismatch(self._positions(engine), self._find_bounds())
+            return other or self._mismatch(engine, self._find_state())
         except LogReadError:
             return None
+
+    def adopt(self, engine: Engine) -> None:
+        """Note that a topic feeds the catalog."""
+        note_log(engine, KAFKA)
 
     def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
         """Land nothing: a restored catalog has its own position in the topic."""
@@ -87,37 +96,43 @@ class TopicLog:
         """Return what the next batch takes; None where nothing waits.
 
         Raises:
-            LogReadError: Kafka does not answer, or the topic ends before the position.
+            LogReadError: Kafka does not answer.
+            LogMismatchError: the topic was created anew, or is another one.
         """
         self._learn_size()
         with engine.connect() as connection:
             at = cursor(connection)
             known = read_positions(connection, self._settings.topic)
-        found = self._find_bounds()
-        if problem := self._mismatch(known, found):
-            raise LogReadError(problem)
+        state = self._find_state()
+        if problem := self._mismatch(engine, state):
+            raise LogMismatchError(problem)
+        found = state.bounds
         ends = {number: end for number, (_, end) in found.items()}
         plan = plan_batch(at, _starts(known, found), ends, self._limit(bounds(at)))
         if not plan.ranges:
             return None
         self._warn_of_lost(known, plan)
         self._last = TopicPortion(
-            self._settings, plan, before=known, bounds=found, clock=self._clock, read=self._read
+            self._settings, plan, before=known, state=state, clock=self._clock, read=self._read
         )
         return self._last
 
     def backlog_since(self, engine: Engine) -> datetime | None:
         """Return when the first record behind the position was received.
 
-        While Kafka does not answer, events may wait since it last did.
+        While Kafka does not answer, events may wait since it last did. Events of a collector whose
+        heartbeat is old may wait in its spool, until an ingestion gap covers that time.
         """
         try:
-            return self._oldest(engine)
+            oldest = self._oldest(engine)
         except LogReadError:
             return self._answered_at
+        unexcused = find_unexcused(engine, to_micros(self._clock()))
+        known = [oldest, None if unexcused is None else from_micros(unexcused)]
+        return min((at for at in known if at is not None), default=None)
 
     def _oldest(self, engine: Engine) -> datetime | None:
-        found = self._find_bounds()
+        found = self._find_state().bounds
         starts = _starts(self._positions(engine), found)
         first = tuple(
             Range(number, at.next_offset, at.next_offset + 1, 0, 1)
@@ -132,19 +147,19 @@ class TopicLog:
     def copy_gaps(self, engine: Engine, now: int) -> bool:
         """Write gaps of collectors that are silent now; they report what is over."""
         try:
-            note_ends(engine, self._settings.topic, self._find_bounds())
+            note_ends(engine, self._settings.topic, self._find_state().bounds)
             waiting = self._oldest(engine)
         except LogReadError:
             return False  # the silence is Kafka's
         if waiting is not None and from_micros(now) - waiting > SILENT_AFTER:
             return False  # heartbeats wait among the events
-        return note_silence(engine, now)
+        return note_silence(engine, now, self._heartbeats)
 
     def count_received(self, engine: Engine, clock: Clock) -> bool:
         """Count what landed: rejected bodies are counted with their batch."""
         return count_landed(engine, clock)
 
-    def _find_bounds(self) -> dict[int, tuple[int, int]]:
+    def _find_state(self) -> TopicState:
         found = self._offsets.read()
         self._answered_at = self._clock()
         return found
@@ -182,18 +197,11 @@ class TopicLog:
                     next="raise retention.ms and retention.bytes of the topic",
                 )
 
-    def _mismatch(self, known: _Positions, found: _Bounds) -> str | None:
-        for number, at in known.items():
-            end = found[number][1] if number in found else 0
-            if at.next_offset > end:
-                return (
-                    f"the catalog has read partition {number} of {self.name} up to offset "
-                    f"{at.next_offset}, but the partition ends at {end}: the topic was created "
-                    "anew, or is another one. New events would be taken for old ones. Bring the "
-                    "topic back that belongs to this catalog, or name a new topic in LINEWARD_LOG: "
-                    "it is read from its beginning."
-                )
-        return None
+    def _mismatch(self, engine: Engine, state: TopicState) -> str | None:
+        topic = self._settings.topic
+        with engine.connect() as connection:
+            known_id, known = read_topic_id(connection, topic), read_positions(connection, topic)
+        return find_other_topic(self.name, state, known_id, known)
 
 
 def _starts(known: _Positions, found: _Bounds) -> dict[int, PartitionPosition]:

@@ -7,6 +7,7 @@ those of each partition follow one another. Offsets without an event leave a hol
 from collections.abc import Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from slis.stream.source import Bounds
 
@@ -62,6 +63,10 @@ class Plan(msgspec.Struct, frozen=True):
         """The last number, whether or not a record has it."""
         return self.after_seq + self.count
 
+    def without_windows(self) -> "Plan":
+        """Return the plan as a task needs it beside its own range: for the numbers alone."""
+        return Plan(self.after_seq, tuple(replace(one, windows={}) for one in self.ranges))
+
     @property
     def ends(self) -> dict[int, int]:
         """The end of the batch in each partition."""
@@ -92,9 +97,11 @@ def plan_batch(
         positions: by partition.
         ends: of the partitions.
         bounds: of the batch. `bounds.ends`, of a range that failed, come before `ends`: else a half
-            of that range would not be made of the same records.
+            of that range would not be made of the same records. Ends that the topic does not have
+            are of another topic.
     """
-    waiting = _waiting(positions, bounds.ends) or _waiting(positions, ends)
+    of_range = {n: min(end, ends[n]) for n, end in bounds.ends.items() if n in ends}
+    waiting = _waiting(positions, of_range) or _waiting(positions, ends)
     shares = allot(waiting, bounds.rows)
     ranges: list[Range] = []
     base, total = after_seq, sum(shares.values())

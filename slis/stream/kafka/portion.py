@@ -14,7 +14,8 @@ from lineage.clock import Clock
 from lineage.event_log.records import EVENTS, Record
 from lineage.event_log.settings import KafkaLog
 from slis.computed import computed_once
-from slis.stream.kafka.client import open_consumer, read_on_executor, read_ranges
+from slis.stream.kafka.client import TopicState, open_consumer, read_on_executor, read_ranges
+from slis.stream.kafka.identity import note_topic_id
 from slis.stream.kafka.plan import PartitionPosition, Plan
 from slis.stream.kafka.store import move, store_lost, store_reports
 from slis.stream.kafka.taken import RANGE, RangeReader, Taken, events_of
@@ -43,7 +44,7 @@ class TopicPortion:
         plan: Plan,
         *,
         before: Mapping[int, PartitionPosition],
-        bounds: Mapping[int, tuple[int, int]],
+        state: TopicState,
         clock: Clock,
         read: Read,
     ) -> None:
@@ -53,14 +54,14 @@ class TopicPortion:
             log: the topic.
             plan: what to read.
             before: positions of the catalog; a partition that was never read has none.
-            bounds: the first offset of each partition, and the one behind the last.
+            state: of the topic, when the batch was planned.
             clock: gives the time.
             read: reads a plan on the driver.
         """
         self._log = log
         self._plan = plan
         self._before = before
-        self._bounds = bounds
+        self._state = state
         self._clock = clock
         self._read = read
         self._is_small = plan.count <= _DRIVER_RECORDS
@@ -121,9 +122,10 @@ class TopicPortion:
     def store(self, connection: Connection) -> None:
         """Write what goes with the events, and the position."""
         now = self._clock()
+        note_topic_id(connection, self._log.topic, self._state.topic_id)
         store_reports(connection, self._reports, now)
         for taken in self._taken:
-            first, end = self._bounds[taken.partition]
+            first, end = self._state.bounds[taken.partition]
             known = self._before.get(taken.partition)
             before = None if known is None else known.next_offset
             move(connection, self._log.topic, taken, before=before, end=end)
@@ -133,7 +135,8 @@ class TopicPortion:
     def _on_executors(self, spark: SparkSession) -> DataFrame:
         # A record batch is what one task works on.
         schema = pa.schema([("range", pa.binary())])
-        texts = [msgspec.json.encode((self._plan, one)) for one in self._plan.ranges]
+        plan = self._plan.without_windows()  # else each task gets the windows of all partitions
+        texts = [msgspec.json.encode((plan, one)) for one in self._plan.ranges]
         batches = [pa.record_batch([pa.array([text], pa.binary())], schema) for text in texts]
         ranges = spark.createDataFrame(pa.Table.from_batches(batches, schema))
         return ranges.mapInArrow(partial(read_on_executor, log=self._log), SPOOL_EVENT)

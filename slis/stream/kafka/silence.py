@@ -1,14 +1,15 @@
 """Times in which a collector is silent, by the heartbeats that it sent through the topic."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
 import structlog
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, exists, func, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
-from lineage.clock import from_micros
+from lineage.clock import from_micros, to_micros
 from slis.stream.gaps import write_gaps
 
 log = structlog.get_logger(__name__)
@@ -19,7 +20,38 @@ SILENT_AFTER: Final = timedelta(seconds=30)
 REMOVED_AFTER: Final = timedelta(hours=1)
 
 
-def note_silence(engine: Engine, now: int) -> bool:
+class LastHeartbeats:
+    """Notes when the heartbeat of a collector changed last, by the clock of the pipeline.
+
+    A shipper that works off a long backlog sends old heartbeats: its collector was not removed.
+    """
+
+    def __init__(self) -> None:
+        """Know no collector."""
+        self._seen: dict[str, tuple[int, int]] = {}
+
+    def find_removed(self, beats: Mapping[str, int], now: int) -> set[str]:
+        """Return the collectors whose last heartbeat is old, and has been the same for long."""
+        for name, beat in beats.items():
+            if self._seen.get(name, (None, 0))[0] != beat:
+                self._seen[name] = beat, now
+        self._seen = {name: seen for name, seen in self._seen.items() if name in beats}
+        limit = from_micros(now) - REMOVED_AFTER
+        return {name for name, seen in self._seen.items() if from_micros(max(seen)) < limit}
+
+
+def find_unexcused(engine: Engine, now: int) -> int | None:
+    """Return the oldest heartbeat of a collector that is silent and has no open gap yet, µs."""
+    beats, gaps = tables.log_collector.c.heartbeat_at, tables.ingestion_gap.c
+    is_silent = beats < to_micros(from_micros(now) - SILENT_AFTER)
+    has_gap = exists().where(gaps.started_at == beats, gaps.ended_at.is_(None))
+    with engine.connect() as connection:
+        oldest = select(func.min(beats)).where(is_silent, ~has_gap)
+        found: int | None = connection.scalar(oldest)
+    return found
+
+
+def note_silence(engine: Engine, now: int, last: LastHeartbeats) -> bool:
     """Open a gap for each collector that is silent; return whether the gaps changed.
 
     A gap that is over was reported by the collector itself, or a heartbeat came and nothing was
@@ -31,7 +63,7 @@ def note_silence(engine: Engine, now: int) -> bool:
         beats = {row.collector: row.heartbeat_at for row in rows}
     silence = {name: from_micros(now) - from_micros(beat) for name, beat in beats.items()}
     silent = {name for name, lasts in silence.items() if lasts > SILENT_AFTER}
-    removed = {name for name in silent if silence[name] > REMOVED_AFTER}
+    removed = last.find_removed(beats, now)
     if removed and len(silent) < len(beats):
         _forget(engine, removed)
         silent -= removed

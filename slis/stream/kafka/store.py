@@ -16,9 +16,10 @@ from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
 from lineage.catalog.upsert import fold_rows, insert_for
 from lineage.clock import to_micros
-from lineage.event_log.records import FOREIGN, GAP, GOODBYE, HEARTBEAT, REJECTED, Record
+from lineage.event_log.records import FOREIGN, GAP, REJECTED, Record
 from slis.received.error_rate import add_failures
 from slis.received.rejected import HISTORY, HOUR_MICROS, LIVE
+from slis.stream.kafka.heartbeats import store_heartbeats
 from slis.stream.kafka.plan import PartitionPosition, Windows
 from slis.stream.kafka.taken import Taken
 from slis.stream.merge import RangeMismatchError
@@ -102,7 +103,7 @@ def note_ends(engine: Engine, topic: str, bounds: Mapping[int, tuple[int, int]])
 def store_reports(connection: Connection, reports: Iterable[Record], now: datetime) -> None:
     """Write heartbeats, gaps and counts of rejected bodies."""
     listed = list(reports)
-    _store_heartbeats(connection, listed)
+    store_heartbeats(connection, listed)
     gaps = {one.received_at: one.ended_at for one in listed if one.kind == GAP}
     if gaps:
         rows = [{"started_at": start, "ended_at": end} for start, end in gaps.items()]
@@ -123,22 +124,6 @@ def store_lost(connection: Connection, lost: int, until: int | None, now: dateti
         ended = max(started, to_micros(now) if until is None else until)
         row = {"started_at": started, "ended_at": ended}
         fold_rows(connection, tables.ingestion_gap, [row])
-
-
-def _store_heartbeats(connection: Connection, reports: Iterable[Record]) -> None:
-    """Keep the last heartbeat of each collector; forget one that said goodbye behind it."""
-    last: dict[str, Record] = {}
-    for one in reports:
-        if one.kind in {HEARTBEAT, GOODBYE}:
-            known = last.get(one.collector)
-            if known is None or one.received_at >= known.received_at:
-                last[one.collector] = one
-    rows = [{"collector": one.collector, "heartbeat_at": one.received_at} for one in last.values()]
-    if rows:
-        fold_rows(connection, tables.log_collector, rows)
-    table = tables.log_collector
-    if ended := [one.collector for one in last.values() if one.kind == GOODBYE]:
-        connection.execute(table.delete().where(table.c.collector.in_(ended)))
 
 
 def _count_rejected(reports: Iterable[Record]) -> Counts:

@@ -106,3 +106,11 @@ def test_a_try_is_noted_before_it_is_made(path):
 
     noted = msgspec.json.decode(path.read_bytes(), type=Attempt)
     assert (noted.after_seq, noted.last_seq, noted.is_running) == (3, 9, True)
+
+
+def test_tries_of_another_log_say_nothing(path):
+    """Begin anew where the pipeline reads another topic, and go on where it is the same one."""
+    Attempts(path, "b/first").begin(3, 9, 6, {5: 100})
+
+    assert Attempts(path, "b/second").bounds(3, GIVEN) == GIVEN
+    assert Attempts(path, "b/first").bounds(3, GIVEN).ends == {5: 100}

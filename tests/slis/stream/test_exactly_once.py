@@ -8,7 +8,7 @@ from spools import frame, rows, run_event, spool, work_off
 
 from lineage.catalog import upsert
 from lineage.catalog.epochs import StaleEpochError
-from lineage.catalog.noted import LAKE_ID, LAKE_OWNER
+from lineage.catalog.noted import LAKE_ID, LAKE_OWNER, LOG_TOPIC_ID
 from lineage.catalog.tables import metadata
 from slis.lake.retention import count_events
 from slis.settings import Place
@@ -41,7 +41,9 @@ def contents(catalog, *, but=("batch",)):
             if table.name not in {*but, *_OF_THE_LAKE}:
                 query = table.select().with_only_columns(*columns)
                 if table.name == "meta":
-                    query = query.where(table.c.name.not_in([LAKE_ID, LAKE_OWNER]))
+                    named = table.c.name
+                    query = query.where(named.not_in([LAKE_ID, LAKE_OWNER]))
+                    query = query.where(~named.startswith(LOG_TOPIC_ID))
                 found[table.name] = sorted(map(repr, connection.execute(query)))
     return found
 

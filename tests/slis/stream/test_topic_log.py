@@ -18,9 +18,8 @@ from lineage.event_log.settings import KafkaLog
 from slis.settings import Place
 from slis.stream import landing as landings
 from slis.stream import merge as merging
-from slis.stream.event_log import Portion
+from slis.stream.event_log import LogMismatchError, Portion
 from slis.stream.kafka import portion as portions
-from slis.stream.kafka.client import LogReadError
 from slis.stream.kafka.log import TopicLog
 from slis.stream.kafka.plan import PartitionPosition
 from slis.stream.kafka.store import move, read_positions, store_reports
@@ -28,6 +27,7 @@ from slis.stream.kafka.taken import Taken
 from slis.stream.landing import Landing, WaitError
 from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
 from slis.stream.source import Bounds
+from slis.stream.spool_log import SpoolLog
 from tests.fakes.topic import Topic
 from tests.suite.landings import LANDINGS, RememberingLanding
 
@@ -241,13 +241,33 @@ def test_records_that_the_topic_deleted_unread_are_counted(landing, embedded, to
 
 
 def test_a_topic_that_was_created_anew_stops_the_pipeline(landing, embedded, topic, source):
-    """Name the problem: its first offsets would be taken for those that were read."""
+    """Name the problem, also where the new topic has as many records: they would be skipped."""
     landing.work_off()
-    topic.partitions[1].clear()
+    topic.topic_id = "b2"
 
     assert "name a new topic in LINEWARD_LOG" in source.find_mismatch(embedded)
-    with pytest.raises(LogReadError, match="partition 1 of b/t up to offset"):
-        source.read_next(embedded, lambda _: Bounds(1, 1))
+    with pytest.raises(LogMismatchError, match="with the id a1, but the topic now has the id b2"):
+        landing.step()
+    topic.topic_id = ""  # of a broker that is older than ids
+    topic.partitions[1].clear()
+    with pytest.raises(LogMismatchError, match="partition 1 of b/t up to offset"):
+        landing.step()
+
+
+def test_a_catalog_that_a_spool_has_fed_takes_no_topic_unasked(embedded, source, tmp_path):
+    """Name the setting by which the operator agrees, in both directions."""
+    spool_log = SpoolLog(Place(data_dir=tmp_path), "kafka")
+    with writing(embedded) as connection:
+        merging.advance(connection, 7)
+    of_older_release = source.find_mismatch(embedded)
+    source.adopt(embedded)
+    (tmp_path / "shipped.json").touch()
+
+    assert "LINEWARD_LOG_REPLACES=spool" in of_older_release
+    assert source.find_mismatch(embedded) is None
+    unasked = SpoolLog(Place(data_dir=tmp_path)).find_mismatch(embedded)
+    assert "LINEWARD_LOG_REPLACES=kafka" in unasked
+    assert "shipped.json says that a shipper has read" in spool_log.find_mismatch(embedded)
 
 
 def test_records_without_an_event_move_the_position_alone(landing, embedded, topic, at):
@@ -292,6 +312,20 @@ def test_the_backlog_is_that_of_the_oldest_partition(landing, embedded, source, 
     assert (before, source.backlog_since(embedded)) == (at(12), None)
 
 
+def test_events_may_wait_in_the_spool_of_a_late_shipper(landing, embedded, source, at):
+    """Return its heartbeat as the backlog until a gap covers the time since then."""
+    landing.work_off()
+    late = to_micros(at(11))
+    with writing(embedded) as connection:
+        report = Record(kind=HEARTBEAT, collector="c-2", received_at=late)
+        store_reports(connection, [report], late)
+    before = source.backlog_since(embedded)
+    source.copy_gaps(embedded, to_micros(at(12)))
+
+    assert (before, source.backlog_since(embedded)) == (at(11), None)
+    assert rows(embedded, "SELECT * FROM ingestion_gap") == [(late, None)]
+
+
 def test_evaluations_go_on_while_kafka_does_not_answer(landing, embedded, source, topic, at):
     """Take Kafka's last answer for the time since which events may wait there."""
     landing.work_off()
@@ -329,6 +363,24 @@ def test_the_silence_of_each_collector_is_a_gap_of_its_own(embedded, source, top
     assert not source.copy_gaps(embedded, 160 * SECOND)
 
 
+@pytest.mark.parametrize("name", ["b", "c"])
+def test_nobody_listens_after_the_goodbye_of_the_last_collector(embedded, source, topic, name):
+    """Open a gap at it, and end the gap where that collector or another one begins."""
+    for records in topic.partitions:
+        records.clear()
+    gaps = "SELECT started_at / 1000000, ended_at / 1000000 FROM ingestion_gap ORDER BY 1"
+    heartbeats(embedded, beat("a", 100), beat("b", 110), beat("a", 120, GOODBYE))
+    heartbeats(embedded, beat("b", 130, GOODBYE))
+    source.copy_gaps(embedded, 200 * SECOND)
+    while_none_runs = rows(embedded, gaps)
+    heartbeats(embedded, beat(name, 3_000))
+    source.copy_gaps(embedded, 3_005 * SECOND)
+
+    assert while_none_runs == [(130, None)]
+    assert rows(embedded, gaps) == [(130, 3_000)]
+    assert rows(embedded, "SELECT collector FROM log_collector") == [(name,)]
+
+
 def test_the_ends_of_partitions_are_noted_while_nothing_lands(landing, embedded, source, topic, at):
     """Note them for the service: it shows what waits behind a pipeline that stands still."""
     landing.work_off()
@@ -340,13 +392,17 @@ def test_the_ends_of_partitions_are_noted_while_nothing_lands(landing, embedded,
 
 
 def test_a_collector_that_was_removed_is_no_gap_for_ever(embedded, source, topic):
-    """Log and forget it: others live, and it was silent for an hour."""
+    """Log and forget it: others live, and its last heartbeat has been the same for an hour."""
     for records in topic.partitions:
         records.clear()
     heartbeats(embedded, beat("a", 100), beat("b", 4_000))
 
     source.copy_gaps(embedded, 4_010 * SECOND)
+    of_late_shipper = rows(embedded, "SELECT count(*) FROM log_collector")
+    heartbeats(embedded, beat("b", 7_700))
+    source.copy_gaps(embedded, 7_710 * SECOND)
 
+    assert of_late_shipper == [(2,)]
     assert rows(embedded, "SELECT collector FROM log_collector") == [("b",)]
     assert rows(embedded, "SELECT count(*) FROM ingestion_gap") == [(0,)]
 

@@ -54,6 +54,23 @@ def test_a_batch_begins_at_the_positions():
     ]
 
 
+def test_the_ends_of_a_range_of_another_topic_are_not_waited_for():
+    """Plan what the topic has: it has fewer partitions, and this one is shorter."""
+    plan = plan_of({0: 5, 1: 3}, Bounds(100, 1 << 20, ends={0: 900, 7: 4}))
+
+    assert [(one.partition, one.start, one.end) for one in plan.ranges] == [(0, 0, 5)]
+
+
+def test_a_task_gets_the_windows_of_its_own_range_alone():
+    """Keep the numbers, which the whole plan decides."""
+    windows = {"c": ("0-0", ["run:1:ab"])}
+    plan = Plan(7, (Range(0, 0, 4, 7, 1, windows), Range(1, 0, 2, 11, 1, windows)))
+    bare = plan.without_windows()
+
+    assert [one.windows for one in bare.ranges] == [{}, {}]
+    assert (bare.after_seq, bare.last_seq, bare.ends) == (plan.after_seq, plan.last_seq, plan.ends)
+
+
 def test_half_of_a_range_that_failed_is_of_the_same_records():
     """Leave records that came meanwhile out, or the bad one would never be alone."""
     failed = plan_of({0: 2, 1: 6}, PLENTY)
