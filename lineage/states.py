@@ -113,6 +113,8 @@ SLIS = (
 # Error of a run without an end whose application has ended.
 NEVER_ENDED: Final = "it never ended, though its application did"
 FAILED_RUN = "run "  # how evidence of a failed run begins; its error may name anything
+# Evidence of a SparkApplication has these words; the operator's message may name anything.
+SUBMITTED: Final = " was submitted "
 SLI_BY_ID = {sli.id: sli for sli in SLIS}
 SLI_BY_NAME = {sli.name: sli for sli in SLIS}
 
