@@ -4,7 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog import tables
@@ -110,28 +121,36 @@ class ApplicationStore(WatchState):
 
     def store(self, objects: Sequence[Manifest], at: int) -> None:
         """Store objects as they are at this time."""
-        self._store(objects, at, deleted_at=None)
+        self._store(objects, at)
 
     def delete(self, objects: Sequence[Manifest], at: int) -> None:
         """Store the last state of objects that were deleted."""
-        self._store(objects, at, deleted_at=at)
+        self._store(objects, at, is_deleted=True)
 
     def end_list(self, began_at: int) -> None:
         """Mark what the list did not have as deleted."""
         with writing(self.engine) as connection:
             gone = (*self._existing, _application.c.seen_at < began_at)
-            connection.execute(update(_application).where(*gone).values(deleted_at=began_at))
+            self._mark_deleted(connection, began_at, *gone)
         super().end_list(began_at)
 
-    def _store(self, objects: Sequence[Manifest], at: int, deleted_at: int | None) -> None:
+    def _mark_deleted(self, connection: Connection, at: int, *gone: ColumnElement[bool]) -> None:
+        """Mark as deleted, and as ended: with its object an application loses its pods."""
+        words = (applications.STATE_NOW, applications.state_at_deletion(at))
+        summary = func.replace(_application.c.summary, *words)
+        ended = {"deleted_at": at, "is_ended": True, "summary": summary}
+        connection.execute(update(_application).where(*gone).values(ended))
+
+    def _store(self, objects: Sequence[Manifest], at: int, *, is_deleted: bool = False) -> None:
         if not objects:
             return
-        found = [applications.row_of(each, self._reading, at) for each in objects]
-        rows = [row | {"deleted_at": deleted_at} for row in found]
+        rows = [applications.row_of(each, self._reading, at) for each in objects]
         uids = [row["uid"] for row in rows]
         folds = dict.fromkeys(rows[0].keys() - _KEPT, newest)
         with writing(self.engine) as connection:
             fold_rows(connection, _application, rows, folds)
+            if is_deleted:
+                self._mark_deleted(connection, at, _application.c.uid.in_(uids))
             jobs = sorted({row["job_name"] for row in rows})
             connection.execute(_NEWEST, {"jobs": jobs, "uids": uids})
             self._replace_outputs(connection, objects, uids)
