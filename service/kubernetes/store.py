@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.tables.kubernetes import BY_EVENTS
 from lineage.catalog.trouble import CatalogError
 from lineage.catalog.upsert import fold_rows, newest
 from lineage.health import HEALTH
@@ -43,6 +44,21 @@ _NEWEST: Final = text("""
         AND coalesce(o.job_namespace, '') = coalesce(spark_application.job_namespace, '')))
     WHERE job_name IN :jobs AND (is_newest OR uid IN :uids)
 """).bindparams(bindparam("jobs", expanding=True), bindparam("uids", expanding=True))
+# The listener may be configured where Lineward does not look (the image, `spark-defaults.conf`). Of
+# a job whose settings had none before either, the events of one of the last runs show that it has.
+_REPORTED: Final = text(f"""
+    UPDATE spark_application SET has_listener = {BY_EVENTS},
+        summary = replace(summary, '{applications.WITHOUT_LISTENER}', '')
+    WHERE uid IN :uids AND has_listener = 0 AND EXISTS (
+        SELECT 1 FROM (
+            SELECT o.spark_id FROM spark_application o
+            WHERE o.job_name = spark_application.job_name
+                AND coalesce(o.job_namespace, '') = coalesce(spark_application.job_namespace, '')
+            AND o.has_listener IN (0, {BY_EVENTS})
+            ORDER BY o.submitted_at DESC LIMIT 10
+        ) AS e CROSS JOIN run r
+        WHERE r.application_id = e.spark_id AND coalesce(r.evidence, '') <> 'alone')
+""").bindparams(bindparam("uids", expanding=True))  # noqa: S608 - our own words
 
 
 class WatchState:
@@ -153,6 +169,7 @@ class ApplicationStore(WatchState):
                 self._mark_deleted(connection, at, _application.c.uid.in_(uids))
             jobs = sorted({row["job_name"] for row in rows})
             connection.execute(_NEWEST, {"jobs": jobs, "uids": uids})
+            connection.execute(_REPORTED, {"uids": uids})
             self._replace_outputs(connection, objects, uids)
 
     def _replace_outputs(

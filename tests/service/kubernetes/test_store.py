@@ -1,12 +1,17 @@
 """Store applications: the last submission of each job is the newest, on either database."""
 
-from sqlalchemy import select
+import pytest
+from sqlalchemy import insert, select
 
 from lineage.catalog import tables
-from service.kubernetes.applications import Reading
+from lineage.catalog.engine import writing
+from lineage.catalog.tables.kubernetes import BY_EVENTS
+from service.kubernetes.applications import LISTENER, Reading
+from service.kubernetes.applications import WITHOUT_LISTENER as LISTENER_WORDS
 from service.kubernetes.store import ApplicationStore, PodStore, forget_others
 from service.kubernetes.troubles import Resource
 from tests.fakes.kubernetes_watch import spark_pod, submitted
+from tests.service import shop
 
 READING = Reading(("lineward.io/owner",), "lineward.io/outputs", frozenset())
 JOBS = Resource("sparkapplications.sparkoperator.k8s.io", "jobs")
@@ -38,6 +43,36 @@ def test_the_last_submission_of_each_job_is_the_newest(catalog):
     store.store([run_of("a-0", "a", 0)], 3)
 
     assert newest(catalog) == {"a-1", "b-1"}
+
+
+@pytest.mark.postgres_nightly
+def test_events_show_a_listener_that_the_settings_do_not(catalog):
+    """Inherit it from the last runs of a job, and see that it was taken out of the settings."""
+    store = ApplicationStore(catalog, JOBS, READING)
+    listed = run_of("removed-1", "removed", 1)
+    listed["spec"]["sparkConf"]["spark.extraListeners"] = LISTENER
+    first = [run_of(f"{job}-1", job, 1) for job in ("image", "none", "logs")]
+    with writing(catalog) as connection:
+        runs = [_run(1, "image-1"), _run(2, "removed-1"), _run(3, "logs-1", evidence="alone")]
+        connection.execute(insert(tables.run), runs)
+    store.store([listed, *first], 1)
+    store.store([run_of(f"{job}-2", job, 2) for job in ("image", "none", "logs", "removed")], 2)
+
+    table = tables.spark_application
+    with catalog.connect() as connection:
+        found = connection.execute(select(table.c.name, table.c.has_listener, table.c.summary))
+        listeners = {name: (has, LISTENER_WORDS in summary) for name, has, summary in found}
+    assert listeners == {
+        **dict.fromkeys(("image-1", "image-2"), (BY_EVENTS, False)),
+        **dict.fromkeys(("none-1", "none-2", "logs-1", "logs-2", "removed-2"), (0, True)),
+        "removed-1": (1, False),
+    }
+
+
+def _run(number: int, name: str, evidence: str | None = None):
+    """Return a run of this application."""
+    application = {"run_key": number, "application_id": f"spark-{name}", "evidence": evidence}
+    return shop.run_row() | application
 
 
 def test_outputs_are_those_of_the_last_manifest(embedded):
