@@ -23,6 +23,7 @@ from lineage.catalog.engine import writing
 from lineage.catalog.tables.kubernetes import BY_EVENTS
 from lineage.catalog.trouble import CatalogError
 from lineage.catalog.upsert import fold_rows, newest
+from lineage.catalog.watched_resources import APPLICATIONS
 from lineage.health import HEALTH
 from service.kubernetes import applications, pods
 from service.kubernetes.applications import Reading
@@ -202,11 +203,21 @@ class PodStore(WatchState):
         self.store(objects, at)
 
 
-def forget_others(engine: Engine, watched: Iterable[Resource]) -> None:
-    """Delete the rows of watches that are not configured any more: nothing renews them."""
+def forget_others(engine: Engine, watched: Iterable[Resource], at: int) -> None:
+    """Delete the rows of watches that are not configured any more: nothing renews them.
+
+    What the jobs of other namespaces do is unknown: none of their applications is the newest one.
+    """
     kept = {(each.name, each.namespace) for each in watched}
+    namespaces = [namespace for name, namespace in kept if name == APPLICATIONS]
     with writing(engine) as connection:
         for row in connection.execute(select(_watch.c.resource, _watch.c.kube_namespace)).all():
             if tuple(row) not in kept:
                 mine = (_watch.c.resource == row[0], _watch.c.kube_namespace == row[1])
                 connection.execute(delete(_watch).where(*mine))
+        others = (_application.c.is_newest, _application.c.kube_namespace.not_in(namespaces))
+        forgotten = {
+            "is_newest": False,
+            "deleted_at": func.coalesce(_application.c.deleted_at, at),
+        }
+        connection.execute(update(_application).where(*others).values(forgotten))

@@ -99,12 +99,20 @@ def test_a_pod_that_fails_is_stored_and_one_that_works_is_not(embedded):
 
 
 def test_watches_that_are_not_configured_any_more_are_forgotten(embedded):
-    """Delete the row of another namespace: nobody would renew its time."""
+    """Delete the row of another namespace, whose applications are no one's newest any more."""
     for namespace in ("jobs", "old"):
-        ApplicationStore(embedded, Resource(JOBS.name, namespace), READING).end_list(1)
+        store = ApplicationStore(embedded, Resource(JOBS.name, namespace), READING)
+        store.store([run_of(namespace, namespace, 1) | _in(namespace)], 1)
+        store.end_list(1)
 
-    forget_others(embedded, [JOBS])
+    forget_others(embedded, [JOBS], 5)
 
     with embedded.connect() as connection:
         rows = connection.scalars(select(tables.kubernetes_watch.c.kube_namespace)).all()
     assert rows == ["jobs"]
+    assert newest(embedded) == {"jobs"}
+
+
+def _in(namespace: str) -> dict[str, object]:
+    """Return the metadata of an object of this namespace."""
+    return {"metadata": {"name": namespace, "namespace": namespace, "uid": f"uid-{namespace}"}}
