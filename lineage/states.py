@@ -110,9 +110,11 @@ SLIS = (
     *(COVERAGE, FRESHNESS, NODE_COMPLETENESS, EDGE_COMPLETENESS, ACCURACY, MISSING_PROVENANCE),
     *(INGESTION_LAG, QUERY_LATENCY, IMPACT_ANALYSIS, ERROR_RATE, UNAUTHORIZED_ACCESS),
 )
-# Error of a run without an end whose application has ended.
-NEVER_ENDED: Final = "it never ended, though its application did"
+# Error of a run without an end whose root run has ended.
+NEVER_ENDED: Final = "it has no end, though its root run ended"
 FAILED_RUN = "run "  # how evidence of a failed run begins; its error may name anything
+# Evidence of a SparkApplication has these words; the operator's message may name anything.
+SUBMITTED: Final = " was submitted "
 SLI_BY_ID = {sli.id: sli for sli in SLIS}
 SLI_BY_NAME = {sli.name: sli for sli in SLIS}
 

@@ -5,9 +5,10 @@ from typing import Final
 from lineage.catalog.watched_resources import APPLICATIONS
 
 # One text a dataset, of which the greatest is the newest application: 16 digits of its time, then
-# whether it has the listener (0: it has not) and whether it has ended, then its summary.
+# whether it has the listener (0: it completed without) and whether it has ended, then its summary.
 _PACKED: Final = """
-    CAST(s.submitted_at AS TEXT) || CASE WHEN s.has_listener = 0 THEN '0' ELSE '1' END
+    CAST(s.submitted_at AS TEXT)
+    || CASE WHEN s.has_listener = 0 AND s.state = 'COMPLETED' THEN '0' ELSE '1' END
     || CASE WHEN s.is_ended THEN '1' ELSE '0' END || s.summary
 """
 # By the job that wrote the dataset last, or by the annotation that names the dataset. A job without

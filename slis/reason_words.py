@@ -6,7 +6,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lineage.error_lines import ERROR_CHARACTERS, FIRST, RAISED, TRACEBACK
-from lineage.states import COVERAGE, FAILED_RUN, LEARNING
+from lineage.states import COVERAGE, FAILED_RUN, LEARNING, SUBMITTED
 from slis.wording import BY_EVENT_LOG, duration_text, instant_text, words
 
 
@@ -131,7 +131,7 @@ def unlistened() -> Column:
 
 
 def _submitted() -> Column:
-    return words("; its job was submitted ", F.col("app_summary"))
+    return words("; its job", SUBMITTED, F.col("app_summary"))
 
 
 def silent() -> Column:
@@ -166,7 +166,7 @@ def never_reported() -> Column:
     read = F.when(F.col("read_at").isNull(), F.lit("")).otherwise(read_at)
     created_at = words(", created ", instant_text(F.col("created_at")))
     created = F.when(F.col("created_at").isNull(), F.lit("")).otherwise(created_at)
-    job = words("; the job that is to write it was submitted ", F.col("app_summary"))
+    job = words("; the job that is to write it", SUBMITTED, F.col("app_summary"))
     submitted = F.when(F.col("app_summary").isNull(), F.lit("")).otherwise(job)
     return words("no write was ever reported", read, created, submitted, _overdue())
 

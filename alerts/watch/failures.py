@@ -19,7 +19,7 @@ _FAILED = text(
     LEFT JOIN dataset_activity a ON a.dataset_key = d.canonical_key
     WHERE d.canonical_key IN :keys AND io.direction = 'write'
     AND (r.failed_at > coalesce(a.last_written_at, 0)
-        -- A run that never ended, though its application did, has no end of its own.
+        -- A run without an end, though its root run ended, has no time of a failure.
         OR r.failed_at IS NULL AND r.run_id = a.last_failed_run_id
         AND a.last_failed_at > coalesce(a.last_written_at, 0))
     UNION ALL

@@ -6,17 +6,18 @@ from typing import Final
 import msgspec
 
 from lineage.catalog.reader import Reader, Row
+from lineage.catalog.tables.kubernetes import BY_EVENTS
 from lineage.clock import to_micros
 from service.answers.moments import iso, seconds_between
 from service.answers.run_shapes import Instant
 
 MOST_LISTED: Final = 1_000
-_LISTENER: Final = {None: "unknown", 0: "no", 1: "yes"}
+_LISTENER: Final = {None: "unknown", 0: "no", 1: "yes", BY_EVENTS: "yes"}
 # The last submission of each job, as long as its object exists.
 _LAST: Final = "FROM spark_application WHERE is_newest AND deleted_at IS NULL"
 _COUNTED: Final = f"""
-SELECT has_listener, COUNT(*), SUM(CASE WHEN problem IS NULL THEN 0 ELSE 1 END) {_LAST}
-GROUP BY has_listener ORDER BY has_listener
+SELECT CASE WHEN has_listener = {BY_EVENTS} THEN 1 ELSE has_listener END, COUNT(*),
+  SUM(CASE WHEN problem IS NULL THEN 0 ELSE 1 END) {_LAST} GROUP BY 1 ORDER BY 1
 """
 _LISTED: Final = f"""
 SELECT kube_namespace, name, job_namespace, job_name, state, has_listener, owner, submitted_at,

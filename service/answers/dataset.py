@@ -4,7 +4,7 @@ from datetime import datetime
 
 from lineage.catalog.reader import Reader, Row
 from lineage.clock import instant_text, to_micros
-from lineage.states import BAD, COVERAGE, FACTS, FAILED_RUN, FAILING, FRESHNESS
+from lineage.states import BAD, COVERAGE, FACTS, FAILED_RUN, FAILING, FRESHNESS, SUBMITTED
 from service.access.sight import EVERYTHING, Sight
 from service.answers.datasets import states_of
 from service.answers.descriptions import (
@@ -120,10 +120,15 @@ def verdicts(known: DatasetDetail) -> list[str]:
 def _state(row: Row, sight: Sight) -> SliState:
     sli, state, reason, evidence, since, age, limit, origin = row
     is_own = sli in _OF_ITSELF and reason in _TELLS_OF_ITSELF
-    if evidence and not (sight.is_whole or (is_own and not evidence.startswith(FAILED_RUN))):
+    if evidence and not (sight.is_whole or (is_own and not _has_message(evidence))):
         evidence = "not shown: it may name what this token may not see"
     name = sli_name(sli)
     return SliState(sli, name, state, reason, evidence, iso_of(since), age, limit, origin)
+
+
+def _has_message(evidence: str) -> bool:
+    """Return whether evidence has a message of a run or of Kubernetes, which may name anything."""
+    return evidence.startswith(FAILED_RUN) or SUBMITTED in evidence
 
 
 def _doubt(known: DatasetDetail) -> list[str]:

@@ -19,6 +19,8 @@ LISTENER: Final = "OpenLineageSparkListener"
 _LISTENERS: Final = "spark.extraListeners"
 _NAMESPACE: Final = "spark.openlineage.namespace"
 _APP_NAMES: Final = ("spark.openlineage.appName", "spark.app.name")
+WITHOUT_LISTENER: Final = " without the OpenLineage listener"
+STATE_NOW: Final = ", which is "  # in a summary, before the state
 _MOST_OUTPUTS: Final = 100
 _MOST_TEXT: Final = 253
 
@@ -111,10 +113,15 @@ def outputs_of(manifest: Manifest, reading: Reading) -> Iterator[int]:
 def _summary(row: Mapping[str, Any]) -> str:
     """Return one sentence. It begins with the time, so that the greatest one is the newest."""
     named = f"SparkApplication {row['kube_namespace']}/{row['name']}"
-    listener = " without the OpenLineage listener" if row["has_listener"] == 0 else ""
+    listener = WITHOUT_LISTENER if row["has_listener"] == 0 else ""
     problem = f", {row['problem']}" if row["problem"] else ""
     at = instant_text(row["submitted_at"])
-    return f"{at} as {named}{listener}, which is {row['state']}{problem}"
+    return f"{at} as {named}{listener}{STATE_NOW}{row['state']}{problem}"
+
+
+def state_at_deletion(at: int) -> str:
+    """Return what stands in place of `STATE_NOW` in the summary of a deleted application."""
+    return f", deleted at {instant_text(at)}, which was "
 
 
 def _problem(status: Manifest) -> str | None:

@@ -4,13 +4,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.catalog.tables.kubernetes import BY_EVENTS
 from lineage.catalog.trouble import CatalogError
 from lineage.catalog.upsert import fold_rows, newest
+from lineage.catalog.watched_resources import APPLICATIONS
 from lineage.health import HEALTH
 from service.kubernetes import applications, pods
 from service.kubernetes.applications import Reading
@@ -32,6 +45,21 @@ _NEWEST: Final = text("""
         AND coalesce(o.job_namespace, '') = coalesce(spark_application.job_namespace, '')))
     WHERE job_name IN :jobs AND (is_newest OR uid IN :uids)
 """).bindparams(bindparam("jobs", expanding=True), bindparam("uids", expanding=True))
+# The listener may be configured where Lineward does not look (the image, `spark-defaults.conf`). Of
+# a job whose settings had none before either, the events of one of the last runs show that it has.
+_REPORTED: Final = text(f"""
+    UPDATE spark_application SET has_listener = {BY_EVENTS},
+        summary = replace(summary, '{applications.WITHOUT_LISTENER}', '')
+    WHERE uid IN :uids AND has_listener = 0 AND EXISTS (
+        SELECT 1 FROM (
+            SELECT o.spark_id FROM spark_application o
+            WHERE o.job_name = spark_application.job_name
+                AND coalesce(o.job_namespace, '') = coalesce(spark_application.job_namespace, '')
+            AND o.has_listener IN (0, {BY_EVENTS})
+            ORDER BY o.submitted_at DESC LIMIT 10
+        ) AS e CROSS JOIN run r
+        WHERE r.application_id = e.spark_id AND coalesce(r.evidence, '') <> 'alone')
+""").bindparams(bindparam("uids", expanding=True))  # noqa: S608 - our own words
 
 
 class WatchState:
@@ -110,30 +138,39 @@ class ApplicationStore(WatchState):
 
     def store(self, objects: Sequence[Manifest], at: int) -> None:
         """Store objects as they are at this time."""
-        self._store(objects, at, deleted_at=None)
+        self._store(objects, at)
 
     def delete(self, objects: Sequence[Manifest], at: int) -> None:
         """Store the last state of objects that were deleted."""
-        self._store(objects, at, deleted_at=at)
+        self._store(objects, at, is_deleted=True)
 
     def end_list(self, began_at: int) -> None:
         """Mark what the list did not have as deleted."""
         with writing(self.engine) as connection:
             gone = (*self._existing, _application.c.seen_at < began_at)
-            connection.execute(update(_application).where(*gone).values(deleted_at=began_at))
+            self._mark_deleted(connection, began_at, *gone)
         super().end_list(began_at)
 
-    def _store(self, objects: Sequence[Manifest], at: int, deleted_at: int | None) -> None:
+    def _mark_deleted(self, connection: Connection, at: int, *gone: ColumnElement[bool]) -> None:
+        """Mark as deleted, and as ended: with its object an application loses its pods."""
+        words = (applications.STATE_NOW, applications.state_at_deletion(at))
+        summary = func.replace(_application.c.summary, *words)
+        ended = {"deleted_at": at, "is_ended": True, "summary": summary}
+        connection.execute(update(_application).where(*gone).values(ended))
+
+    def _store(self, objects: Sequence[Manifest], at: int, *, is_deleted: bool = False) -> None:
         if not objects:
             return
-        found = [applications.row_of(each, self._reading, at) for each in objects]
-        rows = [row | {"deleted_at": deleted_at} for row in found]
+        rows = [applications.row_of(each, self._reading, at) for each in objects]
         uids = [row["uid"] for row in rows]
         folds = dict.fromkeys(rows[0].keys() - _KEPT, newest)
         with writing(self.engine) as connection:
             fold_rows(connection, _application, rows, folds)
+            if is_deleted:
+                self._mark_deleted(connection, at, _application.c.uid.in_(uids))
             jobs = sorted({row["job_name"] for row in rows})
             connection.execute(_NEWEST, {"jobs": jobs, "uids": uids})
+            connection.execute(_REPORTED, {"uids": uids})
             self._replace_outputs(connection, objects, uids)
 
     def _replace_outputs(
@@ -166,11 +203,21 @@ class PodStore(WatchState):
         self.store(objects, at)
 
 
-def forget_others(engine: Engine, watched: Iterable[Resource]) -> None:
-    """Delete the rows of watches that are not configured any more: nothing renews them."""
+def forget_others(engine: Engine, watched: Iterable[Resource], at: int) -> None:
+    """Delete the rows of watches that are not configured any more: nothing renews them.
+
+    What the jobs of other namespaces do is unknown: none of their applications is the newest one.
+    """
     kept = {(each.name, each.namespace) for each in watched}
+    namespaces = [namespace for name, namespace in kept if name == APPLICATIONS]
     with writing(engine) as connection:
         for row in connection.execute(select(_watch.c.resource, _watch.c.kube_namespace)).all():
             if tuple(row) not in kept:
                 mine = (_watch.c.resource == row[0], _watch.c.kube_namespace == row[1])
                 connection.execute(delete(_watch).where(*mine))
+        others = (_application.c.is_newest, _application.c.kube_namespace.not_in(namespaces))
+        forgotten = {
+            "is_newest": False,
+            "deleted_at": func.coalesce(_application.c.deleted_at, at),
+        }
+        connection.execute(update(_application).where(*others).values(forgotten))

@@ -8,7 +8,7 @@ from threading import Event, Thread
 from sqlalchemy import Engine
 
 from lineage.catalog.watched_resources import APPLICATIONS, PODS
-from lineage.clock import Clock, system_clock
+from lineage.clock import Clock, system_clock, to_micros
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 from service.kubernetes.applications import Reading
 from service.kubernetes.connection import list_applications, list_pods, open_client
@@ -30,7 +30,8 @@ class Watcher:
     def run(self, stopping: Event) -> None:
         """Watch until `stopping` is set. A request that is under way then stores nothing."""
         followers = self._followers()
-        forget_others(self._engine, (each.resource for each in followers))
+        watched = (each.resource for each in followers)
+        forget_others(self._engine, watched, to_micros(self._clock()))
         threads = [
             Thread(target=each.run, args=(stopping,), name=str(each.resource), daemon=True)
             for each in followers

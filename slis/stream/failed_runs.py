@@ -1,13 +1,14 @@
 """Find the newest failed run of each dataset that a batch touched.
 
-A run without an end counts as failed once its root run has ended. Spark reports the end of a killed
-application, but not the end of the write that was running. The failure has the time of the run's
-last event: an end that arrives late is newer, and replaces it.
+A run without an end counts as failed once its root run has ended, and it cannot go on without it.
+Spark reports the end of a killed application, but not that of the write that was running. The
+failure has the time of the run's last event: an end that arrives late is newer, and replaces it.
 """
 
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
+from lineage.catalog.tables.runs import is_ended_by
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from lineage.states import NEVER_ENDED
 from slis.stream.touch import FAILURE
@@ -38,11 +39,11 @@ _IS_ENDED = """
     root.run_id = touched.root_run_id AND root.root_run_id || '' = root.run_id
     AND coalesce(root.completed_at, root.failed_at) IS NOT NULL
 """
-_IS_ABANDONED = """
+_IS_ABANDONED = f"""
     r.root_run_id = root.run_id AND r.run_key <> root.run_key
     AND r.started_at IS NOT NULL AND r.completed_at IS NULL AND r.failed_at IS NULL
     AND r.last_event_at <= coalesce(root.completed_at, root.failed_at)
-    AND coalesce(r.job_type, '') <> 'RDD_JOB'
+    AND coalesce(r.job_type, '') <> 'RDD_JOB' AND {is_ended_by("root")}
 """
 # The newest run for each dataset.
 _ABANDONED = f"""
@@ -63,10 +64,11 @@ _CREATED = """
     AND d.dataset_key = io.dataset_key
 """
 # Some runs name what they write at their end only (Delta's MERGE). One that names nothing and never
-# ended was to write what its application has created, and nobody wrote.
+# ended was to write what its application has created last before, if nobody wrote that.
 _UNNAMED = f"""
-    SELECT root_run_id, parent_run_id, last_event_at, run_id FROM (
-        SELECT r.root_run_id, r.parent_run_id, r.last_event_at, r.run_id, row_number() OVER (
+    SELECT root_run_id, parent_run_id, started_at, last_event_at, run_id FROM (
+        SELECT r.root_run_id, r.parent_run_id, r.started_at, r.last_event_at, r.run_id,
+            row_number() OVER (
             PARTITION BY r.root_run_id, r.parent_run_id
             ORDER BY r.last_event_at DESC, r.run_id DESC) AS place
         FROM {_ENDED_ROOTS} CROSS JOIN run r
@@ -74,20 +76,27 @@ _UNNAMED = f"""
             AND NOT EXISTS (SELECT 1 FROM run_io x WHERE x.run_key = r.run_key)
     ) AS newest WHERE place = 1
 """  # noqa: S608 - words of ours
+# A session may create many tables: at most one of them is the target.
+_LAST_CREATED = f"""
+    SELECT d.canonical_key AS dataset_key, q.last_event_at, q.run_id, row_number() OVER (
+        PARTITION BY q.run_id ORDER BY c.completed_at DESC, d.canonical_key) AS place
+    FROM ({_UNNAMED}) AS q CROSS JOIN run c CROSS JOIN run_io io CROSS JOIN dataset d
+    WHERE {_CREATED.format(root="q.root_run_id")}
+        AND c.parent_run_id = q.parent_run_id AND c.completed_at <= q.started_at
+"""  # noqa: S608 - words of ours
 _ABANDONED_UNNAMED = f"""
     SELECT dataset_key, last_event_at AS last_failed_at, run_id AS last_failed_run_id,
         '{NEVER_ENDED}' AS last_failure, 0 AS writes, 0 AS learned_writes
     FROM (
-        SELECT d.canonical_key AS dataset_key, q.last_event_at, q.run_id, row_number() OVER (
-            PARTITION BY d.canonical_key ORDER BY q.last_event_at DESC, q.run_id DESC) AS place
-        FROM ({_UNNAMED}) AS q CROSS JOIN run c CROSS JOIN run_io io CROSS JOIN dataset d
-        WHERE {_CREATED.format(root="q.root_run_id")}
-            AND c.parent_run_id = q.parent_run_id AND NOT EXISTS (
-                SELECT 1 FROM dataset_write w WHERE w.dataset_key = d.canonical_key)
+        SELECT dataset_key, last_event_at, run_id, row_number() OVER (
+            PARTITION BY dataset_key ORDER BY last_event_at DESC, run_id DESC) AS place
+        FROM ({_LAST_CREATED}) AS target WHERE place = 1 AND NOT EXISTS (
+            SELECT 1 FROM dataset_write w WHERE w.dataset_key = target.dataset_key)
     ) AS created WHERE place = 1
 """  # noqa: S608 - words of ours
 # The stored failure is outdated: its run completed, was started again, or failed at another time. A
-# run that names nothing is no run of the dataset.
+# run that names nothing is no run of the dataset: whether it fails it is decided again.
+# So is whether a run can go on without its root run: its application may be known only now.
 _WITHDRAWN = text(f"""
     SELECT DISTINCT t.dataset_key FROM t_touched t
     JOIN dataset_activity a ON a.dataset_key = t.dataset_key AND a.last_failed_run_id = t.run_id
@@ -96,8 +105,15 @@ _WITHDRAWN = text(f"""
     SELECT a.dataset_key FROM {_ENDED_ROOTS} CROSS JOIN run c CROSS JOIN run_io io
     CROSS JOIN dataset d CROSS JOIN dataset_activity a CROSS JOIN run f
     WHERE {_IS_ENDED} AND {_CREATED.format(root="root.run_id")}
-        AND a.dataset_key = d.canonical_key AND a.last_failure = '{NEVER_ENDED}'
-        AND f.run_id = a.last_failed_run_id AND f.completed_at IS NOT NULL
+        AND a.dataset_key = d.canonical_key AND f.run_id = a.last_failed_run_id
+        AND f.failed_at IS NULL AND f.root_run_id = root.run_id
+    UNION
+    SELECT a.dataset_key FROM {_ENDED_ROOTS} CROSS JOIN run r CROSS JOIN run_io io
+    CROSS JOIN dataset d CROSS JOIN dataset_activity a
+    WHERE {_IS_ENDED} AND r.root_run_id = root.run_id AND r.completed_at IS NULL
+        AND r.failed_at IS NULL AND NOT ({is_ended_by("root")})
+        AND io.run_key = r.run_key AND io.direction = 'write' AND d.dataset_key = io.dataset_key
+        AND a.dataset_key = d.canonical_key AND a.last_failed_run_id = r.run_id
 """)  # noqa: S608 - words of ours
 _FORGET = text("""
     UPDATE dataset_activity SET last_failed_at = NULL, last_failed_run_id = NULL,

@@ -29,7 +29,8 @@ _STORE_RUNS = text(f"""
         AND {_OF_ONE_APPLICATION} AND w.processing_type = 'BATCH'
         AND w.started_at >= s.started_at AND w.started_at < s.started_at + {_LONGEST_MICROS}
 """)  # noqa: S608 - our own columns
-# A stream with outputs of its own has its edges; what runs beside it is another query.
+# A stream with outputs of its own has its edges; what runs beside it is another query. A stopped
+# stream never ends its micro-batch: what its application writes later is independent.
 _STORE_PAIRS = text(f"""
     INSERT INTO t_micro_batch (run_key, stream_key)
     SELECT w.run_key, s.run_key FROM t_micro_write q CROSS JOIN run w CROSS JOIN run s
@@ -38,7 +39,7 @@ _STORE_PAIRS = text(f"""
         AND NOT {NAMES_INPUTS.format(run="w.run_key")}
         AND {_OF_ONE_APPLICATION} AND s.processing_type = 'STREAMING'
         AND s.started_at <= w.started_at AND s.started_at > w.started_at - {_LONGEST_MICROS}
-        AND coalesce(s.completed_at, s.failed_at, w.completed_at) >= w.completed_at
+        AND coalesce(s.completed_at, s.failed_at) >= w.completed_at
         AND {_HAS_IO.format(run="s.run_key", direction="read")}
         AND NOT {_HAS_IO.format(run="s.run_key", direction="write")}
 """)  # noqa: S608 - our own columns

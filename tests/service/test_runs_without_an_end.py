@@ -13,6 +13,7 @@ from tests.service import shop
 
 _APPLICATION = "0195f1c2-7f8e-7000-8000-00000000000a"
 _WRITE = "0195f1c2-7f8e-7000-8000-00000000000b"
+_BELOW_DAG = "0195f1c2-7f8e-7000-8000-00000000000c"
 
 
 def _row(number, run_id, name, **given):  # noqa: ANN003
@@ -21,7 +22,8 @@ def _row(number, run_id, name, **given):  # noqa: ANN003
     job = {"job_name": name, "root_job_name": "app"}
     times = {"first_event_at": shop.at(3), "last_event_at": shop.at(3), "started_at": shop.at(3)}
     ends = dict.fromkeys(("completed_at", "failed_at", "error_message", "job_type"))
-    return shop.run_row() | ids | job | times | ends | given
+    of_spark = dict.fromkeys(("integration", "processing_type", "parent_run_id"))
+    return shop.run_row() | ids | job | times | ends | of_spark | given
 
 
 @pytest.fixture
@@ -33,8 +35,9 @@ def client(embedded, tmp_path):
         yield answering
 
 
-def _store(engine, *, root, write):
+def _store(engine, *, root, write, parent):
     runs = [_row(20, _APPLICATION, "app", **root), _row(21, _WRITE, "app.write", **write)]
+    runs += [_row(22, _BELOW_DAG, "app.spark", **parent)] if parent else []
     with writing(engine) as connection:
         connection.execute(insert(tables.run), runs)
         written = shop.io_row(21, shop.dataset_key(shop.CORE), "write")
@@ -42,6 +45,9 @@ def _store(engine, *, root, write):
 
 
 _ENDED = {"completed_at": shop.at(4), "last_event_at": shop.at(4)}
+_DAG = _ENDED | {"integration": "AIRFLOW"}
+_SPARK = {"integration": "SPARK"}
+_OF_SPARK = _SPARK | {"parent_run_id": _BELOW_DAG}
 _CASES = {
     "its application completed": (_ENDED, {}, "FAIL"),
     "its application failed": ({"failed_at": shop.at(4)}, {}, "FAIL"),
@@ -49,14 +55,19 @@ _CASES = {
     "events came after the end": (_ENDED, {"last_event_at": shop.at(4.5)}, "RUNNING"),
     "its end is never reported": (_ENDED, {"job_type": "RDD_JOB"}, "RUNNING"),
     "it completed": (_ENDED, {"completed_at": shop.at(3.5)}, "COMPLETE"),
+    "its application outlives a DAG": (_DAG, _OF_SPARK, "RUNNING", _SPARK),
+    "its application ended within a DAG": (_DAG, _OF_SPARK, "FAIL", _SPARK | _ENDED),
+    "its DAG failed": (_DAG | {"failed_at": shop.at(4)}, _OF_SPARK, "FAIL", _SPARK),
+    "it is an application of a DAG": (_DAG, _SPARK | {"job_type": "APPLICATION"}, "RUNNING"),
+    "it is a stream of a DAG": (_DAG, _SPARK | {"processing_type": "STREAMING"}, "RUNNING"),
 }
 
 
 @pytest.mark.parametrize("case", _CASES)
 def test_a_run_without_an_end_fails_with_the_end_of_its_application(embedded, client, case):
     """Say so in every list, with the time of that end and an error."""
-    root, write, status = _CASES[case]
-    _store(embedded, root=root, write=write)
+    root, write, status, *parent = _CASES[case]
+    _store(embedded, root=root, write=write, parent=parent[0] if parent else None)
 
     (run,) = client.get(f"/api/v1/runs/{_WRITE}").json()["runs"]
     named = f"dataset_namespace={shop.NAMESPACE}&dataset={shop.CORE}"

@@ -90,7 +90,13 @@ def _application(name: str, job: tuple[str | None, str], hours: float, **given: 
 def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
     """Match by job, by a name without a namespace, and by the annotation that names the dataset."""
     rows = CatalogRows(catalog, NOON - timedelta(days=3))
-    for name, job in (("a", "orders"), ("b", "rates"), ("c", "churn"), ("d", "clicks")):
+    for name, job in (
+        ("a", "orders"),
+        ("b", "rates"),
+        ("c", "churn"),
+        ("d", "clicks"),
+        ("g", "killed"),
+    ):
         named = {"last_job_namespace": "ours", "last_job_name": job}
         rows.dataset(name, writes=1, last_written_at=_YESTERDAY, **named)
     before = NOON - timedelta(days=1, hours=1)
@@ -109,6 +115,7 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
                 _application("churn-1", ("ours", "churn"), 40, is_ended=False),
                 _application("e-1", (None, "of_e"), 5, has_listener=0),
                 _application("late-1", ("ours", "late"), 40),
+                _application("killed-1", (None, "killed"), 4, has_listener=0, state="FAILED"),
             ],
         )
         connection.execute(insert(tables.spark_output), {"uid": "e-1", "dataset_key": never})
@@ -132,6 +139,7 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
         "d": (None, None, None, None),
         "e": (noon - timedelta(hours=5), "as e-1", True, None),
         "f": (noon - timedelta(hours=40), "as late-1", False, None),  # watched since a later time
+        "g": (noon - timedelta(hours=4), "as killed-1", False, noon),  # it did not complete
     }
     with writing(catalog) as connection:
         connection.execute(update(tables.kubernetes_watch).values(complete_since=None))

@@ -1,10 +1,13 @@
 """SparkApplications and failed pods of a Kubernetes cluster: written by the kubernetes role."""
 
+from typing import Final
+
 from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
 
 _NEWEST = text("is_newest")
+BY_EVENTS: Final = 2  # a listener that the settings do not show
 _EXISTING = text("deleted_at IS NULL")
 
 spark_application = Table(
@@ -17,7 +20,7 @@ spark_application = Table(
     Column("job_namespace", Text),
     Column("job_name", Text, nullable=False),
     Column("spark_id", Text),  # `run.application_id` of its events; null: never submitted
-    Column("has_listener", BigInteger),  # 1 or 0; null: its settings are in a ConfigMap
+    Column("has_listener", BigInteger),  # 1, 0 or `BY_EVENTS`; null: in a ConfigMap
     Column("state", Text, nullable=False),  # as the operator writes it
     flag("is_ended"),
     flag("is_newest"),  # the last submission of its job

@@ -3,10 +3,11 @@
 from urllib.parse import unquote
 
 import pytest
-from sqlalchemy import delete, insert
+from sqlalchemy import delete, insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from lineage.states import SUBMITTED
 from tests.service import shop
 from tests.service.access.estate import HIDDEN, PAYROLL
 
@@ -48,6 +49,29 @@ def test_no_answer_names_what_may_not_be_seen(estate, path):
 
     assert HIDDEN not in told
     assert PAYROLL not in told
+
+
+_OF_OPERATOR = f"its job{SUBMITTED}as jobs/x, which is FAILED, Path does not exist: {HIDDEN}/x"
+
+
+@pytest.mark.parametrize("reason", ["silent", "never_reported"])
+def test_the_message_of_an_application_is_shown_to_those_who_may_see_all(estate, reason):
+    """Hide evidence that quotes Kubernetes, on the page too; show what speaks of a dataset only."""
+    asked = ("/api/v1/why?dataset=core/orders", "/dataset?dataset=core/orders")
+    of_dataset = "last written 2026-11-20 02:00:00 UTC by run r1 of job etl"
+    _say(estate, reason, f"{of_dataset}; {_OF_OPERATOR}")
+    assert all(HIDDEN not in estate.get(path, "shop").text for path in asked)
+    assert all(HIDDEN in estate.get(path, "boss").text for path in asked)
+
+    _say(estate, reason, of_dataset)
+    assert of_dataset in estate.get(asked[0], "shop").text
+
+
+def _say(estate, reason, evidence):
+    state = tables.dataset_state
+    core = (state.c.dataset_key == shop.dataset_key(shop.CORE), state.c.sli == "M2")
+    with writing(estate.catalog) as connection:
+        connection.execute(update(state).where(*core).values(reason=reason, evidence=evidence))
 
 
 def test_a_hidden_dataset_is_as_if_it_were_not_there(estate):

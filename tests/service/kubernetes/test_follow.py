@@ -128,6 +128,9 @@ def test_changes_are_stored_without_a_second_list(cluster, step, embedded):
 
     assert states(embedded) == {"orders": "COMPLETED", "churn": "RUNNING"}
     assert cluster.lists() == 1
+    is_ended, summary = stored(embedded, "is_ended", "summary")["rates"]
+    assert is_ended
+    assert summary.endswith(" listener, deleted at 2026-11-21 12:00:00 UTC, which was RUNNING")
 
 
 def test_a_bookmark_spares_a_list_when_older_changes_are_gone(cluster, step, embedded):
@@ -164,6 +167,9 @@ def test_a_version_that_is_gone_leads_to_a_new_list(cluster, step, embedded, fau
 
     assert states(embedded) == {"rates": "RUNNING"}
     assert cluster.lists() == 2
+    is_ended, summary = stored(embedded, "is_ended", "summary")["orders"]
+    assert is_ended
+    assert ", which was RUNNING" in summary
 
 
 def test_a_list_that_is_gone_at_once_is_not_repeated_without_a_pause(cluster, step):

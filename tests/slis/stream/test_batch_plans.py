@@ -6,7 +6,7 @@ from slis.stream import failed_runs, staging, writes
 from tests.slis.plans import plan_of, scanned_tables
 
 # Aliases of what a batch holds.
-_SMALL = ("s", "t", "touched", "abandoned", "newest", "created", "q")
+_SMALL = ("s", "t", "touched", "abandoned", "newest", "created", "target", "q")
 _QUERIES = {  # the queries themselves
     "runs without an end": failed_runs._ABANDONED,  # noqa: SLF001
     "runs without an end that name nothing": failed_runs._ABANDONED_UNNAMED,  # noqa: SLF001

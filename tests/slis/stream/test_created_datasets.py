@@ -14,6 +14,10 @@ _FAILED = """
     SELECT a.last_failed_run_id, a.last_failed_at, a.last_failure FROM dataset_activity a
     JOIN dataset d ON d.dataset_key = a.dataset_key WHERE d.name = 't'
 """
+_FAILING = """
+    SELECT d.name FROM dataset_activity a JOIN dataset d ON d.dataset_key = a.dataset_key
+    WHERE a.last_failed_at IS NOT NULL
+"""
 _NONE = [(None, None, None)]
 _CREATE = {"run": "create", "outputs": {"t": []}, "lifecycle": "CREATE"}
 _MERGE = {"run": "merge", "kind": "START"}
@@ -56,6 +60,20 @@ def test_an_end_that_comes_late_takes_the_failure_back(embedded, event, ended):
     merge_staged(embedded, begun, [event(_MERGE | {"kind": "COMPLETE"}, 3)])
 
     assert rows(embedded, _FAILED) == _NONE
+
+
+_SECOND = {"run": "create2", "outputs": {"u": []}, "lifecycle": "CREATE"}
+
+
+@pytest.mark.postgres_nightly
+def test_of_many_created_tables_only_the_last_one_before_the_run_fails(catalogs, event, ended):
+    """Leave alone what a session created before, or later: a run has one target."""
+    third = _SECOND | {"run": "create3", "outputs": {"v": []}}
+    events = [event(_CREATE, 1), event(_SECOND, 2), event(_MERGE, 3), event(third, 4), ended]
+    for order in (events, events[::-1]):
+        catalog = catalogs()
+        merge_staged(catalog, *([one] for one in order))
+        assert rows(catalog, _FAILING) == [("u",)]
 
 
 _OTHERS = {
