@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Event
 from typing import Final
 
 import structlog
@@ -59,6 +60,7 @@ class Sender:
         # Of each kind of its own: fifty channels of a Slack that hangs leave PagerDuty its threads.
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._busy: dict[str, Future[int]] = {}
+        self._is_ending = Event()
         self._marks = Marks(settings, self._fallback, spread or random.Random())  # noqa: S311
 
     def begin(self) -> list[Future[int]]:
@@ -92,7 +94,8 @@ class Sender:
             pool.shutdown()
 
     def drain(self, seconds: float) -> None:
-        """Wait so long at most for what is being sent."""
+        """Begin no further message, and wait so long at most for those that are being sent."""
+        self._is_ending.set()
         wait(self._busy.values(), timeout=seconds)
 
     def _pool_of(self, channel: str) -> ThreadPoolExecutor:
@@ -118,7 +121,7 @@ class Sender:
             claim = self._claim(channel)
             if claim is None:
                 break
-            # A process that was paused since the claim: the next leader sends the message.
+            # A process that was paused since the claim: the message waits until the claim ends.
             require_lead(self._engine)
             outcome = self._send(claim)
             self._mark(claim, outcome)
@@ -128,6 +131,10 @@ class Sender:
         return taken
 
     def _claim(self, channel: str) -> Claim | None:
+        if self._is_ending.is_set():
+            return None
+        # A lease that was given up is free, and its epoch goes on until another process takes it.
+        require_lead(self._engine)
         now = to_micros(self._clock())
         with writing(self._engine) as connection:
             return claims.claim(connection, channel, now, self._settings.lease_seconds)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from alerts.rules.model import Alert
-from alerts.rules.promql import quoted, selector
+from alerts.rules.promql import bridge, quoted, selector
 from alerts.rules.windows import PAGE, TICKET
 
 OPEN: Final = "lineage_incident_open"
@@ -21,7 +21,7 @@ def incidents() -> Iterator[Alert]:
         yield Alert(
             name=name,
             # Several services show the same incident.
-            expr=f"max by ({_KEPT}) ({selector(OPEN, severity=severity)}) > 0",
+            expr=f"max by ({_KEPT}) ({bridge(selector(OPEN, severity=severity))}) > 0",
             severity=severity,
             owner=None,
             summary="Incident {{ $labels.incident }}: {{ $labels.root_kind }}",

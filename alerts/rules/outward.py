@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from alerts.rules.model import Alert, since
-from alerts.rules.promql import asked
+from alerts.rules.promql import asked, bridge
 from alerts.rules.roots import OUTSIDE, of_root
 from alerts.rules.windows import PAGE, TICKET
 
@@ -56,7 +56,7 @@ def _risen(name: str, counter: str, told: tuple[str, str], owner: str) -> Alert:
     What it was when Prometheus first saw the catalog is not told: it may be years old.
     """
     # Several services, or one that got another address, show the same counter: the highest.
-    now = f"sum(max by (reason) ({counter}))"
+    now = f"sum(max by (reason) ({bridge(counter)}))"
     before = f"sum(max by (reason) (last_over_time({counter}[1d] offset 1h)))"
     known = "max(last_over_time(lineage_catalog_readable[1d] offset 1h))"
     return Alert(
@@ -77,7 +77,7 @@ def _delivery_stuck(owner: str) -> Alert:
     oldest = "lineage_notification_oldest_undelivered_seconds"
     return Alert(
         name="NotificationDeliveryStuck",
-        expr=f"max({oldest}) > 600",
+        expr=f"max({bridge(oldest)}) > 600",
         severity=PAGE,
         owner=owner,
         about={**of_root("delivery"), **OUTSIDE},

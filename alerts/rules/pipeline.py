@@ -5,11 +5,14 @@ from typing import Final
 
 from alerts.rules.collector import waiting
 from alerts.rules.model import Alert, since
-from alerts.rules.promql import asked
+from alerts.rules.promql import asked, bridge
 from alerts.rules.roots import OUTAGE, of_root
 from alerts.rules.windows import PAGE, TICKET
 
 _EVALUATED: Final = "lineage_sli_evaluated_timestamp_seconds"
+_BATCH: Final = "lineage_pipeline_batch_timestamp_seconds"
+# As long as the alerts on an age hold: the age of a last value grows, and fires none by itself.
+_BRIDGED: Final = "1m"
 
 
 def pipeline(owner: str) -> Iterator[Alert]:
@@ -23,7 +26,7 @@ def pipeline(owner: str) -> Iterator[Alert]:
 
 
 def _ingestion_stopped(owner: str) -> Alert:
-    age = "time() - max(lineage_pipeline_batch_timestamp_seconds)"
+    age = f"time() - max({bridge(_BATCH, _BRIDGED)})"
     events = waiting("min_over_time({}[5m])")
     return Alert(
         name="LineageIngestionStopped",
@@ -44,7 +47,7 @@ def _ingestion_stopped(owner: str) -> Alert:
 def _events_set_aside(owner: str) -> Alert:
     return Alert(
         name="LineageEventsSetAside",
-        expr="max(lineage_events_set_aside) > 0",
+        expr=f"max({bridge('lineage_events_set_aside')}) > 0",
         severity=TICKET,
         owner=owner,
         about=of_root("events"),
@@ -58,7 +61,7 @@ def _events_set_aside(owner: str) -> Alert:
 
 
 def _evaluation_stale(owner: str) -> Alert:
-    age = f"time() - max({_EVALUATED})"
+    age = f"time() - max({bridge(_EVALUATED, _BRIDGED)})"
     return Alert(
         name="LineageEvaluationStale",
         expr=f"{age} > 120\nor\n{age} < -120",
@@ -77,6 +80,7 @@ def _evaluation_stale(owner: str) -> Alert:
 
 def _evaluation_absent(owner: str) -> Alert:
     readable = asked("max(lineage_catalog_readable)", "humanize", "unknown")
+    leader = asked("max(lineage_service_leader)", "humanize", "unknown")
     return Alert(
         name="LineageEvaluationAbsent",
         expr=f"absent({_EVALUATED})",
@@ -87,7 +91,8 @@ def _evaluation_absent(owner: str) -> Alert:
         summary="Nothing says when the SLIs were last evaluated",
         description=(
             f"{_EVALUATED} has been absent for 5m, since {since('LineageEvaluationAbsent')}:"
-            f" no evaluation ever ended, or the catalog cannot be read (readable: {readable})."
+            f" no evaluation ever ended, the catalog cannot be read (readable: {readable}), or no"
+            f" service leads (leader: {leader})."
         ),
     )
 
@@ -113,7 +118,7 @@ def _series_absent(owner: str) -> Alert:
 def _limits_failing(owner: str) -> Alert:
     return Alert(
         name="LineageLimitsFailing",
-        expr="max(lineage_limit_failures) > 0",
+        expr=f"max({bridge('lineage_limit_failures')}) > 0",
         hold="10m",
         severity=TICKET,
         owner=owner,

@@ -1,6 +1,9 @@
 """Texts inside PromQL and inside the templates of labels and annotations."""
 
 import json
+from typing import Final
+
+_LEADS: Final = "lineage_service_leader == 1"
 
 
 def quoted(text: str) -> str:
@@ -12,6 +15,17 @@ def selector(metric: str, **labels: str) -> str:
     """`metric{a="x",b="y"}`, or the bare name."""
     matchers = ",".join(f"{name}={quoted(value)}" for name, value in labels.items())
     return f"{metric}{{{matchers}}}" if matchers else metric
+
+
+def bridge(series: str, window: str = "2m") -> str:
+    """Return a query for series of the leader that also has a value while the leader changes.
+
+    Only the leader exports what the catalog says. For up to 25 s after its end no sample shows a
+    leader: the last values count, so that no alert resolves and fires again. While a sample shows a
+    leader, a series that is absent has no value.
+    """
+    last = f"last_over_time({series}[{window}])"
+    return f"({series} or ({last} unless on () ({_LEADS})))"
 
 
 def verbatim(text: str) -> str:

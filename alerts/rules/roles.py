@@ -5,6 +5,7 @@ from typing import Final
 
 from alerts.rules.matchers import equal, none_of, one_of
 from alerts.rules.model import Alert, since
+from alerts.rules.promql import bridge
 from alerts.rules.roots import OUTSIDE, of_root
 from alerts.rules.windows import PAGE, TICKET
 
@@ -43,7 +44,7 @@ def _failing(owner: str, roles: str, severity: str, about: dict[str, str]) -> Al
 def _policy_rejected(owner: str) -> Alert:
     return Alert(
         name="PolicyRejected",
-        expr="max by (role) (lineage_policy_rejected) == 1",
+        expr=f"max by (role) ({bridge('lineage_policy_rejected')}) == 1",
         hold="2m",
         severity=TICKET,
         owner=owner,
@@ -61,7 +62,8 @@ def _policy_rejected(owner: str) -> Alert:
 def _policy_not_in_force(owner: str) -> Alert:
     return Alert(
         name="PolicyNotInForce",
-        expr="max by (role) (lineage_policy_in_force) == 0",
+        # Of several services, the one without a policy answers nobody.
+        expr=f"min by (role) ({bridge('lineage_policy_in_force')}) == 0",
         hold="2m",
         severity=PAGE,
         owner=owner,

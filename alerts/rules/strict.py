@@ -9,7 +9,7 @@ from typing import Final
 
 from alerts.rules.budgets import Budget
 from alerts.rules.model import Alert, Record, since
-from alerts.rules.promql import selector
+from alerts.rules.promql import bridge, selector
 from alerts.rules.recordings import EXPLAINED, GOOD, TOTAL, unexplained_ratio
 from alerts.rules.windows import PAGE
 from lineage.states import UNAUTHORIZED_ACCESS
@@ -40,9 +40,10 @@ def strict_records(budgets: Iterable[Budget]) -> list[Record]:
 def _unexplained(own: dict[str, str]) -> str:
     # Several services, or one that got another address, show the same counters: the highest.
     each = "max by (sli, tier, tier_origin, epoch)"
-    bad = f"{selector(TOTAL, **own)} - {selector(GOOD, **own)}"
+    total, good, explained = (bridge(selector(one, **own)) for one in (TOTAL, GOOD, EXPLAINED))
+    bad = f"{total} - {good}"
     summed = f"sum by (sli, tier, epoch) ({each} ({bad}))"
-    told = f"sum by (sli, tier, epoch) ({each} ({selector(EXPLAINED, **own)}))"
+    told = f"sum by (sli, tier, epoch) ({each} ({explained}))"
     return f"{summed}\n- ({told} or 0 * {summed})"
 
 

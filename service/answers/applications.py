@@ -7,6 +7,7 @@ import msgspec
 
 from lineage.catalog.reader import Reader, Row
 from lineage.catalog.tables.kubernetes import BY_EVENTS
+from lineage.catalog.watched_resources import LONGEST_PAUSE_MICROS
 from lineage.clock import to_micros
 from service.answers.moments import iso, seconds_between
 from service.answers.run_shapes import Instant
@@ -107,6 +108,11 @@ def list_applications(
 
 def _watch(row: Row, now: int) -> KubernetesWatch:
     resource, namespace, since, until, problem = row
+    if problem is None and until is not None and now - until > LONGEST_PAUSE_MICROS:
+        problem = (
+            f"{resource} in namespace {namespace} have not been watched since {iso(until)}:"
+            " the kubernetes role does not run, or hangs"
+        )
     return KubernetesWatch(resource, namespace, iso(since), seconds_between(until, now), problem)
 
 

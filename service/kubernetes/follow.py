@@ -125,6 +125,7 @@ class Follower:
             version = page["metadata"]["resourceVersion"]
             self._sink.store(page.get("items") or (), max(began, self._now()))
         self._sink.end_list(began)
+        self._sink.note_works(began)  # the first watch may last a minute
         return version
 
     def _pages(self) -> Iterator[Manifest]:

@@ -23,7 +23,7 @@ from lineage.catalog.engine import writing
 from lineage.catalog.tables.kubernetes import BY_EVENTS
 from lineage.catalog.trouble import CatalogError
 from lineage.catalog.upsert import fold_rows, newest
-from lineage.catalog.watched_resources import APPLICATIONS
+from lineage.catalog.watched_resources import APPLICATIONS, LONGEST_PAUSE_MICROS
 from lineage.health import HEALTH
 from service.kubernetes import applications, pods
 from service.kubernetes.applications import Reading
@@ -31,8 +31,6 @@ from service.kubernetes.troubles import Resource
 
 _log = structlog.get_logger()
 Manifest = Mapping[str, Any]
-# A pause of the watch up to this long hides nothing: the operator deletes no application at once.
-LONGEST_PAUSE_MICROS: Final = 300_000_000
 _NOTED_EACH_MICROS: Final = 10_000_000  # how often a watch that sees nothing new writes its time
 _application = tables.spark_application
 _watch = tables.kubernetes_watch

@@ -234,6 +234,33 @@ def test_services_may_act_where_actions_are_on():
     assert "kubernetes" in {one["name"] for one in service["containers"][0]["volumeMounts"]}
 
 
+@each_scaled
+def test_actions_may_change_the_workloads_of_the_release_alone(name):
+    """Compare the objects that the Role may patch with those that the chart makes."""
+    options = "kubernetesSource.enabled=true,kubernetesSource.actions=true"
+    objects = render(name, "--set", options)
+    (role,) = [
+        one
+        for one in objects
+        if one["kind"] == "Role" and one["metadata"]["name"].endswith("-actions")
+    ]
+    named = {
+        (resource, each)
+        for rule in role["rules"]
+        if "patch" in rule["verbs"]
+        for resource in rule["resources"]
+        for each in rule.get("resourceNames", ["*"])
+    }
+    kinds = ("StatefulSet", "Deployment", "SparkApplication")
+    made = {
+        (f"{one['kind'].lower()}s", one["metadata"]["name"])
+        for one in objects
+        if one["kind"] in kinds
+    }
+
+    assert named == made
+
+
 def test_monitors_find_their_ports():
     """Compare the endpoints of both monitors with ports of the Services and pods they select."""
     monitor = find("scaled", "ServiceMonitor")["spec"]

@@ -1,6 +1,6 @@
 """What people and metrics are shown of SparkApplications."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from rich.console import Console
@@ -110,6 +110,17 @@ def test_status_and_metrics_name_a_watch_that_is_forbidden(reader, tmp_path):
         ("lineage_kubernetes_watch_working", "sparkapplications", "jobs"): 1,
         ("lineage_kubernetes_watch_working", "pods", "jobs"): 0,
     }
+
+
+def test_a_watch_of_a_dead_role_does_not_work(reader):
+    """Show since when nothing is watched, five minutes after the role ended without a word."""
+    later = NOON + timedelta(minutes=5)
+    problem = kubernetes_status(reader, later).watches[1].problem
+    families = kubernetes_families(reader, later)
+    working = {tuple(one.labels.values()): one.value for one in list(families)[1].samples}
+
+    assert "have not been watched since 2026-11-21T11:59:59.999Z" in problem
+    assert set(working.values()) == {0}
 
 
 def test_nothing_is_shown_where_nothing_was_watched(embedded, tmp_path):

@@ -15,7 +15,7 @@ LINEWARD_KUBERNETES_OWNER_KEYS: {{ join "," .Values.kubernetesSource.ownerKeys |
 {{- if .Values.listener.enabled }}
 LINEWARD_KUBERNETES_LISTENER_CONFIG_MAPS: {{ include "lineward.fullname" . }}-spark
 {{- end }}
-{{- if .Values.kubernetesSource.actions }}
+{{- if and .Values.kubernetesSource.actions (eq .Values.mode "scaled") }}
 LINEWARD_KUBERNETES_INSTANCE: {{ .Release.Name | quote }}
 LINEWARD_KUBERNETES_NAMESPACE: {{ .Release.Namespace | quote }}
 {{- end }}
@@ -38,6 +38,41 @@ LINEWARD_KUBERNETES_NAMESPACE: {{ .Release.Namespace | quote }}
             - key: ca.crt
               path: ca.crt
 {{- end }}
+{{- end -}}
+
+{{/* What `restart-role` needs: RBAC cannot limit `list` by labels, but `patch` to objects by their names. */}}
+{{- define "lineward.restartRules" -}}
+{{- $name := include "lineward.fullname" . -}}
+{{- $isSpark := eq .Values.pipeline.runAs "sparkApplication" -}}
+{{- $deployments := list "service" -}}
+{{- if not $isSpark }}{{ $deployments = append $deployments "pipeline" }}{{ end -}}
+{{- if .Values.kafkaSource.enabled }}{{ $deployments = append $deployments "kafka" }}{{ end -}}
+{{- if .Values.marquez.enabled }}{{ $deployments = append $deployments "marquez" }}{{ end -}}
+{{- if .Values.kubernetesSource.enabled }}{{ $deployments = append $deployments "kubernetes" }}{{ end -}}
+rules:
+  - apiGroups: [apps]
+    resources: [statefulsets, deployments]
+    verbs: [list]
+  - apiGroups: [apps]
+    resources: [statefulsets]
+    verbs: [patch]
+    resourceNames: [{{ $name }}-collector]
+  - apiGroups: [apps]
+    resources: [deployments]
+    verbs: [patch]
+    resourceNames:
+      {{- range $deployments }}
+      - {{ $name }}-{{ . }}
+      {{- end }}
+  - apiGroups: [sparkoperator.k8s.io]
+    resources: [sparkapplications]
+    verbs: [list]
+  {{- if $isSpark }}
+  - apiGroups: [sparkoperator.k8s.io]
+    resources: [sparkapplications]
+    verbs: [patch]
+    resourceNames: [{{ $name }}-pipeline]
+  {{- end }}
 {{- end -}}
 
 {{/* Role and RoleBinding of the ServiceAccount. Takes root, name, namespace and rules. */}}

@@ -8,6 +8,7 @@ HEALTH = {
     'up{job="lineward",instance="a:8702"}': "1x{n}",
     'up{job="lineward-collector",instance="a:8700"}': "1x{n}",
     "lineage_catalog_readable": "1x{n}",
+    "lineage_service_leader": "1x{n}",
     "lineage_sli_evaluated_timestamp_seconds": "0+60x{n}",
     "lineage_pipeline_batch_timestamp_seconds": "0+60x{n}",
     "lineage_pipeline_backlog_events": "5x{n}",

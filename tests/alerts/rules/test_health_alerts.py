@@ -165,8 +165,8 @@ CASES = [
             OUTAGE,
             "Nothing says when the SLIs were last evaluated",
             "lineage_sli_evaluated_timestamp_seconds has been absent for 5m, since"
-            " 1970-01-01 01:01:00 +0000 UTC: no evaluation ever ended, or the catalog cannot be"
-            " read (readable: 1).",
+            " 1970-01-01 01:01:00 +0000 UTC: no evaluation ever ended, the catalog cannot be read"
+            " (readable: 1), or no service leads (leader: 1).",
         ),
     ),
     _failing("service", "page", reach="outside"),

@@ -226,6 +226,17 @@ def test_a_pause_of_the_watch_is_known(step, settings, embedded):
     assert watch_row(embedded).complete_since == int(later.timestamp() * 1e6)
 
 
+def test_a_list_ends_an_earlier_problem(cluster, step, settings, embedded):
+    """Have the list work and its watch fail: the problem of before is over with the list."""
+    ApplicationStore(embedded, JOBS, Reading.of(settings)).note_problem("forbidden", 1)
+    cluster.faults.extend([None, "status_410"])
+
+    with pytest.raises(ApiException, match="410"):
+        step()
+
+    assert watch_row(embedded).problem is None
+
+
 def test_a_server_that_ends_each_watch_at_once_is_asked_after_a_pause(cluster, settings, embedded):
     """Wait for the rest of a second: the fake ends its watches within milliseconds."""
     waited: list[float] = []
