@@ -33,9 +33,18 @@ _WATCHES: Final = f"FROM kubernetes_watch WHERE resource = '{APPLICATIONS}'"
 _SINCE: Final = f"""
     SELECT CASE WHEN count(*) = count(complete_since) THEN max(complete_since) END {_WATCHES}
 """
+# Whether the last write came from an object that has another job's name, as with a random suffix in
+# place of the name that the code gives the job: the next one will not be found by the job's name.
+_IS_RENAMED: Final = """
+    EXISTS (
+        SELECT 1 FROM run r CROSS JOIN spark_application o
+        WHERE r.root_run_id = a.last_write_root_run_id AND r.completed_at = a.last_written_at
+            AND o.spark_id = r.application_id AND o.job_name <> a.last_job_name)
+"""
 # Null where an application could have come and gone unseen since the write, or is still running.
 CHECKED_AT: Final = f"""
     CASE WHEN substr(k.packed, 18, 1) = '1' AND a.last_written_at >= ({_SINCE})
+        AND NOT {_IS_RENAMED}
     THEN (SELECT min(complete_until) {_WATCHES}) END
 """
 COLUMNS: Final = f"{SEEN_AT}, {SUMMARY}, {LACKS_LISTENER}, {CHECKED_AT}"

@@ -14,10 +14,13 @@ _OWNERS = """
 _JOB_OWNERS = """
     SELECT subject_key, owner FROM ownership WHERE subject = 'job' ORDER BY last_seen_at, owner
 """
-# Of a job without the listener the namespace is unknown: '' stands for any.
+# Of a job without the listener the namespace is unknown: '' stands for any. Only jobs that wrote a
+# dataset: with generated names each submission is a job of its own, and they may be millions.
 _APPLICATION_OWNERS = """
     SELECT coalesce(job_namespace, ''), job_name, max(owner) FROM spark_application
-    WHERE is_newest AND owner IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2
+    WHERE is_newest AND owner IS NOT NULL
+        AND job_name IN (SELECT last_job_name FROM dataset_activity)
+    GROUP BY 1, 2 ORDER BY 1, 2
 """
 # Which job writes how many datasets, and which: another writer may bring another owner.
 _WRITERS_CHANGES = """

@@ -80,6 +80,11 @@ def test_the_owner_of_a_spark_application_comes_after_that_of_events(catalog):
     assert renew(catalog, Policy())
     assert _owners(catalog) == {1: "shop"}
     with writing(catalog) as connection:
+        # A job that wrote no dataset, as of each object with a generated name: no change.
+        other = {**row, "uid": "2", "name": "orders-x7k2", "job_name": "orders_x7k2"}
+        connection.execute(insert(tables.spark_application), other)
+    assert not renew(catalog, Policy())
+    with writing(catalog) as connection:
         connection.execute(update(tables.spark_application).values(owner="core"))
     assert renew(catalog, Policy())
     assert _owners(catalog) == {1: "core"}

@@ -15,6 +15,7 @@ from slis.evaluation_input import _NAMES_INPUT, EvaluationInput, Position
 from slis.evidence.passes import note_pass
 from slis.knowledge import known
 from slis.sli_schemas import KNOWN
+from tests.service import shop
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.plans import plan_of
 
@@ -84,7 +85,7 @@ def _application(name: str, job: tuple[str | None, str], hours: float, **given: 
     usual = {"uid": name, "kube_namespace": "spark", "name": name, "state": "COMPLETED"}
     usual |= {"is_ended": True, "is_newest": True, "has_listener": 1, "seen_at": at}
     named = {"job_namespace": job[0], "job_name": job[1], "summary": f"as {name}"}
-    return {**usual, **named, "submitted_at": at, **given}
+    return {**usual, **named, "submitted_at": at, "spark_id": None, **given}
 
 
 def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
@@ -99,15 +100,22 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
     ):
         named = {"last_job_namespace": "ours", "last_job_name": job}
         rows.dataset(name, writes=1, last_written_at=_YESTERDAY, **named)
+    job = {"last_job_namespace": "ours", "last_job_name": "moved"}
+    root = {"last_write_root_run_id": shop.run_row()["root_run_id"]}
+    rows.dataset("h", writes=1, last_written_at=_YESTERDAY, **job, **root)
+    ended = {"completed_at": to_micros(_YESTERDAY), "failed_at": None, "application_id": "spark-x"}
     before = NOON - timedelta(days=1, hours=1)
     job = {"last_job_namespace": "ours", "last_job_name": "late"}
     rows.dataset("f", writes=1, last_written_at=before, **job)
     never = rows.dataset("e")
     watch = {"resource": APPLICATIONS, "complete_until": to_micros(NOON)}
     with writing(catalog) as connection:
+        connection.execute(insert(tables.run), shop.run_row() | ended)
         connection.execute(
             insert(tables.spark_application),
             [
+                _application("moved-1", ("ours", "moved"), 40, spark_id="spark-1"),
+                _application("moved-x", ("ours", "moved_x"), 25, spark_id="spark-x"),
                 _application("orders-1", ("ours", "orders"), 30),
                 _application("orders-2", ("theirs", "orders"), 1),
                 _application("rates-1", (None, "rates"), 3, has_listener=0),
@@ -139,6 +147,7 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
         "d": (None, None, None, None),
         "e": (noon - timedelta(hours=5), "as e-1", True, None),
         "f": (noon - timedelta(hours=40), "as late-1", False, None),  # watched since a later time
+        "h": (noon - timedelta(hours=40), "as moved-1", False, None),  # `moved-x` wrote it
         "g": (noon - timedelta(hours=4), "as killed-1", False, noon),  # it did not complete
     }
     with writing(catalog) as connection:
