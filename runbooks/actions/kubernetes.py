@@ -18,9 +18,9 @@ APPLICATIONS_API: Final = f"/apis/{GROUP_VERSION}"
 _MERGE: Final = {"Content-Type": "application/merge-patch+json"}
 _MOST_ERROR: Final = 300
 _WORDS: Final = {
-    401: "it does not know our token: renew LINEWARD_KUBERNETES_TOKEN_FILE",
-    403: "our token may not: its Role lacks a verb (docs/runbooks.md#kubernetes)",
-    422: "it is not valid",
+    401: "the API server does not accept the token: renew LINEWARD_KUBERNETES_TOKEN_FILE",
+    403: "the Role of the ServiceAccount lacks a verb (docs/runbooks.md#kubernetes)",
+    422: "the object is not valid",
 }
 
 

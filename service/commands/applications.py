@@ -19,10 +19,17 @@ def main(
     data_dir: DataDir = None,
     *,
     without_listener: Annotated[
-        bool, typer.Option("--without-listener", help="Those without the OpenLineage listener.")
+        bool,
+        typer.Option(
+            "--without-listener", help="Only applications without the OpenLineage listener."
+        ),
     ] = False,
-    failed: Annotated[bool, typer.Option("--failed", help="Those that failed.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="At most so many.")] = 50,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Only applications that failed.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST_LISTED, help="Largest number of applications.")
+    ] = 50,
     as_json: AsJson = False,
 ) -> None:
     """List the last SparkApplication of each job that Kubernetes runs, newest first."""

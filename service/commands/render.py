@@ -86,10 +86,10 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
     ] = False,
     kubernetes: Annotated[
         bool,
-        typer.Option("--kubernetes", help="For a job in the cluster: part of a SparkApplication."),
+        typer.Option("--kubernetes", help="Print a part of a SparkApplication."),
     ] = False,
     operator: Annotated[
-        _Operator, typer.Option(help="Whose SparkApplication, with --kubernetes.")
+        _Operator, typer.Option(help="Operator that runs the SparkApplication, with --kubernetes.")
     ] = _Operator.KUBEFLOW,
     jar_url: Annotated[
         str | None,
