@@ -13,7 +13,8 @@ from confluent_kafka import KafkaException, Producer
 
 from collector.settings import Place
 from collector.shipper import metrics
-from collector.shipper.shipper import NotShippedError, ProducerFailedError, Shipper
+from collector.shipper.producing import NotShippedError, ProducerFailedError
+from collector.shipper.shipper import Shipper
 from lineage import environment
 from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError

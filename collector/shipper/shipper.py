@@ -8,7 +8,6 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Protocol
 
 import structlog
 from confluent_kafka import KafkaError, KafkaException
@@ -22,6 +21,7 @@ from collector.shipper.position import (
     write_durably,
     write_position,
 )
+from collector.shipper.producing import NotShippedError, Producer, ProducerFailedError, is_fatal
 from collector.shipper.window import (
     Backlog,
     Window,
@@ -39,33 +39,6 @@ _FLUSH_SECONDS = 1.0
 _GONE_SECONDS = 3.0  # the collector beats each second
 _HEAD_BYTES = 65_536
 _log = structlog.get_logger()
-
-
-class Producer(Protocol):
-    """The part of `confluent_kafka.Producer` that is used."""
-
-    def produce(  # noqa: PLR0913 - as the client has it
-        self,
-        topic: str,
-        *,
-        value: bytes,
-        key: bytes,
-        headers: Any,  # noqa: ANN401 - a list of pairs
-        timestamp: int,
-        on_delivery: Callable[[KafkaError | None, object], None],
-    ) -> None:
-        """Queue one record."""
-
-    def flush(self, timeout: float) -> int:
-        """Wait until all is delivered; return how many records are not."""
-
-
-class NotShippedError(Exception):
-    """Kafka has not acknowledged the window: it is sent again."""
-
-
-class ProducerFailedError(Exception):
-    """Kafka's client takes no record any more: only another process has a client that does."""
 
 
 class Shipper:
@@ -220,7 +193,7 @@ class Shipper:
                 note(record)(error.args[0], None)
         while self._producer.flush(_FLUSH_SECONDS):
             self._alive()
-        if fatal := next(filter(_is_fatal, failed), None):
+        if fatal := next(filter(is_fatal, failed), None):
             raise ProducerFailedError(fatal.str())
         if failed:
             raise NotShippedError(f"{len(failed)} of {len(records)} records: {failed[0].str()}")
@@ -255,8 +228,3 @@ class Shipper:
         head = record.body[:_HEAD_BYTES]
         if self._send([replace(record, kind=REJECTED, reason=TOO_LARGE, body=head)]):
             raise NotShippedError(f"the topic takes no record of {len(head)} bytes")
-
-
-def _is_fatal(error: KafkaError) -> bool:
-    # The first report has its own code; each later call fails by the client's own.
-    return error.fatal() or error.code() == KafkaError._FATAL  # noqa: SLF001 - the client's name

@@ -20,7 +20,8 @@ from collector.shipper import window as windows
 from collector.shipper.__main__ import Role
 from collector.shipper.keys import key_of
 from collector.shipper.position import Position, read_position
-from collector.shipper.shipper import NotShippedError, ProducerFailedError, Shipper
+from collector.shipper.producing import NotShippedError, ProducerFailedError
+from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
 from lineage.clock import from_micros, to_micros
 from lineage.environment import InvalidSettingError

@@ -59,7 +59,7 @@ def test_a_spool_younger_than_the_catalog_stops_the_pipeline(place, engine, at):
     pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
 
     with pytest.raises(PipelineStoppedError, match=r"up to 3, but .* given out 2 only"):
-        pipeline._check_spool()  # noqa: SLF001 - the whole run starts Spark
+        pipeline._adopt_log()  # noqa: SLF001 - the whole run starts Spark
 
 
 def test_a_spool_is_ready_once_the_collector_has_made_its_table(place, tmp_path):

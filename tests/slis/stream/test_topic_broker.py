@@ -7,7 +7,8 @@ import pytest
 from confluent_kafka import Producer
 
 from collector.shipper.__main__ import CLIENT
-from collector.shipper.shipper import NotShippedError, Shipper
+from collector.shipper.producing import NotShippedError
+from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
 from lineage.clock import system_clock
 from lineage.event_log.settings import read_log
