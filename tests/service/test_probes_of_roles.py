@@ -7,6 +7,8 @@ import socket
 import httpx
 import pytest
 
+from lineage.health import HEALTH
+
 
 @pytest.fixture
 def port(monkeypatch) -> int:
@@ -16,6 +18,8 @@ def port(monkeypatch) -> int:
         found = int(probe.getsockname()[1])
     monkeypatch.setenv("LINEWARD_HEALTH_PORT", str(found))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
+    # Other tests of this process left failures of their own.
+    monkeypatch.setattr(HEALTH, "_failures", {})
     return found
 
 

@@ -165,7 +165,7 @@ def test_each_stage_of_the_newest_batch_is_told(filled, spool):
         connection.execute(insert(tables.event), {**event, **flags, **sent})
         connection.execute(update(tables.evaluation).values(as_of=shop.at(3) + 2_000_000))
 
-    assert _asked(filled, stage_figures, spool, NOW) == {
+    assert _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW) == {
         ("pipeline_backlog_oldest_seconds",): 5,
         ("batch_events",): 10,
         ("batch_seconds",): 60,
@@ -183,23 +183,28 @@ def test_where_batches_come_faster_than_evaluations_the_last_one_seen_is_told(fi
         newer = {"batch_id": 99, "after_seq": 10, "last_seq": 11, "landed_at": shop.at(3.5)}
         connection.execute(insert(tables.batch), {**batch, **newer})
 
-    assert _asked(filled, stage_figures, spool, NOW)["stage_seconds", "evaluated"] == 3.5
+    assert (
+        _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW)[
+            "stage_seconds", "evaluated"
+        ]
+        == 3.5
+    )
 
 
 @pytest.mark.postgres_always
 def test_what_cannot_be_told_of_a_batch_is_absent(filled, spool, tmp_path: Path):
     """No spool; a batch of history, not evaluated; rows that have gone."""
-    assert _asked(filled, stage_figures, tmp_path / "none.db", NOW) == {}
+    assert _asked(filled, stage_figures, Settings(data_dir=tmp_path / "none"), NOW) == {}
     with writing(filled) as connection:
         connection.execute(update(tables.batch).values(history=10))
         connection.execute(update(tables.evaluation).values(as_of=shop.at(1)))
-    names = _asked(filled, stage_figures, spool, NOW).keys()
+    names = _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW).keys()
     assert [name for name in names if name[0] == "stage_seconds"] == [("stage_seconds", "landed")]
 
     with sqlite3.connect(spool) as connection:
         connection.execute("DELETE FROM event")
     connection.close()
-    assert _asked(filled, stage_figures, spool, NOW) == {
+    assert _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW) == {
         ("pipeline_backlog_oldest_seconds",): 0,
         ("batch_events",): 10,
     }
