@@ -1,8 +1,10 @@
 """Check that roles in containers of their own answer probes while they wait for the catalog."""
 
 import importlib
+import os
 import signal
 import socket
+import tempfile
 
 import httpx
 import pytest
@@ -12,12 +14,14 @@ from lineage.health import HEALTH
 
 @pytest.fixture
 def port(monkeypatch) -> int:
-    """Choose a free port, and let no role take this process's signals."""
+    """Choose a free port, and let no role change what belongs to this process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         found = int(probe.getsockname()[1])
     monkeypatch.setenv("LINEWARD_HEALTH_PORT", str(found))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(os, "umask", lambda _: 0)
+    monkeypatch.setattr(tempfile, "tempdir", tempfile.gettempdir())
     # Other tests of this process left failures of their own.
     monkeypatch.setattr(HEALTH, "_failures", {})
     return found
@@ -41,6 +45,7 @@ def test_a_role_that_waits_for_the_catalog_is_alive(role, port, monkeypatch, tmp
     monkeypatch.setenv("LINEWARD_MARQUEZ_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("LINEWARD_KUBERNETES_URL", "https://127.0.0.1:1")
     monkeypatch.setenv("LINEWARD_KUBERNETES_NAMESPACES", "jobs")
+    monkeypatch.setattr(module, "log_to_stderr", lambda: None)
     monkeypatch.setattr(module, "await_catalog", ask)
     monkeypatch.setattr(module, "serve", do_nothing, raising=False)
 
@@ -65,6 +70,7 @@ def test_the_kafka_source_answers_probes(port, monkeypatch):
 
     monkeypatch.setenv("LINEWARD_KAFKA_BOOTSTRAP", "127.0.0.1:1")
     monkeypatch.setattr(module, "Consumer", NoConsumer)
+    monkeypatch.setattr(module, "log_to_stderr", lambda: None)
 
     with pytest.raises(KeyboardInterrupt, match="200"):
         module.main()
