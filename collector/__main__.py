@@ -1,6 +1,5 @@
 """`python -m collector`: the collector role."""
 
-import os
 import sys
 
 import structlog
@@ -8,17 +7,14 @@ import structlog
 from collector.parent import Parent, listen
 from collector.settings import read, read_token, require_guarded
 from lineage.environment import InvalidSettingError
-from lineage.health import HEALTH
-from lineage.logs import log_to_stderr
+from lineage.role import begin_role
 
 _log = structlog.get_logger()
 
 
 def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
-    os.umask(0o077)
-    log_to_stderr()
-    HEALTH.connect()
+    begin_role()
     try:
         settings = read()
         require_guarded(settings)

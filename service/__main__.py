@@ -1,7 +1,6 @@
 """`python -m service`: the service role, API and metrics, in one process."""
 
 import asyncio
-import os
 import signal
 import socket
 import sys
@@ -25,11 +24,10 @@ from lineage.catalog.reader import keep_connections
 from lineage.catalog.trouble import CatalogError
 from lineage.clock import system_clock, to_micros
 from lineage.environment import InvalidSettingError
-from lineage.health import HEALTH
 from lineage.listening import InheritedServer, http_server
 from lineage.live.held import LiveLineage
-from lineage.logs import log_to_stderr
 from lineage.policy.model import Policy
+from lineage.role import begin_role
 from lineage.write_deadline import set_write_deadline
 from service import notifying
 from service.access.guard import Guard
@@ -67,9 +65,7 @@ class Given(msgspec.Struct, frozen=True):
 
 def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
-    os.umask(0o077)
-    log_to_stderr()
-    HEALTH.connect()
+    begin_role()
     try:
         given = Given(read(), routing_settings.read(), read_delivery())
         require_guarded(given.settings, _policy(given.settings), with_collector=False)
@@ -156,7 +152,7 @@ def _registry(settings: Settings, policy: PolicyInForce, leader: Leader) -> Coll
 def _beside(
     given: Given, tallies: Tallies, guard: Guard, stored: StoredAccess, leader: Leader
 ) -> tuple[Bookkeeper, ...]:
-    """What is done beside answering, in the order of its start; docs/kubernetes.md lists it."""
+    """Return what is done beside answering, in the order of its start: see docs/kubernetes.md."""
     catalog = given.settings.catalog
     counting: list[Work] = [stored.look, partial(write_down, tallies=tallies), guard.count]
     lease_limit = given.settings.lease_seconds / 2

@@ -11,7 +11,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 from threading import Event
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import structlog
@@ -25,8 +24,8 @@ from lineage.environment import InvalidSettingError
 from lineage.event_log.settings import KafkaLog, read_log, read_log_settings
 from lineage.health import HEALTH
 from lineage.health_port import serve_health
-from lineage.logs import log_to_stderr
 from lineage.parent import end_with_parent
+from lineage.role import begin_role, stop_on_signals
 from slis import settings
 from slis.scratch import sweep
 from slis.session import describe_session, open_session
@@ -48,9 +47,7 @@ def main() -> int:
 
     0 after a clean stop, 1 when the stream cannot go on, 2 for a wrong setting.
     """
-    os.umask(0o077)
-    log_to_stderr()
-    HEALTH.connect()
+    begin_role()
     if is_submitted():
         # SIGTERM ends spark-submit's JVM at once, and Python would wait for it without end. What is
         # lost is a batch that was not committed, which the next start repeats.
@@ -63,7 +60,7 @@ def main() -> int:
     except (InvalidSettingError, OSError) as error:
         log.error("setting_refused", error=str(error))  # noqa: TRY400 - the message says all
         return 2
-    stopped = _stopped_by_signals()
+    stopped = stop_on_signals()
     opened = partial(
         open_session,
         master=chosen.master,
@@ -166,17 +163,6 @@ def _opened(opening: Future[SparkSession], data_dir: Path) -> SparkSession:
     session = opening.result()
     log.info("spark_opened", **describe_session(session))
     return session
-
-
-def _stopped_by_signals() -> Event:
-    stopped = Event()
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        stopped.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
-    return stopped
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """`python -m collector.shipper`: the shipper role, beside a collector."""
 
-import os
-import signal
 import sqlite3
 import sys
 import time
@@ -20,7 +18,7 @@ from lineage.clock import system_clock
 from lineage.environment import InvalidSettingError
 from lineage.event_log.settings import KafkaLog, read_log
 from lineage.health import HEALTH
-from lineage.logs import log_to_stderr
+from lineage.role import begin_role, stop_on_signals
 
 _PART = "shipper"
 _POLL_SECONDS = 0.2
@@ -107,9 +105,7 @@ def main() -> int:
     The exit status is 2 for a setting or a file that cannot be used, and 1 where Kafka's client has
     failed for good: the next process sends the window again.
     """
-    os.umask(0o077)
-    log_to_stderr()
-    HEALTH.connect()
+    begin_role()
     HEALTH.beat_beside()
     try:
         place, log = environment.read(Place), _required(read_log())
@@ -124,9 +120,7 @@ def main() -> int:
         # A setting's value may be a password: only the kind of the fault is logged.
         _log.error("shipper_cannot_start", reason=error.args[0].name())
         return 2
-    stopping = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
+    stopping = stop_on_signals()
     _log.info("shipping", bootstrap=log.bootstrap, topic=log.topic, as_=log.collector, port=port)
     try:
         role.run(stopping)

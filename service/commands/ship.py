@@ -1,6 +1,5 @@
 """`lineward ship DIR`: sees the events that a job's file transport writes into the collector."""
 
-import signal
 from pathlib import Path
 from threading import Event
 from typing import Annotated
@@ -10,6 +9,7 @@ import typer
 
 from lineage import origins
 from lineage.logs import log_to_stderr
+from lineage.role import stop_on_signals
 from service.commands.options import AsJson
 from service.errors import RefusedInputError
 from service.occupancy import holding
@@ -63,7 +63,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
     kept = _made(state or folder / _STATE)
     with holding(kept / "lock", f"`lineward ship` already runs on {folder}"):
         positions = Positions(kept / "positions.json")
-        stopping = _on_signals(Event())
+        stopping = stop_on_signals()
         poster = Poster(Reach(target, stopping=stopping, on_trouble=_tell))
         shipper = Shipper(folder, positions, poster, match or PATTERNS)
         _run(shipper, stopping, once=once)
@@ -95,12 +95,6 @@ def _made(state: Path) -> Path:
         message = f"its place cannot be kept in {state} ({error.strerror}): give --state another"
         raise RefusedInputError(message) from error
     return state
-
-
-def _on_signals(stopping: Event) -> Event:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
-    return stopping
 
 
 def _tell(trouble: str) -> None:

@@ -1,7 +1,5 @@
 """`python -m service.kafka`: the Kafka source, a process of its own."""
 
-import os
-import signal
 import sys
 from threading import Event
 
@@ -12,7 +10,7 @@ from lineage import origins
 from lineage.environment import InvalidSettingError
 from lineage.health import HEALTH
 from lineage.health_port import serve_health
-from lineage.logs import log_to_stderr
+from lineage.role import begin_role, stop_on_signals
 from service.errors import RefusedInputError
 from service.kafka.feed import Feed
 from service.kafka.settings import client_settings, read
@@ -26,9 +24,7 @@ _log = structlog.get_logger()
 
 def main() -> int:
     """Run the source; the exit status is 2 for a setting that cannot be used."""
-    os.umask(0o077)
-    log_to_stderr()
-    HEALTH.connect()
+    begin_role()
     HEALTH.beat_beside()
     try:
         settings = read()
@@ -45,9 +41,7 @@ def main() -> int:
         # A setting's value may be a password: only its kind of fault is told.
         _log.error("kafka_cannot_start", reason=error.args[0].name())
         return 2
-    stopping = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
+    stopping = stop_on_signals()
     consumer.subscribe([settings.topic])
     _log.info("kafka_listening", bootstrap=settings.bootstrap, topic=settings.topic)
     try:

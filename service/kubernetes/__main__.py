@@ -1,7 +1,5 @@
 """`python -m service.kubernetes`: the kubernetes role, a process of its own."""
 
-import os
-import signal
 import sys
 from functools import partial
 from threading import Event
@@ -14,7 +12,7 @@ from lineage.catalog.revision import require_usable
 from lineage.environment import InvalidSettingError
 from lineage.health import HEALTH
 from lineage.health_port import serve_health
-from lineage.logs import log_to_stderr
+from lineage.role import begin_role, stop_on_signals
 from runbooks.actions.kubernetes_settings import KubernetesSettings, read_for_watch
 from service.kubernetes.watcher import Watcher
 from service.settings import Settings, read
@@ -25,9 +23,7 @@ _log = structlog.get_logger()
 
 def main() -> int:
     """Run the role; return 2 for a setting that cannot be used."""
-    os.umask(0o077)
-    log_to_stderr()
-    HEALTH.connect()
+    begin_role()
     HEALTH.beat_beside()
     try:
         settings, cluster = read(), read_for_watch()
@@ -35,9 +31,7 @@ def main() -> int:
     except (InvalidSettingError, OSError) as error:
         _log.error("kubernetes_cannot_start", reason=str(error))
         return 2
-    stopping = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
+    stopping = stop_on_signals()
     _run(settings, cluster, stopping)
     return 0
 

@@ -1,7 +1,6 @@
 """`python -m service.marquez`: the marquez role, a process of its own beside the collector."""
 
 import asyncio
-import os
 import signal
 import sys
 from functools import partial
@@ -14,7 +13,7 @@ from lineage.catalog.revision import require_usable
 from lineage.environment import InvalidSettingError
 from lineage.health import HEALTH
 from lineage.health_port import serve_health
-from lineage.logs import log_to_stderr
+from lineage.role import begin_role
 from service.marquez.role import serve
 from service.marquez.settings import MarquezSettings, read_marquez
 from service.settings import Settings, read
@@ -24,9 +23,7 @@ _log = structlog.get_logger()
 
 def main() -> int:
     """Run the role; the exit status is 2 for a setting that cannot be used."""
-    os.umask(0o077)
-    log_to_stderr()
-    HEALTH.connect()
+    begin_role()
     HEALTH.beat_beside()
     try:
         settings, bounds = read(), read_marquez()

@@ -9,6 +9,7 @@ import tempfile
 import httpx
 import pytest
 
+from lineage import role as starting
 from lineage.health import HEALTH
 
 
@@ -20,6 +21,7 @@ def port(monkeypatch) -> int:
         found = int(probe.getsockname()[1])
     monkeypatch.setenv("LINEWARD_HEALTH_PORT", str(found))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(starting, "log_to_stderr", lambda: None)
     monkeypatch.setattr(os, "umask", lambda _: 0)
     monkeypatch.setattr(tempfile, "tempdir", tempfile.gettempdir())
     # Other tests of this process left failures of their own.
@@ -45,7 +47,6 @@ def test_a_role_that_waits_for_the_catalog_is_alive(role, port, monkeypatch, tmp
     monkeypatch.setenv("LINEWARD_MARQUEZ_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("LINEWARD_KUBERNETES_URL", "https://127.0.0.1:1")
     monkeypatch.setenv("LINEWARD_KUBERNETES_NAMESPACES", "jobs")
-    monkeypatch.setattr(module, "log_to_stderr", lambda: None)
     monkeypatch.setattr(module, "await_catalog", ask)
     monkeypatch.setattr(module, "serve", do_nothing, raising=False)
 
@@ -70,7 +71,6 @@ def test_the_kafka_source_answers_probes(port, monkeypatch):
 
     monkeypatch.setenv("LINEWARD_KAFKA_BOOTSTRAP", "127.0.0.1:1")
     monkeypatch.setattr(module, "Consumer", NoConsumer)
-    monkeypatch.setattr(module, "log_to_stderr", lambda: None)
 
     with pytest.raises(KeyboardInterrupt, match="200"):
         module.main()
