@@ -49,7 +49,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class Health:
-    """The state of this process, as its supervisor sees it. Safe for several threads.
+    """State of this process, as its supervisor sees it. Safe for several threads.
 
     Attributes:
         beat_at: seconds of `time.monotonic` at the last report.

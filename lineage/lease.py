@@ -16,7 +16,7 @@ _SECOND: Final = 1_000_000
 
 
 class LeaseRow(msgspec.Struct, frozen=True):
-    """The stored state of a lease.
+    """Stored state of a lease.
 
     Attributes:
         holder: name of the process that leads, or led last.
@@ -35,7 +35,7 @@ NEVER_HELD: Final = LeaseRow("", 0, 0, 0)
 
 
 class LeaseLostError(Exception):
-    """This process no longer leads: it must not finish what it does as the leader."""
+    """Error of a process that no longer leads: it must not finish what it does as the leader."""
 
 
 def take(

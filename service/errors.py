@@ -34,7 +34,7 @@ class UnreachableError(ServiceError):
 
 
 class UnknownFileError(ServiceError):
-    """No file of that name is served."""
+    """Error for a file name that is not served."""
 
     exit_code = 3
     status = 404

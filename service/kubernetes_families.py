@@ -1,4 +1,4 @@
-"""What the metrics say of SparkApplications, and of how well they are watched."""
+"""Metrics of SparkApplications, and of how well they are watched."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -43,7 +43,7 @@ def replica_name(settings: Settings) -> str:
 
 
 class _Held(msgspec.Struct, frozen=True):
-    """The lease of this process.
+    """Lease of this process.
 
     Attributes:
         renewed_at: by `count_seconds`, before the catalog was asked.
@@ -142,7 +142,7 @@ class Leader:
 
 
 class _Fenced:
-    """One work of the leader, on engines that are fenced."""
+    """Work of the leader, on engines that are fenced."""
 
     def __init__(self, func: Work, fence: Fence) -> None:
         self.func = func  # the bookkeeper names the work by it

@@ -1,4 +1,4 @@
-"""The listener's jars of this installation, which the service serves to Spark's drivers."""
+"""Listener's jars of this installation, which the service serves to Spark's drivers."""
 
 import hashlib
 from functools import lru_cache
@@ -20,7 +20,7 @@ JARS: Final = tuple(_FILES)
 
 
 class Jar(msgspec.Struct, frozen=True):
-    """A file, its size in bytes and its SHA-256."""
+    """File with its size in bytes and its SHA-256."""
 
     path: Path
     size: int

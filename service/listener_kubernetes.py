@@ -28,7 +28,7 @@ _VOLUME: Final = "spark.kubernetes.driver.volumes.persistentVolumeClaim.lineward
 
 
 class Cluster(msgspec.Struct, frozen=True, kw_only=True):
-    """What is Kubernetes' own in a job's settings.
+    """Settings of a job that belong to Kubernetes.
 
     Attributes:
         jar_url: of the listener's jar.

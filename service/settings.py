@@ -60,7 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def lake(self) -> Lake:
-        """The raw events, which the pipeline writes."""
+        """Return the lake of raw events, which the pipeline writes."""
         return open_lake(self.data_dir, self.lake_settings)
 
     @property

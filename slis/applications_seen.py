@@ -1,4 +1,4 @@
-"""The last SparkApplication of the job that writes a dataset: SQL of an evaluation's rows."""
+"""SQL of the last SparkApplication of the job that writes a dataset, for an evaluation's rows."""
 
 from typing import Final
 

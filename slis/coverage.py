@@ -76,7 +76,7 @@ def _is_in_total() -> Column:
 
 
 def _is_begun() -> Column:
-    """Its first run is under way, or it was only created. A day later something is wrong."""
+    """Return whether the first run goes on or only created the dataset, for less than a day."""
     is_new = F.col("first_seen_at") > plus_seconds(F.col("as_of"), F.lit(-_DAY_SECONDS))
     is_created = F.col("created_at").isNotNull() & F.col("failed").isNull()
     return F.col("write").isNull() & is_new & (is_running() | is_created)

@@ -1,4 +1,4 @@
-"""The shipper's metrics, and the port on which it answers whether it is alive and ready."""
+"""Metrics of the shipper, and the port on which it answers whether it is alive and ready."""
 
 import math
 import sqlite3

@@ -1,4 +1,4 @@
-"""The position up to which the shipper has moved the spool on to Kafka: a file beside it."""
+"""Position up to which the shipper has moved the spool on to Kafka: a file beside it."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ import msgspec
 
 
 class Position(msgspec.Struct, frozen=True):
-    """The last records that Kafka has acknowledged.
+    """Last records that Kafka has acknowledged.
 
     Attributes:
         seq: the last event.

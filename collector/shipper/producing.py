@@ -7,7 +7,7 @@ from confluent_kafka import KafkaError
 
 
 class Producer(Protocol):
-    """The part of `confluent_kafka.Producer` that is used."""
+    """Part of `confluent_kafka.Producer` that is used."""
 
     def produce(  # noqa: PLR0913 - as the client has it
         self,

@@ -42,7 +42,7 @@ _log = structlog.get_logger()
 
 
 class Shipper:
-    """One collector's way to one topic.
+    """Path from one collector to one topic.
 
     Attributes:
         position: what Kafka has acknowledged.

@@ -1,4 +1,4 @@
-"""The catalog's URL, with a password that is in a file of its own."""
+"""URL of the catalog, with a password that is in a file of its own."""
 
 from pathlib import Path
 from urllib.parse import quote, urlsplit, urlunsplit

@@ -1,4 +1,4 @@
-"""The epoch of a role: a number that each start of the role raises.
+"""Epoch of a role: a number that each start of the role raises.
 
 A process that was taken for dead and comes back has an older epoch, and its transactions fail.
 """
@@ -14,7 +14,7 @@ PIPELINE: Final = "pipeline"
 
 
 class StaleEpochError(Exception):
-    """A newer process of the role has started: this one writes nothing any more."""
+    """Error of a process whose role has a newer process: it writes nothing any more."""
 
 
 def read_epoch(connection: Connection, role: str) -> int:

@@ -24,7 +24,7 @@ _STATE: Final = (lease.c.holder, lease.c.epoch, lease.c.since, lease.c.expires_a
 
 
 class Fence(msgspec.Struct, frozen=True):
-    """What keeps a former leader from its work.
+    """Check that keeps a former leader from its work.
 
     Attributes:
         name: of the lease.

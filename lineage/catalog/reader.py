@@ -42,7 +42,7 @@ class UnreachableCatalogError(CatalogError):
 
 
 class Reader(Protocol):
-    """One connection's reads, all of one moment: a reader sees no commit after its first read.
+    """Reads on one connection, all of one moment: a reader sees no commit after its first read.
 
     Attributes:
         clock: SQL of the database's own time, µs.

@@ -1,4 +1,4 @@
-"""The resources that the kubernetes role watches, named as Kubernetes names them."""
+"""Resources that the kubernetes role watches, named as Kubernetes names them."""
 
 from typing import Final
 

@@ -23,7 +23,7 @@ _NUMBERS = ("received_at", "seq", "ended_at", "count")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One record.
+    """Record of the topic.
 
     Attributes:
         kind: one of `EVENTS`, or of the words above.
@@ -56,7 +56,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> str:
-        """The number and the content, which tell a record from all others of its window."""
+        """Return the number and the content, which tell a record from all others of its window."""
         digest = hashlib.blake2b(self.body, digest_size=8).hexdigest()
         return f"{self.kind}:{self.seq}:{digest}"
 

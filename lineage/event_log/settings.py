@@ -45,7 +45,7 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KafkaLog(msgspec.Struct, frozen=True, kw_only=True):
-    """A topic that is the log.
+    """Topic that is the log.
 
     Attributes:
         bootstrap: host:port of brokers, separated by commas.

@@ -1,4 +1,4 @@
-"""The lake's manifest: rows of the catalog say which folders hold the committed events.
+"""Manifest of the lake: rows of the catalog say which folders hold the committed events.
 
 A file without a row is not part of the lake, and no reader lists a folder to find files.
 """
@@ -17,7 +17,7 @@ Rows = Callable[[str, Mapping[str, Any]], Iterable[Sequence[Any]]]
 
 
 class Folder(msgspec.Struct, frozen=True, kw_only=True):
-    """A folder of the lake: one day of one batch, or of one compaction.
+    """Folder of the lake: one day of one batch, or of one compaction.
 
     Attributes:
         path: below the root of the lake.

@@ -1,4 +1,4 @@
-"""The lake's files, on a disk or on S3: one file system of pyarrow, below one root."""
+"""Files of the lake, on a disk or on S3: one file system of pyarrow, below one root."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +18,7 @@ _ATTEMPTS: Final = 3
 
 
 class Lake(msgspec.Struct, frozen=True):
-    """Where the lake is. It can be sent to another process, which opens it there.
+    """Place of the lake. It can be sent to another process, which opens it there.
 
     Attributes:
         settings: of this process.

@@ -1,4 +1,4 @@
-"""The part of the Kubernetes API that actions need. Nothing is deleted."""
+"""Part of the Kubernetes API that actions need. Nothing is deleted."""
 
 import ssl
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The objects of Kubernetes that run Lineward's roles: found by the labels that the chart sets.
+"""Objects of Kubernetes that run Lineward's roles: found by the labels that the chart sets.
 
 A name depends on the release; the labels `app.kubernetes.io/instance` and `…/component` do not.
 """
@@ -23,7 +23,7 @@ _KINDS: Final = {
 
 
 class Workload(msgspec.Struct, frozen=True):
-    """One object that runs pods of a role."""
+    """Object that runs pods of a role."""
 
     kind: str
     namespace: str

@@ -75,7 +75,7 @@ class AccessCounter:
 
 
 def _grouped_row(at: int, reason: str, count: int) -> Access:
-    """A row for rejections that have none of their own."""
+    """Return a row for rejections that have none of their own."""
     return Access(
         at=at,
         request_id=uuid.uuid4().hex,
@@ -94,7 +94,7 @@ def _grouped_row(at: int, reason: str, count: int) -> Access:
 def _unaudited(
     connection: Connection, versions: Sequence[Version], answered: Sequence[Answered]
 ) -> list[Answered]:
-    """What was served while access was guarded, from the asking to the answer, without a row."""
+    """Yield what was served while access was guarded, from request to answer, without a row."""
     guarded = [one for one in answered if _is_guarded(versions, one)]
     audit = tables.access_audit
     known: set[str] = set()

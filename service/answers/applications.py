@@ -34,7 +34,7 @@ ORDER BY kube_namespace, resource LIMIT 200
 
 
 class Application(msgspec.Struct, frozen=True):
-    """The last SparkApplication of a job.
+    """Last SparkApplication of a job.
 
     Attributes:
         listener: `yes`, `no`, or `unknown` where its settings are in a ConfigMap.
@@ -54,7 +54,7 @@ class Application(msgspec.Struct, frozen=True):
 
 
 class ApplicationList(msgspec.Struct, frozen=True):
-    """The newest first."""
+    """SparkApplications, the newest first."""
 
     applications: list[Application]
     partial: bool
@@ -62,7 +62,7 @@ class ApplicationList(msgspec.Struct, frozen=True):
 
 
 class KubernetesWatch(msgspec.Struct, frozen=True):
-    """One resource in one namespace; `problem` is null while the watch works."""
+    """Watch of one resource in one namespace; `problem` is null while it works."""
 
     resource: str
     kube_namespace: str

@@ -14,7 +14,7 @@ _LEASE: Final = (
 
 
 class ServiceLeader(msgspec.Struct, frozen=True):
-    """The service that finds incidents and sends notifications.
+    """Service that finds incidents and sends notifications.
 
     Attributes:
         replica: its name; of the last one, where none leads now.

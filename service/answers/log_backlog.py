@@ -1,4 +1,4 @@
-"""The backlog of a log in Kafka, as the pipeline last saw it."""
+"""Backlog of a log in Kafka, as the pipeline last saw it."""
 
 from typing import Final
 

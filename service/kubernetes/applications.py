@@ -26,7 +26,7 @@ _MOST_TEXT: Final = 253
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What the settings say about reading a manifest."""
+    """Settings about reading a manifest."""
 
     owner_keys: tuple[str, ...]
     outputs_key: str

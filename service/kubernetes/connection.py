@@ -16,7 +16,7 @@ _GROUP, _, _VERSION = GROUP_VERSION.partition("/")
 
 
 class Listing(Protocol):
-    """A list call of the client: with `watch`, the same call streams changes."""
+    """List call of the client: with `watch`, the same call streams changes."""
 
     def __call__(self, **options: object) -> Any:  # noqa: ANN401 - a response of the client
         """Ask the API server."""

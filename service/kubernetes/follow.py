@@ -31,7 +31,7 @@ Manifest = Mapping[str, Any]
 
 
 class Sink(Protocol):
-    """Where objects go; times are µs."""
+    """Destination of objects; times are µs."""
 
     def begin_list(self, at: int) -> int:
         """Return the time of a list that begins: later than all that was stored before."""
@@ -62,7 +62,7 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Follower:
-    """One list and its watch. `run` is all there is to call: by one process of several."""
+    """List and watch of one resource. One process of several calls `run`."""
 
     def __init__(
         self,

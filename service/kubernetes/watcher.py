@@ -20,7 +20,7 @@ _STOP_SECONDS = 4.0  # a watch may wait for a minute: its thread ends with the p
 
 
 class Watcher:
-    """All watches of one process on one catalog."""
+    """Watches of one process on one catalog."""
 
     def __init__(
         self, settings: KubernetesSettings, engine: Engine, clock: Clock = system_clock

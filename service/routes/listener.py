@@ -1,6 +1,6 @@
-"""The listener's jar and its checksum: for drivers in a cluster, which bear no token.
+"""Routes of the listener's jar and its checksum: for drivers in a cluster, which have no token.
 
-Whoever reaches the port may fetch these files, which are public software, and nothing else.
+Every client of the port may fetch these files, which are public software, and nothing else.
 """
 
 import asyncio

@@ -43,7 +43,7 @@ _SMALL: Final = """
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """The folders of one batch, or of one compaction."""
+    """Folders of one batch, or of one compaction."""
 
     folders: tuple[Folder, ...]
 

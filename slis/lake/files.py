@@ -24,7 +24,7 @@ _WRITTEN: Final = "path string, event_date string, events bigint, size bigint"
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file that was written.
+    """File that was written.
 
     Attributes:
         path: below the root of the lake.

@@ -23,7 +23,7 @@ ID_FILE: Final = "_lake_id"
 
 
 class LakeMismatchError(Exception):
-    """The lake at this place is not the lake of the catalog."""
+    """Error for a place whose lake is not the lake of the catalog."""
 
 
 def read_id(lake: Lake) -> str | None:

@@ -24,7 +24,7 @@ _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """A batch in the lake, with the folders of its days."""
+    """Batch in the lake, with the folders of its days."""
 
     name: Name
     folders: tuple[Folder, ...]

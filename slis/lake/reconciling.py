@@ -54,7 +54,7 @@ def is_restored(names: Iterable[Name], visible: Iterable[Folder], epoch: int, ow
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """What a catalog says of the lake.
+    """State of the lake as a catalog has it.
 
     Attributes:
         visible: rows of the manifest.

@@ -1,4 +1,4 @@
-"""What the pipeline writes to the lake: first the files, then the rows that make them visible."""
+"""Writer of the lake: first the files, then the rows that make them visible."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The log from which the pipeline takes its events, and the part of the log that a batch takes."""
+"""Log from which the pipeline takes its events, and the part of the log that a batch takes."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -15,19 +15,19 @@ from slis.stream.source import Bounds
 
 
 class LogMismatchError(Exception):
-    """The log is not the one that the catalog has read: this pipeline stops."""
+    """Error for a log that is not the one that the catalog has read: this pipeline stops."""
 
 
 class Portion(Protocol):
-    """The events of one batch, and the position of the log behind them."""
+    """Events of one batch, and the position of the log behind them."""
 
     @property
     def after_seq(self) -> int:
-        """The batch begins behind this number."""
+        """Return the number behind which the batch begins."""
 
     @property
     def last_seq(self) -> int:
-        """The last number that the batch may hold."""
+        """Return the last number that the batch may hold."""
 
     @property
     def count(self) -> int:
@@ -35,7 +35,7 @@ class Portion(Protocol):
 
     @property
     def ends(self) -> Mapping[int, int]:
-        """The end of the batch in each partition; empty for a log without partitions."""
+        """Return where the batch ends in each partition; empty for a log without partitions."""
 
     def table(self) -> pa.Table:
         """Return the events as `source.SPOOL_COLUMNS`."""
@@ -54,7 +54,7 @@ class Portion(Protocol):
 
 
 class EventLog(Protocol):
-    """The log in which events wait until a batch takes them."""
+    """Log in which events wait until a batch takes them."""
 
     @property
     def name(self) -> str:

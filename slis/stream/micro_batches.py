@@ -44,7 +44,7 @@ _STORE_PAIRS = text(f"""
         AND NOT {_HAS_IO.format(run="s.run_key", direction="write")}
 """)  # noqa: S608 - our own columns
 # Where micro-batches of several queries overlap, the write is of one of them: only an input of all
-# of them is certain. A table that is created or altered meanwhile is made of nothing.
+# of them is certain. A statement that only creates or alters a table has no inputs.
 _STORE_SOURCES = text(f"""
     INSERT INTO t_told (run_key, downstream_key, upstream_key, origin, namespace, name)
     SELECT p.run_key, o.dataset_key, i.dataset_key, '{FOREACH_BATCH}', u.namespace, u.name

@@ -1,4 +1,4 @@
-"""The collector's spool as the pipeline's log: a file beside the pipeline, read by the driver."""
+"""Spool of the collector as the pipeline's log: a file beside the pipeline, read by the driver."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -53,7 +53,7 @@ class SpoolPortion(msgspec.Struct, frozen=True):
         return self.events
 
     def held(self) -> pa.Table:
-        """Of `Portion`."""
+        """Return the events, which the driver has read."""
         return self.events
 
     @contextmanager
@@ -70,7 +70,7 @@ class SpoolPortion(msgspec.Struct, frozen=True):
 
 
 class SpoolLog:
-    """The spool of one collector."""
+    """Spool of one collector."""
 
     def __init__(self, place: Place, replaces: str = "") -> None:
         """Read nothing yet.

@@ -1,4 +1,4 @@
-"""The way of a spool to the Kafka log: acknowledged first, then passed, and nothing is lost."""
+"""Check the path from a spool to Kafka: acknowledged first, then passed, and nothing is lost."""
 
 import hashlib
 import os

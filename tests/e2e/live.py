@@ -46,7 +46,7 @@ class Staging(msgspec.Struct, frozen=True):
 
 @contextmanager
 def staging(folder: Path, period: str = "12", **settings: str) -> Iterator[Staging]:
-    """One that takes events and answers; ended in the end.
+    """Start a Lineward that takes events and answers; end it in the end.
 
     Args:
         folder: of its data and its policy.

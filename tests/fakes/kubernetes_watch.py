@@ -45,7 +45,7 @@ def submitted(name: str, state: str = "RUNNING", **more: object) -> dict[str, An
 
 
 class WatchedKubernetes(FakeKubernetes):
-    """An API server with objects that change, and watches that end by themselves soon.
+    """API server with objects that change, and watches that end by themselves soon.
 
     Attributes:
         forbidden: (verb, plural) that the token's role lacks.

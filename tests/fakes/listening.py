@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._write(answer)
 
     def do_PATCH(self) -> None:
-        """As Kubernetes is asked for a change."""
+        """Answer as Kubernetes answers a change."""
         self.do_POST()
 
     def do_GET(self) -> None:

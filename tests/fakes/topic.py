@@ -1,4 +1,4 @@
-"""A topic of Kafka in memory: what the shipper writes, the pipeline reads."""
+"""Topic of Kafka in memory: what the shipper writes, the pipeline reads."""
 
 from typing import TYPE_CHECKING, Any
 from zlib import crc32

@@ -11,7 +11,7 @@ HELD = LeaseRow("a", 3, since=100 * SECOND, expires_at=110 * SECOND)
 
 
 def test_a_lease_that_nobody_held_is_taken():
-    """Its first epoch is 1."""
+    """Begin with epoch 1."""
     assert take(NEVER_HELD, "a", 5 * SECOND, 10) == LeaseRow("a", 1, 5 * SECOND, 15 * SECOND)
 
 
@@ -21,14 +21,14 @@ def test_a_lease_that_nobody_held_is_taken():
     ids=["held", "expired", "the clock was set back"],
 )
 def test_a_lease_is_taken_when_it_is_free(now, epoch):
-    """Each taking is a new epoch; a lease that ends in a year would otherwise stop everything."""
+    """Begin a new epoch, also where the lease ends in a year: it would stop everything."""
     taken = take(HELD, "b", now * SECOND, 10)
 
     assert (taken and taken.epoch) == epoch
 
 
 def test_a_process_that_restarts_takes_its_own_lease_at_once():
-    """The process that held it has ended: only one service at a time has a name."""
+    """Take it for granted that the holder has ended: one service at a time has a name."""
     assert take(HELD, "a", 101 * SECOND, 10, is_start=True) == LeaseRow(
         "a", 4, 101 * SECOND, 111 * SECOND
     )

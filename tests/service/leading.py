@@ -1,4 +1,4 @@
-"""A replica in a process of its own: it writes its name and epoch while it leads, all the time.
+"""Replica in a process of its own: it writes its name and epoch while it leads, all the time.
 
 Arguments: the URL of the catalog, its name, and how many seconds a lease lasts.
 """
@@ -20,7 +20,7 @@ from service.leader import Leader, LeaderWorks
 
 
 def replica(url: str, name: str, seconds: float) -> list[Bookkeeper]:
-    """What a service starts for its lease, and one work of the leader."""
+    """Start what a service starts for its lease, and one work of the leader."""
 
     def write(engine: Engine) -> None:
         with writing(engine) as connection:

@@ -1,4 +1,4 @@
-"""What people and metrics are shown of SparkApplications."""
+"""Check what people and metrics are shown of SparkApplications."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""One of several services leads: when it begins, when it ends, and what it does meanwhile."""
+"""Check which of several services leads: when it begins, when it ends, what it does meanwhile."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Replicas:
         self.seconds = 0.0
 
     def start(self, name: str) -> Leader:
-        """A service that has just started."""
+        """Start a service."""
         return Leader(name, _LEASE_SECONDS, lambda: self.seconds)
 
     def go(self, seconds: int, *running: Leader) -> None:
@@ -42,7 +42,7 @@ class Replicas:
                 leader(self.engine)
 
     def led_since(self) -> int:
-        """By the row of the lease, in seconds of this test."""
+        """Return the time by the row of the lease, in seconds of this test."""
         with self.engine.connect() as connection:
             began = connection.scalar(select(lease.c.since)) or 0
         return round((began - self.clock.micros) / 1_000_000 + self.seconds)
@@ -50,12 +50,12 @@ class Replicas:
 
 @pytest.fixture
 def replicas(embedded):
-    """Of an embedded catalog."""
+    """Make services of an embedded catalog."""
     return Replicas(embedded)
 
 
 def test_one_leads_as_long_as_it_lives(replicas):
-    """It renews the lease; the other follows."""
+    """Renew the lease; let the other follow."""
     one, other = replicas.start("one"), replicas.start("other")
     replicas.go(120, one, other)
 
@@ -94,7 +94,7 @@ def test_a_service_that_restarts_leads_at_once(replicas):
 
 
 def test_two_services_of_one_name_do_not_take_turns(replicas):
-    """The later one leads: only a process that starts takes a lease under its own name."""
+    """Let the later one lead: only a process that starts takes a lease under its own name."""
     one = replicas.start("one")
     replicas.go(5, one)
     twin = replicas.start("one")
@@ -105,7 +105,7 @@ def test_two_services_of_one_name_do_not_take_turns(replicas):
 
 
 def test_a_paused_leader_that_wakes_leads_no_longer(replicas):
-    """It learns so from the first message that it would send, before its next turn."""
+    """Stop it at the first message that it would send, before its next turn."""
     one, other = replicas.start("one"), replicas.start("other")
     replicas.go(5, one, other)
     fence = one.fence()
@@ -119,7 +119,7 @@ def test_a_paused_leader_that_wakes_leads_no_longer(replicas):
 
 
 def test_a_pause_in_which_nobody_else_led_changes_nothing(replicas):
-    """The lease has expired, and is renewed before the message is sent."""
+    """Renew the lease, which has expired, before the message is sent."""
     one = replicas.start("one")
     replicas.go(5, one)
     fence = one.fence()
@@ -133,7 +133,7 @@ def test_a_pause_in_which_nobody_else_led_changes_nothing(replicas):
 
 
 def test_an_epoch_of_before_is_over_though_the_service_leads_again(replicas):
-    """What began in it knows nothing of what another one did meanwhile."""
+    """End what began in it: it knows nothing of what another service did meanwhile."""
     one, other = replicas.start("one"), replicas.start("other")
     replicas.go(5, one, other)
     before = one.fence()
@@ -150,7 +150,7 @@ def test_an_epoch_of_before_is_over_though_the_service_leads_again(replicas):
 
 
 def test_a_catalog_that_is_locked_for_a_minute_ends_no_epoch(replicas, monkeypatch):
-    """A merge has SQLite's write lock: works go on, and it is a failure only when it lasts."""
+    """Go on while a merge has SQLite's write lock, and fail only when that lasts."""
     one = replicas.start("one")
     replicas.go(5, one)
 
@@ -179,7 +179,7 @@ def _keeper(leader, name, done):
 
 
 def test_works_of_the_leader_are_its_own_and_new_in_each_epoch(replicas, tmp_path):
-    """A follower does none of them; a service that leads again forgets what it remembered."""
+    """Do none of them as a follower; forget what was remembered when leading again."""
     done, url = [], catalog_url(tmp_path)
     one, other = replicas.start("one"), replicas.start("other")
     first, second = (
@@ -209,7 +209,7 @@ def test_works_of_the_leader_are_its_own_and_new_in_each_epoch(replicas, tmp_pat
 
 
 def test_a_follower_reports_no_failure_of_the_leader(replicas, tmp_path):
-    """What failed is another replica's now."""
+    """Drop what failed: it is another replica's now."""
 
     def fail(_engine):
         raise ValueError("broken")
@@ -226,7 +226,7 @@ def test_a_follower_reports_no_failure_of_the_leader(replicas, tmp_path):
 
 
 def test_a_bookkeeper_that_stops_has_its_works_finish(replicas, tmp_path):
-    """The lease is given up by the last turn of its thread."""
+    """Give the lease up in the last turn of its thread."""
     leader = Leader("one", _LEASE_SECONDS)
     keeper = Bookkeeper(catalog_url(tmp_path), [leader], is_first=True, every_seconds=3_600)
     keeper.start()
@@ -238,7 +238,7 @@ def test_a_bookkeeper_that_stops_has_its_works_finish(replicas, tmp_path):
 
 
 def test_a_replica_is_named_by_its_host_and_folder():
-    """The same after a restart; a pod may be given a name."""
+    """Keep the name after a restart; take the name that a pod is given."""
     names = {replica_name(Settings(data_dir=Path(folder))) for folder in ("a", "b", "a")}
 
     assert len(names) == 2

@@ -1,4 +1,4 @@
-"""A leading service is stopped by SIGSTOP, wakes later, and writes nothing; on PostgreSQL."""
+"""Check that a leader stopped by SIGSTOP writes nothing when it wakes later; on PostgreSQL."""
 
 import os
 import signal

@@ -19,7 +19,7 @@ _NO_LEADER = "no service leads"
 
 @pytest.fixture
 def shown(embedded, tmp_path):
-    """A catalog with datasets, and the settings of a service over it."""
+    """Make a catalog with datasets, and the settings of a service over it."""
     estate.fill(embedded)
     return embedded, Settings(data_dir=tmp_path)
 
@@ -51,7 +51,7 @@ def test_a_follower_exports_nothing_that_the_leader_exports(shown):
 
 
 def test_every_replica_shows_which_service_leads_and_answers(shown):
-    """By the API and the first page; ready, whoever leads."""
+    """Show it by the API and the first page; be ready as leader and as follower."""
     engine, settings = shown
     app = create_app(settings, lambda: estate.NOW)
     with TestClient(app, base_url="http://127.0.0.1") as client:

@@ -1,4 +1,4 @@
-"""The service serves the listener's jar and its checksum, and nothing else that way."""
+"""Check that the service serves the listener's jar and its checksum, and nothing else that way."""
 
 import hashlib
 

@@ -82,7 +82,7 @@ def test_a_collector_is_alive_by_a_heartbeat_of_now(tmp_path: Path, seconds, is_
 
 
 def test_a_log_in_kafka_is_behind_by_its_own_offsets(embedded, tmp_path: Path):
-    """The spool beside us, if there is one, has other numbers than the catalog."""
+    """Count offsets: the spool beside us, if there is one, has other numbers than the catalog."""
     with closing(open_spool(tmp_path / "spool.db", 1 << 30)) as spool:
         spool.execute("INSERT INTO sqlite_sequence VALUES ('event', 1000)")
     row = {"topic": "t", "windows": "{}"}

@@ -115,7 +115,7 @@ def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypat
 
 
 def test_a_pipeline_notes_within_seconds_that_another_has_started(embedded, tmp_path):
-    """No event need come: its evaluations would go on."""
+    """Note it without an event: evaluations would go on."""
     given = (embedded, Place(data_dir=tmp_path), Settings())
     pipeline = Pipeline(*given, lambda: day(1))
     pipeline._prune(day(1))  # noqa: SLF001 - begins its epoch

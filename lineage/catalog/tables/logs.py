@@ -1,4 +1,4 @@
-"""The position in the Kafka log: written by the pipeline, in the transaction of the batch."""
+"""Position in the Kafka log: written by the pipeline, in the transaction of the batch."""
 
 from sqlalchemy import BigInteger, Column, Table, Text
 

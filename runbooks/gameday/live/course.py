@@ -16,7 +16,7 @@ from runbooks.gameday.truths import truth_of
 
 Stage = Literal["planned", "begun", "ended", "over"]
 _NEVER: Final = 2**62
-_TOLD_SECONDS: Final = 255  # after its limit; a fault that nobody is told of ends as well
+_MESSAGE_SECONDS: Final = 255  # after its limit; a fault without a message ends as well
 _OVER_SECONDS: Final = 288  # after the next slot of its source
 _QUIET_SECONDS: Final = 90  # of what must stay silent, after its limit: the holds
 
@@ -111,7 +111,7 @@ class Faults:
             return lasts >= self._period
         if each.planned.kind == "retired_job":
             return True
-        return lasts > self._limit + _TOLD_SECONDS * MICROS or any(
+        return lasts > self._limit + _MESSAGE_SECONDS * MICROS or any(
             self._is_told(each, one) for one in heard
         )
 

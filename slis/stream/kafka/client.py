@@ -45,7 +45,7 @@ _MESSAGES, _WAIT_SECONDS = 1_000, 0.2
 
 
 class LogReadError(OSError):
-    """The Kafka log cannot be read now: no event's fault, and tried again."""
+    """Error for a Kafka log that cannot be read now: no event's fault, and tried again."""
 
 
 class TopicState(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class TopicState(msgspec.Struct, frozen=True):
 
 
 class Reader(Protocol):
-    """The part of `confluent_kafka.Consumer` that is used."""
+    """Part of `confluent_kafka.Consumer` that is used."""
 
     def assign(self, partitions: list[TopicPartition]) -> None:
         """Begin at these offsets."""
@@ -155,7 +155,7 @@ def read_on_executor(batches: Iterable[pa.RecordBatch], log: KafkaLog) -> Iterat
 
 
 class Offsets:
-    """The first offset of each partition of a topic, and the one behind the last."""
+    """First offset of each partition of a topic, and the one behind the last."""
 
     def __init__(self, log: KafkaLog) -> None:
         """Connect to nothing yet."""

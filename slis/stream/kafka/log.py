@@ -1,4 +1,4 @@
-"""A topic of Kafka as the pipeline's log, for several collectors and executors on any machine."""
+"""Topic of Kafka as the pipeline's log, for several collectors and executors on any machine."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ _Positions = Mapping[int, PartitionPosition]
 
 
 class TopicLog:
-    """The topic; of `event_log.EventLog`."""
+    """Topic as an `event_log.EventLog`."""
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ Windows = dict[str, tuple[str, list[str]]]
 
 
 class PartitionPosition(msgspec.Struct, frozen=True):
-    """The position up to which a partition was read.
+    """Position up to which a partition was read.
 
     Attributes:
         next_offset: the first record that no batch has taken.
@@ -48,7 +48,7 @@ class Range(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """A batch: the numbers (after_seq, last_seq], and the offsets that they stand for."""
+    """Numbers (after_seq, last_seq] of a batch, and the offsets that they stand for."""
 
     after_seq: int
     ranges: tuple[Range, ...]
@@ -60,7 +60,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def last_seq(self) -> int:
-        """The last number, whether or not a record has it."""
+        """Return the last number, whether or not a record has it."""
         return self.after_seq + self.count
 
     def without_windows(self) -> "Plan":
@@ -69,7 +69,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def ends(self) -> dict[int, int]:
-        """The end of the batch in each partition."""
+        """Return where the batch ends in each partition."""
         return {one.partition: one.end for one in self.ranges}
 
 

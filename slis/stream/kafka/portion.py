@@ -1,4 +1,4 @@
-"""One batch of the topic: read by the driver where it is small, by executors otherwise."""
+"""Batch of the topic: read by the driver where it is small, by executors otherwise."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ def read_on_driver(log: KafkaLog) -> Read:
 
 
 class TopicPortion:
-    """A planned batch, of `event_log.Portion`."""
+    """Planned batch, as an `event_log.Portion`."""
 
     def __init__(  # noqa: PLR0913 - by name
         self,
@@ -105,7 +105,7 @@ class TopicPortion:
         return events_of(readers)
 
     def held(self) -> None:
-        """Of `Portion`: executors read the events."""
+        """Return None: executors read the events."""
 
     @contextmanager
     def frame(self, spark: SparkSession) -> Iterator[DataFrame | None]:

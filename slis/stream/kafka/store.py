@@ -1,4 +1,4 @@
-"""The position in the topic, and what collectors report of themselves, in the catalog.
+"""Position in the topic, and what collectors report of themselves, in the catalog.
 
 All of it is written in the transaction of the batch: either the batch and its position are there,
 or neither.

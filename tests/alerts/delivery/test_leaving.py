@@ -1,4 +1,4 @@
-"""A leader that leaves claims no further message: the next leader sends them at once."""
+"""Check that a leader that leaves claims no message: the next leader sends them at once."""
 
 import pytest
 from sqlalchemy import Engine, select

@@ -1,4 +1,4 @@
-"""The clock of a SQLite catalog, in the hand of a test: no clock of a process follows it."""
+"""Clock of a SQLite catalog, which a test sets: no clock of a process follows it."""
 
 from sqlalchemy import Engine, event
 

@@ -55,7 +55,7 @@ def _written(engine):
 
 
 def test_one_of_many_takes_the_lease(catalog):
-    """All at once, when there is no row yet."""
+    """Take it all at once, when there is no row yet."""
     with ThreadPoolExecutor(4) as threads:
         epochs = list(threads.map(lambda who: _take(catalog, who), "abcd"))
 
@@ -92,7 +92,7 @@ def test_a_former_leader_writes_nothing(catalog):
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_nobody_takes_the_lease_between_the_check_and_the_commit(catalog):
-    """A leader that was paused there would otherwise commit in the epoch of another."""
+    """Pause a leader there: it would otherwise commit in the epoch of another."""
     epoch = _take(catalog, "a")
     _expire(catalog)
     other = _impatient(catalog, "100ms")
@@ -107,7 +107,7 @@ def test_nobody_takes_the_lease_between_the_check_and_the_commit(catalog):
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_the_server_ends_a_leaders_transaction_that_stands_still(catalog):
-    """Its locks would keep the next leader waiting for as long as it is paused."""
+    """Free its locks, for which the next leader would wait as long as it is paused."""
     with writing(_leading(catalog, _take(catalog, "a"))) as connection:
         shown = connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
     with writing(catalog) as connection:
@@ -118,7 +118,7 @@ def test_the_server_ends_a_leaders_transaction_that_stands_still(catalog):
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_the_server_ends_a_renewal_that_stands_still(catalog, monkeypatch):
-    """A leader that is paused in it holds the row of the lease: nobody could take it."""
+    """Pause a leader that holds the row of the lease: nobody could take it."""
     monkeypatch.setattr(leases, "PAUSED_SECONDS", 1)
     other = _impatient(catalog, "20s")
     _take(catalog, "a")
@@ -138,7 +138,7 @@ def test_the_server_ends_a_renewal_that_stands_still(catalog, monkeypatch):
 
 
 def test_the_clock_of_the_database_decides(embedded):
-    """A clock that is years behind that of this process, and goes on in seconds."""
+    """Set a clock years behind that of this process, and let it go on in seconds."""
     clock = DatabaseClock(embedded)
     taken = try_take(embedded, NAME, "a", 10)
     assert taken is not None
@@ -152,7 +152,7 @@ def test_the_clock_of_the_database_decides(embedded):
 
 
 def test_an_engine_without_a_fence_writes_for_any_replica(embedded):
-    """An API that answers needs no lease."""
+    """Write without a lease: the API needs none."""
     require_lead(embedded)
     _write(embedded, "by an answer")
 

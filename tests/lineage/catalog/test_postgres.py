@@ -118,7 +118,7 @@ def test_a_statement_that_takes_too_long_is_ended_by_the_server(proxy):
 
 @pytest.mark.parametrize(("seconds", "count"), [(1_800, 1), (0, 2)])
 def test_an_old_connection_is_replaced(kept, monkeypatch, seconds, count):
-    """It would stay with one of two poolers for ever; of readers and of those that write."""
+    """Replace those of readers and writers: they would stay with one of two poolers for ever."""
     monkeypatch.setattr(postgres, "REPLACED_SECONDS", seconds)
     engine, question = open_catalog(kept), "SELECT pg_backend_pid()"
     read, written = set(), set()

@@ -22,7 +22,7 @@ def _read(**given: str):
     ],
 )
 def test_a_lake_without_a_bucket_is_a_folder(given, folder):
-    """Without settings it is in the data folder."""
+    """Keep it in the data folder without settings."""
     lake = open_lake(Path("data"), _read(**given))
 
     assert (lake.is_local, lake.place) == (True, folder)
@@ -45,7 +45,7 @@ def test_a_lake_without_a_bucket_is_a_folder(given, folder):
     ids=str,
 )
 def test_a_wrong_setting_is_named_without_its_secret(given, said):
-    """A process does not start with it."""
+    """Start no process with it."""
     with pytest.raises(InvalidSettingError) as raised:
         _read(**given)
 
@@ -54,7 +54,7 @@ def test_a_wrong_setting_is_named_without_its_secret(given, said):
 
 
 def test_keys_come_from_files(tmp_path):
-    """An absent or an empty file is named."""
+    """Name an absent or an empty file."""
     keys = {name: str(tmp_path / name) for name in ("access_key_file", "secret_key_file")}
     with pytest.raises(InvalidSettingError, match="LINEWARD_LAKE_ACCESS_KEY_FILE: cannot read"):
         _read(**keys)

@@ -21,7 +21,7 @@ def world(embedded: Engine, tmp_path: Path) -> World:
 
 @pytest.fixture
 def cluster(world: World, tmp_path: Path) -> Iterator[FakeKubernetes]:
-    """An API server that the world is configured for, by files of token and authority."""
+    """Start an API server that the world is configured for, by files of token and authority."""
     fake = FakeKubernetes(trustme.CA())
     fake.listen()
     (tmp_path / "token").write_text(f"{fake.token}\n")

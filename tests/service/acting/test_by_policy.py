@@ -86,7 +86,7 @@ def _lead(engine: Engine, who: str, confirm: Callable[[], None]) -> Fence:
 
 
 def test_an_action_is_done_once_by_two_services(watched):
-    """One was paused before its action had a row, and wakes when another one has acted."""
+    """Pause one before its action has a row, and wake it when the other one has acted."""
     former = _lead(watched.engine, "a", lambda: None)
     release(watched.engine, "service", former.epoch)
     leader = _lead(watched.engine, "b", lambda: None)
@@ -101,7 +101,7 @@ def test_an_action_is_done_once_by_two_services(watched):
 
 
 def test_an_action_is_never_done_twice_by_a_service_that_was_paused_before_it(watched):
-    """Its row says that it was begun: the next leader does not begin it again."""
+    """Keep the next leader from an action whose row says that it was begun."""
 
     def wake() -> None:
         raise LeaseLostError("paused")

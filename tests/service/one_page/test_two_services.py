@@ -1,4 +1,4 @@
-"""Two services on one catalog: each page once, also from a leader that is paused and wakes."""
+"""Check two services on one catalog: each page once, also from a leader that was paused."""
 
 import pytest
 
@@ -14,7 +14,7 @@ _TAKEOVER = 15
 
 
 class Service:
-    """One replica: leads if it can, and then does what the notifier does."""
+    """Replica that leads if it can, and then does what the notifier does."""
 
     def __init__(self, estate, name) -> None:
         self._estate = estate
@@ -23,7 +23,7 @@ class Service:
         self._works = LeaderWorks(self.leader, lambda: shop.given.works(shop.clock))
 
     def turn(self):
-        """One second of it, until nothing is being sent; a lost lease ends the turn."""
+        """Work for one second, until nothing is being sent; a lost lease ends the turn."""
         engine = self._estate.shop.engine
         self.leader(engine)
         works = self._works()
@@ -34,7 +34,7 @@ class Service:
 
 
 class TwoServices:
-    """A shop with two notifiers, on one clock that is the database's too."""
+    """Shop with two notifiers, on one clock that is the database's too."""
 
     def __init__(self, shop) -> None:
         self.shop, self._clock = shop, DatabaseClock(shop.engine)
@@ -52,7 +52,7 @@ class TwoServices:
 
 @pytest.fixture
 def two(shop):
-    """The first one leads."""
+    """Start two, of which the first one leads."""
     made = TwoServices(shop)
     made.go(10, made.one, made.other)
     assert made.one.leader.is_leading()
@@ -80,7 +80,7 @@ def _texts(slack):
 
 
 def test_two_services_send_each_message_once(two, slack, pagerduty):
-    """Both run all the time; one of them works."""
+    """Run both all the time; one of them works."""
     two.shop.fail()
     two.go(60, two.one, two.other)
 

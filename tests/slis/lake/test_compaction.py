@@ -19,7 +19,7 @@ _KIB = 1 << 10
 
 @pytest.fixture
 def writer(embedded, tmp_path):
-    """The writer of a pipeline that has landed two batches of two days."""
+    """Make the writer of a pipeline that has landed two batches of two days."""
     found = writer_of(embedded, tmp_path)
     lay(found, event_row(1), event_row(2, NOON - timedelta(days=1)))
     lay(found, event_row(3), event_row(4, None))
@@ -43,7 +43,7 @@ def _folder(number: int, *, size: int = _KIB, last: int | None = None) -> Folder
 
 
 def test_compaction_leaves_each_event_once(writer):
-    """One folder takes the place of two; days stay apart, with what each event was."""
+    """Put one folder in the place of two; keep days apart, with what each event was."""
     before = read_events(writer.lake, visible(writer)).to_table().sort_by("seq")
 
     assert compact(writer, to_micros(NOON))
@@ -86,7 +86,7 @@ def test_a_piece_is_bounded_in_files_and_bytes():
 
 
 def test_batches_of_very_many_days_are_compacted_two_at_a_time():
-    """A loaded history has a file for each day of years in each batch."""
+    """Load a history that has a file for each day of years in each batch."""
     lake = [
         replace(_folder(number), path=f"batch-{number}/event_date={day}")
         for number in (1, 2, 3)
@@ -97,14 +97,14 @@ def test_batches_of_very_many_days_are_compacted_two_at_a_time():
 
 
 def test_pieces_of_many_batches_rewrite_no_piece_before_them():
-    """The compacted folder joins the last piece only."""
+    """Join the compacted folder with the last piece only."""
     lake = [_folder(1, last=500), *(_folder(number) for number in range(501, 1_400))]
 
     assert choose_piece(lake)[0].first_seq == 501
 
 
 def test_a_batch_whose_days_are_not_all_listed_is_left_out(writer, monkeypatch):
-    """Only the newest folders are listed: half of a batch would be lost for the other half."""
+    """List the newest folders only: half of a batch would be lost for the other half."""
     lay(writer, event_row(5))
     monkeypatch.setattr(compaction, "_MOST_LISTED", 3)
 
@@ -115,7 +115,7 @@ def test_a_batch_whose_days_are_not_all_listed_is_left_out(writer, monkeypatch):
 
 
 def test_many_batches_are_compacted_before_the_hour_is_over(writer, monkeypatch):
-    """A reader opens each file: the lake must not grow by one a second for a day."""
+    """Keep the lake from growing by a file a second for a day: a reader opens each file."""
     assert not is_scattered(writer)
     monkeypatch.setattr(compaction, "_MOST_BATCHES", 1)
     assert is_scattered(writer)
@@ -134,7 +134,7 @@ def test_events_that_do_not_arrive_stop_the_compaction(writer, monkeypatch):
 
 
 def test_retention_during_a_compaction_wins(writer):
-    """A day that was hidden meanwhile does not come back in the new folder."""
+    """Bring no day back in the new folder that was hidden meanwhile."""
 
     def hide_first(*given):  # noqa: ANN002 - as `rewrite`
         files = compaction.rewrite(*given)
@@ -184,7 +184,7 @@ def test_a_compaction_needs_twice_its_room(writer, monkeypatch):
 
 
 def test_a_piece_that_grew_a_folder_meanwhile_is_left_to_the_next_turn(writer):
-    """A batch that lands during a compaction stays as it is."""
+    """Leave a batch that lands during a compaction as it is."""
 
     def land_first(*given):  # noqa: ANN002 - as `rewrite`
         files = compaction.rewrite(*given)

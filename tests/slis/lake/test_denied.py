@@ -1,4 +1,4 @@
-"""A lake that allows no deletion stops neither batches nor an event that is set aside."""
+"""Check that a lake that allows no deletion stops no batch and no event that is set aside."""
 
 from contextlib import closing, nullcontext, suppress
 from unittest.mock import Mock
@@ -20,7 +20,7 @@ from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, write, writer
 
 
 class Killed(BaseException):
-    """The end of a batch, as far as a test can have it."""
+    """End of a batch, as far as a test can have it."""
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def _events():
 
 
 def test_batch_lands(writer, monkeypatch):
-    """The commit of the batch is reached; Spark is left out."""
+    """Reach the commit of the batch; leave Spark out."""
     monkeypatch.setattr(batch, "parse", lambda frame: frame)
     monkeypatch.setattr(batch, "computed_once", nullcontext)
     monkeypatch.setattr(batch.facts, "events", lambda _: Mock(toArrow=_events))
@@ -53,7 +53,7 @@ def test_batch_lands(writer, monkeypatch):
 
 
 def test_event_is_set_aside(writer):
-    """The event is in the lake, and the catalog goes on behind it."""
+    """Store the event in the lake, and go on behind it in the catalog."""
     portion = Mock(table=_events, store=lambda _: None)
 
     set_aside(writer, SpoolRange("spool", 2, 1, 2), portion, "odd", lambda: NOON)
@@ -62,7 +62,7 @@ def test_event_is_set_aside(writer):
 
 
 def test_folder_is_deleted_once_that_is_allowed(writer, monkeypatch):
-    """Only compaction, which needs the room, fails meanwhile."""
+    """Let compaction alone fail meanwhile, which needs the room."""
     failed = write(writer, event_row(2))[0].batch
     writer._doubtful[0] = failed  # noqa: SLF001 - as if that had been its folder
     writer.try_delete_failed()

@@ -1,4 +1,4 @@
-"""A pipeline changes and deletes nothing at a place that is not the lake of its catalog."""
+"""Check that a pipeline changes nothing at a place that is not the lake of its catalog."""
 
 import shutil
 from datetime import timedelta
@@ -82,7 +82,7 @@ def test_running_pipeline_deletes_nothing_once_its_lake_is_gone(writer, embedded
 
 
 def test_operator_accepts_a_lost_lake_by_writing_its_id(writer, embedded, tmp_path, unmount):
-    """The message names id and file: after that the start hides what is gone."""
+    """Name id and file in the message: after that the start hides what is gone."""
     unmount()
     writer.lake.folder.mkdir()
     (writer.lake.folder / ID_FILE).write_text(f"{writer.started.lake_id}\n")
@@ -93,7 +93,7 @@ def test_operator_accepts_a_lost_lake_by_writing_its_id(writer, embedded, tmp_pa
 
 
 def test_new_catalog_takes_over_the_id_of_the_lake(writer, embedded, tmp_path):
-    """A catalog that was lost is replaced by an empty one."""
+    """Replace a catalog that was lost by an empty one."""
     _forget_id(embedded)
     with embedded.begin() as connection:
         connection.execute(delete(lake_folder))
@@ -105,7 +105,7 @@ def test_new_catalog_takes_over_the_id_of_the_lake(writer, embedded, tmp_path):
 def test_catalog_without_an_id_adopts_only_a_lake_that_has_its_folders(
     writer, embedded, tmp_path, unmount, is_mounted
 ):
-    """The manifest may be older than the id."""
+    """Begin with a manifest that is older than the id."""
     (writer.lake.folder / ID_FILE).unlink()
     _forget_id(embedded)
     if not is_mounted:

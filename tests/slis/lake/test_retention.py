@@ -22,7 +22,7 @@ _LATER = NOON + timedelta(hours=1)
 
 @pytest.fixture
 def writer(embedded, tmp_path):
-    """The writer of a pipeline that has landed two batches of two days."""
+    """Make the writer of a pipeline that has landed two batches of two days."""
     found = writer_of(embedded, tmp_path)
     lay(found, event_row(1), event_row(2, NOON - _DAY))
     lay(found, event_row(3, NOON - _DAY))
@@ -30,7 +30,7 @@ def writer(embedded, tmp_path):
 
 
 def test_days_past_their_retention_go(writer):
-    """The day before goes from every folder, with a folder that is left empty."""
+    """Take the day before out of every folder, and delete a folder that is left empty."""
     assert retention.forget(writer, NOON.date(), NOON) == 2
     assert read_seqs(writer) == [1]
     assert len(list(writer.lake.folder.glob("*/event_date=*"))) == 3
@@ -60,7 +60,7 @@ def test_a_day_that_has_not_come_is_deleted_in_its_turn(writer, ahead):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of 32 MiB."""
+    """Mount a disk of 32 MiB."""
     path = tmp_path / "small"
     path.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(path)]
@@ -82,7 +82,7 @@ def _noise(seq, at):
 
 @pytest.mark.parametrize("leave", [3 << 20, 0])
 def test_retention_frees_a_full_disk(small_disk, embedded, leave):
-    """It deletes before anything is rewritten, and leaves nothing half-written behind."""
+    """Delete before anything is rewritten, and leave nothing half-written behind."""
     writer = writer_of(embedded, small_disk)
     lay(writer, *(_noise(seq, NOON - 100 * _DAY) for seq in (1, 2, 3)))
     lay(writer, _noise(4, NOON - _DAY))

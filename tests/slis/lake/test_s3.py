@@ -1,4 +1,4 @@
-"""The lake on an S3 server: the same steps as on a disk, and the part that executors do."""
+"""Check the lake on an S3 server: the same steps as on a disk, and the part of executors."""
 
 import os
 from datetime import timedelta
@@ -34,7 +34,7 @@ _HOUR = timedelta(hours=1)
 
 @pytest.fixture(scope="module")
 def endpoint():
-    """The address of an S3 server in this process."""
+    """Return the address of an S3 server in this process."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     _, port = server.get_host_and_port()
@@ -44,7 +44,7 @@ def endpoint():
 
 @pytest.fixture
 def bucket(endpoint):
-    """An empty bucket."""
+    """Make an empty bucket."""
     keys = {"aws_access_key_id": "k", "aws_secret_access_key": "s", "region_name": _REGION}
     s3 = boto3.resource("s3", endpoint_url=endpoint, **keys)
     return s3.create_bucket(Bucket=f"b{os.urandom(4).hex()}")
@@ -52,7 +52,7 @@ def bucket(endpoint):
 
 @pytest.fixture
 def lake(endpoint, bucket, tmp_path):
-    """A lake in the bucket, whose keys are in files."""
+    """Open a lake in the bucket, whose keys are in files."""
     variables = {
         "LINEWARD_LAKE_URL": f"s3://{bucket.name}/some/prefix",
         "LINEWARD_LAKE_ENDPOINT": endpoint,
@@ -94,7 +94,7 @@ def test_each_event_is_in_the_bucket_once(embedded, lake, bucket):
 
 
 def test_a_restart_on_a_bucket_goes_on_and_deletes_what_was_never_committed(embedded, lake, bucket):
-    """A process was killed behind its files."""
+    """Kill a process behind its files."""
     first = writer_of(embedded, lake)
     lay(first, event_row(1))
     write(first, event_row(1))

@@ -1,4 +1,4 @@
-"""A pipeline that starts brings the manifest into line with the lake."""
+"""Check that a pipeline that starts brings the manifest into line with the lake."""
 
 from datetime import timedelta
 
@@ -49,7 +49,7 @@ def _restore(engine, copied):
 
 
 def test_folders_of_an_older_release_are_taken_over_once(embedded, tmp_path):
-    """What was committed, each event once: a compacted folder covers others, one is unfinished."""
+    """Take each committed event once: a compacted folder covers others, one is unfinished."""
     _lay_old(tmp_path, f"batch-{1:020}-{2:020}", 1, 2)
     _lay_old(tmp_path, f"batch-{3:020}-{4:020}", 3, 4)
     _lay_old(tmp_path, f"compacted-{1:020}-{4:020}", 1, 2, 3, 4)
@@ -74,7 +74,7 @@ def test_folders_of_an_older_release_are_taken_over_once(embedded, tmp_path):
 def test_a_catalog_from_before_a_compaction_finds_the_new_folder(
     embedded, tmp_path, monkeypatch, deleted
 ):
-    """Its own folders are gone, all, some or none: the compacted one takes their place."""
+    """Lose all, some or none of its own folders: the compacted one takes their place."""
     writer = writer_of(embedded, tmp_path)
     lay(writer, event_row(1), event_row(2, NOON - _DAY))
     lay(writer, event_row(3))
@@ -93,7 +93,7 @@ def test_a_catalog_from_before_a_compaction_finds_the_new_folder(
 
 
 def test_a_start_takes_over_nothing_that_was_not_committed(embedded, tmp_path):
-    """A batch that was killed before its commit is not part of the lake."""
+    """Leave a batch out that was killed before its commit."""
     writer = writer_of(embedded, tmp_path)
     lay(writer, event_row(1))
     write(writer, event_row(2))
@@ -107,7 +107,7 @@ def test_a_start_takes_over_nothing_that_was_not_committed(embedded, tmp_path):
 
 
 def test_two_pipelines_that_start_at_once_have_two_epochs(embedded, tmp_path):
-    """Whoever begins last may write."""
+    """Let the one that begins last write."""
     one, other = (writer_of(embedded, tmp_path) for _ in range(2))
 
     assert (one.started.epoch, other.started.epoch) == (1, 2)
@@ -115,7 +115,7 @@ def test_two_pipelines_that_start_at_once_have_two_epochs(embedded, tmp_path):
 
 
 def test_days_that_retention_deleted_do_not_come_back(embedded, tmp_path):
-    """A restored catalog finds a compacted folder of which one day is gone."""
+    """Restore a catalog beside a compacted folder of which one day is gone."""
     writer = writer_of(embedded, tmp_path)
     lay(writer, event_row(1, NOON - _DAY))
     lay(writer, event_row(2))
@@ -137,7 +137,7 @@ def _started(engine, folder):
 
 
 def test_start_shows_hidden_folders_again_where_the_compacted_one_is_lost(embedded, tmp_path):
-    """A power cut takes the new files while those that they replaced wait for their deletion."""
+    """Lose the new files in a power cut while the old ones wait for their deletion."""
     writer = writer_of(embedded, tmp_path)
     lay(writer, event_row(1, NOON - _DAY))
     lay(writer, event_row(2))
@@ -153,7 +153,7 @@ def test_start_shows_hidden_folders_again_where_the_compacted_one_is_lost(embedd
 
 
 def test_start_does_not_show_days_again_that_retention_hid(embedded, tmp_path):
-    """The files of the hidden day are still there when another folder is lost."""
+    """Keep the files of the hidden day while another folder is lost."""
     writer = writer_of(embedded, tmp_path)
     lay(writer, event_row(1, NOON - _DAY))
     lay(writer, event_row(2))
@@ -166,7 +166,7 @@ def test_start_does_not_show_days_again_that_retention_hid(embedded, tmp_path):
 
 @pytest.mark.parametrize("count", [1_000, 2_000])
 def test_no_batch_is_compared_with_all_others(monkeypatch, count):
-    """A busy day has thousands: that once took 20 minutes of the driver."""
+    """Count comparisons for the thousands of batches of a busy day: that took 20 minutes once."""
     names = {"epoch": 1, "owner": "00000000"}
     batches = [Batch(make_name(BATCH, n, n, **names), ()) for n in range(1, count + 1)]
     compacted = Batch(make_name(COMPACTED, 1, count // 2, **names), ())

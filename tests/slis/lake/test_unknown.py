@@ -43,7 +43,7 @@ def test_retention_keeps_events_that_the_catalog_has_under_no_number(writer, emb
 def test_retention_deletes_unknown_days_that_have_passed_their_retention(
     writer, embedded, tmp_path
 ):
-    """The batch that landed the same events has lost this day as well."""
+    """Delete a day that the batch with the same events has lost as well."""
     write(writer, event_row(1), event_row(2, NOON - _DAY))
     retention.forget(writer, NOON.date(), NOON)
     again = writer_of(embedded, tmp_path)
@@ -53,7 +53,7 @@ def test_retention_deletes_unknown_days_that_have_passed_their_retention(
 
 
 def test_retention_deletes_a_file_that_was_cut_short(writer, embedded, tmp_path):
-    """The process was killed while it wrote the file."""
+    """Kill a process while it writes the file."""
     [folder] = write(writer, event_row(2, body=b"cut"))
     file = writer.lake.folder / folder.file_paths[0]
     file.write_bytes(file.read_bytes()[:-20])
@@ -64,7 +64,7 @@ def test_retention_deletes_a_file_that_was_cut_short(writer, embedded, tmp_path)
 
 
 def test_retention_keeps_a_folder_that_cannot_be_read(writer, embedded, tmp_path, monkeypatch):
-    """The other folders are deleted nevertheless."""
+    """Delete the other folders nevertheless."""
 
     def fail(*_: object):
         raise OSError(5, "Input/output error")

@@ -1,4 +1,4 @@
-"""Each event is in the lake once, whatever fails between the files and the commit."""
+"""Check that each event is in the lake once, whatever fails between the files and the commit."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -24,12 +24,12 @@ pytestmark = pytest.mark.postgres_nightly
 
 
 class Killed(BaseException):
-    """The end of a process, as far as a test can have it."""
+    """End of a process, as far as a test can have it."""
 
 
 @pytest.fixture
 def writer(catalog, tmp_path):
-    """The writer of a pipeline that has landed two batches of two days."""
+    """Make the writer of a pipeline that has landed two batches of two days."""
     found = writer_of(catalog, tmp_path)
     lay(found, event_row(1), event_row(2, NOON - timedelta(days=1)))
     lay(found, event_row(3), event_row(4, None))
@@ -111,7 +111,7 @@ def test_a_batch_that_fails_is_deleted_by_the_next_and_its_retry_is_there_once(
 
 
 def test_a_commit_without_an_answer_keeps_its_files(writer):
-    """The connection ends behind the commit: the catalog says that the batch has landed."""
+    """Break the connection behind the commit: the catalog says that the batch has landed."""
     with suppress(ConnectionError), writer.folder(BATCH, 5, 5) as name:
         table = batches.pa.Table.from_pylist([event_row(5)], batches.event_schema())
         commit(writer, batches.write_raw(table, writer.lake, name))
@@ -202,7 +202,7 @@ def test_what_was_never_committed_goes_when_it_is_a_day_old_and_its_events_are_s
 
 
 def test_rows_of_a_batch_are_undone_with_its_transaction(writer):
-    """The rows are part of the batch's own transaction."""
+    """Write the rows in the batch's own transaction."""
     folders = write(writer, event_row(5))
     with suppress(Killed), writer.turn() as connection:
         writer.commit(connection, folders)

@@ -15,7 +15,7 @@ from tests.slis.lake.lakes import writer_of
 
 
 def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, at):
-    """As many as the settings say, and the first; identities of events go by age."""
+    """Keep as many as the settings say, and the first; delete identities of events by age."""
     lander.land(
         *(run_event("COMPLETE", at(hour), run=f"r{hour}", outputs=["t"]) for hour in range(12))
     )
@@ -34,7 +34,7 @@ def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, a
 
 
 def test_a_dataset_that_was_written_once_keeps_that_write(lander, catalog, tmp_path, at):
-    """It is read for years: without its write, each of those reads had no origin."""
+    """Keep the write for years of reads: without it, none of them had an origin."""
     lander.land(
         run_event("COMPLETE", at(0), run="once", outputs=["static"]),
         run_event("COMPLETE", at(0), run="old", outputs=["moving"]),
@@ -69,7 +69,7 @@ def test_the_daily_clearing_keeps_half_a_year_of_hourly_writes(embedded, tmp_pat
 
 
 def test_runs_go_with_the_writes_that_name_them(lander, catalog, tmp_path, at):
-    """What a run read and wrote goes with it; a run that is younger stays."""
+    """Delete what a run read and wrote with it; keep a run that is younger."""
     lander.land(
         run_event("COMPLETE", at(0), run="r1", outputs=["t"]),
         run_event("COMPLETE", at(11), run="r2", outputs=["t"]),
@@ -82,7 +82,7 @@ def test_runs_go_with_the_writes_that_name_them(lander, catalog, tmp_path, at):
 
 
 def test_names_that_were_folded_go_when_they_are_old(lander, catalog, tmp_path, at):
-    """Each run brings one: there is no end to them. Other aliases stay."""
+    """Delete folded names, of which each run brings one; keep other aliases."""
     lander.policy = policy.parse("folds: [{match: 'n/run_{n}', dataset: n/run}]")
     lander.land(
         run_event("COMPLETE", at(0), run="r1", outputs=["run_1", "/wh/t/"]),
@@ -96,7 +96,7 @@ def test_names_that_were_folded_go_when_they_are_old(lander, catalog, tmp_path, 
 
 
 def test_the_audit_log_is_kept_as_long_as_the_settings_say(catalog, tmp_path, at):
-    """What is older goes, but for the newest row: SQLite would give its number once more."""
+    """Delete what is older, but for the newest row: SQLite would give its number once more."""
     with catalog.begin() as connection:
         for hour in (0, 10, 11):
             row = {"at": to_micros(at(hour)), "who": "ada", "action": "retire", "detail": "n/t"}

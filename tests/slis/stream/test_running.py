@@ -75,7 +75,7 @@ def test_a_range_that_does_not_follow_ends_the_stream_at_once(run):
 
 
 def test_a_pipeline_that_was_replaced_ends_at_once(run):
-    """Two would fight for the catalog."""
+    """Keep two from a fight for the catalog."""
     stream = run([StaleEpochError("another pipeline works on this catalog"), True])
 
     assert _ended_by(stream) == "another pipeline works on this catalog"

@@ -1,4 +1,4 @@
-"""The log of a real broker: from spools to the rows of a batch, through kills."""
+"""Check the log of a real broker: from spools to the rows of a batch, through kills."""
 
 import hashlib
 from contextlib import closing

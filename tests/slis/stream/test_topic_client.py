@@ -1,4 +1,4 @@
-"""What reading the topic makes of the client's words: records, ends, and what ails it."""
+"""Check how the client's answers are read: records, ends and failures."""
 
 import itertools
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""A topic as the log: the same facts as by a spool, each batch with its position."""
+"""Check a topic as the log: the same facts as by a spool, each batch with its position."""
 
 import json
 from contextlib import closing, suppress

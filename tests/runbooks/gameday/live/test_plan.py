@@ -33,7 +33,7 @@ def test_what_must_stay_silent_is_always_beside():
 
 
 def test_a_run_that_is_retried_a_minute_later_is_no_silent_fault():
-    """Its failure is a ticket before."""
+    """Open a ticket for its failure before the retry."""
     _, found = planned(20, pace=Pace(60))
 
     assert [each.kind for each in found if each.kind in QUIET_KINDS] == ["retired_job"] * 4
