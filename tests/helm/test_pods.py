@@ -9,17 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from alerts.delivery.settings import DeliverySettings
-from alerts.routing.settings import Variables
-from collector.settings import Limits
-from lineage import environment
-from runbooks.actions.kubernetes_settings import KubernetesSettings
-from service import settings as service_settings
 from service.container import __main__ as container_entrypoint
-from slis import settings as pipeline_settings
 from tests.helm.charts import (
     Manifest,
-    each_embedded,
     each_values_file,
     find,
     find_all,
@@ -144,29 +136,3 @@ def test_pods_mount_what_is_there(name):
         assert mounted <= made | foreign
         for container in list_containers(pod):
             assert {one["name"] for one in container.get("volumeMounts", [])} <= names
-
-
-@each_embedded
-def test_the_pod_sets_what_lineward_reads(name):
-    """Read the pod's variables as Lineward does: each is a setting, with a valid value."""
-    spec = find(name, "StatefulSet")["spec"]["template"]["spec"]
-    entries = spec["containers"][0]["env"]
-    env = {one["name"]: one.get("value", "x") for one in entries}
-    structs = {
-        "": service_settings.Settings,
-        "DELIVERY_": DeliverySettings,
-        "ALERTS_": Variables,
-        "PIPELINE_": pipeline_settings.Settings,
-        "COLLECTOR_": Limits,
-        "KUBERNETES_": KubernetesSettings,
-    }
-    known = {
-        f"LINEWARD_{section}{field.upper()}"
-        for section, struct in structs.items()
-        for field in struct.__struct_fields__
-    }
-
-    assert {one for one in env if one.startswith("LINEWARD_")} <= known
-    assert len(entries) == len(env)
-    for section, struct in structs.items():
-        environment.read(struct, section=section, environ=env)

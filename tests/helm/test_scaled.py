@@ -1,22 +1,9 @@
 """Check how the objects of scaled mode fit together, and what its containers are given."""
 
 import re
-from typing import Any
 
 import pytest
 
-from alerts.delivery.settings import DeliverySettings
-from alerts.routing.settings import Variables
-from collector.settings import Limits
-from lineage import environment
-from lineage.event_log.settings import LogSettings, read_log
-from lineage.health_port import HealthPort
-from lineage.lake.settings import LakeSettings
-from runbooks.actions.kubernetes_settings import KubernetesSettings
-from service import settings as service_settings
-from service.kafka import settings as kafka_settings
-from service.marquez.settings import MarquezSettings
-from slis import settings as pipeline_settings
 from tests.helm.charts import (
     NAMESPACE,
     each_scaled,
@@ -33,18 +20,6 @@ from tests.helm.charts import (
 from tests.helm.schemas import KUBERNETES, find_template_errors
 
 pytestmark = pytest.mark.xdist_group("helm")
-_STRUCTS: dict[str, Any] = {
-    "": service_settings.Settings,
-    "DELIVERY_": DeliverySettings,
-    "ALERTS_": Variables,
-    "PIPELINE_": pipeline_settings.Settings,
-    "COLLECTOR_": Limits,
-    "KUBERNETES_": KubernetesSettings,
-    "LAKE_": LakeSettings,
-    "LOG_": LogSettings,
-    "KAFKA_": kafka_settings.Settings,
-    "MARQUEZ_": MarquezSettings,
-}
 
 
 @each_scaled
@@ -56,29 +31,6 @@ def test_each_selector_finds_one_component(name):
             (pod,) = select(name, selector.get("matchLabels", selector))
             for port in one["spec"].get("ports", []):
                 assert ports_of(pod)[port["targetPort"]] == port["port"], one["metadata"]["name"]
-
-
-@each_scaled
-def test_containers_set_what_lineward_reads(name):
-    """Read each container's variables as Lineward does: each is a setting, with a valid value."""
-    known = {
-        f"LINEWARD_{section}{field.upper()}"
-        for section, struct in _STRUCTS.items()
-        for field in struct.__struct_fields__
-    } | {"LINEWARD_HEALTH_PORT"}
-    for _, pod in list_pods(name):
-        for container in list_containers(pod):
-            env = env_of(container)
-            assert len(env) == len(container.get("env", []))
-            assert {one for one in env if one.startswith("LINEWARD_")} <= known
-            shared = {"LINEWARD_COLLECTOR_URL"}
-            for section, struct in _STRUCTS.items():
-                ours = {
-                    key: value for key, value in env.items() if not section or key not in shared
-                }
-                environment.read(struct, section=section, environ=ours)
-            assert environment.read(HealthPort, environ=env)
-            read_log(env)
 
 
 @each_scaled

@@ -1,7 +1,7 @@
 """Lays batches in a lake and in its manifest, without Spark."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,13 @@ def lay(writer: LakeWriter, *rows: dict[str, Any]) -> list[Folder]:
     folders = write(writer, *rows)
     commit(writer, folders, last_seq=rows[-1]["seq"])
     return folders
+
+
+def with_two_days(writer: LakeWriter) -> LakeWriter:
+    """Lay two batches of two days; one event is without a time."""
+    lay(writer, event_row(1), event_row(2, NOON - timedelta(days=1)))
+    lay(writer, event_row(3), event_row(4, None))
+    return writer
 
 
 def commit(writer: LakeWriter, folders: Sequence[Folder], *, last_seq: int | None = None) -> None:

@@ -12,7 +12,7 @@ from lineage.lake.reading import LakeChangedError, read_again, read_events
 from slis.lake import compaction, retention
 from slis.lake.compaction import MOST_BYTES, MOST_FILES, choose_piece, compact, is_scattered
 from slis.lake.listing import list_names
-from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, visible, writer_of
+from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, visible, with_two_days, writer_of
 
 _KIB = 1 << 10
 
@@ -20,10 +20,7 @@ _KIB = 1 << 10
 @pytest.fixture
 def writer(embedded, tmp_path):
     """Make the writer of a pipeline that has landed two batches of two days."""
-    found = writer_of(embedded, tmp_path)
-    lay(found, event_row(1), event_row(2, NOON - timedelta(days=1)))
-    lay(found, event_row(3), event_row(4, None))
-    return found
+    return with_two_days(writer_of(embedded, tmp_path))
 
 
 def _folder(number: int, *, size: int = _KIB, last: int | None = None) -> Folder:

@@ -16,6 +16,7 @@ from tests.slis.lake.lakes import (
     lay,
     read_seqs,
     visible,
+    with_two_days,
     write,
     writer_of,
 )
@@ -30,10 +31,7 @@ class Killed(BaseException):
 @pytest.fixture
 def writer(catalog, tmp_path):
     """Make the writer of a pipeline that has landed two batches of two days."""
-    found = writer_of(catalog, tmp_path)
-    lay(found, event_row(1), event_row(2, NOON - timedelta(days=1)))
-    lay(found, event_row(3), event_row(4, None))
-    return found
+    return with_two_days(writer_of(catalog, tmp_path))
 
 
 def _folders(writer):
