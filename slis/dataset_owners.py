@@ -1,4 +1,4 @@
-"""Owners of datasets by the catalog: what events and SparkApplications name."""
+"""Owners of datasets by the catalog: what events, rules for jobs and SparkApplications name."""
 
 from typing import Any, NamedTuple
 
@@ -6,6 +6,8 @@ from sqlalchemy import Connection, text
 
 from lineage import keys
 from lineage.catalog.foreign_owners import FOREIGN_OWNERS
+from lineage.catalog.root_jobs import Name, load_roots_of_writers
+from lineage.policy import Policy, owner_of_job
 
 _OWNERS = """
     SELECT subject_key, owner FROM ownership WHERE subject = 'dataset' ORDER BY 1, 2
@@ -26,7 +28,7 @@ _APPLICATION_OWNERS = """
 _WRITERS_CHANGES = """
     SELECT a.last_job_namespace, a.last_job_name, count(*), sum(a.dataset_key % 1000003)
     FROM dataset_activity a WHERE a.last_job_name IS NOT NULL AND (
-        EXISTS (SELECT 1 FROM ownership WHERE subject = 'job')
+        :has_rules OR EXISTS (SELECT 1 FROM ownership WHERE subject = 'job')
         OR EXISTS (SELECT 1 FROM spark_application WHERE is_newest AND owner IS NOT NULL))
     GROUP BY a.last_job_namespace, a.last_job_name ORDER BY 1, 2
 """
@@ -38,19 +40,31 @@ Row = tuple[Any, ...]
 
 
 class Owners(NamedTuple):
-    """Owner by dataset: of its events or its job's, and of its job's SparkApplication."""
+    """Owner by dataset.
+
+    Attributes:
+        of_events: by the ownership facet of the dataset, else by that of the job that wrote it
+            last.
+        of_jobs: by the policy's rule for the job that wrote it last, or for the root job of that.
+        of_cluster: by the SparkApplication of that job.
+    """
 
     of_events: dict[int, str]
+    of_jobs: dict[int, str]
     of_cluster: dict[int, str]
 
 
-def list_changes(connection: Connection) -> list[Row]:
-    """Return rows that differ as soon as another owner may follow from the writers."""
-    return [*_ask(connection, _WRITERS_CHANGES), *_ask(connection, _APPLICATION_OWNERS)]
+def list_changes(connection: Connection, policy: Policy) -> list[Row]:
+    """Return rows that differ as soon as another owner may follow from the writers.
+
+    Not where a job that was known without a root job gets one: that waits for another change.
+    """
+    writers = _ask(connection, _WRITERS_CHANGES, has_rules=bool(policy.jobs))
+    return [*writers, *_ask(connection, _APPLICATION_OWNERS)]
 
 
-def load_owners(connection: Connection) -> Owners:
-    """Return the owners of all datasets, as the catalog has them."""
+def load_owners(connection: Connection, policy: Policy) -> Owners:
+    """Return the owners of all datasets, as the catalog and the policy's rules for jobs have it."""
     # What others say of a dataset makes nobody its owner, while its own writers can say so.
     foreign = set(_ask(connection, FOREIGN_OWNERS))
     of_events: dict[int, str] = {}
@@ -58,16 +72,34 @@ def load_owners(connection: Connection) -> Owners:
         if (dataset_key, owner) not in foreign:
             of_events.setdefault(dataset_key, owner)
     # The owner of a job owns what the job writes, where no event names an owner of that.
-    of_jobs: dict[int, str] = dict(_ask(connection, _JOB_OWNERS))
-    of_cluster: dict[int, str] = {}
+    by_facet: dict[int, str] = dict(_ask(connection, _JOB_OWNERS))
     applications = {(row[0], row[1]): row[2] for row in _ask(connection, _APPLICATION_OWNERS)}
-    for dataset_key, *job in _ask(connection, _WRITERS) if of_jobs or applications else ():
-        if owner := of_jobs.get(keys.key(*job)):
+    is_asked = by_facet or applications or policy.jobs
+    writers: dict[int, Name] = {
+        dataset_key: (namespace, name)
+        for dataset_key, namespace, name in (_ask(connection, _WRITERS) if is_asked else ())
+    }
+    of_cluster: dict[int, str] = {}
+    for dataset_key, job in writers.items():
+        if owner := by_facet.get(keys.key(*job)):
             of_events.setdefault(dataset_key, owner)
-        if owner := applications.get((job[0], job[1]), applications.get(("", job[1]))):
+        if owner := applications.get(job, applications.get(("", job[1]))):
             of_cluster[dataset_key] = owner
-    return Owners(of_events, of_cluster)
+    return Owners(of_events, _owners_by_rule(connection, policy, writers), of_cluster)
 
 
-def _ask(connection: Connection, query: str) -> list[Row]:
-    return [tuple(row) for row in connection.execute(text(query))]
+def _owners_by_rule(
+    connection: Connection, policy: Policy, writers: dict[int, Name]
+) -> dict[int, str]:
+    """Return the owner of each dataset by the rule for its writer, else for the root job of it."""
+    if not policy.jobs:
+        return {}
+    by_job = {job: owner_of_job(policy, *job) for job in set(writers.values())}
+    without = [dataset_key for dataset_key, job in writers.items() if not by_job[job]]
+    for job, root in load_roots_of_writers(connection, without).items():
+        by_job[job] = by_job.get(job) or owner_of_job(policy, *root)
+    return {key: owner for key, job in writers.items() if (owner := by_job[job])}
+
+
+def _ask(connection: Connection, query: str, **given: bool) -> list[Row]:
+    return [tuple(row) for row in connection.execute(text(query), given)]

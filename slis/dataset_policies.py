@@ -20,7 +20,7 @@ from lineage.policy import Decision, Policy, resolve_names, suppressions_of
 from lineage.policy.declared import declared_edges
 from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
-from slis.dataset_owners import list_changes, load_owners
+from slis.dataset_owners import Owners, list_changes, load_owners
 from slis.noted import note, noted
 from slis.working_time import plan_of
 
@@ -67,9 +67,8 @@ class Described(msgspec.Struct, frozen=True):
     names: Names
     edges: Edges
     tier_tags: dict[int, Tier]
-    owners: dict[int, str]
+    owners: Owners
     other_names: dict[int, list[tuple[str, str]]] = msgspec.field(default_factory=dict)
-    cluster_owners: dict[int, str] = msgspec.field(default_factory=dict)
 
 
 def renew(engine: Engine, policy: Policy) -> bool:
@@ -80,12 +79,12 @@ def renew(engine: Engine, policy: Policy) -> bool:
     """
     with engine.connect() as connection:
         counts = list(connection.execute(text(_CHANGES)).one())
-        writers = sha256(repr(list_changes(connection)).encode())
+        writers = sha256(repr(list_changes(connection, policy)).encode())
         fingerprint = f"{policy.hash} {counts} {writers.hexdigest()}"
         known = noted(connection, POLICY_FINGERPRINT)
     if known == fingerprint:
         return False
-    described = _described(engine)
+    described = _described(engine, policy)
     rows = policy_rows(policy, described)
     with in_turn(engine) as connection:
         _replace(connection, rows)
@@ -93,7 +92,7 @@ def renew(engine: Engine, policy: Policy) -> bool:
     return True
 
 
-def _described(engine: Engine) -> Described:
+def _described(engine: Engine, policy: Policy) -> Described:
     with engine.connect() as connection:
 
         def ask(query: str) -> list[Any]:
@@ -104,8 +103,8 @@ def _described(engine: Engine) -> Described:
         others: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
         for key, *name in ask(_OTHER_NAMES):
             others[key].append((name[0], name[1]))
-        owners = load_owners(connection)
-        return Described(names, ask(_EDGES), tags, owners.of_events, others, owners.of_cluster)
+        owners = load_owners(connection, policy)
+        return Described(names, ask(_EDGES), tags, owners, others)
 
 
 def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]:
@@ -119,7 +118,7 @@ def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]
             "tier": tiers[at].tier,
             "tier_origin": tiers[at].origin,
             "tier_reason": _tier_reason(tiers[at], described.names),
-            **_owner(decision, described.owners.get(at), described.cluster_owners.get(at)),
+            **_owner(decision, described.owners, at),
             "is_source": decision.source,
             "is_generated": decision.generated,
             "is_streaming": decision.streaming,
@@ -176,17 +175,18 @@ def _tier_reason(tiering: Tiering, names: Names) -> str | None:
     return " ".join(origin) if origin else None
 
 
-def _owner(decision: Decision, of_facet: str | None, of_cluster: str | None) -> dict[str, object]:
-    """Return the owner of a dataset: by the policy, an event, or Kubernetes, in this order.
+def _owner(decision: Decision, owners: Owners, at: int) -> dict[str, object]:
+    """Return the owner of a dataset, and where the name comes from.
 
-    The last two have no say about what the policy names outright.
+    In this order: the policy's rule for the dataset, the policy's rule for the job that wrote it,
+    an event, Kubernetes. Events and Kubernetes have no say about what the policy names outright.
     """
-    if decision.owner:
-        return {"owner": decision.owner, "owner_origin": "policy"}
-    if decision.is_declared:
-        return {"owner": None, "owner_origin": None}
-    if of_facet:
-        return {"owner": of_facet, "owner_origin": "facet"}
+    by_policy = decision.owner or owners.of_jobs.get(at)
+    if by_policy or decision.is_declared:
+        return {"owner": by_policy, "owner_origin": "policy" if by_policy else None}
+    if of_event := owners.of_events.get(at):
+        return {"owner": of_event, "owner_origin": "facet"}
+    of_cluster = owners.of_cluster.get(at)
     return {"owner": of_cluster, "owner_origin": "kubernetes" if of_cluster else None}
 
 

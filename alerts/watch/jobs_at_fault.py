@@ -8,36 +8,12 @@ from sqlalchemy import Connection, bindparam, text
 from alerts.incidents.faults import Cluster
 from lineage import keys
 from lineage.catalog.pieces import pieces
-from lineage.catalog.tables.runs import leaf_job
+from lineage.catalog.root_jobs import Name, load_roots_of_runs, load_roots_of_writers
 
-# Only a root job whose namespace is known to write the dataset is believed, the first known first:
-# anybody may send an event that names another root for a run.
-_ROOTS = f"""
-    SELECT {leaf_job("namespace")}, {leaf_job("name")}, r.root_job_namespace, r.root_job_name
-    FROM {{chosen}}
-    JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
-    JOIN dataset_producer p ON p.dataset_key = io.dataset_key
-        AND p.job_namespace = substr(r.root_job_namespace, 1, 200)
-    {{where}} ORDER BY p.landed_at DESC, r.root_job_namespace DESC, r.root_job_name DESC
-"""  # noqa: S608 - our own columns
-_OF_RUNS = text(_ROOTS.format(chosen="run r", where="WHERE r.run_id IN :wanted")).bindparams(
-    bindparam("wanted", expanding=True)
-)
-_OF_WRITES = text(
-    _ROOTS.format(
-        chosen=f"""dataset_activity a JOIN run r ON r.root_run_id = a.last_write_root_run_id
-        AND {leaf_job("namespace")} = a.last_job_namespace
-        AND {leaf_job("name")} = a.last_job_name""",
-        where="""JOIN dataset d ON d.dataset_key = io.dataset_key
-        AND d.canonical_key = a.dataset_key WHERE a.dataset_key IN :wanted""",
-    )
-).bindparams(bindparam("wanted", expanding=True))
 _OWNERS = text("""
     SELECT subject_key, min(owner) FROM ownership
     WHERE subject = 'job' AND subject_key IN :wanted GROUP BY subject_key
 """).bindparams(bindparam("wanted", expanding=True))
-
-Name = tuple[str, str]
 
 
 class JobsAtFault(msgspec.Struct, frozen=True):
@@ -59,14 +35,10 @@ class JobsAtFault(msgspec.Struct, frozen=True):
 def load_jobs_at_fault(connection: Connection, faults: Iterable[Cluster]) -> JobsAtFault:
     """Load the root jobs and owners of the jobs that these faults are of."""
     of_jobs = [each for each in faults if each.root.entity == "job"]
-    roots: dict[Name, Name] = {}
-    for query, wanted in (
-        (_OF_WRITES, {key for each in of_jobs for key in each.root_keys}),
-        (_OF_RUNS, {run_id for each in of_jobs for run_id in each.run_ids}),
-    ):
-        for piece in pieces(sorted(wanted)):
-            for namespace, name, *root in connection.execute(query, {"wanted": piece}):
-                roots[namespace, name] = (root[0], root[1])
+    roots = {
+        **load_roots_of_writers(connection, {key for each in of_jobs for key in each.root_keys}),
+        **load_roots_of_runs(connection, {run_id for each in of_jobs for run_id in each.run_ids}),
+    }
     below = {job: root for job, root in roots.items() if root[1] and root != job}
     return JobsAtFault(below, _owners(connection, {*roots, *roots.values()}))
 

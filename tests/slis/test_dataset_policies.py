@@ -1,11 +1,12 @@
 """When tiers and owners are worked out anew."""
 
+import pytest
 from sqlalchemy import insert, select, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.keys import key
-from lineage.policy import Policy
+from lineage.policy import Policy, parse
 from slis.dataset_policies import renew
 
 
@@ -95,6 +96,53 @@ def test_the_owner_of_a_spark_application_comes_after_that_of_events(catalog):
 
     assert renew(catalog, Policy())
     assert _owners(catalog) == {1: "etl"}
+
+
+_TIMES = {"first_event_at": 1, "last_event_at": 1, "landed_at": 1}
+_ONE_TASK = {
+    "run_id": "r1",
+    "root_run_id": "dag-1",
+    "job_namespace": "airflow",
+    "job_name": "daily.load",
+    "root_job_namespace": "airflow",
+    "root_job_name": "daily",
+    "leaf_job_namespace": "airflow",
+    "leaf_job_name": "daily.load",
+    "is_history": False,
+    **_TIMES,
+}
+
+
+@pytest.mark.parametrize(
+    ("rules", "owner"),
+    [
+        ("[{match: 'airflow/daily', owner: mart}]", "mart"),
+        ("[{match: 'airflow/daily', owner: mart}, {match: 'airflow/*.load', owner: in}]", "in"),
+        ("[{match: 'airflow/other', owner: mart}]", None),
+    ],
+)
+def test_a_rule_for_the_job_or_its_root_job_owns_what_the_job_wrote_last(catalog, rules, owner):
+    """Airflow's owners are often in the policy only, by DAG. An own rule comes first."""
+    seen = {"namespace": "s3://shop", "first_seen_at": 1, "last_seen_at": 1}
+    job = {"last_job_namespace": "airflow", "last_job_name": "daily.load"}
+    write = {"writes": 1, "learned_writes": 0, "last_write_root_run_id": "dag-1", **job}
+    with writing(catalog) as connection:
+        for n in (1, 2):
+            row = {"dataset_key": n, "canonical_key": n, "name": f"d{n}", **seen}
+            connection.execute(insert(tables.dataset), row)
+            connection.execute(insert(tables.dataset_activity), {"dataset_key": n, **write})
+            flags = {"has_statistics": False, "is_reported": True}
+            io = {"run_key": 7, "dataset_key": n, "direction": "write", **flags, **_TIMES}
+            connection.execute(insert(tables.run_io), io)
+            by = {"dataset_key": n, "job_namespace": "airflow", "landed_at": 1}
+            connection.execute(insert(tables.dataset_producer), by)
+        connection.execute(insert(tables.run), {"run_key": 7, **_ONE_TASK})
+    assert renew(catalog, Policy())
+    names = "[{name: mart}, {name: in}, {name: core}]"
+    own = "[{match: s3://shop/d2, owner: core}]"
+
+    assert renew(catalog, parse(f"owners: {names}\njobs: {rules}\ndatasets: {own}"))
+    assert _owners(catalog) == {1: owner, 2: "core"}
 
 
 def _owners(catalog) -> dict[int, str | None]:

@@ -3,8 +3,10 @@
 import pytest
 
 from lineage.policy import Policy, parse
+from slis.dataset_owners import Owners
 from slis.dataset_policies import Described, policy_rows
 
+NOBODY = Owners({}, {}, {})
 _REVENUE, _EVIL = ("s3://lake", "mart/revenue"), ("s3://evil", "b")
 _HIVE = ("hive://ms:9083", "mart.revenue")
 _POLICY = parse("""
@@ -22,7 +24,7 @@ def _row(names, *, tags=None, owners=None, policy=_POLICY, others=None):
         names=dict(enumerate(names)),
         edges=[],
         tier_tags=tags or {},
-        owners=owners or {},
+        owners=Owners(owners or {}, {}, {}),
         other_names=others or {},
     )
     return policy_rows(policy, described)[0]
@@ -83,7 +85,7 @@ def test_a_tag_lowers_an_inherited_tier_of_its_own_dataset_alone(name, tag, expe
     names = [name, ("s3://top", "t"), ("s3://raw", "t")]
     top = parse("datasets: [{match: s3://top/t, tier: critical}]").datasets
     policy = Policy(owners=_POLICY.owners, datasets=_POLICY.datasets + top)
-    described = Described(dict(enumerate(names)), [(0, 1, 1, 3), (2, 0, 2, 3)], {0: tag}, {})
+    described = Described(dict(enumerate(names)), [(0, 1, 1, 3), (2, 0, 2, 3)], {0: tag}, NOBODY)
 
     own, _, raw = policy_rows(policy, described)
 
