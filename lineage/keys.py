@@ -5,6 +5,8 @@ alike on both sides, a key needs no look-up in a batch. Among 10^6 names, any tw
 probability 3e-8 (birthday bound over 2^64).
 """
 
+from collections.abc import Iterable
+
 import xxhash
 
 _SPARK_SEED = 42
@@ -24,10 +26,27 @@ REPLACEMENT = "\ufffd"
 
 def key(*parts: str) -> int:
     """Signed 64-bit key of the parts, in their order."""
-    seed = _SPARK_SEED
+    return hashed(parts)
+
+
+def hashed(parts: Iterable[str | bytes | int | None], seed: int = _SPARK_SEED) -> int:
+    """Return the signed 64-bit hash of values in their order; null changes nothing.
+
+    Args:
+        parts: texts, or whole numbers of 64 bits.
+        seed: the hash of what comes before them.
+    """
+    state = seed % _RANGE
     for part in parts:
-        seed = xxhash.xxh64_intdigest(part.encode(), seed=seed)
-    return seed - _RANGE if seed >= _SIGN else seed
+        if part is not None:
+            state = xxhash.xxh64_intdigest(_bytes(part), seed=state)
+    return state - _RANGE if state >= _SIGN else state
+
+
+def _bytes(part: str | bytes | int) -> bytes:
+    if isinstance(part, str):
+        return part.encode()
+    return part.to_bytes(8, "little", signed=True) if isinstance(part, int) else part
 
 
 def shorten(text: str, most_bytes: int = KEY_BYTES) -> str:
@@ -40,3 +59,8 @@ def shorten(text: str, most_bytes: int = KEY_BYTES) -> str:
         return text
     kept = encoded[: most_bytes - MARK_BYTES].decode(errors="replace").rstrip(REPLACEMENT)
     return f"{kept}{CUT}{key(text) % _RANGE:0{HASH_DIGITS}x}"
+
+
+def shorten_or_none(text: str | None, most_bytes: int = KEY_BYTES) -> str | None:
+    """Return the shortened text; None of None."""
+    return None if text is None else shorten(text, most_bytes)

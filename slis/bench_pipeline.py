@@ -132,8 +132,7 @@ def _work_off(spark: SparkSession, folder: Path, count: int, *, seed: int) -> Si
 
     jvm_memory.settle()  # as the pipeline does before its first batch
     cpu, began = CpuMeter(), time.perf_counter()
-    with closing(_landing(spark, engine, place, landed)) as landing:
-        landing.work_off()
+    _landing(spark, engine, place, landed).work_off()
     seconds, cpu_seconds = marks[-1][0] - began, cpu.seconds()
     engine.dispose()
     tail = marks[-max(1, len(marks) // 10) - 1 :] if len(marks) > 1 else [(began, 0), *marks]

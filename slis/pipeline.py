@@ -27,6 +27,7 @@ from slis.periodic import Evaluations, Task
 from slis.session import EVALUATION_POOL, in_evaluation_pool
 from slis.settings import Place, Settings
 from slis.stream.event_log import EventLog
+from slis.stream.failures import jvm_ended, poll_jvm
 from slis.stream.landing import Landing
 from slis.stream.merge import Landed
 from slis.stream.prune import prune
@@ -117,7 +118,7 @@ class Pipeline:
             for task in tasks:
                 task.start()
             while not stopped.wait(_SPOOL_POLL_SECONDS):
-                self._look(stream)
+                self._look(stream, spark)
                 HEALTH.beat()
         finally:
             for task in tasks:
@@ -131,9 +132,11 @@ class Pipeline:
             with suppress(Py4JError, ConnectionError):
                 spark.stop()
 
-    def _look(self, stream: Running) -> None:
+    def _look(self, stream: Running, spark: SparkSession) -> None:
         """Raise what this pipeline ends by."""
         stream.look()
+        if (code := poll_jvm(spark)) is not None:
+            raise PipelineStoppedError(jvm_ended(code))
         if self._replaced is not None:
             raise PipelineStoppedError(str(self._replaced))
 

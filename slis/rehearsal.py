@@ -6,7 +6,6 @@ that has just started, and its first evaluation as long. What is compiled here s
 
 import tempfile
 from collections.abc import Callable
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -53,5 +52,4 @@ def _land(
     spark: SparkSession, engine: Engine, place: Place, clock: Clock, is_over: Callable[[], bool]
 ) -> None:
     bounds = Bounds(_EVENTS, Settings().max_bytes)
-    with closing(Landing(spark, engine, place, bounds=bounds, clock=clock)) as landing:
-        landing.work_off(is_over)
+    Landing(spark, engine, place, bounds=bounds, clock=clock).work_off(is_over)

@@ -20,7 +20,6 @@ from slis.session import open_session
 from tests.suite.classes import INTERPRETED, java_options
 from tests.suite.disks import small_disk
 from tests.suite.durations import Recorder
-from tests.suite.landings import LANDINGS
 from tests.suite.marks import COLLECTED, mark_postgres_nightly
 from tests.suite.postgres import Databases
 from tests.suite.statements import Statements
@@ -170,12 +169,6 @@ _opened: list[weakref.ref[Engine]] = []
 def _remember(connection: Connection) -> None:
     """A service that a test leaves to itself keeps its connections."""
     _opened.append(weakref.ref(connection.engine))
-
-
-@pytest.fixture(autouse=True)
-def _landings(request: pytest.FixtureRequest) -> None:
-    """A test that patches modules computes its own batches."""
-    LANDINGS.is_on = "monkeypatch" not in request.fixturenames
 
 
 @pytest.fixture(autouse=True)

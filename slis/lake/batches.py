@@ -5,38 +5,15 @@ from collections.abc import Sequence
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from lineage.lake.manifest import Folder
 from lineage.lake.reading import event_schema
 from lineage.lake.storage import Lake
 from slis.lake.committing import group_files
-from slis.lake.files import File, cast_table, write_on_executors, write_table
+from slis.lake.files import File, write_table
 from slis.lake.listing import ROWS_FILE
 from slis.lake.names import Name
-
-
-def write_batch(parsed: DataFrame, lake: Lake, name: Name) -> list[Folder]:
-    """Write the events of a batch to a folder, and return the rows to commit.
-
-    Args:
-        parsed: `schemas.PARSED`.
-        lake: to write to.
-        name: of the folder.
-    """
-    raw = select_raw(parsed)
-    if lake.is_local:
-        # Executors need not share the driver's disk.
-        return write_raw(cast_table(raw.toArrow()), lake, name)
-    return describe(write_on_executors(raw, lake, name.text), lake, name)
-
-
-def select_raw(parsed: DataFrame) -> DataFrame:
-    """Return the lake's columns of `schemas.PARSED`."""
-    # An event whose time cannot be read is kept under the day that it came.
-    day = F.date_format(F.coalesce("event_time", "received_at"), "yyyy-MM-dd").alias("event_date")
-    return parsed.select("seq", "received_at", "origin", "kind", "event_time", "body", day)
+from slis.stream.folding.facts import EventRow
 
 
 def write_raw(events: pa.Table, lake: Lake, name: Name) -> list[Folder]:
@@ -69,15 +46,14 @@ def as_received(events: pa.Table) -> pa.Table:
     return _as_in_lake(events, pa.nulls(events.num_rows, pa.timestamp("ns")))
 
 
-def with_times(events: pa.Table, facts: pa.Table) -> pa.Table:
-    """Return events of the spool under the day of their time, which Spark has read.
+def with_times(events: pa.Table, facts: Sequence[EventRow]) -> pa.Table:
+    """Return events of the log under the day of their time.
 
     Args:
-        events: as `source.read` gives them.
-        facts: `schemas.EVENTS`, of the same events.
+        events: `source.SPOOL_COLUMNS`.
+        facts: of the same events, in the same order.
     """
-    place = pc.index_in(events["seq"], facts["seq"].combine_chunks())
-    times = facts["event_time"].combine_chunks().take(place.combine_chunks())
+    times = pa.array([row.event_time for row in facts], pa.timestamp("us"))
     return _as_in_lake(events, times.cast(pa.timestamp("ns")))
 
 

@@ -4,14 +4,13 @@ No file is renamed, and none is written twice: a bucket has no rename, and a pro
 for dead may still write.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 from uuid import uuid4
 
 import msgspec
 import pyarrow as pa
 import pyarrow.dataset as ds
-from pyspark.sql import DataFrame
 
 from lineage.lake.reading import event_schema
 from lineage.lake.storage import Lake
@@ -20,7 +19,6 @@ _ROWS_A_FILE: Final = 1_000_000
 _ROWS_A_GROUP: Final = 50_000
 _GROUP_BYTES: Final = 32 << 20
 _DAY: Final = "event_date"
-_WRITTEN: Final = "path string, event_date string, events bigint, size bigint"
 
 
 class File(msgspec.Struct, frozen=True):
@@ -84,39 +82,3 @@ def write_batches(
         file_visitor=note,
     )
     return files
-
-
-def write_on_executors(events: DataFrame, lake: Lake, folder: str) -> list[File]:
-    """Write a frame of the lake's columns from where its rows are: no body passes the driver."""
-    written = events.mapInArrow(_write_partition(lake, folder), _WRITTEN).toArrow()
-    return [File(**row) for row in written.to_pylist()]
-
-
-def _write_partition(
-    lake: Lake, folder: str
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        files = write_batches(map(cast_batch, batches), lake, folder)
-        rows = [msgspec.structs.asdict(file) for file in files]
-        schema = pa.schema(
-            [("path", pa.string()), (_DAY, pa.string()), *_numbers("events", "size")]
-        )
-        yield pa.RecordBatch.from_pylist(rows, schema)
-
-    return write
-
-
-def _numbers(*names: str) -> Sequence[tuple[str, pa.DataType]]:
-    return [(name, pa.int64()) for name in names]
-
-
-def cast_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch as the lake's files have it: Spark's timestamps are microseconds."""
-    schema = event_schema()
-    columns = [batch.column(name).cast(schema.field(name).type) for name in schema.names]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def cast_table(events: pa.Table) -> pa.Table:
-    """Return a table as the lake's files have it."""
-    return pa.Table.from_batches(map(cast_batch, events.to_batches()), event_schema())

@@ -1,7 +1,6 @@
 """One slab after the other: merged by the stream's own code, judged, learned from."""
 
 import time
-from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -141,8 +140,7 @@ class Replay:
             clock=lambda: self._now,
             policy=lambda: self._policy,
         )
-        with closing(landing):
-            landing.work_off()
+        landing.work_off()
 
     def _changes(self, activity: pa.Table, starts_at: int, ends_at: int) -> pa.Table:
         now = from_micros(ends_at)

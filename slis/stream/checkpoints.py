@@ -3,26 +3,7 @@
 Flink 2 names the datasets of a job in its START only: the event of a checkpoint names none.
 """
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 from sqlalchemy import Connection, text
-
-
-def is_bare_checkpoint() -> Column:
-    """Whether an event of `schemas.PARSED` reports a checkpoint and names no dataset."""
-    names_none = (F.col("inputs") == 0) & (F.col("outputs") == 0)
-    return F.col("has_checkpoint") & names_none & (F.col("event_type") == "RUNNING")
-
-
-def checkpoints(parsed: DataFrame) -> DataFrame:
-    """Return `schemas.CHECKPOINTS`: the first and the last such event of each run and hour."""
-    time = F.col("event_time")
-    return (
-        parsed.where(is_bare_checkpoint() & time.isNotNull() & F.col("run_key").isNotNull())
-        .groupBy("run_key", F.date_trunc("hour", time).alias("hour"))
-        .agg(F.min(time).alias("first_at"), F.max(time).alias("last_at"))
-    )
-
 
 # Datasets that a checkpoint touches, as `touch` has other mentions of streams. A run whose START
 # has not landed names none yet: its next checkpoint counts, a minute later.

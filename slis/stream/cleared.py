@@ -16,7 +16,7 @@ from lineage.redaction import redact, redact_json, redact_sql
 from slis.stream.staging import metadata
 
 Row = tuple[Any, ...]
-Rows = dict[str, tuple[Sequence[str], list[Row]]]
+Rows = Mapping[str, tuple[Sequence[str], Sequence[Row]]]
 Redact = Callable[[str], str]
 
 _DIGITS = re.compile(r"[0-9a-fA-F-]*")  # of UUIDs, hashes and dates, which are most texts
@@ -42,7 +42,7 @@ def without_secrets(rows: Rows) -> Rows:
     return {table: (columns, _cleared(table, columns, of)) for table, (columns, of) in rows.items()}
 
 
-def _cleared(table: str, columns: Sequence[str], rows: list[Row]) -> list[Row]:
+def _cleared(table: str, columns: Sequence[str], rows: Sequence[Row]) -> Sequence[Row]:
     for place, column in enumerate(columns):
         if column in _texts(table):
             rows = _replaced(rows, place, _FORMATS.get((table, column), _redact_key))
@@ -56,7 +56,7 @@ def _texts(table: str) -> frozenset[str]:
     return frozenset(names - _FOLDED.get(table, set()))
 
 
-def _replaced(rows: list[Row], place: int, redacted: Redact) -> list[Row]:
+def _replaced(rows: Sequence[Row], place: int, redacted: Redact) -> Sequence[Row]:
     texts = {row[place] for row in rows}
     changed = {
         text: found

@@ -1,8 +1,6 @@
 """Column edges with their transformations: the `columnLineage` facet, and rows in the catalog."""
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
@@ -11,6 +9,7 @@ from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, least, upsert
 from lineage.redaction import redact
 from slis.stream.arrow import clean
+from slis.stream.folding.described import ColumnLineage
 
 _MOST = 20  # transformations of one edge
 _LONGEST = 500  # characters of a description, which may be an expression of SQL
@@ -45,9 +44,9 @@ def transformations_of(raw: str | None) -> str | None:
     return _stored([found for one in listed[:_MOST] if (found := _read(one))])
 
 
-def of_whole_field(lineage: Mapping[str, Any]) -> str | None:
+def of_whole_field(lineage: ColumnLineage) -> str | None:
     """Return the same for an older facet, which describes the transformation of the whole field."""
-    return _of_texts(lineage["transformationType"], lineage["transformationDescription"])
+    return _of_texts(lineage.transformation_type, lineage.transformation_description)
 
 
 @lru_cache(_CACHED)

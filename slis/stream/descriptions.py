@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -12,6 +13,9 @@ from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from lineage.keys import key
 from lineage.redaction import redact, redact_message, redact_value
 from slis.stream.arrow import clean, key_text
+from slis.stream.folding.described import Described
+from slis.stream.folding.described import Tag as DatasetTag
+from slis.stream.folding.jobs import DescribedJob
 
 Row = tuple[Any, ...]
 DATASET, FIELDS, JOB, JOB_TAGS = "dataset", "fields", "job", "job_tags"
@@ -54,24 +58,24 @@ class Descriptions:
         self.tags: list[Row] = []
         self.field_tags: list[Row] = []
 
-    def note_dataset(self, record: Mapping[str, Any], dataset_key: int, at: int) -> None:
-        """Add what a row of `schemas.DESCRIBED` says of its dataset and of its columns."""
-        if described := redact_message(clean(record["description"]) or "").strip():
+    def note_dataset(self, one: Described, dataset_key: int, at: int) -> None:
+        """Add what facets say of a dataset and of its columns."""
+        if described := redact_message(clean(one.description) or "").strip():
             self.texts.append((DATASET, dataset_key, described, at))
-        if fields := _of_fields(record["field_descriptions"] or ()):
+        if fields := _of_fields(one.field_descriptions):
             self.texts.append((FIELDS, dataset_key, fields, at))
-        said = record["spelling_key"], record["facets_key"]
-        for tag in [*(record["tags"] or ()), *_of_model(record["model_tags"])]:
-            if tag and tag["key"]:
+        said = one.spelling_key, one.facets_key
+        for tag in [*one.tags, *_of_model(one.model_tags)]:
+            if tag and tag.key:
                 self._note_tag(tag, dataset_key, at, said)
 
-    def note_jobs(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Add descriptions and tags of jobs, from rows of `schemas.DESCRIBED_JOBS`."""
-        for record in records:
-            subject, at = record["job_key"], record["last_seen_at"]
-            if described := redact_message(clean(record["description"]) or "").strip():
+    def note_jobs(self, jobs: Iterable[DescribedJob]) -> None:
+        """Add descriptions and tags of jobs."""
+        for job in jobs:
+            subject, at = job.job_key, job.last_seen_at
+            if described := redact_message(clean(job.description) or "").strip():
                 self.texts.append((JOB, subject, described, at))
-            if tags := stored_tags(record["tags"]):
+            if tags := stored_tags(job.tags):
                 self.texts.append((JOB_TAGS, subject, tags, at))
 
     def rows(self) -> dict[str, tuple[str, list[Row]]]:
@@ -88,13 +92,11 @@ class Descriptions:
             ),
         }
 
-    def _note_tag(
-        self, tag: Mapping[str, Any], dataset_key: int, at: int, said: tuple[int, int]
-    ) -> None:
-        words = key_text(tag["key"]), key_text(redact_value(tag["key"], tag["value"] or ""))
-        source = _word(tag["source"])
-        if tag["field"]:  # a tag of one column says nothing of its dataset
-            field = key_text(tag["field"])
+    def _note_tag(self, tag: DatasetTag, dataset_key: int, at: int, said: tuple[int, int]) -> None:
+        words = key_text(str(tag.key)), key_text(redact_value(str(tag.key), tag.value or ""))
+        source = _word(tag.source)
+        if tag.field:  # a tag of one column says nothing of its dataset
+            field = key_text(tag.field)
             row = (dataset_key, key(field, *words), field, *words, source, at)
             self.field_tags.append(row)
         else:
@@ -108,12 +110,12 @@ def stored_tags(raw: str | None) -> str | None:
     return msgspec.json.encode(found[:_MOST_TAGS]).decode() if found else None
 
 
-def _of_model(raw: str | None) -> Iterator[dict[str, Any]]:
+def _of_model(raw: str | None) -> Iterator[DatasetTag]:
     """Yield the tags of a dbt model, from lists of tags of its run and its job."""
     for listed in _decoded(raw or "[]"):
         for tag in _listed(listed):
             if (tag.source or "").startswith("DBT"):
-                yield {**msgspec.structs.asdict(tag), "field": None}
+                yield DatasetTag(tag.key, tag.value, tag.source)
 
 
 def _listed(raw: str | msgspec.Raw | None) -> list[Tag]:
@@ -151,11 +153,11 @@ def _word(text: str | None) -> str | None:
     return redact(clean(text) or "").strip()[:_LONGEST_WORD] or None
 
 
-def _of_fields(fields: Sequence[Mapping[str, str]]) -> str | None:
+def _of_fields(fields: Mapping[str, str]) -> str | None:
     """Return a JSON object of the columns' descriptions."""
     texts = {
-        key_text(field["name"]): redact(clean(field["description"]) or "")[:_LONGEST_OF_FIELD]
-        for field in fields[:_MOST_FIELDS]
+        key_text(name): redact(clean(text) or "")[:_LONGEST_OF_FIELD]
+        for name, text in islice(fields.items(), _MOST_FIELDS)
     }
     return msgspec.json.encode(texts).decode() if texts else None
 

@@ -1,17 +1,19 @@
 """Log from which the pipeline takes its events, and the part of the log that a batch takes."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine
 
 from lineage.clock import Clock
 from slis.stream.batch import Batches
+from slis.stream.merge import Landed, SpoolRange
 from slis.stream.source import Bounds
+
+QUERY = "spool"  # in place of a streaming query's id
 
 
 class LogMismatchError(Exception):
@@ -40,17 +42,28 @@ class Portion(Protocol):
     def table(self) -> pa.Table:
         """Return the events as `source.SPOOL_COLUMNS`."""
 
-    def held(self) -> pa.Table | None:
-        """Return what `table` does, where the driver has the events already."""
+    def land(self, batches: Batches, spark: SparkSession | None) -> Landed | None:
+        """Land the events; None where there is none.
 
-    def frame(self, spark: SparkSession) -> AbstractContextManager[DataFrame | None]:
-        """Give the events as `source.SPOOL_EVENT`, inside the context; None where there is none."""
+        Args:
+            batches: lands them.
+            spark: None: the driver reads all of them.
+
+        Raises:
+            RangeMismatchError: as `Batches.land`.
+            StaleEpochError: as `Batches.land`.
+        """
 
     def size(self) -> int:
-        """Return the bytes of the bodies that `table` or `frame` gave."""
+        """Return the bytes of the bodies that were read."""
 
     def store(self, connection: Connection) -> None:
         """Write what goes with the events, and the position, in the transaction of the batch."""
+
+
+def range_of(portion: Portion) -> SpoolRange:
+    """Return what the batch holds, as the catalog names it."""
+    return SpoolRange(QUERY, portion.last_seq, portion.after_seq, portion.last_seq)
 
 
 class EventLog(Protocol):
@@ -69,12 +82,11 @@ class EventLog(Protocol):
     def adopt(self, engine: Engine) -> None:
         """Note that this log feeds the catalog from now on."""
 
-    def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
+    def catch_up(self, batches: Batches, rows: int, now: datetime) -> None:
         """Land from the lake what the catalog lacks and the log has deleted.
 
         Args:
-            spark: the session.
-            batches: lands frames whose events are history.
+            batches: lands events that are history.
             rows: events a piece, at most.
             now: by the pipeline's clock.
         """

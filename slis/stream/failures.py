@@ -6,7 +6,7 @@ import signal
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
-from subprocess import TimeoutExpired
+from subprocess import Popen, TimeoutExpired
 
 import psycopg
 from py4j.protocol import Py4JNetworkError
@@ -87,14 +87,28 @@ def _is_of_machine(error: BaseException) -> bool:
 
 
 def jvm_exit(spark: SparkSession, error: BaseException) -> int | None:
-    """Return the exit code of Spark's JVM; None while it runs."""
-    jvm = spark.sparkContext._gateway.proc  # type: ignore[union-attr]  # noqa: SLF001
-    if any(isinstance(one, (Py4JNetworkError, ConnectionError, EOFError)) for one in _chain(error)):
+    """Return the exit code of Spark's JVM; None while it runs, or where it started this process."""
+    is_cut_off = (Py4JNetworkError, ConnectionError, EOFError)
+    if any(isinstance(one, is_cut_off) for one in _chain(error)) and (jvm := _jvm(spark)):
         # The connection ends before the process does.
         with suppress(TimeoutExpired):
             jvm.wait(_EXIT_SECONDS)
-    code: int | None = jvm.poll()
-    return code
+    return poll_jvm(spark)
+
+
+def poll_jvm(spark: SparkSession) -> int | None:
+    """Return the exit code of Spark's JVM; None while it runs, or where it started this process."""
+    jvm = _jvm(spark)
+    return None if jvm is None else jvm.poll()
+
+
+def _jvm(spark: SparkSession) -> Popen[bytes] | None:
+    return spark.sparkContext._gateway.proc  # type: ignore[no-any-return, union-attr]  # noqa: SLF001
+
+
+def jvm_ended(code: int) -> str:
+    """Return the message of a pipeline that ends because Spark's JVM has ended."""
+    return f"Spark's JVM ended with exit code {code}"
 
 
 def was_stopped(code: int) -> bool:

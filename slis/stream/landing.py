@@ -5,7 +5,6 @@ failed are kept: a killed driver repeats at most one batch, which catalog and la
 """
 
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from typing import TypeVar
 
@@ -23,9 +22,9 @@ from slis.settings import Place
 from slis.stream.attempts import Attempts
 from slis.stream.batch import Batches
 from slis.stream.control import control_event
-from slis.stream.event_log import EventLog, LogMismatchError, Portion
-from slis.stream.failures import is_of_machine, jvm_exit, reason, was_stopped
-from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
+from slis.stream.event_log import EventLog, LogMismatchError, Portion, range_of
+from slis.stream.failures import is_of_machine, jvm_ended, jvm_exit, reason, was_stopped
+from slis.stream.merge import Landed, RangeMismatchError
 from slis.stream.pace import Pace
 from slis.stream.set_aside import set_aside
 from slis.stream.source import Bounds
@@ -34,7 +33,6 @@ from slis.stream.spool_log import SpoolLog
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
-_QUERY = "spool"
 # Another pipeline works on the catalog, or the log or the lake is another one: this one stops.
 STOPPING = (RangeMismatchError, StaleEpochError, LakeMismatchError, LogMismatchError)
 _VANISHED = "the process of the pipeline ended each time that it landed this event"
@@ -53,7 +51,7 @@ class Landing:
 
     def __init__(  # noqa: PLR0913 - what one stream needs, by name
         self,
-        spark: SparkSession,
+        spark: SparkSession | None,
         engine: Engine,
         place: Place,
         *,
@@ -67,7 +65,7 @@ class Landing:
         """Land nothing yet.
 
         Args:
-            spark: the session.
+            spark: the session, whose executors read large batches of a topic; a spool needs none.
             engine: of the catalog, migrated.
             place: of spool and lake.
             bounds: of a batch.
@@ -94,10 +92,6 @@ class Landing:
     def interrupted(self) -> None:
         """Note that the batch in flight is cut short: its events did not fail."""
         self._attempts.interrupted()
-
-    def close(self) -> None:
-        """Free the threads; no batch can be landed any more."""
-        self._batches.close()
 
     def work_off(self, is_over: Callable[[], bool] = lambda: False) -> None:
         """Land batches until no event waits, or `is_over`."""
@@ -133,9 +127,8 @@ class Landing:
         if self._is_restored:
             return
         batches = Batches(self._writer, self._clock, self._policy, are_history=True)
-        with closing(batches):
-            _ = self._writer.started  # before the manifest is read: it may be repaired
-            self._source.catch_up(self._spark, batches, self._bounds.rows, self._clock())
+        _ = self._writer.started  # before the manifest is read: it may be repaired
+        self._source.catch_up(batches, self._bounds.rows, self._clock())
         self._is_restored = True
 
     def _next(self) -> Portion | None:
@@ -161,16 +154,11 @@ class Landing:
             self._landed(result)
 
     def _land(self, portion: Portion) -> Landed | None:
-        with portion.frame(self._spark) as events:
-            if events is None:
-                self._writer.pass_over(portion.store)
-                return None
-            given = events, _QUERY, portion.last_seq, portion.store
-            return self._batches.land(*given, held=portion.held())
+        return portion.land(self._batches, self._spark)
 
     def _failed(self, error: Exception, portion: Portion) -> None:
         """Judge whose fault it is, and note it; the event that fails alone is set aside."""
-        code = jvm_exit(self._spark, error)
+        code = None if self._spark is None else jvm_exit(self._spark, error)
         if (is_of_machine(error) and code is None) or (code is not None and was_stopped(code)):
             _waiting(self._attempts.interrupted)
             self._pace.gave_up()
@@ -182,14 +170,14 @@ class Landing:
             if code is None and attempt.is_alone:
                 self._set_aside(portion, told)
         if code is not None:
-            raise SparkGoneError(f"Spark's JVM ended with exit code {code}") from error
+            raise SparkGoneError(jvm_ended(code)) from error
 
     def _set_aside(self, portion: Portion, error: str) -> None:
         """Set the event aside, unless one that is known to be good fails as well."""
-        spool_range = SpoolRange(_QUERY, portion.last_seq, portion.after_seq, portion.last_seq)
+        spool_range = range_of(portion)
         control = control_event(spool_range.after_seq, self._clock())
         try:
-            self._batches.rehearse(self._spark.createDataFrame(control), self._place.control_lake)
+            self._batches.rehearse(control, self._place.control_lake)
         except Exception as failure:
             _waiting(self._attempts.forgiven)
             raise WaitError(f"a control event fails as well: {reason(failure)}") from failure

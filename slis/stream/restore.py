@@ -14,19 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import structlog
-from pyspark.sql import DataFrame, SparkSession
 
 from lineage.lake.manifest import list_folders, query
 from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
-from slis import jvm_memory
 from slis.lake.listing import Batch, list_names, read_batches
 from slis.lake.reconciling import group_batches
 from slis.settings import Place
 from slis.stream.batch import Batches
-from slis.stream.merge import advance, cursor
+from slis.stream.merge import SpoolRange, advance, cursor
 from slis.stream.missing import note_missing
-from slis.stream.source import SPOOL_EVENT, last_seq_of, open_spool
+from slis.stream.source import SPOOL_COLUMNS, last_seq_of, open_spool
 
 log = structlog.get_logger(__name__)
 
@@ -37,19 +35,16 @@ _MOST_BYTES = 64 << 20  # of bodies in one piece: the driver holds several copie
 class CatchUp:
     """Lands what the lake has of the events that the spool has deleted."""
 
-    def __init__(
-        self, spark: SparkSession, place: Place, batches: Batches, max_rows: int, now: datetime
-    ) -> None:
+    def __init__(self, place: Place, batches: Batches, max_rows: int, now: datetime) -> None:
         """Find the batches in the manifest and in the lake; land nothing yet.
 
         Args:
-            spark: the session.
             place: of the spool.
-            batches: lands frames whose events are history.
+            batches: lands events that are history.
             max_rows: events a piece, at most.
             now: by the pipeline's clock.
         """
-        self._spark, self._place, self._batches, self._max_rows = spark, place, batches, max_rows
+        self._place, self._batches, self._max_rows = place, batches, max_rows
         self._writer = batches.writer
         with self._writer.engine.connect() as connection:
             self._at = cursor(connection)
@@ -94,11 +89,10 @@ class CatchUp:
     def _land_batch(self, batch: Batch, *, is_in_lake: bool) -> None:
         lake = self._writer.lake
         for low, high in _pieces(lake, batch, self._at, self._max_rows):
-            try:
-                frame = _frame(self._spark, lake, batch, low, high)
-                self._batches.land(frame, QUERY, high, is_in_lake=is_in_lake)
-            finally:
-                jvm_memory.free()
+            events = _events(lake, batch, low, high)
+            if events.num_rows:
+                at = SpoolRange(QUERY, high, low, high)
+                self._batches.land(events, at, is_in_lake=is_in_lake)
         self._at = batch.name.last_seq
         with self._writer.turn() as connection:
             advance(connection, self._at)
@@ -147,7 +141,7 @@ def _pieces(lake: Lake, batch: Batch, at: int, max_rows: int) -> Iterator[tuple[
         yield low, batch.name.last_seq
 
 
-def _frame(spark: SparkSession, lake: Lake, batch: Batch, low: int, high: int) -> DataFrame:
+def _events(lake: Lake, batch: Batch, low: int, high: int) -> pa.Table:
     """Return events of the lake as the spool's source gives them."""
     wanted = (ds.field("seq") > low) & (ds.field("seq") <= high)
     columns = ["seq", "received_at", "origin", "kind", "body"]
@@ -156,4 +150,4 @@ def _frame(spark: SparkSession, lake: Lake, batch: Batch, low: int, high: int) -
     found = found.set_column(1, "received_at", received)
     for name, bound in (("after_seq", low), ("last_seq", high)):
         found = found.append_column(name, pa.array([bound] * found.num_rows, pa.int64()))
-    return spark.createDataFrame(found, SPOOL_EVENT)
+    return found.cast(SPOOL_COLUMNS)

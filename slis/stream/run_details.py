@@ -10,12 +10,15 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 
 from lineage.redaction import redact, redact_message
 from slis.stream.descriptions import stored_tags
+from slis.stream.folding.runs import RunTimes
+from slis.stream.reading.event import RunSaid
+from slis.stream.reading.jobs import Jobs
 
 Pairs = Iterable[tuple[Any, Any]]
+Row = tuple[Any, ...]
 
 _SPARK_KEY = re.compile(
     r"""spark\.(
@@ -49,50 +52,39 @@ _LONGEST_TEXT = 4_096
 _CACHED_TEXTS = 4_096
 
 
-def with_details(runs: pa.Table) -> pa.Table:
-    """`schemas.RUNS` as rows of `staging.run`: raw JSON read, cut and cleared of secrets."""
-    tags = _column(runs, "job_tags")
-    code = _first_of(_mapped(runs, "code_version", _cut), _each(tags, code_version_of))
-    given = zip(
-        _column(runs, "execution_parameters"), _column(runs, "environment_properties"), strict=True
+COLUMNS = (
+    *("run_key", "run_id", "job_namespace", "job_name"),
+    *Jobs._fields,
+    *("nominal_start_at", "job_type", "processing_type", "integration", "engine"),
+    *("engine_version", "adapter_version", "producer", "application_id", "error_message"),
+    *("code_version", "code_url", "code_path", "code_tag", "code_branch"),
+    *("job_version", "spark_conf", "parameters", "tags"),
+    *RunTimes.__struct_fields__,
+)
+
+
+def run_row(said: RunSaid, times: RunTimes) -> Row:
+    """Return a row of `s_run` in the order of `COLUMNS`: raw JSON read, cut and redacted."""
+    return (
+        *(said.run_key, said.run_id, said.job_namespace, said.job_name),
+        *said.jobs,
+        *(said.nominal_start_at, said.job_type, said.processing_type, said.integration),
+        *(said.engine, said.engine_version, said.adapter_version, said.producer),
+        *(said.application_id, _read(said.error_message, redact_message)),
+        _read(said.code_version, _cut) or _read(said.job_tags, code_version_of),
+        _read(said.code_url, _cut_url),
+        *(_read(text, _cut) for text in (said.code_path, said.code_tag, said.code_branch)),
+        _read(said.job_tags, job_version_of),
+        _read(said.spark_properties, spark_conf_of),
+        parameters_of(said.execution_parameters, said.environment_properties),
+        _read(said.run_tags, stored_tags),
+        *msgspec.structs.astuple(times)[:-1],
+        int(times.is_history),
     )
-    named: dict[str, list[str | None]] = {
-        "code_version": code,
-        "code_url": _mapped(runs, "code_url", _cut_url),
-        **{name: _mapped(runs, name, _cut) for name in ("code_path", "code_tag", "code_branch")},
-        "error_message": _mapped(runs, "error_message", redact_message),
-        "job_version": _each(tags, job_version_of),
-        "spark_conf": _mapped(runs, "spark_properties", spark_conf_of),
-        "parameters": [parameters_of(*texts) for texts in given],
-        "tags": _each(_column(runs, "run_tags"), stored_tags),
-    }
-    raw = [
-        "job_tags",
-        "run_tags",
-        "spark_properties",
-        "environment_properties",
-        "execution_parameters",
-    ]
-    kept = runs.drop_columns([*raw, *(name for name in named if name in runs.column_names)])
-    for name, values in named.items():
-        kept = kept.append_column(name, pa.array(values, pa.string()))
-    return kept
 
 
-def _column(table: pa.Table, name: str) -> list[str | None]:
-    return table.column(name).to_pylist()  # type: ignore[no-any-return]
-
-
-def _each(texts: list[str | None], read: Callable[[str], str | None]) -> list[str | None]:
-    return [None if text is None else read(text) for text in texts]
-
-
-def _mapped(table: pa.Table, name: str, read: Callable[[str], str | None]) -> list[str | None]:
-    return _each(_column(table, name), read)
-
-
-def _first_of(one: list[str | None], other: list[str | None]) -> list[str | None]:
-    return [a or b for a, b in zip(one, other, strict=True)]
+def _read(text: str | None, read: Callable[[str], str | None]) -> str | None:
+    return None if text is None else read(text)
 
 
 def _cut(text: str) -> str | None:
@@ -148,19 +140,19 @@ def _is_harmless(key: object) -> bool:
 
 def _pairs(text: str) -> Pairs:
     """Of a JSON object; nothing of what is none."""
-    found = _read(text)
+    found = _decoded(text)
     return found.items() if isinstance(found, dict) else ()
 
 
 def _listed(text: str, *names: str) -> Iterator[tuple[Any, Any]]:
     """(the first of `names` that is there, value) of each object of a JSON list."""
-    found = _read(text)
+    found = _decoded(text)
     for entry in found if isinstance(found, list) else ():
         if isinstance(entry, dict) and (name := next((n for n in names if entry.get(n)), None)):
             yield entry[name], entry.get("value")
 
 
-def _read(text: str) -> Any:  # noqa: ANN401 - any JSON
+def _decoded(text: str) -> Any:  # noqa: ANN401 - any JSON
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):

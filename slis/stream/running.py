@@ -60,9 +60,7 @@ class Running:
         """Stop behind the batch in flight, and wait for it as long as this."""
         self._stopped.set()
         self._thread.join(seconds)
-        if not self._thread.is_alive():
-            self._landing.close()
-        else:
+        if self._thread.is_alive():
             self._landing.interrupted()
 
     def _run(self) -> None:

@@ -1,7 +1,7 @@
 """Spool of the collector as the pipeline's log: a file beside the pipeline, read by the driver."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -9,16 +9,17 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine
 
 from lineage.clock import Clock
 from slis.backlog import backlog_since, is_ready
 from slis.settings import Place
 from slis.stream.batch import Batches
+from slis.stream.event_log import range_of
 from slis.stream.feeding_log import SPOOL, find_other_log, note_log
 from slis.stream.gaps import copy_gaps
-from slis.stream.merge import cursor
+from slis.stream.merge import Landed, cursor
 from slis.stream.restore import CatchUp
 from slis.stream.source import Bounds, last_seq_of, open_spool, read
 
@@ -52,14 +53,9 @@ class SpoolPortion(msgspec.Struct, frozen=True):
         """Return the events as `source.SPOOL_COLUMNS`."""
         return self.events
 
-    def held(self) -> pa.Table:
-        """Return the events, which the driver has read."""
-        return self.events
-
-    @contextmanager
-    def frame(self, spark: SparkSession) -> Iterator[DataFrame]:
-        """Give the events as `source.SPOOL_EVENT`, inside the context."""
-        yield spark.createDataFrame(self.events)
+    def land(self, batches: Batches, spark: SparkSession | None) -> Landed:  # noqa: ARG002 - as `Portion`
+        """Land the events."""
+        return batches.land(self.events, range_of(self), self.store)
 
     def size(self) -> int:
         """Return the bytes of the bodies that were read."""
@@ -123,9 +119,9 @@ class SpoolLog:
         """Note that a spool feeds the catalog."""
         note_log(engine, SPOOL)
 
-    def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
+    def catch_up(self, batches: Batches, rows: int, now: datetime) -> None:
         """Land from the lake what the catalog lacks and the log has deleted."""
-        CatchUp(spark, self._place, batches, rows, now).land()
+        CatchUp(self._place, batches, rows, now).land()
 
     def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> SpoolPortion | None:
         """Return what the next batch takes; None where nothing waits."""

@@ -3,18 +3,19 @@
 This runs in the driver, over the distinct facets of a batch, as `unfold` does.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-
-import pyarrow as pa
 
 from lineage.keys import key
 from slis.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
-from slis.stream.arrow import records
+from slis.stream.folding.described import ColumnLineage, Described
+from slis.stream.folding.jobs import DeclaredEdge, JobLineage
+from slis.stream.folding.spans import Span
 from slis.stream.lineage_facets import Name, sources_by_target, sources_of
 from slis.stream.spellings import Seen, Spelling, Spellings, spelling_key
 
 Row = tuple[Any, ...]
+JobName = tuple[str | None, str | None]
 _DECLARED = "upstream_spelling_key downstream_spelling_key job_namespace job_name"
 _SEEN = "first_seen_at last_seen_at"
 
@@ -47,18 +48,18 @@ class ToldEdges:
         }
         return {table: (columns.split(), rows) for table, (columns, rows) in given.items()}
 
-    def note_facets(self, record: dict[str, Any], dataset: Spelling, seen: Seen) -> None:
-        """What a dataset's facets (a row of `schemas.DESCRIBED`) name as its sources."""
-        keys = record["spelling_key"], record["facets_key"]
-        self._tell(keys, dataset, set(_sources_of_columns(record["columns"])), COLUMN_LINEAGE)
-        sources = sources_of(record["lineage"]) if record["lineage"] else None
+    def note_facets(self, one: Described, dataset: Spelling, seen: Seen) -> None:
+        """What a dataset's facets name as its sources."""
+        keys = one.spelling_key, one.facets_key
+        self._tell(keys, dataset, set(_sources_of_columns(one.columns)), COLUMN_LINEAGE)
+        sources = sources_of(one.lineage) if one.lineage else None
         if sources is None:
             return
         self._sources[keys] = sources
         for name in sources:
             self._spellings.note(*name, seen, is_dataset=False)
         self._tell(keys, dataset, sources, LINEAGE_FACET)
-        if record["is_declared"]:
+        if one.is_declared:
             # It says what feeds it, and no job.
             self._declare(keys[0], sources, (dataset.dataset_namespace, ""), seen)
 
@@ -69,17 +70,16 @@ class ToldEdges:
         others = (n for n in sources if spelled(*n).dataset_key != dataset.dataset_key)
         self._of_facets.update((*keys, spelling_key(*name), oracle) for name in others)
 
-    def note_jobs(self, lineages: pa.Table) -> None:
-        """The `lineage` facets of jobs, from `schemas.JOB_LINEAGES`."""
-        for record in records(lineages):
-            seen = Seen(record["first_seen_at"], record["last_seen_at"])
-            for target, sources in sources_by_target(record["job_lineage"]).items():
-                if record["run_key"] is None:
+    def note_jobs(self, lineages: Iterable[tuple[JobLineage, Span]]) -> None:
+        """Add the `lineage` facets of jobs."""
+        for of_job, span in lineages:
+            seen, job = Seen(*span), (of_job.job_namespace, of_job.job_name)
+            for target, sources in sources_by_target(of_job.job_lineage).items():
+                if of_job.run_key is None:
                     self._spellings.note(*target, seen, is_dataset=True)
-                    job = record["job_namespace"], record["job_name"]
                     self._declare(spelling_key(*target), sources, job, seen)
                 else:
-                    self._observe(record["run_key"], target, sources, seen)
+                    self._observe(of_job.run_key, target, sources, seen)
 
     def _observe(self, run_key: int, target: Name, sources: Iterable[Name], seen: Seen) -> None:
         for name in (target, *sources):
@@ -88,25 +88,23 @@ class ToldEdges:
             (run_key, spelling_key(*target), spelling_key(*name)) for name in sources
         )
 
-    def note_declared(self, declared: pa.Table) -> None:
-        """What JobEvents list, from `schemas.DECLARED_EDGES`; after all facets were noted.
+    def note_declared(self, declared: Iterable[tuple[DeclaredEdge, Span]]) -> None:
+        """Add what JobEvents list; after all facets were noted.
 
         A facet that tells what an output is made of stands for the product of all inputs with it.
         """
         by_key = {key(s.namespace, s.name): s.dataset_key for s in self._spellings}
-        for record in records(declared):
-            output = record["downstream_spelling_key"]
-            job = record["job_namespace"], record["job_name"]
-            seen = Seen(record["first_seen_at"], record["last_seen_at"])
-            sources = self._sources.get((output, record["downstream_facets_key"]))
+        for edge, span in declared:
+            output, job, seen = edge.downstream_spelling_key, edge[3:5], Seen(*span)
+            sources = self._sources.get((output, edge.downstream_facets_key))
             if sources is not None:
                 self._declare(output, sources, job, seen)
-            elif record["upstream_spelling_key"] is not None and by_key.get(
-                output
-            ) not in self._targets(record["job_lineage"]):
-                self._note((record["upstream_spelling_key"], output, *job), seen)
+            elif edge.upstream_spelling_key is not None and by_key.get(output) not in self._targets(
+                edge.job_lineage
+            ):
+                self._note((edge.upstream_spelling_key, output, *job), seen)
 
-    def _declare(self, output: int, sources: Iterable[Name], job: Name, seen: Seen) -> None:
+    def _declare(self, output: int, sources: Iterable[Name], job: JobName, seen: Seen) -> None:
         for name in sources:
             self._spellings.note(*name, seen, is_dataset=True)
             self._note((spelling_key(*name), output, *job), seen)
@@ -120,8 +118,8 @@ class ToldEdges:
         return {self._spellings.spelled(*target).dataset_key for target in named}
 
 
-def _sources_of_columns(columns: Iterable[Any] | None) -> Iterator[Name]:
-    for _, lineage in columns or ():
-        for source in (lineage and lineage["inputFields"]) or ():
-            if source and source["namespace"] and source["name"]:
-                yield source["namespace"], source["name"]
+def _sources_of_columns(columns: Mapping[str, ColumnLineage | None]) -> Iterator[Name]:
+    for lineage in columns.values():
+        for source in (lineage and lineage.input_fields) or ():
+            if source and source.namespace and source.name:
+                yield source.namespace, source.name

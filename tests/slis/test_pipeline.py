@@ -308,3 +308,17 @@ def test_what_an_evaluation_held_in_the_jvm_is_freed_though_it_fails(
         pipeline._evaluate(spark, at(12))  # noqa: SLF001 - the whole run starts Spark
 
     freed.assert_called_once()
+
+
+@pytest.mark.parametrize("code", [52, -9])
+def test_the_end_of_sparks_jvm_ends_the_pipeline(place, engine, at, code):
+    """Events land without the JVM: the pipeline itself looks whether evaluations can still run."""
+    pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
+    spark = Mock()
+    spark.sparkContext._gateway.proc.poll.return_value = code  # noqa: SLF001 - PySpark's name
+
+    with pytest.raises(PipelineStoppedError, match=rf"Spark's JVM ended with exit code {code}$"):
+        pipeline._look(Mock(), spark)  # noqa: SLF001 - once a turn
+
+    spark.sparkContext._gateway.proc = None  # noqa: SLF001 - as under spark-submit
+    pipeline._look(Mock(), spark)  # noqa: SLF001 - as above

@@ -57,7 +57,7 @@ def _load_classes(folder: Path) -> None:
     spark = open_session(warehouse=folder / "warehouse")
     for name, value in INTERPRETED.items():
         spark.conf.set(name, value)
-    work_off(spark, engine, folder, start + timedelta(hours=1))
+    work_off(engine, folder, start + timedelta(hours=1))
     evaluate(spark, engine, Policy(), start + timedelta(hours=2))
     jvm = SparkContext._gateway.proc  # noqa: SLF001 - it writes the archive as it ends
     spark.stop()

@@ -7,7 +7,6 @@ from typing import Final
 
 import structlog
 from msgspec.structs import replace
-from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 from lineage.clock import Clock, from_micros, to_micros
@@ -89,7 +88,7 @@ class TopicLog:
         """Note that a topic feeds the catalog."""
         note_log(engine, KAFKA)
 
-    def catch_up(self, spark: SparkSession, batches: Batches, rows: int, now: datetime) -> None:
+    def catch_up(self, batches: Batches, rows: int, now: datetime) -> None:
         """Land nothing: a restored catalog has its own position in the topic."""
 
     def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> TopicPortion | None:

@@ -1,24 +1,25 @@
 """Batch of the topic: read by the driver where it is small, by executors otherwise."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from sqlalchemy import Connection
 
 from lineage.clock import Clock
-from lineage.event_log.records import EVENTS, Record
+from lineage.event_log.records import Record
 from lineage.event_log.settings import KafkaLog
-from slis.computed import computed_once
+from slis.stream.batch import Batches
+from slis.stream.event_log import range_of
 from slis.stream.kafka.client import TopicState, open_consumer, read_on_executor, read_ranges
 from slis.stream.kafka.identity import note_topic_id
 from slis.stream.kafka.plan import PartitionPosition, Plan
 from slis.stream.kafka.store import move, store_lost, store_reports
 from slis.stream.kafka.taken import RANGE, RangeReader, Taken, events_of
+from slis.stream.merge import Landed
+from slis.stream.on_executors import Other
 from slis.stream.source import SPOOL_EVENT
 
 # A Spark job that starts Python workers costs more than the driver's reading of so many records.
@@ -104,20 +105,17 @@ class TopicPortion:
         self._reports = [report for reader in readers for report in reader.reports]
         return events_of(readers)
 
-    def held(self) -> None:
-        """Return None: executors read the events."""
-
-    @contextmanager
-    def frame(self, spark: SparkSession) -> Iterator[DataFrame | None]:
-        """Give the events as `source.SPOOL_EVENT`, inside the context."""
-        if self._is_small:
-            events = self.table()
-            yield spark.createDataFrame(events) if events.num_rows else None
-            return
-        with computed_once(self._on_executors(spark)) as rows:
-            is_event = F.col("kind").isin(*EVENTS)
-            self._note(rows.where(~is_event).select("kind", "body").toArrow())
-            yield rows.where(is_event) if self.events else None
+    def land(self, batches: Batches, spark: SparkSession | None) -> Landed | None:
+        """Land the events; None where there is none."""
+        # Executors need not share the driver's disk.
+        if spark and not (self._is_small or batches.writer.lake.is_local):
+            given = range_of(self), self._note, self.store
+            return batches.land_on_executors(self._on_executors(spark), *given)
+        events = self.table()
+        if not events.num_rows:
+            batches.writer.pass_over(self.store)
+            return None
+        return batches.land(events, range_of(self), self.store)
 
     def store(self, connection: Connection) -> None:
         """Write what goes with the events, and the position."""
@@ -141,8 +139,7 @@ class TopicPortion:
         ranges = spark.createDataFrame(pa.Table.from_batches(batches, schema))
         return ranges.mapInArrow(partial(read_on_executor, log=self._log), SPOOL_EVENT)
 
-    def _note(self, listed: pa.Table) -> None:
-        found = list(zip(listed["kind"].to_pylist(), listed["body"].to_pylist(), strict=True))
+    def _note(self, found: list[Other]) -> None:
         self._taken = [
             msgspec.json.decode(body, type=Taken) for kind, body in found if kind == RANGE
         ]

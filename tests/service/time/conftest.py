@@ -6,7 +6,6 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "slis" / "stream"))
@@ -15,8 +14,6 @@ from spools import Lander
 
 
 @pytest.fixture
-def lander(
-    spark: SparkSession, catalog: Engine, tmp_path: Path, at: Callable[..., datetime]
-) -> Lander:
+def lander(catalog: Engine, tmp_path: Path, at: Callable[..., datetime]) -> Lander:
     """Lands batches in the catalog at noon."""
-    return Lander(spark, catalog, tmp_path, at(12))
+    return Lander(catalog, tmp_path, at(12))

@@ -5,10 +5,10 @@ from tests.slis.stream.spools import Lander, rows, run_event
 
 
 def test_the_run_that_is_named_wrote_last_in_whatever_order_runs_are_compared(
-    spark, catalog, tmp_path, at
+    catalog, tmp_path, at
 ):
     """Logs are listed in no order: the newest of eight days must not be taken for the oldest."""
-    Lander(spark, catalog, tmp_path, at(12)).land(
+    Lander(catalog, tmp_path, at(12)).land(
         run_event("COMPLETE", at(1), run="r1", inputs=["a"], outputs=["b"]),
         run_event("COMPLETE", at(2), run="r2", inputs=["a"], outputs=["b"]),
     )

@@ -97,9 +97,9 @@ def _columns(*names: str):
 
 
 @pytest.fixture
-def lander(spark, catalog, tmp_path, at):
+def lander(catalog, tmp_path, at):
     """Lands batches in the catalog at noon."""
-    return Lander(spark, catalog, tmp_path, at(12))
+    return Lander(catalog, tmp_path, at(12))
 
 
 def _checks(catalog):

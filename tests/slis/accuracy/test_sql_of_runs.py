@@ -11,7 +11,7 @@ from lineage.policy import DEFAULT
 from slis.accuracy.sql_catalog import hold_sql
 from slis.edge_evaluation import evaluate_edges
 from slis.evaluation import evaluate
-from slis.stream.sql_texts import LONGEST_TEXT
+from slis.stream.folding.jobs import LONGEST_TEXT
 from tests.slis.stream.spools import Lander, run_event
 
 SETTLE = timedelta(minutes=5)
@@ -19,9 +19,9 @@ _SQL = "INSERT INTO core.t SELECT * FROM raw.a JOIN raw.b USING (id)"
 
 
 @pytest.fixture
-def lander(spark, catalog, tmp_path, at):
+def lander(catalog, tmp_path, at):
     """Lands batches in the catalog at noon."""
-    return Lander(spark, catalog, tmp_path, at(12))
+    return Lander(catalog, tmp_path, at(12))
 
 
 def _asked(catalog, query):

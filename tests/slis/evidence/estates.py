@@ -17,9 +17,9 @@ APPLICATION = {"spark_applicationDetails": {"applicationId": "app-1"}}
 class Estate:
     """A catalog, told by events and by evidence of one application."""
 
-    def __init__(self, spark, catalog, folder) -> None:
+    def __init__(self, catalog, folder) -> None:
         self.catalog = catalog
-        self._lander = Lander(spark, catalog, folder, NOON)
+        self._lander = Lander(catalog, folder, NOON)
 
     def land(self, *events: dict) -> None:
         """A batch of these."""

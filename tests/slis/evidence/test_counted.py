@@ -15,8 +15,8 @@ _SINK = {"execution_id": None, **_BATCH, "direction": "write", "location": "n/si
 
 
 @pytest.fixture
-def estate(spark, catalog, tmp_path):
-    return Estate(spark, catalog, tmp_path)
+def estate(catalog, tmp_path):
+    return Estate(catalog, tmp_path)
 
 
 @pytest.mark.postgres_nightly

@@ -28,8 +28,8 @@ _WRITES = """
 
 
 @pytest.fixture
-def estate(spark, catalog, tmp_path):
-    return Estate(spark, catalog, tmp_path)
+def estate(catalog, tmp_path):
+    return Estate(catalog, tmp_path)
 
 
 def test_a_failure_that_its_events_call_a_success_takes_the_write_back(estate):

@@ -1,6 +1,6 @@
 """Check that a lake that allows no deletion stops no batch and no event that is set aside."""
 
-from contextlib import closing, nullcontext, suppress
+from contextlib import suppress
 from unittest.mock import Mock
 
 import pyarrow as pa
@@ -12,7 +12,6 @@ from lineage.policy import DEFAULT
 from slis.lake import compaction
 from slis.lake.listing import list_names
 from slis.lake.names import BATCH
-from slis.stream import batch
 from slis.stream.batch import Batches
 from slis.stream.merge import SpoolRange
 from slis.stream.set_aside import set_aside
@@ -41,15 +40,11 @@ def _events():
 
 
 def test_batch_lands(writer, monkeypatch):
-    """Reach the commit of the batch; leave Spark out."""
-    monkeypatch.setattr(batch, "parse", lambda frame: frame)
-    monkeypatch.setattr(batch, "computed_once", nullcontext)
-    monkeypatch.setattr(batch.facts, "events", lambda _: Mock(toArrow=_events))
-    with closing(Batches(writer, lambda: NOON, lambda: DEFAULT)) as batches:
-        monkeypatch.setattr(batches, "_stage", lambda *_: ({}, []))
-        monkeypatch.setattr(batches, "commit", lambda *_: "landed")
+    """Reach the commit of the batch."""
+    batches = Batches(writer, lambda: NOON, lambda: DEFAULT)
+    monkeypatch.setattr(batches, "_commit", lambda *_: "landed")
 
-        assert batches.land(Mock(), "spool", 2) == "landed"
+    assert batches.land(_events(), SpoolRange("spool", 2, 1, 2)) == "landed"
 
 
 def test_event_is_set_aside(writer):

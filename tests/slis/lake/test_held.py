@@ -1,33 +1,41 @@
-"""Events that the driver holds are written without a job of Spark, as Spark would write them."""
+"""Events of a batch are written to the lake under the day of their time."""
 
 from datetime import timedelta
 
-import pyarrow as pa
-
-from slis.lake.batches import select_raw, with_times
-from slis.lake.files import cast_table
-from slis.stream import facts
-from slis.stream.parse import parse
-from slis.stream.source import SPOOL_COLUMNS
-from tests.slis.stream.spools import batch_rows, run_event
+from lineage.clock import from_micros
+from lineage.lake.reading import event_schema
+from slis.lake.batches import with_times
+from slis.stream.folding import fold_table
+from tests.slis.stream.spools import run_event, table
 
 
-def test_the_driver_writes_what_spark_would(spark, at):
-    """Compare every column: other days, an unreadable time, a clock ahead, no JSON at all."""
-    events = [
-        run_event("COMPLETE", at(8), run="r1", outputs=["t"]),
-        run_event("COMPLETE", at(8) - timedelta(days=400), run="r2", outputs=["t"]),
-        run_event("COMPLETE", at(8) + timedelta(days=9), run="r3", outputs=["t"]),
-        run_event("COMPLETE", at(8), run="r4") | {"eventTime": "yesterday"},
-        b"{",
+def test_each_event_is_under_the_day_of_its_time(at):
+    """Or under the day that it came, where its time cannot be read or is ahead."""
+    events = table(
+        [
+            run_event("COMPLETE", at(8), run="r1", outputs=["t"]),
+            run_event("COMPLETE", at(8) - timedelta(days=400), run="r2", outputs=["t"]),
+            run_event("COMPLETE", at(8) + timedelta(days=9), run="r3", outputs=["t"]),
+            run_event("COMPLETE", at(8), run="r4") | {"eventTime": "yesterday"},
+            b"{",
+        ],
+        at(12),
+        after_seq=7,
+    )
+
+    found = with_times(events, fold_table(events).events)
+
+    today, long_ago = "2026-11-21", "2025-10-17"
+    assert found.schema == event_schema()
+    assert found["event_date"].to_pylist() == [today, long_ago, today, today, today]
+    assert [each and each.hour for each in found["event_time"].to_pylist()] == [
+        8,
+        8,
+        12,
+        None,
+        None,
     ]
-    rows = batch_rows(events, at(12), after_seq=7, origin="http")
-    held = pa.table([list(column) for column in zip(*rows, strict=True)], schema=SPOOL_COLUMNS)
-    parsed = parse(spark.createDataFrame(held))
-
-    by_spark = cast_table(select_raw(parsed).toArrow()).sort_by("seq")
-    by_driver = with_times(held, facts.events(parsed).toArrow()).sort_by("seq")
-
-    assert by_driver.to_pylist() == by_spark.to_pylist()
-    assert by_driver.schema == by_spark.schema
-    assert len(set(by_driver["event_date"].to_pylist())) == 2
+    assert found["body"].to_pylist() == events["body"].to_pylist()
+    assert found["seq"].to_pylist() == [8, 9, 10, 11, 12]
+    received = from_micros(events["received_at"][0].as_py()).replace(tzinfo=None)
+    assert {each.to_pydatetime() for each in found["received_at"].to_pylist()} == {received}

@@ -9,17 +9,17 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from lineage.clock import to_micros
-from lineage.lake.reading import event_schema, is_absent
+from lineage.lake.reading import is_absent
 from lineage.lake.settings import read_settings
 from lineage.lake.storage import open_lake
 from slis.lake import compaction, retention
-from slis.lake.batches import describe
-from slis.lake.files import write_on_executors
 from slis.lake.identity import ID_FILE
 from slis.lake.names import BATCH
+from slis.stream.batch import Batches
+from slis.stream.merge import SpoolRange
+from slis.stream.source import SPOOL_COLUMNS
 from tests.slis.lake.lakes import (
     NOON,
-    commit,
     event_row,
     lay,
     read_seqs,
@@ -27,6 +27,8 @@ from tests.slis.lake.lakes import (
     write,
     writer_of,
 )
+from tests.slis.stream.spools import rows as sql
+from tests.slis.stream.spools import run_event, table
 
 _REGION = "us-east-1"
 _HOUR = timedelta(hours=1)
@@ -108,20 +110,36 @@ def test_a_restart_on_a_bucket_goes_on_and_deletes_what_was_never_committed(embe
 
 
 def test_executors_write_and_compact_without_the_driver(spark, embedded, lake):
-    """Rows are written from where they are: a task sends back the names of its files."""
+    """Events are folded and written from where they are: a task sends back facts and files."""
     writer = writer_of(embedded, lake)
-    rows = [event_row(number, NOON - number % 2 * timedelta(days=1)) for number in range(1, 7)]
-    table = pa.Table.from_pylist(rows, event_schema())
-    frame = spark.createDataFrame(table).repartition(2)
-    name = writer.name_folder(BATCH, 1, 6)
+    days = [NOON - number % 2 * timedelta(days=1) for number in range(6)]
+    events = [
+        run_event("COMPLETE", day, run=f"r{at}", outputs=["t"]) for at, day in enumerate(days)
+    ]
+    given = table([*events, b"{"], NOON)
+    other = {**given.slice(0, 1).to_pylist()[0], "kind": "report", "body": b"what is no event"}
+    records = pa.concat_tables([given, pa.Table.from_pylist([other], SPOOL_COLUMNS)])
+    batches = Batches(writer, lambda: NOON)
+    stored, noted = [], []
 
-    folders = describe(write_on_executors(frame, lake, name.text), lake, name)
-    commit(writer, folders, last_seq=6)
-    lay(writer, event_row(7))
+    frame = spark.createDataFrame(records).repartition(2)
+    at = SpoolRange("spool", 7, 0, 7)
+    landed = batches.land_on_executors(frame, at, noted.extend, stored.append)
+
+    assert landed.events == 7
+    assert noted == [("report", b"what is no event")]
+    assert len(stored) == 1
+    assert sql(embedded, "SELECT count(*) FROM run") == [(6,)]
+    assert sql(embedded, "SELECT count(*) FROM pipeline_error") == [(1,)]
+    assert batches.land_on_executors(frame, at, noted.extend, stored.append).is_repeat
+    assert len(stored) == 1
+    folders = visible(writer)
+    lay(writer, event_row(8))
     run = compaction.choose_place(spark, lake)
 
-    assert sum(folder.events for folder in folders) == 6
+    assert sum(folder.events for folder in folders) == 7
+    assert {folder.event_date for folder in folders} == {"2026-11-20", "2026-11-21"}
     assert run is not compaction.rewrite
     assert compaction.compact(writer, to_micros(NOON), run)
-    assert read_seqs(writer) == [1, 2, 3, 4, 5, 6, 7]
+    assert read_seqs(writer) == [1, 2, 3, 4, 5, 6, 7, 8]
     assert {folder.is_compacted for folder in visible(writer)} == {True}

@@ -37,7 +37,7 @@ def _tested(at, run, *, success):
 @pytest.mark.postgres_nightly
 def test_a_dataset_is_bad_by_its_facts_until_they_are_put_right(spark, catalog, tmp_path, at):
     """Schema and test at once; then a release, and a test that passes."""
-    lander = Lander(spark, catalog, tmp_path, at(12))
+    lander = Lander(catalog, tmp_path, at(12))
     lander.land(_written(at(7), "r1", "v1", "ab"), _written(at(8), "r2", "v1", "abc"))
     lander.land(_tested(at(9), "r3", success=False))
     evaluate(spark, catalog, DEFAULT, at(12))
@@ -57,7 +57,7 @@ def test_a_regulated_or_critical_dataset_of_a_new_source_is_bad_until_it_is_decl
     spark, catalog, tmp_path, at
 ):
     """Land nine runs of one input, and one of another; an important dataset is left alone."""
-    lander = Lander(spark, catalog, tmp_path, at(12))
+    lander = Lander(catalog, tmp_path, at(12))
 
     def made_of(hour, *inputs: str):
         outputs = ["critical", "important", "t"]

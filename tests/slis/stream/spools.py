@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
+import pyarrow as pa
 from sqlalchemy import Engine, text
 
 from collector.passed import Passed
@@ -22,9 +22,10 @@ from slis.lake.writer import LakeWriter
 from slis.settings import Place
 from slis.spool_events import SPOOL_TABLE
 from slis.stream.batch import Batches
-from slis.stream.merge import Landed
-from slis.stream.source import SPOOL_EVENT, Bounds
-from tests.suite.landings import LANDINGS, RememberingLanding
+from slis.stream.landing import Landing
+from slis.stream.merge import Landed, SpoolRange
+from slis.stream.reading import ReadEvent, read_event
+from slis.stream.source import SPOOL_COLUMNS, Bounds
 
 Event = dict[str, Any]
 CANONICAL = """
@@ -81,8 +82,7 @@ def prune_spool(path: Path, through: int, now: datetime) -> None:
         passed.prune()
 
 
-def work_off(  # noqa: PLR0913 - the bounds by name
-    spark: SparkSession,
+def work_off(
     catalog: Engine,
     folder: Path,
     now: datetime,
@@ -94,8 +94,7 @@ def work_off(  # noqa: PLR0913 - the bounds by name
     bounds = Bounds(max_rows, max_bytes)
     place = Place(data_dir=folder)
     given = {"bounds": bounds, "clock": lambda: now}
-    with closing(RememberingLanding(spark, catalog, place, **given)) as landing:
-        landing.work_off()
+    Landing(None, catalog, place, **given).work_off()
 
 
 def rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:
@@ -170,29 +169,34 @@ def later(at: datetime, seconds: float) -> datetime:
     return at + timedelta(seconds=seconds)
 
 
-def frame(
-    spark: SparkSession,
+def table(
     events: Iterable[Event | bytes],
     received_at: datetime,
     *,
     after_seq: int = 0,
     origin: str = "http",
-):
-    """These events as the source gives a batch of them."""
+) -> pa.Table:
+    """These events as the log gives a batch of them."""
     given = batch_rows(events, received_at, after_seq=after_seq, origin=origin)
-    return spark.createDataFrame(given, SPOOL_EVENT).coalesce(1)
+    return pa.table([list(column) for column in zip(*given, strict=True)], schema=SPOOL_COLUMNS)
+
+
+def read(event: Event | bytes, received_at: datetime, *, origin: str = "http") -> ReadEvent:
+    """One event, as the pipeline reads it."""
+    [row] = batch_rows([event], received_at, after_seq=0, origin=origin)
+    return read_event(*row[:5])
 
 
 def batch_rows(
     events: Iterable[Event | bytes], received_at: datetime, *, after_seq: int, origin: str
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of that frame."""
+    """Return the rows of that table."""
     bodies = [e if isinstance(e, bytes) else json.dumps(e).encode() for e in events]
     kinds = ["run" if isinstance(e, bytes) else kind_of(e) for e in events]
     bounds = after_seq, after_seq + len(bodies)
     received = to_micros(received_at)
     return [
-        (after_seq + number, received, origin, kind, bytearray(body), *bounds)
+        (after_seq + number, received, origin, kind, body, *bounds)
         for number, (kind, body) in enumerate(zip(kinds, bodies, strict=True), start=1)
     ]
 
@@ -204,8 +208,7 @@ class Lander:
         policy: in force from the next batch on.
     """
 
-    def __init__(self, spark: SparkSession, catalog: Engine, folder: Path, now: datetime) -> None:
-        self.spark = spark
+    def __init__(self, catalog: Engine, folder: Path, now: datetime) -> None:
         self.policy: Policy = DEFAULT
         self.writer = LakeWriter(catalog, open_lake(folder), lambda: now)
         self.batches = Batches(self.writer, lambda: now, lambda: self.policy)
@@ -213,16 +216,11 @@ class Lander:
         self.seq = 0
         self.batch_id = 0
 
-    def land(self, *events: Event | bytes, origin: str = "http") -> Landed | None:
+    def land(self, *events: Event | bytes, origin: str = "http") -> Landed:
         """One batch of these events."""
-        place = {"after_seq": self.seq, "origin": origin}
-        landed = LANDINGS.land(
-            self.batches,
-            batch_rows(events, self.now, **place),
-            lambda: frame(self.spark, events, self.now, **place),
-            "checkpoint-1",
-            self.batch_id,
-        )
-        self.seq += len(events)
+        before, last = self.seq, self.seq + len(events)
+        batch = table(events, self.now, after_seq=before, origin=origin)
+        landed = self.batches.land(batch, SpoolRange("checkpoint-1", self.batch_id, before, last))
+        self.seq = last
         self.batch_id += 1
         return landed

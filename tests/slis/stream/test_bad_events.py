@@ -1,9 +1,7 @@
 """One event that fails is set aside; all others land, once each."""
 
-from contextlib import closing
 from unittest.mock import Mock
 
-import pyarrow as pa
 import pytest
 from spools import rows, run_event, spool
 
@@ -12,11 +10,11 @@ from slis.settings import Place
 from slis.stream import batch, spool_log
 from slis.stream import set_aside as set_asides
 from slis.stream.attempts import Attempts
+from slis.stream.folding import Facts
 from slis.stream.landing import Landing, WaitError
 from slis.stream.merge import Rows
 from slis.stream.source import Bounds
 from tests.slis.lake.lakes import read_seqs, writer_of
-from tests.suite.landings import LANDINGS, RememberingLanding
 
 EVENTS = 4  # two halvings: test_attempts.py searches longer ranges, without Spark
 _SAME_SQL = "which range is tried next is no matter of SQL"
@@ -39,9 +37,9 @@ class Failing:
         self.error: type[BaseException] = Odd
         self._works = batch.staged_rows
 
-    def __call__(self, events: pa.Table, frames: dict[str, pa.Table], folds: Folding) -> Rows:
+    def __call__(self, facts: Facts, folds: Folding, *, are_history: bool) -> Rows:
         """Fail, or work."""
-        found = self._works(events, frames, folds)
+        found = self._works(facts, folds, are_history=are_history)
         columns, values = found["s_run"]
         at = list(columns).index("run_id")
         if bad := self.runs & {row[at] for row in values}:
@@ -58,12 +56,8 @@ def odd(monkeypatch):
 
 
 @pytest.fixture
-def landing(spark, catalog, tmp_path, at):
-    """Fill a spool with four events of a run each, and open what lands them.
-
-    No test here patches what Spark does, so each range is parsed once for all of them.
-    """
-    LANDINGS.is_on = True
+def landing(catalog, tmp_path, at):
+    """Fill a spool with four events of a run each, and open what lands them."""
     place = Place(data_dir=tmp_path)
     events = [
         run_event("COMPLETE", at(1, number), run=f"r{number:02}", outputs=[f"t{number:02}"])
@@ -72,8 +66,7 @@ def landing(spark, catalog, tmp_path, at):
     spool(place.spool, events, received_at=at(12))
     bounds = Bounds(100, 1 << 20)
     given = {"bounds": bounds, "clock": lambda: at(12)}
-    with closing(RememberingLanding(spark, catalog, place, **given)) as landing:
-        yield landing
+    return Landing(None, catalog, place, **given)
 
 
 def _work_off(landing):
@@ -154,7 +147,7 @@ def test_where_every_event_fails_none_is_set_aside(landing, catalog, odd):
 class Always(Failing):
     """Every batch fails."""
 
-    def __call__(self, *_: object) -> Rows:
+    def __call__(self, *_: object, **__: object) -> Rows:
         """Fail."""
         raise Odd("always")
 
@@ -179,13 +172,12 @@ def test_a_control_event_leaves_nothing(landing, catalog, tmp_path, odd):
 
 
 @pytest.mark.postgres_nightly(but="read")
-@pytest.mark.parametrize("place", ["merge", "write_batch", "read"])
+@pytest.mark.parametrize("place", ["merge", "write_raw", "read"])
 def test_a_full_disk_or_an_absent_catalog_sets_nothing_aside(landing, catalog, monkeypatch, place):
     """However often it fails; once there is space all events land as one batch."""
-    owner = {"merge": batch, "write_batch": batch, "read": spool_log}[place]
+    owner = {"merge": batch, "write_raw": batch, "read": spool_log}[place]
     works = getattr(owner, place)
 
-    LANDINGS.is_on = place != "write_batch"  # which Spark calls
     full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr(owner, place, full)
     for _ in range(3):  # an event that fails alone is set aside after two
@@ -251,15 +243,14 @@ def test_what_was_set_aside_and_not_committed_is_tried_anew(landing, catalog, od
 
 
 @pytest.mark.postgres_nightly
-def test_batches_bounded_by_bytes_land_each_event_once(spark, catalog, tmp_path, at):
+def test_batches_bounded_by_bytes_land_each_event_once(catalog, tmp_path, at):
     """Land three of 200 kB under a bound of 300 kB: one each, since no two fit."""
     place, landed = Place(data_dir=tmp_path), []
     facets = {"x": {"y": "a" * 200_000}}
     events = [run_event("START", at(1, n), run=f"r{n}", facets=facets) for n in range(3)]
     spool(place.spool, events, received_at=at(12))
     given = {"bounds": Bounds(100, 300_000), "clock": lambda: at(12), "landed": landed.append}
-    with closing(Landing(spark, catalog, place, **given)) as landing:
-        landing.work_off()
+    Landing(None, catalog, place, **given).work_off()
 
     assert [each.events for each in landed] == [1] * 3
     assert rows(catalog, "SELECT count(*) FROM event") == [(3,)]

@@ -15,6 +15,7 @@ from slis.stream.column_edges import (
     of_whole_field,
     transformations_of,
 )
+from slis.stream.folding.described import ColumnLineage
 from slis.stream.rekey import move
 from tests.lineage.catalog.test_retention import put_dataset
 
@@ -55,10 +56,10 @@ def test_texts_are_bounded_and_a_secret_at_the_cut_is_redacted():
 
 def test_an_older_facet_describes_the_whole_field():
     """Before the list of transformations, an output field had one type and one description."""
-    older = {"transformationType": "MASKED", "transformationDescription": "hashed"}
+    older = ColumnLineage([], "MASKED", "hashed")
 
     assert of_whole_field(older) == '[{"type":"MASKED","description":"hashed"}]'
-    assert of_whole_field(dict.fromkeys(older)) is None
+    assert of_whole_field(ColumnLineage()) is None
 
 
 def _merge(catalog, *rows: tuple):

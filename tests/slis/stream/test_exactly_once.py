@@ -1,10 +1,9 @@
 """Exactly once: repeats, replays, lost checkpoints and restored copies."""
 
-from contextlib import closing
 from unittest.mock import Mock
 
 import pytest
-from spools import frame, rows, run_event, spool, work_off
+from spools import rows, run_event, spool, table, work_off
 
 from lineage.catalog import upsert
 from lineage.catalog.epochs import StaleEpochError
@@ -13,10 +12,10 @@ from lineage.catalog.tables import metadata
 from slis.lake.retention import count_events
 from slis.settings import Place
 from slis.stream import batch
-from slis.stream.merge import RangeMismatchError
+from slis.stream.landing import Landing
+from slis.stream.merge import RangeMismatchError, SpoolRange
 from slis.stream.source import Bounds
 from tests.slis.lake.lakes import read_seqs, writer_of
-from tests.suite.landings import RememberingLanding
 
 _WITHOUT_CLOCK = {
     "landed_at",
@@ -99,7 +98,8 @@ def test_a_replayed_batch_leaves_no_trace(lander, catalog, at):
     lander.land(*triple(at, 1))
     before = contents(catalog, but=())
 
-    replay = lander.batches.land(frame(lander.spark, triple(at, 1), lander.now), "checkpoint-1", 0)
+    repeat = SpoolRange("checkpoint-1", 0, 0, 3)
+    replay = lander.batches.land(table(triple(at, 1), lander.now), repeat)
 
     assert replay.is_repeat
     assert contents(catalog, but=()) == before
@@ -115,19 +115,20 @@ def test_a_range_that_does_not_follow_stops_with_what_to_do(lander, catalog, at,
         RangeMismatchError, match=r"the catalog ends at 3 .* works on from where the catalog ends"
     ):
         lander.batches.land(
-            frame(lander.spark, triple(at, 2), lander.now, after_seq=after_seq), "checkpoint-1", 1
+            table(triple(at, 2), lander.now, after_seq=after_seq),
+            SpoolRange("checkpoint-1", 1, after_seq, after_seq + 3),
         )
     assert contents(catalog, but=()) == before
 
 
-def test_batches_continue_where_the_catalog_ends(spark, catalog, tmp_path, at):
+def test_batches_continue_where_the_catalog_ends(catalog, tmp_path, at):
     """Nothing else is kept: a second pipeline, or one started anew, neither skips nor doubles."""
     events = [event for number in range(4) for event in triple(at, number)]
     spool(tmp_path / "spool.db", events[:7], received_at=at(12))
-    work_off(spark, catalog, tmp_path, at(12), max_rows=4)
+    work_off(catalog, tmp_path, at(12), max_rows=4)
     spool(tmp_path / "spool.db", events[7:], received_at=at(12))
 
-    work_off(spark, catalog, tmp_path, at(12), max_rows=4)
+    work_off(catalog, tmp_path, at(12), max_rows=4)
 
     ranges = "SELECT after_seq, last_seq, events, duplicates FROM batch ORDER BY 1"
     assert rows(catalog, ranges) == [(0, 4, 4, 0), (4, 7, 3, 0), (7, 11, 4, 0), (11, 12, 1, 0)]
@@ -153,22 +154,19 @@ def test_a_batch_that_failed_behind_its_files_leaves_nothing_in_the_lake(lander,
 
 
 @pytest.mark.postgres_nightly("its statements are those of each batch")
-def test_a_pipeline_that_was_taken_for_dead_lands_nothing_when_it_comes_back(
-    spark, catalog, tmp_path, at
-):
+def test_a_pipeline_that_was_taken_for_dead_lands_nothing_when_it_comes_back(catalog, tmp_path, at):
     """Another one has landed a batch meanwhile: rows and folders of the first are no part of it."""
     place = Place(data_dir=tmp_path)
     spool(place.spool, triple(at, 0), received_at=at(12))
     given = {"bounds": Bounds(3, 1 << 20), "clock": lambda: at(12)}
-    landings = [RememberingLanding(spark, catalog, place, **given) for _ in range(2)]
-    with closing(landings[0]) as dead, closing(landings[1]) as successor:
-        assert dead.step()
-        spool(place.spool, [*triple(at, 1), *triple(at, 2)], received_at=at(12))
-        assert successor.step()
-        before = contents(catalog, but=())
+    dead, successor = (Landing(None, catalog, place, **given) for _ in range(2))
+    assert dead.step()
+    spool(place.spool, [*triple(at, 1), *triple(at, 2)], received_at=at(12))
+    assert successor.step()
+    before = contents(catalog, but=())
 
-        with pytest.raises(StaleEpochError):
-            dead.step()
+    with pytest.raises(StaleEpochError):
+        dead.step()
 
-        assert contents(catalog, but=()) == before
-        assert read_seqs(writer_of(catalog, tmp_path)) == [1, 2, 3, 4, 5, 6]
+    assert contents(catalog, but=()) == before
+    assert read_seqs(writer_of(catalog, tmp_path)) == [1, 2, 3, 4, 5, 6]

@@ -1,29 +1,16 @@
-"""Parsing and facts, frame by frame."""
+"""What events say, before it is merged."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from pyspark.sql import functions as F
-from spools import frame, run_event
+from spools import read, run_event, table
 
+from lineage.clock import to_micros
 from lineage.keys import key
-from slis.stream import facts
-from slis.stream.event_times import instant
-from slis.stream.parse import parse
-
-
-def cells(found):
-    """The frame's rows as tuples, in order."""
-    return sorted(tuple(row) for row in found.collect())
-
-
-def read(spark, texts):
-    """What `instant` makes of the texts."""
-    told = spark.createDataFrame([(text,) for text in texts], "text string").coalesce(1)
-    micros = told.select(F.unix_micros(instant(F.col("text"))))
-    return [row[0] for row in micros.collect()]
+from slis.stream.folding import fold_table
+from slis.stream.reading.event_times import instant
 
 
 def micros(*parts: int) -> int:
@@ -51,9 +38,9 @@ TOLD = {
 }
 
 
-def test_an_instant_is_read_whatever_its_spelling(spark):
-    """1 to 9 fraction digits, Z and offsets; without a zone UTC; what is no instant is null."""
-    assert dict(zip(TOLD, read(spark, TOLD), strict=True)) == TOLD
+def test_an_instant_is_read_whatever_its_spelling():
+    """1 to 9 fraction digits, Z and offsets; without a zone UTC; what is no instant is None."""
+    assert {text: instant(text) for text in TOLD} == TOLD
 
 
 _INSTANTS = st.datetimes(
@@ -63,79 +50,71 @@ _INSTANTS = st.datetimes(
 )
 
 
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(told=st.lists(_INSTANTS, min_size=20, max_size=20))
-def test_an_instant_is_read_as_python_reads_it(spark, told):
+@given(told=_INSTANTS)
+def test_an_instant_is_read_as_python_reads_it(told):
     """Any microsecond, at any offset of whole minutes."""
-    epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    expected = [(at - epoch) // timedelta(microseconds=1) for at in told]
+    expected = (told - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
-    assert read(spark, [at.isoformat() for at in told]) == expected
+    assert instant(told.isoformat()) == expected
 
 
-def test_a_run_fact_folds_the_events_of_one_run(spark, at):
+def facts_of(events, received_at):
+    """What these events say."""
+    return fold_table(table(events, received_at))
+
+
+def test_a_run_fact_folds_the_events_of_one_run(at):
     """Earliest and latest START, latest COMPLETE and FAIL; the job is the application."""
-    parsed = parse(
-        frame(
-            spark,
-            [
-                run_event("COMPLETE", at(10), root=("a1", "shop")),
-                run_event("START", at(8), root=("a1", "shop")),
-                run_event("FAIL", at(9), root=("a1", "shop")),
-                run_event("START", at(9.5), root=("a1", "shop")),
-                run_event("ABORT", at(9.75), root=("a1", "shop")),
-            ],
-            at(12),
-        )
-    )
+    [(said, times)] = facts_of(
+        [
+            run_event("COMPLETE", at(10), root=("a1", "shop")),
+            run_event("START", at(8), root=("a1", "shop")),
+            run_event("FAIL", at(9), root=("a1", "shop")),
+            run_event("START", at(9.5), root=("a1", "shop")),
+            run_event("ABORT", at(9.75), root=("a1", "shop")),
+        ],
+        at(12),
+    ).runs
 
-    found = facts.runs(parsed).select(
-        *("run_key", "root_run_id", "root_job_name", "started_at", "last_start_at"),
-        *("completed_at", "last_fail_at"),
-    )
-    naive = [at(hour).replace(tzinfo=None) for hour in (8, 9.5, 10, 9.75)]
-    assert cells(found) == [(key("r1", "j", "shop"), "a1", "shop", *naive)]
+    assert (said.run_key, *said.jobs[:3]) == (key("r1", "j", "shop"), "a1", "j", "shop")
+    found = times.started_at, times.last_start_at, times.completed_at, times.last_fail_at
+    assert found == tuple(to_micros(at(hour)) for hour in (8, 9.5, 10, 9.75))
 
 
-def test_an_application_of_spark_is_named_before_the_first_dot(spark, at):
+def test_an_application_of_spark_is_named_before_the_first_dot(at):
     """Without a parent facet, the plan behind the dot changes from run to run.
 
     Other producers' dots stay.
     """
     spark_job = run_event("START", at(8), job="shop.execute_insert.t")
     spark_job["job"]["facets"]["jobType"]["integration"] = "SPARK"
+    other = run_event("START", at(8), job="dag.task")
 
-    parsed = parse(frame(spark, [spark_job, run_event("START", at(8), job="dag.task")], at(12)))
+    assert [read(one, at(12)).jobs.root_job_name for one in (spark_job, other)] == [
+        "shop",
+        "dag.task",
+    ]
 
-    assert cells(parsed.select("root_job_name")) == [("dag.task",), ("shop",)]
 
-
-def test_what_a_run_read_and_wrote_is_keyed_by_spelling(spark, at):
+def test_what_a_run_read_and_wrote_is_keyed_by_spelling(at):
     """One row a run, dataset and direction, with the figures of the last event that had any."""
-    parsed = parse(
-        frame(
-            spark,
-            [
-                run_event("START", at(8), inputs=["in"], outputs=["out"]),
-                run_event("COMPLETE", at(9), inputs=["in"], outputs=["out"], rows_written=5),
-            ],
-            at(12),
-        )
-    )
+    found = facts_of(
+        [
+            run_event("START", at(8), inputs=["in"], outputs=["out"]),
+            run_event("COMPLETE", at(9), inputs=["in"], outputs=["out"], rows_written=5),
+        ],
+        at(12),
+    ).run_io
 
-    found = facts.run_io(facts.mentions(parsed)).select(
-        *("spelling_key", "direction", "has_statistics", "rows")
-    )
-    assert cells(found) == sorted(
-        [(key("n", "in"), "read", False, None), (key("n", "out"), "write", True, 5)]
-    )
+    touched = [(io.spelling_key, io.direction, io.has_statistics, io.rows) for io in found]
+    assert touched == [(key("n", "in"), "read", 0, None), (key("n", "out"), "write", 1, 5)]
 
 
 @pytest.mark.parametrize("given_facets", [{}, {"schema": "not an object"}, {"tags": {"tags": 5}}])
-def test_odd_facets_describe_a_dataset_without_them(spark, at, given_facets):
+def test_odd_facets_describe_a_dataset_without_them(at, given_facets):
     """The dataset is known all the same."""
     event = run_event("COMPLETE", at(8), outputs=[("t", given_facets)])
 
-    found = facts.described(facts.mentions(parse(frame(spark, [event], at(12)))))
+    [found] = facts_of([event], at(12)).described
 
-    assert cells(found.select("name", "fields", "tags", "version")) == [("t", None, None, None)]
+    assert (found.name, found.fields, found.tags, found.version) == ("t", None, [], None)

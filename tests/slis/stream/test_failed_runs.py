@@ -119,7 +119,7 @@ def test_a_rerun_that_completes_has_not_failed_whatever_the_zone_of_the_first_fa
 
 
 @pytest.mark.parametrize("kinds", ["never ended", "started again"])
-def test_the_order_of_events_makes_no_difference(spark, catalogs, at, tmp_path, kinds):
+def test_the_order_of_events_makes_no_difference(catalogs, at, tmp_path, kinds):
     """Land each event in its own batch."""
     first = _write("FAIL", at(7), run="w0", facets=_NO_DISK)
     events = {
@@ -135,7 +135,7 @@ def test_the_order_of_events_makes_no_difference(spark, catalogs, at, tmp_path, 
     found = set()
     for number, order in enumerate(islice(permutations([first, *events]), 0, None, 11)):
         catalog = catalogs()
-        lander = Lander(spark, catalog, Path(tmp_path, f"{number}-lake"), at(12))
+        lander = Lander(catalog, Path(tmp_path, f"{number}-lake"), at(12))
         for event in order:
             lander.land(event)
         found.update(rows(catalog, "SELECT * FROM dataset_activity"))

@@ -3,11 +3,9 @@
 from itertools import permutations
 
 import pytest
-from pyspark.sql import functions as F
-from spools import frame, rows, run_event
+from spools import read, rows, run_event
 
 from lineage.keys import key
-from slis.stream.parse import parse
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -44,7 +42,7 @@ def _of(event, parent, root):
     return event
 
 
-def test_each_client_s_job_is_the_one_that_people_know(spark, at):
+def test_each_client_s_job_is_the_one_that_people_know(at):
     """Return root job and leaf job; the leaf job is null if both are one."""
     told = {
         "dbt's model": _event(at(8), "db.shop.orders", "DBT", "MODEL", root=("r", "dbt-run-shop")),
@@ -64,9 +62,9 @@ def test_each_client_s_job_is_the_one_that_people_know(spark, at):
         ),
     }
 
-    found = parse(frame(spark, told.values(), at(12))).select("root_job_name", "leaf_job_name")
+    found = {name: read(event, at(12)).jobs for name, event in told.items()}
 
-    assert dict(zip(told, map(tuple, found.collect()), strict=True)) == {
+    assert {name: (jobs.root_job_name, jobs.leaf_job_name) for name, jobs in found.items()} == {
         "dbt's model": ("dbt-run-shop", "db.shop.orders"),
         "dbt's run": ("dbt-run-shop", None),
         "Airflow's task": ("shop_daily", "shop_daily.load"),
@@ -81,13 +79,13 @@ def test_each_client_s_job_is_the_one_that_people_know(spark, at):
     }
 
 
-def test_a_run_s_key_does_not_depend_on_its_parent_facet(spark, at):
+def test_a_run_s_key_does_not_depend_on_its_parent_facet(at):
     """Clients that send the facet with START only still have one run."""
     told = [_event(at(8), "dag.load", "AIRFLOW", "TASK", root=root) for root in (_DAG, None)]
 
-    keys = parse(frame(spark, told, at(12))).select(F.count_distinct("run_key")).first()
+    keys = {read(event, at(12)).run.run_key for event in told}
 
-    assert keys == (1,)
+    assert len(keys) == 1
 
 
 def test_two_models_of_one_run_have_edges_and_writes_of_their_own(lander, catalog, at):

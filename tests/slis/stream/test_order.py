@@ -70,7 +70,7 @@ def _estate(at):
 
 def _landed(spark, catalog, at, batches):
     with tempfile.TemporaryDirectory() as folder:
-        lander = Lander(spark, catalog, Path(folder), at(12))
+        lander = Lander(catalog, Path(folder), at(12))
         for batch in batches:
             lander.land(*batch)
     evaluate(spark, catalog, DEFAULT, at(12, 30))

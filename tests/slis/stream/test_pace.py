@@ -1,7 +1,6 @@
 """The size of a batch follows how long others wait for the catalog meanwhile."""
 
 import errno
-from contextlib import closing
 from unittest.mock import Mock
 
 import pytest
@@ -9,10 +8,9 @@ from spools import rows, run_event, spool
 
 from slis.settings import Place
 from slis.stream import batch, pace, source
-from slis.stream.landing import WaitError
+from slis.stream.landing import Landing, WaitError
 from slis.stream.pace import Pace
 from slis.stream.source import Bounds
-from tests.suite.landings import LANDINGS, RememberingLanding
 
 MIB = 1 << 20
 GIVEN = Bounds(1_000, 128 * MIB)
@@ -62,12 +60,8 @@ def test_it_never_exceeds_a_small_setting():
 
 
 @pytest.fixture
-def landing(spark, catalog, tmp_path, at, monkeypatch):
-    """Fill a spool with five events, of which three are the first batch.
-
-    What is patched here is no part of Spark's, so each batch is parsed once for both catalogs.
-    """
-    LANDINGS.is_on = True
+def landing(catalog, tmp_path, at, monkeypatch):
+    """Fill a spool with five events, of which three are the first batch."""
     events = [run_event("COMPLETE", at(1, number), run=f"r{number}") for number in range(5)]
     place = Place(data_dir=tmp_path)
     spool(place.spool, events, received_at=at(12))
@@ -75,8 +69,7 @@ def landing(spark, catalog, tmp_path, at, monkeypatch):
     monkeypatch.setattr(pace, "_FIRST_BYTES", 3 * len(size))
     monkeypatch.setattr(pace, "_LEAST_BYTES", len(size))
     given = {"bounds": GIVEN, "clock": lambda: at(12)}
-    with closing(RememberingLanding(spark, catalog, place, **given)) as landing:
-        yield landing
+    return Landing(None, catalog, place, **given)
 
 
 def test_after_a_long_merge_fewer_events_are_landed_at_once(landing, catalog, monkeypatch):

@@ -109,15 +109,15 @@ def test_what_was_known_of_the_old_names_moves(lander, catalog, at):
     assert rows(catalog, _FOLD_ALIASES) == [("run_1",), ("run_2",), ("run_3",)]
 
 
-def test_a_fold_told_late_gives_what_one_told_early_gives(spark, lakes, at, tmp_path):
+def test_a_fold_told_late_gives_what_one_told_early_gives(lakes, at, tmp_path):
     """The catalog does not depend on when the policy learned of it."""
     early, late = lakes
     first, then = list(_nights(at, (1, 2, 3))), list(_nights(at, (4,)))
-    told = Lander(spark, early, tmp_path / "one", at(12))
+    told = Lander(early, tmp_path / "one", at(12))
     told.policy = _FOLDS
     told.land(*first)
     told.land(*then)
-    untold = Lander(spark, late, tmp_path / "other", at(12))
+    untold = Lander(late, tmp_path / "other", at(12))
     untold.land(*first)
     renew_names(late, _FOLDS, at(3))
     untold.policy = _FOLDS

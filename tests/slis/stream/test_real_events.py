@@ -29,7 +29,7 @@ def of_application(catalog, query):
 
 
 @pytest.fixture(scope="module")
-def listener(spark, shared, tmp_path_factory, at):
+def listener(shared, tmp_path_factory, at):
     """A catalog of the 165 events that ten small jobs sent by the listener of Spark 4.3."""
     folder = tmp_path_factory.mktemp("listener")
     files = sorted((shared / "events/spark-4.3-listener").glob("*.jsonl"))
@@ -37,7 +37,7 @@ def listener(spark, shared, tmp_path_factory, at):
     catalog = open_catalog(catalog_url(folder))
     migrate(catalog)
     spool(folder / "spool.db", events, received_at=at(12))
-    work_off(spark, catalog, folder, at(12), max_rows=50)
+    work_off(catalog, folder, at(12), max_rows=50)
     yield catalog
     catalog.dispose()
 
@@ -132,10 +132,10 @@ def _open_events(folder):
         yield from map(json.loads, texts)
 
 
-def test_the_open_events_of_other_producers_are_taken(spark, catalog, shared, tmp_path, at):
+def test_the_open_events_of_other_producers_are_taken(catalog, shared, tmp_path, at):
     """Airflow, Dataproc, Marquez's edge cases: all land, and the re-delivered are repeats."""
     events = list(_open_events(shared / "events/open"))
-    lander = Lander(spark, catalog, tmp_path, at(12))
+    lander = Lander(catalog, tmp_path, at(12))
 
     landed = lander.land(*events)
 

@@ -42,16 +42,16 @@ def catalogs(empty_catalog, tmp_path):
 
 
 @pytest.fixture
-def worked_off(spark, catalog, tmp_path, at):
+def worked_off(catalog, tmp_path, at):
     """A data folder of four batches of three events, and its catalog."""
     events = [event for number in range(_RUNS) for event in triple(at, number)]
     spool(tmp_path / "spool.db", events, received_at=at(12))
-    work_off(spark, catalog, tmp_path, at(12), max_rows=3)
+    work_off(catalog, tmp_path, at(12), max_rows=3)
     return tmp_path
 
 
 @pytest.fixture
-def restored(spark, catalogs, worked_off, tmp_path, at):
+def restored(catalogs, worked_off, tmp_path, at):
     """Make a catalog that ends after so many events, as a copy of that moment does."""
 
     def restore(events):
@@ -62,7 +62,7 @@ def restored(spark, catalogs, worked_off, tmp_path, at):
             shutil.copy(worked_off / "lake" / ID_FILE, past / "lake")  # the copy knows its id
             taken = [event for number in range(_RUNS) for event in triple(at, number)][:events]
             spool(past / "spool.db", taken, received_at=at(12))
-            work_off(spark, found, past, at(12), max_rows=3)
+            work_off(found, past, at(12), max_rows=3)
         return found
 
     return restore
@@ -74,7 +74,7 @@ def restored(spark, catalogs, worked_off, tmp_path, at):
     ids=str,
 )
 def test_a_restored_catalog_gets_each_event_once(  # noqa: PLR0913, PLR0917 - fixtures
-    spark, catalog, worked_off, restored, at, ends_at, pruned, is_compacted
+    catalog, worked_off, restored, at, ends_at, pruned, is_compacted
 ):
     """Start the pipeline on it, then count lake and catalog."""
     if is_compacted:
@@ -83,21 +83,21 @@ def test_a_restored_catalog_gets_each_event_once(  # noqa: PLR0913, PLR0917 - fi
     again = restored(ends_at)
 
     spool(worked_off / "spool.db", triple(at, 9), received_at=at(12))
-    work_off(spark, again, worked_off, at(12), max_rows=3)
+    work_off(again, worked_off, at(12), max_rows=3)
 
-    work_off(spark, catalog, worked_off, at(12), max_rows=3)
+    work_off(catalog, worked_off, at(12), max_rows=3)
     but = _COMPARED_APART
     assert contents(again, but=but) == contents(catalog, but=but)
     assert rows(again, "SELECT count(*) FROM event") == [(_LAST + 3,)]
     assert seqs(again, worked_off) == list(range(1, _LAST + 4))
 
 
-def test_what_the_lake_gives_counts_in_no_sli_a_second_time(spark, worked_off, restored, at):
+def test_what_the_lake_gives_counts_in_no_sli_a_second_time(worked_off, restored, at):
     """The catalog that was lost counted the lag of these events."""
     prune_spool(worked_off / "spool.db", 10, at(12))
     again = restored(0)
 
-    work_off(spark, again, worked_off, at(12))
+    work_off(again, worked_off, at(12))
 
     assert rows(again, "SELECT is_history, count(*) FROM event GROUP BY 1 ORDER BY 2") == [
         (True, 12)
@@ -116,7 +116,7 @@ def test_what_the_lake_gives_counts_in_no_sli_a_second_time(spark, worked_off, r
     ids=str,
 )
 def test_what_neither_has_is_named_and_the_rest_lands(  # noqa: PLR0913, PLR0917 - fixtures
-    spark, catalog, worked_off, restored, at, lost, missing
+    catalog, worked_off, restored, at, lost, missing
 ):
     """A message gives the range; what fell due between its neighbours is unknown."""
     prune_spool(worked_off / "spool.db", 11, at(12))
@@ -126,7 +126,7 @@ def test_what_neither_has_is_named_and_the_rest_lands(  # noqa: PLR0913, PLR0917
     again = restored(0)
 
     with capture_logs() as logged:
-        work_off(spark, again, worked_off, at(12))
+        work_off(again, worked_off, at(12))
 
     told = [
         (one["first_seq"], one["last_seq"]) for one in logged if one["event"] == "events_missing"
@@ -141,13 +141,13 @@ def test_what_neither_has_is_named_and_the_rest_lands(  # noqa: PLR0913, PLR0917
     assert rows(again, "SELECT started_at, ended_at FROM ingestion_gap") == gaps
 
 
-def test_numbers_that_repeats_used_up_are_not_missing(spark, catalog, worked_off, at):
+def test_numbers_that_repeats_used_up_are_not_missing(catalog, worked_off, at):
     """A repeat takes a number and leaves no row."""
     prune_spool(worked_off / "spool.db", _LAST, at(12))
     with capture_logs() as logged:
         spool(worked_off / "spool.db", [], received_at=at(12), skip=5)
         spool(worked_off / "spool.db", triple(at, 9), received_at=at(12))
-        work_off(spark, catalog, worked_off, at(12))
+        work_off(catalog, worked_off, at(12))
 
     assert rows(catalog, "SELECT max(last_seq) FROM batch") == [(_LAST + 5 + 3,)]
     assert not [one for one in logged if one["event"] == "events_missing"]

@@ -116,7 +116,7 @@ def test_events_land_while_the_stream_runs_and_when_it_is_started_anew(
     for number in (1, 2):
         bounds = Bounds(10, 1 << 20)
         stream = Running(
-            spark, Landing(spark, embedded, place, bounds=bounds, clock=lambda: at(12)), 0.05
+            spark, Landing(None, embedded, place, bounds=bounds, clock=lambda: at(12)), 0.05
         )
         spool(place.spool, [run_event("COMPLETE", at(number), run="a")], received_at=at(1))
         stream.begin()
@@ -137,7 +137,7 @@ def test_events_land_on_a_machine_that_is_busy_with_other_work(spark, embedded, 
     spool(place.spool, [run_event("COMPLETE", at(1), run="a")], received_at=at(1))
     bounds = Bounds(10, 1 << 20)
     before = _python_children(spark)
-    landing = Landing(spark, embedded, place, bounds=bounds, clock=lambda: at(12))
+    landing = Landing(None, embedded, place, bounds=bounds, clock=lambda: at(12))
     stream = Running(spark, landing, 0.05)
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
     try:
@@ -207,7 +207,7 @@ def test_a_full_lake_is_waited_for_and_with_space_the_batch_lands(  # noqa: PLR0
     spool(place.spool, events, received_at=at(2))
     ballast = fill(disk)
     bounds = Bounds(10, 1 << 20)
-    landing = Landing(spark, embedded, place, bounds=bounds, clock=lambda: at(12))
+    landing = Landing(None, embedded, place, bounds=bounds, clock=lambda: at(12))
     stream = Running(spark, landing, 0.05)
     stream.begin()
     try:

@@ -7,7 +7,7 @@ from lineage.catalog import tables
 from lineage.clock import to_micros
 from slis.catalog_frames import frame, read
 from slis.catalog_frames import rows as python_rows
-from slis.stream.unreadable import NOMINAL_END, NOMINAL_START
+from slis.stream.reading.problems import NOMINAL_END, NOMINAL_START
 
 OUTSIDE = (
     "0001-01-01T00:00:00+01:00",

@@ -4,7 +4,7 @@ import pytest
 from spools import columns, rows, run_event, symlink
 
 from lineage import origins
-from slis.stream import batch, told
+from slis.stream import told
 from slis.stream.lineage_facets import sources_by_target, sources_of
 
 _SAME_SQL = "the SQL of a batch that tells edges: two tests of this file run on it"
@@ -164,14 +164,3 @@ def test_one_odd_entry_does_not_hide_the_others(lander, catalog, at):
     lander.land(event)
 
     assert rows(catalog, _EDGES) == [("b", "u", "declared", 0)]
-
-
-@pytest.mark.postgres_nightly(_SAME_SQL)
-def test_batches_without_such_facets_take_no_job_of_spark_for_them(
-    lander, catalog, at, monkeypatch
-):
-    """What few events hold is looked for only where there are such events."""
-    monkeypatch.setattr(batch.declared, "job_lineages", None)
-    lander.land(run_event("COMPLETE", at(9), inputs=["a"], outputs=["t"]))
-
-    assert [row[:2] for row in rows(catalog, _EDGES)] == [("a", "t")]

@@ -29,7 +29,6 @@ from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
 from slis.stream.source import Bounds
 from slis.stream.spool_log import SpoolLog
 from tests.fakes.topic import Topic
-from tests.suite.landings import LANDINGS, RememberingLanding
 
 EVENTS = 8
 POSITIONS = "SELECT partition, next_offset FROM log_position ORDER BY 1"
@@ -74,26 +73,22 @@ def source(topic, at):
 
 
 @pytest.fixture
-def landing(spark, embedded, tmp_path, at, source):
+def landing(embedded, tmp_path, at, source):
     """Land the topic in a catalog on SQLite."""
-    LANDINGS.is_on = True
     given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
-    with closing(RememberingLanding(spark, embedded, Place(data_dir=tmp_path), **given)) as landing:
-        yield landing
+    return Landing(None, embedded, Place(data_dir=tmp_path), **given)
 
 
 def ends(topic):
     return [(number, len(records)) for number, records in enumerate(topic.partitions)]
 
 
-def test_a_topic_gives_the_facts_that_a_spool_gives(  # noqa: PLR0913, PLR0917 - fixtures
-    spark, landing, embedded, other, at, topic
-):
+def test_a_topic_gives_the_facts_that_a_spool_gives(landing, embedded, other, at, topic):
     """Compare all tables but those of the log itself."""
     landing.work_off()
     engine, folder = other
     spool(folder / "spool.db", run_events(at), received_at=at(12))
-    work_off(spark, engine, folder, at(12))
+    work_off(engine, folder, at(12))
 
     of_log = ("batch", "reader_cursor", "log_position", "log_collector")
     assert contents(embedded, but=of_log) == contents(engine, but=of_log)
@@ -130,7 +125,6 @@ def test_a_batch_and_its_position_are_there_together_or_not(
         if failures:
             raise failures.pop()
 
-    LANDINGS.is_on = True
     monkeypatch.setattr(place, name, dying)
     with pytest.raises(WaitError, match="Input/output"):
         landing.step()
@@ -213,7 +207,6 @@ def test_events_that_fail_are_set_aside_while_others_come(  # noqa: PLR0913, PLR
             topic.partitions[0].append((headers_of(later.pop()), b""))
         with suppress(ValueError):
             landing.step()
-    landing.close()
 
     assert rows(embedded, "SELECT run_id FROM event_set_aside ORDER BY 1") == [(b,) for b in bad]
     assert rows(embedded, "SELECT sum(events) FROM batch") == [(EVENTS,)]

@@ -71,12 +71,14 @@ def _written(now: datetime, run: str) -> Event:
     [(_CRITICAL, 12, "db.t"), (DEFAULT, 999, "/wh/t")],
     ids=["tier", "state"],
 )
-def test_a_dataset_is_folded_while_an_evaluation_writes(lander, catalog, at, monkeypatch, judged):
+def test_a_dataset_is_folded_while_an_evaluation_writes(  # noqa: PLR0913, PLR0917 - fixtures
+    spark, lander, catalog, at, monkeypatch, judged
+):
     """An evaluation takes rows in the opposite order of the batch; a declared name stays."""
     lander.land(_written(at(9), "r1"))
-    evaluate(lander.spark, catalog, DEFAULT, at(12))
+    evaluate(spark, catalog, DEFAULT, at(12))
     policy, hours, dataset = judged
-    beside = _Beside(catalog, partial(evaluate, lander.spark, catalog, policy, at(hours)))
+    beside = _Beside(catalog, partial(evaluate, spark, catalog, policy, at(hours)))
 
     _fold_beside(lander, at(10), monkeypatch, beside)
 

@@ -1,0 +1,92 @@
+"""Facts of a batch, or of the part of it that one task reads."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from slis.stream.folding.described import Described, DescribedFacts
+from slis.stream.folding.jobs import DeclaredEdge, DescribedJob, JobFacts, JobLineage, SqlText
+from slis.stream.folding.mentions import mentions_of
+from slis.stream.folding.run_io import Checkpoint, RunIo, RunIoFacts
+from slis.stream.folding.runs import RunFacts, RunTimes
+from slis.stream.folding.spans import Span
+from slis.stream.reading import ReadEvent, read_event
+from slis.stream.reading.event import RunSaid
+
+_READ = ("seq", "received_at", "origin", "kind", "body")
+
+
+class EventRow(NamedTuple):
+    """Row of `s_event`, for each event, repeats included: the merge counts them."""
+
+    seq: int
+    kind: str
+    event_time: int | None
+    event_key: int
+    is_streaming: int
+    is_history: int
+    is_skewed: int
+    problem: str | None
+    detail: str | None
+
+
+class Facts(msgspec.Struct):
+    """What a batch says."""
+
+    events: list[EventRow] = []
+    runs: list[tuple[RunSaid, RunTimes]] = []
+    run_io: list[RunIo] = []
+    checkpoints: list[Checkpoint] = []
+    described: list[Described] = []
+    described_jobs: list[DescribedJob] = []
+    declared_edges: list[tuple[DeclaredEdge, Span]] = []
+    job_lineages: list[tuple[JobLineage, Span]] = []
+    sql_texts: list[SqlText] = []
+
+
+def fold_events(events: Iterable[ReadEvent]) -> Facts:
+    """Fold events to facts."""
+    rows: list[EventRow] = []
+    runs, run_io, described, jobs = RunFacts(), RunIoFacts(), DescribedFacts(), JobFacts()
+    for event in events:
+        rows.append(_event_row(event))
+        time = event.event_time
+        if time is None:
+            continue
+        mentions = list(mentions_of(event))
+        runs.add(event, time)
+        for facts in (run_io, described, jobs):
+            facts.add(event, time, mentions)
+    return Facts(
+        events=rows,
+        runs=runs.found(),
+        run_io=run_io.found(),
+        checkpoints=run_io.checkpoints(),
+        described=described.found(),
+        described_jobs=jobs.described(),
+        declared_edges=jobs.declared(),
+        job_lineages=jobs.lineages(),
+        sql_texts=jobs.sql_texts(),
+    )
+
+
+def fold_table(events: pa.Table | pa.RecordBatch) -> Facts:
+    """Read and fold events of the log, as `source.SPOOL_COLUMNS`."""
+    columns = (events.column(name).to_pylist() for name in _READ)
+    return fold_events(read_event(*row) for row in zip(*columns, strict=True))
+
+
+def join_facts(parts: Sequence[Facts]) -> Facts:
+    """Return the facts of all parts of a batch."""
+    names = Facts.__struct_fields__
+    return Facts(**{name: [row for part in parts for row in getattr(part, name)] for name in names})
+
+
+def _event_row(event: ReadEvent) -> EventRow:
+    return EventRow(
+        *(event.seq, event.kind, event.event_time, event.event_key),
+        *(int(event.is_streaming), int(event.is_history), int(event.is_skewed)),
+        *(event.problem, event.detail),
+    )

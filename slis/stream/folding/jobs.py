@@ -1,0 +1,165 @@
+"""What events of a batch say of jobs: owners, tags, lineage that they declare, and SQL."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from lineage.keys import hashed
+from slis.stream.folding.described import Owner, owners_of
+from slis.stream.folding.mentions import READ, WRITE, Mention
+from slis.stream.folding.spans import Span
+from slis.stream.reading.event import ReadEvent
+from slis.stream.reading.jobs import SPARK
+from slis.stream.reading.lenient import read_lenient
+
+LONGEST_TEXT = 65_536  # characters: a longer one is a program, and half of it would be another
+
+
+class DescribedJob(NamedTuple):
+    """What events say of a job.
+
+    Attributes:
+        leaf_key: of the job that people know, which owns.
+        job_key: of the job by its own name.
+        tags: raw JSON.
+        last_seen_at: microseconds since 1970.
+    """
+
+    leaf_key: int
+    job_key: int
+    owners: list[Owner | None]
+    tags: str | None
+    description: str | None
+    last_seen_at: int
+
+
+class DeclaredEdge(NamedTuple):
+    """What a JobEvent lists as read and written: a row for each output without an input, too.
+
+    Attributes:
+        job_lineage: facet of the job, which may say it otherwise, as that of the output may.
+    """
+
+    upstream_spelling_key: int | None
+    downstream_spelling_key: int
+    downstream_facets_key: int
+    job_namespace: str | None
+    job_name: str | None
+    job_lineage: str | None
+
+
+class JobLineage(NamedTuple):
+    """Facet `lineage` of a job, raw JSON; `run_key` is None in a JobEvent, which declares."""
+
+    run_key: int | None
+    job_namespace: str | None
+    job_name: str | None
+    job_lineage: str
+
+
+class SqlText(NamedTuple):
+    """Distinct SQL, and the runs that ran it.
+
+    Attributes:
+        dialect: as `sqlglot` calls it, or empty.
+        text: None where it is too long.
+    """
+
+    sql_key: int
+    dialect: str
+    text: str | None
+    run_keys: list[int]
+
+
+class _Sql(msgspec.Struct, frozen=True):
+    query: str | None = None
+    dialect: str | None = None
+
+
+class JobFacts:
+    """Jobs of a batch."""
+
+    def __init__(self) -> None:
+        """Hold nothing."""
+        self._described: dict[tuple[str | None, ...], int] = {}
+        self._declared: dict[DeclaredEdge, Span] = {}
+        self._lineages: dict[JobLineage, Span] = {}
+        self._sql: dict[tuple[str, str | None], set[int]] = {}
+
+    def add(self, event: ReadEvent, time: int, mentions: list[Mention]) -> None:
+        """Add an event of that time, with the datasets that it names."""
+        jobs, said = event.jobs, event.job
+        root = jobs.root_job_namespace, jobs.root_job_name
+        run_key = event.run.run_key if event.run else None
+        if (said.ownership, said.tags, said.description) != (None, None, None):
+            self._describe(event, time)
+        if said.lineage is not None:
+            lineage = JobLineage(run_key, *root, said.lineage)
+            self._lineages[lineage] = self._lineages.get(lineage, Span(time, time)).at(time)
+        if event.kind == "job":
+            self._declare(root, said.lineage, time, mentions)
+        # Of history loads only the texts of runs without inputs: these have their inputs from it.
+        has_no_inputs = event.inputs == 0 and event.outputs > 0
+        if run_key is not None and said.sql and (not event.is_history or has_no_inputs):
+            self._sql.setdefault((said.sql, event.integration), set()).add(run_key)
+
+    def _describe(self, event: ReadEvent, time: int) -> None:
+        jobs, said = event.jobs, event.job
+        leaf = (
+            jobs.root_job_namespace if jobs.leaf_job_namespace is None else jobs.leaf_job_namespace,
+            jobs.root_job_name if jobs.leaf_job_name is None else jobs.leaf_job_name,
+        )
+        own = event.job_namespace, event.job_name
+        key = (*leaf, *own, said.ownership, said.tags, said.description)
+        self._described[key] = max(self._described.get(key, time), time)
+
+    def _declare(
+        self,
+        root: tuple[str | None, str | None],
+        job_lineage: str | None,
+        time: int,
+        mentions: list[Mention],
+    ) -> None:
+        inputs: list[int | None] = [one.spelling_key for one in mentions if one.direction == READ]
+        for output in (one for one in mentions if one.direction == WRITE):
+            for upstream in inputs or [None]:
+                keys = upstream, output.spelling_key, output.facets_key
+                edge = DeclaredEdge(*keys, *root, job_lineage)
+                self._declared[edge] = self._declared.get(edge, Span(time, time)).at(time)
+
+    def described(self) -> list[DescribedJob]:
+        """Return each job, once for each of its distinct facets."""
+        return [_described_job(key, at) for key, at in self._described.items()]
+
+    def declared(self) -> list[tuple[DeclaredEdge, Span]]:
+        """Return the edges that JobEvents declare, and when they did."""
+        return list(self._declared.items())
+
+    def lineages(self) -> list[tuple[JobLineage, Span]]:
+        """Return the `lineage` facets of jobs, and when they were seen."""
+        return list(self._lineages.items())
+
+    def sql_texts(self) -> list[SqlText]:
+        """Return the distinct SQL."""
+        found = (_sql_text(*said, run_keys) for said, run_keys in self._sql.items())
+        return [one for one in found if one is not None]
+
+
+def _described_job(key: tuple[str | None, ...], at: int) -> DescribedJob:
+    leaf, own, (ownership, tags, description) = key[:2], key[2:4], key[4:]
+    # A query's event says nothing of its parent job: anybody may name any job as a parent.
+    name, prefix = own[1] or "", f"{leaf[1]}."
+    is_own = own[0] == leaf[0] and (own[1] == leaf[1] or name.startswith(prefix))
+    owners = owners_of(ownership) if is_own else []
+    return DescribedJob(hashed(leaf), hashed(own), owners, tags, description, at)
+
+
+def _sql_text(facet: str, integration: str | None, run_keys: set[int]) -> SqlText | None:
+    given = read_lenient(facet.encode(), _Sql)[0] or _Sql()
+    query = (given.query or "").strip(" ")
+    if not query:
+        return None
+    of_engine = "spark" if integration == SPARK else ""
+    dialect = (given.dialect or "").strip(" ").lower() or of_engine
+    text = query if len(query) <= LONGEST_TEXT else None
+    return SqlText(hashed((dialect, query)), dialect, text, sorted(run_keys))

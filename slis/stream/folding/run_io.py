@@ -1,0 +1,107 @@
+"""What each run of a batch read and wrote, and checkpoints of streams that name no dataset."""
+
+from typing import NamedTuple
+
+from slis.stream.folding.mentions import DECLARED, Mention
+from slis.stream.folding.spans import Span, greatest
+from slis.stream.reading.event import ReadEvent
+from slis.stream.reading.event_times import hour_of
+
+
+class RunIo(NamedTuple):
+    """Row of `s_run_io`. Times are microseconds since 1970.
+
+    Attributes:
+        hour: start of the event's hour, of a stream; else None.
+        streamed_at: the last time that a stream said that data went out.
+        is_measured: it said so with figures or by a checkpoint.
+    """
+
+    run_key: int
+    spelling_key: int
+    direction: str
+    facets_key: int
+    hour: int | None
+    first_event_at: int
+    last_event_at: int
+    streamed_at: int | None
+    is_measured: int
+    has_statistics: int
+    rows: int | None
+    bytes: int | None
+
+
+class Checkpoint(NamedTuple):
+    """Row of `s_checkpoint`: of streams whose events name no dataset, by run and hour."""
+
+    run_key: int
+    hour: int
+    first_at: int
+    last_at: int
+
+
+_Key = tuple[int, int, str, int, int | None]
+
+
+class RunIoFacts:
+    """Reads, writes and checkpoints of a batch."""
+
+    def __init__(self) -> None:
+        """Hold nothing."""
+        self._io: dict[_Key, RunIo] = {}
+        self._checkpoints: dict[tuple[int, int], Span] = {}
+
+    def add(self, event: ReadEvent, time: int, mentions: list[Mention]) -> None:
+        """Add an event of that time, with the datasets that it names."""
+        if event.run is None:
+            return
+        hour = hour_of(time)
+        if _is_bare_checkpoint(event):
+            at = event.run.run_key, hour
+            self._checkpoints[at] = self._checkpoints.get(at, Span(time, time)).at(time)
+        for one in mentions:
+            if one.direction != DECLARED:
+                self._note(
+                    event, event.run.run_key, time, one, hour if event.is_streaming else None
+                )
+
+    def _note(
+        self, event: ReadEvent, run_key: int, time: int, one: Mention, hour: int | None
+    ) -> None:
+        # A stream says by RUNNING that data went out: Spark with figures, Flink with a checkpoint.
+        # RUNNING is all that connectors (Debezium, Kafka Connect) send, and some send it once.
+        is_measured = one.has_statistics or event.has_checkpoint
+        goes_on = event.is_streaming and event.event_type == "RUNNING"
+        streamed_at = time if goes_on and (is_measured or event.is_connector) else None
+        key = run_key, one.spelling_key, one.direction, one.facets_key, hour
+        known = self._io.get(key)
+        if known is None:
+            known = RunIo(*key, time, time, None, 0, 0, None, None)
+        self._io[key] = RunIo(
+            *key,
+            min(known.first_event_at, time),
+            max(known.last_event_at, time),
+            greatest(known.streamed_at, streamed_at),
+            max(known.is_measured, int(goes_on and is_measured)),
+            max(known.has_statistics, int(one.has_statistics)),
+            greatest(known.rows, one.rows),
+            greatest(known.bytes, one.size),
+        )
+
+    def found(self) -> list[RunIo]:
+        """Return what runs read and wrote."""
+        return list(self._io.values())
+
+    def checkpoints(self) -> list[Checkpoint]:
+        """Return the first and the last checkpoint of each run and hour."""
+        return [Checkpoint(*at, *span) for at, span in self._checkpoints.items()]
+
+
+def _is_bare_checkpoint(event: ReadEvent) -> bool:
+    """Return whether an event reports a checkpoint and names no dataset.
+
+    With each checkpoint a stream has written its outputs and read its inputs. Flink 2 names the
+    datasets of a job in its START only.
+    """
+    names_none = event.inputs == 0 and event.outputs == 0
+    return event.has_checkpoint and names_none and event.event_type == "RUNNING"

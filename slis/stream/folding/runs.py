@@ -1,0 +1,65 @@
+"""What the events of a batch say of each run, in any order and with any repeats."""
+
+import msgspec
+
+from slis.stream.folding.spans import greatest, least
+from slis.stream.reading.event import ReadEvent, RunSaid
+
+_FAILED = ("FAIL", "ABORT")
+
+
+class RunTimes(msgspec.Struct):
+    """When a run was seen, started and ended. Times are microseconds since 1970.
+
+    Attributes:
+        spark_job_id: the first that its events name.
+        retries_left: that its scheduler announces.
+        is_history: every event of it came from a history load.
+    """
+
+    first_event_at: int
+    last_event_at: int
+    started_at: int | None = None
+    last_start_at: int | None = None
+    completed_at: int | None = None
+    last_fail_at: int | None = None
+    spark_job_id: int | None = None
+    retries_left: int | None = None
+    is_history: bool = True
+
+    def add(self, event: ReadEvent, time: int) -> None:
+        """Add an event of the run."""
+        self.first_event_at = min(self.first_event_at, time)
+        self.last_event_at = max(self.last_event_at, time)
+        if event.event_type == "START":
+            self.started_at = least(self.started_at, time)
+            self.last_start_at = greatest(self.last_start_at, time)
+        elif event.event_type == "COMPLETE":
+            self.completed_at = greatest(self.completed_at, time)
+        elif event.event_type in _FAILED:
+            self.last_fail_at = greatest(self.last_fail_at, time)
+        self.spark_job_id = least(self.spark_job_id, event.spark_job_id)
+        # Airflow before 2.10 counts the next try where one failed: the larger is of its START.
+        self.retries_left = greatest(self.retries_left, event.retries_left)
+        self.is_history = self.is_history and event.is_history
+
+
+class RunFacts:
+    """Runs of a batch: a run whose events differ in an attribute is there several times."""
+
+    def __init__(self) -> None:
+        """Hold no run."""
+        self._runs: dict[RunSaid, RunTimes] = {}
+
+    def add(self, event: ReadEvent, time: int) -> None:
+        """Add an event, of that time."""
+        if event.run is None:
+            return
+        times = self._runs.get(event.run)
+        if times is None:
+            times = self._runs[event.run] = RunTimes(time, time)
+        times.add(event, time)
+
+    def found(self) -> list[tuple[RunSaid, RunTimes]]:
+        """Return what was said of the runs, and their times."""
+        return list(self._runs.items())

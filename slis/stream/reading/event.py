@@ -1,0 +1,329 @@
+"""OpenLineage event: what the pipeline knows of it, from its raw JSON."""
+
+import re
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from lineage import origins
+from lineage.keys import hashed, shorten_or_none
+from lineage.redaction import READ_CHARACTERS
+from slis.stream.reading.event_times import instant
+from slis.stream.reading.jobs import Jobs, jobs_of, own_name
+from slis.stream.reading.lenient import read_lenient, text_of
+from slis.stream.reading.openlineage import (
+    NOTHING,
+    Application,
+    Dataset,
+    Documentation,
+    Engine,
+    Environment,
+    Event,
+    FullJob,
+    Job,
+    JobFacets,
+    JobType,
+    Message,
+    NominalTime,
+    Parameters,
+    Run,
+    RunFacets,
+    SourceCode,
+    SparkJob,
+    SparkProperties,
+    TagList,
+)
+from slis.stream.reading.problems import find_problem
+
+SKEW_TOLERANCE: Final = 5 * 60_000_000  # microseconds
+_SOURCE_OF_MODEL_TAGS: Final = '"DBT'  # DBT: tags of the model; DBT_META: its meta entries
+_OF_ENGINES: Final = ("SPARK", "FLINK")
+_OF_PRODUCER: Final = re.compile(r"/integration/([a-z]+)")
+# A NUL, which no database takes in a text; not the six characters behind an escaped backslash.
+_NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+_WHOLE_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,10}\s*", re.ASCII)
+_LARGEST_INT: Final = (1 << 31) - 1
+
+
+class RunSaid(NamedTuple):
+    """What an event says of its run: texts, of which a run whose events differ has several."""
+
+    run_key: int
+    run_id: str | None
+    job_namespace: str | None
+    job_name: str | None
+    jobs: Jobs
+    nominal_start_at: int | None
+    job_type: str | None
+    processing_type: str | None
+    integration: str | None
+    engine: str | None
+    engine_version: str | None
+    adapter_version: str | None
+    producer: str | None
+    application_id: str | None
+    error_message: str | None
+    code_version: str | None
+    code_url: str | None
+    code_path: str | None
+    code_tag: str | None
+    code_branch: str | None
+    job_tags: str | None
+    run_tags: str | None
+    spark_properties: str | None
+    environment_properties: str | None
+    execution_parameters: str | None
+
+
+class JobSaid(NamedTuple):
+    """What an event says of its job: raw JSON, but for the description."""
+
+    ownership: str | None
+    tags: str | None
+    description: str | None
+    lineage: str | None
+    sql: str | None
+
+
+class ReadEvent(msgspec.Struct, frozen=True, gc=False):
+    """Event of the log. Times are microseconds since 1970.
+
+    Attributes:
+        seq: its number in the log.
+        kind: run, job or dataset.
+        event_time: None where it cannot be read; never later than the event was received.
+        is_skewed: it gives a later one, by a clock that is ahead.
+        event_type: START, RUNNING, COMPLETE, FAIL, ABORT or OTHER.
+        event_key: its identity: whoever writes the event's JSON anew keeps what is in it.
+        problem: why it, or a part of it, could not be read; None where all could be.
+        detail: what is wrong, and where in the event.
+        run: None of another kind.
+        is_connector: what has no other event than RUNNING may have sent it.
+        model_tags: list of lists of tags that dbt gives to a model's run or job, raw JSON.
+        inputs: number of the first datasets, which are read.
+        outputs: number of the datasets behind them, which are written.
+        datasets: with the dataset of a DatasetEvent at the end.
+    """
+
+    seq: int
+    kind: str
+    event_time: int | None
+    is_skewed: bool
+    event_type: str | None
+    event_key: int
+    problem: str | None
+    detail: str | None
+    is_streaming: bool
+    is_history: bool
+    run: RunSaid | None
+    jobs: Jobs
+    job_namespace: str | None
+    job_name: str | None
+    integration: str | None
+    spark_job_id: int | None
+    retries_left: int | None
+    has_checkpoint: bool
+    is_connector: bool
+    job: JobSaid
+    model_tags: str | None
+    inputs: int
+    outputs: int
+    datasets: list[Dataset | None]
+
+
+def read_event(seq: int, received_at: int, origin: str, kind: str, body: bytes) -> ReadEvent:
+    """Read an event of the log.
+
+    An event whose core cannot be read has a `problem`; one whose facets have unexpected types has
+    a `problem` too, and all that could be read.
+
+    Args:
+        seq: its number in the log.
+        received_at: microseconds since 1970.
+        origin: one of `lineage.origins`.
+        kind: run, job or dataset.
+        body: JSON, as received.
+    """
+    given, is_whole = read_lenient(_without_nul(body), Event)
+    event = given or Event()
+    reported = instant(event.event_time)
+    problem, detail = find_problem(event, kind, reported, is_whole=is_whole)
+    is_skewed = reported is not None and reported > received_at + SKEW_TOLERANCE
+    job = event.job or _NO_JOB
+    job_facets = job.facets or _NO_JOB_FACETS
+    facets = (event.run.facets if event.run else None) or _NO_RUN_FACETS
+    types = job_facets.job_type or _NO_TYPE
+    job_type = _upper(types.job_type)
+    integration = _integration(event, facets, types)
+    own = Job(job.namespace, own_name(job, integration, job_type))
+    jobs = jobs_of(event, own, integration, job_type)
+    inputs, outputs = event.inputs or [], event.outputs or []
+    tags = text_of((facets.tags or _NO_TAGS).tags), text_of((job_facets.tags or _NO_TAGS).tags)
+    return ReadEvent(
+        seq=seq,
+        kind=kind,
+        # A clock ahead of ours must never make a dataset fresh, nor a lag negative.
+        event_time=received_at if is_skewed else reported,
+        is_skewed=is_skewed,
+        event_type=_upper(event.event_type),
+        event_key=_event_key(event, reported),
+        problem=problem,
+        detail=detail,
+        is_streaming=_upper(types.processing_type) == "STREAMING",
+        is_history=origin in origins.OF_HISTORY,
+        run=_run_said(event, facets, own, jobs, integration, tags) if kind == "run" else None,
+        jobs=jobs,
+        job_namespace=job.namespace,
+        job_name=job.name,
+        integration=integration,
+        spark_job_id=(facets.spark_job or _NO_SPARK_JOB).job_id,
+        retries_left=_retries_left(facets.airflow),
+        has_checkpoint=text_of(facets.checkpoints) is not None,
+        is_connector=integration not in _OF_ENGINES,
+        job=_job_said(job_facets, tags[1]),
+        model_tags=_model_tags(tags),
+        inputs=len(inputs),
+        outputs=len(outputs),
+        datasets=[*inputs, *outputs, *([event.dataset] if event.dataset else ())],
+    )
+
+
+_NO_JOB, _NO_JOB_FACETS, _NO_RUN_FACETS, _NO_TYPE = FullJob(), JobFacets(), RunFacets(), JobType()
+_NO_TAGS, _NO_SPARK_JOB, _NO_ENGINE, _NO_CODE = TagList(), SparkJob(), Engine(), SourceCode()
+_NO_DATASET, _NO_MESSAGE, _NO_APPLICATION = Dataset(), Message(), Application()
+
+
+def _without_nul(body: bytes) -> bytes:
+    if b"\\u0000" not in body:
+        return body
+    return _NUL.sub(rb"\1\\ufffd", body)
+
+
+def _upper(text: str | None) -> str | None:
+    return None if text is None else text.upper()
+
+
+def _integration(event: Event, facets: RunFacets, types: JobType) -> str | None:
+    engine = (facets.processing_engine or _NO_ENGINE).name
+    named = types.integration if types.integration is not None else engine
+    if named is None:
+        # Listeners older than the jobType facet say it in the producer's URL alone.
+        found = _OF_PRODUCER.search(event.producer or "")
+        named = found[1] if found else None
+    return _upper(named)
+
+
+def _event_key(event: Event, reported: int | None) -> int:
+    job, dataset = event.job or _NO_JOB, event.dataset or _NO_DATASET
+    run_id = event.run.run_id if event.run else None
+    named = (
+        *(run_id, _upper(event.event_type), reported),
+        *(job.namespace, job.name, dataset.namespace, dataset.name),
+    )
+    sides = (_names(side) for side in (event.inputs, event.outputs))
+    return hashed((*named, *(part for names in sides for name in names for part in name)))
+
+
+def _names(datasets: list[Dataset | None] | None) -> list[tuple[str | None, str | None]]:
+    """Return the names in an order that does not depend on that of the event."""
+    given = (dataset or _NO_DATASET for dataset in datasets or ())
+    names = [(dataset.namespace, dataset.name) for dataset in given]
+    return sorted(names, key=lambda name: [(part is not None, part or "") for part in name])
+
+
+def _run_said(  # noqa: PLR0913, PLR0917 - what the event was read into
+    event: Event,
+    facets: RunFacets,
+    own: Job,
+    jobs: Jobs,
+    integration: str | None,
+    tags: tuple[str | None, str | None],
+) -> RunSaid:
+    run, job = event.run or Run(), event.job or _NO_JOB
+    job_facets = job.facets or _NO_JOB_FACETS
+    types = job_facets.job_type or _NO_TYPE
+    engine = facets.processing_engine or _NO_ENGINE
+    code = job_facets.source_code or _NO_CODE
+    nominal = facets.nominal_time or NominalTime()
+    return RunSaid(
+        # A run id that two jobs use gives two runs: they are never merged.
+        run_key=hashed((run.run_id, job.namespace, own.name)),
+        run_id=shorten_or_none(run.run_id),
+        job_namespace=job.namespace,
+        job_name=job.name,
+        jobs=jobs,
+        nominal_start_at=instant(nominal.nominal_start_time),
+        job_type=_upper(types.job_type),
+        processing_type=_upper(types.processing_type),
+        integration=integration,
+        engine=engine.name,
+        engine_version=engine.version,
+        adapter_version=shorten_or_none(engine.adapter_version),
+        producer=shorten_or_none(event.producer),
+        application_id=shorten_or_none((facets.application or _NO_APPLICATION).application_id),
+        error_message=_error_message(facets),
+        code_version=code.version,
+        code_url=code.repo_url if code.url is None else code.url,
+        code_path=code.path,
+        code_tag=code.tag,
+        code_branch=code.branch,
+        job_tags=tags[1],
+        run_tags=tags[0],
+        spark_properties=text_of((facets.spark_properties or SparkProperties()).properties),
+        environment_properties=text_of((facets.environment or Environment()).properties),
+        execution_parameters=text_of((facets.execution_parameters or Parameters()).parameters),
+    )
+
+
+def _error_message(facets: RunFacets) -> str | None:
+    reported = (facets.error_message or _NO_MESSAGE).message
+    message = reported if reported is not None else (facets.exception or _NO_MESSAGE).message
+    return None if message is None else message[:READ_CHARACTERS]
+
+
+def _job_said(facets: JobFacets, tags: str | None) -> JobSaid:
+    description = (facets.documentation or Documentation()).description
+    return JobSaid(
+        ownership=text_of(facets.ownership),
+        tags=tags,
+        description=None if description is None else description[:READ_CHARACTERS],
+        lineage=text_of(facets.lineage),
+        sql=text_of(facets.sql),
+    )
+
+
+def _model_tags(tags: tuple[str | None, str | None]) -> str | None:
+    """Return the lists of tags that dbt gives to a model's run or job; most events have none."""
+    of_dbt = [one for one in tags if one is not None and _SOURCE_OF_MODEL_TAGS in one]
+    return f"[{','.join(of_dbt)}]" if of_dbt else None
+
+
+class _Task(msgspec.Struct, frozen=True):
+    retries: Raw = NOTHING
+
+
+class _TaskInstance(msgspec.Struct, frozen=True):
+    try_number: Raw = NOTHING
+
+
+class _Airflow(msgspec.Struct, frozen=True):
+    task: _Task | None = None
+    task_instance: _TaskInstance | None = msgspec.field(name="taskInstance", default=None)
+
+
+def _retries_left(airflow: Raw) -> int | None:
+    """Return how many more tries Airflow announces: it numbers tries from 1."""
+    text = text_of(airflow)
+    found, _ = read_lenient(text.encode(), _Airflow) if text else (None, False)
+    if found is None or found.task is None or found.task_instance is None:
+        return None
+    retries, number = _int(found.task.retries), _int(found.task_instance.try_number)
+    return None if retries is None or number is None else max(0, retries + 1 - number)
+
+
+def _int(raw: Raw) -> int | None:
+    text = text_of(raw)
+    if text is None or not _WHOLE_NUMBER.fullmatch(text):
+        return None
+    return number if abs(number := int(text)) <= _LARGEST_INT else None

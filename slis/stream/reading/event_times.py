@@ -1,0 +1,66 @@
+"""Times that events give as text, within the years that an event may be of."""
+
+import re
+from datetime import date
+from typing import Final
+
+from lineage.clock import LAST_EVENT_MICROS
+
+_TIME: Final = re.compile(
+    r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
+    r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.(?P<part>\d*))?)?"
+    r"(?: ?(?:Z|UTC|GMT"
+    r"|(?P<sign>[+-])(?P<hours>\d\d)(?::?(?P<minutes>\d\d)(?::(?P<seconds>\d\d))?)?)"
+    r"(?:\[[\w+/-]+\])?)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+_EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
+_MICROS: Final = 1_000_000
+_DIGITS: Final = 6  # of a second
+
+
+def instant(text: str | None) -> int | None:
+    """Return the time that a text gives, in microseconds since 1970.
+
+    1 to 9 fraction digits (cut to microseconds), `Z` and offsets, the zone's name in brackets
+    behind these; without a zone it is UTC, as Marquez reads it too. Seconds, or the time of day,
+    may be missing.
+
+    Returns:
+        None where the text is no time, or one outside the years that an event may give.
+    """
+    found = _TIME.fullmatch(text.strip()) if text else None
+    seconds = _seconds(found) if found else None
+    if found is None or seconds is None:
+        return None
+    micros = seconds * _MICROS + int((found["part"] or "")[:_DIGITS].ljust(_DIGITS, "0"))
+    return micros if 0 <= micros <= LAST_EVENT_MICROS else None
+
+
+def hour_of(micros: int) -> int:
+    """Return the start of the hour, in UTC."""
+    return micros - micros % (3_600 * _MICROS)
+
+
+def _seconds(found: re.Match[str]) -> int | None:
+    hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
+    if hour > 23 or minute > 59 or second > 59:  # noqa: PLR2004 - a day's
+        return None
+    try:
+        day = date(*(int(found[name]) for name in ("year", "month", "day")))
+    except ValueError:
+        return None
+    offset = _offset(found)
+    if offset is None:
+        return None
+    days = day.toordinal() - _EPOCH_DAY
+    return days * 86_400 + hour * 3_600 + minute * 60 + second - offset
+
+
+def _offset(found: re.Match[str]) -> int | None:
+    """Return the seconds that the zone is ahead of UTC; None where no zone is."""
+    hours, minutes, seconds = (int(found[name] or 0) for name in ("hours", "minutes", "seconds"))
+    offset = hours * 3_600 + minutes * 60 + seconds
+    if minutes > 59 or seconds > 59 or offset > 18 * 3_600:  # noqa: PLR2004 - as Java has it
+        return None
+    return -offset if found["sign"] == "-" else offset

@@ -1,0 +1,215 @@
+"""Parts of an OpenLineage event that the pipeline reads, as structs.
+
+Everything may be missing or null. What is kept as raw JSON is read later, each distinct text once.
+"""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Raw, field
+
+# What a catalog can hold.
+Long = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
+NOTHING = Raw(b"null")
+
+
+class Part(msgspec.Struct, gc=False):
+    """Object of an event."""
+
+
+class RunId(Part):
+    """Reference to a run."""
+
+    run_id: str | None = field(name="runId", default=None)
+
+
+class Job(Part):
+    """Reference to a job."""
+
+    namespace: str | None = None
+    name: str | None = None
+
+
+class Root(Part):
+    """Root run, with its job."""
+
+    run: RunId | None = None
+    job: Job | None = None
+
+
+class Parent(Root):
+    """Parent run, with its job and its own root."""
+
+    root: Root | None = None
+
+
+class NominalTime(Part, rename="camel"):
+    """Time that a run was scheduled for."""
+
+    nominal_start_time: str | None = None
+    nominal_end_time: str | None = None
+
+
+class Engine(Part):
+    """Engine that ran the run."""
+
+    name: str | None = None
+    version: str | None = None
+    adapter_version: str | None = field(name="openlineageAdapterVersion", default=None)
+
+
+class Application(Part):
+    """Application of Spark."""
+
+    application_id: str | None = field(name="applicationId", default=None)
+
+
+class SparkJob(Part):
+    """Job of a Spark application."""
+
+    job_id: Long | None = field(name="jobId", default=None)
+
+
+class SparkProperties(Part):
+    """Settings of a Spark application."""
+
+    properties: Raw = NOTHING
+
+
+class Environment(Part):
+    """Properties of Databricks."""
+
+    properties: Raw = field(name="environment-properties", default=NOTHING)
+
+
+class Parameters(Part):
+    """Parameters of a run."""
+
+    parameters: Raw = NOTHING
+
+
+class TagList(Part):
+    """Tags of a run or a job."""
+
+    tags: Raw = NOTHING
+
+
+class Message(Part):
+    """Error of a run."""
+
+    message: str | None = None
+
+
+class RunFacets(Part):
+    """Facets of a run."""
+
+    parent: Parent | None = None
+    nominal_time: NominalTime | None = field(name="nominalTime", default=None)
+    processing_engine: Engine | None = None
+    application: Application | None = field(name="spark_applicationDetails", default=None)
+    spark_job: SparkJob | None = field(name="spark_jobDetails", default=None)
+    spark_properties: SparkProperties | None = None
+    environment: Environment | None = field(name="environment-properties", default=None)
+    execution_parameters: Parameters | None = field(name="executionParameters", default=None)
+    airflow: Raw = NOTHING
+    tags: TagList | None = None
+    error_message: Message | None = field(name="errorMessage", default=None)
+    exception: Message | None = field(name="spark.exception", default=None)
+    checkpoints: Raw = NOTHING
+
+
+class Run(RunId):
+    """Run of an event."""
+
+    facets: RunFacets | None = None
+
+
+class JobType(Part, rename="camel"):
+    """Type of a job."""
+
+    processing_type: str | None = None
+    integration: str | None = None
+    job_type: str | None = None
+
+
+class SourceCode(Part):
+    """Place of a job's code."""
+
+    version: str | None = None
+    url: str | None = None
+    repo_url: str | None = field(name="repoUrl", default=None)
+    path: str | None = None
+    tag: str | None = None
+    branch: str | None = None
+
+
+class Documentation(Part):
+    """Description of a job or a dataset."""
+
+    description: str | None = None
+
+
+class JobFacets(Part):
+    """Facets of a job."""
+
+    job_type: JobType | None = field(name="jobType", default=None)
+    source_code: SourceCode | None = field(name="sourceCodeLocation", default=None)
+    tags: TagList | None = None
+    documentation: Documentation | None = None
+    ownership: Raw = NOTHING
+    lineage: Raw = NOTHING
+    sql: Raw = NOTHING
+
+
+class FullJob(Job):
+    """Job of an event."""
+
+    facets: JobFacets | None = None
+
+
+class AssertionList(Part):
+    """Results of tests."""
+
+    assertions: Raw = NOTHING
+
+
+class InputFacets(Part):
+    """Facets of a dataset as an input."""
+
+    assertions: AssertionList | None = field(name="dataQualityAssertions", default=None)
+
+
+class Statistics(Part):
+    """Size of what a run wrote."""
+
+    row_count: Long | None = field(name="rowCount", default=None)
+    size: Long | None = None
+
+
+class OutputFacets(Part):
+    """Facets of a dataset as an output."""
+
+    statistics: Statistics | None = field(name="outputStatistics", default=None)
+
+
+class Dataset(Part):
+    """Dataset of an event. Its facets repeat from event to event, so each text is read once."""
+
+    namespace: str | None = None
+    name: str | None = None
+    facets: Raw = NOTHING
+    input_facets: InputFacets | None = field(name="inputFacets", default=None)
+    output_facets: OutputFacets | None = field(name="outputFacets", default=None)
+
+
+class Event(Part):
+    """RunEvent, JobEvent or DatasetEvent."""
+
+    event_time: str | None = field(name="eventTime", default=None)
+    event_type: str | None = field(name="eventType", default=None)
+    producer: str | None = None
+    run: Run | None = None
+    job: FullJob | None = None
+    inputs: list[Dataset | None] | None = None
+    outputs: list[Dataset | None] | None = None
+    dataset: Dataset | None = None

@@ -1,0 +1,72 @@
+"""What is wrong with an event that could not be read, or not whole."""
+
+from typing import Final
+
+from lineage.clock import EVENT_TIMES
+from slis.stream.reading.event_times import instant
+from slis.stream.reading.openlineage import Event, Job, NominalTime, Run
+from slis.stream.wide import MOST_EDGES, is_wide
+
+CORE_UNREADABLE = "core_unreadable"
+PARTLY_UNREADABLE = "partly_unreadable"
+_NOMINAL_TIME = "run.facets.nominalTime"
+NOMINAL_START, NOMINAL_END = (f"{_NOMINAL_TIME}.nominal{end}Time" for end in ("Start", "End"))
+_SHOWN_CHARACTERS = 80
+_MISSING: Final = "missing, or not of the type that the specification says"
+_OTHER_TYPE: Final = (
+    "a field has another type than the specification says; the rest of the event was taken"
+)
+Problem = tuple[str | None, str | None]
+
+
+def find_problem(event: Event, kind: str, event_time: int | None, *, is_whole: bool) -> Problem:
+    """Return whether all of the event is of no use, or a part of it, and what is wrong where.
+
+    Args:
+        event: as far as it could be read.
+        kind: run, job or dataset.
+        event_time: that it gives.
+        is_whole: whether each of its parts has the type that the specification says.
+    """
+    if event_time is None:
+        shown = _shown(event.event_time)
+        return CORE_UNREADABLE, f"eventTime: {EVENT_TIMES} in ISO 8601, got {shown}"
+    if missing := _find_missing(event, kind):
+        return CORE_UNREADABLE, f"{missing}: {_MISSING}"
+    if not is_whole:
+        return PARTLY_UNREADABLE, _OTHER_TYPE
+    ignored = _find_ignored(event)
+    return (PARTLY_UNREADABLE, ignored) if ignored else (None, None)
+
+
+def _find_missing(event: Event, kind: str) -> str | None:
+    """Return the path of what an event of this kind must have, and this one does not."""
+    job, dataset = event.job or Job(), event.dataset or Job()
+    if kind == "run" and (event.run or Run()).run_id is None:
+        return "run.runId"
+    if kind != "dataset" and None in (job.name, job.namespace):
+        return "job"
+    if kind == "dataset" and None in (dataset.name, dataset.namespace):
+        return "dataset"
+    return None
+
+
+def _find_ignored(event: Event) -> str | None:
+    """Return which part of an event is left out, and why."""
+    facets = event.run.facets if event.run else None
+    nominal = (facets.nominal_time if facets else None) or NominalTime()
+    times = {NOMINAL_START: nominal.nominal_start_time, NOMINAL_END: nominal.nominal_end_time}
+    for path, text in times.items():
+        if text and text.strip(" ") and instant(text) is None:
+            return f"{path}: {EVENT_TIMES}, got {_shown(text)}"
+    inputs, outputs = len(event.inputs or ()), len(event.outputs or ())
+    if is_wide(inputs, outputs):
+        return (
+            f"outputs: {outputs} of {inputs} inputs would be more than {MOST_EDGES} edges: "
+            "reads and writes were taken, no edge was"
+        )
+    return None
+
+
+def _shown(text: str | None) -> str:
+    return "nothing" if text is None else text[:_SHOWN_CHARACTERS]
