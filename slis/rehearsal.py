@@ -1,7 +1,7 @@
-"""A batch and an evaluation of made-up events, before the first real ones come.
+"""Evaluation of made-up events, before the first real ones come.
 
-Half of what a young pipeline does is compiling: its first batch would take 15 s beside a Spark job
-that has just started, and its first evaluation as long. What is compiled here serves both.
+Half of what a young pipeline does is compiling: its first evaluation would take 15 s beside a Spark
+job that has just started.
 """
 
 import tempfile

@@ -13,7 +13,7 @@ from slis.lake.committing import group_files
 from slis.lake.files import File, write_table
 from slis.lake.listing import ROWS_FILE
 from slis.lake.names import Name
-from slis.stream.folding.facts import EventRow
+from slis.stream.facts.facts import EventRow
 
 
 def write_raw(events: pa.Table, lake: Lake, name: Name) -> list[Folder]:

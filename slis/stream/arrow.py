@@ -33,11 +33,6 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def rows(table: pa.Table) -> list[tuple[Any, ...]]:
-    """One tuple per row, in the order of the columns."""
-    return list(zip(*(column.to_pylist() for column in plain(table).columns), strict=True))
-
-
 def records(table: pa.Table) -> Iterator[dict[str, Any]]:
     """One dict per row; nested values as Arrow gives them (a map is a list of pairs)."""
     given = plain(table)

@@ -12,10 +12,11 @@ from lineage.clock import Clock
 from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
 from lineage.policy import DEFAULT, Policy, folding
+from slis import jvm_memory
 from slis.lake.batches import describe, with_times, write_raw
 from slis.lake.names import BATCH, Name
 from slis.lake.writer import LakeWriter
-from slis.stream.folding import Facts, fold_table
+from slis.stream.facts import Facts, extract_from_table
 from slis.stream.merge import (
     Landed,
     Rows,
@@ -26,7 +27,7 @@ from slis.stream.merge import (
     rehearse,
     store_nothing,
 )
-from slis.stream.on_executors import Note, fold_on_executors
+from slis.stream.on_executors import Note, extract_on_executors
 from slis.stream.staged_rows import staged_rows
 
 _CONTROL = "control"
@@ -84,7 +85,7 @@ class Batches:
         """
         if self._is_landed(spool_range):
             return Landed(is_repeat=True)
-        facts = fold_table(events)
+        facts = extract_from_table(events)
         rows = self._rows(facts)
         if is_in_lake:
             with_batch = _each(self.writer.fence, store)
@@ -97,7 +98,7 @@ class Batches:
     def land_on_executors(
         self, records: DataFrame, spool_range: SpoolRange, note: Note, store: Store
     ) -> Landed | None:
-        """Land a batch that executors read, fold and write to the lake; None where it is empty.
+        """Land a batch that executors read and write to the lake; None where it is empty.
 
         Args:
             records: `source.SPOOL_EVENT`, and rows of other kinds beside the events.
@@ -113,7 +114,10 @@ class Batches:
             return Landed(is_repeat=True)
         self.writer.try_delete_failed()
         with self._folder(spool_range) as name:
-            found = fold_on_executors(records, self.writer.lake, name.text)
+            try:
+                found = extract_on_executors(records, self.writer.lake, name.text)
+            finally:
+                jvm_memory.free()
             note(found.others)
             if not found.facts.events:
                 self.writer.give_up(name)
@@ -131,7 +135,7 @@ class Batches:
         [after_seq], [last_seq] = (events[name].to_pylist() for name in ("after_seq", "last_seq"))
         name = self.writer.name_folder(BATCH, after_seq + 1, last_seq)
         try:
-            facts = fold_table(events)
+            facts = extract_from_table(events)
             write_raw(with_times(events, facts.events), lake, name)
         finally:
             shutil.rmtree(lake.folder, ignore_errors=True)

@@ -9,7 +9,7 @@ from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, least, upsert
 from lineage.redaction import redact
 from slis.stream.arrow import clean
-from slis.stream.folding.described import ColumnLineage
+from slis.stream.facts.described import ColumnLineage
 
 _MOST = 20  # transformations of one edge
 _LONGEST = 500  # characters of a description, which may be an expression of SQL

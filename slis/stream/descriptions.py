@@ -13,9 +13,9 @@ from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from lineage.keys import key
 from lineage.redaction import redact, redact_message, redact_value
 from slis.stream.arrow import clean, key_text
-from slis.stream.folding.described import Described
-from slis.stream.folding.described import Tag as DatasetTag
-from slis.stream.folding.jobs import DescribedJob
+from slis.stream.facts.described import Described
+from slis.stream.facts.described import Tag as DatasetTag
+from slis.stream.facts.jobs import DescribedJob
 
 Row = tuple[Any, ...]
 DATASET, FIELDS, JOB, JOB_TAGS = "dataset", "fields", "job", "job_tags"

@@ -15,7 +15,6 @@ from sqlalchemy import Engine
 from lineage.catalog.epochs import StaleEpochError
 from lineage.clock import Clock
 from lineage.policy import DEFAULT, Policy
-from slis import jvm_memory
 from slis.lake.identity import LakeMismatchError
 from slis.lake.writer import LakeWriter
 from slis.settings import Place
@@ -145,8 +144,6 @@ class Landing:
         except Exception as error:
             self._failed(error, portion)
             raise
-        finally:
-            jvm_memory.free()
         self._attempts.landed()
         if result is not None:
             log.debug("batch_landed", events=result.events, repeat=result.is_repeat)

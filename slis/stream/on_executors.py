@@ -1,4 +1,4 @@
-"""Batch that executors read: they fold their events to facts, and write them to the lake.
+"""Batch that executors read: they extract the facts of its events, and write these to the lake.
 
 No body passes the driver. One pass over the records does both.
 """
@@ -16,7 +16,7 @@ from lineage.event_log.records import EVENTS
 from lineage.lake.storage import Lake
 from slis.lake.batches import with_times
 from slis.lake.files import File, write_batches
-from slis.stream.folding import Facts, fold_table, join_facts
+from slis.stream.facts import Facts, extract_from_table, join_facts
 
 Other = tuple[str, bytes]  # kind and body of a row that is no event
 Note = Callable[[list[Other]], None]
@@ -37,15 +37,17 @@ class Found(msgspec.Struct):
     others: list[Other]
 
 
-def fold_on_executors(records: DataFrame, lake: Lake, folder: str) -> Found:
-    """Fold the records, and write the events to a folder of the lake.
+def extract_on_executors(records: DataFrame, lake: Lake, folder: str) -> Found:
+    """Extract the facts, and write the events to a folder of the lake.
 
     Args:
         records: `source.SPOOL_EVENT`, and rows of other kinds beside the events.
         lake: where every executor reaches it.
         folder: of this batch alone.
     """
-    rows = records.mapInArrow(partial(fold_partition, lake=lake, folder=folder), _FOUND).toArrow()
+    rows = records.mapInArrow(
+        partial(extract_from_partition, lake=lake, folder=folder), _FOUND
+    ).toArrow()
     parts = [msgspec.json.decode(text, type=Found) for text in rows["found"].to_pylist()]
     return Found(
         join_facts([part.facts for part in parts]),
@@ -54,7 +56,7 @@ def fold_on_executors(records: DataFrame, lake: Lake, folder: str) -> Found:
     )
 
 
-def fold_partition(
+def extract_from_partition(
     batches: Iterable[pa.RecordBatch], lake: Lake, folder: str
 ) -> Iterator[pa.RecordBatch]:
     """Yield one row with what a task found, as JSON."""
@@ -68,7 +70,7 @@ def fold_partition(
             bodies = rest.column("kind").to_pylist(), rest.column("body").to_pylist()
             others.extend(zip(*bodies, strict=True))
             found = batch.filter(is_event)
-            parts.append(fold_table(found))
+            parts.append(extract_from_table(found))
             yield from with_times(pa.table(found), parts[-1].events).to_batches()
 
     files = write_batches(events(), lake, folder)

@@ -13,7 +13,7 @@ import msgspec
 
 from lineage.redaction import redact, redact_message
 from slis.stream.descriptions import stored_tags
-from slis.stream.folding.runs import RunTimes
+from slis.stream.facts.runs import RunTimes
 from slis.stream.reading.event import RunSaid
 from slis.stream.reading.jobs import Jobs
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import greatest, least, upsert
-from slis.stream.folding.jobs import LONGEST_TEXT, SqlText
+from slis.stream.facts.jobs import LONGEST_TEXT, SqlText
 
 _TOO_LONG = f"longer than {LONGEST_TEXT:,} characters"
 Row = tuple[Any, ...]

@@ -8,9 +8,9 @@ from typing import Any
 
 from lineage.keys import key
 from slis.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
-from slis.stream.folding.described import ColumnLineage, Described
-from slis.stream.folding.jobs import DeclaredEdge, JobLineage
-from slis.stream.folding.spans import Span
+from slis.stream.facts.described import ColumnLineage, Described
+from slis.stream.facts.jobs import DeclaredEdge, JobLineage
+from slis.stream.facts.spans import Span
 from slis.stream.lineage_facets import Name, sources_by_target, sources_of
 from slis.stream.spellings import Seen, Spelling, Spellings, spelling_key
 

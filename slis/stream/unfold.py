@@ -15,8 +15,8 @@ from slis.stream.arrow import clean, key_text
 from slis.stream.assertions import RESULT, assertions_of
 from slis.stream.column_edges import COLUMN_EDGE, of_whole_field, transformations_of
 from slis.stream.descriptions import Descriptions
-from slis.stream.folding.described import Described
-from slis.stream.folding.jobs import DescribedJob
+from slis.stream.facts.described import Described
+from slis.stream.facts.jobs import DescribedJob
 from slis.stream.reading.lenient import text_of
 from slis.stream.spellings import Seen, Spelling, Spellings
 from slis.stream.told import ToldEdges

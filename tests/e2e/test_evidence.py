@@ -37,8 +37,8 @@ _RETIRED = "SELECT name, retired_at IS NOT NULL FROM dataset WHERE name LIKE '%/
 
 
 @pytest.fixture
-def estate(catalog, tmp_path):
-    return Estate(catalog, tmp_path)
+def estate(spark, catalog, tmp_path):
+    return Estate(spark, catalog, tmp_path)
 
 
 def test_what_the_listener_left_out_is_found_and_nothing_else(estate, ran):

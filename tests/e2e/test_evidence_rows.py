@@ -41,8 +41,8 @@ _WRITTEN = {
 
 
 @pytest.fixture
-def estate(catalog, tmp_path):
-    return Estate(catalog, tmp_path)
+def estate(spark, catalog, tmp_path):
+    return Estate(spark, catalog, tmp_path)
 
 
 @pytest.fixture(scope="session")

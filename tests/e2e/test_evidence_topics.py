@@ -70,8 +70,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory, broker: Broker) -> Path:
 
 
 @pytest.fixture
-def estate(catalog, tmp_path):
-    return Estate(catalog, tmp_path)
+def estate(spark, catalog, tmp_path):
+    return Estate(spark, catalog, tmp_path)
 
 
 def _pairs(estate, query):

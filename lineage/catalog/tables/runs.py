@@ -152,7 +152,7 @@ run_io = Table(
     Column("direction", Text, primary_key=True),  # read | write
     instant("first_event_at", nullable=False),
     instant("last_event_at", nullable=False),
-    instant("streamed_at"),  # latest RUNNING by which data went out: slis/stream/folding/run_io.py
+    instant("streamed_at"),  # latest RUNNING by which data went out: slis/stream/facts/run_io.py
     flag("has_statistics"),
     Column("lifecycle", Text),  # lifecycleStateChange of the last event
     Column("rows", BigInteger),

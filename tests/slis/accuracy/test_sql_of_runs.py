@@ -11,7 +11,7 @@ from lineage.policy import DEFAULT
 from slis.accuracy.sql_catalog import hold_sql
 from slis.edge_evaluation import evaluate_edges
 from slis.evaluation import evaluate
-from slis.stream.folding.jobs import LONGEST_TEXT
+from slis.stream.facts.jobs import LONGEST_TEXT
 from tests.slis.stream.spools import Lander, run_event
 
 SETTLE = timedelta(minutes=5)

@@ -10,7 +10,7 @@ from slis.settings import Place
 from slis.stream import batch, spool_log
 from slis.stream import set_aside as set_asides
 from slis.stream.attempts import Attempts
-from slis.stream.folding import Facts
+from slis.stream.facts import Facts
 from slis.stream.landing import Landing, WaitError
 from slis.stream.merge import Rows
 from slis.stream.source import Bounds

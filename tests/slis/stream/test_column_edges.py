@@ -15,7 +15,7 @@ from slis.stream.column_edges import (
     of_whole_field,
     transformations_of,
 )
-from slis.stream.folding.described import ColumnLineage
+from slis.stream.facts.described import ColumnLineage
 from slis.stream.rekey import move
 from tests.lineage.catalog.test_retention import put_dataset
 

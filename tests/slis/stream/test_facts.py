@@ -9,7 +9,7 @@ from spools import read, run_event, table
 
 from lineage.clock import to_micros
 from lineage.keys import key
-from slis.stream.folding import fold_table
+from slis.stream.facts import extract_from_table
 from slis.stream.reading.event_times import instant
 
 
@@ -60,7 +60,7 @@ def test_an_instant_is_read_as_python_reads_it(told):
 
 def facts_of(events, received_at):
     """What these events say."""
-    return fold_table(table(events, received_at))
+    return extract_from_table(table(events, received_at))
 
 
 def test_a_run_fact_folds_the_events_of_one_run(at):

@@ -13,11 +13,11 @@ from collector.spool_file import open_spool
 from lineage.clock import system_clock
 from lineage.event_log.settings import read_log
 from lineage.lake.storage import open_lake
-from slis.stream.folding import fold_table
+from slis.stream.facts import extract_from_table
 from slis.stream.kafka import portion as portions
 from slis.stream.kafka.client import open_consumer
 from slis.stream.kafka.log import TopicLog
-from slis.stream.on_executors import fold_on_executors
+from slis.stream.on_executors import extract_on_executors
 from slis.stream.source import Bounds
 from tests.service.kafka.broker import Broker
 from tests.service.ship.written import event
@@ -103,11 +103,11 @@ def test_every_event_is_read_once_through_a_kill_of_the_broker(  # noqa: PLR0913
     monkeypatch.setattr(portions, "_DRIVER_RECORDS", 0)
     large = source.read_next(embedded, lambda _: Bounds(100_000, 128 << 20))
     lake = open_lake(tmp_path)
-    found = fold_on_executors(large._on_executors(spark), lake, "folder")  # noqa: SLF001 - its job
+    found = extract_on_executors(large._on_executors(spark), lake, "folder")  # noqa: SLF001 - its job
     large._note(found.others)  # noqa: SLF001 - as `land` does
 
     assert sorted(by_driver["body"].to_pylist()) == sorted(map(event, range(2 * EVENTS)))
-    assert sorted(found.facts.events) == fold_table(by_driver).events
+    assert sorted(found.facts.events) == extract_from_table(by_driver).events
     assert sum(file.events for file in found.files) == 2 * EVENTS
     assert len(set(by_driver["seq"].to_pylist())) == 2 * EVENTS
     assert large.size() == portion.size() == sum(len(event(n)) for n in range(2 * EVENTS))

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import msgspec
 import pyarrow as pa
 
-from slis.stream.folding.described import Described, DescribedFacts
-from slis.stream.folding.jobs import DeclaredEdge, DescribedJob, JobFacts, JobLineage, SqlText
-from slis.stream.folding.mentions import mentions_of
-from slis.stream.folding.run_io import Checkpoint, RunIo, RunIoFacts
-from slis.stream.folding.runs import RunFacts, RunTimes
-from slis.stream.folding.spans import Span
+from slis.stream.facts.described import Described, DescribedFacts
+from slis.stream.facts.jobs import DeclaredEdge, DescribedJob, JobFacts, JobLineage, SqlText
+from slis.stream.facts.mentions import mentions_of
+from slis.stream.facts.run_io import Checkpoint, RunIo, RunIoFacts
+from slis.stream.facts.runs import RunFacts, RunTimes
+from slis.stream.facts.spans import Span
 from slis.stream.reading import ReadEvent, read_event
 from slis.stream.reading.event import RunSaid
 
@@ -46,8 +46,8 @@ class Facts(msgspec.Struct):
     sql_texts: list[SqlText] = []
 
 
-def fold_events(events: Iterable[ReadEvent]) -> Facts:
-    """Fold events to facts."""
+def extract_facts(events: Iterable[ReadEvent]) -> Facts:
+    """Return what events say, each thing once."""
     rows: list[EventRow] = []
     runs, run_io, described, jobs = RunFacts(), RunIoFacts(), DescribedFacts(), JobFacts()
     for event in events:
@@ -72,10 +72,10 @@ def fold_events(events: Iterable[ReadEvent]) -> Facts:
     )
 
 
-def fold_table(events: pa.Table | pa.RecordBatch) -> Facts:
-    """Read and fold events of the log, as `source.SPOOL_COLUMNS`."""
+def extract_from_table(events: pa.Table | pa.RecordBatch) -> Facts:
+    """Return what events of the log say; they are `source.SPOOL_COLUMNS`."""
     columns = (events.column(name).to_pylist() for name in _READ)
-    return fold_events(read_event(*row) for row in zip(*columns, strict=True))
+    return extract_facts(read_event(*row) for row in zip(*columns, strict=True))
 
 
 def join_facts(parts: Sequence[Facts]) -> Facts:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from slis.stream.folding.spans import greatest, least
+from slis.stream.facts.spans import greatest, least
 from slis.stream.reading.event import ReadEvent, RunSaid
 
 _FAILED = ("FAIL", "ABORT")

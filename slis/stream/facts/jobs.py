@@ -5,9 +5,9 @@ from typing import NamedTuple
 import msgspec
 
 from lineage.keys import hashed
-from slis.stream.folding.described import Owner, owners_of
-from slis.stream.folding.mentions import READ, WRITE, Mention
-from slis.stream.folding.spans import Span
+from slis.stream.facts.described import Owner, owners_of
+from slis.stream.facts.mentions import READ, WRITE, Mention
+from slis.stream.facts.spans import Span
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.jobs import SPARK
 from slis.stream.reading.lenient import read_lenient

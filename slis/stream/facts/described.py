@@ -7,8 +7,8 @@ from msgspec import Raw
 
 from lineage.keys import hashed, shorten_or_none
 from lineage.redaction import READ_CHARACTERS
-from slis.stream.folding.mentions import Mention
-from slis.stream.folding.spans import Span
+from slis.stream.facts.mentions import Mention
+from slis.stream.facts.spans import Span
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.lenient import read_lenient, text_of
 from slis.stream.reading.openlineage import NOTHING, AssertionList, Documentation, Job, Part

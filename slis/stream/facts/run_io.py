@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from slis.stream.folding.mentions import DECLARED, Mention
-from slis.stream.folding.spans import Span, greatest
+from slis.stream.facts.mentions import DECLARED, Mention
+from slis.stream.facts.spans import Span, greatest
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.event_times import hour_of
 
