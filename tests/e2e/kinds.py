@@ -55,7 +55,7 @@ class Estate:
 
     def land(self, events):
         """The stream's batch of these."""
-        Lander(self.spark, self.catalog, self.folder, self.now).land(*events)
+        Lander(self.catalog, self.folder, self.now).land(*events)
 
     def scan(self, logs, *, after=timedelta()):
         """A look at the logs, ten minutes and `after` from now."""
