@@ -39,7 +39,7 @@ def load_jobs_at_fault(connection: Connection, faults: Iterable[Cluster]) -> Job
         **load_roots_of_writers(connection, {key for each in of_jobs for key in each.root_keys}),
         **load_roots_of_runs(connection, {run_id for each in of_jobs for run_id in each.run_ids}),
     }
-    below = {job: root for job, root in roots.items() if root[1] and root != job}
+    below = {job: root for job, root in roots.items() if root != job}
     return JobsAtFault(below, _owners(connection, {*roots, *roots.values()}))
 
 

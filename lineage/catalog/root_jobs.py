@@ -11,12 +11,13 @@ from lineage.catalog.tables.runs import leaf_job
 # Only a root job whose namespace is known to write the dataset is believed, the first known first:
 # anybody may send an event that names another root for a run.
 _ROOTS = f"""
-    SELECT {leaf_job("namespace")}, {leaf_job("name")}, r.root_job_namespace, r.root_job_name
+    SELECT {leaf_job("namespace")}, {leaf_job("name")}, p.landed_at, r.root_job_namespace,
+        r.root_job_name
     FROM {{chosen}}
     JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
     JOIN dataset_producer p ON p.dataset_key = io.dataset_key
         AND p.job_namespace = substr(r.root_job_namespace, 1, 200)
-    {{where}} ORDER BY p.landed_at DESC, r.root_job_namespace DESC, r.root_job_name DESC
+    {{where}} AND r.root_job_name <> ''
 """  # noqa: S608 - our own columns
 _WANTED: BindParameter[Any] = bindparam("wanted", expanding=True)
 _OF_RUNS: Final = text(_ROOTS.format(chosen="run r", where="WHERE r.run_id IN :wanted")).bindparams(
@@ -36,20 +37,21 @@ Name = tuple[str, str]
 
 
 def load_roots_of_writers(connection: Connection, dataset_keys: Iterable[int]) -> dict[Name, Name]:
-    """Return the root job of each job that wrote one of these datasets last."""
+    """Return the root job of each job that wrote one of these datasets last; it may be itself."""
     return _load(connection, _OF_WRITES, dataset_keys)
 
 
 def load_roots_of_runs(connection: Connection, run_ids: Iterable[str]) -> dict[Name, Name]:
-    """Return the root job of the job of each of these runs, by its id."""
+    """Return the root job of the job of each of these runs, by its id; it may be itself."""
     return _load(connection, _OF_RUNS, run_ids)
 
 
 def _load(
     connection: Connection, query: TextClause, wanted: Iterable[int] | Iterable[str]
 ) -> dict[Name, Name]:
-    return {
-        (namespace, name): (root[0], root[1])
-        for piece in pieces(sorted(wanted))
-        for namespace, name, *root in connection.execute(query, {"wanted": piece})
-    }
+    found: dict[Name, tuple[int, str, str]] = {}
+    for piece in pieces(sorted(wanted)):
+        for namespace, name, *said in connection.execute(query, {"wanted": piece}):
+            root = said[0], said[1], said[2]
+            found[namespace, name] = min(found.get((namespace, name), root), root)
+    return {job: root[1:] for job, root in found.items()}

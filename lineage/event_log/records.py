@@ -9,6 +9,8 @@ from typing import Final
 
 import msgspec
 
+from lineage.clock import LATEST_MICROS
+
 EVENTS: Final = ("run", "job", "dataset")
 HEARTBEAT: Final = "heartbeat"  # the collector lives
 GOODBYE: Final = "goodbye"  # the collector ends, and all of its spool is in the log
@@ -19,7 +21,8 @@ FOREIGN: Final = "foreign"  # a record that no shipper of ours wrote
 Headers = list[tuple[str, bytes]]
 _KINDS: Final = (*EVENTS, HEARTBEAT, GOODBYE, GAP, REJECTED)
 _MOST, _LONGEST = (1 << 62), 500
-_NUMBERS = ("received_at", "seq", "ended_at", "count")
+_TIMES = ("received_at", "ended_at")
+_NUMBERS = (*_TIMES, "seq", "count")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +91,7 @@ def _value(name: str, value: bytes) -> int | str:
     """Return the value of a header; raise ValueError where no table could hold it."""
     if name in _NUMBERS:
         number = int(value)
-        if not 0 <= number <= _MOST:
+        if not 0 <= number <= (LATEST_MICROS if name in _TIMES else _MOST):
             raise ValueError(number)
         return number
     text = value.decode()

@@ -13,7 +13,6 @@ from slis.lake.committing import group_files
 from slis.lake.files import File, write_table
 from slis.lake.listing import ROWS_FILE
 from slis.lake.names import Name
-from slis.stream.facts.facts import EventRow
 
 
 def write_raw(events: pa.Table, lake: Lake, name: Name) -> list[Folder]:
@@ -46,15 +45,14 @@ def as_received(events: pa.Table) -> pa.Table:
     return _as_in_lake(events, pa.nulls(events.num_rows, pa.timestamp("ns")))
 
 
-def with_times(events: pa.Table, facts: Sequence[EventRow]) -> pa.Table:
+def with_times(events: pa.Table, times: Sequence[int | None]) -> pa.Table:
     """Return events of the log under the day of their time.
 
     Args:
         events: `source.SPOOL_COLUMNS`.
-        facts: of the same events, in the same order.
+        times: of the same events, in the same order: microseconds since 1970; None: unknown.
     """
-    times = pa.array([row.event_time for row in facts], pa.timestamp("us"))
-    return _as_in_lake(events, times.cast(pa.timestamp("ns")))
+    return _as_in_lake(events, pa.array(times, pa.timestamp("us")).cast(pa.timestamp("ns")))
 
 
 def _as_in_lake(events: pa.Table, event_time: pa.Array) -> pa.Table:

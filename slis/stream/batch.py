@@ -16,7 +16,7 @@ from slis import jvm_memory
 from slis.lake.batches import describe, with_times, write_raw
 from slis.lake.names import BATCH, Name
 from slis.lake.writer import LakeWriter
-from slis.stream.facts import Facts, extract_from_table
+from slis.stream.facts import Facts, extract_from_table, times_of
 from slis.stream.merge import (
     Landed,
     Rows,
@@ -27,7 +27,7 @@ from slis.stream.merge import (
     rehearse,
     store_nothing,
 )
-from slis.stream.on_executors import Note, extract_on_executors
+from slis.stream.on_executors import Note, Read, extract_on_executors
 from slis.stream.staged_rows import staged_rows
 
 _CONTROL = "control"
@@ -85,25 +85,25 @@ class Batches:
         """
         if self._is_landed(spool_range):
             return Landed(is_repeat=True)
-        facts = extract_from_table(events)
-        rows = self._rows(facts)
+        rows, times = self._extract(events)
         if is_in_lake:
             with_batch = _each(self.writer.fence, store)
             return merge(self._engine, spool_range, rows, self._clock, with_batch)
         self.writer.try_delete_failed()
         with self._folder(spool_range) as name:
-            folders = write_raw(with_times(events, facts.events), self.writer.lake, name)
+            folders = write_raw(with_times(events, times), self.writer.lake, name)
             return self._commit(spool_range, rows, name, folders, store)
 
     def land_on_executors(
-        self, records: DataFrame, spool_range: SpoolRange, note: Note, store: Store
+        self, parts: DataFrame, read: Read, spool_range: SpoolRange, *, note: Note, store: Store
     ) -> Landed | None:
         """Land a batch that executors read and write to the lake; None where it is empty.
 
         Args:
-            records: `source.SPOOL_EVENT`, and rows of other kinds beside the events.
+            parts: of the batch, one row each.
+            read: reads the records of parts, on an executor.
             spool_range: what the batch may hold.
-            note: takes those other rows, before `store` is called.
+            note: takes the records that are no events, before `store` is called.
             store: as `land` has it.
 
         Raises:
@@ -115,7 +115,7 @@ class Batches:
         self.writer.try_delete_failed()
         with self._folder(spool_range) as name:
             try:
-                found = extract_on_executors(records, self.writer.lake, name.text)
+                found = extract_on_executors(parts, read, self.writer.lake, name.text)
             finally:
                 jvm_memory.free()
             note(found.others)
@@ -135,16 +135,21 @@ class Batches:
         [after_seq], [last_seq] = (events[name].to_pylist() for name in ("after_seq", "last_seq"))
         name = self.writer.name_folder(BATCH, after_seq + 1, last_seq)
         try:
-            facts = extract_from_table(events)
-            write_raw(with_times(events, facts.events), lake, name)
+            rows, times = self._extract(events)
+            write_raw(with_times(events, times), lake, name)
         finally:
             shutil.rmtree(lake.folder, ignore_errors=True)
         spool_range = SpoolRange(_CONTROL, 0, after_seq, last_seq)
-        rehearse(self._engine, spool_range, self._rows(facts), self._clock)
+        rehearse(self._engine, spool_range, rows, self._clock)
 
     def _is_landed(self, spool_range: SpoolRange) -> bool:
         with self._engine.connect() as connection:
             return is_landed(connection, spool_range)
+
+    def _extract(self, events: pa.Table) -> tuple[Rows, list[int | None]]:
+        """Return the rows to stage, and the time of each event; nothing else of the facts stays."""
+        facts = extract_from_table(events)
+        return self._rows(facts), times_of(facts)
 
     def _rows(self, facts: Facts) -> Rows:
         folds = folding(self._policy())

@@ -13,6 +13,7 @@ from sqlalchemy import Text
 
 from lineage.keys import KEY_BYTES, NAME_BYTES, shorten
 from lineage.redaction import redact, redact_json, redact_sql
+from slis.stream.arrow import clean
 from slis.stream.staging import metadata
 
 Row = tuple[Any, ...]
@@ -61,7 +62,7 @@ def _replaced(rows: Sequence[Row], place: int, redacted: Redact) -> Sequence[Row
     changed = {
         text: found
         for text in texts
-        if text and not _DIGITS.fullmatch(text) and (found := redacted(text)) != text
+        if text and not _DIGITS.fullmatch(text) and (found := clean(redacted(text))) != text
     }
     if not changed:
         return rows

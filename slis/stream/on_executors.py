@@ -3,6 +3,7 @@
 No body passes the driver. One pass over the records does both.
 """
 
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final
@@ -16,11 +17,14 @@ from lineage.event_log.records import EVENTS
 from lineage.lake.storage import Lake
 from slis.lake.batches import with_times
 from slis.lake.files import File, write_batches
-from slis.stream.facts import Facts, extract_from_table, join_facts
+from slis.stream.facts import Facts, extract_from_table, join_facts, times_of
 
 Other = tuple[str, bytes]  # kind and body of a row that is no event
 Note = Callable[[list[Other]], None]
-_FOUND: Final = "found binary"
+# Of parts of a batch: their records as `source.SPOOL_COLUMNS`, of events and of other kinds.
+Read = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+_FOUND_SCHEMA: Final = "found binary"
+_FASTEST: Final = 1
 
 
 class Found(msgspec.Struct):
@@ -37,42 +41,50 @@ class Found(msgspec.Struct):
     others: list[Other]
 
 
-def extract_on_executors(records: DataFrame, lake: Lake, folder: str) -> Found:
+def extract_on_executors(parts: DataFrame, read: Read, lake: Lake, folder: str) -> Found:
     """Extract the facts, and write the events to a folder of the lake.
 
     Args:
-        records: `source.SPOOL_EVENT`, and rows of other kinds beside the events.
+        parts: of the batch, one row each.
+        read: reads the records of parts.
         lake: where every executor reaches it.
         folder: of this batch alone.
     """
-    rows = records.mapInArrow(
-        partial(extract_from_partition, lake=lake, folder=folder), _FOUND
+    rows = parts.mapInArrow(
+        partial(extract_from_partition, read=read, lake=lake, folder=folder), _FOUND_SCHEMA
     ).toArrow()
-    parts = [msgspec.json.decode(text, type=Found) for text in rows["found"].to_pylist()]
+    found = [decode_found(text) for text in rows["found"].to_pylist()]
     return Found(
-        join_facts([part.facts for part in parts]),
-        [file for part in parts for file in part.files],
-        [other for part in parts for other in part.others],
+        join_facts([part.facts for part in found]),
+        [file for part in found for file in part.files],
+        [other for part in found for other in part.others],
     )
 
 
 def extract_from_partition(
-    batches: Iterable[pa.RecordBatch], lake: Lake, folder: str
+    parts: Iterable[pa.RecordBatch], read: Read, lake: Lake, folder: str
 ) -> Iterator[pa.RecordBatch]:
-    """Yield one row with what a task found, as JSON."""
-    parts: list[Facts] = []
+    """Yield one row with what a task found, as JSON that is compressed."""
+    facts: list[Facts] = []
     others: list[Other] = []
 
     def events() -> Iterator[pa.RecordBatch]:
-        for batch in batches:
+        for batch in read(parts):
             is_event = pc.is_in(batch.column("kind"), pa.array(EVENTS))
             rest = batch.filter(pc.invert(is_event))
             bodies = rest.column("kind").to_pylist(), rest.column("body").to_pylist()
             others.extend(zip(*bodies, strict=True))
             found = batch.filter(is_event)
-            parts.append(extract_from_table(found))
-            yield from with_times(pa.table(found), parts[-1].events).to_batches()
+            facts.append(extract_from_table(found))
+            yield from with_times(pa.table(found), times_of(facts[-1])).to_batches()
 
     files = write_batches(events(), lake, folder)
-    text = msgspec.json.encode(Found(join_facts(parts), files, others))
-    yield pa.record_batch([pa.array([text], pa.binary())], names=["found"])
+    text = msgspec.json.encode(Found(join_facts(facts), files, others))
+    # Facts may be larger than bodies, and Spark bounds what all tasks send to the driver.
+    packed = zlib.compress(text, _FASTEST)
+    yield pa.record_batch([pa.array([packed], pa.binary())], names=["found"])
+
+
+def decode_found(packed: bytes) -> Found:
+    """Return what a task found."""
+    return msgspec.json.decode(zlib.decompress(packed), type=Found)

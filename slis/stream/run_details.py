@@ -14,8 +14,8 @@ import msgspec
 from lineage.redaction import redact, redact_message
 from slis.stream.descriptions import stored_tags
 from slis.stream.facts.runs import RunTimes
-from slis.stream.reading.event import RunSaid
 from slis.stream.reading.jobs import Jobs
+from slis.stream.reading.said import RunSaid
 
 Pairs = Iterable[tuple[Any, Any]]
 Row = tuple[Any, ...]
@@ -97,13 +97,13 @@ def _cut_url(text: str) -> str | None:
 
 @lru_cache(_CACHED_TEXTS)
 def code_version_of(tags: str) -> str | None:
-    """The version of the code that a job's tags (raw JSON of the facet's list) name."""
+    """Return the version of the code that a job's tags (raw JSON of the list) name."""
     return _tagged(tags, _CODE_TAGS)
 
 
 @lru_cache(_CACHED_TEXTS)
 def job_version_of(tags: str) -> str | None:
-    """The job's own version, by its tags."""
+    """Return the job's own version, by its tags."""
     return _tagged(tags, _VERSION_TAGS)
 
 
@@ -114,13 +114,13 @@ def _tagged(tags: str, keys: tuple[str, ...]) -> str | None:
 
 @lru_cache(_CACHED_TEXTS)
 def spark_conf_of(properties: str) -> str | None:
-    """Those of Spark's properties (a JSON object) that tell how a run was run."""
+    """Return those of Spark's properties (a JSON object) that say how a run was run."""
     return _kept((key, value) for key, value in _pairs(properties) if _SPARK_KEY.fullmatch(key))
 
 
 @lru_cache(_CACHED_TEXTS)
 def parameters_of(parameters: str | None, environment: str | None) -> str | None:
-    """The run's own parameters, and the ids that Databricks gives a job and its run.
+    """Return the run's own parameters, and the ids that Databricks gives a job and its run.
 
     Args:
         parameters: list of the `executionParameters` facet, raw JSON.
@@ -133,19 +133,19 @@ def parameters_of(parameters: str | None, environment: str | None) -> str | None
 
 
 def _is_harmless(key: object) -> bool:
-    """The key's last word, or its last two joined by `_`, is on the list."""
+    """Return whether the key's last word, or its last two joined by `_`, is on the list."""
     words = [word.lower() for part in _WORDS.split(str(key)) for word in part.split("_")]
     return any(_PARAMETER_WORD.fullmatch(word) for word in (words[-1], "_".join(words[-2:])))
 
 
 def _pairs(text: str) -> Pairs:
-    """Of a JSON object; nothing of what is none."""
+    """Return the pairs of a JSON object, and none of another value."""
     found = _decoded(text)
     return found.items() if isinstance(found, dict) else ()
 
 
 def _listed(text: str, *names: str) -> Iterator[tuple[Any, Any]]:
-    """(the first of `names` that is there, value) of each object of a JSON list."""
+    """Yield (the first of `names` that is there, value) of each object of a JSON list."""
     found = _decoded(text)
     for entry in found if isinstance(found, list) else ():
         if isinstance(entry, dict) and (name := next((n for n in names if entry.get(n)), None)):
@@ -160,7 +160,7 @@ def _decoded(text: str) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _kept(pairs: Pairs) -> str | None:
-    """A JSON object of texts in the order of its keys, bounded as a whole; null where it is empty.
+    """Return a JSON object of texts in the order of its keys, bounded; None where it is empty.
 
     Keys beyond the bound are left out, the same ones for every order of arrival.
     """

@@ -1,4 +1,4 @@
-"""Reads the collector's spool in ranges of `seq`, as Arrow tables that the driver gives to Spark.
+"""Reads the collector's spool in ranges of `seq`, as Arrow tables.
 
 The order of `seq` is the order of commits, since the spool has one writer: a range once seen never
 gets a row more.
@@ -13,10 +13,6 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-SPOOL_EVENT = (
-    "seq bigint, received_at bigint, origin string, kind string, body binary, after_seq bigint, "
-    "last_seq bigint"
-)
 SPOOL_COLUMNS = pa.schema(
     [
         ("seq", pa.int64()),
@@ -32,7 +28,7 @@ _SIZES = "SELECT seq, length(body) FROM event WHERE seq > ? AND seq <= ? ORDER B
 _READ = (
     "SELECT seq, received_at, origin, kind, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq"
 )
-# A record batch is what one task of Spark works on, and what its memory holds at once.
+# Bodies of a record batch are copied at once.
 _RECORD_BATCH_BYTES = 32 << 20
 _RECORD_BATCH_ROWS = 10_000
 _BODY = SPOOL_COLUMNS.names.index("body")

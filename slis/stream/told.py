@@ -9,7 +9,7 @@ from typing import Any
 from lineage.keys import key
 from slis.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
 from slis.stream.facts.described import ColumnLineage, Described
-from slis.stream.facts.jobs import DeclaredEdge, JobLineage
+from slis.stream.facts.jobs import DeclaredEdge, DeclaringJob, JobLineage
 from slis.stream.facts.spans import Span
 from slis.stream.lineage_facets import Name, sources_by_target, sources_of
 from slis.stream.spellings import Seen, Spelling, Spellings, spelling_key
@@ -24,6 +24,7 @@ class ToldEdges:
     """Rows by staging table."""
 
     def __init__(self, spellings: Spellings) -> None:
+        """Note spellings in those of the batch."""
         self._spellings = spellings
         self._sources: dict[tuple[int, int], tuple[Name, ...]] = {}
         self._of_facets: set[Row] = set()
@@ -31,7 +32,7 @@ class ToldEdges:
         self._declared: dict[Row, Seen] = {}
 
     def rows(self) -> dict[str, tuple[Sequence[str], list[Row]]]:
-        """Rows of `staging`'s tables, by name, each with its columns."""
+        """Return rows of `staging`'s tables, by name, each with its columns."""
         given: dict[str, tuple[str, list[Row]]] = {
             "s_told_facet": (
                 "spelling_key facets_key upstream_spelling_key oracle",
@@ -49,7 +50,7 @@ class ToldEdges:
         return {table: (columns.split(), rows) for table, (columns, rows) in given.items()}
 
     def note_facets(self, one: Described, dataset: Spelling, seen: Seen) -> None:
-        """What a dataset's facets name as its sources."""
+        """Add what a dataset's facets name as its sources."""
         keys = one.spelling_key, one.facets_key
         self._tell(keys, dataset, set(_sources_of_columns(one.columns)), COLUMN_LINEAGE)
         sources = sources_of(one.lineage) if one.lineage else None
@@ -88,21 +89,23 @@ class ToldEdges:
             (run_key, spelling_key(*target), spelling_key(*name)) for name in sources
         )
 
-    def note_declared(self, declared: Iterable[tuple[DeclaredEdge, Span]]) -> None:
+    def note_declared(
+        self, declared: Iterable[tuple[DeclaringJob, list[tuple[DeclaredEdge, Span]]]]
+    ) -> None:
         """Add what JobEvents list; after all facets were noted.
 
         A facet that tells what an output is made of stands for the product of all inputs with it.
         """
         by_key = {key(s.namespace, s.name): s.dataset_key for s in self._spellings}
-        for edge, span in declared:
-            output, job, seen = edge.downstream_spelling_key, edge[3:5], Seen(*span)
-            sources = self._sources.get((output, edge.downstream_facets_key))
-            if sources is not None:
-                self._declare(output, sources, job, seen)
-            elif edge.upstream_spelling_key is not None and by_key.get(output) not in self._targets(
-                edge.job_lineage
-            ):
-                self._note((edge.upstream_spelling_key, output, *job), seen)
+        for job, edges in declared:
+            targets, named = self._targets(job.job_lineage), (job.job_namespace, job.job_name)
+            for edge, span in edges:
+                output, seen = edge.downstream_spelling_key, Seen(*span)
+                sources = self._sources.get((output, edge.downstream_facets_key))
+                if sources is not None:
+                    self._declare(output, sources, named, seen)
+                elif edge.upstream_spelling_key is not None and by_key.get(output) not in targets:
+                    self._note((edge.upstream_spelling_key, output, *named), seen)
 
     def _declare(self, output: int, sources: Iterable[Name], job: JobName, seen: Seen) -> None:
         for name in sources:
@@ -113,7 +116,7 @@ class ToldEdges:
         self._declared[edge] = seen | self._declared.get(edge, seen)
 
     def _targets(self, job_lineage: str | None) -> set[int]:
-        """Keys of the datasets that a job's facet has entries for."""
+        """Return the keys of the datasets that a job's facet has entries for."""
         named = sources_by_target(job_lineage) if job_lineage else {}
         return {self._spellings.spelled(*target).dataset_key for target in named}
 

@@ -119,14 +119,16 @@ def test_a_pipeline_notes_within_seconds_that_another_has_started(embedded, tmp_
     given = (embedded, Place(data_dir=tmp_path), Settings())
     pipeline = Pipeline(*given, lambda: day(1))
     pipeline._prune(day(1))  # noqa: SLF001 - begins its epoch
+    running = Mock()
+    running.sparkContext._gateway.proc.poll.return_value = None  # noqa: SLF001 - PySpark's name
     pipeline._look_at_epoch(day(1))  # noqa: SLF001 - a turn of its tasks
-    pipeline._look(Mock())  # noqa: SLF001 - its main loop
+    pipeline._look(Mock(), running)  # noqa: SLF001 - its main loop
 
     _ = writer_of(embedded, tmp_path).started
     pipeline._look_at_epoch(day(1))  # noqa: SLF001
 
     with pytest.raises(PipelineStoppedError, match="another pipeline works on this catalog"):
-        pipeline._look(Mock())  # noqa: SLF001
+        pipeline._look(Mock(), running)  # noqa: SLF001
 
 
 def test_retention_that_fails_is_tried_less_and_less_often(embedded, tmp_path, monkeypatch):

@@ -4,6 +4,12 @@ Facts need not be complete: where several tasks read parts of one batch, two par
 The merge takes each thing once.
 """
 
-from slis.stream.facts.facts import Facts, extract_facts, extract_from_table, join_facts
+from slis.stream.facts.facts import (
+    Facts,
+    extract_facts,
+    extract_from_table,
+    join_facts,
+    times_of,
+)
 
-__all__ = ["Facts", "extract_facts", "extract_from_table", "join_facts"]
+__all__ = ["Facts", "extract_facts", "extract_from_table", "join_facts", "times_of"]

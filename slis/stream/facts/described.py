@@ -52,7 +52,7 @@ class ColumnLineage(Part, rename="camel"):
     transformation_description: str | None = None
 
 
-class Described(msgspec.Struct, frozen=True):
+class Described(msgspec.Struct, frozen=True, omit_defaults=True):
     """What events of a batch say of a dataset by the same facets.
 
     Attributes:
@@ -209,7 +209,9 @@ def _of_schema(schema: _Schema | None) -> dict[str, Any]:
 
     A schema is its fields' names and types: the texts of facets differ in more than these.
     """
-    listed = [one for one in (schema.fields if schema else None) or () if one and one.name]
+    listed = [
+        one for one in (schema.fields if schema else None) or () if one and one.name is not None
+    ]
     if not listed:
         return {}
     said = [part for one in listed for part in (one.name, one.type)]

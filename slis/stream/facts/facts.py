@@ -1,19 +1,26 @@
 """Facts of a batch, or of the part of it that one task reads."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
 
 from slis.stream.facts.described import Described, DescribedFacts
-from slis.stream.facts.jobs import DeclaredEdge, DescribedJob, JobFacts, JobLineage, SqlText
+from slis.stream.facts.jobs import (
+    DeclaredEdge,
+    DeclaringJob,
+    DescribedJob,
+    JobFacts,
+    JobLineage,
+    SqlText,
+)
 from slis.stream.facts.mentions import mentions_of
 from slis.stream.facts.run_io import Checkpoint, RunIo, RunIoFacts
 from slis.stream.facts.runs import RunFacts, RunTimes
 from slis.stream.facts.spans import Span
 from slis.stream.reading import ReadEvent, read_event
-from slis.stream.reading.event import RunSaid
+from slis.stream.reading.said import RunSaid
 
 _READ = ("seq", "received_at", "origin", "kind", "body")
 
@@ -41,7 +48,7 @@ class Facts(msgspec.Struct):
     checkpoints: list[Checkpoint] = []
     described: list[Described] = []
     described_jobs: list[DescribedJob] = []
-    declared_edges: list[tuple[DeclaredEdge, Span]] = []
+    declared_edges: list[tuple[DeclaringJob, list[tuple[DeclaredEdge, Span]]]] = []
     job_lineages: list[tuple[JobLineage, Span]] = []
     sql_texts: list[SqlText] = []
 
@@ -74,8 +81,19 @@ def extract_facts(events: Iterable[ReadEvent]) -> Facts:
 
 def extract_from_table(events: pa.Table | pa.RecordBatch) -> Facts:
     """Return what events of the log say; they are `source.SPOOL_COLUMNS`."""
-    columns = (events.column(name).to_pylist() for name in _READ)
-    return extract_facts(read_event(*row) for row in zip(*columns, strict=True))
+    batches = events.to_batches() if isinstance(events, pa.Table) else [events]
+    return extract_facts(read_event(*row) for batch in batches for row in _rows(batch))
+
+
+def _rows(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
+    columns = [batch.column(name) for name in _READ]
+    for place in range(batch.num_rows):
+        yield tuple(column[place].as_py() for column in columns)
+
+
+def times_of(facts: Facts) -> list[int | None]:
+    """Return the time of each event."""
+    return [row.event_time for row in facts.events]
 
 
 def join_facts(parts: Sequence[Facts]) -> Facts:

@@ -33,19 +33,27 @@ class DescribedJob(NamedTuple):
     last_seen_at: int
 
 
+class DeclaringJob(NamedTuple):
+    """Job of JobEvents.
+
+    Attributes:
+        job_lineage: facet of the job, raw JSON, which may say otherwise than its lists.
+    """
+
+    job_namespace: str | None
+    job_name: str | None
+    job_lineage: str | None
+
+
 class DeclaredEdge(NamedTuple):
     """What a JobEvent lists as read and written: a row for each output without an input, too.
 
-    Attributes:
-        job_lineage: facet of the job, which may say it otherwise, as that of the output may.
+    The facets of the output may say it otherwise.
     """
 
     upstream_spelling_key: int | None
     downstream_spelling_key: int
     downstream_facets_key: int
-    job_namespace: str | None
-    job_name: str | None
-    job_lineage: str | None
 
 
 class JobLineage(NamedTuple):
@@ -82,7 +90,7 @@ class JobFacts:
     def __init__(self) -> None:
         """Hold nothing."""
         self._described: dict[tuple[str | None, ...], int] = {}
-        self._declared: dict[DeclaredEdge, Span] = {}
+        self._declared: dict[DeclaringJob, dict[DeclaredEdge, Span]] = {}
         self._lineages: dict[JobLineage, Span] = {}
         self._sql: dict[tuple[str, str | None], set[int]] = {}
 
@@ -97,7 +105,7 @@ class JobFacts:
             lineage = JobLineage(run_key, *root, said.lineage)
             self._lineages[lineage] = self._lineages.get(lineage, Span(time, time)).at(time)
         if event.kind == "job":
-            self._declare(root, said.lineage, time, mentions)
+            self._declare(DeclaringJob(*root, said.lineage), time, mentions)
         # Of history loads only the texts of runs without inputs: these have their inputs from it.
         has_no_inputs = event.inputs == 0 and event.outputs > 0
         if run_key is not None and said.sql and (not event.is_history or has_no_inputs):
@@ -113,27 +121,21 @@ class JobFacts:
         key = (*leaf, *own, said.ownership, said.tags, said.description)
         self._described[key] = max(self._described.get(key, time), time)
 
-    def _declare(
-        self,
-        root: tuple[str | None, str | None],
-        job_lineage: str | None,
-        time: int,
-        mentions: list[Mention],
-    ) -> None:
+    def _declare(self, job: DeclaringJob, time: int, mentions: list[Mention]) -> None:
         inputs: list[int | None] = [one.spelling_key for one in mentions if one.direction == READ]
         for output in (one for one in mentions if one.direction == WRITE):
             for upstream in inputs or [None]:
-                keys = upstream, output.spelling_key, output.facets_key
-                edge = DeclaredEdge(*keys, *root, job_lineage)
-                self._declared[edge] = self._declared.get(edge, Span(time, time)).at(time)
+                edge = DeclaredEdge(upstream, output.spelling_key, output.facets_key)
+                edges = self._declared.setdefault(job, {})
+                edges[edge] = edges.get(edge, Span(time, time)).at(time)
 
     def described(self) -> list[DescribedJob]:
         """Return each job, once for each of its distinct facets."""
         return [_described_job(key, at) for key, at in self._described.items()]
 
-    def declared(self) -> list[tuple[DeclaredEdge, Span]]:
-        """Return the edges that JobEvents declare, and when they did."""
-        return list(self._declared.items())
+    def declared(self) -> list[tuple[DeclaringJob, list[tuple[DeclaredEdge, Span]]]]:
+        """Return the edges that each job declares, and when it did."""
+        return [(job, list(edges.items())) for job, edges in self._declared.items()]
 
     def lineages(self) -> list[tuple[JobLineage, Span]]:
         """Return the `lineage` facets of jobs, and when they were seen."""

@@ -3,12 +3,13 @@
 import msgspec
 
 from slis.stream.facts.spans import greatest, least
-from slis.stream.reading.event import ReadEvent, RunSaid
+from slis.stream.reading.event import ReadEvent
+from slis.stream.reading.said import RunSaid
 
 _FAILED = ("FAIL", "ABORT")
 
 
-class RunTimes(msgspec.Struct):
+class RunTimes(msgspec.Struct, omit_defaults=True):
     """When a run was seen, started and ended. Times are microseconds since 1970.
 
     Attributes:

@@ -20,7 +20,6 @@ from slis.stream.kafka.store import move, store_lost, store_reports
 from slis.stream.kafka.taken import RANGE, RangeReader, Taken, events_of
 from slis.stream.merge import Landed
 from slis.stream.on_executors import Other
-from slis.stream.source import SPOOL_EVENT
 
 # A Spark job that starts Python workers costs more than the driver's reading of so many records.
 _DRIVER_RECORDS = 1_000
@@ -109,8 +108,9 @@ class TopicPortion:
         """Land the events; None where there is none."""
         # Executors need not share the driver's disk.
         if spark and not (self._is_small or batches.writer.lake.is_local):
-            given = range_of(self), self._note, self.store
-            return batches.land_on_executors(self._on_executors(spark), *given)
+            read = partial(read_on_executor, log=self._log)
+            given = self.parts(spark), read, range_of(self)
+            return batches.land_on_executors(*given, note=self._note, store=self.store)
         events = self.table()
         if not events.num_rows:
             batches.writer.pass_over(self.store)
@@ -130,14 +130,14 @@ class TopicPortion:
             if before is not None and first > before:
                 store_lost(connection, first - before, taken.first_received_at, now)
 
-    def _on_executors(self, spark: SparkSession) -> DataFrame:
+    def parts(self, spark: SparkSession) -> DataFrame:
+        """Return the ranges of the plan, each for a task of its own."""
         # A record batch is what one task works on.
         schema = pa.schema([("range", pa.binary())])
         plan = self._plan.without_windows()  # else each task gets the windows of all partitions
         texts = [msgspec.json.encode((plan, one)) for one in self._plan.ranges]
         batches = [pa.record_batch([pa.array([text], pa.binary())], schema) for text in texts]
-        ranges = spark.createDataFrame(pa.Table.from_batches(batches, schema))
-        return ranges.mapInArrow(partial(read_on_executor, log=self._log), SPOOL_EVENT)
+        return spark.createDataFrame(pa.Table.from_batches(batches, schema))
 
     def _note(self, found: list[Other]) -> None:
         self._taken = [

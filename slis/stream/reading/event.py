@@ -1,40 +1,29 @@
 """OpenLineage event: what the pipeline knows of it, from its raw JSON."""
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
-from msgspec import Raw
 
 from lineage import origins
-from lineage.keys import hashed, shorten_or_none
-from lineage.redaction import READ_CHARACTERS
+from lineage.keys import hashed
 from slis.stream.reading.event_times import instant
 from slis.stream.reading.jobs import Jobs, jobs_of, own_name
 from slis.stream.reading.lenient import read_lenient, text_of
 from slis.stream.reading.openlineage import (
-    NOTHING,
-    Application,
     Dataset,
-    Documentation,
     Engine,
-    Environment,
     Event,
     FullJob,
     Job,
     JobFacets,
     JobType,
-    Message,
-    NominalTime,
-    Parameters,
-    Run,
     RunFacets,
-    SourceCode,
     SparkJob,
-    SparkProperties,
     TagList,
 )
 from slis.stream.reading.problems import find_problem
+from slis.stream.reading.said import JobSaid, RunSaid, Tags, job_said, retries_left, run_said, upper
 
 SKEW_TOLERANCE: Final = 5 * 60_000_000  # microseconds
 _SOURCE_OF_MODEL_TAGS: Final = '"DBT'  # DBT: tags of the model; DBT_META: its meta entries
@@ -42,48 +31,6 @@ _OF_ENGINES: Final = ("SPARK", "FLINK")
 _OF_PRODUCER: Final = re.compile(r"/integration/([a-z]+)")
 # A NUL, which no database takes in a text; not the six characters behind an escaped backslash.
 _NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
-_WHOLE_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,10}\s*", re.ASCII)
-_LARGEST_INT: Final = (1 << 31) - 1
-
-
-class RunSaid(NamedTuple):
-    """What an event says of its run: texts, of which a run whose events differ has several."""
-
-    run_key: int
-    run_id: str | None
-    job_namespace: str | None
-    job_name: str | None
-    jobs: Jobs
-    nominal_start_at: int | None
-    job_type: str | None
-    processing_type: str | None
-    integration: str | None
-    engine: str | None
-    engine_version: str | None
-    adapter_version: str | None
-    producer: str | None
-    application_id: str | None
-    error_message: str | None
-    code_version: str | None
-    code_url: str | None
-    code_path: str | None
-    code_tag: str | None
-    code_branch: str | None
-    job_tags: str | None
-    run_tags: str | None
-    spark_properties: str | None
-    environment_properties: str | None
-    execution_parameters: str | None
-
-
-class JobSaid(NamedTuple):
-    """What an event says of its job: raw JSON, but for the description."""
-
-    ownership: str | None
-    tags: str | None
-    description: str | None
-    lineage: str | None
-    sql: str | None
 
 
 class ReadEvent(msgspec.Struct, frozen=True, gc=False):
@@ -154,7 +101,7 @@ def read_event(seq: int, received_at: int, origin: str, kind: str, body: bytes) 
     job_facets = job.facets or _NO_JOB_FACETS
     facets = (event.run.facets if event.run else None) or _NO_RUN_FACETS
     types = job_facets.job_type or _NO_TYPE
-    job_type = _upper(types.job_type)
+    job_type = upper(types.job_type)
     integration = _integration(event, facets, types)
     own = Job(job.namespace, own_name(job, integration, job_type))
     jobs = jobs_of(event, own, integration, job_type)
@@ -166,22 +113,22 @@ def read_event(seq: int, received_at: int, origin: str, kind: str, body: bytes) 
         # A clock ahead of ours must never make a dataset fresh, nor a lag negative.
         event_time=received_at if is_skewed else reported,
         is_skewed=is_skewed,
-        event_type=_upper(event.event_type),
+        event_type=upper(event.event_type),
         event_key=_event_key(event, reported),
         problem=problem,
         detail=detail,
-        is_streaming=_upper(types.processing_type) == "STREAMING",
+        is_streaming=upper(types.processing_type) == "STREAMING",
         is_history=origin in origins.OF_HISTORY,
-        run=_run_said(event, facets, own, jobs, integration, tags) if kind == "run" else None,
+        run=run_said(event, facets, own, jobs, integration, tags) if kind == "run" else None,
         jobs=jobs,
         job_namespace=job.namespace,
         job_name=job.name,
         integration=integration,
         spark_job_id=(facets.spark_job or _NO_SPARK_JOB).job_id,
-        retries_left=_retries_left(facets.airflow),
+        retries_left=retries_left(facets.airflow),
         has_checkpoint=text_of(facets.checkpoints) is not None,
         is_connector=integration not in _OF_ENGINES,
-        job=_job_said(job_facets, tags[1]),
+        job=job_said(job_facets, tags[1]),
         model_tags=_model_tags(tags),
         inputs=len(inputs),
         outputs=len(outputs),
@@ -190,18 +137,13 @@ def read_event(seq: int, received_at: int, origin: str, kind: str, body: bytes) 
 
 
 _NO_JOB, _NO_JOB_FACETS, _NO_RUN_FACETS, _NO_TYPE = FullJob(), JobFacets(), RunFacets(), JobType()
-_NO_TAGS, _NO_SPARK_JOB, _NO_ENGINE, _NO_CODE = TagList(), SparkJob(), Engine(), SourceCode()
-_NO_DATASET, _NO_MESSAGE, _NO_APPLICATION = Dataset(), Message(), Application()
+_NO_TAGS, _NO_SPARK_JOB, _NO_ENGINE, _NO_DATASET = TagList(), SparkJob(), Engine(), Dataset()
 
 
 def _without_nul(body: bytes) -> bytes:
     if b"\\u0000" not in body:
         return body
     return _NUL.sub(rb"\1\\ufffd", body)
-
-
-def _upper(text: str | None) -> str | None:
-    return None if text is None else text.upper()
 
 
 def _integration(event: Event, facets: RunFacets, types: JobType) -> str | None:
@@ -211,14 +153,14 @@ def _integration(event: Event, facets: RunFacets, types: JobType) -> str | None:
         # Listeners older than the jobType facet say it in the producer's URL alone.
         found = _OF_PRODUCER.search(event.producer or "")
         named = found[1] if found else None
-    return _upper(named)
+    return upper(named)
 
 
 def _event_key(event: Event, reported: int | None) -> int:
     job, dataset = event.job or _NO_JOB, event.dataset or _NO_DATASET
     run_id = event.run.run_id if event.run else None
     named = (
-        *(run_id, _upper(event.event_type), reported),
+        *(run_id, upper(event.event_type), reported),
         *(job.namespace, job.name, dataset.namespace, dataset.name),
     )
     sides = (_names(side) for side in (event.inputs, event.outputs))
@@ -232,98 +174,7 @@ def _names(datasets: list[Dataset | None] | None) -> list[tuple[str | None, str 
     return sorted(names, key=lambda name: [(part is not None, part or "") for part in name])
 
 
-def _run_said(  # noqa: PLR0913, PLR0917 - what the event was read into
-    event: Event,
-    facets: RunFacets,
-    own: Job,
-    jobs: Jobs,
-    integration: str | None,
-    tags: tuple[str | None, str | None],
-) -> RunSaid:
-    run, job = event.run or Run(), event.job or _NO_JOB
-    job_facets = job.facets or _NO_JOB_FACETS
-    types = job_facets.job_type or _NO_TYPE
-    engine = facets.processing_engine or _NO_ENGINE
-    code = job_facets.source_code or _NO_CODE
-    nominal = facets.nominal_time or NominalTime()
-    return RunSaid(
-        # A run id that two jobs use gives two runs: they are never merged.
-        run_key=hashed((run.run_id, job.namespace, own.name)),
-        run_id=shorten_or_none(run.run_id),
-        job_namespace=job.namespace,
-        job_name=job.name,
-        jobs=jobs,
-        nominal_start_at=instant(nominal.nominal_start_time),
-        job_type=_upper(types.job_type),
-        processing_type=_upper(types.processing_type),
-        integration=integration,
-        engine=engine.name,
-        engine_version=engine.version,
-        adapter_version=shorten_or_none(engine.adapter_version),
-        producer=shorten_or_none(event.producer),
-        application_id=shorten_or_none((facets.application or _NO_APPLICATION).application_id),
-        error_message=_error_message(facets),
-        code_version=code.version,
-        code_url=code.repo_url if code.url is None else code.url,
-        code_path=code.path,
-        code_tag=code.tag,
-        code_branch=code.branch,
-        job_tags=tags[1],
-        run_tags=tags[0],
-        spark_properties=text_of((facets.spark_properties or SparkProperties()).properties),
-        environment_properties=text_of((facets.environment or Environment()).properties),
-        execution_parameters=text_of((facets.execution_parameters or Parameters()).parameters),
-    )
-
-
-def _error_message(facets: RunFacets) -> str | None:
-    reported = (facets.error_message or _NO_MESSAGE).message
-    message = reported if reported is not None else (facets.exception or _NO_MESSAGE).message
-    return None if message is None else message[:READ_CHARACTERS]
-
-
-def _job_said(facets: JobFacets, tags: str | None) -> JobSaid:
-    description = (facets.documentation or Documentation()).description
-    return JobSaid(
-        ownership=text_of(facets.ownership),
-        tags=tags,
-        description=None if description is None else description[:READ_CHARACTERS],
-        lineage=text_of(facets.lineage),
-        sql=text_of(facets.sql),
-    )
-
-
-def _model_tags(tags: tuple[str | None, str | None]) -> str | None:
+def _model_tags(tags: Tags) -> str | None:
     """Return the lists of tags that dbt gives to a model's run or job; most events have none."""
     of_dbt = [one for one in tags if one is not None and _SOURCE_OF_MODEL_TAGS in one]
     return f"[{','.join(of_dbt)}]" if of_dbt else None
-
-
-class _Task(msgspec.Struct, frozen=True):
-    retries: Raw = NOTHING
-
-
-class _TaskInstance(msgspec.Struct, frozen=True):
-    try_number: Raw = NOTHING
-
-
-class _Airflow(msgspec.Struct, frozen=True):
-    task: _Task | None = None
-    task_instance: _TaskInstance | None = msgspec.field(name="taskInstance", default=None)
-
-
-def _retries_left(airflow: Raw) -> int | None:
-    """Return how many more tries Airflow announces: it numbers tries from 1."""
-    text = text_of(airflow)
-    found, _ = read_lenient(text.encode(), _Airflow) if text else (None, False)
-    if found is None or found.task is None or found.task_instance is None:
-        return None
-    retries, number = _int(found.task.retries), _int(found.task_instance.try_number)
-    return None if retries is None or number is None else max(0, retries + 1 - number)
-
-
-def _int(raw: Raw) -> int | None:
-    text = text_of(raw)
-    if text is None or not _WHOLE_NUMBER.fullmatch(text):
-        return None
-    return number if abs(number := int(text)) <= _LARGEST_INT else None

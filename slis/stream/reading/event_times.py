@@ -9,8 +9,8 @@ from lineage.clock import LAST_EVENT_MICROS
 _TIME: Final = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
     r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.(?P<part>\d*))?)?"
-    r"(?: ?(?:Z|UTC|GMT"
-    r"|(?P<sign>[+-])(?P<hours>\d\d)(?::?(?P<minutes>\d\d)(?::(?P<seconds>\d\d))?)?)"
+    r"(?: ?(?=[ZUG+-])(?:Z|(?:UTC|GMT|UT)?"
+    r"(?:(?P<sign>[+-])(?P<hours>\d{1,2})(?::?(?P<minutes>\d\d)(?::(?P<seconds>\d\d))?)?)?)"
     r"(?:\[[\w+/-]+\])?)?)?",
     re.ASCII | re.IGNORECASE,
 )

@@ -15,7 +15,8 @@ from msgspec.structs import fields
 S = TypeVar("S", bound=Struct)
 
 _NULL = b"null"
-_ERRORS = (msgspec.DecodeError, RecursionError)  # also of what has another type
+# Also of what has another type.
+_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def read_lenient(text: bytes | Raw, kind: type[S]) -> tuple[S | None, bool]:
@@ -26,17 +27,24 @@ def read_lenient(text: bytes | Raw, kind: type[S]) -> tuple[S | None, bool]:
         pass
     reader = _Reader()
     try:
-        return reader.read(bytes(text), kind), reader.is_whole
+        return reader.read(_utf8(bytes(text)), kind), reader.is_whole
     except _ERRORS:
         return None, False
+
+
+def _utf8(text: bytes) -> bytes:
+    """Return the text; bytes that are no UTF-8 become replacement characters."""
+    return text.decode(errors="replace").encode()
 
 
 def text_of(raw: Raw) -> str | None:
     """Return the text of a JSON string, the JSON of any other value, None of null or nothing."""
     text = bytes(raw)
-    if not text or text == _NULL:
+    if text == _NULL:
         return None
-    return msgspec.json.decode(text, type=str) if text[:1] == b'"' else text.decode()
+    return (
+        msgspec.json.decode(text, type=str) if text[:1] == b'"' else text.decode(errors="replace")
+    )
 
 
 @cache
@@ -52,6 +60,7 @@ class _Reader:
     """
 
     def __init__(self) -> None:
+        """Read nothing yet."""
         self.is_whole = True
 
     def read(self, text: bytes, kind: Any) -> Any:  # noqa: ANN401 - any type of a field

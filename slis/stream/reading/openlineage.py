@@ -13,7 +13,7 @@ Long = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 NOTHING = Raw(b"null")
 
 
-class Part(msgspec.Struct, gc=False):
+class Part(msgspec.Struct, gc=False, omit_defaults=True):
     """Object of an event."""
 
 

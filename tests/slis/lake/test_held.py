@@ -5,7 +5,7 @@ from datetime import timedelta
 from lineage.clock import from_micros
 from lineage.lake.reading import event_schema
 from slis.lake.batches import with_times
-from slis.stream.facts import extract_from_table
+from slis.stream.facts import extract_from_table, times_of
 from tests.slis.stream.spools import run_event, table
 
 
@@ -23,7 +23,7 @@ def test_each_event_is_under_the_day_of_its_time(at):
         after_seq=7,
     )
 
-    found = with_times(events, extract_from_table(events).events)
+    found = with_times(events, times_of(extract_from_table(events)))
 
     today, long_ago = "2026-11-21", "2025-10-17"
     assert found.schema == event_schema()

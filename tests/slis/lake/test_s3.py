@@ -124,14 +124,15 @@ def test_executors_write_and_compact_without_the_driver(spark, embedded, lake):
 
     frame = spark.createDataFrame(records).repartition(2)
     at = SpoolRange("spool", 7, 0, 7)
-    landed = batches.land_on_executors(frame, at, noted.extend, stored.append)
+    given = {"note": noted.extend, "store": stored.append}
+    landed = batches.land_on_executors(frame, iter, at, **given)
 
     assert landed.events == 7
     assert noted == [("report", b"what is no event")]
     assert len(stored) == 1
     assert sql(embedded, "SELECT count(*) FROM run") == [(6,)]
     assert sql(embedded, "SELECT count(*) FROM pipeline_error") == [(1,)]
-    assert batches.land_on_executors(frame, at, noted.extend, stored.append).is_repeat
+    assert batches.land_on_executors(frame, iter, at, **given).is_repeat
     assert len(stored) == 1
     folders = visible(writer)
     lay(writer, event_row(8))

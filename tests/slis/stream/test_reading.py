@@ -4,12 +4,11 @@ import json
 
 import pyarrow as pa
 import pytest
-from msgspec import json as msgspec_json
 from spools import columns, read, rows, run_event, table
 
 from lineage.lake.storage import open_lake
 from slis.stream.facts import extract_from_table
-from slis.stream.on_executors import Found, extract_from_partition
+from slis.stream.on_executors import decode_found, extract_from_partition
 
 _PARTLY = (
     "partly_unreadable",
@@ -53,6 +52,18 @@ def test_a_part_of_another_type_is_left_out_and_the_rest_is_read(at, path, value
     assert _told(read(event, at(12))) == (problem, names, "spark")
 
 
+def test_bytes_that_are_no_text_are_replaced(at):
+    """In a name and in a facet; the collector rejects such a body, an old lake may hold one."""
+    event = run_event("COMPLETE", at(8), outputs=[("t", {"description": "é"})])
+    body = json.dumps(event | {"producer": "é"}, ensure_ascii=False).encode()
+    broken = body.replace("é".encode(), b"\xff")
+
+    found = read(broken, at(12))
+
+    assert found.run.producer == "\ufffd"
+    assert extract_from_table(table([broken], at(12))).described[0].name == "t"
+
+
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"7", b"\xff", b"[" * 5_000, b'"text"'])
 def test_what_is_no_event_is_a_problem_of_its_own(at, body):
     """Read nothing of it, and say that it has no time."""
@@ -74,6 +85,26 @@ def test_a_nul_is_replaced_wherever_it_is(lander, catalog, at):
     assert rows(catalog, "SELECT run_id, job_name FROM run") == [("r\ufffd", "a\ufffdb")]
     writes = "SELECT d.name FROM dataset_write w JOIN dataset d ON d.dataset_key = w.dataset_key"
     assert sorted(rows(catalog, writes)) == [(r"t\u0000y",), ("t\ufffdx",)]
+
+
+@pytest.mark.parametrize(
+    "facets",
+    [
+        {"sql": json.dumps({"query": "select 'a\0b'", "dialect": "x\0"})},
+        {"tags": {"tags": json.dumps([{"key": "git_sha", "value": "a\0b"}])}},
+        {"ownership": json.dumps({"owners": [{"name": "a\0b"}]})},
+        {"documentation": {"description": "a\0b"}},
+    ],
+    ids=lambda facets: next(iter(facets)),
+)
+def test_a_nul_within_json_within_a_text_lands(lander, catalog, at, facets):
+    """Such JSON is decoded twice; the second time gives the NUL."""
+    event = run_event("COMPLETE", at(8), outputs=["t"])
+    event["job"]["facets"] |= facets
+
+    lander.land(event)
+
+    assert rows(catalog, "SELECT count(*) FROM run") == [(1,)]
 
 
 def test_an_event_has_the_key_that_earlier_releases_gave_it(at):
@@ -104,8 +135,8 @@ def test_the_facts_of_a_task_are_those_of_the_driver(at, tmp_path):
     batches = [batch for part in range(4) for batch in given.slice(part, 1).to_batches()]
     other = pa.RecordBatch.from_pylist([{**given.to_pylist()[0], "kind": "range", "body": b"x"}])
 
-    [found] = extract_from_partition([*batches, other], open_lake(tmp_path), "folder")
-    decoded = msgspec_json.decode(found.column(0)[0].as_py(), type=Found)
+    [found] = extract_from_partition([*batches, other], iter, open_lake(tmp_path), "folder")
+    decoded = decode_found(found.column(0)[0].as_py())
 
     whole = extract_from_table(given)
     assert decoded.others == [("range", b"x")]

@@ -2,6 +2,7 @@
 
 import hashlib
 from contextlib import closing
+from functools import partial
 
 import pytest
 from confluent_kafka import Producer
@@ -15,7 +16,7 @@ from lineage.event_log.settings import read_log
 from lineage.lake.storage import open_lake
 from slis.stream.facts import extract_from_table
 from slis.stream.kafka import portion as portions
-from slis.stream.kafka.client import open_consumer
+from slis.stream.kafka.client import open_consumer, read_on_executor
 from slis.stream.kafka.log import TopicLog
 from slis.stream.on_executors import extract_on_executors
 from slis.stream.source import Bounds
@@ -102,8 +103,8 @@ def test_every_event_is_read_once_through_a_kill_of_the_broker(  # noqa: PLR0913
     by_driver = portion.table().sort_by("seq")
     monkeypatch.setattr(portions, "_DRIVER_RECORDS", 0)
     large = source.read_next(embedded, lambda _: Bounds(100_000, 128 << 20))
-    lake = open_lake(tmp_path)
-    found = extract_on_executors(large._on_executors(spark), lake, "folder")  # noqa: SLF001 - its job
+    lake, read = open_lake(tmp_path), partial(read_on_executor, log=log)
+    found = extract_on_executors(large.parts(spark), read, lake, "folder")
     large._note(found.others)  # noqa: SLF001 - as `land` does
 
     assert sorted(by_driver["body"].to_pylist()) == sorted(map(event, range(2 * EVENTS)))
