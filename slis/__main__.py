@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
@@ -99,7 +100,7 @@ def _run(
         policy = PolicyFile(place.policy, access_before=stored)
         source = _open_log(log_settings, place, chosen)
         pipeline = Pipeline(engine, place, chosen, system_clock, policy=policy, source=source)
-        pipeline.run(_opened(opening, place.data_dir), stopped)
+        pipeline.run(partial(_opened, opening, place.data_dir), stopped)
     except InvalidSettingError as error:
         log.error("setting_refused", error=str(error))  # noqa: TRY400 - the message says all
         return 2
@@ -146,8 +147,12 @@ def _topic(log_settings: KafkaLog, chosen: Settings) -> "EventLog":
         raise InvalidSettingError(message) from None
 
 
-def _opened(opening: Future[SparkSession], data_dir: Path) -> SparkSession:
+def _opened(
+    opening: Future[SparkSession], data_dir: Path, look: Callable[[], None]
+) -> SparkSession:
     """Wait for Spark, and report that as life for as long as a slow start may take.
+
+    Calls `look` meanwhile.
 
     Ends the process where the disk is full meanwhile: Java could not write the file that tells
     Python its port, which Python waits for without end.
@@ -160,6 +165,7 @@ def _opened(opening: Future[SparkSession], data_dir: Path) -> SparkSession:
             os._exit(1)  # the thread that waits would outlive any other end
         if time.monotonic() < deadline:
             HEALTH.beat()
+        look()
     session = opening.result()
     log.info("spark_opened", **describe_session(session))
     return session

@@ -15,7 +15,6 @@ from pathlib import Path
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from pyspark.sql import SparkSession
 from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import migrate, open_catalog
@@ -77,16 +76,17 @@ def run(sizes: Sequence[int] = SIZES, *, live_seconds: int = 60, idle_seconds: i
         live_seconds: how long events arrive at 1,000 a second; 0: not measured.
         idle_seconds: how long the idle stream is watched; 0: not measured.
     """
-    spark = open_session(driver_memory=Settings().driver_memory)
+    # Evaluations need it: its memory is a part of the pipeline's.
+    session = open_session(driver_memory=Settings().driver_memory)
     with tempfile.TemporaryDirectory(prefix="lineward-bench-") as folder:
         root = Path(folder)
-        # A backlog finds a pipeline that has run for a while: the JVM compiles for the first
-        # 200,000 events.
-        _work_off(spark, root / "warm", WARM_UP_EVENTS, seed=99)
-        sweep = [_work_off(spark, root / str(size), size, seed=size) for size in sizes]
+        # A backlog finds a pipeline that has run for a while.
+        _work_off(root / "warm", WARM_UP_EVENTS, seed=99)
+        sweep = [_work_off(root / str(size), size, seed=size) for size in sizes]
         figures = _sweep_figures(sweep)
-        figures += _live(spark, root / "live", live_seconds, idle_seconds)
+        figures += _live(root / "live", live_seconds, idle_seconds)
     figures.append(_at_most("memory of the pipeline", memory_bytes() / _GIB, "GiB", 3.0))
+    session.stop()
     return Report(figures, sweep)
 
 
@@ -113,16 +113,15 @@ def _place(folder: Path) -> tuple[Place, Engine]:
 
 
 def _landing(
-    spark: SparkSession,
     engine: Engine,
     place: Place,
     landed: Callable[[Landed], None] = lambda _: None,
 ) -> Landing:
     bounds = Bounds(Settings().max_rows, Settings().max_bytes)
-    return Landing(spark, engine, place, bounds=bounds, clock=system_clock, landed=landed)
+    return Landing(engine, place, bounds=bounds, clock=system_clock, landed=landed)
 
 
-def _work_off(spark: SparkSession, folder: Path, count: int, *, seed: int) -> Size:
+def _work_off(folder: Path, count: int, *, seed: int) -> Size:
     place, engine = _place(folder)
     fill_spool(place.spool, events(count, seed=seed, start=_START, apart=_APART))
     marks: list[tuple[float, int]] = []
@@ -132,7 +131,7 @@ def _work_off(spark: SparkSession, folder: Path, count: int, *, seed: int) -> Si
 
     jvm_memory.settle()  # as the pipeline does before its first batch
     cpu, began = CpuMeter(), time.perf_counter()
-    _landing(spark, engine, place, landed).work_off()
+    _landing(engine, place, landed).work_off()
     seconds, cpu_seconds = marks[-1][0] - began, cpu.seconds()
     engine.dispose()
     tail = marks[-max(1, len(marks) // 10) - 1 :] if len(marks) > 1 else [(began, 0), *marks]
@@ -147,12 +146,12 @@ def _work_off(spark: SparkSession, folder: Path, count: int, *, seed: int) -> Si
     )
 
 
-def _live(spark: SparkSession, folder: Path, live_seconds: int, idle_seconds: int) -> list[Figure]:
+def _live(folder: Path, live_seconds: int, idle_seconds: int) -> list[Figure]:
     if not live_seconds:
         return []
     place, engine = _place(folder)
     fill_spool(place.spool, events(0, seed=0, start=_START, apart=_APART))
-    running = Running(spark, _landing(spark, engine, place), Settings().poll_seconds)
+    running = Running(_landing(engine, place), Settings().poll_seconds)
     running.begin()
     cpu = CpuMeter()
     rate = str(LIVE_EVENTS_PER_SECOND)

@@ -1,6 +1,7 @@
 """The pipeline role: the stream, and beside it what is periodic."""
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -87,6 +88,7 @@ class Pipeline:
         self._policy_notes = PolicyNotes("pipeline", self._policy.standing)
         self._writer = LakeWriter(engine, place.lake, clock)
         self._replaced: StaleEpochError | None = None
+        self._spark: SparkSession | None = None
         self._retention = Period(_RETENTION_SECONDS, monotonic)
         self._compactions = Period(_RETENTION_SECONDS, monotonic)
         self._monotonic = monotonic
@@ -96,25 +98,38 @@ class Pipeline:
             timedelta(seconds=settings.evaluate_at_least_seconds),
         )
 
-    def run(self, spark: SparkSession, stopped: Event) -> None:
+    def run(self, open_spark: Callable[[Callable[[], None]], SparkSession], stopped: Event) -> None:
         """Work until `stopped` is set; then end after the batch in flight, and stop the session.
+
+        Events land while Spark starts, which takes minutes on a machine that is busy.
+
+        Args:
+            open_spark: returns the session; until then it calls what it is given, again and again.
+            stopped: ends it.
 
         Raises:
             PipelineStoppedError: the catalog and the spool do not fit each other, or the stream
                 fails again and again.
         """
-        tasks = self._tasks(spark)
         while not self._source.is_ready():
             HEALTH.beat()
             if stopped.wait(_SPOOL_POLL_SECONDS):
                 return
         self._adopt_log()
-        stream = Running(spark, self._landing(spark), self._settings.poll_seconds)
-        jvm_memory.settle()
+        stream = Running(self._landing(), self._settings.poll_seconds)
         stream.begin()
         log.info("stream_started", log=self._source.name)
         try:
-            # The stream first: a first evaluation compiles for seconds what batches need as well.
+            self._spark = open_spark(stream.look)
+            self._work(self._spark, stream, stopped)
+        finally:
+            stream.finish(_STOP_SECONDS)
+
+    def _work(self, spark: SparkSession, stream: Running, stopped: Event) -> None:
+        """Do what is periodic, beside the stream, until `stopped` is set."""
+        jvm_memory.settle()
+        tasks = self._tasks(spark)
+        try:
             for task in tasks:
                 task.start()
             while not stopped.wait(_SPOOL_POLL_SECONDS):
@@ -126,7 +141,7 @@ class Pipeline:
             # A signal to the whole process group ends the JVM before us: there is nothing to stop.
             with suppress(Py4JError, ConnectionError):
                 give_up_evaluation(spark)
-                stream.finish(_STOP_SECONDS)
+            stream.finish(_STOP_SECONDS)
             for task in tasks:
                 task.join(_STOP_SECONDS)
             with suppress(Py4JError, ConnectionError):
@@ -148,9 +163,8 @@ class Pipeline:
         except StaleEpochError as error:
             self._replaced = error
 
-    def _landing(self, spark: SparkSession) -> Landing:
+    def _landing(self) -> Landing:
         return Landing(
-            spark,
             self._engine,
             self._place,
             bounds=Bounds(self._settings.max_rows, self._settings.max_bytes),
@@ -159,6 +173,7 @@ class Pipeline:
             policy=self._policy.current,
             writer=self._writer,
             source=self._source,
+            spark=lambda: self._spark,
         )
 
     def _adopt_log(self) -> None:

@@ -41,15 +41,13 @@ def rehearse(
         made_up = events(_EVENTS, seed=1, start=clock(), apart=timedelta(milliseconds=1))
         fill_spool(place.spool, made_up)
         try:
-            _land(spark, engine, place, clock, is_over)
+            _land(engine, place, clock, is_over)
             if not is_over():
                 evaluate(spark, engine, DEFAULT, clock())
         finally:
             engine.dispose()
 
 
-def _land(
-    spark: SparkSession, engine: Engine, place: Place, clock: Clock, is_over: Callable[[], bool]
-) -> None:
+def _land(engine: Engine, place: Place, clock: Clock, is_over: Callable[[], bool]) -> None:
     bounds = Bounds(_EVENTS, Settings().max_bytes)
-    Landing(spark, engine, place, bounds=bounds, clock=clock).work_off(is_over)
+    Landing(engine, place, bounds=bounds, clock=clock).work_off(is_over)

@@ -74,6 +74,11 @@ def describe_session(spark: SparkSession) -> dict[str, str | int | None]:
     }
 
 
+def in_stream_pool(spark: SparkSession) -> None:
+    """Let what this thread has Spark do come before evaluations."""
+    spark.sparkContext.setLocalProperty(POOL, STREAM_POOL)
+
+
 def in_evaluation_pool(spark: SparkSession) -> None:
     """What this thread has Spark do yields to the stream, and can be given up."""
     spark.sparkContext.setLocalProperty(POOL, EVALUATION_POOL)

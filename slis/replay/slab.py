@@ -133,7 +133,6 @@ class Replay:
         if not self._place.spool.exists():
             return
         landing = Landing(
-            self._spark,
             self._engine,
             self._place,
             bounds=Bounds(MAX_ROWS, Settings().max_bytes),

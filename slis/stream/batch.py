@@ -16,6 +16,7 @@ from slis import jvm_memory
 from slis.lake.batches import describe, with_times, write_raw
 from slis.lake.names import BATCH, Name
 from slis.lake.writer import LakeWriter
+from slis.session import in_stream_pool
 from slis.stream.facts import Facts, extract_from_table, times_of
 from slis.stream.merge import (
     Landed,
@@ -114,6 +115,7 @@ class Batches:
             return Landed(is_repeat=True)
         self.writer.try_delete_failed()
         with self._folder(spool_range) as name:
+            in_stream_pool(parts.sparkSession)
             try:
                 found = extract_on_executors(parts, read, self.writer.lake, name.text)
             finally:

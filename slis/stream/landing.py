@@ -50,7 +50,6 @@ class Landing:
 
     def __init__(  # noqa: PLR0913 - what one stream needs, by name
         self,
-        spark: SparkSession | None,
         engine: Engine,
         place: Place,
         *,
@@ -60,11 +59,11 @@ class Landing:
         policy: Callable[[], Policy] = lambda: DEFAULT,
         writer: LakeWriter | None = None,
         source: EventLog | None = None,
+        spark: Callable[[], SparkSession | None] = lambda: None,
     ) -> None:
         """Land nothing yet.
 
         Args:
-            spark: the session, whose executors read large batches of a topic; a spool needs none.
             engine: of the catalog, migrated.
             place: of spool and lake.
             bounds: of a batch.
@@ -73,6 +72,8 @@ class Landing:
             policy: gives the one in force, asked once a batch.
             writer: of the lake; None: one of its own.
             source: the log; None: the spool of `place`.
+            spark: gives the session, whose executors read large batches of a topic. While it gives
+                None, the driver reads all of them.
         """
         self._source = source or SpoolLog(place)
         self._spark = spark
@@ -151,11 +152,12 @@ class Landing:
             self._landed(result)
 
     def _land(self, portion: Portion) -> Landed | None:
-        return portion.land(self._batches, self._spark)
+        return portion.land(self._batches, self._spark())
 
     def _failed(self, error: Exception, portion: Portion) -> None:
         """Judge whose fault it is, and note it; the event that fails alone is set aside."""
-        code = None if self._spark is None else jvm_exit(self._spark, error)
+        spark = self._spark()
+        code = None if spark is None else jvm_exit(spark, error)
         if (is_of_machine(error) and code is None) or (code is not None and was_stopped(code)):
             _waiting(self._attempts.interrupted)
             self._pace.gave_up()

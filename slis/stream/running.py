@@ -1,14 +1,11 @@
 """The stream for as long as the role runs: a thread that lands what waits, and looks again."""
 
 import time
-from threading import Event
+from threading import Event, Thread
 
 import structlog
-from pyspark import InheritableThread
-from pyspark.sql import SparkSession
 
 from lineage.health import HEALTH
-from slis.session import POOL, STREAM_POOL
 from slis.stream.failures import reason
 from slis.stream.landing import STOPPING, Landing, SparkGoneError, WaitError
 
@@ -27,15 +24,20 @@ class PipelineStoppedError(Exception):
 class Running:
     """A thread that lands batches until it is stopped, or cannot go on."""
 
-    def __init__(self, spark: SparkSession, landing: Landing, poll_seconds: float) -> None:
-        self._spark = spark
+    def __init__(self, landing: Landing, poll_seconds: float) -> None:
+        """Land nothing yet.
+
+        Args:
+            landing: takes the steps.
+            poll_seconds: between looks at a log in which nothing waits.
+        """
         self._landing = landing
         self._poll_seconds = poll_seconds
         self._stopped = Event()
         self._waits = 0
         self._step_since: float | None = None
         self._error: PipelineStoppedError | None = None
-        self._thread = InheritableThread(target=self._run, name="stream", daemon=True)
+        self._thread = Thread(target=self._run, name="stream", daemon=True)
 
     def begin(self) -> None:
         """Start landing."""
@@ -64,7 +66,6 @@ class Running:
             self._landing.interrupted()
 
     def _run(self) -> None:
-        self._spark.sparkContext.setLocalProperty(POOL, STREAM_POOL)
         while not self._stopped.is_set() and self._error is None:
             self._stopped.wait(self._step())
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 import tempfile
+import threading
 from contextlib import closing
 from datetime import timedelta
 from threading import Event
@@ -30,6 +31,7 @@ from slis.spool_events import SPOOL_TABLE
 from slis.stream.merge import advance
 from slis.stream.running import PipelineStoppedError
 from tests.service.waiting import until
+from tests.slis.stream.spools import rows, run_event, spool
 
 
 @pytest.fixture
@@ -253,7 +255,7 @@ def test_the_stream_has_the_policy_as_its_file_is_now(place, engine, at):
     place = replace(place, policy=file)
     policy = PolicyFile(file, settle_seconds=0)
     pipeline = Pipeline(engine, place, Settings(), lambda: at(12), policy)
-    asked = pipeline._landing(None)._policy  # noqa: SLF001 - without Spark
+    asked = pipeline._landing()._policy  # noqa: SLF001 - without Spark
     before = asked().folds
     file.write_text("folds: [{match: 'n/run_{n}', dataset: n/run}]\n")
     taken = asked().folds
@@ -308,6 +310,22 @@ def test_what_an_evaluation_held_in_the_jvm_is_freed_though_it_fails(
         pipeline._evaluate(spark, at(12))  # noqa: SLF001 - the whole run starts Spark
 
     freed.assert_called_once()
+
+
+def test_events_land_while_spark_starts(place, engine, at):
+    """On a machine that is busy, Spark's JVM takes minutes; the stream ends with the pipeline."""
+    spool(place.spool, [run_event("COMPLETE", at(8), outputs=["t"])], received_at=at(8))
+    pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
+
+    def land_first(look):
+        until(lambda: rows(engine, "SELECT count(*) FROM dataset_write") == [(1,)])
+        look()
+        raise OSError("Spark does not start")
+
+    with pytest.raises(OSError, match="does not start"):
+        pipeline.run(land_first, Event())
+
+    assert [one.name for one in threading.enumerate() if one.name == "stream"] == []
 
 
 @pytest.mark.parametrize("code", [52, -9])

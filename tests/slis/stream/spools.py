@@ -94,7 +94,7 @@ def work_off(
     bounds = Bounds(max_rows, max_bytes)
     place = Place(data_dir=folder)
     given = {"bounds": bounds, "clock": lambda: now}
-    Landing(None, catalog, place, **given).work_off()
+    Landing(catalog, place, **given).work_off()
 
 
 def rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:

@@ -66,7 +66,7 @@ def landing(catalog, tmp_path, at):
     spool(place.spool, events, received_at=at(12))
     bounds = Bounds(100, 1 << 20)
     given = {"bounds": bounds, "clock": lambda: at(12)}
-    return Landing(None, catalog, place, **given)
+    return Landing(catalog, place, **given)
 
 
 def _work_off(landing):
@@ -250,7 +250,7 @@ def test_batches_bounded_by_bytes_land_each_event_once(catalog, tmp_path, at):
     events = [run_event("START", at(1, n), run=f"r{n}", facets=facets) for n in range(3)]
     spool(place.spool, events, received_at=at(12))
     given = {"bounds": Bounds(100, 300_000), "clock": lambda: at(12), "landed": landed.append}
-    Landing(None, catalog, place, **given).work_off()
+    Landing(catalog, place, **given).work_off()
 
     assert [each.events for each in landed] == [1] * 3
     assert rows(catalog, "SELECT count(*) FROM event") == [(3,)]

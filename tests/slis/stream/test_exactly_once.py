@@ -159,7 +159,7 @@ def test_a_pipeline_that_was_taken_for_dead_lands_nothing_when_it_comes_back(cat
     place = Place(data_dir=tmp_path)
     spool(place.spool, triple(at, 0), received_at=at(12))
     given = {"bounds": Bounds(3, 1 << 20), "clock": lambda: at(12)}
-    dead, successor = (Landing(None, catalog, place, **given) for _ in range(2))
+    dead, successor = (Landing(catalog, place, **given) for _ in range(2))
     assert dead.step()
     spool(place.spool, [*triple(at, 1), *triple(at, 2)], received_at=at(12))
     assert successor.step()

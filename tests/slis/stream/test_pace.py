@@ -69,7 +69,7 @@ def landing(catalog, tmp_path, at, monkeypatch):
     monkeypatch.setattr(pace, "_FIRST_BYTES", 3 * len(size))
     monkeypatch.setattr(pace, "_LEAST_BYTES", len(size))
     given = {"bounds": GIVEN, "clock": lambda: at(12)}
-    return Landing(None, catalog, place, **given)
+    return Landing(catalog, place, **given)
 
 
 def test_after_a_long_merge_fewer_events_are_landed_at_once(landing, catalog, monkeypatch):

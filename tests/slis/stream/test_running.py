@@ -37,21 +37,18 @@ class Steps:
             raise step
         return step() if callable(step) else step
 
-    def close(self):
-        """Hold no threads."""
-
     def interrupted(self):
         """Count nothing."""
 
 
 @pytest.fixture
-def run(spark, monkeypatch):
+def run(monkeypatch):
     """Start a stream over such steps; no pause is waited for."""
     monkeypatch.setattr(running, "_PAUSE_SECONDS", 0.0)
     started = []
 
     def start(steps):
-        stream = Running(spark, Steps(steps), poll_seconds=0.01)
+        stream = Running(Steps(steps), poll_seconds=0.01)
         stream.begin()
         started.append(stream)
         return stream
@@ -104,9 +101,7 @@ def test_failures_of_events_end_nothing_either(run):
     stream.look()
 
 
-def test_events_land_while_the_stream_runs_and_when_it_is_started_anew(
-    spark, embedded, tmp_path, at
-):
+def test_events_land_while_the_stream_runs_and_when_it_is_started_anew(embedded, tmp_path, at):
     """Events from before and after are in the catalog once each."""
     place = Place(data_dir=tmp_path)
 
@@ -115,9 +110,7 @@ def test_events_land_while_the_stream_runs_and_when_it_is_started_anew(
 
     for number in (1, 2):
         bounds = Bounds(10, 1 << 20)
-        stream = Running(
-            spark, Landing(None, embedded, place, bounds=bounds, clock=lambda: at(12)), 0.05
-        )
+        stream = Running(Landing(embedded, place, bounds=bounds, clock=lambda: at(12)), 0.05)
         spool(place.spool, [run_event("COMPLETE", at(number), run="a")], received_at=at(1))
         stream.begin()
         try:
@@ -131,14 +124,13 @@ def test_events_land_while_the_stream_runs_and_when_it_is_started_anew(
     assert rows(embedded, "SELECT count(*) FROM batch") == [(4,)]
 
 
-def test_events_land_on_a_machine_that_is_busy_with_other_work(spark, embedded, tmp_path, at):
-    """No process of Spark's has to answer in time: the driver reads, and hands over."""
+def test_events_land_on_a_machine_that_is_busy_with_other_work(embedded, tmp_path, at):
+    """No process of Spark's has to answer in time: there is none."""
     place = Place(data_dir=tmp_path)
     spool(place.spool, [run_event("COMPLETE", at(1), run="a")], received_at=at(1))
     bounds = Bounds(10, 1 << 20)
-    before = _python_children(spark)
-    landing = Landing(None, embedded, place, bounds=bounds, clock=lambda: at(12))
-    stream = Running(spark, landing, 0.05)
+    landing = Landing(embedded, place, bounds=bounds, clock=lambda: at(12))
+    stream = Running(landing, 0.05)
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
     try:
         stream.begin()
@@ -148,15 +140,6 @@ def test_events_land_on_a_machine_that_is_busy_with_other_work(spark, embedded, 
             one.kill()
             one.wait()
         stream.finish(30)
-
-    assert _python_children(spark) <= before
-
-
-def _python_children(spark):
-    """The Python processes that Spark's JVM has started."""
-    jvm = spark.sparkContext._gateway.proc.pid  # noqa: SLF001 - PySpark does not tell it
-    argv = ["pgrep", "-P", str(jvm)]
-    return set(subprocess.run(argv, capture_output=True, text=True, check=False).stdout.split())
 
 
 @pytest.fixture
@@ -186,10 +169,10 @@ def test_a_stream_that_fails_is_shown_as_failing_until_a_step_succeeds(run, fail
     until(lambda: failures() == {})
 
 
-def test_a_batch_that_does_not_end_is_reported_and_goes_on(spark, failures, monkeypatch):
+def test_a_batch_that_does_not_end_is_reported_and_goes_on(failures, monkeypatch):
     """A worker of it stands still, or the machine is starved: nobody can tell which."""
     monkeypatch.setattr(running, "_LONG_BATCH_SECONDS", 0.0)
-    stream = Running(spark, Steps([]), poll_seconds=0.01)
+    stream = Running(Steps([]), poll_seconds=0.01)
     stream._step_since = time.monotonic()  # noqa: SLF001 - a batch is in flight
 
     stream.look()
@@ -197,8 +180,8 @@ def test_a_batch_that_does_not_end_is_reported_and_goes_on(spark, failures, monk
     assert failures() == {"stream": "a batch has run for 0 min without an end"}
 
 
-def test_a_full_lake_is_waited_for_and_with_space_the_batch_lands(  # noqa: PLR0913, PLR0917 - of fixtures
-    spark, embedded, disk, tmp_path, at, failures
+def test_a_full_lake_is_waited_for_and_with_space_the_batch_lands(
+    embedded, disk, tmp_path, at, failures
 ):
     """A real disk: the error names it, no event is lost, and none is landed twice."""
     place = Place(data_dir=tmp_path)
@@ -207,8 +190,8 @@ def test_a_full_lake_is_waited_for_and_with_space_the_batch_lands(  # noqa: PLR0
     spool(place.spool, events, received_at=at(2))
     ballast = fill(disk)
     bounds = Bounds(10, 1 << 20)
-    landing = Landing(None, embedded, place, bounds=bounds, clock=lambda: at(12))
-    stream = Running(spark, landing, 0.05)
+    landing = Landing(embedded, place, bounds=bounds, clock=lambda: at(12))
+    stream = Running(landing, 0.05)
     stream.begin()
     try:
         until(lambda: "No space left on device" in failures().get("stream", ""))

@@ -76,7 +76,7 @@ def source(topic, at):
 def landing(embedded, tmp_path, at, source):
     """Land the topic in a catalog on SQLite."""
     given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
-    return Landing(None, embedded, Place(data_dir=tmp_path), **given)
+    return Landing(embedded, Place(data_dir=tmp_path), **given)
 
 
 def ends(topic):
@@ -194,9 +194,8 @@ def test_events_that_fail_are_set_aside_while_others_come(  # noqa: PLR0913, PLR
     embedded, tmp_path, source, topic, at, monkeypatch, bad
 ):
     """Halve by offsets: each good event lands once, and so do those that came meanwhile."""
-    monkeypatch.setattr(landings, "jvm_exit", lambda *_: None)
     given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
-    landing = Plain(Mock(), embedded, Place(data_dir=tmp_path), **given)
+    landing = Plain(embedded, Place(data_dir=tmp_path), **given)
     landing.bad, landing._batches = frozenset(bad), Mock()  # noqa: SLF001 - the control event
     later = [Record(kind=HEARTBEAT, collector="c-9", received_at=1) for _ in range(40)]
     tries = 0
