@@ -16,7 +16,6 @@ from lineage.clock import to_micros
 from lineage.event_log.records import GOODBYE, HEARTBEAT, Record, headers_of
 from lineage.event_log.settings import KafkaLog
 from slis.settings import Place
-from slis.stream import landing as landings
 from slis.stream import merge as merging
 from slis.stream.event_log import LogMismatchError, Portion
 from slis.stream.kafka import portion as portions
@@ -191,7 +190,7 @@ def test_the_position_moves_from_what_was_read_and_no_other_place(catalog):
 
 @pytest.mark.parametrize("bad", [["r01"], ["r03", "r04"], ["r02", "r05", "r08"]], ids=str)
 def test_events_that_fail_are_set_aside_while_others_come(  # noqa: PLR0913, PLR0917 - fixtures
-    embedded, tmp_path, source, topic, at, monkeypatch, bad
+    embedded, tmp_path, source, topic, at, bad
 ):
     """Halve by offsets: each good event lands once, and so do those that came meanwhile."""
     given = {"bounds": Bounds(100, 1 << 20), "clock": lambda: at(12), "source": source}
