@@ -83,8 +83,11 @@ class RangeReader:
         return 0 if self.is_done else self._range.end - self._next
 
     def end_at(self, offset: int) -> bool:
-        """Note that the partition has no record before `offset` that was not taken."""
-        if offset >= self._range.end:
+        """Note that the partition has no record before `offset` that was not taken.
+
+        Except behind the bound of bytes: what was left there is of the next batch.
+        """
+        if not self.is_done and offset >= self._range.end:
             self._next, self.is_done = self._range.end, True
         return self.is_done
 

@@ -118,6 +118,15 @@ def test_a_range_ends_where_its_bytes_do(size, taken):
     assert reader.is_done
 
 
+def test_the_end_of_the_partition_takes_nothing_that_did_not_fit():
+    """The client reads ahead: the partition's end arrives behind the bound of bytes, or before."""
+    reader = read(event(1), event(2), size=1)
+    before = reader.summary().next_offset
+
+    assert reader.end_at(13)
+    assert reader.summary().next_offset == before == 11
+
+
 def test_a_range_whose_last_offsets_hold_no_record_ends_too():
     """End by Kafka's word: it keeps offsets for its own notes."""
     reader = read(event(1), end=3)
