@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
-from importlib import import_module
 from threading import Event
 
 import structlog
@@ -20,12 +19,12 @@ from lineage.health import HEALTH
 from lineage.periods import Monotonic, Period
 from lineage.policy.file import PolicyFile
 from slis import jvm_memory
-from slis.backlog import next_deadline
 from slis.edge_turns import EdgeTurns
+from slis.evaluation_turns import EvaluationTurns
 from slis.lake import compaction, retention
 from slis.lake.writer import LakeWriter
 from slis.periodic import Evaluations, Task
-from slis.session import EVALUATION_POOL, in_evaluation_pool
+from slis.session import EVALUATION_POOL
 from slis.settings import Place, Settings
 from slis.stream.event_log import EventLog
 from slis.stream.failures import jvm_ended, poll_jvm
@@ -45,7 +44,6 @@ _RETENTION_POLL_SECONDS = 60.0
 _RETENTION_SECONDS = 3_600.0
 _POLICY_SECONDS = 1.0
 _EVALUATION_POLL_SECONDS = 1.0
-_FIRST_BATCH = timedelta(seconds=40)
 _STOP_SECONDS = 30.0
 _MOST_PIECES = 20  # of a compaction in one turn: what is left waits a minute
 _SPOOL_POLL_SECONDS = 0.5
@@ -91,11 +89,17 @@ class Pipeline:
         self._spark: SparkSession | None = None
         self._retention = Period(_RETENTION_SECONDS, monotonic)
         self._compactions = Period(_RETENTION_SECONDS, monotonic)
-        self._monotonic = monotonic
-        self._started_at = monotonic()
         self._evaluations = Evaluations(
             timedelta(seconds=settings.evaluate_seconds),
             timedelta(seconds=settings.evaluate_at_least_seconds),
+        )
+        self._turns = EvaluationTurns(
+            engine,
+            self._evaluations,
+            policy=self._policy,
+            source=self._source,
+            clock=clock,
+            monotonic=monotonic,
         )
 
     def run(self, open_spark: Callable[[Callable[[], None]], SparkSession], stopped: Event) -> None:
@@ -186,7 +190,7 @@ class Pipeline:
             self._evaluations.changed.set()
 
     def _tasks(self, spark: SparkSession) -> list[Task]:
-        evaluate, first = partial(self._evaluate, spark), partial(self._rehearse, spark)
+        evaluate, first = partial(self._turns.take, spark), partial(self._turns.rehearse, spark)
         given = (spark, self._engine, self._place, self._settings)
         turns = EdgeTurns(
             *given, policy=self._policy, evaluations=self._evaluations, source=self._source
@@ -201,43 +205,6 @@ class Pipeline:
             Task("retention", _RETENTION_POLL_SECONDS, self._prune, self._clock),
             Task("compaction", _RETENTION_POLL_SECONDS, partial(self._compact, spark), self._clock),
         ]
-
-    def _rehearse(self, spark: SparkSession, _now: datetime) -> None:
-        if not self._real_events_came():
-            in_evaluation_pool(spark)
-            # At its first use, as the evaluation below: the stream is up before.
-            rehearse = import_module("slis.rehearsal").rehearse
-            rehearse(spark, self._clock, self._real_events_came)
-
-    def _real_events_came(self) -> bool:
-        landed = self._evaluations.changed.is_set()
-        return landed or self._source.backlog_since(self._engine) is not None
-
-    def _evaluate(self, spark: SparkSession, now: datetime) -> None:
-        if not self._evaluations.is_due(now):
-            return
-        waiting = self._source.backlog_since(self._engine)
-        if self._is_first_batch_due(waiting, now):
-            return
-        self._evaluations.begun(now)
-        in_evaluation_pool(spark)
-        try:
-            done = import_module("slis.evaluation").evaluate(
-                spark, self._engine, self._policy.current(), now, backlog_since=waiting
-            )
-        finally:
-            jvm_memory.free()
-        self._evaluations.ended(done.seconds, next_deadline(self._engine, now))
-
-    def _is_first_batch_due(self, waiting: datetime | None, now: datetime) -> bool:
-        """Whether a first evaluation would come too early, and slow what it is to find.
-
-        Not for long: events may wait at any moment, and an old backlog is known to be one.
-        """
-        if self._evaluations.last is not None or waiting is None:
-            return False
-        waits = max(now - waiting, timedelta(seconds=self._monotonic() - self._started_at))
-        return waits < _FIRST_BATCH
 
     def _copy_gaps(self, now: datetime) -> None:
         if self._source.copy_gaps(self._engine, to_micros(now)):

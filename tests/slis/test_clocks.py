@@ -159,8 +159,8 @@ def test_a_clock_set_back_does_not_put_off_the_first_evaluation(embedded, tmp_pa
     given = (embedded, Place(data_dir=tmp_path), Settings())
     pipeline = Pipeline(*given, lambda: day(1), monotonic=lambda: seconds[0])
     waiting = day(1)
-    assert pipeline._is_first_batch_due(waiting, day(1))  # noqa: SLF001 - one look
+    assert pipeline._turns.is_first_batch_due(waiting, day(1))  # noqa: SLF001 - one look
 
     seconds[0] = 41.0
 
-    assert not pipeline._is_first_batch_due(waiting, day(1) + jump)  # noqa: SLF001
+    assert not pipeline._turns.is_first_batch_due(waiting, day(1) + jump)  # noqa: SLF001

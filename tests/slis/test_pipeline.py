@@ -19,8 +19,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import to_micros
 from lineage.policy import PolicyError, PolicyFile
-from slis import evaluation
-from slis import pipeline as pipelines
+from slis import evaluation, evaluation_turns
 from slis.backlog import backlog_since, is_ready, next_deadline
 from slis.periodic import Evaluations, Task
 from slis.pipeline import Pipeline, give_up_evaluation
@@ -147,7 +146,7 @@ def test_the_first_evaluation_waits_for_the_first_batch(place, engine, at):
 
     def due(waiting, now):
         seconds[0] = (now - at(12)).total_seconds()
-        return pipeline._is_first_batch_due(waiting, now)  # noqa: SLF001 - else it needs Spark
+        return pipeline._turns.is_first_batch_due(waiting, now)  # noqa: SLF001 - else it needs Spark
 
     assert due(at(12), at(12, 0, 39))
     assert due(at(12, 0, 38), at(12, 0, 39))
@@ -299,15 +298,15 @@ def test_what_an_evaluation_held_in_the_jvm_is_freed_though_it_fails(
 ):
     """The next one needs the room."""
     freed, failing = Mock(), Mock(side_effect=ValueError("judged"))
-    monkeypatch.setattr(pipelines.jvm_memory, "free", freed)
-    monkeypatch.setattr(pipelines, "in_evaluation_pool", lambda _spark: None)
+    monkeypatch.setattr(evaluation_turns.jvm_memory, "free", freed)
+    monkeypatch.setattr(evaluation_turns, "in_evaluation_pool", lambda _spark: None)
     monkeypatch.setattr(evaluation, "evaluate", failing)
     with writing(engine) as connection:
         advance(connection, 2)
     pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
 
     with pytest.raises(ValueError, match="judged"):
-        pipeline._evaluate(spark, at(12))  # noqa: SLF001 - the whole run starts Spark
+        pipeline._turns.take(spark, at(12))  # noqa: SLF001 - the whole run starts Spark
 
     freed.assert_called_once()
 
