@@ -5,7 +5,10 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 
 from lineage.clock import to_micros
+from slis.settings import Place
 from slis.spool_events import events
+from slis.stream.batch import Batches
+from slis.stream.merge import SpoolRange
 from slis.stream.source import SPOOL_COLUMNS
 
 _SEED = 8_700
@@ -17,3 +20,14 @@ def control_event(after_seq: int, at: datetime) -> pa.Table:
     seq = after_seq + 1
     row = [seq, to_micros(at), "http", "run", body, after_seq, seq]
     return pa.table([[value] for value in row], schema=SPOOL_COLUMNS)
+
+
+def try_control_event(
+    batches: Batches, place: Place, spool_range: SpoolRange, at: datetime
+) -> None:
+    """Do all that lands a good event in place of the one of the range, and leave nothing of it.
+
+    Raises:
+        Exception: it fails as well, so that the event of the range is not what is wrong.
+    """
+    batches.rehearse(control_event(spool_range.after_seq, at), place.control_lake)

@@ -12,28 +12,25 @@ import structlog
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from lineage.catalog.epochs import StaleEpochError
 from lineage.clock import Clock
 from lineage.policy import DEFAULT, Policy
-from slis.lake.identity import LakeMismatchError
 from slis.lake.writer import LakeWriter
 from slis.settings import Place
 from slis.stream.attempts import Attempts
 from slis.stream.batch import Batches
-from slis.stream.control import control_event
-from slis.stream.event_log import EventLog, LogMismatchError, Portion, range_of
+from slis.stream.control import try_control_event
+from slis.stream.event_log import EventLog, Portion, range_of
 from slis.stream.failures import is_of_machine, jvm_ended, jvm_exit, reason, was_stopped
-from slis.stream.merge import Landed, RangeMismatchError
+from slis.stream.merge import Landed
 from slis.stream.pace import Pace
 from slis.stream.set_aside import set_aside
 from slis.stream.source import Bounds
 from slis.stream.spool_log import SpoolLog
+from slis.stream.stopping import STOPPING
 
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
-# Another pipeline works on the catalog, or the log or the lake is another one: this one stops.
-STOPPING = (RangeMismatchError, StaleEpochError, LakeMismatchError, LogMismatchError)
 _VANISHED = "the process of the pipeline ended each time that it landed this event"
 
 
@@ -174,17 +171,19 @@ class Landing:
     def _set_aside(self, portion: Portion, error: str) -> None:
         """Set the event aside, unless one that is known to be good fails as well."""
         spool_range = range_of(portion)
-        control = control_event(spool_range.after_seq, self._clock())
         try:
-            self._batches.rehearse(control, self._place.control_lake)
+            try_control_event(self._batches, self._place, spool_range, self._clock())
         except Exception as failure:
             _waiting(self._attempts.forgiven)
             raise WaitError(f"a control event fails as well: {reason(failure)}") from failure
-        given = self._writer, spool_range, portion, error, self._clock
-        _waiting(partial(set_aside, *given))
+        _waiting(partial(self._pass_by, portion, error))
         self._attempts.landed()
         log.error("event_set_aside", seq=spool_range.last_seq, error=error)
         self._landed(Landed())
+
+    def _pass_by(self, portion: Portion, error: str) -> None:
+        given = self._writer, range_of(portion), portion.table(), error, self._clock
+        set_aside(*given, portion.store)
 
 
 def _waiting(call: Callable[[], Result]) -> Result:

@@ -22,9 +22,13 @@ from slis.lake.listing import Batch, list_names, read_batches
 from slis.lake.reconciling import group_batches
 from slis.settings import Place
 from slis.stream.batch import Batches
+from slis.stream.control import try_control_event
+from slis.stream.failures import is_of_machine, reason
 from slis.stream.merge import SpoolRange, advance, cursor
 from slis.stream.missing import note_missing
+from slis.stream.set_aside import set_aside, set_aside_again
 from slis.stream.source import SPOOL_COLUMNS, last_seq_of, open_spool
+from slis.stream.stopping import STOPPING
 
 log = structlog.get_logger(__name__)
 
@@ -45,6 +49,7 @@ class CatchUp:
             now: by the pipeline's clock.
         """
         self._place, self._batches, self._max_rows = place, batches, max_rows
+        self._now = now
         self._writer = batches.writer
         with self._writer.engine.connect() as connection:
             self._at = cursor(connection)
@@ -91,12 +96,41 @@ class CatchUp:
         for low, high in _pieces(lake, batch, self._at, self._max_rows):
             events = _events(lake, batch, low, high)
             if events.num_rows:
-                at = SpoolRange(QUERY, high, low, high)
-                self._batches.land(events, at, is_in_lake=is_in_lake)
+                self._land_events(events, low, high, is_in_lake=is_in_lake)
         self._at = batch.name.last_seq
         with self._writer.turn() as connection:
             advance(connection, self._at)
         log.info("events_restored", folder=batch.name.text, last_seq=self._at)
+
+    def _land_events(self, events: pa.Table, low: int, high: int, *, is_in_lake: bool) -> None:
+        """Land the events of (low, high], and set those aside that fail by themselves.
+
+        An event that was set aside once is in the lake, and fails again.
+        """
+        at = SpoolRange(QUERY, high, low, high)
+        try:
+            self._batches.land(events, at, is_in_lake=is_in_lake)
+        except STOPPING:
+            raise
+        except Exception as error:
+            if is_of_machine(error):
+                raise
+            if events.num_rows == 1:
+                self._set_aside(events, at, error, is_in_lake=is_in_lake)
+                return
+            half = events.num_rows // 2
+            end = events["seq"][half - 1].as_py()
+            self._land_events(events.slice(0, half), low, end, is_in_lake=is_in_lake)
+            self._land_events(events.slice(half), end, high, is_in_lake=is_in_lake)
+
+    def _set_aside(
+        self, events: pa.Table, at: SpoolRange, error: Exception, *, is_in_lake: bool
+    ) -> None:
+        now = self._now
+        try_control_event(self._batches, self._place, at, now)
+        record = set_aside_again if is_in_lake else set_aside
+        record(self._writer, at, events, reason(error), lambda: now)
+        log.error("event_set_aside", seq=at.last_seq, error=reason(error))
 
     def _note_hole(self, last_seq: int) -> None:
         if last_seq > self._at:
@@ -150,4 +184,4 @@ def _events(lake: Lake, batch: Batch, low: int, high: int) -> pa.Table:
     found = found.set_column(1, "received_at", received)
     for name, bound in (("after_seq", low), ("last_seq", high)):
         found = found.append_column(name, pa.array([bound] * found.num_rows, pa.int64()))
-    return found.cast(SPOOL_COLUMNS)
+    return found.cast(SPOOL_COLUMNS).sort_by("seq")

@@ -7,7 +7,8 @@ import structlog
 
 from lineage.health import HEALTH
 from slis.stream.failures import reason
-from slis.stream.landing import STOPPING, Landing, SparkGoneError, WaitError
+from slis.stream.landing import Landing, SparkGoneError, WaitError
+from slis.stream.stopping import STOPPING
 
 log = structlog.get_logger(__name__)
 

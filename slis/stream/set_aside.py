@@ -6,6 +6,7 @@ Its body is in the lake, as that of any event; what it says reaches no other tab
 from typing import Final
 
 import msgspec
+import pyarrow as pa
 from sqlalchemy import Connection
 
 from lineage.catalog import tables
@@ -16,8 +17,14 @@ from lineage.redaction import redact
 from slis.lake.batches import as_received, write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
-from slis.stream.event_log import Portion
-from slis.stream.merge import SpoolRange, advance, is_landed, record_batch
+from slis.stream.merge import (
+    SpoolRange,
+    Store,
+    advance,
+    is_landed,
+    record_batch,
+    store_nothing,
+)
 
 SET_ASIDE = "set_aside"
 _NAMES: Final = {
@@ -28,25 +35,26 @@ _NAMES: Final = {
 }
 
 
-def set_aside(
+def set_aside(  # noqa: PLR0913, PLR0917 - what a batch takes
     writer: LakeWriter,
     spool_range: SpoolRange,
-    portion: Portion,
+    events: pa.Table,
     error: str,
     clock: Clock,
+    store: Store = store_nothing,
 ) -> None:
     """Record the one event of the range with its error, and go on behind it.
 
     Args:
         writer: of the lake, which gets the raw event.
         spool_range: holds this event alone.
-        portion: the event, and what goes with it; a record of a log need not be an event.
+        events: the event, or none: a record of a log need not be one.
         error: by which it failed.
         clock: gives `failed_at`.
+        store: writes the position of the log.
     """
-    events = portion.table()
     if not events.num_rows:
-        writer.pass_over(portion.store)
+        writer.pass_over(store)
         return
     writer.try_delete_failed()
     [event] = events.to_pylist()
@@ -58,7 +66,17 @@ def set_aside(
                 return
             writer.commit(connection, folders)
             _record(connection, spool_range, event, error, to_micros(clock()))
-            portion.store(connection)
+            store(connection)
+
+
+def set_aside_again(
+    writer: LakeWriter, spool_range: SpoolRange, events: pa.Table, error: str, clock: Clock
+) -> None:
+    """Record an event that readers of the lake see already, as `set_aside` does."""
+    [event] = events.to_pylist()
+    with writer.turn() as connection:
+        if not is_landed(connection, spool_range):
+            _record(connection, spool_range, event, error, to_micros(clock()))
 
 
 def names_in(body: bytes) -> dict[str, str | None]:

@@ -49,9 +49,7 @@ def test_batch_lands(writer, monkeypatch):
 
 def test_event_is_set_aside(writer):
     """Store the event in the lake, and go on behind it in the catalog."""
-    portion = Mock(table=_events, store=lambda _: None)
-
-    set_aside(writer, SpoolRange("spool", 2, 1, 2), portion, "odd", lambda: NOON)
+    set_aside(writer, SpoolRange("spool", 2, 1, 2), _events(), "odd", lambda: NOON)
 
     assert read_seqs(writer) == [1, 2]
 

@@ -1,6 +1,7 @@
 """A restored or a new catalog: the lake gives what the spool has deleted, each event once."""
 
 import shutil
+from unittest.mock import Mock
 
 import pytest
 from spools import prune_spool, rows, spool, work_off
@@ -11,6 +12,8 @@ from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.clock import to_micros
 from slis.lake.compaction import compact
 from slis.lake.identity import ID_FILE
+from slis.stream import batch
+from slis.stream.landing import WaitError
 from tests.slis.lake.lakes import read_seqs, visible, writer_of
 
 _RUNS = 4
@@ -151,3 +154,37 @@ def test_numbers_that_repeats_used_up_are_not_missing(catalog, worked_off, at):
 
     assert rows(catalog, "SELECT max(last_seq) FROM batch") == [(_LAST + 5 + 3,)]
     assert not [one for one in logged if one["event"] == "events_missing"]
+
+
+@pytest.mark.parametrize("events", [0, 3], ids=["new", "restored"])
+def test_an_event_that_fails_alone_stops_no_restore(worked_off, restored, at, monkeypatch, events):
+    """It was set aside when it came first, and is in the lake as all others."""
+    prune_spool(worked_off / "spool.db", _LAST, at(12))
+    works = batch.staged_rows
+
+    def fail(facts, folds, *, are_history):
+        if any(said.run_id == "r2" for said, _ in facts.runs):
+            raise ValueError("r2 fails")
+        return works(facts, folds, are_history=are_history)
+
+    monkeypatch.setattr(batch, "staged_rows", fail)
+    again = restored(events)
+    work_off(again, worked_off, at(12))
+
+    aside = rows(again, "SELECT spool_seq, error FROM event_set_aside ORDER BY 1")
+    assert aside == [(seq, "ValueError: r2 fails") for seq in (7, 8, 9)]
+    assert rows(again, "SELECT count(DISTINCT run_id) FROM run") == [(_RUNS - 1,)]
+    assert rows(again, "SELECT seq FROM reader_cursor") == [(_LAST,)]
+    assert seqs(again, worked_off) == list(range(1, _LAST + 1))
+
+
+def test_a_restore_that_fails_for_all_events_sets_none_aside(worked_off, restored, at, monkeypatch):
+    """A control event fails as well: the pipeline waits."""
+    prune_spool(worked_off / "spool.db", _LAST, at(12))
+    monkeypatch.setattr(batch, "staged_rows", Mock(side_effect=ValueError("always")))
+    again = restored(0)
+
+    with pytest.raises(WaitError, match="always"):
+        work_off(again, worked_off, at(12))
+
+    assert rows(again, "SELECT count(*) FROM event_set_aside") == [(0,)]
