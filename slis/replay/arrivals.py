@@ -4,7 +4,7 @@ All of a slab lands in the catalog at once, at its end. An instant within it mus
 not arrived: so each fact is known from when the event that tells it was received.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -114,14 +114,16 @@ class Arrivals:
 
     Attributes:
         of_event: by run id and type of event, the first of them.
-        of_write: by root run id and hour, the last COMPLETE that names an output.
+        of_write: by root run id and hour, the COMPLETEs that name an output: of each hour in which
+            any arrived, the last one's arrival and time. A clock that is behind tells of an hour
+            again, hours later.
         of_run: by run id, its last event.
     """
 
     def __init__(self, events: Iterable[tuple[int, bytes]]) -> None:
         """Read what `events`, as (received_at, body), tell."""
         self.of_event: dict[tuple[str, str], int] = {}
-        self.of_write: dict[tuple[str, int], int] = {}
+        self.of_write: dict[tuple[str, int], dict[int, tuple[int, int]]] = {}
         self.of_run: dict[str, int] = {}
         for received_at, body in events:
             told = _decode(body)
@@ -130,8 +132,10 @@ class Arrivals:
             if told.eventType == "COMPLETE" and told.outputs:
                 parent = told.run.facets.parent
                 root = told.run.runId if parent is None else parent.root.run.runId
-                at = root, to_micros(told.eventTime) // _HOUR
-                self.of_write[at] = max(received_at, self.of_write.get(at, 0))
+                time = to_micros(told.eventTime)
+                of_hour = self.of_write.setdefault((root, time // _HOUR), {})
+                last = of_hour.get(received_at // _HOUR, (received_at, time))
+                of_hour[received_at // _HOUR] = max(last, (received_at, time))
 
     def runs(self, connection: Connection, query: str, slab: Slab) -> list[dict[str, Any]]:
         """Rows of runs that events of the slab told of; `query` asks for `MAY_BE_TOLD`."""
@@ -159,7 +163,7 @@ def arrived(engine: Engine, slab: Slab, arrivals: Arrivals) -> pa.Table:
         told = connection.execute(text(_WRITES), {"landed_at": slab.ends_at}).mappings()
         writes = [dict(row) for row in told]
         runs = arrivals.runs(connection, _RUNS, slab)
-    found = [_write_row(row, arrivals) for row in writes]
+    found = (each for row in writes for each in _write_rows(row, arrivals))
     return _table([*found, *(each for row in runs for each in _run_rows(row, arrivals))])
 
 
@@ -194,14 +198,15 @@ def _write(at: int, root: str, job: tuple[str, str], flags: Iterable[object]) ->
     } | said
 
 
-def _write_row(row: Mapping[str, Any], arrivals: Arrivals) -> dict[str, object]:
+def _write_rows(row: Mapping[str, Any], arrivals: Arrivals) -> Iterator[dict[str, object]]:
+    """Yield the write as each hour's arrivals tell it; the catalog has what the last ones told."""
     flags = [row[name] for name in ("names_input", "is_reported", "is_streaming")]
-    job = row["job_namespace"], row["job_name"]
-    known_at = arrivals.of_write.get(
-        (row["root_run_id"], row["written_at"] // _HOUR), row["written_at"]
-    )
-    write = _write(row["written_at"], row["root_run_id"], job, flags)
-    return {"dataset_key": row["dataset_key"], "visible_at": known_at, "write": write}
+    job, written_at = (row["job_namespace"], row["job_name"]), row["written_at"]
+    told = arrivals.of_write.get((row["root_run_id"], written_at // _HOUR), {})
+    *earlier, (known_at, _) = sorted(told.values()) or [(written_at, written_at)]
+    for visible_at, at in [*earlier, (known_at, written_at)]:
+        write = _write(min(at, written_at), row["root_run_id"], job, flags)
+        yield {"dataset_key": row["dataset_key"], "visible_at": visible_at, "write": write}
 
 
 def _run_rows(row: Mapping[str, Any], arrivals: Arrivals) -> Iterable[dict[str, object]]:

@@ -15,10 +15,10 @@ SLAB, NEXT = Slab(0, LANDED), Slab(LANDED, 2 * LANDED)
 ROOT, RUN = "root-1", "run-1"
 
 
-def event(kind, received_at, *, run=RUN, root=ROOT, outputs=()):
+def event(kind, received_at, *, run=RUN, root=ROOT, outputs=(), time=None):  # noqa: PLR0913 - by name
     facets = {} if root is None else {"parent": {"root": {"run": {"runId": root}}}}
     told = {"eventType": kind, "run": {"runId": run, "facets": facets}}
-    told["eventTime"] = from_micros(received_at).isoformat()
+    told["eventTime"] = from_micros(time or received_at).isoformat()
     return received_at, json.dumps(
         told | {"outputs": [{"name": each} for each in outputs]}
     ).encode()
@@ -67,6 +67,26 @@ def test_a_write_is_known_from_its_complete_on(written):
         (from_micros(400_000_100), False, from_micros(400_000_000)),
     ]
     assert facts[0]["write"]["written_at"] == from_micros(500_000_000)
+
+
+@pytest.mark.postgres_nightly
+def test_a_clock_that_is_behind_hides_no_write_of_the_hour_that_it_gives(written):
+    """An application of days writes at each hour; its catalog's row has the last that it told."""
+    hours = 3 * 3_600_000_000
+    arrivals = Arrivals(
+        [
+            event("COMPLETE", 490_000_000, outputs=["orders"]),
+            event("COMPLETE", 500_000_000 + hours, outputs=["orders"], time=500_000_000),
+        ]
+    )
+
+    facts = arrived(written, SLAB, arrivals).to_pylist()
+
+    told = [(row["visible_at"], row["write"]["written_at"]) for row in facts if row["write"]]
+    assert told == [
+        (from_micros(490_000_000), from_micros(490_000_000)),
+        (from_micros(500_000_000 + hours), from_micros(500_000_000)),
+    ]
 
 
 @pytest.mark.postgres_nightly
@@ -123,7 +143,11 @@ def test_the_complete_of_the_last_run_of_a_root_tells_the_write():
         ]
     )
 
-    assert arrivals.of_write == {(ROOT, 0): 30, (ROOT, 1): 3_600_000_010}
+    hour = 3_600_000_000
+    assert arrivals.of_write == {
+        (ROOT, 0): {0: (30, 30)},
+        (ROOT, 1): {1: (hour + 10, hour + 10)},
+    }
     assert arrivals.of_event["c", "COMPLETE"] == 40
 
 
