@@ -13,7 +13,9 @@ import pyarrow as pa
 from sqlalchemy import Connection, Engine, text
 
 from lineage.clock import to_micros
+from lineage.policy import NO_FOLDS
 from slis.stream.activity import IS_BACKFILL
+from slis.stream.spellings import spelled
 from slis.stream.touch import STARTED_AT
 
 _INSTANT: Final = pa.timestamp("us", tz="UTC")
@@ -92,13 +94,20 @@ class _OfRun(msgspec.Struct):
     facets: _Facets
 
 
+class _Output(msgspec.Struct):
+    name: str
+    namespace: str = ""
+
+
 class _Told(msgspec.Struct):
     eventType: str  # noqa: N815 - as above
     eventTime: datetime  # noqa: N815 - as above
     run: _OfRun
-    outputs: list[msgspec.Raw] = []
+    outputs: list[_Output] = []
 
 
+_Wrote = tuple[int, int, frozenset[int]]
+_CANONICAL = text("SELECT dataset_key, canonical_key FROM dataset")
 _decode = msgspec.json.Decoder(_Told).decode
 
 
@@ -114,16 +123,15 @@ class Arrivals:
 
     Attributes:
         of_event: by run id and type of event, the first of them.
-        of_write: by root run id and hour, the COMPLETEs that name an output: of each hour in which
-            any arrived, the last one's arrival and time. A clock that is behind tells of an hour
-            again, hours later.
+        of_write: by root run id and hour, the COMPLETEs that name outputs: arrival, time, and the
+            keys of the outputs by their names.
         of_run: by run id, its last event.
     """
 
     def __init__(self, events: Iterable[tuple[int, bytes]]) -> None:
         """Read what `events`, as (received_at, body), tell."""
         self.of_event: dict[tuple[str, str], int] = {}
-        self.of_write: dict[tuple[str, int], dict[int, tuple[int, int]]] = {}
+        self.of_write: dict[tuple[str, int], list[_Wrote]] = {}
         self.of_run: dict[str, int] = {}
         for received_at, body in events:
             told = _decode(body)
@@ -133,15 +141,19 @@ class Arrivals:
                 parent = told.run.facets.parent
                 root = told.run.runId if parent is None else parent.root.run.runId
                 time = to_micros(told.eventTime)
-                of_hour = self.of_write.setdefault((root, time // _HOUR), {})
-                last = of_hour.get(received_at // _HOUR, (received_at, time))
-                of_hour[received_at // _HOUR] = max(last, (received_at, time))
+                keys = frozenset(_key_of(each) for each in told.outputs)
+                wrote = received_at, time, keys
+                self.of_write.setdefault((root, time // _HOUR), []).append(wrote)
 
     def runs(self, connection: Connection, query: str, slab: Slab) -> list[dict[str, Any]]:
         """Rows of runs that events of the slab told of; `query` asks for `MAY_BE_TOLD`."""
         given = {"landed_at": slab.ends_at, "since": slab.starts_at - _SINCE}
         found = connection.execute(text(query), given).mappings()
         return [dict(row) for row in found if row["run_id"] in self.of_run]
+
+
+def _key_of(output: _Output) -> int:
+    return spelled(output.namespace, output.name, NO_FOLDS).dataset_key
 
 
 def stood(engine: Engine, at: int) -> pa.Table:
@@ -162,8 +174,9 @@ def arrived(engine: Engine, slab: Slab, arrivals: Arrivals) -> pa.Table:
     with engine.connect() as connection:
         told = connection.execute(text(_WRITES), {"landed_at": slab.ends_at}).mappings()
         writes = [dict(row) for row in told]
+        canonical = {row[0]: row[1] for row in connection.execute(_CANONICAL)}
         runs = arrivals.runs(connection, _RUNS, slab)
-    found = (each for row in writes for each in _write_rows(row, arrivals))
+    found = (each for row in writes for each in _write_rows(row, arrivals, canonical))
     return _table([*found, *(each for row in runs for each in _run_rows(row, arrivals))])
 
 
@@ -198,15 +211,33 @@ def _write(at: int, root: str, job: tuple[str, str], flags: Iterable[object]) ->
     } | said
 
 
-def _write_rows(row: Mapping[str, Any], arrivals: Arrivals) -> Iterator[dict[str, object]]:
-    """Yield the write as each hour's arrivals tell it; the catalog has what the last ones told."""
+def _write_rows(
+    row: Mapping[str, Any], arrivals: Arrivals, canonical: Mapping[int, int]
+) -> Iterator[dict[str, object]]:
+    """Yield the writes that one row of the catalog stands for, each when it was told.
+
+    The catalog has a row for an application's hour, with the last time that was told. The
+    application may have written before in that hour, and a clock that is behind tells of an hour
+    again, hours later.
+    """
     flags = [row[name] for name in ("names_input", "is_reported", "is_streaming")]
     job, written_at = (row["job_namespace"], row["job_name"]), row["written_at"]
-    told = arrivals.of_write.get((row["root_run_id"], written_at // _HOUR), {})
-    *earlier, (known_at, _) = sorted(told.values()) or [(written_at, written_at)]
+    *earlier, (known_at, _) = _told(row, arrivals, canonical)
     for visible_at, at in [*earlier, (known_at, written_at)]:
         write = _write(min(at, written_at), row["root_run_id"], job, flags)
         yield {"dataset_key": row["dataset_key"], "visible_at": visible_at, "write": write}
+
+
+def _told(
+    row: Mapping[str, Any], arrivals: Arrivals, canonical: Mapping[int, int]
+) -> list[tuple[int, int]]:
+    """Return arrival and time of each COMPLETE that tells of a write, in the order of arrival."""
+    told = arrivals.of_write.get((row["root_run_id"], row["written_at"] // _HOUR), [])
+    key = row["dataset_key"]
+    own = {(at, time) for at, time, keys in told if key in {canonical.get(k, k) for k in keys}}
+    # By other names, as after a rename: when all of the hour was told.
+    last = max((one[:2] for one in told), default=(row["written_at"], row["written_at"]))
+    return sorted(own) or [last]
 
 
 def _run_rows(row: Mapping[str, Any], arrivals: Arrivals) -> Iterable[dict[str, object]]:
