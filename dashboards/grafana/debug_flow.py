@@ -73,7 +73,11 @@ def stages() -> tuple[Panel, ...]:
     words = "Mean of the newest batch's events. A dark band that climbs is where time is lost."
     heats = (
         ("Sent → received", "received", "From the event's time to its arrival: producer, network."),
-        ("Received → landed", "landed", "From its arrival to its facts in the catalog: Spark."),
+        (
+            "Received → landed",
+            "landed",
+            "From its arrival to its facts in the catalog: the pipeline.",
+        ),
         ("Landed → evaluated", "evaluated", "From the catalog until an evaluation saw it."),
     )
     commits = "sum by (le) (increase(lineage_collector_commit_seconds_bucket[5m]))"
@@ -109,8 +113,8 @@ def stages() -> tuple[Panel, ...]:
         ),
         _panel(
             "Micro-batches and evaluations",
-            "Micro-batch: from the arrival of its last event to its commit, so at least what Spark"
-            " took. Evaluation: of all SLIs.",
+            "Micro-batch: from the arrival of its last event to its commit. Evaluation: of all"
+            " SLIs.",
             Query(once("lineage_batch_seconds"), "micro-batch"),
             Query(once("lineage_evaluation_seconds"), "evaluation"),
             unit="s",
