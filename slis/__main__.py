@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -72,8 +73,16 @@ def main() -> int:
     # Before the JVM: whoever waits for a catalog needs none.
     if not await_catalog(partial(require_usable, place.catalog), stopped):
         return 0
-    with ThreadPoolExecutor(max_workers=1) as threads:
-        return _run(threads.submit(opened), place, chosen, stopped, log_settings)
+    opening = ThreadPoolExecutor(max_workers=1).submit(opened)
+    code = 1
+    try:
+        code = _run(opening, place, chosen, stopped, log_settings)
+    except Exception as error:
+        with suppress(OSError):  # the log may be on a disk that is full
+            log.exception("pipeline_failed", error=str(error))
+    if not opening.done():
+        os._exit(code)  # the thread that waits for Spark would outlive any other end
+    return code
 
 
 def _run(
