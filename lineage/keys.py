@@ -25,18 +25,17 @@ REPLACEMENT = "\ufffd"
 
 
 def key(*parts: str) -> int:
-    """Signed 64-bit key of the parts, in their order."""
-    return hashed(parts)
+    """Return the signed 64-bit key of the parts, in their order."""
+    return hash_parts(parts)
 
 
-def hashed(parts: Iterable[str | bytes | int | None], seed: int = _SPARK_SEED) -> int:
-    """Return the signed 64-bit hash of values in their order; null changes nothing.
+def hash_parts(parts: Iterable[str | bytes | int | None]) -> int:
+    """Return the signed 64-bit hash of values in their order; None changes nothing.
 
     Args:
         parts: texts, or whole numbers of 64 bits.
-        seed: the hash of what comes before them.
     """
-    state = seed % _RANGE
+    state = _SPARK_SEED
     for part in parts:
         if part is not None:
             state = xxhash.xxh64_intdigest(_bytes(part), seed=state)

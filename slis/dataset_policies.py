@@ -179,7 +179,7 @@ def _owner(decision: Decision, owners: Owners, at: int) -> dict[str, object]:
     """Return the owner of a dataset, and where the name comes from.
 
     In this order: the policy's rule for the dataset, the policy's rule for the job that wrote it,
-    an event, Kubernetes. Events and Kubernetes have no say about what the policy names outright.
+    an event, Kubernetes. The last two give no owner to what the policy names outright.
     """
     by_policy = decision.owner or owners.of_jobs.get(at)
     if by_policy or decision.is_declared:

@@ -1,4 +1,4 @@
-"""The turns in which the pipeline evaluates, beside the stream."""
+"""Turns in which the pipeline evaluates, beside the stream."""
 
 import time
 from datetime import datetime, timedelta

@@ -27,7 +27,7 @@ from slis.periodic import Evaluations, Task
 from slis.session import EVALUATION_POOL
 from slis.settings import Place, Settings
 from slis.stream.event_log import EventLog
-from slis.stream.failures import jvm_ended, poll_jvm
+from slis.stream.failures import describe_jvm_exit, poll_jvm
 from slis.stream.landing import Landing
 from slis.stream.merge import Landed
 from slis.stream.prune import prune
@@ -125,9 +125,10 @@ class Pipeline:
         log.info("stream_started", log=self._source.name)
         try:
             self._spark = open_spark(stream.look)
-            self._work(self._spark, stream, stopped)
-        finally:
+        except BaseException:
             stream.finish(_STOP_SECONDS)
+            raise
+        self._work(self._spark, stream, stopped)
 
     def _work(self, spark: SparkSession, stream: Running, stopped: Event) -> None:
         """Do what is periodic, beside the stream, until `stopped` is set."""
@@ -155,7 +156,7 @@ class Pipeline:
         """Raise what this pipeline ends by."""
         stream.look()
         if (code := poll_jvm(spark)) is not None:
-            raise PipelineStoppedError(jvm_ended(code))
+            raise PipelineStoppedError(describe_jvm_exit(code))
         if self._replaced is not None:
             raise PipelineStoppedError(str(self._replaced))
 

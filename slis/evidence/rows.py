@@ -15,7 +15,8 @@ from lineage.names import split_joined
 from lineage.policy import NO_FOLDS, Folding
 from lineage.redaction import redact_message
 from slis.evidence.plans import FILE, WRITE
-from slis.stream.spellings import Seen, Spellings
+from slis.stream.facts.spans import Seen
+from slis.stream.spellings import Spellings
 
 Row = dict[str, Any]
 # (kind, name) to the key of the one dataset that it can mean, where Spark hides the namespace.

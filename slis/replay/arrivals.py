@@ -214,29 +214,29 @@ def _write(at: int, root: str, job: tuple[str, str], flags: Iterable[object]) ->
 def _write_rows(
     row: Mapping[str, Any], arrivals: Arrivals, canonical: Mapping[int, int]
 ) -> Iterator[dict[str, object]]:
-    """Yield the writes that one row of the catalog stands for, each when it was told.
+    """Yield the writes of one row of the catalog, each with the time at which it became known.
 
-    The catalog has a row for an application's hour, with the last time that was told. The
-    application may have written before in that hour, and a clock that is behind tells of an hour
+    The catalog has one row for an hour of an application, with the last time that was reported.
+    The application may have written before in that hour. A clock that is behind reports an hour
     again, hours later.
     """
     flags = [row[name] for name in ("names_input", "is_reported", "is_streaming")]
     job, written_at = (row["job_namespace"], row["job_name"]), row["written_at"]
-    *earlier, (known_at, _) = _told(row, arrivals, canonical)
+    *earlier, (known_at, _) = _list_completes(row, arrivals, canonical)
     for visible_at, at in [*earlier, (known_at, written_at)]:
         write = _write(min(at, written_at), row["root_run_id"], job, flags)
         yield {"dataset_key": row["dataset_key"], "visible_at": visible_at, "write": write}
 
 
-def _told(
+def _list_completes(
     row: Mapping[str, Any], arrivals: Arrivals, canonical: Mapping[int, int]
 ) -> list[tuple[int, int]]:
-    """Return arrival and time of each COMPLETE that tells of a write, in the order of arrival."""
-    told = arrivals.of_write.get((row["root_run_id"], row["written_at"] // _HOUR), [])
+    """Return arrival and time of each COMPLETE that reports a write, in the order of arrival."""
+    reported = arrivals.of_write.get((row["root_run_id"], row["written_at"] // _HOUR), [])
     key = row["dataset_key"]
-    own = {(at, time) for at, time, keys in told if key in {canonical.get(k, k) for k in keys}}
-    # By other names, as after a rename: when all of the hour was told.
-    last = max((one[:2] for one in told), default=(row["written_at"], row["written_at"]))
+    own = {(at, time) for at, time, keys in reported if key in {canonical.get(k, k) for k in keys}}
+    # No name matches, as after a rename: the last COMPLETE of the hour reports the write.
+    last = max((one[:2] for one in reported), default=(row["written_at"], row["written_at"]))
     return sorted(own) or [last]
 
 

@@ -1,4 +1,4 @@
-"""One batch: from the events of the log to the lake and the catalog."""
+"""Batches: from the events of the log to the lake and the catalog."""
 
 import shutil
 from collections.abc import Callable

@@ -106,7 +106,7 @@ def _jvm(spark: SparkSession) -> Popen[bytes] | None:
     return spark.sparkContext._gateway.proc  # type: ignore[no-any-return, union-attr]  # noqa: SLF001
 
 
-def jvm_ended(code: int) -> str:
+def describe_jvm_exit(code: int) -> str:
     """Return the message of a pipeline that ends because Spark's JVM has ended."""
     return f"Spark's JVM ended with exit code {code}"
 

@@ -20,7 +20,7 @@ from slis.stream.attempts import Attempts
 from slis.stream.batch import Batches
 from slis.stream.control import try_control_event
 from slis.stream.event_log import EventLog, Portion, range_of
-from slis.stream.failures import is_of_machine, jvm_ended, jvm_exit, reason, was_stopped
+from slis.stream.failures import describe_jvm_exit, is_of_machine, jvm_exit, reason, was_stopped
 from slis.stream.merge import Landed
 from slis.stream.pace import Pace
 from slis.stream.set_aside import set_aside
@@ -166,7 +166,7 @@ class Landing:
             if code is None and attempt.is_alone:
                 self._set_aside(portion, told)
         if code is not None:
-            raise SparkGoneError(jvm_ended(code)) from error
+            raise SparkGoneError(describe_jvm_exit(code)) from error
 
     def _set_aside(self, portion: Portion, error: str) -> None:
         """Set the event aside, unless one that is known to be good fails as well."""

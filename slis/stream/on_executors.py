@@ -28,7 +28,7 @@ _FASTEST: Final = 1
 
 
 class Found(msgspec.Struct):
-    """What a task, or all of them, made of the records of a batch.
+    """Result of one task of a batch, or of all of them.
 
     Attributes:
         facts: of the events.

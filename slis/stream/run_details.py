@@ -15,7 +15,7 @@ from lineage.redaction import redact, redact_message
 from slis.stream.descriptions import stored_tags
 from slis.stream.facts.runs import RunTimes
 from slis.stream.reading.jobs import Jobs
-from slis.stream.reading.said import RunSaid
+from slis.stream.reading.reported import ReportedRun
 
 Pairs = Iterable[tuple[Any, Any]]
 Row = tuple[Any, ...]
@@ -63,21 +63,26 @@ COLUMNS = (
 )
 
 
-def run_row(said: RunSaid, times: RunTimes) -> Row:
+def run_row(run: ReportedRun, times: RunTimes) -> Row:
     """Return a row of `s_run` in the order of `COLUMNS`: raw JSON read, cut and redacted."""
     return (
-        *(said.run_key, said.run_id, said.job_namespace, said.job_name),
-        *said.jobs,
-        *(said.nominal_start_at, said.job_type, said.processing_type, said.integration),
-        *(said.engine, said.engine_version, said.adapter_version, said.producer),
-        *(said.application_id, _read(said.error_message, redact_message)),
-        _read(said.code_version, _cut) or _read(said.job_tags, code_version_of),
-        _read(said.code_url, _cut_url),
-        *(_read(text, _cut) for text in (said.code_path, said.code_tag, said.code_branch)),
-        _read(said.job_tags, job_version_of),
-        _read(said.spark_properties, spark_conf_of),
-        parameters_of(said.execution_parameters, said.environment_properties),
-        _read(said.run_tags, stored_tags),
+        *(run.run_key, run.run_id, run.job_namespace, run.job_name),
+        *run.jobs,
+        *(
+            run.nominal_start_at,
+            run.job_type,
+            run.processing_type,
+            run.integration,
+        ),
+        *(run.engine, run.engine_version, run.adapter_version, run.producer),
+        *(run.application_id, _read(run.error_message, redact_message)),
+        _read(run.code_version, _cut) or _read(run.job_tags, code_version_of),
+        _read(run.code_url, _cut_url),
+        *(_read(text, _cut) for text in (run.code_path, run.code_tag, run.code_branch)),
+        _read(run.job_tags, job_version_of),
+        _read(run.spark_properties, spark_conf_of),
+        parameters_of(run.execution_parameters, run.environment_properties),
+        _read(run.run_tags, stored_tags),
         *msgspec.structs.astuple(times)[:-1],
         int(times.is_history),
     )

@@ -5,7 +5,7 @@ A cache outlives the batch, since an estate names the same datasets again and ag
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -16,22 +16,12 @@ from lineage.names import FOLD, fold, partition_date, partition_of
 from lineage.policy import NO_FOLDS, Folding
 from lineage.redaction import CREDENTIALS
 from slis.stream.arrow import clean
+from slis.stream.facts.spans import Seen
 
 _LOSSY = frozenset({CREDENTIALS, *(rule.id for rule in RULES if not rule.keeps_spelling)})
 _MICROS_A_DAY = 86_400_000_000
 _EPOCH_DAY = 719_163  # 1970-01-01 as Python counts days
 _CACHED_SPELLINGS = 65_536
-
-
-class Seen(NamedTuple):
-    """First and last instant, in microseconds since 1970."""
-
-    first: int
-    last: int
-
-    def __or__(self, other: "Seen") -> "Seen":
-        """The span of both."""
-        return Seen(min(self.first, other.first), max(self.last, other.last))
 
 
 class Spelling(msgspec.Struct, frozen=True):

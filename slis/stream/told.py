@@ -10,9 +10,9 @@ from lineage.keys import key
 from slis.accuracy.schemas import COLUMN_LINEAGE, LINEAGE_FACET
 from slis.stream.facts.described import ColumnLineage, Described
 from slis.stream.facts.jobs import DeclaredEdge, DeclaringJob, JobLineage
-from slis.stream.facts.spans import Span
+from slis.stream.facts.spans import Seen
 from slis.stream.lineage_facets import Name, sources_by_target, sources_of
-from slis.stream.spellings import Seen, Spelling, Spellings, spelling_key
+from slis.stream.spellings import Spelling, Spellings, spelling_key
 
 Row = tuple[Any, ...]
 JobName = tuple[str | None, str | None]
@@ -71,10 +71,10 @@ class ToldEdges:
         others = (n for n in sources if spelled(*n).dataset_key != dataset.dataset_key)
         self._of_facets.update((*keys, spelling_key(*name), oracle) for name in others)
 
-    def note_jobs(self, lineages: Iterable[tuple[JobLineage, Span]]) -> None:
+    def note_jobs(self, lineages: Iterable[tuple[JobLineage, Seen]]) -> None:
         """Add the `lineage` facets of jobs."""
-        for of_job, span in lineages:
-            seen, job = Seen(*span), (of_job.job_namespace, of_job.job_name)
+        for of_job, seen in lineages:
+            job = of_job.job_namespace, of_job.job_name
             for target, sources in sources_by_target(of_job.job_lineage).items():
                 if of_job.run_key is None:
                     self._spellings.note(*target, seen, is_dataset=True)
@@ -90,7 +90,7 @@ class ToldEdges:
         )
 
     def note_declared(
-        self, declared: Iterable[tuple[DeclaringJob, list[tuple[DeclaredEdge, Span]]]]
+        self, declared: Iterable[tuple[DeclaringJob, list[tuple[DeclaredEdge, Seen]]]]
     ) -> None:
         """Add what JobEvents list; after all facets were noted.
 
@@ -99,8 +99,8 @@ class ToldEdges:
         by_key = {key(s.namespace, s.name): s.dataset_key for s in self._spellings}
         for job, edges in declared:
             targets, named = self._targets(job.job_lineage), (job.job_namespace, job.job_name)
-            for edge, span in edges:
-                output, seen = edge.downstream_spelling_key, Seen(*span)
+            for edge, seen in edges:
+                output = edge.downstream_spelling_key
                 sources = self._sources.get((output, edge.downstream_facets_key))
                 if sources is not None:
                     self._declare(output, sources, named, seen)

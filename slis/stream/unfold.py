@@ -1,4 +1,4 @@
-"""What the distinct facets of a batch say, as rows of the staging tables."""
+"""Distinct facets of a batch, as rows of the staging tables."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -12,8 +12,9 @@ from slis.stream.column_edges import COLUMN_EDGE, of_whole_field, transformation
 from slis.stream.descriptions import Descriptions
 from slis.stream.facts.described import Described
 from slis.stream.facts.jobs import DescribedJob
+from slis.stream.facts.spans import Seen
 from slis.stream.reading.lenient import text_of
-from slis.stream.spellings import Seen, Spelling, Spellings
+from slis.stream.spellings import Spelling, Spellings
 from slis.stream.told import ToldEdges
 
 Row = tuple[Any, ...]

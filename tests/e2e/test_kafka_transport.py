@@ -14,7 +14,7 @@ from service.demo.spark import ivy_conf
 from service.listener import package
 from tests.collector.running import ROOT, Collector
 from tests.service.commandline import environ
-from tests.service.kafka.broker import Broker
+from tests.service.kafka.broker import Broker, running_broker
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -25,11 +25,9 @@ _SETTING = re.compile(r"^(spark\.\S+) +(\S+)$", re.MULTILINE)
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[Broker]:
-    """A broker with the topic."""
-    running = Broker(tmp_path / "broker").ready()
-    running.create_topic(TOPIC, partitions=PARTITIONS)
-    yield running
-    running.kill()
+    """Start a broker with the topic."""
+    with running_broker(tmp_path, TOPIC, partitions=PARTITIONS) as running:
+        yield running
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The pipeline on a cluster: Kafka, S3, PostgreSQL, executors on two workers, and kills."""
+"""Check the pipeline on a cluster: Kafka, S3, PostgreSQL, two workers, and kills."""
 
 import os
 import signal
@@ -9,10 +9,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
-import boto3
 import pytest
 from confluent_kafka import Producer
-from moto.server import ThreadedMotoServer
 from sqlalchemy import Engine, text
 
 from collector.shipper.__main__ import CLIENT
@@ -32,9 +30,10 @@ from slis.stream.kafka.log import TopicLog
 from slis.stream.landing import Landing
 from slis.stream.source import Bounds
 from tests.faults.cluster import Cluster
-from tests.service.kafka.broker import Broker
+from tests.service.kafka.broker import Broker, running_broker
 from tests.service.waiting import until
 from tests.slis.lake.lakes import visible
+from tests.slis.lake.s3 import create_bucket, lake_variables, s3_server
 
 pytestmark = pytest.mark.faults
 
@@ -43,39 +42,28 @@ COLLECTORS = 2
 # A round: also where it is cut in two, one part is more than the driver reads by itself.
 EVENTS = 3_000
 _START = datetime(2026, 11, 20, tzinfo=UTC)
-# What events say. All else is of evaluations, or of how events were cut into batches.
+# Facts of events. All else is of evaluations, or of how events were cut into batches.
 _FACTS = (
     *("dataset", "dataset_alias", "schema_version", "run", "run_io", "dataset_write"),
     *("dataset_read", "edge", "edge_run", "column_edge", "event", "dataset_producer"),
 )
 _BY_CLOCK = {"landed_at", "last_seq", "state_rank", "tier_rank"}
-_REGION = "us-east-1"
 
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[Broker]:
     """Start a broker with the topic, three partitions."""
-    running = Broker(tmp_path / "broker").ready()
-    running.create_topic(TOPIC, partitions=3)
-    yield running
-    open_consumer.cache_clear()
-    running.kill()
+    with running_broker(tmp_path, TOPIC, partitions=3) as running:
+        yield running
+        open_consumer.cache_clear()
 
 
 @pytest.fixture
 def bucket(tmp_path: Path) -> Iterator[dict[str, str]]:
     """Start an S3 server; return the settings of a lake in a bucket of it."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    endpoint = "http://{}:{}".format(*server.get_host_and_port())
-    keys = {"aws_access_key_id": "k", "aws_secret_access_key": "s", "region_name": _REGION}
-    boto3.resource("s3", endpoint_url=endpoint, **keys).create_bucket(Bucket="lake")
-    found = {"LINEWARD_LAKE_URL": "s3://lake/lineward", "LINEWARD_LAKE_ENDPOINT": endpoint}
-    for name in ("ACCESS", "SECRET"):
-        (tmp_path / name).write_text("k\n")
-        found[f"LINEWARD_LAKE_{name}_KEY_FILE"] = str(tmp_path / name)
-    yield found | {"LINEWARD_LAKE_REGION": _REGION}
-    server.stop()
+    with s3_server() as endpoint:
+        create_bucket(endpoint, "lake")
+        yield lake_variables(endpoint, "lake/lineward", tmp_path)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lineage.keys import hashed, key
+from lineage.keys import hash_parts, key
 
 NAMES = [("file", "/lake/orders"), ("s3://b", "päth/表"), ("", "x"), ("a", ""), ("n", "x" * 2_000)]
 
@@ -24,4 +24,4 @@ def test_python_and_spark_hash_numbers_and_missing_values_alike(spark: SparkSess
 
     hashes = [row[0] for row in frame.select(F.xxhash64("one", "number", "other")).collect()]
 
-    assert hashes == [hashed(row) for row in rows]
+    assert hashes == [hash_parts(row) for row in rows]

@@ -312,7 +312,7 @@ def test_what_an_evaluation_held_in_the_jvm_is_freed_though_it_fails(
 
 
 def test_events_land_while_spark_starts(place, engine, at):
-    """On a machine that is busy, Spark's JVM takes minutes; the stream ends with the pipeline."""
+    """Start the stream first: on a busy machine Spark takes minutes. It ends with the pipeline."""
     spool(place.spool, [run_event("COMPLETE", at(8), outputs=["t"])], received_at=at(8))
     pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
 
@@ -329,7 +329,7 @@ def test_events_land_while_spark_starts(place, engine, at):
 
 @pytest.mark.parametrize("code", [52, -9])
 def test_the_end_of_sparks_jvm_ends_the_pipeline(place, engine, at, code):
-    """Events land without the JVM: the pipeline itself looks whether evaluations can still run."""
+    """Look at the JVM: events land without it, and evaluations do not."""
     pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
     spark = Mock()
     spark.sparkContext._gateway.proc.poll.return_value = code  # noqa: SLF001 - PySpark's name

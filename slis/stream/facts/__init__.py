@@ -1,7 +1,7 @@
-"""Facts: what the events of a batch say of runs, datasets and jobs, each thing once.
+"""Facts: runs, datasets and jobs of a batch, as its events report them, each fact once.
 
-Facts need not be complete: where several tasks read parts of one batch, two parts may say the same.
-The merge takes each thing once.
+Where several tasks read parts of one batch, two parts may have the same fact. The merge takes it
+once.
 """
 
 from slis.stream.facts.facts import (

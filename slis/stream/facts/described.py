@@ -1,17 +1,17 @@
-"""What facets say of datasets: each distinct text of a dataset is read once."""
+"""Contents of the facets of datasets: each distinct text of a dataset is read once."""
 
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from lineage.keys import hashed, shorten_or_none
-from lineage.redaction import READ_CHARACTERS
+from lineage.keys import hash_parts, shorten_or_none
 from slis.stream.facts.mentions import Mention
-from slis.stream.facts.spans import Span
+from slis.stream.facts.spans import Seen
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.lenient import read_lenient, text_of
 from slis.stream.reading.openlineage import NOTHING, AssertionList, Documentation, Job, Part
+from slis.stream.reading.reported import read_start
 
 
 class Field(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -45,7 +45,7 @@ class InputField(Job):
 
 
 class ColumnLineage(Part, rename="camel"):
-    """What a column is made of."""
+    """Lineage of a column."""
 
     input_fields: list[InputField | None] | None = None
     transformation_type: str | None = None
@@ -53,12 +53,12 @@ class ColumnLineage(Part, rename="camel"):
 
 
 class Described(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What events of a batch say of a dataset by the same facets.
+    """Description of a dataset, by events of a batch that have the same facets.
 
     Attributes:
         first_seen_at: microseconds since 1970, as is ...
         last_seen_at: ... this.
-        is_declared: by a DatasetEvent, which says it of no run.
+        is_declared: by a DatasetEvent, which belongs to no run.
         previous: the name that it had before a rename.
         assertions: results of tests, raw JSON.
         fields: of its schema, JSON to store.
@@ -96,18 +96,18 @@ class DescribedFacts:
 
     def __init__(self) -> None:
         """Hold nothing."""
-        self._seen: dict[tuple[int, int, str | None], tuple[Mention, Span, bool]] = {}
+        self._seen: dict[tuple[int, int, str | None], tuple[Mention, Seen, bool]] = {}
 
     def add(self, event: ReadEvent, time: int, mentions: list[Mention]) -> None:
         """Add an event of that time, with the datasets that it names."""
-        is_declared = event.kind == "dataset"
+        seen, is_declared = Seen(time, time), event.kind == "dataset"
         for one in mentions:
             key = one.spelling_key, one.facets_key, one.assertions
-            first, span, was_declared = self._seen.get(key, (one, Span(time, time), False))
-            self._seen[key] = first, span.at(time), was_declared or is_declared
+            first, before, was_declared = self._seen.get(key, (one, seen, False))
+            self._seen[key] = first, before | seen, was_declared or is_declared
 
-    def found(self) -> list[Described]:
-        """Return what they say, each read once."""
+    def list_described(self) -> list[Described]:
+        """Return the contents of all facets, each read once."""
         return [_describe(*seen) for seen in self._seen.values()]
 
 
@@ -177,7 +177,7 @@ def owners_of(ownership: str | None) -> list[Owner | None]:
     return (found.owners if found else None) or []
 
 
-def _describe(one: Mention, span: Span, is_declared: bool) -> Described:  # noqa: FBT001 - of a row
+def _describe(one: Mention, span: Seen, is_declared: bool) -> Described:  # noqa: FBT001 - of a row
     given = read_lenient(one.facets, _Facets)[0] or _NONE
     lifecycle = given.lifecycle or _Lifecycle()
     version = given.version or _Version()
@@ -194,14 +194,10 @@ def _describe(one: Mention, span: Span, is_declared: bool) -> Described:  # noqa
         owners=(given.ownership.owners if given.ownership else None) or [],
         tags=(given.tags.tags if given.tags else None) or [],
         model_tags=one.model_tags,
-        description=_cut(given.documentation.description) if given.documentation else None,
+        description=read_start(given.documentation.description) if given.documentation else None,
         columns=(given.columns.fields if given.columns else None) or {},
         lineage=text_of(given.lineage),
     )
-
-
-def _cut(text: str | None) -> str | None:
-    return None if text is None else text[:READ_CHARACTERS]
 
 
 def _of_schema(schema: _Schema | None) -> dict[str, Any]:
@@ -214,10 +210,10 @@ def _of_schema(schema: _Schema | None) -> dict[str, Any]:
     ]
     if not listed:
         return {}
-    said = [part for one in listed for part in (one.name, one.type)]
+    parts = [part for one in listed for part in (one.name, one.type)]
     fields = [Field(one.name, one.type) for one in listed]
     return {
-        "schema_key": hashed(said),
+        "schema_key": hash_parts(parts),
         "fields": msgspec.json.encode(fields).decode(),
         "field_descriptions": {str(one.name): one.description for one in listed if one.description},
     }

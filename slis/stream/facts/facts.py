@@ -18,9 +18,9 @@ from slis.stream.facts.jobs import (
 from slis.stream.facts.mentions import mentions_of
 from slis.stream.facts.run_io import Checkpoint, RunIo, RunIoFacts
 from slis.stream.facts.runs import RunFacts, RunTimes
-from slis.stream.facts.spans import Span
+from slis.stream.facts.spans import Seen
 from slis.stream.reading import ReadEvent, read_event
-from slis.stream.reading.said import RunSaid
+from slis.stream.reading.reported import ReportedRun
 
 _READ = ("seq", "received_at", "origin", "kind", "body")
 
@@ -40,21 +40,21 @@ class EventRow(NamedTuple):
 
 
 class Facts(msgspec.Struct):
-    """What a batch says."""
+    """Facts of a batch, or of a part of it."""
 
     events: list[EventRow] = []
-    runs: list[tuple[RunSaid, RunTimes]] = []
+    runs: list[tuple[ReportedRun, RunTimes]] = []
     run_io: list[RunIo] = []
     checkpoints: list[Checkpoint] = []
     described: list[Described] = []
     described_jobs: list[DescribedJob] = []
-    declared_edges: list[tuple[DeclaringJob, list[tuple[DeclaredEdge, Span]]]] = []
-    job_lineages: list[tuple[JobLineage, Span]] = []
+    declared_edges: list[tuple[DeclaringJob, list[tuple[DeclaredEdge, Seen]]]] = []
+    job_lineages: list[tuple[JobLineage, Seen]] = []
     sql_texts: list[SqlText] = []
 
 
 def extract_facts(events: Iterable[ReadEvent]) -> Facts:
-    """Return what events say, each thing once."""
+    """Return the facts of events, each fact once."""
     rows: list[EventRow] = []
     runs, run_io, described, jobs = RunFacts(), RunIoFacts(), DescribedFacts(), JobFacts()
     for event in events:
@@ -68,19 +68,19 @@ def extract_facts(events: Iterable[ReadEvent]) -> Facts:
             facts.add(event, time, mentions)
     return Facts(
         events=rows,
-        runs=runs.found(),
-        run_io=run_io.found(),
-        checkpoints=run_io.checkpoints(),
-        described=described.found(),
-        described_jobs=jobs.described(),
-        declared_edges=jobs.declared(),
-        job_lineages=jobs.lineages(),
-        sql_texts=jobs.sql_texts(),
+        runs=runs.list_runs(),
+        run_io=run_io.list_io(),
+        checkpoints=run_io.list_checkpoints(),
+        described=described.list_described(),
+        described_jobs=jobs.list_described(),
+        declared_edges=jobs.list_declared_edges(),
+        job_lineages=jobs.list_lineages(),
+        sql_texts=jobs.list_sql_texts(),
     )
 
 
 def extract_from_table(events: pa.Table | pa.RecordBatch) -> Facts:
-    """Return what events of the log say; they are `source.SPOOL_COLUMNS`."""
+    """Return the facts of events of the log, which are `source.SPOOL_COLUMNS`."""
     batches = events.to_batches() if isinstance(events, pa.Table) else [events]
     return extract_facts(read_event(*row) for batch in batches for row in _rows(batch))
 

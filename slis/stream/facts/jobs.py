@@ -1,13 +1,13 @@
-"""What events of a batch say of jobs: owners, tags, lineage that they declare, and SQL."""
+"""Jobs of a batch: owners, tags, lineage that they declare, and SQL."""
 
 from typing import NamedTuple
 
 import msgspec
 
-from lineage.keys import hashed
+from lineage.keys import hash_parts
 from slis.stream.facts.described import Owner, owners_of
 from slis.stream.facts.mentions import READ, WRITE, Mention
-from slis.stream.facts.spans import Span
+from slis.stream.facts.spans import Seen
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.jobs import SPARK
 from slis.stream.reading.lenient import read_lenient
@@ -16,7 +16,7 @@ LONGEST_TEXT = 65_536  # characters: a longer one is a program, and half of it w
 
 
 class DescribedJob(NamedTuple):
-    """What events say of a job.
+    """Description of a job.
 
     Attributes:
         leaf_key: of the job that people know, which owns.
@@ -37,7 +37,7 @@ class DeclaringJob(NamedTuple):
     """Job of JobEvents.
 
     Attributes:
-        job_lineage: facet of the job, raw JSON, which may say otherwise than its lists.
+        job_lineage: facet of the job, raw JSON, which may name other inputs than its lists.
     """
 
     job_namespace: str | None
@@ -46,9 +46,9 @@ class DeclaringJob(NamedTuple):
 
 
 class DeclaredEdge(NamedTuple):
-    """What a JobEvent lists as read and written: a row for each output without an input, too.
+    """Edge between two datasets that a JobEvent lists; an output without an input has a row, too.
 
-    The facets of the output may say it otherwise.
+    The facets of the output may name other inputs.
     """
 
     upstream_spelling_key: int | None
@@ -90,70 +90,70 @@ class JobFacts:
     def __init__(self) -> None:
         """Hold nothing."""
         self._described: dict[tuple[str | None, ...], int] = {}
-        self._declared: dict[DeclaringJob, dict[DeclaredEdge, Span]] = {}
-        self._lineages: dict[JobLineage, Span] = {}
+        self._declared: dict[DeclaringJob, dict[DeclaredEdge, Seen]] = {}
+        self._lineages: dict[JobLineage, Seen] = {}
         self._sql: dict[tuple[str, str | None], set[int]] = {}
 
     def add(self, event: ReadEvent, time: int, mentions: list[Mention]) -> None:
         """Add an event of that time, with the datasets that it names."""
-        jobs, said = event.jobs, event.job
+        jobs, reported, seen = event.jobs, event.job, Seen(time, time)
         root = jobs.root_job_namespace, jobs.root_job_name
         run_key = event.run.run_key if event.run else None
-        if (said.ownership, said.tags, said.description) != (None, None, None):
+        if (reported.ownership, reported.tags, reported.description) != (None, None, None):
             self._describe(event, time)
-        if said.lineage is not None:
-            lineage = JobLineage(run_key, *root, said.lineage)
-            self._lineages[lineage] = self._lineages.get(lineage, Span(time, time)).at(time)
+        if reported.lineage is not None:
+            lineage = JobLineage(run_key, *root, reported.lineage)
+            self._lineages[lineage] = self._lineages.get(lineage, seen) | seen
         if event.kind == "job":
-            self._declare(DeclaringJob(*root, said.lineage), time, mentions)
+            self._declare(DeclaringJob(*root, reported.lineage), seen, mentions)
         # Of history loads only the texts of runs without inputs: these have their inputs from it.
         has_no_inputs = event.inputs == 0 and event.outputs > 0
-        if run_key is not None and said.sql and (not event.is_history or has_no_inputs):
-            self._sql.setdefault((said.sql, event.integration), set()).add(run_key)
+        if run_key is not None and reported.sql and (not event.is_history or has_no_inputs):
+            self._sql.setdefault((reported.sql, event.integration), set()).add(run_key)
 
     def _describe(self, event: ReadEvent, time: int) -> None:
-        jobs, said = event.jobs, event.job
+        jobs, reported = event.jobs, event.job
         leaf = (
             jobs.root_job_namespace if jobs.leaf_job_namespace is None else jobs.leaf_job_namespace,
             jobs.root_job_name if jobs.leaf_job_name is None else jobs.leaf_job_name,
         )
         own = event.job_namespace, event.job_name
-        key = (*leaf, *own, said.ownership, said.tags, said.description)
+        key = (*leaf, *own, reported.ownership, reported.tags, reported.description)
         self._described[key] = max(self._described.get(key, time), time)
 
-    def _declare(self, job: DeclaringJob, time: int, mentions: list[Mention]) -> None:
+    def _declare(self, job: DeclaringJob, seen: Seen, mentions: list[Mention]) -> None:
         inputs: list[int | None] = [one.spelling_key for one in mentions if one.direction == READ]
         for output in (one for one in mentions if one.direction == WRITE):
             for upstream in inputs or [None]:
                 edge = DeclaredEdge(upstream, output.spelling_key, output.facets_key)
                 edges = self._declared.setdefault(job, {})
-                edges[edge] = edges.get(edge, Span(time, time)).at(time)
+                edges[edge] = edges.get(edge, seen) | seen
 
-    def described(self) -> list[DescribedJob]:
+    def list_described(self) -> list[DescribedJob]:
         """Return each job, once for each of its distinct facets."""
         return [_described_job(key, at) for key, at in self._described.items()]
 
-    def declared(self) -> list[tuple[DeclaringJob, list[tuple[DeclaredEdge, Span]]]]:
+    def list_declared_edges(self) -> list[tuple[DeclaringJob, list[tuple[DeclaredEdge, Seen]]]]:
         """Return the edges that each job declares, and when it did."""
         return [(job, list(edges.items())) for job, edges in self._declared.items()]
 
-    def lineages(self) -> list[tuple[JobLineage, Span]]:
+    def list_lineages(self) -> list[tuple[JobLineage, Seen]]:
         """Return the `lineage` facets of jobs, and when they were seen."""
         return list(self._lineages.items())
 
-    def sql_texts(self) -> list[SqlText]:
+    def list_sql_texts(self) -> list[SqlText]:
         """Return the distinct SQL."""
-        found = (_sql_text(*said, run_keys) for said, run_keys in self._sql.items())
+        found = (_sql_text(*reported, run_keys) for reported, run_keys in self._sql.items())
         return [one for one in found if one is not None]
 
 
 def _described_job(key: tuple[str | None, ...], at: int) -> DescribedJob:
     leaf, own, (ownership, tags, description) = key[:2], key[2:4], key[4:]
-    # A query's event says nothing of its parent job: anybody may name any job as a parent.
+    # The event of a query does not describe its parent job: anybody may name any job as a parent.
     name, prefix = own[1] or "", f"{leaf[1]}."
     is_own = own[0] == leaf[0] and (own[1] == leaf[1] or name.startswith(prefix))
     owners = owners_of(ownership) if is_own else []
-    return DescribedJob(hashed(leaf), hashed(own), owners, tags, description, at)
+    return DescribedJob(hash_parts(leaf), hash_parts(own), owners, tags, description, at)
 
 
 def _sql_text(facet: str, integration: str | None, run_keys: set[int]) -> SqlText | None:
@@ -164,4 +164,4 @@ def _sql_text(facet: str, integration: str | None, run_keys: set[int]) -> SqlTex
     of_engine = "spark" if integration == SPARK else ""
     dialect = (given.dialect or "").strip(" ").lower() or of_engine
     text = query if len(query) <= LONGEST_TEXT else None
-    return SqlText(hashed((dialect, query)), dialect, text, sorted(run_keys))
+    return SqlText(hash_parts((dialect, query)), dialect, text, sorted(run_keys))

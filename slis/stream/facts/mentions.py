@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from lineage.keys import NAME_BYTES, hashed, shorten
+from lineage.keys import NAME_BYTES, hash_parts, shorten
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.lenient import text_of
 from slis.stream.reading.openlineage import AssertionList, Dataset, InputFacets, OutputFacets
@@ -66,11 +66,11 @@ def _mention(dataset: Dataset, direction: Direction, tags: str | None) -> Mentio
     statistics = (dataset.output_facets or _NO_OUTPUT_FACETS).statistics
     return Mention(
         direction=direction,
-        spelling_key=hashed((namespace, name)),
+        spelling_key=hash_parts((namespace, name)),
         namespace=namespace,
         name=name,
         # With the tags: else another job's run that writes without tags would claim these.
-        facets_key=hashed((facets, tags)),
+        facets_key=hash_parts((facets, tags)),
         facets=facets,
         model_tags=tags,
         assertions=text_of(tested.assertions),

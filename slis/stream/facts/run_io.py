@@ -1,9 +1,9 @@
-"""What each run of a batch read and wrote, and checkpoints of streams that name no dataset."""
+"""Reads and writes of the runs of a batch, and checkpoints of streams that name no dataset."""
 
 from typing import NamedTuple
 
 from slis.stream.facts.mentions import DECLARED, Mention
-from slis.stream.facts.spans import Span, greatest
+from slis.stream.facts.spans import Seen, greater
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.event_times import hour_of
 
@@ -13,8 +13,8 @@ class RunIo(NamedTuple):
 
     Attributes:
         hour: start of the event's hour, of a stream; else None.
-        streamed_at: the last time that a stream said that data went out.
-        is_measured: it said so with figures or by a checkpoint.
+        streamed_at: the last event by which a stream put out data.
+        is_measured: such an event has figures or is a checkpoint.
     """
 
     run_key: int
@@ -49,16 +49,16 @@ class RunIoFacts:
     def __init__(self) -> None:
         """Hold nothing."""
         self._io: dict[_Key, RunIo] = {}
-        self._checkpoints: dict[tuple[int, int], Span] = {}
+        self._checkpoints: dict[tuple[int, int], Seen] = {}
 
     def add(self, event: ReadEvent, time: int, mentions: list[Mention]) -> None:
         """Add an event of that time, with the datasets that it names."""
         if event.run is None:
             return
-        hour = hour_of(time)
+        hour, seen = hour_of(time), Seen(time, time)
         if _is_bare_checkpoint(event):
             at = event.run.run_key, hour
-            self._checkpoints[at] = self._checkpoints.get(at, Span(time, time)).at(time)
+            self._checkpoints[at] = self._checkpoints.get(at, seen) | seen
         for one in mentions:
             if one.direction != DECLARED:
                 self._note(
@@ -68,7 +68,7 @@ class RunIoFacts:
     def _note(
         self, event: ReadEvent, run_key: int, time: int, one: Mention, hour: int | None
     ) -> None:
-        # A stream says by RUNNING that data went out: Spark with figures, Flink with a checkpoint.
+        # By RUNNING a stream reports that data went out: Spark by figures, Flink by a checkpoint.
         # RUNNING is all that connectors (Debezium, Kafka Connect) send, and some send it once.
         is_measured = one.has_statistics or event.has_checkpoint
         goes_on = event.is_streaming and event.event_type == "RUNNING"
@@ -81,18 +81,18 @@ class RunIoFacts:
             *key,
             min(known.first_event_at, time),
             max(known.last_event_at, time),
-            greatest(known.streamed_at, streamed_at),
+            greater(known.streamed_at, streamed_at),
             max(known.is_measured, int(goes_on and is_measured)),
             max(known.has_statistics, int(one.has_statistics)),
-            greatest(known.rows, one.rows),
-            greatest(known.bytes, one.size),
+            greater(known.rows, one.rows),
+            greater(known.bytes, one.size),
         )
 
-    def found(self) -> list[RunIo]:
+    def list_io(self) -> list[RunIo]:
         """Return what runs read and wrote."""
         return list(self._io.values())
 
-    def checkpoints(self) -> list[Checkpoint]:
+    def list_checkpoints(self) -> list[Checkpoint]:
         """Return the first and the last checkpoint of each run and hour."""
         return [Checkpoint(*at, *span) for at, span in self._checkpoints.items()]
 

@@ -1,16 +1,16 @@
-"""What the events of a batch say of each run, in any order and with any repeats."""
+"""Runs of a batch, by their events in any order and with any repeats."""
 
 import msgspec
 
-from slis.stream.facts.spans import greatest, least
+from slis.stream.facts.spans import greater, lesser
 from slis.stream.reading.event import ReadEvent
-from slis.stream.reading.said import RunSaid
+from slis.stream.reading.reported import ReportedRun
 
 _FAILED = ("FAIL", "ABORT")
 
 
 class RunTimes(msgspec.Struct, omit_defaults=True):
-    """When a run was seen, started and ended. Times are microseconds since 1970.
+    """Times at which a run was seen, started and ended, in microseconds since 1970.
 
     Attributes:
         spark_job_id: the first that its events name.
@@ -33,15 +33,15 @@ class RunTimes(msgspec.Struct, omit_defaults=True):
         self.first_event_at = min(self.first_event_at, time)
         self.last_event_at = max(self.last_event_at, time)
         if event.event_type == "START":
-            self.started_at = least(self.started_at, time)
-            self.last_start_at = greatest(self.last_start_at, time)
+            self.started_at = lesser(self.started_at, time)
+            self.last_start_at = greater(self.last_start_at, time)
         elif event.event_type == "COMPLETE":
-            self.completed_at = greatest(self.completed_at, time)
+            self.completed_at = greater(self.completed_at, time)
         elif event.event_type in _FAILED:
-            self.last_fail_at = greatest(self.last_fail_at, time)
-        self.spark_job_id = least(self.spark_job_id, event.spark_job_id)
+            self.last_fail_at = greater(self.last_fail_at, time)
+        self.spark_job_id = lesser(self.spark_job_id, event.spark_job_id)
         # Airflow before 2.10 counts the next try where one failed: the larger is of its START.
-        self.retries_left = greatest(self.retries_left, event.retries_left)
+        self.retries_left = greater(self.retries_left, event.retries_left)
         self.is_history = self.is_history and event.is_history
 
 
@@ -50,7 +50,7 @@ class RunFacts:
 
     def __init__(self) -> None:
         """Hold no run."""
-        self._runs: dict[RunSaid, RunTimes] = {}
+        self._runs: dict[ReportedRun, RunTimes] = {}
 
     def add(self, event: ReadEvent, time: int) -> None:
         """Add an event, of that time."""
@@ -61,6 +61,6 @@ class RunFacts:
             times = self._runs[event.run] = RunTimes(time, time)
         times.add(event, time)
 
-    def found(self) -> list[tuple[RunSaid, RunTimes]]:
-        """Return what was said of the runs, and their times."""
+    def list_runs(self) -> list[tuple[ReportedRun, RunTimes]]:
+        """Return the runs as they were reported, and their times."""
         return list(self._runs.items())

@@ -1,4 +1,4 @@
-"""From the raw JSON of an OpenLineage event to what the pipeline knows of it."""
+"""Reading of OpenLineage events: from raw JSON to `ReadEvent`."""
 
 from slis.stream.reading.event import ReadEvent, read_event
 

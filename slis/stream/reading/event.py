@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 from lineage import origins
-from lineage.keys import hashed
-from slis.stream.reading.event_times import instant
+from lineage.keys import hash_parts
+from slis.stream.reading.event_times import parse_time
 from slis.stream.reading.jobs import Jobs, jobs_of, own_name
 from slis.stream.reading.lenient import read_lenient, text_of
 from slis.stream.reading.openlineage import (
@@ -23,7 +23,15 @@ from slis.stream.reading.openlineage import (
     TagList,
 )
 from slis.stream.reading.problems import find_problem
-from slis.stream.reading.said import JobSaid, RunSaid, Tags, job_said, retries_left, run_said, upper
+from slis.stream.reading.reported import (
+    ReportedJob,
+    ReportedRun,
+    Tags,
+    read_job,
+    read_run,
+    retries_left,
+    upper,
+)
 
 SKEW_TOLERANCE: Final = 5 * 60_000_000  # microseconds
 _SOURCE_OF_MODEL_TAGS: Final = '"DBT'  # DBT: tags of the model; DBT_META: its meta entries
@@ -42,7 +50,7 @@ class ReadEvent(msgspec.Struct, frozen=True, gc=False):
         event_time: None where it cannot be read; never later than the event was received.
         is_skewed: it gives a later one, by a clock that is ahead.
         event_type: START, RUNNING, COMPLETE, FAIL, ABORT or OTHER.
-        event_key: its identity: whoever writes the event's JSON anew keeps what is in it.
+        event_key: its identity, which does not depend on how its JSON is written.
         problem: why it, or a part of it, could not be read; None where all could be.
         detail: what is wrong, and where in the event.
         run: None of another kind.
@@ -63,7 +71,7 @@ class ReadEvent(msgspec.Struct, frozen=True, gc=False):
     detail: str | None
     is_streaming: bool
     is_history: bool
-    run: RunSaid | None
+    run: ReportedRun | None
     jobs: Jobs
     job_namespace: str | None
     job_name: str | None
@@ -72,7 +80,7 @@ class ReadEvent(msgspec.Struct, frozen=True, gc=False):
     retries_left: int | None
     has_checkpoint: bool
     is_connector: bool
-    job: JobSaid
+    job: ReportedJob
     model_tags: str | None
     inputs: int
     outputs: int
@@ -94,7 +102,7 @@ def read_event(seq: int, received_at: int, origin: str, kind: str, body: bytes) 
     """
     given, is_whole = read_lenient(_without_nul(body), Event)
     event = given or Event()
-    reported = instant(event.event_time)
+    reported = parse_time(event.event_time)
     problem, detail = find_problem(event, kind, reported, is_whole=is_whole)
     is_skewed = reported is not None and reported > received_at + SKEW_TOLERANCE
     job = event.job or _NO_JOB
@@ -119,7 +127,7 @@ def read_event(seq: int, received_at: int, origin: str, kind: str, body: bytes) 
         detail=detail,
         is_streaming=upper(types.processing_type) == "STREAMING",
         is_history=origin in origins.OF_HISTORY,
-        run=run_said(event, facets, own, jobs, integration, tags) if kind == "run" else None,
+        run=read_run(event, facets, own, jobs, integration, tags) if kind == "run" else None,
         jobs=jobs,
         job_namespace=job.namespace,
         job_name=job.name,
@@ -128,7 +136,7 @@ def read_event(seq: int, received_at: int, origin: str, kind: str, body: bytes) 
         retries_left=retries_left(facets.airflow),
         has_checkpoint=text_of(facets.checkpoints) is not None,
         is_connector=integration not in _OF_ENGINES,
-        job=job_said(job_facets, tags[1]),
+        job=read_job(job_facets, tags[1]),
         model_tags=_model_tags(tags),
         inputs=len(inputs),
         outputs=len(outputs),
@@ -164,7 +172,7 @@ def _event_key(event: Event, reported: int | None) -> int:
         *(job.namespace, job.name, dataset.namespace, dataset.name),
     )
     sides = (_names(side) for side in (event.inputs, event.outputs))
-    return hashed((*named, *(part for names in sides for name in names for part in name)))
+    return hash_parts((*named, *(part for names in sides for name in names for part in name)))
 
 
 def _names(datasets: list[Dataset | None] | None) -> list[tuple[str | None, str | None]]:

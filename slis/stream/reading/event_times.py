@@ -19,7 +19,7 @@ _MICROS: Final = 1_000_000
 _DIGITS: Final = 6  # of a second
 
 
-def instant(text: str | None) -> int | None:
+def parse_time(text: str | None) -> int | None:
     """Return the time that a text gives, in microseconds since 1970.
 
     1 to 9 fraction digits (cut to microseconds), `Z` and offsets, the zone's name in brackets

@@ -1,9 +1,9 @@
-"""What is wrong with an event that could not be read, or not whole."""
+"""Problems of an event that could not be read, or not whole."""
 
 from typing import Final
 
 from lineage.clock import EVENT_TIMES
-from slis.stream.reading.event_times import instant
+from slis.stream.reading.event_times import parse_time
 from slis.stream.reading.openlineage import Event, Job, NominalTime, Run
 from slis.stream.wide import MOST_EDGES, is_wide
 
@@ -57,7 +57,7 @@ def _find_ignored(event: Event) -> str | None:
     nominal = (facets.nominal_time if facets else None) or NominalTime()
     times = {NOMINAL_START: nominal.nominal_start_time, NOMINAL_END: nominal.nominal_end_time}
     for path, text in times.items():
-        if text and text.strip(" ") and instant(text) is None:
+        if text and text.strip(" ") and parse_time(text) is None:
             return f"{path}: {EVENT_TIMES}, got {_shown(text)}"
     inputs, outputs = len(event.inputs or ()), len(event.outputs or ())
     if is_wide(inputs, outputs):

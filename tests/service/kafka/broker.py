@@ -4,6 +4,8 @@ import os
 import signal
 import socket
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
@@ -82,6 +84,17 @@ class Broker:
         if self._process.poll() is None:
             os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait(30)
+
+
+@contextmanager
+def running_broker(folder: Path, topic: str, *, partitions: int) -> Iterator[Broker]:
+    """Give a broker below the folder that has this topic, and kill it in the end."""
+    running = Broker(folder / "broker")
+    try:
+        running.ready().create_topic(topic, partitions=partitions)
+        yield running
+    finally:
+        running.kill()
 
 
 def _java(*command: object) -> list[str]:

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
 from tests.collector.running import Collector
 from tests.service.commandline import environ
-from tests.service.kafka.broker import Broker
+from tests.service.kafka.broker import Broker, running_broker
 from tests.service.ship.written import event
 from tests.service.waiting import until
 
@@ -24,11 +24,9 @@ POISON = (b"starting up", b'{"a": 1}, {"b": 2}', b'{"eventTime": 7}')
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[Broker]:
-    """A broker with the topic, three partitions."""
-    running = Broker(tmp_path / "broker").ready()
-    running.create_topic(TOPIC, partitions=3)
-    yield running
-    running.kill()
+    """Start a broker with the topic, three partitions."""
+    with running_broker(tmp_path, TOPIC, partitions=3) as running:
+        yield running
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Events of a batch are written to the lake under the day of their time."""
+"""Check under which day the lake has the events of a batch."""
 
 from datetime import timedelta
 
@@ -10,7 +10,7 @@ from tests.slis.stream.spools import run_event, table
 
 
 def test_each_event_is_under_the_day_of_its_time(at):
-    """Or under the day that it came, where its time cannot be read or is ahead."""
+    """Take the day that an event came where its time cannot be read or is ahead."""
     events = table(
         [
             run_event("COMPLETE", at(8), run="r1", outputs=["t"]),

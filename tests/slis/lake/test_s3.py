@@ -3,10 +3,8 @@
 import os
 from datetime import timedelta
 
-import boto3
 import pyarrow as pa
 import pytest
-from moto.server import ThreadedMotoServer
 
 from lineage.clock import to_micros
 from lineage.lake.reading import is_absent
@@ -27,42 +25,30 @@ from tests.slis.lake.lakes import (
     write,
     writer_of,
 )
+from tests.slis.lake.s3 import create_bucket, lake_variables, s3_server
 from tests.slis.stream.spools import rows as sql
 from tests.slis.stream.spools import run_event, table
 
-_REGION = "us-east-1"
 _HOUR = timedelta(hours=1)
 
 
 @pytest.fixture(scope="module")
 def endpoint():
     """Return the address of an S3 server in this process."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    _, port = server.get_host_and_port()
-    yield f"http://127.0.0.1:{port}"
-    server.stop()
+    with s3_server() as address:
+        yield address
 
 
 @pytest.fixture
 def bucket(endpoint):
     """Make an empty bucket."""
-    keys = {"aws_access_key_id": "k", "aws_secret_access_key": "s", "region_name": _REGION}
-    s3 = boto3.resource("s3", endpoint_url=endpoint, **keys)
-    return s3.create_bucket(Bucket=f"b{os.urandom(4).hex()}")
+    return create_bucket(endpoint, f"b{os.urandom(4).hex()}")
 
 
 @pytest.fixture
 def lake(endpoint, bucket, tmp_path):
     """Open a lake in the bucket, whose keys are in files."""
-    variables = {
-        "LINEWARD_LAKE_URL": f"s3://{bucket.name}/some/prefix",
-        "LINEWARD_LAKE_ENDPOINT": endpoint,
-        "LINEWARD_LAKE_REGION": _REGION,
-    }
-    for name in ("ACCESS", "SECRET"):
-        (tmp_path / name).write_text("k\n")
-        variables[f"LINEWARD_LAKE_{name}_KEY_FILE"] = str(tmp_path / name)
+    variables = lake_variables(endpoint, f"{bucket.name}/some/prefix", tmp_path)
     return open_lake(tmp_path, read_settings(variables))
 
 
@@ -110,7 +96,7 @@ def test_a_restart_on_a_bucket_goes_on_and_deletes_what_was_never_committed(embe
 
 
 def test_executors_write_and_compact_without_the_driver(spark, embedded, lake):
-    """Events are folded and written from where they are: a task sends back facts and files."""
+    """Have tasks extract facts and write events; each sends back facts and names of files."""
     writer = writer_of(embedded, lake)
     days = [NOON - number % 2 * timedelta(days=1) for number in range(6)]
     events = [

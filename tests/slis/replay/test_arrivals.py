@@ -73,9 +73,9 @@ def test_a_write_is_known_from_its_complete_on(written):
 
 @pytest.mark.postgres_nightly
 def test_each_write_of_an_hour_is_known_when_it_was_told(written):
-    """An application writes twice within an hour, and once more by a clock that is behind.
+    """Write twice within an hour, and once more by a clock that is behind.
 
-    What it writes to another dataset is no write of this one.
+    A write to another dataset of the application is left out.
     """
     hours = 3 * 3_600_000_000
     with writing(written) as connection:

@@ -176,13 +176,13 @@ def table(
     after_seq: int = 0,
     origin: str = "http",
 ) -> pa.Table:
-    """These events as the log gives a batch of them."""
+    """Return these events as the log gives a batch of them."""
     given = batch_rows(events, received_at, after_seq=after_seq, origin=origin)
     return pa.table([list(column) for column in zip(*given, strict=True)], schema=SPOOL_COLUMNS)
 
 
 def read(event: Event | bytes, received_at: datetime, *, origin: str = "http") -> ReadEvent:
-    """One event, as the pipeline reads it."""
+    """Return one event as the pipeline reads it."""
     [row] = batch_rows([event], received_at, after_seq=0, origin=origin)
     return read_event(*row[:5])
 

@@ -10,8 +10,9 @@ from lineage.clock import to_micros
 from lineage.keys import key
 from slis.accuracy.schemas import COLUMN_LINEAGE
 from slis.stream.claims import SYMLINK
+from slis.stream.facts.spans import Seen
 from slis.stream.merge import SpoolRange, merge
-from slis.stream.spellings import Seen, Spellings, spelling_key
+from slis.stream.spellings import Spellings, spelling_key
 
 _HOUR = 3_600_000_000
 Merge = Callable[[list[dict[str, Any]]], None]

@@ -1,4 +1,4 @@
-"""What events say, before it is merged."""
+"""Check the facts of events, before they are merged."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -10,7 +10,7 @@ from spools import read, run_event, table
 from lineage.clock import to_micros
 from lineage.keys import key
 from slis.stream.facts import extract_from_table
-from slis.stream.reading.event_times import instant
+from slis.stream.reading.event_times import parse_time
 
 
 def micros(*parts: int) -> int:
@@ -49,7 +49,7 @@ TOLD = {
 
 def test_an_instant_is_read_whatever_its_spelling():
     """1 to 9 fraction digits, Z and offsets; without a zone UTC; what is no instant is None."""
-    assert {text: instant(text) for text in TOLD} == TOLD
+    assert {text: parse_time(text) for text in TOLD} == TOLD
 
 
 _INSTANTS = st.datetimes(
@@ -64,11 +64,11 @@ def test_an_instant_is_read_as_python_reads_it(told):
     """Any microsecond, at any offset of whole minutes."""
     expected = (told - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
-    assert instant(told.isoformat()) == expected
+    assert parse_time(told.isoformat()) == expected
 
 
 def facts_of(events, received_at):
-    """What these events say."""
+    """Return the facts of these events."""
     return extract_from_table(table(events, received_at))
 
 

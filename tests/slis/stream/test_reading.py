@@ -1,4 +1,4 @@
-"""Events are read as far as they have the types of the specification, and keep their identity."""
+"""Check that events are read as far as they have the specified types, and keep their identity."""
 
 import json
 
@@ -41,7 +41,7 @@ def _told(event):
     ids=str,
 )
 def test_a_part_of_another_type_is_left_out_and_the_rest_is_read(at, path, value, problem, names):
-    """A name that is a number is its text; what is null is missing, and no problem."""
+    """Read a number as a text where a text is expected; a null is missing, and no problem."""
     engine = {"processing_engine": {"name": "spark", "version": "4.0"}}
     event = run_event("COMPLETE", at(8), inputs=["a", "b"], outputs=["out"], facets=engine)
     place = event
@@ -53,7 +53,7 @@ def test_a_part_of_another_type_is_left_out_and_the_rest_is_read(at, path, value
 
 
 def test_bytes_that_are_no_text_are_replaced(at):
-    """In a name and in a facet; the collector rejects such a body, an old lake may hold one."""
+    """Replace them in a name and in a facet: an old lake may hold such a body."""
     event = run_event("COMPLETE", at(8), outputs=[("t", {"description": "é"})])
     body = json.dumps(event | {"producer": "é"}, ensure_ascii=False).encode()
     broken = body.replace("é".encode(), b"\xff")
@@ -98,7 +98,7 @@ def test_a_nul_is_replaced_wherever_it_is(lander, catalog, at):
     ids=lambda facets: next(iter(facets)),
 )
 def test_a_nul_within_json_within_a_text_lands(lander, catalog, at, facets):
-    """Such JSON is decoded twice; the second time gives the NUL."""
+    """Decode such JSON twice: the second time gives the NUL."""
     event = run_event("COMPLETE", at(8), outputs=["t"])
     event["job"]["facets"] |= facets
 
@@ -108,7 +108,7 @@ def test_a_nul_within_json_within_a_text_lands(lander, catalog, at, facets):
 
 
 def test_an_event_has_the_key_that_earlier_releases_gave_it(at):
-    """By it a repeat is known whose first copy landed before an upgrade."""
+    """Know a repeat whose first copy landed before an upgrade."""
     event = run_event("COMPLETE", at(8), inputs=["b", "a"], outputs=["out"])
     dataset = {"eventTime": at(8).isoformat(), "dataset": {"namespace": "n", "name": "t"}}
 
@@ -118,7 +118,7 @@ def test_an_event_has_the_key_that_earlier_releases_gave_it(at):
 
 
 def test_the_facts_of_a_task_are_those_of_the_driver(at, tmp_path):
-    """They travel as JSON, and those of all record batches are joined."""
+    """Send facts as JSON, and join those of all record batches."""
     facets = {
         **columns("in"),
         "schema": {"fields": [{"name": "id", "type": "int", "description": "a key"}]},

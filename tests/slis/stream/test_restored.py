@@ -158,7 +158,7 @@ def test_numbers_that_repeats_used_up_are_not_missing(catalog, worked_off, at):
 
 @pytest.mark.parametrize("events", [0, 3], ids=["new", "restored"])
 def test_an_event_that_fails_alone_stops_no_restore(worked_off, restored, at, monkeypatch, events):
-    """It was set aside when it came first, and is in the lake as all others."""
+    """Set aside again what was set aside when it came first: the lake has it as all others."""
     prune_spool(worked_off / "spool.db", _LAST, at(12))
     works = batch.staged_rows
 
@@ -179,7 +179,7 @@ def test_an_event_that_fails_alone_stops_no_restore(worked_off, restored, at, mo
 
 
 def test_a_restore_that_fails_for_all_events_sets_none_aside(worked_off, restored, at, monkeypatch):
-    """A control event fails as well: the pipeline waits."""
+    """Wait where a control event fails as well."""
     prune_spool(worked_off / "spool.db", _LAST, at(12))
     monkeypatch.setattr(batch, "staged_rows", Mock(side_effect=ValueError("always")))
     again = restored(0)

@@ -20,7 +20,7 @@ from slis.stream.kafka.client import open_consumer, read_on_executor
 from slis.stream.kafka.log import TopicLog
 from slis.stream.on_executors import extract_on_executors
 from slis.stream.source import Bounds
-from tests.service.kafka.broker import Broker
+from tests.service.kafka.broker import running_broker
 from tests.service.ship.written import event
 from tests.service.waiting import until
 
@@ -32,11 +32,9 @@ EVENTS = 1_200  # of each collector: two windows
 @pytest.fixture
 def broker(tmp_path):
     """Start a broker with the topic, three partitions."""
-    running = Broker(tmp_path / "broker").ready()
-    running.create_topic("lineward.log", partitions=3)
-    yield running
-    open_consumer.cache_clear()
-    running.kill()
+    with running_broker(tmp_path, "lineward.log", partitions=3) as running:
+        yield running
+        open_consumer.cache_clear()
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ def test_a_range_ends_where_its_bytes_do(size, taken):
 
 
 def test_the_end_of_the_partition_takes_nothing_that_did_not_fit():
-    """The client reads ahead: the partition's end arrives behind the bound of bytes, or before."""
+    """Leave it to the next batch: the client reads ahead, also behind the bound of bytes."""
     reader = read(event(1), event(2), size=1)
     before = reader.summary().next_offset
 

@@ -1,4 +1,4 @@
-"""What an event says of its run and of its job, beside names and times."""
+"""Run and job of an event, as its facets report them."""
 
 import re
 from typing import Final, NamedTuple
@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Raw
 
-from lineage.keys import hashed, shorten_or_none
+from lineage.keys import hash_parts, shorten_or_none
 from lineage.redaction import READ_CHARACTERS
-from slis.stream.reading.event_times import instant
+from slis.stream.reading.event_times import parse_time
 from slis.stream.reading.jobs import Jobs
 from slis.stream.reading.lenient import read_lenient, text_of
 from slis.stream.reading.openlineage import (
@@ -43,8 +43,13 @@ def upper(text: str | None) -> str | None:
     return None if text is None else text.upper()
 
 
-class RunSaid(NamedTuple):
-    """What an event says of its run: texts, of which a run whose events differ has several."""
+def read_start(text: str | None) -> str | None:
+    """Return as much of a long text as is read; None of None."""
+    return None if text is None else text[:READ_CHARACTERS]
+
+
+class ReportedRun(NamedTuple):
+    """Run as an event reports it: a run whose events differ is reported in several ways."""
 
     run_key: int
     run_id: str | None
@@ -73,8 +78,8 @@ class RunSaid(NamedTuple):
     execution_parameters: str | None
 
 
-class JobSaid(NamedTuple):
-    """What an event says of its job: raw JSON, but for the description."""
+class ReportedJob(NamedTuple):
+    """Job as an event reports it: raw JSON, but for the description."""
 
     ownership: str | None
     tags: str | None
@@ -83,15 +88,15 @@ class JobSaid(NamedTuple):
     sql: str | None
 
 
-def run_said(  # noqa: PLR0913, PLR0917 - what the event was read into
+def read_run(  # noqa: PLR0913, PLR0917 - what the event was read into
     event: Event,
     facets: RunFacets,
     own: Job,
     jobs: Jobs,
     integration: str | None,
     tags: Tags,
-) -> RunSaid:
-    """Return what an event says of its run.
+) -> ReportedRun:
+    """Return the run as its event reports it.
 
     Args:
         event: of the run.
@@ -107,14 +112,14 @@ def run_said(  # noqa: PLR0913, PLR0917 - what the event was read into
     engine = facets.processing_engine or _NO_ENGINE
     code = job_facets.source_code or _NO_CODE
     nominal = facets.nominal_time or NominalTime()
-    return RunSaid(
+    return ReportedRun(
         # A run id that two jobs use gives two runs: they are never merged.
-        run_key=hashed((run.run_id, job.namespace, own.name)),
+        run_key=hash_parts((run.run_id, job.namespace, own.name)),
         run_id=shorten_or_none(run.run_id),
         job_namespace=job.namespace,
         job_name=job.name,
         jobs=jobs,
-        nominal_start_at=instant(nominal.nominal_start_time),
+        nominal_start_at=parse_time(nominal.nominal_start_time),
         job_type=upper(types.job_type),
         processing_type=upper(types.processing_type),
         integration=integration,
@@ -140,16 +145,16 @@ def run_said(  # noqa: PLR0913, PLR0917 - what the event was read into
 def _error_message(facets: RunFacets) -> str | None:
     reported = (facets.error_message or _NO_MESSAGE).message
     message = reported if reported is not None else (facets.exception or _NO_MESSAGE).message
-    return None if message is None else message[:READ_CHARACTERS]
+    return read_start(message)
 
 
-def job_said(facets: JobFacets, tags: str | None) -> JobSaid:
-    """Return what an event says of its job, with the tags of the job."""
+def read_job(facets: JobFacets, tags: str | None) -> ReportedJob:
+    """Return the job as its event reports it, with the tags of the job."""
     description = (facets.documentation or Documentation()).description
-    return JobSaid(
+    return ReportedJob(
         ownership=text_of(facets.ownership),
         tags=tags,
-        description=None if description is None else description[:READ_CHARACTERS],
+        description=read_start(description),
         lineage=text_of(facets.lineage),
         sql=text_of(facets.sql),
     )

@@ -1,0 +1,37 @@
+"""S3 server in the test's process, and the settings of a lake in a bucket of it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import boto3
+from moto.server import ThreadedMotoServer
+
+_REGION = "us-east-1"
+
+
+@contextmanager
+def s3_server() -> Iterator[str]:
+    """Give the address of a server."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        yield "http://{}:{}".format(*server.get_host_and_port())
+    finally:
+        server.stop()
+
+
+def create_bucket(endpoint: str, name: str) -> Any:  # noqa: ANN401 - boto3 has no types
+    """Return an empty bucket."""
+    keys = {"aws_access_key_id": "k", "aws_secret_access_key": "s", "region_name": _REGION}
+    return boto3.resource("s3", endpoint_url=endpoint, **keys).create_bucket(Bucket=name)
+
+
+def lake_variables(endpoint: str, place: str, folder: Path) -> dict[str, str]:
+    """Return the variables of a lake at `place` (BUCKET/PREFIX); its keys are files in `folder`."""
+    found = {"LINEWARD_LAKE_URL": f"s3://{place}", "LINEWARD_LAKE_ENDPOINT": endpoint}
+    for name in ("ACCESS", "SECRET"):
+        (folder / name).write_text("k\n")
+        found[f"LINEWARD_LAKE_{name}_KEY_FILE"] = str(folder / name)
+    return found | {"LINEWARD_LAKE_REGION": _REGION}
