@@ -179,9 +179,10 @@ def _owner(decision: Decision, owners: Owners, at: int) -> dict[str, object]:
     """Return the owner of a dataset, and where the name comes from.
 
     In this order: the policy's rule for the dataset, the policy's rule for the job that wrote it,
-    an event, Kubernetes. The last two give no owner to what the policy names outright.
+    an event, Kubernetes. To what the policy names outright only the first gives an owner: which
+    job wrote a dataset is known from events, which anybody may send.
     """
-    by_policy = decision.owner or owners.of_jobs.get(at)
+    by_policy = decision.owner or (None if decision.is_declared else owners.of_jobs.get(at))
     if by_policy or decision.is_declared:
         return {"owner": by_policy, "owner_origin": "policy" if by_policy else None}
     if of_event := owners.of_events.get(at):

@@ -105,6 +105,18 @@ def test_a_facet_owns_no_declared_dataset(owner):
     assert (other["owner"], other["owner_origin"]) == (owner, "facet")
 
 
+def test_the_rule_for_a_job_owns_no_declared_dataset():
+    """Anybody may send an event by which a job of another team wrote it."""
+    policy = parse("datasets: [{match: s3://lake/mart/revenue, tier: critical}]")
+    owners = Owners({}, {0: "finance"}, {})
+
+    def row(name):
+        return policy_rows(policy, Described({0: name}, [], {}, owners))[0]
+
+    assert (row(_REVENUE)["owner"], row(_REVENUE)["owner_origin"]) == (None, None)
+    assert (row(_EVIL)["owner"], row(_EVIL)["owner_origin"]) == ("finance", "policy")
+
+
 _MAINTENANCE = """
 owners: [{name: shop}, {name: mallory}]
 datasets:
