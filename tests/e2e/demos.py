@@ -55,7 +55,8 @@ class Demo(subprocess.Popen[str]):
         """Send the signal, and return the exit status."""
         self.send_signal(number)
         # It gives `up` 75 s, which a young pipeline on a busy machine needs.
-        self.communicate(timeout=300)
+        rest, _ = self.communicate(timeout=300)
+        self.said.append(rest)
         return self.returncode
 
     def processes(self) -> list[int]:
