@@ -76,7 +76,9 @@ def test_the_demo_fills_every_panel_and_leaves_nothing(tmp_path: Path):
         assert_all_states_are_shown("".join(demo.said))
         with scraping(tmp_path, _CONFIGURATION.format(**demo.ports)) as url:
             empty = _settled(Prometheus(url))
+        was_running = demo.poll() is None
         assert demo.stop() == 0, "".join(demo.said)
+        assert was_running
         assert_nothing_is_left(demo)
 
     assert sorted((empty - BY_CHANCE) ^ set(RIGHTLY_EMPTY)) == []
