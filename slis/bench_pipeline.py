@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Engine, text
 
-from lineage.catalog.engine import migrate, open_catalog
 from lineage.clock import system_clock
 from slis import jvm_memory
 from slis.backlog import backlog_since
+from slis.bench_catalogs import CatalogMeter, empty_catalog
 from slis.footprint import CpuMeter, memory_bytes
 from slis.session import open_session
 from slis.settings import Place, Settings
@@ -52,13 +52,21 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class Size(msgspec.Struct, frozen=True):
-    """The work on one backlog: wall clock and CPU time of all processes."""
+    """The work on one backlog: wall clock and CPU time of all processes of the pipeline.
+
+    `merge_microseconds` are those of the one turn in which only one batch can be. The server's CPU
+    time and its write-ahead log are of PostgreSQL. All are per event.
+    """
 
     events: int
     seconds: float
     events_per_second: float
-    cpu_microseconds_per_event: float
     last_tenth_events_per_second: float
+    cpu_microseconds: float
+    merge_microseconds: float
+    server_cpu_microseconds: float | None
+    catalog_bytes: float
+    wal_bytes: float | None
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -68,23 +76,32 @@ class Report(msgspec.Struct, frozen=True):
     sweep: list[Size]
 
 
-def run(sizes: Sequence[int] = SIZES, *, live_seconds: int = 60, idle_seconds: int = 20) -> Report:
+def run(
+    sizes: Sequence[int] = SIZES,
+    *,
+    live_seconds: int = 60,
+    idle_seconds: int = 20,
+    catalog_url: str | None = None,
+) -> Report:
     """Measure, in a folder that is deleted afterwards.
 
     Args:
         sizes: of the backlogs, each in an empty catalog.
         live_seconds: how long events arrive at 1,000 a second; 0: not measured.
         idle_seconds: how long the idle stream is watched; 0: not measured.
+        catalog_url: of a PostgreSQL database, in which schemas are made and deleted; None: SQLite.
     """
     # Evaluations need it: its memory is a part of the pipeline's.
     session = open_session(driver_memory=Settings().driver_memory)
     with tempfile.TemporaryDirectory(prefix="lineward-bench-") as folder:
         root = Path(folder)
         # A backlog finds a pipeline that has run for a while.
-        _work_off(root / "warm", WARM_UP_EVENTS, seed=99)
-        sweep = [_work_off(root / str(size), size, seed=size) for size in sizes]
+        measure_backlog(root / "warm", catalog_url, WARM_UP_EVENTS, seed=99)
+        sweep = [measure_backlog(root / str(size), catalog_url, size, seed=size) for size in sizes]
         figures = _sweep_figures(sweep)
-        figures += _live(root / "live", live_seconds, idle_seconds)
+        if live_seconds:
+            with empty_catalog(root / "live", catalog_url) as (place, engine):
+                figures += _live(place, engine, live_seconds, idle_seconds)
     figures.append(_at_most("memory of the pipeline", memory_bytes() / _GIB, "GiB", 3.0))
     session.stop()
     return Report(figures, sweep)
@@ -96,20 +113,12 @@ def _at_most(name: str, value: float, unit: str, budget: float) -> Figure:
 
 def _sweep_figures(sweep: list[Size]) -> list[Figure]:
     rate = sweep[-1].events_per_second
-    cost = [size.cpu_microseconds_per_event for size in sweep]
+    cost = [size.cpu_microseconds for size in sweep]
     growth = max(cost[-1] / other for other in cost)
     return [
         Figure("backlog worked off", round(rate), "events/s", 5_000, rate >= 5_000),  # noqa: PLR2004 - the budget
         _at_most("growth of the cost per event over the sweep", growth, "ratio", 1.2),
     ]
-
-
-def _place(folder: Path) -> tuple[Place, Engine]:
-    folder.mkdir(parents=True)
-    place = Place(data_dir=folder)
-    engine = open_catalog(place.catalog)
-    migrate(engine)
-    return place, engine
 
 
 def _landing(
@@ -121,35 +130,53 @@ def _landing(
     return Landing(engine, place, bounds=bounds, clock=system_clock, landed=landed)
 
 
-def _work_off(folder: Path, count: int, *, seed: int) -> Size:
-    place, engine = _place(folder)
-    fill_spool(place.spool, events(count, seed=seed, start=_START, apart=_APART))
-    marks: list[tuple[float, int]] = []
+def measure_backlog(folder: Path, catalog_url: str | None, count: int, *, seed: int) -> Size:
+    """Land `count` synthetic events, of at least one, in an empty catalog."""
+    with empty_catalog(folder, catalog_url) as (place, engine):
+        fill_spool(place.spool, events(count, seed=seed, start=_START, apart=_APART))
+        batches: list[tuple[float, Landed]] = []
 
-    def landed(result: Landed) -> None:
-        marks.append((time.perf_counter(), result.events))
+        def landed(result: Landed) -> None:
+            batches.append((time.perf_counter(), result))
 
-    jvm_memory.settle()  # as the pipeline does before its first batch
-    cpu, began = CpuMeter(), time.perf_counter()
-    _landing(engine, place, landed).work_off()
-    seconds, cpu_seconds = marks[-1][0] - began, cpu.seconds()
-    engine.dispose()
-    tail = marks[-max(1, len(marks) // 10) - 1 :] if len(marks) > 1 else [(began, 0), *marks]
+        jvm_memory.settle()  # as the pipeline does before its first batch
+        catalog, cpu, began = CatalogMeter(engine), CpuMeter(), time.perf_counter()
+        _landing(engine, place, landed).work_off()
+        cpu_seconds = cpu.seconds()
+        return _size(count, began, batches, cpu_seconds, catalog)
+
+
+def _size(
+    count: int,
+    began: float,
+    batches: list[tuple[float, Landed]],
+    cpu_seconds: float,
+    catalog: CatalogMeter,
+) -> Size:
+    seconds = batches[-1][0] - began
+    server, wal = catalog.cpu_seconds(), catalog.wal_bytes()
+    merged = sum(result.merge_seconds for _, result in batches)
     return Size(
         events=count,
         seconds=round(seconds, 2),
         events_per_second=round(count / seconds, 1),
-        cpu_microseconds_per_event=round(cpu_seconds / count * _MICROS, 1),
-        last_tenth_events_per_second=round(
-            sum(events for _, events in tail[1:]) / (tail[-1][0] - tail[0][0]), 1
-        ),
+        last_tenth_events_per_second=round(_last_tenth(began, batches), 1),
+        cpu_microseconds=round(cpu_seconds / count * _MICROS, 1),
+        merge_microseconds=round(merged / count * _MICROS, 1),
+        server_cpu_microseconds=None if server is None else round(server / count * _MICROS, 1),
+        catalog_bytes=round(catalog.table_bytes() / count, 1),
+        wal_bytes=None if wal is None else round(wal / count, 1),
     )
 
 
-def _live(folder: Path, live_seconds: int, idle_seconds: int) -> list[Figure]:
-    if not live_seconds:
-        return []
-    place, engine = _place(folder)
+def _last_tenth(began: float, batches: list[tuple[float, Landed]]) -> float:
+    """Return the events a second of the last tenth of the batches."""
+    marks = [(began, 0), *((at, result.events) for at, result in batches)]
+    tail = marks[-max(1, len(batches) // 10) - 1 :]
+    return sum(events for _, events in tail[1:]) / (tail[-1][0] - tail[0][0])
+
+
+def _live(place: Place, engine: Engine, live_seconds: int, idle_seconds: int) -> list[Figure]:
     fill_spool(place.spool, events(0, seed=0, start=_START, apart=_APART))
     running = Running(_landing(engine, place), Settings().poll_seconds)
     running.begin()
@@ -167,7 +194,6 @@ def _live(folder: Path, live_seconds: int, idle_seconds: int) -> list[Figure]:
     time.sleep(idle_seconds)
     idle = cpu.seconds() / max(idle_seconds, 1)
     running.finish(_FINISH_SECONDS)
-    engine.dispose()
     p50, p95, p99 = np.percentile(lags, [50, 95, 99])
     return [
         Figure("live, event to facts, p50", round(float(p50), 3), "s", None, None),

@@ -27,9 +27,26 @@ def ingest(*, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def pipeline(*, as_json: AsJson = False) -> None:
+def pipeline(
+    *,
+    sizes: Annotated[
+        list[int] | None, typer.Option("--size", min=1, help="Events of a backlog; again for more.")
+    ] = None,
+    live_seconds: Annotated[
+        int, typer.Option(min=0, help="How long 1,000 events a second arrive; 0: never.")
+    ] = 60,
+    catalog_url: Annotated[
+        str | None,
+        typer.Option(help="PostgreSQL, in which schemas are made and deleted; SQLite without it."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Event to catalog, a backlog worked off, and the cost per event as it grows."""
-    _show(_measured("slis.bench_pipeline"), as_json=as_json)
+    given = {"sizes": sizes} if sizes else {}
+    figures = _measured(
+        "slis.bench_pipeline", live_seconds=live_seconds, catalog_url=catalog_url, **given
+    )
+    _show(figures, as_json=as_json)
 
 
 @app.command()
@@ -84,7 +101,7 @@ def query(
     _show(_measured("service.bench.query", requests=requests, scale=scale), as_json=as_json)
 
 
-def _measured(module: str, **options: float | str) -> Any:  # noqa: ANN401 - each bench has figures of its own
+def _measured(module: str, **options: object) -> Any:  # noqa: ANN401 - each bench has figures of its own
     log_to_stderr("warning")
     return msgspec.to_builtins(importlib.import_module(module).run(**options))
 
@@ -127,6 +144,8 @@ def table(figures: dict[str, Any]) -> Table:
 
 
 def _number(value: Any) -> str:  # noqa: ANN401 - as above
+    if value is None:
+        return "-"
     if isinstance(value, list):
         return ", ".join(map(_number, value))
     return f"{value:,.4g}" if isinstance(value, float) else str(value)

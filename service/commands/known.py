@@ -126,6 +126,7 @@ COMMANDS: Final = {
         MEASURE,
         "bench ingest --json",
         "bench pipeline",
+        "bench pipeline --catalog-url postgresql+psycopg://bench@localhost/bench --size 100000",
         "bench evaluate",
         "bench evidence --mebibytes 64",
         "bench freshness",
