@@ -69,7 +69,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_rows: Annotated[int, Meta(ge=1, le=200_000)] = 25_000  # events a batch
     # Of the bodies of a batch; a single event always fits.
     max_bytes: Annotated[int, Meta(ge=1, le=1 << 30)] = 128 << 20
-    poll_seconds: _Seconds = 0.25  # how often the spool is asked for news
+    poll_seconds: _Seconds = 0.25  # how often the log is read, while no backlog waits
     evaluate_seconds: Annotated[float, Meta(ge=1)] = 15.0  # a long one at most that often
     # The service shows no figure older than 60 s: the next evaluation must land before that.
     evaluate_at_least_seconds: Annotated[float, Meta(ge=1)] = 40.0

@@ -30,7 +30,7 @@ class Running:
 
         Args:
             landing: takes the steps.
-            poll_seconds: between looks at a log in which nothing waits.
+            poll_seconds: between looks at the log.
         """
         self._landing = landing
         self._poll_seconds = poll_seconds
@@ -72,16 +72,18 @@ class Running:
 
     def _step(self) -> float:
         """Land what waits; return the seconds until the next look."""
-        self._step_since = time.monotonic()
+        began = self._step_since = time.monotonic()
         try:
-            pause = 0.0 if self._landing.step() else self._poll_seconds
+            has_landed = self._landing.step()
         except Exception as error:  # noqa: BLE001 - the edge of a thread: told, or tried again
             return self._pause_after(error)
         finally:
             self._step_since = None
         self._waits = 0
         HEALTH.succeed(_PART)
-        return pause
+        # A batch has costs of its own: where few events come, they gather for the next one.
+        taken = time.monotonic() - began if has_landed else 0.0
+        return max(0.0, self._poll_seconds - taken)
 
     def _pause_after(self, error: Exception) -> float:
         if self._stopped.is_set():

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 from spools import rows, run_event, spool
@@ -204,3 +205,15 @@ def test_a_full_lake_is_waited_for_and_with_space_the_batch_lands(
 
     assert rows(embedded, "SELECT count(*) FROM batch") == [(1,)]
     assert rows(embedded, "SELECT count(*) FROM event_set_aside") == [(0,)]
+
+
+@pytest.mark.parametrize(("seconds", "pause"), [(0.0, 2.0), (1.5, 0.5), (30.0, 0.0)])
+def test_events_gather_where_a_batch_is_short(monkeypatch, seconds, pause):
+    """Look again after what is left of two seconds; a backlog's batches take longer by far."""
+    pauses, times = [], iter([100.0, 100.0 + seconds])
+    monkeypatch.setattr(Event, "wait", lambda self, wait: pauses.append(wait) or self.set())
+    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: next(times)))
+
+    Running(Steps([True]), poll_seconds=2.0)._run()  # noqa: SLF001 - in this thread
+
+    assert pauses == [pause]
