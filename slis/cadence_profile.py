@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from msgspec.structs import replace
 
-from slis.cadence_training import MIN_GAPS, Places, mad, outages, trained
+from slis.cadence_training import MIN_GAPS, OWN_MARGIN, Places, mad, outages, trained
 from slis.deliveries import recurring_gap
-from slis.irregular_gaps import bursts_end_at, gamma_deviation, irregular
+from slis.irregular_gaps import MISS_MEDIANS, bursts_end_at, gamma_deviation, irregular
 from slis.wide_limits import FEW, wide_limit
 from slis.working_week import WEEK_HOURS, Floats, Hours
 
@@ -98,7 +98,7 @@ def cadence_of(
     ends = None if is_streaming else bursts_end_at(gaps[usable])
     if ends is not None:
         pauses = gaps[usable[gaps[usable] > ends]]
-        return replace(_irregular(pauses, week, BURSTY), recurring=recurring_gap(pauses, 0))
+        return _irregular(pauses, week, BURSTY)
     recent = usable[-MAX_GAPS:]
     places = recent[trained(gaps[recent])]
     if not places.size:
@@ -109,8 +109,8 @@ def cadence_of(
     # Irregular gaps have no cadence that could have changed, only quiet times that recur.
     is_irregular = cadence.cadence_class == EVENT_DRIVEN
     settled = 0 if is_irregular else int(np.searchsorted(usable, places[0]))
-    known = replace(cadence, recurring=recurring_gap(gaps[usable], settled))
-    return _with_wide_limit(known, gaps[usable])
+    recurring = recurring_gap(gaps[usable], settled, OWN_MARGIN)
+    return _with_wide_limit(replace(cadence, recurring=recurring), gaps[usable])
 
 
 def _with_wide_limit(cadence: Cadence, gaps: Floats) -> Cadence:
@@ -274,7 +274,8 @@ def _alike(gaps: Floats, week: float, cadence_class: str) -> Cadence:
 
 
 def _irregular(gaps: Floats, week: float, cadence_class: str) -> Cadence:
-    kept = irregular(gaps)
+    since = irregular(gaps)
+    kept = gaps[since]
     mean, deviation = float(kept.mean()), max(gamma_deviation(kept), 1.0)
     return Cadence(
         cadence_class=cadence_class,
@@ -287,4 +288,5 @@ def _irregular(gaps: Floats, week: float, cadence_class: str) -> Cadence:
         largest=float(kept.max()),
         cycles_per_week=week / mean,
         scores=tuple(((kept - mean) / deviation).tolist()) if kept.size >= MIN_GAPS else (),
+        recurring=recurring_gap(gaps, int(since[0]), MISS_MEDIANS),
     )

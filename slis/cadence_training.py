@@ -21,7 +21,7 @@ _AGREEMENT = 0.25
 _MISS_FACTOR = 1.5
 _MISS_MADS = 10.0
 _LEAST_SPREAD = 0.05
-_OWN_MARGIN = 1.1
+OWN_MARGIN = 1.1
 # Gaps before one with failed runs that tell what is usual there.
 _LOOK_BACK = 64
 # In units of the spread of log gaps: drift that is let pass, sum that is a change, most that one
@@ -70,7 +70,7 @@ def without_misses(gaps: Floats) -> Places:
 
 def _is_miss(gap: float, ordered: list[float]) -> bool:
     median = ordered[len(ordered) // 2]
-    if gap <= _MISS_FACTOR * median or gap <= _OWN_MARGIN * ordered[-1]:
+    if gap <= _MISS_FACTOR * median or gap <= OWN_MARGIN * ordered[-1]:
         return False
     spread = max(mad(np.array(ordered), median), _LEAST_SPREAD * median)
     return gap > median + _MISS_MADS * spread

@@ -18,8 +18,7 @@ _RECENT = 15
 _MOST_RELOADS = 8
 # A gap that came so often in half a year is no outage that a person would want to hear of.
 RECURRENCES = 5
-# Gaps of a new cadence, until the old one's gaps count no more.
-_SETTLED = MIN_GAPS
+_A_DAY_SECONDS = 20 * 3_600.0
 
 
 def end_root_runs(at: Micros, root_run: Micros) -> Hours:
@@ -112,14 +111,21 @@ def spans_of(begins: Hours, flags: Hours, *, is_any: bool) -> Hours:
     return operator.reduceat(flags[: starts[-1] + 1], bounds)
 
 
-def recurring_gap(gaps: Floats, settled: int) -> float | None:
-    """Return the fifth longest gap; of a new cadence alone, once eight of its gaps are known.
+def recurring_gap(gaps: Floats, settled: int, natural: float) -> float | None:
+    """Return the fifth longest of the gaps that say how long the cadence of today may pause.
+
+    These are all of today's cadence. Of the cadence before, only gaps of a day or more that were
+    long for it recur: holidays do. Its usual gaps do not, and a retry was late by its own cadence.
 
     Args:
-        gaps: that may teach, misses included, in order.
+        gaps: that may teach, misses included, in order, in seconds.
         settled: how many of them came before the last change of cadence.
+        natural: medians of the gaps before that change within which a gap was not long.
     """
-    known = gaps[settled:] if gaps.size - settled >= _SETTLED else gaps
+    before, since = gaps[:settled], gaps[settled:]
+    if settled:
+        before = before[before > max(natural * float(np.median(before)), _A_DAY_SECONDS)]
+    known = np.concatenate([before, since])
     if known.size < RECURRENCES:
         return None
     return float(np.partition(known, -RECURRENCES)[-RECURRENCES])

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from slis.cadence_training import MIN_GAPS
+from slis.cadence_training import MIN_GAPS, Places
 from slis.working_week import Floats
 
 _BURST = 0.1
 # Natural pauses of 1,000 weeks end before so many medians; outages mostly do not.
-_MISS_MEDIANS = 8.0
+MISS_MEDIANS = 8.0
 # Log likelihood that a change of the mean must gain, whenever it may have been; to shorter gaps it
 # must gain more. In half a year so many in a row are short by chance that limits of a third of what
 # they should be made a third of all false alarms.
@@ -41,10 +41,10 @@ def gamma_deviation(gaps: Floats) -> float:
     return mean / float(np.sqrt(shape))
 
 
-def irregular(gaps: Floats) -> Floats:
-    """The gaps since the last change of their mean, without misses."""
-    kept = gaps[gaps <= _MISS_MEDIANS * np.median(gaps)]
-    while (change := _change(kept)) is not None:
+def irregular(gaps: Floats) -> Places:
+    """Return which gaps came since the last change of their mean, without misses."""
+    kept = np.flatnonzero(gaps <= MISS_MEDIANS * np.median(gaps))
+    while (change := _change(gaps[kept])) is not None:
         kept = kept[change:]
     return kept
 

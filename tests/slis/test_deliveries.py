@@ -123,15 +123,45 @@ def test_a_gap_teaches_between_deliveries_if_all_of_its_parts_do():
     assert spans_of(begins, ~flags, is_any=True).tolist() == [False, False, True]
 
 
-def test_the_fifth_longest_gap_recurs_unless_the_cadence_has_changed():
-    """Count misses too; of a new cadence only its own gaps, once eight are known."""
+def test_the_fifth_longest_gap_recurs():
+    """Count misses too."""
     known = np.array([9.0, 9, 9, 9, 9] + [2.0] * 7)
 
-    assert recurring_gap(known, 0) == 9
-    assert recurring_gap(known[1:], 0) == 2
-    assert recurring_gap(known, 5) == 9
-    assert recurring_gap(np.append(known, 2.0), 5) == 2
-    assert recurring_gap(known[:4], 0) is None
+    assert recurring_gap(known, 0, 1.1) == 9
+    assert recurring_gap(known[1:], 0, 1.1) == 2
+    assert recurring_gap(known[:4], 0, 1.1) is None
+
+
+def test_usual_gaps_of_a_cadence_that_is_over_do_not_recur():
+    """Let a daily dataset become half-daily: of its days none recurs, of its holidays each does."""
+    days, holidays, halves = [24.0] * 20, [72.0] * 3, [12.0] * 4
+
+    assert _recurring(days + halves, 20) is None
+    assert _recurring([*days, *halves, 12], 20) == 12
+    assert _recurring([*days, *holidays, *halves, 72, 72], 23) == 72
+
+
+def test_retries_of_a_cadence_that_is_over_do_not_recur():
+    """Let a dataset of every second hour become hourly: that it was late by two says nothing."""
+    assert _recurring([2.0] * 50 + [4.0] * 6 + [1.0] * 8, 56) == 1
+
+
+def _recurring(hours, settled):
+    found = recurring_gap(np.array(hours) * HOUR, settled, 1.1)
+    return None if found is None else found / HOUR
+
+
+def test_a_cadence_that_became_faster_lately_is_no_longer_as_slow():
+    """Learn the limit of a half-daily dataset that was daily until four days ago."""
+    chance = np.random.default_rng(1)
+    gaps = np.append(np.full(60, DAY), np.full(7, DAY / 2)) + chance.uniform(0, 60, 67)
+    working = np.cumsum(gaps)
+
+    cadence = cadence_of(working, np.ones(working.size, dtype=np.bool_), ALWAYS)
+
+    assert cadence.cycle_seconds == DAY / 2
+    assert cadence.recurring is not None
+    assert cadence.recurring < 0.6 * DAY
 
 
 def _nightly(count, *, rerun=()):
