@@ -52,21 +52,21 @@ class FolderPosition(msgspec.Struct, frozen=True, kw_only=True):
         """Return what follows the last record, by partition."""
         return {part: end for step in self.steps for part, end in step.ends.items()}
 
-    def follows(self, last_seq: int, landed: Mapping[int, int]) -> bool:
+    def follows(self, first_seq: int, last_seq: int, landed: Mapping[int, int]) -> bool:
         """Return whether the rest of the folder comes right after what a catalog has landed.
 
         Args:
+            first_seq: number of the first event of the folder.
             last_seq: number of the last event of the catalog.
             landed: where the records of its events end, by partition.
         """
         taken = [step for step in self.steps if step.last_seq <= last_seq]
-        if taken and taken[-1].last_seq != last_seq:
+        if last_seq != (taken[-1].last_seq if taken else first_seq - 1):
             return False
-        at = self.starts | {part: end for step in taken for part, end in step.ends.items()}
-        touched = {part for step in taken for part in step.ends}
-        return all(
-            landed.get(part, None if part in touched else at[part]) == at[part] for part in at
-        )
+        passed = {part: end for step in taken for part, end in step.ends.items()}
+        # A catalog that has read nothing of a partition takes it from wherever the folder begins.
+        begun = {part: at for part, at in self.starts.items() if part in landed} | passed
+        return all(landed.get(part) == at for part, at in begun.items())
 
 
 def write_position(lake: Lake, folder: str, position: FolderPosition) -> None:

@@ -87,9 +87,10 @@ class TopicReplay:
             return None
         at = self._replay.at
         for batch in self._replay.found:
-            if batch.name.first_seq <= at + 1 <= batch.name.last_seq:
+            first = batch.name.first_seq
+            if first <= at + 1 <= batch.name.last_seq:
                 position = self._position_of(batch)
-                if position is not None and position.follows(at, self._landed):
+                if position is not None and position.follows(first, at, self._landed):
                     return batch, position
         if behind := [one.name.text for one in self._replay.found if one.name.last_seq > at]:
             log.error("events_not_restored", next_seq=at + 1, folders=len(behind), first=behind[0])
