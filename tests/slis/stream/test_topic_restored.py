@@ -17,6 +17,7 @@ from lineage.event_log.records import HEARTBEAT, Record, headers_of
 from lineage.event_log.settings import KafkaLog
 from lineage.lake.reading import read_events
 from slis.lake.compaction import compact
+from slis.lake.retention import delete_hidden
 from slis.settings import Place
 from slis.stream.from_lake import LakeReplay
 from slis.stream.kafka.log import TopicLog
@@ -87,6 +88,12 @@ class Estate:
         """Delete all records of the topic."""
         self.topic.first = [len(records) for records in self.topic.partitions]
 
+    def compact(self):
+        """Join all folders, and delete those that they were joined of."""
+        writer = writer_of(self.catalog, self.folder)
+        assert compact(writer, to_micros(self.at(12)))
+        assert delete_hidden(writer, self.at(13)) > 1
+
     def bodies(self, engine):
         """Return what readers of the lake see, sorted."""
         writer = writer_of(engine, self.folder)
@@ -129,7 +136,7 @@ def check(estate, again):
 @pytest.mark.parametrize("rounds", range(_ROUNDS))
 @pytest.mark.parametrize("is_compacted", [False, True], ids=["batches", "compacted"])
 @pytest.mark.parametrize("expires_after", [2, _ROUNDS])
-def test_a_restored_catalog_gets_each_event_once(estate, at, rounds, is_compacted, expires_after):
+def test_a_restored_catalog_gets_each_event_once(estate, rounds, is_compacted, expires_after):
     """Restore a copy of each moment, behind which the topic has deleted some events or all."""
     copy = estate.new()
     for number in range(1, _ROUNDS + 1):
@@ -141,7 +148,7 @@ def test_a_restored_catalog_gets_each_event_once(estate, at, rounds, is_compacte
         if number == expires_after:
             estate.expire()
     if is_compacted:
-        assert compact(writer_of(estate.catalog, estate.folder), to_micros(at(12)))
+        estate.compact()
     estate.send()
     estate.land(estate.catalog)
     with capture_logs() as logged:
@@ -151,7 +158,7 @@ def test_a_restored_catalog_gets_each_event_once(estate, at, rounds, is_compacte
     assert not [one for one in logged if one["event"] in {"events_missing", "events_not_restored"}]
 
 
-def test_a_restore_that_is_cut_short_goes_on(estate, at, monkeypatch):
+def test_a_restore_that_is_cut_short_goes_on(estate, monkeypatch):
     """Fail in the middle of a compacted folder, of which a part has landed."""
     estate.send()
     estate.land(estate.catalog)
@@ -159,7 +166,7 @@ def test_a_restore_that_is_cut_short_goes_on(estate, at, monkeypatch):
     for _ in range(2):
         estate.send()
         estate.land(estate.catalog)
-    assert compact(writer_of(estate.catalog, estate.folder), to_micros(at(12)))
+    estate.compact()
     estate.expire()
     works, left = LakeReplay._land_events, [True, True]  # noqa: SLF001 - as `setattr` below
 
