@@ -19,7 +19,8 @@ from tests.faults.conftest import TOPIC
 from tests.faults.pods import Sender
 from tests.service.waiting import until
 
-pytestmark = pytest.mark.faults
+_SHORT = "tests/slis/stream/test_topic_restored.py::test_a_restored_catalog_gets_each_event_once"
+pytestmark = [pytest.mark.faults, pytest.mark.nightly(short=_SHORT)]
 
 _EVENTS = 300
 _ROWS = 50  # of a batch
