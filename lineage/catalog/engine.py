@@ -81,7 +81,11 @@ def open_catalog(
 
 def _limit(connection: Connection, *, seconds: float | None) -> None:
     """Limit the statements of the transaction that is open, or that begins here."""
-    connection.connection.dbapi_connection.limit(seconds)  # type: ignore[union-attr]
+    from lineage.catalog.postgres import limit_statements  # noqa: PLC0415 - as below
+
+    connection.connection.dbapi_connection.seconds = seconds  # type: ignore[union-attr]
+    # By SQLAlchemy, which knows the errors of a connection that was cut off.
+    connection.exec_driver_sql(limit_statements(seconds))
 
 
 def _connect_postgres(
