@@ -2,15 +2,16 @@
 
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import cycle, islice
 from pathlib import Path
 
+from lineage.clock import system_clock
 from slis.spool_events import events
 from tests.collector.running import ROOT, Collector
 from tests.service.commandline import environ
 
-_START = datetime(2026, 11, 20, tzinfo=UTC)
+_AGO = timedelta(days=1)  # not so old that retention deletes what a test compares
 _MOST_EVENTS = 1_000_000
 _POSTED = 100  # events in one request
 
@@ -88,7 +89,10 @@ class Sender:
         self._left = (
             body
             for _, body in events(
-                _MOST_EVENTS, seed=seed, start=_START, apart=timedelta(milliseconds=10)
+                _MOST_EVENTS,
+                seed=seed,
+                start=system_clock() - _AGO,
+                apart=timedelta(milliseconds=10),
             )
         )
 
