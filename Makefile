@@ -14,7 +14,7 @@ demo: ## a small shop of real Spark jobs, watched: shows the SLIs (ARGS=--once e
 	@lineward demo $(ARGS)
 
 # Two workers begin with whole installations, which wait a lot; the third runs all other tests.
-LONG := LINEWARD_EXAMPLES=all LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30
+LONG := LINEWARD_EXAMPLES=all LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30 LINEWARD_PART_KILLS=2
 SPREAD := -n 3 --dist loadgroup --no-loadscope-reorder
 
 test: ## everything that CI runs: check, then all tests but the nightly repetitions
@@ -25,7 +25,7 @@ test: ## everything that CI runs: check, then all tests but the nightly repetiti
 nightly: ## all tests, repetitions too, and the guarantees in their long form: hours
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory check
-	@$(LONG) pytest $(SPREAD) -m "not alone" --durations=25 --durations-to=build/durations/nightly.tsv --statements-to=build/statements $(ARGS)
+	@$(LONG) LINEWARD_PART_KILLS=20 pytest $(SPREAD) -m "not alone" --durations=25 --durations-to=build/durations/nightly.tsv --statements-to=build/statements $(ARGS)
 	@$(if $(ARGS),,python tests/suite/statements.py build/statements)
 	@pytest -m alone --durations-to=build/durations/alone.tsv $(ARGS)
 
@@ -49,7 +49,7 @@ bench: ## the budgets, measured: needs a quiet machine
 	@lineward bench freshness
 	@lineward bench query
 
-faults: ## the guarantees, in their long form: 200 collector kills, 30 driver kills, broken disks
+faults: ## the guarantees, in their long form: 200 collector kills, 30 driver kills, each part of scaled mode twice, broken disks
 	@scripts/setup.sh test
 	@$(LONG) pytest -m faults -p no:randomly -rP $(ARGS)
 

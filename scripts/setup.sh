@@ -34,6 +34,8 @@ if [ "$kind" = test ]; then
   command -v chromium >/dev/null || command -v chromium-browser >/dev/null ||
     need "Chromium, in which the tests look at pages," chromium fonts-dejavu-core
   command -v strace >/dev/null || need "strace, which breaks disks for the tests," strace
+  [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null ||
+    need "PgBouncer, behind which the tests put PostgreSQL," pgbouncer
 fi
 
 # A shim may be on PATH for a Python that is not there, so each is asked.

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from sqlalchemy import Engine
 
 from lineage.catalog.engine import STATEMENT_SECONDS
-from lineage.catalog.postgres import PARAMETERS
+from lineage.catalog.postgres import PARAMETERS, limit_statements
 from lineage.clock import EARLIEST_MICROS, LAST_EVENT_MICROS, LATEST_MICROS
 
 # As values of Python, all rows of a large catalog at once would take 300 MiB.
@@ -92,8 +92,6 @@ def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
 
 def _from_postgresql(engine: Engine, query: str) -> pa.Table:
     limits = {name: str(value) for name, value in PARAMETERS.items()}
-    # No space: SQLAlchemy writes it as `+`, which libpq takes for a part of the name.
-    limits["options"] = f"-cstatement_timeout={int(STATEMENT_SECONDS * 1000)}"
     own = engine.url.set(drivername="postgresql")
     limited = own.update_query_dict({n: v for n, v in limits.items() if n not in own.query})
     url = limited.render_as_string(hide_password=False)
@@ -101,6 +99,7 @@ def _from_postgresql(engine: Engine, query: str) -> pa.Table:
         adbc_driver_postgresql.dbapi.connect(url) as connection,
         connection.cursor() as cursor,
     ):
+        cursor.execute(limit_statements(STATEMENT_SECONDS))  # begins the transaction
         cursor.execute(query)
         return cursor.fetch_arrow_table()
 

@@ -75,7 +75,17 @@ def open_catalog(
         pool_recycle=REPLACED_SECONDS,
     )
     event.listen(engine, "do_connect", partial(_connect_postgres, seconds=seconds))
+    event.listen(engine, "begin", partial(_limit, seconds=seconds))
     return engine
+
+
+def _limit(connection: Connection, *, seconds: float | None) -> None:
+    """Limit the statements of the transaction that is open, or that begins here."""
+    from lineage.catalog.postgres import limit_statements  # noqa: PLC0415 - as below
+
+    connection.connection.dbapi_connection.seconds = seconds  # type: ignore[union-attr]
+    # By SQLAlchemy, which knows the errors of a connection that was cut off.
+    connection.exec_driver_sql(limit_statements(seconds))
 
 
 def _connect_postgres(
@@ -172,12 +182,10 @@ def migrate(engine: Engine, *, to: str = "head") -> None:
     with writing(engine) as connection:
         if engine.dialect.name == "postgresql":
             # An index over a year of rows takes as long as it takes.
-            connection.connection.dbapi_connection.limit(None)  # type: ignore[union-attr]
+            _limit(connection, seconds=None)
             connection.exec_driver_sql(_LOCK, (_MIGRATION,))
         config.attributes["connection"] = connection
         found = MigrationContext.configure(connection).get_current_revision()
         if found is not None and found not in KNOWN:
             raise NewerCatalogError(found)
         command.upgrade(config, to)
-    if engine.dialect.name == "postgresql":
-        engine.dispose()  # and with it the connection that has no limit

@@ -2,6 +2,9 @@
 
 A server whose machine is gone, or behind a firewall that drops packets, says nothing at all. libpq
 would wait for as long as the kernel does: from two minutes to two hours.
+
+Nothing is kept in a session of the server: behind a PgBouncer that pools by transaction the next
+transaction has another session, and other clients have this one.
 """
 
 import threading
@@ -60,14 +63,22 @@ class LimitedConnection(psycopg.Connection[Any]):
             raise psycopg.OperationalError(message) from error
 
     def limit(self, seconds: float | None) -> None:
-        """Have the server end a statement after `seconds`, and wait no longer for its answer."""
+        """Have the server end a statement of this transaction after `seconds`, and wait no longer.
+
+        The transaction begins here, unless it has begun.
+        """
         self.seconds = seconds
-        milliseconds = 0 if seconds is None else int(seconds * 1000)
-        self.execute(f"SET statement_timeout = {milliseconds}")
+        self.execute(limit_statements(seconds))
+
+
+def limit_statements(seconds: float | None) -> str:
+    """Return the SQL by which the server ends a statement of this transaction after `seconds`."""
+    milliseconds = 0 if seconds is None else int(seconds * 1000)
+    return f"SET LOCAL statement_timeout = {milliseconds}"
 
 
 def connect(url: str, seconds: float | None, **given: Any) -> LimitedConnection:  # noqa: ANN401 - psycopg's
-    """Connect; each statement may take so long.
+    """Connect, and wait so long for each answer; `LimitedConnection.limit` limits the server.
 
     Args:
         url: of libpq; what it says of timeouts counts.
@@ -79,13 +90,9 @@ def connect(url: str, seconds: float | None, **given: Any) -> LimitedConnection:
     """
     own = {**conninfo_to_dict(url), **given}
     missing: dict[str, Any] = {n: value for n, value in PARAMETERS.items() if n not in own}
-    made = LimitedConnection.connect(url, **missing, **given)
-    try:
-        made.limit(seconds)
-        made.commit()
-    except BaseException:
-        made.close()
-        raise
+    # A statement that a session has prepared is unknown in the next one.
+    made = LimitedConnection.connect(url, prepare_threshold=None, **missing, **given)
+    made.seconds = seconds
     return made
 
 

@@ -20,6 +20,7 @@ from slis.lake.batches import describe
 from slis.lake.committing import hide_folders
 from slis.lake.files import File, write_batches
 from slis.lake.names import COMPACTED
+from slis.lake.positions import join_positions
 from slis.lake.writer import LakeWriter
 
 log = structlog.get_logger(__name__)
@@ -119,6 +120,7 @@ def compact(writer: LakeWriter, now: int, run: Rewrite = rewrite) -> bool:
     bounds = min(each.first_seq for each in found), max(each.last_seq for each in found)
     with writer.folder(COMPACTED, *bounds) as name:
         written = describe(run(writer.lake, found, name.text), writer.lake, name)
+        join_positions(writer.lake, [each.batch for each in found], name.text)
         with writer.turn() as connection:
             is_unchanged = hide_folders(connection, found, now)
             if is_unchanged:

@@ -32,6 +32,11 @@ from slis.stream.on_executors import Note, Read, extract_on_executors
 from slis.stream.staged_rows import staged_rows
 
 _CONTROL = "control"
+Beside = Callable[[Lake, Name], None]  # writes to the folder of a batch
+
+
+def write_nothing(_lake: Lake, _name: Name) -> None:
+    """Write nothing: the events are all that the folder has."""
 
 
 class Batches:
@@ -69,6 +74,7 @@ class Batches:
         spool_range: SpoolRange,
         store: Store = store_nothing,
         *,
+        beside: Beside = write_nothing,
         is_in_lake: bool = False,
     ) -> Landed:
         """Land a batch that the driver holds.
@@ -77,6 +83,7 @@ class Batches:
             events: `source.SPOOL_COLUMNS`, at least one.
             spool_range: what the batch holds.
             store: writes the position of the log, in the transaction of the batch.
+            beside: writes what belongs to the events to their folder.
             is_in_lake: readers of the lake see its events already.
 
         Raises:
@@ -93,10 +100,18 @@ class Batches:
         self.writer.try_delete_failed()
         with self._folder(spool_range) as name:
             folders = write_raw(with_times(events, times), self.writer.lake, name)
+            beside(self.writer.lake, name)
             return self._commit(spool_range, rows, name, folders, store)
 
-    def land_on_executors(
-        self, parts: DataFrame, read: Read, spool_range: SpoolRange, *, note: Note, store: Store
+    def land_on_executors(  # noqa: PLR0913 - by name
+        self,
+        parts: DataFrame,
+        read: Read,
+        spool_range: SpoolRange,
+        *,
+        note: Note,
+        store: Store,
+        beside: Beside = write_nothing,
     ) -> Landed | None:
         """Land a batch that executors read and write to the lake; None where it is empty.
 
@@ -106,6 +121,7 @@ class Batches:
             spool_range: what the batch may hold.
             note: takes the records that are no events, before `store` is called.
             store: as `land` has it.
+            beside: as `land` has it.
 
         Raises:
             RangeMismatchError: as `land`.
@@ -126,6 +142,7 @@ class Batches:
                 self.writer.pass_over(store)
                 return None
             folders = describe(found.files, self.writer.lake, name)
+            beside(self.writer.lake, name)
             return self._commit(spool_range, self._rows(found.facts), name, folders, store)
 
     def rehearse(self, events: pa.Table, lake: Lake) -> None:

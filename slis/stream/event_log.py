@@ -9,6 +9,9 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine
 
 from lineage.clock import Clock
+from lineage.lake.storage import Lake
+from slis.lake.names import Name
+from slis.settings import Place
 from slis.stream.batch import Batches
 from slis.stream.merge import Landed, SpoolRange
 from slis.stream.source import Bounds
@@ -60,6 +63,9 @@ class Portion(Protocol):
     def store(self, connection: Connection) -> None:
         """Write what goes with the events, and the position, in the transaction of the batch."""
 
+    def write_beside(self, lake: Lake, name: Name) -> None:
+        """Write to the folder of the events what a restored catalog needs to land them."""
+
 
 def range_of(portion: Portion) -> SpoolRange:
     """Return what the batch holds, as the catalog names it."""
@@ -82,11 +88,12 @@ class EventLog(Protocol):
     def adopt(self, engine: Engine) -> None:
         """Note that this log feeds the catalog from now on."""
 
-    def catch_up(self, batches: Batches, rows: int, now: datetime) -> None:
+    def catch_up(self, batches: Batches, place: Place, rows: int, now: datetime) -> None:
         """Land from the lake what the catalog lacks and the log has deleted.
 
         Args:
             batches: lands events that are history.
+            place: of the pipeline.
             rows: events a piece, at most.
             now: by the pipeline's clock.
         """

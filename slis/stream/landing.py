@@ -125,7 +125,7 @@ class Landing:
             return
         batches = Batches(self._writer, self._clock, self._policy, are_history=True)
         _ = self._writer.started  # before the manifest is read: it may be repaired
-        self._source.catch_up(batches, self._bounds.rows, self._clock())
+        self._source.catch_up(batches, self._place, self._bounds.rows, self._clock())
         self._is_restored = True
 
     def _next(self) -> Portion | None:
@@ -183,7 +183,7 @@ class Landing:
 
     def _pass_by(self, portion: Portion, error: str) -> None:
         given = self._writer, range_of(portion), portion.table(), error, self._clock
-        set_aside(*given, portion.store)
+        set_aside(*given, portion.store, portion.write_beside)
 
 
 def _waiting(call: Callable[[], Result]) -> Result:

@@ -17,6 +17,7 @@ from lineage.redaction import redact
 from slis.lake.batches import as_received, write_raw
 from slis.lake.names import BATCH
 from slis.lake.writer import LakeWriter
+from slis.stream.batch import Beside, write_nothing
 from slis.stream.merge import (
     SpoolRange,
     Store,
@@ -42,6 +43,7 @@ def set_aside(  # noqa: PLR0913, PLR0917 - what a batch takes
     error: str,
     clock: Clock,
     store: Store = store_nothing,
+    beside: Beside = write_nothing,
 ) -> None:
     """Record the one event of the range with its error, and go on behind it.
 
@@ -52,6 +54,7 @@ def set_aside(  # noqa: PLR0913, PLR0917 - what a batch takes
         error: by which it failed.
         clock: gives `failed_at`.
         store: writes the position of the log.
+        beside: writes what belongs to the event to its folder.
     """
     if not events.num_rows:
         writer.pass_over(store)
@@ -60,6 +63,7 @@ def set_aside(  # noqa: PLR0913, PLR0917 - what a batch takes
     [event] = events.to_pylist()
     with writer.folder(BATCH, spool_range.after_seq + 1, spool_range.last_seq) as name:
         folders = write_raw(as_received(events), writer.lake, name)
+        beside(writer.lake, name)
         with writer.turn() as connection:
             if is_landed(connection, spool_range):
                 writer.give_up(name)

@@ -13,14 +13,17 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine
 
 from lineage.clock import Clock
+from lineage.lake.storage import Lake
 from slis.backlog import backlog_since, is_ready
+from slis.lake.names import Name
 from slis.settings import Place
 from slis.stream.batch import Batches
 from slis.stream.event_log import range_of
 from slis.stream.feeding_log import SPOOL, find_other_log, note_log
+from slis.stream.from_lake import LakeReplay
 from slis.stream.gaps import copy_gaps
 from slis.stream.merge import Landed, cursor
-from slis.stream.restore import CatchUp
+from slis.stream.restore import land_pruned
 from slis.stream.source import Bounds, last_seq_of, open_spool, read
 
 
@@ -63,6 +66,9 @@ class SpoolPortion(msgspec.Struct, frozen=True):
 
     def store(self, connection: Connection) -> None:
         """Write nothing: the cursor, which every batch advances, is the position."""
+
+    def write_beside(self, lake: Lake, name: Name) -> None:
+        """Write nothing: the numbers of the folder are those of the spool."""
 
 
 class SpoolLog:
@@ -119,9 +125,9 @@ class SpoolLog:
         """Note that a spool feeds the catalog."""
         note_log(engine, SPOOL)
 
-    def catch_up(self, batches: Batches, rows: int, now: datetime) -> None:
+    def catch_up(self, batches: Batches, place: Place, rows: int, now: datetime) -> None:
         """Land from the lake what the catalog lacks and the log has deleted."""
-        CatchUp(self._place, batches, rows, now).land()
+        land_pruned(LakeReplay(place, batches, rows, now), place)
 
     def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> SpoolPortion | None:
         """Return what the next batch takes; None where nothing waits."""

@@ -20,9 +20,10 @@ class Cluster:
     """Processes of a cluster; each can be killed."""
 
     def __init__(self, folder: Path, workers: int) -> None:
-        """Start the master, and so many workers of one core."""
+        """Start the master, and so many workers, each with room for executors of two pipelines."""
         folder.mkdir()
         self._folder = folder
+        self._added = self._lost = 0
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         self.url = f"spark://127.0.0.1:{port}"
@@ -33,21 +34,22 @@ class Cluster:
 
     def add_worker(self, name: str) -> subprocess.Popen[bytes]:
         """Start a worker, and wait until the master knows it."""
-        size = "--cores", "1", "--memory", "600m", "--work-dir", f"{self._folder / name}"
+        size = "--cores", "2", "--memory", "1200m", "--work-dir", f"{self._folder / name}"
         given = "--host", "127.0.0.1", "--webui-port", "0", *size, self.url
         worker = self._start(name, f"{_DEPLOY}.worker.Worker", *given)
         registered = "Successfully registered with master"
         until(lambda: registered in self.log(name), told=lambda: self.log(name))
         return worker
 
-    def submit(self, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-        """Start a pipeline by spark-submit, with executors on both workers."""
+    def submit(self, name: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+        """Start a pipeline by spark-submit, with executors on both workers, and a log `name`."""
         settings = {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.memory": "768m",
             "spark.executor.memory": _MEMORY,
             "spark.executor.cores": "1",
+            "spark.cores.max": "2",
             "spark.ui.enabled": "false",
             "spark.pyspark.python": sys.executable,
         }
@@ -56,7 +58,7 @@ class Cluster:
         ]
         submit = [f"{_SPARK}/bin/spark-submit", "--master", self.url, *options]
         main = Path(__file__).resolve().parents[2] / "helm" / "image" / "pipeline.py"
-        with (self._folder / "driver.log").open("ab") as log:
+        with (self._folder / f"{name}.log").open("ab") as log:
             given = {"stdout": log, "stderr": log, "start_new_session": True}
             return subprocess.Popen([*submit, str(main)], env=os.environ | environment, **given)
 
@@ -64,25 +66,37 @@ class Cluster:
         """Return what a process has written."""
         return (self._folder / f"{name}.log").read_text()
 
-    def kill_executor(self, place: int) -> None:
-        """End the executor of this worker with -9, once it runs; the worker starts another."""
+    def kill_executor(self) -> None:
+        """End an executor with -9, once one runs; its worker starts another."""
+        os.kill(self._executors(self._busy_place())[0], signal.SIGKILL)
 
-        def executors() -> list[str]:
-            argv = ["pgrep", "-P", f"{self.workers[place].pid}", "-f", "CoarseGrained"]
-            return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.split()
+    def kill_worker(self) -> None:
+        """End a worker with -9, once it has an executor, which then ends by itself."""
+        self._lost = self._busy_place()
+        self.workers[self._lost].kill()
+        self.workers[self._lost].wait(30)
 
-        until(executors, told=lambda: self.log("driver"))
-        os.kill(int(executors()[0]), signal.SIGKILL)
+    def replace_worker(self) -> None:
+        """Start a worker in the place of the one that was killed."""
+        self._added += 1
+        self.workers[self._lost] = self.add_worker(f"worker-{self._lost}-{self._added}")
 
-    def kill_worker(self, place: int) -> None:
-        """End a worker with -9; its executor ends by itself."""
-        self.workers[place].kill()
-        self.workers[place].wait(30)
+    def _busy_place(self) -> int:
+        def found() -> list[int]:
+            return [place for place in range(len(self.workers)) if self._executors(place)]
+
+        return until(found, told=lambda: self.log("master"))[0]
+
+    def _executors(self, place: int) -> list[int]:
+        argv = ["pgrep", "-P", f"{self.workers[place].pid}", "-f", "CoarseGrained"]
+        listed = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+        return [int(pid) for pid in listed.split()]
 
     def stop(self) -> None:
         """End all processes."""
         for process in (*self.workers, self._master):
             process.terminate()
+        for process in (*self.workers, self._master):
             process.wait(60)
 
     def _start(self, name: str, main: str, *arguments: str) -> subprocess.Popen[bytes]:

@@ -1,7 +1,6 @@
 """The pipeline's driver killed with -9 at random: what is left equals an undisturbed run."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from lineage.catalog.tables import metadata
 from lineage.lake.reading import read_events
 from slis.spool_events import events, fill_spool
 from slis.stream.source import open_spool
+from tests.faults.chance import draw
 from tests.service.waiting import until
 from tests.slis.lake.lakes import visible, writer_of
 from tests.slis.ranked import gravest, marked, ranked, ranks_due
@@ -188,9 +188,7 @@ def _filled(folder: Path, count: int) -> Path:
 
 def test_a_driver_killed_at_random_leaves_no_trace(tmp_path):
     """Every event is in the catalog and the lake exactly once, as if nobody had killed anything."""
-    seed = int(os.environ.get("LINEWARD_SEED", random.SystemRandom().randrange(1 << 32)))
-    sys.stdout.write(f"LINEWARD_SEED={seed}\n")
-    chance = random.Random(seed)  # noqa: S311 - says when to kill, guards nothing
+    chance = draw()
     kills = int(os.environ.get("LINEWARD_DRIVER_KILLS", "2"))
     count = MAX_ROWS * _BATCHES_A_LIFE * (kills + 1)
     disturbed, undisturbed = (_filled(tmp_path / name, count) for name in ("killed", "left_alone"))

@@ -12,15 +12,18 @@ from sqlalchemy import Engine
 from lineage.clock import Clock, from_micros, to_micros
 from lineage.event_log.settings import KafkaLog
 from slis.received.error_rate import count_landed
+from slis.settings import Place
 from slis.stream.batch import Batches
 from slis.stream.event_log import LogMismatchError
 from slis.stream.feeding_log import KAFKA, find_other_log, note_log
+from slis.stream.from_lake import LakeReplay
 from slis.stream.kafka.client import LogReadError, Offsets, TopicState
 from slis.stream.kafka.identity import find_other_topic, read_topic_id
 from slis.stream.kafka.plan import PartitionPosition, Plan, Range, plan_batch
 from slis.stream.kafka.portion import Read, TopicPortion, read_on_driver
+from slis.stream.kafka.restore import TopicReplay, is_restoring, lacks_records
 from slis.stream.kafka.silence import SILENT_AFTER, LastHeartbeats, find_unexcused, note_silence
-from slis.stream.kafka.store import note_ends, read_positions
+from slis.stream.kafka.store import note_ends, read_landed, read_positions
 from slis.stream.kafka.taken import RangeReader
 from slis.stream.merge import cursor
 from slis.stream.source import Bounds
@@ -88,8 +91,19 @@ class TopicLog:
         """Note that a topic feeds the catalog."""
         note_log(engine, KAFKA)
 
-    def catch_up(self, batches: Batches, rows: int, now: datetime) -> None:
-        """Land nothing: a restored catalog has its own position in the topic."""
+    def catch_up(self, batches: Batches, place: Place, rows: int, now: datetime) -> None:
+        """Land from the lake what the catalog lacks and the topic has deleted.
+
+        Raises:
+            LogReadError: Kafka does not answer.
+        """
+        engine, topic, state = batches.writer.engine, self._settings.topic, self._find_state()
+        if self._mismatch(engine, state):
+            return  # the next batch stops the pipeline
+        with engine.connect() as connection:
+            known, is_cut_short = read_positions(connection, topic), is_restoring(connection, topic)
+        if is_cut_short or lacks_records(known, state):
+            TopicReplay(LakeReplay(place, batches, rows, now), topic, state).land()
 
     def read_next(self, engine: Engine, bounds: Callable[[int], Bounds]) -> TopicPortion | None:
         """Return what the next batch takes; None where nothing waits.
@@ -102,6 +116,7 @@ class TopicLog:
         with engine.connect() as connection:
             at = cursor(connection)
             known = read_positions(connection, self._settings.topic)
+            landed = read_landed(connection, self._settings.topic, known)
         state = self._find_state()
         if problem := self._mismatch(engine, state):
             raise LogMismatchError(problem)
@@ -112,7 +127,13 @@ class TopicLog:
             return None
         self._warn_of_lost(known, plan)
         self._last = TopicPortion(
-            self._settings, plan, before=known, state=state, clock=self._clock, read=self._read
+            self._settings,
+            plan,
+            before=known,
+            landed=landed,
+            state=state,
+            clock=self._clock,
+            read=self._read,
         )
         return self._last
 

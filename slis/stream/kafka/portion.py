@@ -11,12 +11,15 @@ from sqlalchemy import Connection
 from lineage.clock import Clock
 from lineage.event_log.records import Record
 from lineage.event_log.settings import KafkaLog
+from lineage.lake.storage import Lake
+from slis.lake.names import Name
+from slis.lake.positions import FolderPosition, Step, write_position
 from slis.stream.batch import Batches
 from slis.stream.event_log import range_of
 from slis.stream.kafka.client import TopicState, open_consumer, read_on_executor, read_ranges
 from slis.stream.kafka.identity import note_topic_id
 from slis.stream.kafka.plan import PartitionPosition, Plan
-from slis.stream.kafka.store import move, store_lost, store_reports
+from slis.stream.kafka.store import move, note_landed, store_lost, store_reports
 from slis.stream.kafka.taken import RANGE, RangeReader, Taken, events_of
 from slis.stream.merge import Landed
 from slis.stream.on_executors import Other
@@ -44,6 +47,7 @@ class TopicPortion:
         plan: Plan,
         *,
         before: Mapping[int, PartitionPosition],
+        landed: Mapping[int, int],
         state: TopicState,
         clock: Clock,
         read: Read,
@@ -54,6 +58,7 @@ class TopicPortion:
             log: the topic.
             plan: what to read.
             before: positions of the catalog; a partition that was never read has none.
+            landed: behind the last event of each partition that has landed.
             state: of the topic, when the batch was planned.
             clock: gives the time.
             read: reads a plan on the driver.
@@ -61,6 +66,7 @@ class TopicPortion:
         self._log = log
         self._plan = plan
         self._before = before
+        self._landed = landed
         self._state = state
         self._clock = clock
         self._read = read
@@ -110,12 +116,13 @@ class TopicPortion:
         if spark and not (self._is_small or batches.writer.lake.is_local):
             read = partial(read_on_executor, log=self._log)
             given = self.parts(spark), read, range_of(self)
-            return batches.land_on_executors(*given, note=self._note, store=self.store)
+            own = {"note": self._note, "store": self.store, "beside": self.write_beside}
+            return batches.land_on_executors(*given, **own)  # type: ignore[arg-type]
         events = self.table()
         if not events.num_rows:
             batches.writer.pass_over(self.store)
             return None
-        return batches.land(events, range_of(self), self.store)
+        return batches.land(events, range_of(self), self.store, beside=self.write_beside)
 
     def store(self, connection: Connection) -> None:
         """Write what goes with the events, and the position."""
@@ -129,6 +136,22 @@ class TopicPortion:
             move(connection, self._log.topic, taken, before=before, end=end)
             if before is not None and first > before:
                 store_lost(connection, first - before, taken.first_received_at, now)
+        if self.events:
+            ends = {one.partition: one.next_offset for one in self._taken}
+            note_landed(connection, self._log.topic, {**self._landed, **ends})
+
+    def write_beside(self, lake: Lake, name: Name) -> None:
+        """Write which records the events of a folder of the lake are."""
+        starts = {one.partition: one.start for one in self._plan.ranges}
+        ends = {one.partition: one.next_offset for one in self._taken}
+        position = FolderPosition(
+            topic=self._log.topic,
+            topic_id=self._state.topic_id,
+            starts={number: self._landed.get(number, starts[number]) for number in ends},
+            steps=(Step(name.last_seq, ends),),
+            windows={one.partition: one.windows for one in self._taken},
+        )
+        write_position(lake, name.text, position)
 
     def parts(self, spark: SparkSession) -> DataFrame:
         """Return the ranges of the plan, each for a task of its own."""

@@ -14,9 +14,12 @@ from sqlalchemy import Connection, Engine, select, text, update
 from lineage import origins
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
+from lineage.catalog.noted import LOG_LANDED
 from lineage.catalog.upsert import fold_rows, insert_for
 from lineage.clock import to_micros
 from lineage.event_log.records import FOREIGN, GAP, REJECTED, Record
+from slis.lake.positions import FolderPosition
+from slis.noted import note, noted
 from slis.received.error_rate import add_failures
 from slis.received.rejected import HISTORY, HOUR_MICROS, LIVE
 from slis.stream.kafka.heartbeats import store_heartbeats
@@ -82,6 +85,45 @@ def move(
             "catalog has another position: another pipeline landed events meanwhile. Make sure "
             "that one pipeline runs, and start it again: it works on from where the catalog ends."
         )
+
+
+def read_landed(
+    connection: Connection, topic: str, known: Mapping[int, PartitionPosition]
+) -> dict[int, int]:
+    """Return what follows the last record whose event has landed, by partition.
+
+    Args:
+        connection: to the catalog.
+        topic: its name.
+        known: position of the catalog, which may be behind further records without events.
+    """
+    text_ = noted(connection, LOG_LANDED + topic) or "{}"
+    ends = {number: at.next_offset for number, at in known.items()}
+    return ends | msgspec.json.decode(text_, type=dict[int, int])
+
+
+def note_landed(connection: Connection, topic: str, landed: Mapping[int, int]) -> None:
+    """Note up to where the records of events reach, in the transaction of their batch."""
+    note(connection, {LOG_LANDED + topic: msgspec.json.encode(landed).decode()})
+
+
+def restore_positions(
+    connection: Connection, position: FolderPosition, known: Mapping[int, PartitionPosition]
+) -> None:
+    """Move the position behind the records of a folder of the lake, whose events have landed.
+
+    Args:
+        connection: inside the transaction in which the last of them lands.
+        position: of the folder.
+        known: position of the catalog; records without events may have moved it further.
+    """
+    for partition, end in position.ends.items():
+        at = known.get(partition)
+        if at is not None and at.next_offset >= end:
+            continue
+        taken = Taken(partition, end, 0, 0, 0, None, position.windows[partition])
+        before = None if at is None else at.next_offset
+        move(connection, position.topic, taken, before=before, end=end)
 
 
 def note_ends(engine: Engine, topic: str, bounds: Mapping[int, tuple[int, int]]) -> None:

@@ -93,6 +93,20 @@ def test_after_a_failover_the_next_transaction_succeeds(proxy):
     engine.dispose()
 
 
+def test_a_transaction_on_a_connection_that_was_cut_fails_by_an_error_of_sqlalchemy(proxy):
+    """Roles wait for the catalog by the kind of the error; the next transaction succeeds."""
+    engine = open_catalog(proxy.url)
+    with engine.connect() as connection:
+        connection.execute(text("SELECT 1"))
+        connection.rollback()
+        proxy.cut()
+        with pytest.raises(OperationalError):
+            connection.execute(text("SELECT 1"))
+    with engine.connect() as connection:
+        assert connection.scalar(text("SELECT 1")) == 1
+    engine.dispose()
+
+
 def test_a_writer_does_not_wait_for_a_silent_server(proxy):
     """An error that ends its turn; the next one connects anew."""
     engine = open_catalog(proxy.url, seconds=0.5)

