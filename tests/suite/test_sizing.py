@@ -1,0 +1,30 @@
+"""The arithmetic of docs/scale.md."""
+
+import pytest
+
+from slis.bench_pipeline import Size
+from tests.bench.sizing import needs
+
+_COST = Size(
+    events=1_000,
+    seconds=1.0,
+    events_per_second=1_000.0,
+    last_tenth_events_per_second=1_000.0,
+    cpu_microseconds=86.4,
+    merge_microseconds=43.2,
+    server_cpu_microseconds=43.2,
+    catalog_bytes=1_117.0,
+    wal_bytes=2_000.0,
+)
+
+
+def test_a_rate_needs_what_its_events_cost():
+    """Take 10^9 events a day, of 86.4 µs each: a core a second, and five at the peak."""
+    need = list(needs(_COST, write_days=100))[-1]
+
+    assert need.pipeline_cores == pytest.approx(1.0)
+    assert (need.turn, need.peak_turn) == pytest.approx((0.5, 2.5))
+    assert need.peak_postgres_cores == pytest.approx(2.5)
+    assert need.catalog_gb_a_day == pytest.approx(1_000)
+    assert need.catalog_gb == pytest.approx(100_000 + 819)
+    assert need.wal_mb_per_second == pytest.approx(115.7, abs=0.1)
