@@ -1,8 +1,8 @@
 """How long batches wait, and drops take, when retention drops ranges of time.
 
-Run by hand, `python -m tests.bench.dropped_partitions [ROWS]`: drops three days of so many events
-each, and two ranges of as many writes, in a PostgreSQL of its own, while a batch of 1,000 events
-and 300 writes lands each 50 ms. It asserts nothing.
+Run by hand, `python -m tests.bench.dropped_partitions [ROWS [TABLE]]`: drops three days of so
+many events each, and a range of as many writes, in a PostgreSQL of its own, while a batch of 1,000
+events and 300 writes lands each 50 ms. It asserts nothing.
 """
 
 import statistics
@@ -22,11 +22,13 @@ from lineage.catalog.tables import dataset_write, event
 from lineage.catalog.upsert import fold_rows
 from lineage.clock import from_micros, system_clock, to_micros
 from slis.settings import Settings
-from tests.bench.partition_merges import DATASETS, WRITES, catalog, run
+from tests.bench.partition_merges import WRITES, catalog, run
 
 _DAY = timedelta(days=1)
+_DATASETS = 19_000  # a range has a write of each that stays
+_AGES = {"event": (8, 9, 10), "dataset_write": (270,)}  # of the ranges, in days
 _FLAGS = "false, false, false"
-_EVENTS = f"""
+EVENTS = f"""
     INSERT INTO event (event_time, event_key, landed_at, last_seq, is_streaming, is_history,
         is_skewed)
     SELECT :first + CAST((:last - :first) * (n / CAST(:rows AS DOUBLE PRECISION)) AS BIGINT),
@@ -35,33 +37,34 @@ _EVENTS = f"""
 """  # noqa: S608 - likewise
 _DATASET_ROWS = f"""
     INSERT INTO dataset (dataset_key, namespace, name, canonical_key, first_seen_at, last_seen_at)
-    SELECT n, 'bench', 'd' || n, n, 0, :now FROM generate_series(0, {DATASETS} - 1) n
+    SELECT n, 'bench', 'd' || n, n, 0, :now FROM generate_series(0, {_DATASETS} - 1) n
 """  # noqa: S608 - likewise
 
 
-def main(rows: int = 10_000_000) -> None:
+def main(rows: str = "10000000", *tables: str) -> None:
     """Print how long batches wait, and drops take, while ranges with so many rows go."""
     now = system_clock()
     with catalog() as engine:
         add_partitions(engine, now, in_turn)
         with engine.begin() as connection:
             connection.execute(text(_DATASET_ROWS), {"now": to_micros(now)})
-        for table, ages in (("event", (8, 9, 10)), ("dataset_write", (240, 270))):
+        for table in tables or _AGES:
+            ages = _AGES[table]
             starts = [RANGES[table].start_of(to_micros(now - age * _DAY)) for age in ages]
-            size = sum(_fill(engine, table, start, rows) for start in starts)
-            print(f"{table}: {len(ages)} x {rows:,} rows, {size / 2**30:.2f} GiB")  # noqa: T201
-            _report("before", _batches(engine, lambda: time.sleep(10)))
+            size = sum(_fill(engine, table, start, int(rows)) for start in starts)
+            print(f"{table}: {len(ages)} x {int(rows):,} rows, {size / 2**30:.2f} GiB")  # noqa: T201
+            report("before", batches(engine, lambda: time.sleep(10)))
             began = time.perf_counter()
-            beside = _batches(engine, lambda: _clear(engine, table, now))  # noqa: B023 - at once
+            beside = batches(engine, lambda: _clear(engine, table, now))  # noqa: B023 - at once
             print(f"  over in {time.perf_counter() - began:.2f} s")  # noqa: T201 - its output
-            _report("meanwhile", beside)
+            report("meanwhile", beside)
 
 
 def _fill(engine: Engine, table: str, start: int, rows: int) -> int:
     """Fill the range that begins then; return the bytes of its partition."""
     name = add_partition(engine, table, start, in_turn)
     last = from_micros(start + RANGES[table].micros) - timedelta(hours=1)
-    sql = {"event": _EVENTS, "dataset_write": WRITES}[table]
+    sql = {"event": EVENTS, "dataset_write": WRITES.format(datasets=_DATASETS)}[table]
     with engine.begin() as connection:
         run(connection, sql, from_micros(start), last, rows)
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -70,7 +73,8 @@ def _fill(engine: Engine, table: str, start: int, rows: int) -> int:
         return int(connection.scalar(text(f"SELECT pg_total_relation_size('{name}')")) or 0)
 
 
-def _report(name: str, waits: list[float]) -> None:
+def report(name: str, waits: list[float]) -> None:
+    """Print how long batches took."""
     median, longest = statistics.median(waits), max(waits)
     print(  # noqa: T201 - its output
         f"  batches {name}: {len(waits)}, median {median:.3f} s, longest {longest:.3f} s"
@@ -81,7 +85,7 @@ def _clear(engine: Engine, table: str, now: datetime) -> None:
     delete_old_rows(engine, table, now, Settings().days, in_turn)
 
 
-def _batches(engine: Engine, work: Callable[[], None]) -> list[float]:
+def batches(engine: Engine, work: Callable[[], None]) -> list[float]:
     """Return the seconds of each batch that landed while `work` ran."""
     taken: list[float] = []
     is_over = threading.Event()
@@ -112,4 +116,4 @@ def _batches(engine: Engine, work: Callable[[], None]) -> list[float]:
 
 
 if __name__ == "__main__":
-    main(*(int(each) for each in sys.argv[1:]))
+    main(*sys.argv[1:])

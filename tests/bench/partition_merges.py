@@ -32,13 +32,13 @@ _DAYS = 180
 _DAY = timedelta(days=1)
 _HOUR = 3_600_000_000
 _APART = timedelta(milliseconds=1)
-DATASETS = 10_000
+_DATASETS = 10_000
 _FLAGS = "false, false, false"
 WRITES = f"""
     INSERT INTO dataset_write (dataset_key, root_run_id, bucket, job_key, job_namespace, job_name,
         written_at, landed_at, names_input, is_reported, is_streaming, is_history)
-    SELECT n % {DATASETS}, 'root-run-of-some-length-' || n, at / {_HOUR} * {_HOUR} + 1,
-        n % {DATASETS}, 'bench', 'job_' || n % 500, at, at, {_FLAGS}, false
+    SELECT n % {{datasets}}, 'root-run-of-some-length-' || n, at / {_HOUR} * {_HOUR} + 1,
+        n % {{datasets}}, 'bench', 'job_' || n % 500, at, at, {_FLAGS}, false
     FROM (SELECT n, CAST(:first + (:last - :first) / :rows * n AS BIGINT) AS at
         FROM generate_series(0, :rows - 1) n) AS made
 """  # noqa: S608 - numbers of ours
@@ -51,11 +51,11 @@ _QUERIES = {
 
 
 @contextmanager
-def catalog() -> Iterator[Engine]:
+def catalog(to: str = "head") -> Iterator[Engine]:
     """Open an empty catalog in a PostgreSQL of its own."""
     with postgres() as url:
         engine = open_catalog(url)
-        migrate(engine)
+        migrate(engine, to=to)
         yield engine
         engine.dispose()
 
@@ -66,7 +66,7 @@ def main(days: int, count: int = 100_000, rows: int = 2_000_000) -> None:
     with catalog() as engine:
         with engine.begin() as connection:
             _split(connection, now, days)
-            run(connection, WRITES, now - _DAYS * _DAY, now, rows)
+            run(connection, WRITES.format(datasets=_DATASETS), now - _DAYS * _DAY, now, rows)
             connection.execute(text("ANALYZE dataset_write"))
         for name, query in _QUERIES.items():
             print(f"{name}: plan and run {_explained(engine, query)}")  # noqa: T201 - its output
