@@ -169,7 +169,7 @@ def migrate(engine: Engine, *, to: str = "head") -> None:
 
     Raises:
         NewerCatalogError: a newer release has upgraded it.
-        OperationalError: for two minutes others held locks that a migration needs for a moment.
+        OperationalError: for minutes others held locks that a migration needs for a moment.
     """
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))

@@ -114,7 +114,7 @@ def add_partition(engine: Engine, table: str, start: int, writing: Writing) -> s
     Returns:
         Its name; None where the table was locked by others, or the range has a partition.
     """
-    name = f"{table}_{from_micros(start):%Y%m%d}"
+    name = _name(table, start)
 
     def add() -> str | None:
         with writing(engine) as connection:
@@ -140,11 +140,26 @@ def _attach(connection: Connection, table: str, name: str, start: int) -> None:
         connection.exec_driver_sql(statement)
 
 
+def _name(table: str, start: int) -> str:
+    return f"{table}_{from_micros(start):%Y%m%d}"
+
+
 def _missing(engine: Engine, table: str, ranges: Ranges, now: datetime) -> list[int]:
+    starts = _starts(ranges, to_micros(now), to_micros(now + _AHEAD))
     with engine.connect() as connection:
         existing = partitions(connection, table)
-    starts = _starts(ranges, to_micros(now), to_micros(now + _AHEAD))
-    return [at for at in starts if _is_free(existing, at, at + ranges.micros)]
+        return [
+            at
+            for at in starts
+            if _is_free(existing, at, at + ranges.micros)
+            and not _is_table(connection, _name(table, at))
+        ]
+
+
+def _is_table(connection: Connection, name: str) -> bool:
+    """Return whether a table has this name: somebody may have detached that partition."""
+    found = connection.scalar(text("SELECT to_regclass(:name)"), {"name": name})
+    return found is not None
 
 
 def _starts(ranges: Ranges, first: int, last: int) -> Iterator[int]:

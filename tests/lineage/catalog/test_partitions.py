@@ -106,6 +106,20 @@ def test_who_reads_for_hours_keeps_partitions_waiting_and_no_batch(catalog, monk
 
 
 @_postgres
+def test_a_day_that_somebody_detached_is_not_made_again(catalog):
+    """An operator keeps today in a table of its own: all other days get theirs."""
+    add_partitions(catalog, NOW, in_turn)
+    with in_turn(catalog) as connection:
+        for name in _DAYS[:2]:
+            connection.exec_driver_sql(f"ALTER TABLE event DETACH PARTITION {name}")
+        connection.exec_driver_sql(f"DROP TABLE {_DAYS[1]}")
+
+    assert add_partitions(catalog, NOW, in_turn) == [_DAYS[1]]
+    put(catalog, tables.event, event_row(ago(0)))
+    assert counts(catalog, "event") == {"event_default": 1}
+
+
+@_postgres
 def test_a_partition_has_the_keys_and_indexes_of_its_table(catalog):
     """Without its primary key, ON CONFLICT would fail in that partition."""
     name = make_partition(catalog, "dataset_write", ago(0))

@@ -21,7 +21,8 @@ _TABLES = {
         ("dataset_write_time", "dataset_key, written_at"),
     ),
 }
-_LOCK = "SET LOCAL lock_timeout = '1s'"
+# Longer than a second: only then PostgreSQL ends an autovacuum that is in the way.
+_LOCK = "SET LOCAL lock_timeout = '2s'"
 _CONSTRAINT = """
     SELECT pg_get_constraintdef(oid) FROM pg_constraint
     WHERE conrelid = to_regclass(:table) AND conname = :name
