@@ -1,9 +1,9 @@
 """Retention of the tables that PostgreSQL keeps in partitions: a range that is over goes at once.
 
-Three steps, each of which may be the last one of a process: the next turn goes on from there. A
+There are three steps; if the process ends after one, the next turn goes on from there. First, a
 range is detached, and in the same transaction the rows that its rule keeps move to the default
-partition. Rows that a batch changed meanwhile follow. Then the table is dropped, which nobody reads
-any more.
+partition. Then the rows that a batch changed meanwhile move. At last the table is dropped, which
+nobody reads any more.
 """
 
 from collections.abc import Mapping
