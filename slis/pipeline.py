@@ -12,7 +12,9 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
+from lineage.catalog.engine import in_turn
 from lineage.catalog.epochs import StaleEpochError
+from lineage.catalog.partitions import add_partitions
 from lineage.catalog.policy_notes import PolicyNotes
 from lineage.clock import Clock, to_micros
 from lineage.health import HEALTH
@@ -40,6 +42,7 @@ log = structlog.get_logger(__name__)
 _EPOCH_SECONDS = 5.0
 _GAP_SECONDS = 5.0
 _RECEIVED_SECONDS = 5.0
+_PARTITIONS_SECONDS = 600.0
 _RETENTION_POLL_SECONDS = 60.0
 _RETENTION_SECONDS = 3_600.0
 _POLICY_SECONDS = 1.0
@@ -203,6 +206,7 @@ class Pipeline:
             Task("edges", _EVALUATION_POLL_SECONDS, turns.take, self._clock),
             Task("received", _RECEIVED_SECONDS, self._count_received, self._clock),
             Task("policy", _POLICY_SECONDS, self._look_at_policy, self._clock),
+            Task("partitions", _PARTITIONS_SECONDS, self._add_partitions, self._clock),
             Task("retention", _RETENTION_POLL_SECONDS, self._prune, self._clock),
             Task("compaction", _RETENTION_POLL_SECONDS, partial(self._compact, spark), self._clock),
         ]
@@ -217,6 +221,10 @@ class Pipeline:
     def _look_at_policy(self, _now: datetime) -> None:
         # Each second, so that a changed file is in force soon whoever asks next.
         self._policy_notes(self._engine)
+
+    def _add_partitions(self, now: datetime) -> None:
+        if made := add_partitions(self._engine, now, in_turn):
+            log.info("partitions_added", partitions=made)
 
     def _prune(self, now: datetime) -> None:
         if self._retention.is_due():

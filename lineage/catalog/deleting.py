@@ -1,20 +1,19 @@
 """Deletes what a table keeps no longer: in slices, so that nobody waits long for the catalog."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import Connection, Engine, select, text
 
+from lineage.catalog.dropped_partitions import drop_partitions
 from lineage.catalog.noted import RETAINED_TO
+from lineage.catalog.partitions import Writing
 from lineage.catalog.retention import RULES, Role
 from lineage.catalog.tables import meta, metadata
 from lineage.catalog.upsert import fold_rows
 from lineage.clock import from_micros, to_micros
-
-Writing = Callable[[Engine], AbstractContextManager[Connection]]
 
 _ROWS: Final = 10_000
 _PAUSE_SECONDS: Final = 0.05
@@ -40,14 +39,25 @@ def delete_old(
     Returns:
         The number of rows deleted, by table; those without any are left out.
     """
-    deleted = {}
-    for table, rule in RULES.items():
-        if rule.role == role:
-            kept = rule.days if isinstance(rule.days, int) else days[rule.days]
-            before = now - timedelta(days=kept)
-            given = {"before": to_micros(before), "ahead": to_micros(now + _DAY)}
-            deleted[table] = delete_where(engine, table, rule.condition, given, writing)
+    deleted = {
+        table: delete_old_rows(engine, table, now, days, writing)
+        for table, rule in RULES.items()
+        if rule.role == role
+    }
     return {table: rows for table, rows in deleted.items() if rows}
+
+
+def delete_old_rows(
+    engine: Engine, table: str, now: datetime, days: Mapping[str, int], writing: Writing
+) -> int:
+    """Delete what one table keeps no longer; return how many rows were deleted one by one."""
+    rule = RULES[table]
+    kept = rule.days if isinstance(rule.days, int) else days[rule.days]
+    before = rule.before(to_micros(now - timedelta(days=kept)))
+    given = {"before": before, "ahead": to_micros(now + _DAY)}
+    # First, so that only what has no partition of its own is deleted row by row.
+    drop_partitions(engine, table, given, writing)
+    return delete_where(engine, table, rule.condition, given, writing)
 
 
 def delete_where(

@@ -1,7 +1,7 @@
 """Opens the catalog: SQLite in one folder, or PostgreSQL by URL."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import ExceptionContext
 
 from lineage.catalog.grown_tables import analyze_grown
+from lineage.catalog.preparations import preparations
 from lineage.catalog.revision import KNOWN, NewerCatalogError
 from lineage.catalog.trouble import DamagedCatalogError, trouble_of
 
@@ -28,6 +29,7 @@ _LOG_BYTES = 64 << 20  # of the WAL once it was copied: otherwise it never shrin
 # Of PostgreSQL, by which whole transactions wait for each other.
 _LOCK = "SELECT pg_advisory_xact_lock(%s)"
 _MIGRATION, _TURN = 8700, 8701
+_LOCK_TRIES = 120  # of a migration, once a second
 FENCE: Final = "lineward_fence"  # execution option of an engine, see `lineage.catalog.leases`
 
 
@@ -172,20 +174,47 @@ def migrate(engine: Engine, *, to: str = "head") -> None:
     """Bring the catalog to the newest revision, or to the one given.
 
     Safe when several do so at once: SQLite's write lock, or an advisory lock in PostgreSQL, is held
-    from the first statement on. Whoever comes second finds the work done.
+    from the first statement on. Whoever comes second finds the work done. In PostgreSQL, what a
+    migration prepares while others read and write is committed before it.
 
     Raises:
         NewerCatalogError: a newer release has upgraded it.
+        OperationalError: for minutes others held locks that a migration needs for a moment.
     """
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    for revision, work in preparations(engine, config, to):
+        _migrate(engine, config, revision, work)
+    _migrate(engine, config, to)
+
+
+def _migrate(
+    engine: Engine, config: Config, to: str, work: Callable[[Connection], None] | None = None
+) -> None:
+    def run() -> None:
+        with _migrating(engine) as connection:
+            config.attributes["connection"] = connection
+            found = MigrationContext.configure(connection).get_current_revision()
+            if found is not None and found not in KNOWN:
+                raise NewerCatalogError(found)
+            if work is None or found is None or found <= to:
+                command.upgrade(config, to)
+                if work is not None:
+                    work(connection)
+
+    if engine.dialect.name == "sqlite":
+        run()
+        return
+    from lineage.catalog.partitions import retry_lock_waits  # noqa: PLC0415 - only for a PostgreSQL
+
+    retry_lock_waits(run, _LOCK_TRIES)
+
+
+@contextmanager
+def _migrating(engine: Engine) -> Iterator[Connection]:
     with writing(engine) as connection:
         if engine.dialect.name == "postgresql":
             # An index over a year of rows takes as long as it takes.
             _limit(connection, seconds=None)
             connection.exec_driver_sql(_LOCK, (_MIGRATION,))
-        config.attributes["connection"] = connection
-        found = MigrationContext.configure(connection).get_current_revision()
-        if found is not None and found not in KNOWN:
-            raise NewerCatalogError(found)
-        command.upgrade(config, to)
+        yield connection

@@ -2,7 +2,7 @@
 
 Autovacuum learns of them a minute later. If it looks while the transaction runs, it counts none of
 the new rows: until its next look the planner expects three rows where 100,000 are, and joins them
-by comparing each with each.
+by comparing each with each. A table with partitions it never counts, only its partitions.
 """
 
 from typing import Final
@@ -11,12 +11,22 @@ from sqlalchemy import Connection
 
 ROWS: Final = 1_000  # fewer are joined fast by any plan
 # `reltuples` is -1 where nobody has looked yet; `n_tup_ins` may still hold the second before.
+# A table is counted with its partitions: none of these is counted beside it.
 _GROWN = """
-    SELECT changed.relname FROM pg_stat_xact_user_tables changed
-    JOIN pg_class known ON known.oid = changed.relid
-    WHERE changed.schemaname = current_schema()
-    AND changed.n_tup_ins >= GREATEST(%s, known.reltuples / 2)
-    ORDER BY changed.relname
+    WITH changed AS (
+        SELECT known.oid, known.relname, known.reltuples, i.inhparent AS parent, x.n_tup_ins
+        FROM pg_stat_xact_user_tables x JOIN pg_class known ON known.oid = x.relid
+        LEFT JOIN pg_inherits i ON i.inhrelid = x.relid
+        WHERE x.schemaname = current_schema() AND x.n_tup_ins > 0),
+    grown_parents AS (
+        SELECT p.oid, p.relname FROM pg_class p
+        JOIN (SELECT parent, sum(n_tup_ins) AS n FROM changed GROUP BY parent) s ON s.parent = p.oid
+        WHERE s.n >= GREATEST(%(rows)s, p.reltuples / 2))
+    SELECT relname FROM grown_parents
+    UNION ALL SELECT relname FROM changed
+    WHERE n_tup_ins >= GREATEST(%(rows)s, reltuples / 2)
+    AND (parent IS NULL OR parent NOT IN (SELECT oid FROM grown_parents))
+    ORDER BY 1
 """
 
 
@@ -28,5 +38,5 @@ def analyze_grown(connection: Connection) -> None:
     """
     if connection.dialect.name != "postgresql":
         return
-    for name in connection.exec_driver_sql(_GROWN, (ROWS,)).scalars().all():
+    for name in connection.exec_driver_sql(_GROWN, {"rows": ROWS}).scalars().all():
         connection.exec_driver_sql(f"ANALYZE {name}")

@@ -1,7 +1,8 @@
 """How long each catalog table keeps its rows: one rule or one bound a table, in this place.
 
 A condition may use two times in µs: `:before`, so many days before now, and `:ahead`, a day after
-now. Rows of a later time were written by a clock that was ahead.
+now. Rows of a later time were written by a clock that was ahead. A table with ranges keeps whole
+ranges: its `:before` is the start of one, on each database.
 """
 
 from typing import Final, Literal
@@ -12,6 +13,31 @@ from lineage.names import FOLD
 
 Days = Literal["event_days", "write_days", "audit_days", "history_days", "access_days"]
 Role = Literal["pipeline", "service"]
+_DAY_MICROS: Final = 86_400_000_000
+
+
+class Ranges(msgspec.Struct, frozen=True):
+    """Ranges of time of which a table keeps or deletes whole ones: in PostgreSQL, its partitions.
+
+    Attributes:
+        column: of the primary key, in microseconds.
+        days: of a range.
+        may_stay: in SQL, the rows of a range `{part}` that the rule may keep when the range is
+            over; None: it keeps none.
+    """
+
+    column: str
+    days: int
+    may_stay: str | None = None
+
+    @property
+    def micros(self) -> int:
+        """Length of a range."""
+        return self.days * _DAY_MICROS
+
+    def start_of(self, at: int) -> int:
+        """Return the start of the range that a time lies in."""
+        return at // self.micros * self.micros
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -21,11 +47,17 @@ class Rule(msgspec.Struct, frozen=True):
         days: how many days before now `:before` is, or the setting that says so.
         condition: in SQL, of a row that is deleted.
         role: deletes them, since it writes the table.
+        ranges: of the table, where it has any; then `:before` is the start of one.
     """
 
     days: Days | int
     condition: str
     role: Role = "pipeline"
+    ranges: Ranges | None = None
+
+    def before(self, at: int) -> int:
+        """Return `:before`, where the rule's days before now are `at`."""
+        return at if self.ranges is None else self.ranges.start_of(at)
 
 
 def _without(parent: str, key: str, table: str) -> str:
@@ -63,12 +95,21 @@ _UNSEEN_DATASET: Final = """
 # schedule is learned from two years: of half a year it has six writes.
 _SLOW_SECONDS, _SLOWER_MICROS = 6 * 86_400, 550 * 86_400_000_000
 _LATER_WRITE: Final = """
-    written_at < :before AND (written_at > (SELECT min(w.written_at) FROM dataset_write w
+    written_at < :before AND bucket < :before
+    AND (written_at > (SELECT min(w.written_at) FROM dataset_write w
         WHERE w.dataset_key = dataset_write.dataset_key)
     AND NOT (written_at >= :before - {slower_micros} AND EXISTS (SELECT 1 FROM dataset_limit l
         WHERE l.dataset_key = dataset_write.dataset_key AND l.cadence_seconds >= {slow_seconds}))
     OR {gone})
 """
+# Those that `_LATER_WRITE` spares, found without a look-up for each row.
+_FIRST_OR_SLOW: Final = f"""
+    SELECT w.* FROM {{part}} w
+    JOIN (SELECT dataset_key, min(written_at) AS first_at FROM {{part}} GROUP BY dataset_key) f
+        ON f.dataset_key = w.dataset_key
+    WHERE w.written_at <= f.first_at OR w.dataset_key IN (
+        SELECT dataset_key FROM dataset_limit WHERE cadence_seconds >= {_SLOW_SECONDS})
+"""  # noqa: S608 - our own names
 _NEWEST_SCHEMA: Final = """
     last_seen_at < (SELECT max(s.last_seen_at) FROM schema_version s
         WHERE s.dataset_key = schema_version.dataset_key)
@@ -94,7 +135,11 @@ def _long_unseen(table: str, key: str) -> str:
 
 # In this order: what refers to a row is deleted after it.
 RULES: Final[dict[str, Rule]] = {
-    "event": Rule("event_days", "event_time < :before OR event_time > :ahead"),
+    "event": Rule(
+        "event_days",
+        "event_time < :before OR event_time > :ahead",
+        ranges=Ranges("event_time", days=1),
+    ),
     "pipeline_error": Rule("event_days", "landed_at < :before"),
     # The lake has their bodies for as long by default.
     "event_set_aside": Rule(90, "failed_at < :before"),
@@ -115,6 +160,8 @@ RULES: Final[dict[str, Rule]] = {
             slow_seconds=_SLOW_SECONDS,
             slower_micros=_SLOWER_MICROS,
         ),
+        # A look-up by dataset goes into each range: with 180, a merge takes 2.7 times as long.
+        ranges=Ranges("bucket", days=30, may_stay=_FIRST_OR_SLOW),
     ),
     "dataset_read": Rule(
         "write_days",
@@ -210,6 +257,11 @@ RULES: Final[dict[str, Rule]] = {
     "received_alert": Rule(
         90, "received_at < :before AND coalesce(ends_at, received_at) < :before", "service"
     ),
+}
+
+# The tables that PostgreSQL keeps in partitions.
+RANGES: Final[dict[str, Ranges]] = {
+    table: rule.ranges for table, rule in RULES.items() if rule.ranges is not None
 }
 
 # What bounds the tables that no rule is for.

@@ -7,6 +7,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from lineage.catalog import tables
+from lineage.catalog.partitions import partitions
+from lineage.catalog.retention import RANGES
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
@@ -112,6 +114,20 @@ def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypat
         pipeline._compact(None, now)  # noqa: SLF001
 
     assert ran == ["retention", "compaction"] * 3
+
+
+@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+def test_the_partitions_of_a_clock_that_was_ahead_do_no_harm(catalog, tmp_path):
+    """A task of the pipeline makes them, and those of today once the clock is right."""
+    pipeline = Pipeline(catalog, Place(data_dir=tmp_path), Settings(), lambda: day(1))
+    tasks = {task.name: task for task in pipeline._tasks(Mock())}  # noqa: SLF001 - not started
+    for now in (day(1) + timedelta(days=400), day(1)):
+        tasks["partitions"]._work(now)  # noqa: SLF001 - one turn
+
+    with catalog.connect() as connection:
+        parts = [part.start for part in partitions(connection, "event")]
+    assert min(parts) == RANGES["event"].start_of(to_micros(day(1)))
+    assert len(parts) == len(set(parts)) == 2 * 8
 
 
 def test_a_pipeline_notes_within_seconds_that_another_has_started(embedded, tmp_path):

@@ -37,6 +37,7 @@ event = Table(
     flag("is_skewed"),  # the producer's clock ran over 5 min ahead; event_time is clamped
     Index("event_last_seq", "last_seq"),
     sqlite_with_rowid=False,
+    postgresql_partition_by="RANGE (event_time)",
 )
 
 pipeline_error = Table(

@@ -116,6 +116,7 @@ dataset_write = Table(
     Column("schema_key", BigInteger),  # that the writing run named; null of a stream
     Column("code_version", Text),  # likewise
     Index("dataset_write_time", "dataset_key", "written_at"),
+    postgresql_partition_by="RANGE (bucket)",
 )
 
 dataset_read = Table(

@@ -41,17 +41,6 @@ _MIGRATIONS = Path(engines.__file__).parent / "migrations"
 _ROWS = 3
 
 
-@pytest.fixture
-def first(catalogs) -> Engine:
-    """An empty catalog at the first release's revision, of either kind."""
-    engine = catalogs()
-    everything = MetaData()
-    everything.reflect(engine)
-    everything.drop_all(engine)
-    migrate(engine, to="0001")
-    return engine
-
-
 def _reflected(engine: Engine) -> MetaData:
     metadata = MetaData()
     metadata.reflect(engine)

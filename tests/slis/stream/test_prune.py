@@ -17,7 +17,7 @@ from tests.slis.lake.lakes import writer_of
 def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, at):
     """Keep as many as the settings say, and the first; delete identities of events by age."""
     lander.land(
-        *(run_event("COMPLETE", at(hour), run=f"r{hour}", outputs=["t"]) for hour in range(12))
+        *(run_event("COMPLETE", at(4 * n - 36), run=f"r{n}", outputs=["t"]) for n in range(12))
     )
     settings = Settings(writes_a_dataset=10, event_days=1)
 
@@ -25,11 +25,12 @@ def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, a
         # A forwarder that is behind, or was turned off long ago, holds no batch.
         connection.execute(insert(reader_cursor).values(reader="marquez", seq=0))
 
+    # One day before is 06:00: the days before that one go, and no part of it.
     prune(writer_of(catalog, tmp_path), settings, at(24 + 6), lake_days=90)
 
     kept = "SELECT count(*), min(root_run_id) FROM dataset_write"
     assert rows(catalog, kept) == [(11, "r0")]
-    assert rows(catalog, "SELECT count(*) FROM event") == [(6,)]
+    assert rows(catalog, "SELECT count(*) FROM event") == [(3,)]
     assert rows(catalog, "SELECT count(*) FROM batch") == [(1,)]
 
 

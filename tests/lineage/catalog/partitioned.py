@@ -1,0 +1,85 @@
+"""Rows of the tables that PostgreSQL keeps in partitions, for tests."""
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Engine, delete, insert, select, text
+
+from lineage.catalog.engine import in_turn
+from lineage.catalog.partitions import add_partition
+from lineage.catalog.retention import RANGES
+from lineage.catalog.tables import dataset, dataset_write, event
+from lineage.clock import to_micros
+
+NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
+_DAY = timedelta(days=1)
+_FLAGS = ("is_streaming", "is_history")
+_HOUR = 3_600_000_000
+
+
+def ago(days: float) -> int:
+    """So many days before now, in µs."""
+    return to_micros(NOW - days * _DAY)
+
+
+def event_row(at: int, key: int = 0) -> dict[str, object]:
+    """An event of this time."""
+    row = dict.fromkeys((*_FLAGS, "is_skewed"), False)
+    return {**row, "event_time": at, "event_key": key, "landed_at": 0, "last_seq": 1}
+
+
+def write_row(key: int, at: int, root: str = "r", bucket: int | None = None) -> dict[str, object]:
+    """A write of this dataset, by a run that completed at this time."""
+    row = dict.fromkeys((*_FLAGS, "names_input", "is_reported"), False)
+    job = {"job_key": 1, "job_namespace": "n", "job_name": "j"}
+    hour = at // _HOUR * _HOUR + 1 if bucket is None else bucket
+    keys = {"dataset_key": key, "root_run_id": root, "bucket": hour}
+    return {**row, **job, **keys, "written_at": at, "landed_at": at}
+
+
+def dataset_row(key: int) -> dict[str, object]:
+    """A dataset that was seen just now."""
+    seen = {"first_seen_at": ago(500), "last_seen_at": ago(0)}
+    return {"dataset_key": key, "canonical_key": key, "namespace": "n", "name": f"t{key}", **seen}
+
+
+def put(engine: Engine, table, *rows):  # noqa: ANN002
+    """Insert rows."""
+    with in_turn(engine) as connection:
+        connection.execute(insert(table), list(rows))
+
+
+def remove(engine: Engine, table):
+    """Delete all rows of a table."""
+    with in_turn(engine) as connection:
+        connection.execute(delete(table))
+
+
+def put_datasets(engine: Engine, *keys: int):
+    """Insert datasets."""
+    put(engine, dataset, *(dataset_row(key) for key in keys))
+
+
+def events(engine: Engine) -> list[int]:
+    """Times of all events."""
+    with engine.connect() as connection:
+        return sorted(connection.scalars(select(event.c.event_time)))
+
+
+def writes(engine: Engine) -> list[tuple]:
+    """Keys and times of all writes."""
+    columns = [*dataset_write.primary_key, dataset_write.c.written_at]
+    with engine.connect() as connection:
+        return sorted(tuple(row) for row in connection.execute(select(*columns)))
+
+
+def make_partition(engine: Engine, table: str, at: int) -> str:
+    """Make the partition that a time lies in, if it is missing."""
+    start = RANGES[table].start_of(at)
+    return add_partition(engine, table, start, in_turn) or ""
+
+
+def counts(engine: Engine, table: str) -> dict[str, int]:
+    """Return the number of rows of each partition that has any."""
+    query = text(f"SELECT tableoid::regclass::text, count(*) FROM {table} GROUP BY 1")  # noqa: S608 - ours
+    with engine.connect() as connection:
+        return dict(tuple(row) for row in connection.execute(query))

@@ -1,0 +1,317 @@
+"""Retention drops ranges that are over, and leaves the rows that deleting would leave."""
+
+import threading
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import insert, select, text
+
+from lineage.catalog import dropped_partitions, partitions, tables
+from lineage.catalog.deleting import delete_old, delete_old_rows
+from lineage.catalog.engine import in_turn, writing
+from lineage.catalog.partitions import add_partitions
+from lineage.catalog.upsert import fold_rows
+from tests.lineage.catalog.partitioned import (
+    NOW,
+    ago,
+    counts,
+    dataset_row,
+    event_row,
+    events,
+    make_partition,
+    put,
+    put_datasets,
+    remove,
+    write_row,
+    writes,
+)
+
+_postgres = pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+DAYS = {"event_days": 7, "write_days": 180, "audit_days": 400}
+DAYS |= {"history_days": 400, "access_days": 400}
+_SLOW = {"limit_seconds": 1, "cadence_class": "periodic", "cadence_seconds": 30 * 86_400}
+_SLOW |= {"gaps": 9, "explanation": "", "learned_at": 0}
+_OLD = 300  # days; such a write goes, unless a rule keeps it
+
+
+def _clear(catalog):
+    delete_old(catalog, "pipeline", NOW, DAYS, in_turn)
+
+
+def _partition_names(catalog):
+    with catalog.connect() as connection:
+        return partitions.partition_names(connection)
+
+
+def _tables(catalog, like):
+    found = text("SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE :like")
+    with catalog.connect() as connection:
+        return sorted(connection.scalars(found, {"like": like}))
+
+
+def _fill(catalog):
+    """Insert a dataset's first write, three later ones of one range, and one of yesterday."""
+    put_datasets(catalog, 1)
+    at = ago(_OLD)
+    for each in (at, ago(1)):
+        make_partition(catalog, "dataset_write", each)
+    rows = [write_row(1, at + hour * 3_600_000_000, f"r{hour}") for hour in range(4)]
+    put(catalog, tables.dataset_write, *rows, write_row(1, ago(1), "newest"))
+
+
+def _kept():
+    return [_write(1, ago(1), "newest"), _write(1, ago(_OLD), "r0")]
+
+
+def _write(key, at, root):
+    row = write_row(key, at, root)
+    return key, root, row["bucket"], at
+
+
+def test_a_range_goes_as_a_whole(catalog):
+    """Both databases keep eight days of events: seven, and the rest of the first."""
+    if catalog.dialect.name == "postgresql":
+        for days in range(10):
+            make_partition(catalog, "event", ago(days))
+    put(catalog, tables.event, *(event_row(ago(half / 2)) for half in range(20)))
+
+    _clear(catalog)
+
+    assert events(catalog) == sorted(ago(half / 2) for half in range(16))
+
+
+@_postgres
+def test_days_that_are_over_are_dropped(catalog):
+    """Their tables are gone, not only their rows."""
+    for days in (9, 8, 7):
+        make_partition(catalog, "event", ago(days))
+    put(catalog, tables.event, *(event_row(ago(days)) for days in (9, 8, 7)))
+
+    _clear(catalog)
+
+    assert _tables(catalog, "event_2%") == ["event_20261118"]
+    assert counts(catalog, "event") == {"event_20261118": 1}
+
+
+@_postgres
+def test_what_the_rule_keeps_of_a_range_stays(catalog):
+    """The first write of a dataset, and all of a slow one, are in the default partition then."""
+    _fill(catalog)
+    put_datasets(catalog, 2)
+    put(catalog, tables.dataset_limit, {"dataset_key": 2, **_SLOW})
+    slow = [(ago(_OLD), "s0"), (ago(_OLD) + 1, "s1")]
+    put(catalog, tables.dataset_write, *(write_row(2, *each) for each in slow))
+
+    _clear(catalog)
+
+    assert writes(catalog) == [*_kept(), *(_write(2, *each) for each in slow)]
+    in_parts = {"dataset_write_default": 3, "dataset_write_20261103": 1}
+    assert counts(catalog, "dataset_write") == in_parts
+    assert _tables(catalog, "dataset_write_2%") == ["dataset_write_20261103"]
+
+
+@_postgres
+def test_a_range_with_many_kept_rows_loses_the_others_one_by_one(catalog, monkeypatch):
+    """To move them would lock the table for long."""
+    monkeypatch.setattr(dropped_partitions, "_MOST_KEPT", 0)
+    _fill(catalog)
+    parts = _partition_names(catalog)
+
+    _clear(catalog)
+
+    assert writes(catalog) == _kept()
+    assert _partition_names(catalog) == parts
+
+
+@_postgres
+def test_a_write_that_comes_while_a_range_goes_is_kept(catalog, monkeypatch):
+    """A history is loaded: its first write lands between the look and the lock."""
+    _fill(catalog)
+    found = dropped_partitions.kept_rows
+    earlier = ago(_OLD) - 3_600_000_000
+
+    def look_then_land(*given):  # noqa: ANN002
+        kept = found(*given)
+        monkeypatch.setattr(dropped_partitions, "kept_rows", found)
+        put(catalog, tables.dataset_write, write_row(1, earlier, "history"))
+        return kept
+
+    monkeypatch.setattr(dropped_partitions, "kept_rows", look_then_land)
+    _clear(catalog)
+
+    assert _write(1, earlier, "history") in writes(catalog)
+    _clear(catalog)
+    assert writes(catalog) == sorted([_write(1, earlier, "history"), _kept()[0]])
+
+
+@_postgres
+def test_a_write_that_is_taken_back_while_a_range_goes_stays_away(catalog, monkeypatch):
+    """The run of the first write failed after all: the next write is the first one."""
+    _fill(catalog)
+    found = dropped_partitions.kept_rows
+
+    def look_then_land(*given):  # noqa: ANN002
+        kept = found(*given)
+        monkeypatch.setattr(dropped_partitions, "kept_rows", found)
+        with in_turn(catalog) as connection:
+            connection.execute(text("DELETE FROM dataset_write WHERE root_run_id = 'r0'"))
+        return kept
+
+    monkeypatch.setattr(dropped_partitions, "kept_rows", look_then_land)
+    _clear(catalog)
+
+    first = _write(1, ago(_OLD) + 3_600_000_000, "r1")
+    assert writes(catalog) == [_kept()[0], first]
+
+
+@_postgres
+@pytest.mark.parametrize("step", ["move_rows", "_drop"])
+def test_a_turn_that_is_killed_is_completed_by_the_next(catalog, monkeypatch, step):
+    """The first write is there all the time, once; batches may write to the range again."""
+    _fill(catalog)
+    put(catalog, tables.event, event_row(ago(20)))
+    with monkeypatch.context() as killed:
+        killed.setattr(dropped_partitions, step, _die)
+        with pytest.raises(KeyboardInterrupt):
+            _clear(catalog)
+    assert _kept()[1] in writes(catalog)
+    late = write_row(1, ago(_OLD) + 60, "late")
+    for _ in range(2):
+        with in_turn(catalog) as connection:
+            fold_rows(connection, tables.dataset_write, [late])
+    assert writes(catalog).count(_write(1, ago(_OLD) + 60, "late")) == 1
+
+    _clear(catalog)
+
+    assert writes(catalog) == _kept()
+    assert _tables(catalog, "%expired%") == []
+    assert _tables(catalog, "dataset_write_2%") == ["dataset_write_20261103"]
+
+
+def _die(*_given):  # noqa: ANN002
+    raise KeyboardInterrupt
+
+
+@_postgres
+def test_a_range_that_somebody_detached_is_left_to_them(catalog):
+    """An operator keeps a day in a table of its own: it is not dropped."""
+    make_partition(catalog, "event", ago(9))
+    with writing(catalog) as connection:
+        connection.exec_driver_sql("ALTER TABLE event DETACH PARTITION event_20261116")
+
+    _clear(catalog)
+
+    assert _tables(catalog, "event_2%") == ["event_20261116"]
+
+
+@_postgres
+def test_who_reads_for_hours_delays_no_batch(catalog, monkeypatch):
+    """A backup holds each table: the range goes at a later turn, and batches land meanwhile."""
+    monkeypatch.setattr(partitions, "_TRIES", 2)
+    monkeypatch.setattr(partitions, "_LOCK_MILLISECONDS", 50)
+    _fill(catalog)
+    before = writes(catalog)
+    with catalog.connect() as backup:
+        backup.execute(select(tables.dataset_write)).all()
+        _clear_partitions(catalog)
+        put(catalog, tables.dataset_write, write_row(1, ago(0), "meanwhile"))
+
+    assert writes(catalog) == sorted([*before, _write(1, ago(0), "meanwhile")])
+    _clear(catalog)
+    assert writes(catalog) == sorted([*_kept(), _write(1, ago(0), "meanwhile")])
+
+
+def _clear_partitions(catalog):
+    times = {"before": ago(180) // 2_592_000_000_000 * 2_592_000_000_000, "ahead": ago(-1)}
+    dropped_partitions.drop_partitions(catalog, "dataset_write", times, in_turn)
+
+
+@_postgres
+def test_a_batch_in_flight_is_waited_for(catalog):
+    """It writes to the range that is about to go: the turn of the batch comes first."""
+    _fill(catalog)
+    earlier = ago(_OLD) - 60
+    with in_turn(catalog) as batch:
+        batch.execute(insert(tables.dataset_write), write_row(1, earlier, "in flight"))
+        thread = threading.Thread(target=_clear, args=(catalog,))
+        thread.start()
+        thread.join(timeout=0.5)
+        assert thread.is_alive()
+    thread.join()
+
+    assert writes(catalog) == sorted([_kept()[0], _write(1, earlier, "in flight")])
+
+
+@_postgres
+def test_batches_land_while_ranges_go(catalog):
+    """Forty days are dropped: each batch lands, and none of its rows is lost."""
+    for days in range(8, 48):
+        make_partition(catalog, "event", ago(days))
+    put(catalog, tables.event, *(event_row(ago(days)) for days in range(8, 48)))
+    landed, failures, is_over = [], [], threading.Event()
+
+    def land():
+        try:
+            while not is_over.is_set():
+                rows = [event_row(ago(days), len(landed) + 1) for days in (1, 20, 40)]
+                with in_turn(catalog) as connection:
+                    fold_rows(connection, tables.event, rows)
+                landed.append(rows)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the test shows it
+            failures.append(error)
+
+    thread = threading.Thread(target=land)
+    thread.start()
+    _clear(catalog)
+    is_over.set()
+    thread.join()
+    _clear(catalog)
+
+    assert failures == []
+    assert len(landed) > 1
+    assert events(catalog) == [ago(1)] * len(landed)
+    assert _tables(catalog, "event_2%") == []
+
+
+# Around the ends of what is kept, and of ranges.
+_AGES = st.sampled_from([-9, -2, 0, 7, 8, 9, 180, 201, 202, 203, 204, 210, 300, 301, 560, 700])
+_WRITES = st.lists(st.tuples(st.integers(1, 4), _AGES, st.sampled_from("ab")), max_size=15)
+
+
+@pytest.mark.postgres
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(_WRITES, st.lists(_AGES, max_size=5), st.sets(st.integers(1, 3)), st.sets(st.integers(1, 4)))
+def test_partitions_leave_the_rows_that_deleting_leaves(both, written, arrived, known, slow):
+    """Any rows, of datasets that are gone, slow or neither: both databases keep the same ones."""
+    for engine in both:
+        for table in (tables.event, tables.dataset_write, tables.dataset, tables.dataset_limit):
+            remove(engine, table)
+        rows = {(key, ago(age), root): write_row(key, ago(age), root) for key, age, root in written}
+        unique = {(r["dataset_key"], r["root_run_id"], r["bucket"]): r for r in rows.values()}
+        limits = [{"dataset_key": key, **_SLOW} for key in slow]
+        for table, given_ in (
+            (tables.dataset, [dataset_row(key) for key in known]),
+            (tables.dataset_limit, limits),
+            (tables.dataset_write, list(unique.values())),
+            (tables.event, [event_row(ago(age)) for age in set(arrived)]),
+        ):
+            if given_:
+                put(engine, table, *given_)
+        if engine.dialect.name == "postgresql":
+            for age in (0, 7, 8, *(age for _, age, _ in written), *arrived):
+                for table in ("event", "dataset_write"):
+                    make_partition(engine, table, ago(age))
+        for table in ("event", "dataset_write"):
+            delete_old_rows(engine, table, NOW, DAYS, in_turn)
+    one, other = both
+    assert (events(one), writes(one)) == (events(other), writes(other))
+
+
+@pytest.fixture
+def both(embedded, databases):
+    """An empty catalog on SQLite, and one on PostgreSQL."""
+    engine = databases.take()
+    add_partitions(engine, NOW, in_turn)
+    yield embedded, engine
+    databases.give_back(engine)
