@@ -64,8 +64,14 @@ def land_topic(
     Landing(engine, place, **given).work_off()
 
 
-def read_lake(engine: Engine, lake: Lake) -> tuple[list[bytes], int]:
-    """Return the bodies that readers see, sorted, and the most files of one folder."""
+def read_lake(engine: Engine, lake: Lake) -> list[bytes]:
+    """Return the bodies that readers see, sorted."""
     folders = visible(LakeWriter(engine, lake, system_clock))
-    bodies = read_events(lake, folders).to_table(columns=["body"])["body"].to_pylist()
-    return sorted(bodies), max(len(folder.names) for folder in folders)
+    return sorted(read_events(lake, folders).to_table(columns=["body"])["body"].to_pylist())
+
+
+def most_files(engine: Engine) -> int:
+    """Return the most files of a day of a batch, also of one that was compacted since."""
+    with engine.connect() as connection:
+        found = connection.scalar(text("SELECT max(files) FROM lake_folder WHERE NOT is_compacted"))
+    return int(found or 0)

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -17,6 +17,7 @@ from sqlalchemy import text
 from collector.spool_file import open_spool as new_spool
 from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.catalog.tables import metadata
+from lineage.clock import system_clock
 from lineage.lake.reading import read_events
 from slis.spool_events import events, fill_spool
 from slis.stream.source import open_spool
@@ -175,11 +176,10 @@ def _lake(folder: Path) -> list[tuple[int, bytes]]:
     return list(zip(table["seq"].to_pylist(), table["body"].to_pylist(), strict=True))
 
 
-def _filled(folder: Path, count: int) -> Path:
+def _filled(folder: Path, count: int, start: datetime) -> Path:
     folder.mkdir()
     with closing(new_spool(folder / "spool.db", max_bytes=1 << 30)) as spool:
         spool.executemany(_REJECTED, [(0, f"{number}") for number in range(3)])
-    start = datetime(2026, 11, 20, tzinfo=UTC)
     fill_spool(
         folder / "spool.db", events(count, seed=5, start=start, apart=timedelta(milliseconds=10))
     )
@@ -191,7 +191,10 @@ def test_a_driver_killed_at_random_leaves_no_trace(tmp_path):
     chance = draw()
     kills = int(os.environ.get("LINEWARD_DRIVER_KILLS", "2"))
     count = MAX_ROWS * _BATCHES_A_LIFE * (kills + 1)
-    disturbed, undisturbed = (_filled(tmp_path / name, count) for name in ("killed", "left_alone"))
+    start = system_clock() - timedelta(days=1)  # not so old that retention deletes events
+    disturbed, undisturbed = (
+        _filled(tmp_path / name, count, start) for name in ("killed", "left_alone")
+    )
 
     for _ in range(kills):
         # Anywhere in a batch: while Spark works, in the transaction, between the two commits.
