@@ -103,8 +103,9 @@ def _prepare(api: Api) -> None:
 
 def _knows_kinds(api: Api) -> bool:
     try:
+        api.names(NAMESPACE)
         return set(KINDS) <= api.known_kinds()
-    except RefusedError:  # a group is listed before it is served
+    except RefusedError:  # a group is listed before it is served, and served before it is stored
         return False
 
 

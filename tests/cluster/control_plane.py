@@ -21,6 +21,7 @@ BINARIES = ROOT / "build" / "cluster"
 _ISSUER = "https://kubernetes.default.svc"
 # Nodes without a kubelet send no heartbeat: this controller would evict their pods.
 _CONTROLLERS = "*,-node-lifecycle-controller"
+_ALONE = ("--leader-elect=false", "--secure-port=0")
 _SERVER = "kube-apiserver"
 
 
@@ -52,7 +53,8 @@ class ControlPlane:
         self._write_files()
         self._start_etcd()
         self.start_server()
-        common = ("--kubeconfig", f"{self.kubeconfig}", "--leader-elect=false", "--secure-port=0")
+        paces = ("--kube-api-qps=200", "--kube-api-burst=400")
+        common = (*paces, "--kubeconfig", f"{self.kubeconfig}", *_ALONE)
         keys = ("--root-ca-file=ca.pem", "--service-account-private-key-file=key.pem")
         fast = ("--horizontal-pod-autoscaler-sync-period=1s", f"--controllers={_CONTROLLERS}")
         self._start("kube-controller-manager", *common, *keys, *fast)
@@ -72,8 +74,9 @@ class ControlPlane:
         )
         until(self._is_ready, told=lambda: self.log(_SERVER))
 
-    def stop_server(self) -> None:
-        """Stop the API server; etcd goes on."""
+    def kill_server(self) -> None:
+        """Kill the API server; etcd goes on."""
+        self._processes[_SERVER].kill()  # SIGTERM lets watches go on for a minute
         self._stop(_SERVER)
 
     def compact(self) -> None:
@@ -85,7 +88,10 @@ class ControlPlane:
     def stop(self) -> None:
         """End all processes, those that depend on others first."""
         for name in reversed(list(self._processes)):
-            self._stop(name)
+            if name == _SERVER:
+                self.kill_server()
+            else:
+                self._stop(name)
 
     def log(self, name: str) -> str:
         """Return the end of what a process has written."""
