@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ import msgspec
 from tests.helm.charts import ROOT
 
 _BOX = Path(__file__).with_name("pod.sh")
+_COMMAND = Path(__file__).with_name(
+    "lineward_command.py"
+)  # that of the virtual environment names its path
 _IMAGE_USER = 10001
 _SOURCE, _PYTHON = "/opt/lineward/source", "/opt/lineward/python"
 
@@ -82,11 +86,13 @@ class Container:
         if self._process is None or self._process.poll() is not None:
             return
         self._process.send_signal(signal.SIGTERM)
-        try:
+        with suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
-        finally:
-            if self._process.poll() is None:
-                os.killpg(self._process.pid, signal.SIGKILL)
+        with suppress(
+            ProcessLookupError
+        ):  # all processes of the container have ended by themselves
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
 
     def is_ready(self) -> bool:
         """Return what the readiness probe says; without one a container that runs is ready."""
@@ -123,6 +129,7 @@ class Container:
         yield f"{sys.base_prefix} {sys.base_prefix} ro"
         yield f"{ROOT} {_SOURCE} ro"
         yield f"{Path(sys.prefix).resolve()} {_PYTHON} ro"
+        yield f"{_COMMAND} {_PYTHON}/bin/lineward ro"
         yield f"{self._pod.hosts} /etc/hosts ro"
         for mount in self._given.get("volumeMounts", []):
             source = self._pod.volumes[mount["name"]] / mount.get("subPath", "")

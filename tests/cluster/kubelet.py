@@ -66,12 +66,14 @@ class Pod:
                 return
         for one in self.containers:
             one.start()
+        is_kept = self.manifest["spec"].get("restartPolicy") != "Never"
         while not self._stopping.wait(_PAUSE_SECONDS):
             codes = [one.exit_code() for one in self.containers]
-            if None not in codes:
-                self._report("Failed" if any(codes) else "Succeeded", is_ready=False)
-                return
-            self._report("Running", is_ready=all(one.is_ready() for one in self.containers))
+            if is_kept or None in codes:  # one that ends stays so: the test fails with its log
+                self._report("Running", is_ready=all(one.is_ready() for one in self.containers))
+                continue
+            self._report("Failed" if any(codes) else "Succeeded", is_ready=False)
+            return
 
     def _report(self, phase: str, *, is_ready: bool) -> None:
         """Write the pod's status where it changes."""

@@ -11,6 +11,7 @@ RESTRICTED = {
     f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn", "audit")
 }
 _SECONDS = 120
+_TEST_SECONDS = 600  # Spark starts, and evaluates for the first time
 
 
 class Release:
@@ -46,7 +47,9 @@ class Release:
 
     def test(self) -> str:
         """Run the chart's own test; return what Helm prints."""
-        return self._run("test")
+        answer = self._ask("test", seconds=_TEST_SECONDS)
+        assert answer.returncode == 0, answer.stderr
+        return answer.stdout
 
     def uninstall(self) -> str:
         """Uninstall the release, and wait until its objects are gone."""
@@ -62,10 +65,12 @@ class Release:
         assert answer.returncode == 0, answer.stderr
         return answer.stderr
 
-    def _ask(self, command: str, *words: str) -> subprocess.CompletedProcess[str]:
+    def _ask(
+        self, command: str, *words: str, seconds: int = _SECONDS
+    ) -> subprocess.CompletedProcess[str]:
         where = ("-n", self.namespace, "--kubeconfig", str(self._kubeconfig))
-        timeout = () if command == "status" else ("--timeout", f"{_SECONDS}s")
-        return run_helm(command, RELEASE, *words, *where, *timeout, seconds=_SECONDS + 60)
+        timeout = () if command == "status" else ("--timeout", f"{seconds}s")
+        return run_helm(command, RELEASE, *words, *where, *timeout, seconds=seconds + 60)
 
 
 def copy_chart(folder: Path, version: str) -> Path:
