@@ -1,6 +1,6 @@
 """SparkApplications of jobs in the namespace `jobs`, with states as the operator writes them."""
 
-from tests.cluster.api import Api
+from tests.cluster.api import Api, RefusedError
 from tests.fakes.kubernetes import application
 from tests.helm.charts import Manifest
 
@@ -21,6 +21,15 @@ def set_state(api: Api, name: str, state: str) -> None:
     """Write the state of an application."""
     status = {"applicationState": {"state": state}, "driverInfo": {}}
     api.ask("PATCH", f"{PATH}/{name}/status", {"status": status})
+
+
+def are_served(api: Api) -> bool:
+    """Return whether the API server answers for applications: it starts before it does."""
+    try:
+        list_jobs(api)
+    except RefusedError:
+        return False
+    return True
 
 
 def list_jobs(api: Api) -> set[str]:
