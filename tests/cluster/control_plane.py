@@ -141,7 +141,8 @@ class ControlPlane:
     def _start(self, name: str, *arguments: str) -> None:
         with (self._folder / f"{name}.log").open("ab") as log:
             given = {"stdout": log, "stderr": log, "cwd": self._folder}
-            command = [str(BINARIES / name), *arguments]
+            # It ends with pytest, also where pytest is killed.
+            command = ["setpriv", "--pdeathsig", "KILL", str(BINARIES / name), *arguments]
             self._processes[name] = subprocess.Popen(command, **given)  # type: ignore[call-overload]
 
     def _stop(self, name: str) -> None:

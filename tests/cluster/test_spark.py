@@ -132,11 +132,11 @@ def test_the_driver_s_account_starts_and_ends_executors(api, installed, driver, 
     driver.terminate()  # as Kubernetes ends a driver's pod
     driver.wait(120)
 
+    assert "orbidden" not in log()
+    assert "check account permissions" not in log()
     assert accounts == {"lineward-executor"}
     until(lambda: not executors(), told=log)
     until(lambda: settings not in api.names(installed.namespace), told=log)
-    assert "orbidden" not in log()
-    assert "check account permissions" not in log()
 
 
 def _submit(settings: dict[str, str]) -> subprocess.CompletedProcess[str]:
