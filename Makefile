@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly durations check bench scale-test faults pictures chart lock
+.PHONY: help demo test nightly cluster-test durations check bench scale-test faults pictures chart lock
 
 # The virtual environment's tools by name, for us and for what we start.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -7,7 +7,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 
 help: ## what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## a small shop of real Spark jobs, watched: shows the SLIs (ARGS=--once ends by itself)
 	@scripts/setup.sh runtime
@@ -20,14 +20,19 @@ SPREAD := -n 3 --dist loadgroup --no-loadscope-reorder
 test: ## everything that CI runs: check, then all tests but the nightly repetitions
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory check
-	@pytest $(SPREAD) -m "not nightly" --durations=25 --durations-to=build/durations/test.tsv $(ARGS)
+	@pytest $(SPREAD) -m "not nightly and not cluster" --durations=25 --durations-to=build/durations/test.tsv $(ARGS)
 
 nightly: ## all tests, repetitions too, and the guarantees in their long form: hours
 	@scripts/setup.sh test
 	@$(MAKE) --no-print-directory check
-	@$(LONG) LINEWARD_PART_KILLS=20 pytest $(SPREAD) -m "not alone" --durations=25 --durations-to=build/durations/nightly.tsv --statements-to=build/statements $(ARGS)
+	@$(LONG) LINEWARD_PART_KILLS=20 pytest $(SPREAD) -m "not alone and not cluster" --durations=25 --durations-to=build/durations/nightly.tsv --statements-to=build/statements $(ARGS)
 	@$(if $(ARGS),,python tests/suite/statements.py build/statements)
 	@pytest -m alone --durations-to=build/durations/alone.tsv $(ARGS)
+
+cluster-test: ## the chart and the watch on a real Kubernetes API server, which the first run builds
+	@scripts/setup.sh test
+	@scripts/build_cluster.sh
+	@pytest -m cluster --durations=10 --durations-to=build/durations/cluster.tsv $(ARGS)
 
 durations: ## how long each test took in the last `make test`, beside the one before
 	@python tests/suite/durations.py build/durations/test.tsv

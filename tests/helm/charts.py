@@ -22,10 +22,10 @@ each_scaled = pytest.mark.parametrize("name", SCALED)
 Manifest = dict[str, Any]
 
 
-def run_helm(*words: str) -> subprocess.CompletedProcess[str]:
+def run_helm(*words: str, seconds: float = 60) -> subprocess.CompletedProcess[str]:
     """Run Helm, which `scripts/setup.sh test` fetches."""
     command = [str(TOOLS / "helm"), *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
 
 
 def values_path(name: str) -> Path:

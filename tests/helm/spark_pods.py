@@ -10,6 +10,23 @@ from pyspark.sql import SparkSession
 from tests.helm.charts import Manifest
 
 
+def write_settings(application: Manifest, folder: Path) -> dict[str, str]:
+    """Write the pod templates; return the settings that the operator gives to spark-submit."""
+    spec = application["spec"]
+    settings = {
+        "spark.app.name": "lineward-pipeline",
+        "spark.kubernetes.container.image": spec["image"],
+        "spark.executor.instances": str(spec["executor"]["instances"]),
+    }
+    for part in ("driver", "executor"):
+        given, file = spec[part], folder / f"{part}.yaml"
+        file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", **given["template"]}))
+        settings[f"spark.kubernetes.{part}.podTemplateFile"] = str(file)
+        for name in ("cores", "memory", "memoryOverhead"):
+            settings[f"spark.{part}.{name}"] = str(given[name])
+    return settings | spec["sparkConf"]
+
+
 class SparkPods:
     """Pods that Spark makes of the templates and settings of a SparkApplication."""
 
@@ -26,28 +43,15 @@ class SparkPods:
         self._spec = application["spec"]
         self._none = self._jvm.scala.Option.empty()
         self._conf = self._jvm.org.apache.spark.SparkConf(False)  # noqa: FBT003 - loads no defaults
-        for name, value in self._settings(folder).items():
+        settings = {
+            "spark.master": "k8s://https://127.0.0.1:1",
+            "spark.submit.deployMode": "cluster",
+        }
+        for name, value in (settings | write_settings(application, folder)).items():
             self._conf.set(name, value)
         builder = self._jvm.io.fabric8.kubernetes.client.KubernetesClientBuilder()
         self._client = builder.build()
         self._factory = self._jvm.org.apache.spark.deploy.k8s.KubernetesConf
-
-    def _settings(self, folder: Path) -> dict[str, str]:
-        settings = {
-            "spark.app.name": "lineward-pipeline",
-            "spark.master": "k8s://https://127.0.0.1:1",
-            "spark.submit.deployMode": "cluster",
-            "spark.kubernetes.container.image": self._spec["image"],
-        }
-        for part in ("driver", "executor"):
-            given, file = self._spec[part], folder / f"{part}.yaml"
-            file.write_text(
-                yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", **given["template"]})
-            )
-            settings[f"spark.kubernetes.{part}.podTemplateFile"] = str(file)
-            for name in ("cores", "memory", "memoryOverhead"):
-                settings[f"spark.{part}.{name}"] = str(given[name])
-        return settings | self._spec["sparkConf"]
 
     def driver(self) -> tuple[Manifest, list[str]]:
         """Return the driver's pod, and the kinds of the objects that Spark makes beside it."""

@@ -95,6 +95,15 @@ def test_any_uid_has_a_name(tmp_path):
     assert f":{os.getuid()}:" in (tmp_path / "passwd").read_text()
 
 
+@each_values_file
+def test_each_spread_counts_pods_of_its_own(name):
+    """Compare selectors of spread constraints with the pod: one without a selector counts none."""
+    for kind, pod in list_pods(name):
+        for one in pod["spec"].get("topologySpreadConstraints", []):
+            selected = one["labelSelector"]["matchLabels"].items()
+            assert selected <= pod["metadata"]["labels"].items(), kind
+
+
 def test_what_an_operator_sets_reaches_the_pod():
     """Compare scheduling, resources, volumes, environment and labels with the values."""
     values = yaml.safe_load(values_path("full").read_text())

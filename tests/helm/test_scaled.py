@@ -228,3 +228,16 @@ def test_monitors_find_their_ports():
     assert sorted(port for pod in pods for port in ports_of(pod) if port in scraped) == sorted(
         scraped
     )
+
+
+def test_spark_asks_for_no_claims_which_the_role_does_not_have():
+    """Compare the Role with the settings by which Spark lists, takes over and deletes claims."""
+    (role,) = [
+        one for one in find_all("scaled", "Role") if one["metadata"]["namespace"] == NAMESPACE
+    ]
+    granted = {resource for rule in role["rules"] for resource in rule["resources"]}
+    settings = find("scaled", "SparkApplication")["spec"]["sparkConf"]
+    names = ("ownPersistentVolumeClaim", "reusePersistentVolumeClaim")
+
+    assert granted == {"pods", "services", "configmaps"}
+    assert {settings[f"spark.kubernetes.driver.{name}"] for name in names} == {"false"}

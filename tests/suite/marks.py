@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+_ELSEWHERE = ("nightly", "cluster")  # marks of tests that `make test` leaves to other targets
 COLLECTED = pytest.StashKey[list[pytest.Item]]()  # before any is deselected
 
 
@@ -37,7 +38,7 @@ def check_marks(items: Sequence[pytest.Item]) -> list[str]:
     `items`, only the file is looked for.
     """
     files = {item.path for item in items}
-    regular = [item for item in items if not item.get_closest_marker("nightly")]
+    regular = [item for item in items if not any(map(item.get_closest_marker, _ELSEWHERE))]
     names = {name for item in regular for name in _names(item)}
     return list(dict.fromkeys([*_find_wrong(items, files, names), *_find_unmatched(items)]))
 

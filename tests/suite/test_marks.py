@@ -44,6 +44,7 @@ def test_a_short_form_may_be_a_function_or_one_of_its_parameters(short: str):
         (f"{HERE}::test_one[3]", "a parameter that does not exist"),
         (f"{HERE}::test_long", "itself"),
         (f"{HERE}::test_other", "another nightly test"),
+        (f"{HERE}::test_install", "a test of `make cluster-test`"),
         ("tests/suite/test_nothing.py::test_one", "a file that does not exist"),
         ("test_one", "no path"),
         ("", "nothing"),
@@ -54,6 +55,7 @@ def test_a_short_form_that_make_test_does_not_run_is_reported(short: str, why: s
     items = [
         _item("test_one[2]"),
         _item("test_other", _nightly(f"{HERE}::test_one")),
+        _item("test_install", pytest.mark.cluster),
         _item("test_long", _nightly(short)),
     ]
 

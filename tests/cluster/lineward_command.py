@@ -1,0 +1,8 @@
+#!/opt/lineward/python/bin/python
+"""The command `lineward` of the image, as pods that are processes have it."""
+
+import sys
+
+from service.cli import main
+
+sys.exit(main())
