@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine, event, text
@@ -173,11 +174,13 @@ def _remember(connection: Connection) -> None:
 
 @pytest.fixture(autouse=True)
 def _put_back() -> Iterator[None]:
-    """Connections that are idle behind a test are closed.
+    """Close connections that are idle behind a test, and log as before it.
 
     A worker has room for 1,024 open files: beyond, Spark can call nothing back, and stands still.
+    A command that a test runs in its own process sets the log of this process.
     """
     yield
+    structlog.reset_defaults()
     for engine in {one for one in (each() for each in _opened) if one is not None}:
         engine.dispose()
     _opened.clear()

@@ -52,6 +52,18 @@ def test_a_database_is_emptied_and_used_again(databases, used):
     databases.give_back(again)
 
 
+def test_what_the_planner_knew_is_forgotten(databases, used):
+    """Count again from the rows of the next test: a plan for those before may take minutes."""
+    _run(used, "ANALYZE")
+    databases.give_back(used)
+    again = databases.take()
+
+    known = "SELECT count(*) FROM pg_class c WHERE relname = 'meta' AND reltuples >= 0"
+    assert _ask(again, known) == 0
+    assert _ask(again, "SELECT count(*) FROM pg_stats WHERE tablename = 'meta'") == 0
+    databases.give_back(again)
+
+
 def test_what_a_test_left_behind_is_cut_off(databases, used):
     """Its open connection is closed, and a new one finds no database."""
     left = used.connect()
