@@ -11,7 +11,6 @@ from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
-from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.upsert import newest, upsert
 from lineage.clock import Clock, to_micros
 from slis.stream import staging
@@ -163,9 +162,6 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     note_completed(connection)
     merge_runs(connection, landed_at)
     merge_run_io(connection, landed_at)
-    # What follows joins what was written up to here: of a run of thousands of datasets, PostgreSQL
-    # else compares each with each, for longer than a statement may take.
-    analyze_grown(connection)
     merge_checkpoints(connection)
     collect_sources(connection)
     store_sources(connection, landed_at)

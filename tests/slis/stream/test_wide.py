@@ -5,7 +5,6 @@ from spools import rows, run_event
 
 from lineage.policy import DEFAULT
 from slis.evaluation import evaluate
-from slis.stream import merge
 
 PROBLEMS = "SELECT spool_seq, reason, detail FROM pipeline_error"
 EDGES = "SELECT count(*) FROM edge"
@@ -85,18 +84,3 @@ def test_a_job_that_declares_too_much_has_no_edges(lander, catalog, at, inputs, 
     assert rows(catalog, EDGES) == [(0,)]
     assert rows(catalog, "SELECT count(*) FROM dataset") == [(inputs + outputs,)]
     assert rows(catalog, "SELECT reason FROM pipeline_error") == [("partly_unreadable",)]
-
-
-@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
-def test_the_planner_knows_a_wide_run_before_its_rows_are_joined(lander, at, monkeypatch):
-    """Count the rows of the run in its own transaction; autovacuum comes a minute later."""
-    known = []
-
-    def note(connection):
-        statement = "SELECT reltuples FROM pg_class WHERE relname = 'run_io'"
-        known.append(connection.exec_driver_sql(statement).scalar_one())
-
-    monkeypatch.setattr(merge, "merge_checkpoints", note)
-    lander.land(_wide(at(9), 600, 600))
-
-    assert known == [1_200]
