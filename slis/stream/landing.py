@@ -43,7 +43,11 @@ class SparkGoneError(Exception):
 
 
 class Landing:
-    """Lands batches of one log in one catalog."""
+    """Lands batches of one log in one catalog.
+
+    Attributes:
+        is_behind: the last batch was as large as it may be, so that more events wait.
+    """
 
     def __init__(  # noqa: PLR0913 - what one stream needs, by name
         self,
@@ -77,7 +81,9 @@ class Landing:
         self._engine = engine
         self._place = place
         self._bounds = bounds
+        self._given = bounds
         self._pace = Pace(bounds)
+        self.is_behind = False
         self._clock = clock
         self._landed = landed
         self._policy = policy
@@ -117,6 +123,7 @@ class Landing:
             self._set_aside(portion, attempt.error or _VANISHED)
         else:
             self._try(portion)
+        self.is_behind = _is_full(portion, self._given)
         return True
 
     def _restore(self) -> None:
@@ -130,7 +137,8 @@ class Landing:
 
     def _next(self) -> Portion | None:
         def bounds(at: int) -> Bounds:
-            return self._attempts.bounds(at, self._pace.bounds())
+            self._given = self._attempts.bounds(at, self._pace.bounds())
+            return self._given
 
         return _waiting(partial(self._source.read_next, self._engine, bounds))
 
@@ -184,6 +192,11 @@ class Landing:
     def _pass_by(self, portion: Portion, error: str) -> None:
         given = self._writer, range_of(portion), portion.table(), error, self._clock
         set_aside(*given, portion.store, portion.write_beside)
+
+
+def _is_full(portion: Portion, bounds: Bounds) -> bool:
+    """Return whether the bounds kept further events out; the next one may be large."""
+    return portion.count >= bounds.rows or portion.size() > bounds.size // 2
 
 
 def _waiting(call: Callable[[], Result]) -> Result:

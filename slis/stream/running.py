@@ -81,6 +81,8 @@ class Running:
             self._step_since = None
         self._waits = 0
         HEALTH.succeed(_PART)
+        if has_landed and self._landing.is_behind:
+            return 0.0
         # A batch has costs of its own: where few events come, they gather for the next one.
         taken = time.monotonic() - began if has_landed else 0.0
         return max(0.0, self._poll_seconds - taken)

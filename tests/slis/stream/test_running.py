@@ -24,6 +24,8 @@ from tests.suite.disks import fill
 class Steps:
     """Lands nothing: each step returns, or raises, what is given."""
 
+    is_behind = False
+
     def __init__(self, steps) -> None:
         self.left = list(steps)
         self.is_done = Event()
@@ -207,9 +209,13 @@ def test_a_full_lake_is_waited_for_and_with_space_the_batch_lands(
     assert rows(embedded, "SELECT count(*) FROM event_set_aside") == [(0,)]
 
 
-@pytest.mark.parametrize(("seconds", "pause"), [(0.0, 2.0), (1.5, 0.5), (30.0, 0.0)])
-def test_events_gather_where_a_batch_is_short(monkeypatch, seconds, pause):
-    """Look again after what is left of two seconds; a backlog's batches take longer by far."""
+@pytest.mark.parametrize(
+    ("seconds", "is_behind", "pause"),
+    [(0.0, False, 2.0), (1.5, False, 0.5), (30.0, False, 0.0), (0.0, True, 0.0)],
+)
+def test_events_gather_where_a_batch_is_short(monkeypatch, seconds, is_behind, pause):
+    """Look again after what is left of two seconds, or at once while a backlog waits."""
+    monkeypatch.setattr(Steps, "is_behind", is_behind)
     pauses, times = [], iter([100.0, 100.0 + seconds])
     monkeypatch.setattr(Event, "wait", lambda self, wait: pauses.append(wait) or self.set())
     monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: next(times)))
@@ -217,3 +223,18 @@ def test_events_gather_where_a_batch_is_short(monkeypatch, seconds, pause):
     Running(Steps([True]), poll_seconds=2.0)._run()  # noqa: SLF001 - in this thread
 
     assert pauses == [pause]
+
+
+def test_a_landing_is_behind_while_its_batches_are_full(embedded, tmp_path, at):
+    """Land three events two at a time, and by bytes one at a time."""
+    place = Place(data_dir=tmp_path)
+    events = [run_event("COMPLETE", at(hour), run=f"r{hour}") for hour in (1, 2, 3)]
+    spool(place.spool, events, received_at=at(2))
+    landing = Landing(embedded, place, bounds=Bounds(2, 1 << 20), clock=lambda: at(12))
+
+    assert [(landing.step(), landing.is_behind) for _ in range(2)] == [(True, True), (True, False)]
+
+    spool(place.spool, [run_event("COMPLETE", at(4), run=r) for r in "ab"], received_at=at(2))
+    by_bytes = Landing(embedded, place, bounds=Bounds(10, 1), clock=lambda: at(12))
+
+    assert (by_bytes.step(), by_bytes.is_behind) == (True, True)
