@@ -1,5 +1,6 @@
 """Catalogs to measure in: each is empty at first, and is deleted afterwards."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,9 +9,9 @@ from typing import Final
 from sqlalchemy import Engine, create_engine, make_url, text
 
 from lineage.catalog.engine import migrate, open_catalog
-from slis.footprint import CpuMeter, parent_of
 from slis.settings import Place
 
+_PROC: Final = Path("/proc")
 _POSTGRES_SIZE: Final = """
     SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
@@ -69,31 +70,31 @@ def _schema(url: str, name: str) -> Iterator[str]:
 
 
 class CatalogMeter:
-    """What a catalog and its server have taken since the meter was made."""
+    """Meter of a catalog and its server: what they have taken since it was made."""
 
     def __init__(self, engine: Engine) -> None:
-        """`engine`: of the catalog; the CPU time of a server on another machine is not known."""
+        """Begin to count for the catalog of this engine."""
         self._engine = engine
         self._is_postgres = engine.dialect.name == "postgresql"
-        self._cpu = CpuMeter(self._server()) if self._is_postgres else None
+        self._cpu_before = self._cpu()
         self._wal_before = self._wal()
         self._bytes_before = self._bytes()
 
     def cpu_seconds(self) -> float | None:
-        """CPU time of the PostgreSQL server; None where the catalog has none."""
-        return None if self._cpu is None else self._cpu.seconds()
+        """Return CPU seconds of the server; None where it does not run on this machine."""
+        now = self._cpu()
+        return None if now is None or self._cpu_before is None else now - self._cpu_before
 
     def wal_bytes(self) -> int | None:
-        """Bytes that the PostgreSQL server wrote to its log; None where the catalog has none."""
+        """Return bytes of the server's write-ahead log; None where the catalog has no server."""
         return self._wal() - self._wal_before if self._is_postgres else None
 
     def table_bytes(self) -> int:
-        """Bytes by which tables and indexes grew."""
+        """Return bytes by which tables and indexes grew."""
         return self._bytes() - self._bytes_before
 
-    def _server(self) -> int:
-        """Return the process that all connections are served below."""
-        return parent_of(self._ask("SELECT pg_backend_pid()"))
+    def _cpu(self) -> float | None:
+        return _server_cpu(self._ask("SELECT pg_backend_pid()")) if self._is_postgres else None
 
     def _wal(self) -> int:
         if not self._is_postgres:
@@ -106,3 +107,27 @@ class CatalogMeter:
     def _ask(self, question: str) -> int:
         with self._engine.connect() as connection:
             return int(connection.execute(text(question)).scalar_one())
+
+
+def _server_cpu(backend: int) -> float | None:
+    """Return CPU seconds of PostgreSQL's processes, also of those that ended.
+
+    Args:
+        backend: process id of a session, as the server gives it.
+    """
+    command = _PROC / str(backend) / "comm"
+    if not command.is_file() or not command.read_text().startswith("postgres"):
+        return None  # the server is on another machine, or in a container
+    postmaster = _stat(_PROC / str(backend))[1]
+    stats = [_stat(each) for each in _PROC.glob("[0-9]*")]
+    own = sum(sum(each[11:13]) for each in stats if each[1] == postmaster)
+    return (own + sum(_stat(_PROC / str(postmaster))[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def _stat(process: Path) -> list[int]:
+    """Return the numbers of a process behind its state: its parent is the second."""
+    try:
+        fields = (process / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return [0] * 50
+    return [0, *(int(field) for field in fields[1:])]

@@ -52,7 +52,7 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class Size(msgspec.Struct, frozen=True):
-    """The work on one backlog: wall clock and CPU time of all processes of the pipeline.
+    """Cost of one backlog: wall clock and CPU time of all processes of the pipeline.
 
     `merge_microseconds` are those of the one turn in which only one batch can be. The server's CPU
     time and its write-ahead log are of PostgreSQL. All are per event.
@@ -121,11 +121,12 @@ def _sweep_figures(sweep: list[Size]) -> list[Figure]:
     ]
 
 
-def _landing(
+def open_landing(
     engine: Engine,
     place: Place,
     landed: Callable[[Landed], None] = lambda _: None,
 ) -> Landing:
+    """Return what lands the spool of a place with the pipeline's own settings."""
     bounds = Bounds(Settings().max_rows, Settings().max_bytes)
     return Landing(engine, place, bounds=bounds, clock=system_clock, landed=landed)
 
@@ -141,7 +142,7 @@ def measure_backlog(folder: Path, catalog_url: str | None, count: int, *, seed: 
 
         jvm_memory.settle()  # as the pipeline does before its first batch
         catalog, cpu, began = CatalogMeter(engine), CpuMeter(), time.perf_counter()
-        _landing(engine, place, landed).work_off()
+        open_landing(engine, place, landed).work_off()
         cpu_seconds = cpu.seconds()
         return _size(count, began, batches, cpu_seconds, catalog)
 
@@ -178,7 +179,7 @@ def _last_tenth(began: float, batches: list[tuple[float, Landed]]) -> float:
 
 def _live(place: Place, engine: Engine, live_seconds: int, idle_seconds: int) -> list[Figure]:
     fill_spool(place.spool, events(0, seed=0, start=_START, apart=_APART))
-    running = Running(_landing(engine, place), Settings().poll_seconds)
+    running = Running(open_landing(engine, place), Settings().poll_seconds)
     running.begin()
     cpu = CpuMeter()
     rate = str(LIVE_EVENTS_PER_SECOND)

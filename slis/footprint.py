@@ -18,24 +18,12 @@ def _parents() -> Iterator[tuple[int, int]]:
             yield int(entry.name), int(fields[1])
 
 
-def parent_of(pid: int) -> int:
-    """Return the process that started this one.
-
-    Raises:
-        ProcessLookupError: no such process runs on this machine.
-    """
-    for found, parent in _parents():
-        if found == pid:
-            return parent
-    raise ProcessLookupError(pid)
-
-
-def tree(root: int | None = None) -> set[int]:
-    """Return a process and all that it started; None: this process."""
+def tree() -> set[int]:
+    """This process and all that it started."""
     children: dict[int, list[int]] = {}
     for pid, parent in _parents():
         children.setdefault(parent, []).append(pid)
-    found, frontier = set[int](), [root or os.getpid()]
+    found, frontier = set[int](), [os.getpid()]
     while frontier:
         pid = frontier.pop()
         found.add(pid)
@@ -50,20 +38,18 @@ class CpuMeter:
     workers, so that the kernel forgets what they used. A worker that has nothing to do ends.
     """
 
-    def __init__(self, root: int | None = None) -> None:
-        """`root`: the process whose tree it is; None: this process."""
-        self._root = root
-        self._before = _ticks_by_process(root)
+    def __init__(self) -> None:
+        self._before = _ticks_by_process()
 
     def seconds(self) -> float:
         """Seconds of CPU so far."""
-        now = _ticks_by_process(self._root)
+        now = _ticks_by_process()
         return sum(ticks - self._before.get(pid, 0) for pid, ticks in now.items()) / _TICKS
 
 
-def _ticks_by_process(root: int | None) -> dict[int, int]:
+def _ticks_by_process() -> dict[int, int]:
     ticks: dict[int, int] = {}
-    for pid in tree(root):
+    for pid in tree():
         try:
             fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
         except OSError:

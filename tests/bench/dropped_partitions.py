@@ -1,4 +1,4 @@
-"""How long batches wait, and drops take, when retention drops ranges of time.
+"""Time that batches wait and drops take when retention drops ranges of time.
 
 Run by hand, `python -m tests.bench.dropped_partitions [ROWS [TABLE]]`: drops three days of so
 many events each, and a range of as many writes, in a PostgreSQL of its own, while a batch of 1,000

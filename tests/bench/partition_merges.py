@@ -1,11 +1,10 @@
-"""What partitions of half a year of writes cost a merge: in a PostgreSQL of its own.
+"""Cost of a merge with partitions of half a year of writes, in a PostgreSQL of its own.
 
 Run by hand, `python -m tests.bench.partition_merges DAYS [EVENTS]`: lands made-up events in a
 catalog with 2,000,000 writes in partitions of so many days (0: none), and prints what that cost,
 and the time of two plans. It asserts nothing.
 """
 
-import os
 import sys
 import tempfile
 import time
@@ -19,14 +18,14 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.event import listens_for
 
 from lineage.catalog.engine import migrate, open_catalog
-from lineage.catalog.partitions import partition_names
 from lineage.clock import system_clock, to_micros
-from slis.settings import Place, Settings
+from slis.bench_catalogs import CatalogMeter
+from slis.bench_pipeline import open_landing
+from slis.settings import Place
 from slis.spool_events import events, fill_spool
-from slis.stream.landing import Landing
 from slis.stream.merge import Landed
-from slis.stream.source import Bounds
-from tests.bench.catalog_bytes import postgres
+from tests.lineage.catalog.partitioned import partition_names
+from tests.suite.postgres_server import running_postgres
 
 _DAYS = 180
 _DAY = timedelta(days=1)
@@ -53,8 +52,8 @@ _QUERIES = {
 @contextmanager
 def catalog(to: str = "head") -> Iterator[Engine]:
     """Open an empty catalog in a PostgreSQL of its own."""
-    with postgres() as url:
-        engine = open_catalog(url)
+    with running_postgres() as server:
+        engine = open_catalog(server.url)
         migrate(engine, to=to)
         yield engine
         engine.dispose()
@@ -70,11 +69,10 @@ def main(days: int, count: int = 100_000, rows: int = 2_000_000) -> None:
             connection.execute(text("ANALYZE dataset_write"))
         for name, query in _QUERIES.items():
             print(f"{name}: plan and run {_explained(engine, query)}")  # noqa: T201 - its output
-        before, spent = _server_cpu(engine), _watch(engine)
+        meter, spent = CatalogMeter(engine), _watch(engine)
         merged = _land(engine, now, count)
-        cpu = _server_cpu(engine) - before
-        with engine.connect() as connection:
-            parts = len(partition_names(connection))
+        cpu = meter.cpu_seconds() or 0.0
+        parts = len(partition_names(engine))
     seconds = sum(each.merge_seconds for each in merged)
     print(  # noqa: T201 - its output
         f"{parts} partitions, {count:,} events: {cpu / count * 1e6:.1f} µs of PostgreSQL's CPU an"
@@ -96,26 +94,6 @@ def _watch(engine: Engine) -> Counter[bool]:
         spent["dataset_write" in statement] += time.perf_counter() - connection.info["began"]
 
     return spent
-
-
-def _server_cpu(engine: Engine) -> float:
-    """Return the CPU seconds of PostgreSQL's processes, also of those that ended."""
-    with engine.connect() as connection:
-        backend = connection.scalar(text("SELECT pg_backend_pid()"))
-    postmaster = _stat(Path(f"/proc/{backend}"))[1]
-    stats = [_stat(each) for each in Path("/proc").glob("[0-9]*") if each.is_dir()]
-    own = [each[11:13] for each in stats if each[1] == postmaster]
-    ticks = sum(map(sum, own)) + sum(_stat(Path(f"/proc/{postmaster}"))[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _stat(process: Path) -> list[int]:
-    """Return the numbers of a process behind its state: its parent is the second."""
-    try:
-        fields = (process / "stat").read_text().rpartition(")")[2].split()
-    except FileNotFoundError:
-        return [0] * 50
-    return [0, *(int(field) for field in fields[1:])]
 
 
 def _split(connection: Connection, now: datetime, days: int) -> None:
@@ -148,8 +126,7 @@ def _land(engine: Engine, now: datetime, count: int) -> list[Landed]:
     with tempfile.TemporaryDirectory() as name:
         place = Place(data_dir=Path(name), catalog_url=str(engine.url))
         fill_spool(place.spool, events(count, seed=1, start=now - count * _APART, apart=_APART))
-        bounds = Bounds(Settings().max_rows, Settings().max_bytes)
-        Landing(engine, place, bounds=bounds, clock=system_clock, landed=landed.append).work_off()
+        open_landing(engine, place, landed.append).work_off()
     return landed
 
 

@@ -1,4 +1,4 @@
-"""How long batches wait while a stored catalog is upgraded to partitions.
+"""Time that batches wait while a stored catalog is upgraded to partitions.
 
 Run by hand, `python -m tests.bench.partition_upgrade [ROWS]`: upgrades a catalog of the release
 before with so many events, and as many writes, in a PostgreSQL of its own, while a batch of 1,000

@@ -1,4 +1,4 @@
-"""What an installation needs, from what an event costs: the arithmetic of docs/scale.md."""
+"""Needs of an installation by the cost of an event: arithmetic of docs/scale.md."""
 
 from collections.abc import Iterator
 from typing import Final

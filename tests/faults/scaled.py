@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tests.faults.cluster import Cluster
 from tests.faults.pods import Pod
-from tests.faults.postgres_server import PostgresServer
 from tests.service.kafka.broker import Broker
 from tests.service.waiting import until
 from tests.slis.lake.s3 import S3Server
+from tests.suite.postgres_server import PostgresServer
 
 if TYPE_CHECKING:
     import subprocess
@@ -25,12 +25,12 @@ class Fault(NamedTuple):
 
     Attributes:
         strike: breaks it.
-        mend: brings it back, as an operator or Kubernetes does.
+        recover: brings it back, as an operator or Kubernetes does.
         check: is called when all events have landed.
     """
 
     strike: Callable[[], None]
-    mend: Callable[[], None] = _nothing
+    recover: Callable[[], None] = _nothing
     check: Callable[[], None] = _nothing
 
 

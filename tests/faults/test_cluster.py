@@ -56,7 +56,7 @@ def _disturb(scaled, sender, engine, part, after_seconds):
     fault.strike()
     # No producer waits for what is broken: each event is acknowledged.
     sender.post(_AFTER)
-    fault.mend()
+    fault.recover()
     until(lambda: landed(engine) == expected, told=scaled.log)
     fault.check()
     assert landed(engine) == expected

@@ -1,23 +1,18 @@
-"""What the tests of the catalog share."""
+"""Fixtures of the catalog's tests."""
 
 import pytest
 from sqlalchemy import Engine, MetaData
 
 from lineage.catalog.engine import migrate
-from lineage.catalog.partitions import partition_names
+from tests.lineage.catalog.partitioned import partition_names
 
 
 @pytest.fixture
 def first(catalogs) -> Engine:
-    """An empty catalog at the first release's revision, of either kind."""
+    """Return an empty catalog at the first release's revision, of either kind."""
     engine = catalogs()
     everything = MetaData()
-    everything.reflect(engine, only=lambda name, _: name not in _partitions(engine))
+    everything.reflect(engine, only=lambda name, _: name not in partition_names(engine))
     everything.drop_all(engine)
     migrate(engine, to="0001")
     return engine
-
-
-def _partitions(engine: Engine) -> list[str]:
-    with engine.connect() as connection:
-        return partition_names(connection)

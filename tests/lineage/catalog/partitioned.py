@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import Engine, delete, insert, select, text
 
 from lineage.catalog.engine import in_turn
-from lineage.catalog.partitions import add_partition
+from lineage.catalog.partitions import add_partition, is_partitioned
 from lineage.catalog.retention import RANGES
 from lineage.catalog.tables import dataset, dataset_write, event
 from lineage.clock import to_micros
@@ -17,18 +17,18 @@ _HOUR = 3_600_000_000
 
 
 def ago(days: float) -> int:
-    """So many days before now, in µs."""
+    """Return the time so many days before now, in µs."""
     return to_micros(NOW - days * _DAY)
 
 
 def event_row(at: int, key: int = 0) -> dict[str, object]:
-    """An event of this time."""
+    """Return an event of this time."""
     row = dict.fromkeys((*_FLAGS, "is_skewed"), False)
     return {**row, "event_time": at, "event_key": key, "landed_at": 0, "last_seq": 1}
 
 
 def write_row(key: int, at: int, root: str = "r", bucket: int | None = None) -> dict[str, object]:
-    """A write of this dataset, by a run that completed at this time."""
+    """Return a write of this dataset, by a run that completed at this time."""
     row = dict.fromkeys((*_FLAGS, "names_input", "is_reported"), False)
     job = {"job_key": 1, "job_namespace": "n", "job_name": "j"}
     hour = at // _HOUR * _HOUR + 1 if bucket is None else bucket
@@ -37,7 +37,7 @@ def write_row(key: int, at: int, root: str = "r", bucket: int | None = None) -> 
 
 
 def dataset_row(key: int) -> dict[str, object]:
-    """A dataset that was seen just now."""
+    """Return a dataset that was seen just now."""
     seen = {"first_seen_at": ago(500), "last_seen_at": ago(0)}
     return {"dataset_key": key, "canonical_key": key, "namespace": "n", "name": f"t{key}", **seen}
 
@@ -60,13 +60,13 @@ def put_datasets(engine: Engine, *keys: int):
 
 
 def events(engine: Engine) -> list[int]:
-    """Times of all events."""
+    """Return the times of all events."""
     with engine.connect() as connection:
         return sorted(connection.scalars(select(event.c.event_time)))
 
 
 def writes(engine: Engine) -> list[tuple]:
-    """Keys and times of all writes."""
+    """Return keys and times of all writes."""
     columns = [*dataset_write.primary_key, dataset_write.c.written_at]
     with engine.connect() as connection:
         return sorted(tuple(row) for row in connection.execute(select(*columns)))
@@ -76,6 +76,15 @@ def make_partition(engine: Engine, table: str, at: int) -> str:
     """Make the partition that a time lies in, if it is missing."""
     start = RANGES[table].start_of(at)
     return add_partition(engine, table, start, in_turn) or ""
+
+
+def partition_names(engine: Engine) -> list[str]:
+    """Return the names of all partitions, which are tables beside those of the catalog."""
+    if not is_partitioned(engine):
+        return []
+    found = "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY relname"
+    with engine.connect() as connection:
+        return list(connection.scalars(text(found)))
 
 
 def counts(engine: Engine, table: str) -> dict[str, int]:

@@ -20,6 +20,7 @@ from tests.lineage.catalog.partitioned import (
     event_row,
     events,
     make_partition,
+    partition_names,
     put,
     put_datasets,
     remove,
@@ -37,11 +38,6 @@ _OLD = 300  # days; such a write goes, unless a rule keeps it
 
 def _clear(catalog):
     delete_old(catalog, "pipeline", NOW, DAYS, in_turn)
-
-
-def _partition_names(catalog):
-    with catalog.connect() as connection:
-        return partitions.partition_names(connection)
 
 
 def _tables(catalog, like):
@@ -70,7 +66,7 @@ def _write(key, at, root):
 
 
 def test_a_range_goes_as_a_whole(catalog):
-    """Both databases keep eight days of events: seven, and the rest of the first."""
+    """Keep eight days of events in both databases: seven, and the rest of the first."""
     if catalog.dialect.name == "postgresql":
         for days in range(10):
             make_partition(catalog, "event", ago(days))
@@ -83,7 +79,7 @@ def test_a_range_goes_as_a_whole(catalog):
 
 @_postgres
 def test_days_that_are_over_are_dropped(catalog):
-    """Their tables are gone, not only their rows."""
+    """Drop their tables, and not only their rows."""
     for days in (9, 8, 7):
         make_partition(catalog, "event", ago(days))
     put(catalog, tables.event, *(event_row(ago(days)) for days in (9, 8, 7)))
@@ -96,7 +92,7 @@ def test_days_that_are_over_are_dropped(catalog):
 
 @_postgres
 def test_what_the_rule_keeps_of_a_range_stays(catalog):
-    """The first write of a dataset, and all of a slow one, are in the default partition then."""
+    """Move a dataset's first write, and all of a slow one, to the default partition."""
     _fill(catalog)
     put_datasets(catalog, 2)
     put(catalog, tables.dataset_limit, {"dataset_key": 2, **_SLOW})
@@ -113,20 +109,20 @@ def test_what_the_rule_keeps_of_a_range_stays(catalog):
 
 @_postgres
 def test_a_range_with_many_kept_rows_loses_the_others_one_by_one(catalog, monkeypatch):
-    """To move them would lock the table for long."""
+    """Move none: that would lock the table for long."""
     monkeypatch.setattr(dropped_partitions, "_MOST_KEPT", 0)
     _fill(catalog)
-    parts = _partition_names(catalog)
+    parts = partition_names(catalog)
 
     _clear(catalog)
 
     assert writes(catalog) == _kept()
-    assert _partition_names(catalog) == parts
+    assert partition_names(catalog) == parts
 
 
 @_postgres
 def test_a_write_that_comes_while_a_range_goes_is_kept(catalog, monkeypatch):
-    """A history is loaded: its first write lands between the look and the lock."""
+    """Load a history, whose first write lands between the look and the lock."""
     _fill(catalog)
     found = dropped_partitions.kept_rows
     earlier = ago(_OLD) - 3_600_000_000
@@ -147,7 +143,7 @@ def test_a_write_that_comes_while_a_range_goes_is_kept(catalog, monkeypatch):
 
 @_postgres
 def test_a_write_that_is_taken_back_while_a_range_goes_stays_away(catalog, monkeypatch):
-    """The run of the first write failed after all: the next write is the first one."""
+    """Let the run of the first write fail after all: the next write becomes the first."""
     _fill(catalog)
     found = dropped_partitions.kept_rows
 
@@ -168,7 +164,7 @@ def test_a_write_that_is_taken_back_while_a_range_goes_stays_away(catalog, monke
 @_postgres
 @pytest.mark.parametrize("step", ["move_rows", "_drop"])
 def test_a_turn_that_is_killed_is_completed_by_the_next(catalog, monkeypatch, step):
-    """The first write is there all the time, once; batches may write to the range again."""
+    """Show the first write once at each step; batches may write to the range again."""
     _fill(catalog)
     put(catalog, tables.event, event_row(ago(20)))
     with monkeypatch.context() as killed:
@@ -195,7 +191,7 @@ def _die(*_given):  # noqa: ANN002
 
 @_postgres
 def test_a_range_that_somebody_detached_is_left_to_them(catalog):
-    """An operator keeps a day in a table of its own: it is not dropped."""
+    """Leave the table in which an operator keeps a day."""
     make_partition(catalog, "event", ago(9))
     with writing(catalog) as connection:
         connection.exec_driver_sql("ALTER TABLE event DETACH PARTITION event_20261116")
@@ -207,7 +203,7 @@ def test_a_range_that_somebody_detached_is_left_to_them(catalog):
 
 @_postgres
 def test_who_reads_for_hours_delays_no_batch(catalog, monkeypatch):
-    """A backup holds each table: the range goes at a later turn, and batches land meanwhile."""
+    """Let a backup lock each table: batches land meanwhile, and the range goes later."""
     monkeypatch.setattr(partitions, "_TRIES", 2)
     monkeypatch.setattr(partitions, "_LOCK_MILLISECONDS", 50)
     _fill(catalog)
@@ -229,7 +225,7 @@ def _clear_partitions(catalog):
 
 @_postgres
 def test_a_batch_in_flight_is_waited_for(catalog):
-    """It writes to the range that is about to go: the turn of the batch comes first."""
+    """Let it write to the range that is about to go: the turn of the batch comes first."""
     _fill(catalog)
     earlier = ago(_OLD) - 60
     with in_turn(catalog) as batch:
@@ -283,7 +279,7 @@ _WRITES = st.lists(st.tuples(st.integers(1, 4), _AGES, st.sampled_from("ab")), m
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(_WRITES, st.lists(_AGES, max_size=5), st.sets(st.integers(1, 3)), st.sets(st.integers(1, 4)))
 def test_partitions_leave_the_rows_that_deleting_leaves(both, written, arrived, known, slow):
-    """Any rows, of datasets that are gone, slow or neither: both databases keep the same ones."""
+    """Draw rows of datasets that are gone, slow or neither: both databases keep the same."""
     for engine in both:
         for table in (tables.event, tables.dataset_write, tables.dataset, tables.dataset_limit):
             remove(engine, table)
@@ -310,7 +306,7 @@ def test_partitions_leave_the_rows_that_deleting_leaves(both, written, arrived, 
 
 @pytest.fixture
 def both(embedded, databases):
-    """An empty catalog on SQLite, and one on PostgreSQL."""
+    """Return an empty catalog on SQLite, and one on PostgreSQL."""
     engine = databases.take()
     add_partitions(engine, NOW, in_turn)
     yield embedded, engine

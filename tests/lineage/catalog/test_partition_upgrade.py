@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn, migrate, writing
-from lineage.catalog.partitions import add_partitions, partition_names, partitions
+from lineage.catalog.partitions import add_partitions, partitions
 from lineage.catalog.preparations import preparations
 from lineage.catalog.revision import HEAD
 from lineage.catalog.upsert import fold_rows
@@ -21,6 +21,7 @@ from tests.lineage.catalog.partitioned import (
     counts,
     event_row,
     events,
+    partition_names,
     put,
     write_row,
     writes,
@@ -35,7 +36,7 @@ _FILE = "SELECT pg_relation_filenode(CAST(:name AS regclass))"
 
 @pytest.fixture
 def stored(first) -> Engine:
-    """A catalog of the release before, with rows of long ago, of now and of next year."""
+    """Return a catalog of the release before, with rows of long ago, of now and of next year."""
     migrate(first, to="0017")
     now = _now()
     put(first, tables.event, *(event_row(at) for at in (1, now, now + _AHEAD)))
@@ -54,7 +55,7 @@ def _value(engine, sql, **given):  # noqa: ANN003
 
 
 def test_a_stored_catalog_keeps_its_rows(stored):
-    """Both databases: each row once, and a repeated batch folds into it."""
+    """Keep each row once in both databases, and fold a repeated batch into it."""
     before = events(stored), writes(stored)
 
     migrate(stored)
@@ -67,7 +68,7 @@ def test_a_stored_catalog_keeps_its_rows(stored):
 
 @_postgres
 def test_an_upgrade_copies_no_rows(stored):
-    """The old table becomes a partition as it is; rows of a clock that was ahead move out."""
+    """Make the old table a partition as it is; rows of a clock that was ahead move out."""
     files = {name: _value(stored, _FILE, name=name) for name in ("event", "dataset_write")}
 
     migrate(stored)
@@ -82,7 +83,7 @@ def test_an_upgrade_copies_no_rows(stored):
 
 @_postgres
 def test_new_rows_go_to_partitions_of_their_own_soon_after(stored):
-    """Those of before the upgrade end with a range: a day of events, a week of writes."""
+    """End those of before the upgrade with a range: a day of events, 30 days of writes."""
     migrate(stored)
     add_partitions(stored, system_clock(), in_turn)
 
@@ -102,7 +103,7 @@ def test_new_rows_go_to_partitions_of_their_own_soon_after(stored):
 
 @_postgres
 def test_the_release_before_writes_and_reads_meanwhile(stored):
-    """Its statements name the tables as before: none fails, and no row is lost."""
+    """Let it run its statements, which name the tables as before: none fails."""
     failures, landed, is_over = [], [], threading.Event()
 
     def land():
@@ -136,7 +137,7 @@ def test_the_release_before_writes_and_reads_meanwhile(stored):
 
 @_postgres
 def test_an_upgrade_waits_for_a_reader_and_blocks_nobody_for_long(stored):
-    """A report reads for two seconds: the upgrade does not block others for as long."""
+    """Let a report read for two seconds: the upgrade does not block others for as long."""
     answered, is_over = [], threading.Event()
 
     def ask():
@@ -166,7 +167,7 @@ def test_an_upgrade_waits_for_a_reader_and_blocks_nobody_for_long(stored):
 @_postgres
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_an_upgrade_that_was_killed_goes_on(stored, steps):
-    """Each step was committed: the next start does what is left."""
+    """Commit each step, so that the next start does what is left."""
     before = events(stored), writes(stored)
     for revision, work in list(preparations(stored, _config(), "head"))[:steps]:
         assert revision == "0017"
@@ -192,7 +193,7 @@ def test_an_upgrade_has_looked_at_all_rows_before_it_locks_a_table(stored):
 
 @_postgres
 def test_an_upgrade_that_was_left_for_days_chooses_another_end(stored):
-    """Its old end has come: a row of today must have a place."""
+    """Let its old end pass: a row of today must have a place."""
     past = _now() - 2 * _DAY
     with writing(stored) as connection:
         connection.exec_driver_sql(
@@ -207,7 +208,7 @@ def test_an_upgrade_that_was_left_for_days_chooses_another_end(stored):
 
 @_postgres
 def test_who_may_read_the_tables_still_may(stored):
-    """A role that Grafana connects as: PostgreSQL asks for its right to the table alone."""
+    """Keep the rights of a role that Grafana connects as."""
     role = f"reader_{stored.url.database}"
     with writing(stored) as connection:
         connection.exec_driver_sql(f'CREATE ROLE "{role}"')
@@ -227,14 +228,13 @@ def test_who_may_read_the_tables_still_may(stored):
 
 @_postgres
 def test_an_empty_catalog_has_no_rows_of_before(catalog):
-    """A new installation begins with the default partitions."""
-    with catalog.connect() as connection:
-        assert partition_names(connection) == ["dataset_write_default", "event_default"]
+    """Begin a new installation with the default partitions."""
+    assert partition_names(catalog) == ["dataset_write_default", "event_default"]
 
 
 @_postgres
 def test_a_downgrade_keeps_the_rows(stored):
-    """The tables are plain ones again, with their keys."""
+    """Make plain tables of them again, with their keys."""
     migrate(stored)
     before = events(stored), writes(stored)
     with writing(stored) as connection:

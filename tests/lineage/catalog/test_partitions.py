@@ -32,7 +32,7 @@ _DAYS = [f"event_202611{day}" for day in range(25, 31)] + ["event_20261201", "ev
 
 @_postgres
 def test_the_tables_with_ranges_are_the_partitioned_ones(catalog):
-    """Three places name the column: the table, its rule and the migration."""
+    """Compare the three places that name the column: the table, its rule and the migration."""
     found = (
         "SELECT partrelid::regclass::text, pg_get_partkeydef(partrelid) FROM pg_partitioned_table"
     )
@@ -50,7 +50,7 @@ def test_the_tables_with_ranges_are_the_partitioned_ones(catalog):
 
 @_postgres
 def test_partitions_are_made_for_a_week_ahead_and_once(catalog):
-    """A second turn, or a second pipeline, finds them; a day later one more is made."""
+    """Make none in a second turn; a day later make one more."""
     assert sorted(add_partitions(catalog, NOW, in_turn)) == sorted([_MONTH, *_DAYS])
     assert add_partitions(catalog, NOW, in_turn) == []
     tomorrow = NOW + timedelta(days=1)
@@ -76,7 +76,7 @@ def test_a_batch_needs_no_partition(catalog):
 
 @_postgres
 def test_rows_that_came_before_their_partition_move_into_it(catalog):
-    """The pipeline stood still, or its clock was wrong: no row is lost, and none stays behind."""
+    """Move the rows of a pipeline that stood still: none is lost, and none stays behind."""
     put(catalog, tables.event, *(event_row(ago(days)) for days in (900, 1, 0, -1, -900)))
     put(catalog, tables.dataset_write, *(write_row(1, ago(days)) for days in (900, 1, -900)))
     before = events(catalog), writes(catalog)
@@ -93,7 +93,7 @@ def test_rows_that_came_before_their_partition_move_into_it(catalog):
 
 @_postgres
 def test_who_reads_for_hours_keeps_partitions_waiting_and_no_batch(catalog, monkeypatch):
-    """A backup reads the default partition: a batch lands, and the partition comes later."""
+    """Let a backup read the default partition: a batch lands, and the partition comes later."""
     monkeypatch.setattr(partitions, "_TRIES", 2)
     monkeypatch.setattr(partitions, "_LOCK_MILLISECONDS", 50)
     with catalog.connect() as backup:
@@ -107,7 +107,7 @@ def test_who_reads_for_hours_keeps_partitions_waiting_and_no_batch(catalog, monk
 
 @_postgres
 def test_a_day_that_somebody_detached_is_not_made_again(catalog):
-    """An operator keeps today in a table of its own: all other days get theirs."""
+    """Let an operator keep today in a table of its own: all other days get theirs."""
     add_partitions(catalog, NOW, in_turn)
     with in_turn(catalog) as connection:
         for name in _DAYS[:2]:
@@ -121,7 +121,7 @@ def test_a_day_that_somebody_detached_is_not_made_again(catalog):
 
 @_postgres
 def test_a_partition_has_the_keys_and_indexes_of_its_table(catalog):
-    """Without its primary key, ON CONFLICT would fail in that partition."""
+    """Give it its primary key, without which ON CONFLICT would fail in that partition."""
     name = make_partition(catalog, "dataset_write", ago(0))
     found = "SELECT indexdef FROM pg_indexes WHERE tablename = :name"
     with catalog.connect() as connection:

@@ -1,4 +1,4 @@
-"""PostgreSQL of a test's own, which is killed with -9 and recovers by its log."""
+"""PostgreSQL servers, which a test may kill with -9: they recover by their log."""
 
 import os
 import shutil
@@ -57,7 +57,8 @@ class PostgresServer:
 @contextmanager
 def running_postgres() -> Iterator[PostgresServer]:
     """Give a server, and delete its folder in the end."""
-    # Not below pytest's folder, as the server of all tests: it runs as another user.
+    # Not below pytest's folder: root's PostgreSQL runs as another user, whom a second pytest on the
+    # machine would lock out by taking that folder's permissions back.
     folder = Path(tempfile.mkdtemp(prefix="lineward-postgres-"))
     server = PostgresServer(folder)
     try:
