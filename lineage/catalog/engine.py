@@ -174,7 +174,7 @@ def migrate(engine: Engine, *, to: str = "head") -> None:
     """Bring the catalog to the newest revision, or to the one given.
 
     Safe when several do so at once: SQLite's write lock, or an advisory lock in PostgreSQL, is held
-    from the first statement on. Whoever comes second finds the work done. In PostgreSQL, what a
+    from the first statement on. The second one finds the work done. In PostgreSQL, what a
     migration prepares while others read and write is committed before it.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What migrations do before they run, in transactions of their own.
+"""Preparations of migrations, in transactions of their own.
 
 A migration's transaction holds its locks until the last one has run. What would take long under
 them is prepared: the migration's `PREPARE` names functions, each of which takes no lock for long

@@ -16,7 +16,7 @@ _OWN = {"ConfigMap/kube-root-ca.crt", "ServiceAccount/default"}
 _PASSING = {"Event", "Lease"}
 
 
-class RefusedError(Exception):
+class RejectedError(Exception):
     """Answer of the API server to a request that it refuses.
 
     Attributes:
@@ -60,12 +60,12 @@ class Api:
         """Return the answer to a request.
 
         Raises:
-            RefusedError: validation, admission, RBAC or a budget says no.
+            RejectedError: validation, admission, RBAC or a budget says no.
         """
         headers = _MERGE if method == "PATCH" else {}
         answer = self._http.request(method, path, json=body, params=params, headers=headers)
         if not answer.is_success:
-            raise RefusedError(answer)
+            raise RejectedError(answer)
         return answer
 
     def get(self, path: str, **params: str) -> Manifest:

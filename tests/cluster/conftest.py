@@ -1,4 +1,4 @@
-"""A Kubernetes cluster for the tests of the chart: real servers, nodes without containers."""
+"""Kubernetes cluster for the tests of the chart: real servers, nodes without containers."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.cluster.api import Api, RefusedError
+from tests.cluster.api import Api, RejectedError
 from tests.cluster.control_plane import ControlPlane, is_built
 from tests.cluster.definitions import KINDS, define
 from tests.cluster.nodes import Nodes
@@ -105,7 +105,7 @@ def _knows_kinds(api: Api) -> bool:
     try:
         api.names(NAMESPACE)
         return set(KINDS) <= api.known_kinds()
-    except RefusedError:  # a group is listed before it is served, and served before it is stored
+    except RejectedError:  # a group is listed before it is served, and served before it is stored
         return False
 
 

@@ -26,7 +26,7 @@ _SOURCE, _PYTHON = "/opt/lineward/source", "/opt/lineward/python"
 
 
 class Place(msgspec.Struct, frozen=True):
-    """What the containers of a pod share.
+    """Resources that the containers of a pod share.
 
     Attributes:
         folder: for files about the pod.
@@ -51,7 +51,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Container:
-    """One container as a process.
+    """Container that runs as a process.
 
     Attributes:
         name: of the container.

@@ -1,4 +1,4 @@
-"""A Kubernetes control plane on loopback: etcd, API server, controllers and scheduler.
+"""Kubernetes control plane on loopback: etcd, API server, controllers and scheduler.
 
 No node runs containers. `scripts/build_cluster.sh` builds the binaries.
 """

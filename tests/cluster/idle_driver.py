@@ -1,4 +1,4 @@
-"""A driver that asks Kubernetes for its executors, and then waits: for spark-submit."""
+"""Driver that asks Kubernetes for its executors, and then waits: for spark-submit."""
 
 from threading import Event
 

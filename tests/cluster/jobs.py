@@ -1,6 +1,6 @@
 """SparkApplications of jobs in the namespace `jobs`, with states as the operator writes them."""
 
-from tests.cluster.api import Api, RefusedError
+from tests.cluster.api import Api, RejectedError
 from tests.fakes.kubernetes import application
 from tests.helm.charts import Manifest
 
@@ -27,7 +27,7 @@ def are_served(api: Api) -> bool:
     """Return whether the API server answers for applications: it starts before it does."""
     try:
         list_jobs(api)
-    except RefusedError:
+    except RejectedError:
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""A node whose pods run as processes on this machine."""
+"""Node whose pods run as processes on this machine."""
 
 import time
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import structlog
 
-from tests.cluster.api import Api, RefusedError
+from tests.cluster.api import Api, RejectedError
 from tests.cluster.containers import Container, Place
 from tests.cluster.networks import Network
 from tests.cluster.nodes import register
@@ -21,7 +21,7 @@ _log = structlog.get_logger()
 
 
 class Pod:
-    """A pod of the node, followed by a thread of its own."""
+    """Pod of the node, followed by a thread of its own."""
 
     def __init__(self, api: Api, manifest: Manifest, folder: Path, network: Network) -> None:
         self.manifest, self._api = manifest, api
@@ -81,7 +81,7 @@ class Pod:
         path = self._api.path_of({"apiVersion": "v1", "kind": "Pod", **self.manifest})
         try:
             self._api.ask("PATCH", f"{path}/status", {"status": status})
-        except (RefusedError, httpx.TransportError) as error:
+        except (RejectedError, httpx.TransportError) as error:
             _log.info("pod_report_failed", pod=self.name, reason=str(error))  # again in a moment
 
 
@@ -118,7 +118,7 @@ class Kubelet:
                     "items"
                 ]:
                     self._follow({"apiVersion": "v1", "kind": "Pod", **one})
-            except (RefusedError, httpx.TransportError) as error:
+            except (RejectedError, httpx.TransportError) as error:
                 _log.info("kubelet_failed", reason=str(error))  # seen again in the next round
 
     def _follow(self, manifest: Manifest) -> None:

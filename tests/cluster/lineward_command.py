@@ -1,5 +1,5 @@
 #!/opt/lineward/python/bin/python
-"""The command `lineward` of the image, as pods that are processes have it."""
+"""Command `lineward` of the image, as pods that are processes have it."""
 
 import sys
 

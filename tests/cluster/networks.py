@@ -1,4 +1,4 @@
-"""A network of this machine alone: a bridge, and a namespace with an address for each pod."""
+"""Network of this machine alone: a bridge, and a namespace with an address for each pod."""
 
 import itertools
 import os

@@ -9,7 +9,7 @@ from threading import Event, Thread
 import httpx
 import structlog
 
-from tests.cluster.api import Api, RefusedError
+from tests.cluster.api import Api, RejectedError
 from tests.helm.charts import Manifest
 
 NAMES = ("node-a", "node-b")
@@ -73,7 +73,7 @@ class Nodes:
         while not self._stopping.wait(_PAUSE_SECONDS):
             try:
                 self._report()
-            except (RefusedError, httpx.TransportError) as error:
+            except (RejectedError, httpx.TransportError) as error:
                 # What changed meanwhile, or a server that restarts, is seen in the next round.
                 _log.info("nodes_report_failed", reason=str(error))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from tests.cluster.api import Api, RefusedError
+from tests.cluster.api import Api, RejectedError
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.releases import Release
 from tests.helm.charts import Manifest, find
@@ -59,7 +59,7 @@ def test_the_definition_rejects_a_wrong_field(api, field, value, text):
     broken = copy.deepcopy(find("scaled", "SparkApplication"))
     broken["spec"][field] = value
 
-    with pytest.raises(RefusedError, match=text):
+    with pytest.raises(RejectedError, match=text):
         api.create(broken, dryRun="All")
 
 

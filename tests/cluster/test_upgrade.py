@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cluster.api import Api, RefusedError
+from tests.cluster.api import Api, RejectedError
 from tests.cluster.releases import Release, copy_chart
 from tests.helm.charts import Manifest
 from tests.service.waiting import until
@@ -105,12 +105,12 @@ def test_a_drain_takes_one_collector_at_a_time(api, nodes, release):
     nodes.is_slow.set()
     try:
         _evict(api, first)
-        with pytest.raises(RefusedError, match="disruption budget") as refused:
+        with pytest.raises(RejectedError, match="disruption budget") as rejected:
             _evict(api, second)
     finally:
         nodes.is_slow.clear()
 
-    assert refused.value.status == _TOO_MANY
+    assert rejected.value.status == _TOO_MANY
     _await_budget(api, installed, "lineage-collector")
     _evict(api, second)
     _await_budget(api, installed, "lineage-collector")
@@ -142,7 +142,7 @@ def test_a_budget_of_none_stops_a_drain_of_the_embedded_pod(api, release):
     none = "podDisruptionBudget.enabled=true,podDisruptionBudget.maxUnavailable=0"
     installed.install("--set", none)
     (pod,) = api.pods(installed.namespace)
-    with pytest.raises(RefusedError, match="disruption budget"):
+    with pytest.raises(RejectedError, match="disruption budget"):
         _evict(api, pod)
 
     installed.upgrade("--set", "podDisruptionBudget.enabled=true")
@@ -181,7 +181,7 @@ def _drain(api: Api, release: Release, node: str) -> bool:
     for pod in found:
         try:
             _evict(api, pod)
-        except RefusedError as error:
+        except RejectedError as error:
             if error.status != _TOO_MANY:  # the budget, until another pod is ready
                 raise
     return not found

@@ -138,7 +138,7 @@ def test_a_question_that_is_asked_often_is_answered_by_each_session(pooled):
 
 
 def test_a_catalog_is_migrated(behind):
-    """Make all tables anew; no session keeps the migration's missing limit."""
+    """Make all tables again; no session keeps the migration's missing limit."""
     engine = open_catalog(behind, seconds=5)
     with engine.begin() as connection:
         connection.execute(text("DROP SCHEMA public CASCADE"))

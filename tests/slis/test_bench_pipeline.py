@@ -1,4 +1,4 @@
-"""What `lineward bench pipeline` measures of a backlog, on both kinds of catalog."""
+"""Measurements of a backlog by `lineward bench pipeline`, on both kinds of catalog."""
 
 from pathlib import Path
 

@@ -118,7 +118,7 @@ def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypat
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_the_partitions_of_a_clock_that_was_ahead_do_no_harm(catalog, tmp_path):
-    """A task of the pipeline makes them, and those of today once the clock is right."""
+    """Make them in a task of the pipeline, and those of today once the clock is right."""
     pipeline = Pipeline(catalog, Place(data_dir=tmp_path), Settings(), lambda: day(1))
     tasks = {task.name: task for task in pipeline._tasks(Mock())}  # noqa: SLF001 - not started
     for now in (day(1) + timedelta(days=400), day(1)):

@@ -1,4 +1,4 @@
-"""The arithmetic of docs/scale.md."""
+"""Arithmetic of docs/scale.md."""
 
 import pytest
 
