@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly cluster-test durations check bench scale-test faults pictures chart lock
+.PHONY: help demo test fetched nightly cluster-test durations check bench scale-test faults pictures chart lock
 
 # The virtual environment's tools by name, for us and for what we start.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -13,14 +13,18 @@ demo: ## a small shop of real Spark jobs, watched: shows the SLIs (ARGS=--once e
 	@scripts/setup.sh runtime
 	@lineward demo $(ARGS)
 
-# Two workers begin with whole installations, which wait a lot; the third runs all other tests.
+# Two workers begin with whole installations, which wait a lot; the others run all other tests.
 LONG := LINEWARD_EXAMPLES=all LINEWARD_KILLS=200 LINEWARD_DRIVER_KILLS=30 LINEWARD_PART_KILLS=2
-SPREAD := -n 3 --dist loadgroup --no-loadscope-reorder
+SPREAD := -n 4 --dist loadgroup --no-loadscope-reorder
 
 test: ## everything that CI runs: check, then all tests but the nightly repetitions
-	@scripts/setup.sh test
-	@$(MAKE) --no-print-directory check
+	@scripts/setup.sh check
+	@$(MAKE) --no-print-directory -j2 check fetched
 	@pytest $(SPREAD) -m "not nightly and not cluster" --durations=25 --durations-to=build/durations/test.tsv $(ARGS)
+
+# What tests need beside Python's packages, fetched while `check` runs.
+fetched:
+	@scripts/setup.sh test
 
 nightly: ## all tests, repetitions too, and the guarantees in their long form: hours
 	@scripts/setup.sh test
@@ -38,7 +42,7 @@ durations: ## how long each test took in the last `make test`, beside the one be
 	@python tests/suite/durations.py build/durations/test.tsv
 
 check: ## style, types, the direction of imports and the Dockerfile
-	@scripts/setup.sh test
+	@scripts/setup.sh check
 	@ruff check .
 	@ruff format --check --quiet .
 	@mypy

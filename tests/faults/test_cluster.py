@@ -25,7 +25,7 @@ pytestmark = pytest.mark.faults
 # Also where these are cut in two, one part is more than the driver reads by itself.
 _BEFORE = 2_200
 _AFTER = 800
-_IN_SHORT = 6  # parts that are killed
+_IN_SHORT = 4  # parts that are killed
 _WITHIN_SECONDS = 2.0  # of the events, the part is killed: the pipeline looks every second
 
 

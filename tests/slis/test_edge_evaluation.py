@@ -56,6 +56,7 @@ def _states(rows):
     }
 
 
+@pytest.mark.postgres_nightly
 def test_edges_count_in_seconds_and_stay_known_until_that_is_old(spark, estate):
     """Answer for no time in the first turn, and for the minute since in the next.
 
@@ -81,6 +82,7 @@ def test_edges_count_in_seconds_and_stay_known_until_that_is_old(spark, estate):
     assert _now(estate) == {}
 
 
+@pytest.mark.postgres_nightly
 def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
     """In the counter once, however many turns there are; among those that stand until it is old."""
     core = estate.keys["core.orders"]

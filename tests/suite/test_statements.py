@@ -1,6 +1,7 @@
 import pytest
 
-from tests.suite.statements import left_out, main, shape
+import lineage
+from tests.suite.statements import is_of_a_test, left_out, main, shape
 
 _TEST = ["tests/a.py::test_one[postgresql]", False, ["SELECT N", "INSERT INTO a"]]
 
@@ -27,6 +28,18 @@ def test_a_nightly_test_with_a_statement_of_its_own_is_named():
     [told] = left_out([_TEST, repeats, alone])
     assert told.startswith(alone[0])
     assert told.endswith(": DELETE FROM a")
+
+
+def test_what_a_test_itself_asks_is_not_of_ours():
+    """Tell by the innermost frame that is in the repository, and in no library."""
+    ours = {}
+    exec(compile("def ask(note): return note()", lineage.__file__, "exec"), ours)  # noqa: S102
+
+    def note():
+        return is_of_a_test()
+
+    assert note()
+    assert not ours["ask"](note)
 
 
 def test_nothing_recorded_is_an_error(tmp_path, capsys):

@@ -128,6 +128,7 @@ def _m4(catalog):
     return [(row["state"], row["reason"], row["evidence"]) for row in rows]
 
 
+@pytest.mark.postgres_nightly
 def test_inputs_that_come_in_time_agree_and_others_make_the_dataset_bad_until_the_next_write(
     spark, catalog, lander, at
 ):

@@ -81,6 +81,7 @@ def test_a_table_that_the_sql_reads_and_the_events_do_not_name_is_missing(
     ]
 
 
+@pytest.mark.postgres_nightly
 def test_each_distinct_text_is_kept_once_until_it_is_parsed(spark, catalog, lander, at):
     """By text and dialect, whatever else is in the facet; its text goes when it was parsed."""
     lander.land(
@@ -112,6 +113,7 @@ _NAMES_INPUT = """
 """
 
 
+@pytest.mark.postgres_nightly
 def test_a_run_that_names_no_inputs_has_those_that_its_sql_reads(spark, catalog, lander, at):
     """M1 waits for the SQL; the SQL proves no edge that is known by it alone."""
     query = "INSERT INTO core.t SELECT * FROM raw.a"
