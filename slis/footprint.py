@@ -1,4 +1,4 @@
-"""What this process and its children take of the machine: Spark's JVM, Python workers."""
+"""CPU time and memory of processes with their children: Spark's JVM, Python workers."""
 
 import os
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ def _parents() -> Iterator[tuple[int, int]]:
             yield int(entry.name), int(fields[1])
 
 
-def tree() -> set[int]:
-    """This process and all that it started."""
+def tree(*roots: int) -> set[int]:
+    """Return these processes (none: this one) and all that they started."""
     children: dict[int, list[int]] = {}
     for pid, parent in _parents():
         children.setdefault(parent, []).append(pid)
-    found, frontier = set[int](), [os.getpid()]
+    found, frontier = set[int](), [*roots] or [os.getpid()]
     while frontier:
         pid = frontier.pop()
         found.add(pid)
@@ -38,18 +38,20 @@ class CpuMeter:
     workers, so that the kernel forgets what they used. A worker that has nothing to do ends.
     """
 
-    def __init__(self) -> None:
-        self._before = _ticks_by_process()
+    def __init__(self, *roots: int) -> None:
+        """Begin to count for the tree of these processes; none: of this one."""
+        self._roots = roots
+        self._before = _ticks_by_process(*roots)
 
     def seconds(self) -> float:
         """Seconds of CPU so far."""
-        now = _ticks_by_process()
+        now = _ticks_by_process(*self._roots)
         return sum(ticks - self._before.get(pid, 0) for pid, ticks in now.items()) / _TICKS
 
 
-def _ticks_by_process() -> dict[int, int]:
+def _ticks_by_process(*roots: int) -> dict[int, int]:
     ticks: dict[int, int] = {}
-    for pid in tree():
+    for pid in tree(*roots):
         try:
             fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
         except OSError:

@@ -27,11 +27,14 @@ def test_a_child_counts_while_it_lives_and_never_makes_it_less():
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as child:
+        alone = CpuMeter(child.pid)
         child.stdout.readline()
+        of_child = alone.seconds()
         with_child, memory = before.seconds(), memory_bytes()
         after = CpuMeter()
         child.communicate(b"\n")
 
     assert with_child > 0.4
+    assert with_child >= of_child > 0.3
     assert after.seconds() >= 0
     assert memory > memory_bytes()
