@@ -12,6 +12,7 @@ FAIL: Final = "FAIL"
 RUNNING: Final = "RUNNING"
 OTHER: Final = "OTHER"
 LOST: Final = "LOST"
+LOST_AFTER_DURATIONS: Final = 3  # a run that has not ended after so many usual ones is lost
 
 State = Literal["good", "learning", "unknown", "bad"]
 GOOD: Final = "good"

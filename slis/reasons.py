@@ -5,7 +5,7 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineage.states import BAD, FRESHNESS, UNKNOWN
+from lineage.states import BAD, FRESHNESS, LOST_AFTER_DURATIONS, UNKNOWN
 from slis import reason_words
 from slis.freshness import limit_failed
 from slis.ingestion_gaps import INGESTION_GAP, PIPELINE_LAG
@@ -20,7 +20,6 @@ from slis.knowledge import is_after_write, is_running, seconds_between
 from slis.twins import find_twins
 
 LIMIT_FAILED = "limit_failed"
-_LOST_AFTER_DURATIONS = 3
 _KEYS = ["as_of", "dataset_key"]
 
 
@@ -158,5 +157,5 @@ def _is_made_late() -> Column:
 
 def _is_lost() -> Column:
     running_seconds = seconds_between(F.col("started_at"), F.col("as_of"))
-    is_long = running_seconds > _LOST_AFTER_DURATIONS * F.col("duration_seconds")
+    is_long = running_seconds > LOST_AFTER_DURATIONS * F.col("duration_seconds")
     return is_running() & F.coalesce(is_long, F.lit(False))

@@ -27,6 +27,7 @@ DATASET: Final = np.dtype(
         ("job_key", np.int64),  # of the job that writes it; NO_KEY: nobody is known to
         ("run", np.int64),  # that wrote it last, by any number; NO_KEY: not known
         ("failed_at", np.int64),  # of the newest failed run that meant to write it
+        ("lost_at", np.int64),  # when its newest run, which has not ended, had to be taken for lost
         ("last_written_at", np.int64),
         ("deadline_at", np.int64),  # when it will miss, or missed, its limit
         ("next_read_at", np.int64),  # when somebody is next expected to read it
@@ -45,7 +46,10 @@ SYMPTOM: Final = np.dtype(
         ("dataset", np.intp),  # position in Estate.datasets
         ("kind", np.int8),  # position in KINDS
         ("onset", np.int64),  # the FAIL where a job failed, else since when it is bad
-        ("is_latent", np.bool_),  # a run failed and nothing is bad yet: a cause, and no fact
+        (
+            "is_latent",
+            np.bool_,
+        ),  # a run failed or is lost, nothing is bad yet: a cause, no fact
     ]
 )
 
@@ -157,8 +161,8 @@ def are_among(ascending: Keys, asked: Keys) -> NDArray[np.bool_]:
 def symptoms(facts: Iterable[BadFact], given: Estate) -> Rows:
     """What is wrong, each kind once a dataset, since its first fact.
 
-    A run that failed after its dataset's newest write is a cause before anything is late: where no
-    fact says that the dataset stopped, it stands here as latent.
+    A run that failed or was lost after its dataset's newest write is a cause before anything is
+    late: where no fact says that the dataset stopped, it stands here as latent.
 
     Returns:
         `SYMPTOM`, by dataset, then kind.
@@ -167,7 +171,7 @@ def symptoms(facts: Iterable[BadFact], given: Estate) -> Rows:
         ValueError: a fact is of a dataset that the estate does not have, or of no known reason.
     """
     told = _told(list(facts), given)
-    fresh = np.concatenate([told, _latent(told, given)])
+    fresh = np.concatenate([told, *_latent(told, given)])
     fresh = fresh[np.lexsort((fresh["onset"], fresh["kind"], fresh["dataset"]))]
     is_first = np.ones(len(fresh), dtype=np.bool_)
     is_first[1:] = (np.diff(fresh["dataset"]) != 0) | (np.diff(fresh["kind"]) != 0)
@@ -202,13 +206,23 @@ def _kind(fact: BadFact, *, is_source: bool) -> str:
     )
 
 
-def _latent(told: Rows, given: Estate) -> Rows:
+def _latent(told: Rows, given: Estate) -> tuple[Rows, Rows]:
+    """Return the datasets whose newest run failed, and those whose newest run is lost."""
     rows = given.datasets
-    has_failed = (rows["failed_at"] != NEVER) & (rows["failed_at"] > rows["last_written_at"])
-    has_failed &= ~rows["is_unknown"]
-    has_failed[told["dataset"][IS_OF_RUN[told["kind"]]]] = False
-    found = np.zeros(np.count_nonzero(has_failed), dtype=SYMPTOM)
-    found["dataset"] = np.flatnonzero(has_failed)
-    found["kind"], found["is_latent"] = CODE["failed"], True
-    found["onset"] = rows["failed_at"][has_failed]
+    may_be = ~rows["is_unknown"]
+    may_be[told["dataset"][IS_OF_RUN[told["kind"]]]] = False
+    has_failed = may_be & _is_after_write(rows, "failed_at")
+    is_lost = may_be & ~has_failed & _is_after_write(rows, "lost_at")
+    return _since(rows, has_failed, "failed"), _since(rows, is_lost, "lost")
+
+
+def _is_after_write(rows: Rows, when: str) -> NDArray[np.bool_]:
+    return np.asarray((rows[when] != NEVER) & (rows[when] > rows["last_written_at"]))
+
+
+def _since(rows: Rows, chosen: NDArray[np.bool_], kind: str) -> Rows:
+    found = np.zeros(np.count_nonzero(chosen), dtype=SYMPTOM)
+    found["dataset"] = np.flatnonzero(chosen)
+    found["kind"], found["is_latent"] = CODE[kind], True
+    found["onset"] = rows[f"{kind}_at"][chosen]
     return found

@@ -12,6 +12,7 @@ import numpy as np
 
 from alerts.incidents.estate import MICROS, Estate
 from alerts.incidents.faults import Cluster, Root
+from alerts.incidents.kinds import FAILED
 from lineage.adjacency import positions_in
 from lineage.states import OPTIONAL, TIERS
 
@@ -96,8 +97,9 @@ RULES: Final = RetryRules()
 
 
 def select_failures(found: Iterable[Cluster], given: Estate) -> frozenset[Root]:
-    """Return the roots of latent clusters whose own datasets are critical or important."""
-    return frozenset(each.root for each in found if each.is_latent and _is_important(each, given))
+    """Return the roots of latent clusters that failed, of critical and important datasets."""
+    failed = (each for each in found if each.is_latent and each.root.kind == FAILED)
+    return frozenset(each.root for each in failed if _is_important(each, given))
 
 
 def _is_important(cluster: Cluster, given: Estate) -> bool:

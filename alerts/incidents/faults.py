@@ -40,7 +40,7 @@ class Member(msgspec.Struct, frozen=True):
         relays: datasets between the two that cannot be observed, upstream first.
         job_key: of the job that makes it of what explains it; NO_KEY where both are of one job.
         run_id: of its newest failed run.
-        is_latent: its run failed and it is not bad yet: evidence, and in no count.
+        is_latent: its run failed or is lost, and it is not bad yet: evidence, and in no count.
     """
 
     dataset_key: int
@@ -96,7 +96,7 @@ class Cluster(msgspec.Struct, frozen=True):
 
     @property
     def is_latent(self) -> bool:
-        """Return whether a run failed, and no dataset is affected yet."""
+        """Return whether a run failed or is lost, and no dataset is affected yet."""
         return all(member.is_latent for member in self.members)
 
     @property

@@ -60,10 +60,11 @@ def _stopped(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) 
     )
 
 
+FAILED: Final = "failed"
 STANDING_GAP: Final = "standing_gap"
 PROVENANCE: Final = "provenance"
 KINDS: Final = (
-    _stopped("failed", ("lost", "unreported", *_ABSENT)),
+    _stopped(FAILED, ("lost", "unreported", *_ABSENT)),
     _stopped("lost", ("unreported", *_ABSENT)),
     _stopped("source_stopped", ("unreported", *_ABSENT)),
     # The job that reads the old name may find nothing there, and fail.

@@ -19,7 +19,7 @@ def clusters(facts: Iterable[BadFact], given: Estate) -> tuple[Cluster, ...]:
     """Every fault that the facts tell of, the first to fail first, those of unknown root last.
 
     Each fact is of exactly one cluster: where two roots explain it, of the one that failed first.
-    Runs that failed and made nothing bad yet are clusters too, latent ones.
+    Runs that failed or are lost, and made nothing bad yet, are clusters too, latent ones.
 
     Raises:
         ValueError: as `estate.symptoms`.

@@ -16,7 +16,7 @@ from alerts.watch.failures import Failure, failures
 from lineage import keys
 from lineage.adjacency import Keys, positions_in
 from lineage.catalog.ranks import TIER
-from lineage.states import BAD, GOOD, TIER_RANKS, UNKNOWN
+from lineage.states import BAD, GOOD, LOST_AFTER_DURATIONS, TIER_RANKS, UNKNOWN
 
 _DATASETS = f"""
     SELECT d.dataset_key, a.last_job_namespace, a.last_job_name,
@@ -103,11 +103,14 @@ def read_estate(connection: Connection, as_of: int, declared: Iterable[Pair] = (
     columns = _columns(connection)
     edges = _edges(connection, declared)
     rows, jobs = _rows(columns)
-    rows["is_observable"] &= ~_is_due(rows, as_of)
+    is_due = _is_due(rows, as_of)
+    rows["is_observable"] &= ~is_due
+    started = np.array(columns[5], dtype=np.int64)
+    rows["lost_at"] = np.where(is_due, _lost_at(rows, started, as_of), NEVER)
     rows["deadline_at"][_is_waived(rows, columns[10], as_of)] = NEVER
     failed = failures(connection, _that_failed(rows))
     _tell_failures(rows, failed, jobs)
-    _expect_reads(rows, columns[5], edges, as_of)
+    _expect_reads(rows, started, edges, as_of)
     run_ids = {key: failure.run_id for key, failure in failed.items()}
     errors = {failure.run_id: failure.error for failure in failed.values() if failure.error}
     return Given(estate(rows, edges, run_ids), jobs, _owners(columns), errors)
@@ -165,6 +168,19 @@ def _is_due(rows: Rows, as_of: int) -> NDArray[np.bool_]:
     return (due_at < as_of) & (rows["last_written_at"] > 0)  # nan, no known cadence, is no less
 
 
+def _lost_at(rows: Rows, started: NDArray[np.int64], as_of: int) -> NDArray[np.int64]:
+    """Return when the newest run had to be taken for lost; NEVER: it ended, or it still may.
+
+    What is made of it may be late before the dataset itself is. Asked of what is due alone: of what
+    was written in time, a START without an end says nothing.
+    """
+    is_known = rows["duration_seconds"] > 0  # nan is not
+    seconds = np.where(is_known, rows["duration_seconds"] * LOST_AFTER_DURATIONS, 0.0)
+    lost_at = started + (seconds * MICROS).astype(np.int64)
+    is_running = (started > rows["last_written_at"]) & (started > rows["failed_at"])
+    return np.asarray(np.where(is_known & is_running & (lost_at < as_of), lost_at, NEVER))
+
+
 def _is_waived(rows: Rows, states: Sequence[str | None], as_of: int) -> NDArray[np.bool_]:
     """Return whether the limit has passed and M2 says that it does not count: an idle stream."""
     counts = [state in _COUNTING for state in states]
@@ -202,9 +218,9 @@ def _tell_failures(rows: Rows, failed: dict[int, Failure], jobs: Jobs) -> None:
             jobs[job] = (failure.job_namespace, failure.job_name)
 
 
-def _expect_reads(rows: Rows, started: Sequence[int], edges: Edges, as_of: int) -> None:
+def _expect_reads(rows: Rows, started: NDArray[np.int64], edges: Edges, as_of: int) -> None:
     """Somebody reads it when a job that is made of it is next expected to start."""
-    expected = _next_start(np.array(started, dtype=np.int64), rows["cadence_seconds"], as_of)
+    expected = _next_start(started, rows["cadence_seconds"], as_of)
     reads = np.full(len(rows), np.iinfo(np.int64).max)
     ups, downs = (_places(rows, ends) for ends in (edges.upstream_keys, edges.downstream_keys))
     is_known = (ups >= 0) & (downs >= 0)

@@ -29,7 +29,7 @@ def row(name, **said):  # noqa: ANN003
     found = np.zeros((), dtype=DATASET)
     found["key"] = key(name)
     found["job_key"] = NO_KEY if written_by is None else job(written_by)
-    for instant in ("failed", "last_written", "deadline", "next_read"):
+    for instant in ("failed", "lost", "last_written", "deadline", "next_read"):
         found[f"{instant}_at"] = said[instant] * HOUR if instant in said else NEVER
     found["cadence_seconds"] = said.get("cadence", 24) * 3600
     found["tier"] = TIERS.index(said.get("tier", "optional"))

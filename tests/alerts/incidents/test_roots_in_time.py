@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from alerts.incidents import links
+from alerts.incidents.failed_runs import select_failures
 from alerts.incidents.roots import clusters
 from tests.alerts.incidents.estates import NAN, bad, found, late, made, told
 
@@ -80,6 +81,25 @@ def test_a_failure_explains_before_its_own_dataset_is_late():
     )
 
     assert (told([cluster]), cluster.run_ids) == ({"A failed": "B"}, ("r",))
+
+
+def test_a_lost_run_explains_before_its_own_dataset_is_late():
+    """Name it at once where B has the shorter limit; a run that failed before is what counts."""
+    lost = {"lost": 9, "last_written": 1}
+
+    assert found([bad("B", "silent", 10)], "A>B", A=lost) == {"A lost": "B"}
+    assert found([bad("B", "silent", 10)], "A>B", A=lost | {"failed": 8}) == {"A failed": "B"}
+    assert found([bad("B", "job_failed", 10)], "A>B", A=lost) == {"B failed": "B"}
+
+
+def test_a_lost_run_that_hurts_nobody_yet_is_no_incident():
+    """Nobody is notified of it before something is late, whatever the tier."""
+    given = made("A>B", A={"lost": 9, "last_written": 1, "tier": "critical"})
+    (cluster,) = clusters([], given)
+
+    assert cluster.is_latent
+    assert select_failures([cluster], given) == frozenset()
+    assert found([], "A>B", A={"lost": 9, "last_written": 1}) == {}
 
 
 def test_a_failure_that_hurts_nobody_yet_is_no_incident():

@@ -131,6 +131,34 @@ def test_a_job_that_retries_failed_when_it_failed_first(failed):
     assert again in failed.one.evidence
 
 
+@pytest.mark.parametrize(
+    ("name", "times", "root"),
+    [
+        ("raw", {"last_started_at": DAY - 600}, ("make_raw", "lost")),
+        ("raw", {"last_started_at": DAY + 1200}, ("make_core", "silent")),  # it may still end
+        ("raw", {"last_started_at": DAY - 600, "last_written_at": DAY - 700}, None),  # not due
+        ("mart", {"last_started_at": DAY - 600}, ("make_core", "silent")),
+    ],
+)
+def test_a_run_that_never_ended_is_the_root_before_its_own_dataset_is_late(
+    watched, name, times, root
+):
+    """`core` is late first, whose limit is shorter; runs usually take ten minutes."""
+    late = DAY + 1800
+    watched.estate.add("raw", "core", "mart")
+    watched.estate.chain("raw", "core", "mart")
+    own = tables.dataset_activity.c.dataset_key == dataset(name)
+    with writing(watched.engine) as connection:
+        connection.execute(update(tables.dataset_limit).values(duration_seconds=600.0))
+        instants = {column: micros(at) for column, at in times.items()}
+        connection.execute(update(tables.dataset_activity).where(own).values(**instants))
+    watched.estate.say("core", "bad", "silent", since=late, limit_seconds=float(late))
+    watched.at(late)
+    watched.until(late + 60)
+
+    assert (watched.one.root_name, watched.one.root_kind) == (root or ("make_core", "silent"))
+
+
 @pytest.mark.postgres_always
 def test_an_edge_of_the_past_explains_nothing(failed):
     """`core` was not made of `raw` for nine days: two faults."""
