@@ -93,8 +93,12 @@ def pytest_collection_modifyitems(
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was imported and collected out of each later look for garbage."""
+    """Keep what was imported and collected out of each later look for garbage; look less often.
+
+    By default, looks took a third of the CPU of tests that make applications.
+    """
     gc.freeze()
+    gc.set_threshold(20_000, 50, 20)
 
 
 def _place(item: pytest.Item) -> int:

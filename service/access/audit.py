@@ -22,6 +22,7 @@ log = structlog.get_logger(__name__)
 _MAX_GROUP = 500
 _AUDIT = 8702  # the advisory lock of whoever writes to the audit log
 _STATEMENT_SECONDS = 10.0  # an answer waits for its row
+_IDLE_SECONDS = 5.0  # so long the thread waits for a row
 
 
 class Access(msgspec.Struct, frozen=True):
@@ -56,6 +57,7 @@ class Recorder:
         self._engine: Engine | None = None
         self._writing = threading.Lock()
         self._queue: queue.SimpleQueue[_Waiter] = queue.SimpleQueue()
+        self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
     async def record(self, access: Access) -> None:
@@ -66,10 +68,11 @@ class Recorder:
         """
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[None] = loop.create_future()
-        self._queue.put((access, loop, waiter))
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="audit", daemon=True)
-            self._thread.start()
+        with self._starting:
+            self._queue.put((access, loop, waiter))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="audit", daemon=True)
+                self._thread.start()
         await waiter
 
     def store_versions(self) -> None:
@@ -108,18 +111,31 @@ class Recorder:
         return self._engine
 
     def _run(self) -> None:
+        """Write what waits, and end when nothing has come for a while.
+
+        A thread that waits for ever keeps all in memory that this refers to, whoever has left it.
+        """
         while True:
-            group = [self._queue.get()]
-            while len(group) < _MAX_GROUP and not self._queue.empty():
-                group.append(self._queue.get_nowait())
-            error: Exception | None = None
             try:
-                self.write([access for access, _, _ in group])
-            except Exception as failed:  # whatever it was, those who wait must hear of it
-                log.exception("audit_not_written", rows=len(group))
-                error = failed
-            for _, loop, waiter in group:
-                loop.call_soon_threadsafe(_wake, waiter, error)
+                self._write_group(self._queue.get(timeout=_IDLE_SECONDS))
+            except queue.Empty:
+                with self._starting:
+                    if self._queue.empty():
+                        self._thread = None
+                        return
+
+    def _write_group(self, first: _Waiter) -> None:
+        group = [first]
+        while len(group) < _MAX_GROUP and not self._queue.empty():
+            group.append(self._queue.get_nowait())
+        error: Exception | None = None
+        try:
+            self.write([access for access, _, _ in group])
+        except Exception as failed:  # whatever it was, those who wait must hear of it
+            log.exception("audit_not_written", rows=len(group))
+            error = failed
+        for _, loop, waiter in group:
+            loop.call_soon_threadsafe(_wake, waiter, error)
 
 
 def _await_turn(connection: Connection) -> None:
