@@ -85,6 +85,7 @@ def test_what_lands_through_kills_is_what_lands_undisturbed(
     assert bodies == sorted(sender.acked)
     # The driver writes one file a day; tasks write one each.
     assert most_files(engine) > 1
-    compared = f"{len(parts)} kills; {len(bodies)} events, {sum(map(len, facts.values()))} rows"
+    compared = f"{len(parts)} faults; {len(bodies)} events, {sum(map(len, facts.values()))} rows"
     sys.stdout.write(f"{compared} compared with those of an undisturbed run: equal\n")
+    sys.stdout.write(f"requests slower than 1 s: {sender.slow}\n")
     engine.dispose()
