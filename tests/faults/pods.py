@@ -104,12 +104,13 @@ class Sender:
     Attributes:
         acked: bodies of the events that were acknowledged.
         slow: requests that took longer than a second.
+        slowest: seconds of the longest one.
     """
 
     def __init__(self, pods: list[Pod], seed: int) -> None:
         """Send nothing yet."""
         self.acked: list[bytes] = []
-        self.slow = 0
+        self.slow, self.slowest = 0, 0.0
         self._pods = pods
         self._left = (
             body
@@ -128,7 +129,9 @@ class Sender:
         while bodies := list(islice(left, _POSTED)):
             began = time.monotonic()
             next(up).post(bodies)
-            self.slow += time.monotonic() - began > 1
+            took = time.monotonic() - began
+            self.slow += took > 1
+            self.slowest = max(self.slowest, took)
             self.acked.extend(bodies)
 
 
