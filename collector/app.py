@@ -7,8 +7,10 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from collector import batch, limits, metrics
 from collector.admission import Admission, Told, shown
+from collector.closing import Closing
 from collector.deadlines import Deadlines
 from collector.errors import (
+    EndingError,
     InvalidEventError,
     NotFoundError,
     RefusedError,
@@ -43,6 +45,7 @@ class App:
         self._parser = Parser(bounds)
         self._in_flight = InFlight(bounds.max_in_flight_bytes)
         metrics.IN_FLIGHT.set_function(lambda: self._in_flight.bytes)
+        self._is_draining = False
         self._taking: dict[tuple[str, str], _Take] = {
             ("POST", "/api/v1/lineage"): self._post_lineage,
             ("POST", "/api/v1/lineage/batch"): self._post_batch,
@@ -53,8 +56,18 @@ class App:
             ("GET", "/metrics"): self._get_metrics,
         }
 
+    def drain(self) -> None:
+        """Be not ready from now on, and close each connection with its next answer.
+
+        Senders then connect elsewhere before the port closes: a connection that is kept open would
+        be cut while its next event is on the way.
+        """
+        self._is_draining = True
+
     async def __rsgi__(self, scope: Scope, protocol: Http) -> None:
         """Answer one request; every rejection becomes its status here."""
+        if self._is_draining or _is_listener(scope):
+            protocol = Closing(protocol)
         try:
             self._admission.check_address(scope)
             path = _path(scope)
@@ -100,7 +113,7 @@ class App:
             await self._keep(error, body, told)
             raise
         await self._landing.land([event], told.origin, requeued=told.requeued)
-        protocol.response_empty(201, _parting(scope))
+        protocol.response_empty(201, [])
 
     async def _reject_head(self, too_large: str, body: bytes, told: Told) -> None:
         """Keep the head of an event that one of our readers could not send whole.
@@ -159,7 +172,9 @@ class App:
         protocol.response_str(200, [], "alive\n")
 
     async def _get_readyz(self, _scope: Scope, protocol: Http) -> None:
-        """Ready is: a commit works now."""
+        """Ready is: a commit works now, and this process does not end."""
+        if self._is_draining:
+            raise EndingError("the collector is ending: connect to another one")
         await self._landing.land([], origins.HTTP)
         protocol.response_str(200, [], "ready\n")
 
@@ -173,14 +188,14 @@ def _path(scope: Scope) -> str:
     return "/" + "/".join(filter(None, scope.path.split("/")))
 
 
-def _parting(scope: Scope) -> list[tuple[str, str]]:
-    """What Spark's listener is told after each event: to take a new connection for the next.
+def _is_listener(scope: Scope) -> bool:
+    """Return whether Spark's listener sends: it takes a new connection for each event.
 
-    Its client would send that on the old one, and gives an event up that a dead connection
-    swallowed: a worker killed while nothing is in flight would cost one. A new connection waits.
+    Its client would send the next one on the old connection, and gives an event up that a dead
+    connection swallowed: a worker killed while nothing is in flight would cost one. A new
+    connection waits.
     """
-    agent = scope.headers.get("user-agent") or ""
-    return [("connection", "close")] if agent.startswith("Apache-HttpClient/") else []
+    return (scope.headers.get("user-agent") or "").startswith("Apache-HttpClient/")
 
 
 def _reject(protocol: Http, error: RefusedError) -> None:

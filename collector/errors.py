@@ -109,6 +109,12 @@ class UnavailableError(RefusedError):
     headers = (("retry-after", "1"),)
 
 
+class EndingError(UnavailableError):
+    """The process ends: events are still taken, and new connections should go elsewhere."""
+
+    reason = "ending"
+
+
 class BusyError(UnavailableError):
     """The requests in flight hold as many bytes as they may."""
 

@@ -16,10 +16,11 @@ _TOKEN = re.compile(rb"[!-~]+")
 _Port = Annotated[int, Meta(ge=0, le=65_535)]
 _Positive = Annotated[int, Meta(ge=1)]
 _Seconds = Annotated[float, Meta(gt=0)]
+_Drain = Annotated[float, Meta(ge=0, le=300)]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one request may cost, and what the spool may hold (`LINEWARD_COLLECTOR_…`)."""
+    """Bounds of requests, of the spool and of the end (`LINEWARD_COLLECTOR_…`)."""
 
     max_body_bytes: _Positive = 1_048_576  # as sent, one event
     max_inflated_bytes: _Positive = 10_485_760  # after gzip; also a whole batch as sent
@@ -35,6 +36,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_rejected_rows: _Positive = 10_000
     max_rejected_bytes: _Positive = 65_536  # of one rejected body; the rest is cut
     token_file: Path | None = None  # no file: no token asked for
+    drain_seconds: _Drain = 0.0  # answers go on after SIGTERM, while senders go elsewhere
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):

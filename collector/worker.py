@@ -88,22 +88,21 @@ async def serve(fd: int, settings: Settings, more: Words = ()) -> int:
         settings: of the process.
         more: `parent.SUSPECT`, where the spool is to be looked through.
     """
-    loop = asyncio.get_running_loop()
+    loop, limits = asyncio.get_running_loop(), settings.limits
     stop = asyncio.Event()
+    landing = Landing(loop)
+    admission = Admission(settings.place.own_hosts, read_token(limits))
+    app = App(landing, limits, admission, Deadlines(loop, limits.read_deadline_seconds))
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, _drain, app, stop, limits.drain_seconds)
     # The parent holds the other end of standard input: it becomes readable when the parent is gone.
     loop.add_reader(sys.stdin.fileno(), stop.set)
-    landing = Landing(loop)
-    admission = Admission(settings.place.own_hosts, read_token(settings.limits))
     open_ = partial(_open, landing, admission, settings, more)
     opening = asyncio.create_task(_keep_opening(open_, stop))
     opening.add_done_callback(lambda task: _attach_opened(task, landing, settings))
     # Before the first request: who waits in the backlog is better served late than rejected.
     await asyncio.wait({opening}, timeout=_PATIENT_SECONDS)
     metrics.STARTED.set_to_current_time()
-    limits = settings.limits
-    app = App(landing, limits, admission, Deadlines(loop, limits.read_deadline_seconds))
     server = _server(app, fd, settings)
     serving = asyncio.create_task(server.serve())
     serving.add_done_callback(lambda _: stop.set())
@@ -113,6 +112,13 @@ async def serve(fd: int, settings: Settings, more: Words = ()) -> int:
     server.stop()  # type: ignore[no-untyped-call]
     await serving
     return 0 if spool is None else _close(spool)
+
+
+def _drain(app: App, stop: asyncio.Event, seconds: float) -> None:
+    """Answer for so long while senders go elsewhere, then stop."""
+    _log.info("collector_draining", seconds=seconds)
+    app.drain()
+    asyncio.get_running_loop().call_later(seconds, stop.set)
 
 
 def _attach_opened(

@@ -81,7 +81,7 @@ class Collector:
     def worker(self) -> int:
         """Process id of the worker that serves now; 0 between two."""
         parent = self.process.pid
-        found = [pid for pid in _descendants(parent) if _is_worker(pid)]
+        found = [pid for pid in descendants(parent) if _is_worker(pid)]
         return found[0] if found else 0
 
     def post(self, body: bytes, path: str = "/api/v1/lineage", **headers: str) -> httpx.Response:
@@ -130,7 +130,7 @@ class Collector:
 
     def kill(self) -> None:
         """The end of a test that may have failed: parent first, so that no worker comes after."""
-        workers = _descendants(self.process.pid)
+        workers = descendants(self.process.pid)
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait(30)
@@ -158,14 +158,14 @@ def _environment(folder: Path, port: int, settings: dict[str, object]) -> dict[s
     return kept | own | {"LINEWARD_DATA_DIR": str(folder), "LINEWARD_COLLECTOR_PORT": str(port)}
 
 
-def _descendants(pid: int) -> list[int]:
-    """Processes below `pid`, of any depth: strace stands between us and the collector."""
+def descendants(pid: int) -> list[int]:
+    """Return the processes below `pid`, of any depth: strace stands before some collectors."""
     try:
         text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
     except (FileNotFoundError, ProcessLookupError):
         return []
     children = [int(word) for word in text.split()]
-    return children + [below for child in children for below in _descendants(child)]
+    return children + [below for child in children for below in descendants(child)]
 
 
 def _is_worker(pid: int) -> bool:

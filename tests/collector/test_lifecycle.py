@@ -73,6 +73,47 @@ def test_a_stop_does_not_wait_for_an_idle_connection(start):
         assert collector.stop() == 0
 
 
+def test_a_collector_that_drains_is_not_ready_and_closes_connections(start):
+    """Answer on after SIGTERM: events are stored, and each answer sends its client elsewhere."""
+    collector = start(drain_seconds=300).ready()
+    assert "connection" not in collector.post(new_body()).headers
+    collector.process.send_signal(signal.SIGTERM)
+    answer = until(lambda: _not_ready(collector))
+
+    assert answer.json()["detail"] == "the collector is ending: connect to another one"
+    stored = [collector.post(new_body()), collector.post(b"[]", "/api/v1/lineage/batch")]
+    rejected = [collector.post(b"{}"), collector.post(b"", "/nowhere")]
+    assert [each.status_code for each in stored + rejected] == [201, 204, 400, 404]
+    assert {each.headers["connection"] for each in (answer, *stored, *rejected)} == {"close"}
+    assert httpx.get(f"{collector.url}/livez").status_code == 200
+    assert len(collector.rows("SELECT seq FROM event")) == 2
+
+
+def _not_ready(collector):
+    answer = httpx.get(f"{collector.url}/readyz")
+    return answer if answer.status_code == 503 else None
+
+
+def test_a_collector_ends_after_its_drain(start):
+    """Exit with status 0."""
+    collector = start(drain_seconds=0.5).ready()
+
+    assert collector.stop() == 0
+    assert '"seconds": 0.5, "event": "collector_draining"' in collector.log()
+
+
+@pytest.mark.parametrize(("body", "status"), [(None, 201), (b"{}", 400)])
+def test_spark_s_listener_takes_a_new_connection_for_each_event(start, body, status):
+    """Close its connection with each answer, and leave those of other clients."""
+    collector = start().ready()
+    headers = {"User-Agent": "Apache-HttpClient/5.4 (Java/17)"}
+    url = f"{collector.url}/api/v1/lineage"
+    answer = httpx.post(url, content=body or new_body(), headers=headers)
+
+    assert (answer.status_code, answer.headers["connection"]) == (status, "close")
+    assert "connection" not in httpx.post(url, content=new_body()).headers
+
+
 def test_the_worker_ends_when_its_parent_was_killed(start):
     """Nobody would hold the port for it, and a second collector could not start."""
     collector = start().ready()
@@ -136,6 +177,7 @@ def test_a_port_that_is_taken_ends_it_with_one_sentence(start):
         ({"max_depth": "deep"}, "LINEWARD_COLLECTOR_MAX_DEPTH: Expected `int`"),
         ({"max_body_bytes": 0}, "LINEWARD_COLLECTOR_MAX_BODY_BYTES: Expected `int` >= 1"),
         ({"read_deadline_seconds": -1}, "LINEWARD_COLLECTOR_READ_DEADLINE_SECONDS"),
+        ({"drain_seconds": 301}, "LINEWARD_COLLECTOR_DRAIN_SECONDS: Expected `float` <= 300"),
         ({"max_bodybytes": 1}, "LINEWARD_COLLECTOR_MAX_BODYBYTES: no such setting"),
         ({"token_file": "/nowhere/token"}, "LINEWARD_COLLECTOR_TOKEN_FILE"),
         ({"token_file": "/dev/null"}, "LINEWARD_COLLECTOR_TOKEN_FILE"),

@@ -73,6 +73,10 @@ class Listening:
         """Of the provider."""
         raise NotImplementedError
 
+    def hold(self, _request: Request) -> None:
+        """Wait before a request that was taken is answered."""
+        self.stalled.wait(20)
+
     def start(self, context: ssl.SSLContext | None = None) -> None:
         """Listen: on any port at first, on the same one ever after."""
         server = _Server(("127.0.0.1", self._port), _Handler)
@@ -122,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
         with listening.lock:
             listening.requests.append(request)
             answer = listening.answer(request)
-        listening.stalled.wait(20)
+        listening.hold(request)
         if answer is not None:
             self._write(answer)
 

@@ -14,9 +14,12 @@ import threading
 import time
 import uuid
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 _stopping = threading.Event()
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _EVENT = {
     "eventTime": "2026-11-21T09:00:00Z",
     "producer": "https://example.org/faults",
@@ -26,14 +29,17 @@ _EVENT = {
 }
 
 
-def _body() -> bytes:
+def new_body() -> bytes:
+    """Return an event that nobody has sent yet."""
     return json.dumps(_EVENT | {"run": {"runId": str(uuid.uuid4())}}).encode()
 
 
-def _attempt(connection: http.client.HTTPConnection, body: bytes) -> str:
-    """The status, or the name of what happened instead."""
+def attempt(
+    connection: http.client.HTTPConnection, body: bytes, headers: Mapping[str, str] = _NO_HEADERS
+) -> str:
+    """Post an event; return the status, or the name of what happened instead."""
     try:
-        connection.request("POST", "/api/v1/lineage", body)
+        connection.request("POST", "/api/v1/lineage", body, headers)
         answer = connection.getresponse()
         answer.read()
     except (OSError, http.client.HTTPException) as error:
@@ -45,11 +51,11 @@ def _attempt(connection: http.client.HTTPConnection, body: bytes) -> str:
 def _send(port: int, ledger: int, seen: Counter[str]) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     while not _stopping.is_set():
-        body = _body()
+        body = new_body()
         line = f"{hashlib.sha256(body).hexdigest()} {time.time()}\n".encode()
         # As a careful sender: the same event again until it is acknowledged.
         while not _stopping.is_set():
-            outcome = _attempt(connection, body)
+            outcome = attempt(connection, body)
             seen[outcome] += 1
             if outcome == "201":
                 os.write(ledger, line)

@@ -3,15 +3,18 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from confluent_kafka import Consumer, TopicPartition
 from sqlalchemy import Engine, text
 
 from lineage.catalog.tables import metadata
 from lineage.clock import system_clock
-from lineage.event_log.settings import read_log
+from lineage.event_log.records import read_record
+from lineage.event_log.settings import KafkaLog, read_log
 from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
 from slis.lake.writer import LakeWriter
 from slis.settings import Place
+from slis.stream.kafka.client import Offsets
 from slis.stream.kafka.log import TopicLog
 from slis.stream.landing import Landing
 from slis.stream.source import Bounds
@@ -62,6 +65,22 @@ def land_topic(
     source = TopicLog(read_log(variables), system_clock, most_bytes=most)
     given = {"bounds": Bounds(most_rows, most), "clock": system_clock, "source": source}
     Landing(engine, place, **given).work_off()
+
+
+def read_topic(log: KafkaLog) -> list[bytes]:
+    """Return the bodies of all events that the topic has."""
+    bounds = Offsets(log).read().bounds
+    left = sum(last - first for first, last in bounds.values())
+    consumer = Consumer(log.consumer_settings())
+    consumer.assign([TopicPartition(log.topic, one, first) for one, (first, _) in bounds.items()])
+    bodies = []
+    while left:
+        messages = consumer.consume(min(left, 1_000), 1)
+        records = [read_record(one.headers(), one.value()) for one in messages if not one.error()]
+        left -= len(records)
+        bodies += [record.body for record in records if record.is_event]
+    consumer.close()
+    return bodies
 
 
 def read_lake(engine: Engine, lake: Lake) -> list[bytes]:

@@ -48,11 +48,17 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-def variables(broker, postgres, s3, tmp_path):
+def log_url(broker):
+    """Return the URL of the topic."""
+    return f"kafka://{broker.bootstrap}/{TOPIC}"
+
+
+@pytest.fixture
+def variables(log_url, postgres, s3, tmp_path):
     """Return the settings of the pipeline."""
     (tmp_path / "data").mkdir()
     return lake_variables(s3.endpoint, "lake/lineward", tmp_path) | {
-        "LINEWARD_LOG": f"kafka://{broker.bootstrap}/{TOPIC}",
+        "LINEWARD_LOG": log_url,
         "LINEWARD_DATA_DIR": str(tmp_path / "data"),
         "LINEWARD_CATALOG_URL": postgres.url,
         "LINEWARD_PIPELINE_EVALUATE_SECONDS": "3600",
@@ -61,9 +67,9 @@ def variables(broker, postgres, s3, tmp_path):
 
 
 @pytest.fixture
-def pods(tmp_path, variables):
+def pods(tmp_path, log_url):
     """Start two collectors, each with its shipper."""
-    started = start_pods(tmp_path, variables["LINEWARD_LOG"], 2)
+    started = start_pods(tmp_path, log_url, 2)
     yield started
     for pod in started:
         pod.stop()

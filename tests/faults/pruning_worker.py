@@ -1,0 +1,7 @@
+"""A worker that asks the catalog every second what readers have passed, not every 30 s."""
+
+from collector import prune, worker
+
+if __name__ == "__main__":
+    prune.INTERVAL_SECONDS = 1.0  # type: ignore[misc]
+    worker.main()
