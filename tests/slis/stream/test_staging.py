@@ -23,6 +23,8 @@ def test_the_tables_are_made_once_a_session_and_emptied_by_each_commit(catalog):
     """Make them once: to make and to drop them takes longer than to merge a small batch."""
     with catalog.connect() as session:
         first, *_ = _stage(session, 1, 2)
+        assert session.scalar(text("SELECT count(*) FROM s_run")) == 0
+        session.rollback()
 
         assert _stage(session, 3) == (first, 0)
 
@@ -53,6 +55,6 @@ def test_the_settings_of_a_merge_end_with_its_transaction(catalog):
         before = session.scalar(text(_SETTING))
         staging.create(session)
         assert session.scalar(text(_SETTING)) != before
-        session.rollback()
+        session.commit()
 
         assert session.scalar(text(_SETTING)) == before
