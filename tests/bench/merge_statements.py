@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.event import listens_for
 
 from lineage.clock import system_clock
+from lineage.logs import log_to_stderr
 from slis.bench_catalogs import CatalogMeter
 from slis.bench_pipeline import open_landing
 from slis.settings import Place
@@ -51,6 +52,7 @@ class StatementMeter:
 
 def main(count: int = 150_000, *conditions: str) -> None:
     """Print what the statements cost, the dearest first."""
+    log_to_stderr("warning")
     halves: list[tuple[int, Counter[str]]] = []
     with tempfile.TemporaryDirectory() as name, catalog() as engine:
         with engine.begin() as connection:
