@@ -117,6 +117,14 @@ def _run_facets(root: dict[str, Any], application: str) -> dict[str, Any]:
     }
 
 
+def _run_id(random_: random.Random, at: datetime) -> str:
+    """Return a UUID of version 7, as OpenLineage's client for Java has made them since 1.15.0."""
+    milliseconds = int(at.timestamp() * 1_000)
+    drawn = random_.getrandbits(74)
+    low = 0b10 << 62 | drawn >> 12
+    return str(uuid.UUID(int=milliseconds << 80 | 7 << 76 | (drawn & 0xFFF) << 64 | low))
+
+
 def _run(
     random_: random.Random, number: int, at: datetime
 ) -> Iterator[tuple[datetime, dict[str, Any]]]:
@@ -126,11 +134,11 @@ def _run(
     upstream = job
     application = f"application_{job}"
     root = {
-        "run": {"runId": str(uuid.UUID(int=random_.getrandbits(128), version=4))},
+        "run": {"runId": _run_id(random_, at)},
         "job": {"namespace": "bench", "name": application},
     }
     run = {
-        "runId": str(uuid.UUID(int=random_.getrandbits(128), version=4)),
+        "runId": _run_id(random_, at),
         "facets": _run_facets(root, application),
     }
     job_type = _facet(

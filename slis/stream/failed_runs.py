@@ -8,7 +8,7 @@ failure has the time of the run's last event: an end that arrives late is newer,
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.tables.runs import is_ended_by
+from lineage.catalog.tables.runs import has_direction, is_ended_by
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from lineage.states import NEVER_ENDED
 from slis.stream.touch import FAILURE
@@ -27,18 +27,23 @@ _FAILED = """
         FROM t_touched WHERE direction = 'write' AND failed_at IS NOT NULL
     ) AS failed WHERE place = 1
 """
-# Root runs of the batch that have ended, and a run `r` of one that was still running then. RDD jobs
-# are left out: the listener never reports their end. SQLite keeps the order of a CROSS JOIN:
-# `run_io` is read by its key only, never as a whole. An expression has no index: a root run is
-# found by its id, not among all runs of its root.
-_ENDED_ROOTS = """
-    (SELECT DISTINCT t.root_run_id FROM s_run s JOIN run t ON t.run_key = s.run_key) AS touched
+# Of the root runs of the batch those that have ended: found once, so that PostgreSQL does not read
+# all runs for them in each of the queries below. An expression has no index: a root run is found by
+# its id, not among all runs of its root.
+_STORE_ENDED = text("""
+    INSERT INTO t_ended_root (run_key)
+    SELECT root.run_key
+    FROM (SELECT DISTINCT t.root_run_id FROM s_run s JOIN run t ON t.run_key = s.run_key) AS touched
     CROSS JOIN run root
-"""
-_IS_ENDED = """
-    root.run_id = touched.root_run_id AND root.root_run_id || '' = root.run_id
-    AND coalesce(root.completed_at, root.failed_at) IS NOT NULL
-"""
+    WHERE root.run_id = touched.root_run_id AND root.root_run_id || '' = root.run_id
+        AND coalesce(root.completed_at, root.failed_at) IS NOT NULL
+""")
+# These, and a run `r` of one that was still running then. RDD jobs are left out: the listener never
+# reports their end. SQLite keeps the order of a CROSS JOIN: `run_io` is read by its key only, never
+# as a whole.
+# Of DISTINCT keys PostgreSQL expects 200, and looks runs up.
+_ENDED_ROOTS = "(SELECT DISTINCT run_key FROM t_ended_root) AS ended CROSS JOIN run root"
+_IS_ENDED = "root.run_key = ended.run_key"
 _IS_ABANDONED = f"""
     r.root_run_id = root.run_id AND r.run_key <> root.run_key
     AND r.started_at IS NOT NULL AND r.completed_at IS NULL AND r.failed_at IS NULL
@@ -53,15 +58,16 @@ _ABANDONED = f"""
         SELECT d.canonical_key AS dataset_key, r.last_event_at, r.run_id, row_number() OVER (
             PARTITION BY d.canonical_key ORDER BY r.last_event_at DESC, r.run_id DESC) AS place
         FROM {_ENDED_ROOTS} CROSS JOIN run r CROSS JOIN run_io io CROSS JOIN dataset d
-        WHERE {_IS_ENDED} AND {_IS_ABANDONED} AND io.run_key = r.run_key AND io.direction = 'write'
-            AND d.dataset_key = io.dataset_key
+        WHERE {_IS_ENDED} AND {_IS_ABANDONED} AND io.run_key = r.run_key
+            AND {has_direction("write")} AND d.dataset_key = io.dataset_key
     ) AS abandoned WHERE place = 1
 """  # noqa: S608 - words of ours
 # Datasets `d` that a run `c` of the root run has created.
-_CREATED = """
-    c.root_run_id = {root} AND c.completed_at IS NOT NULL
-    AND io.run_key = c.run_key AND io.direction = 'write' AND io.lifecycle = 'CREATE'
-    AND d.dataset_key = io.dataset_key
+# Few runs create a dataset: by an index on that, PostgreSQL would look for them among all runs.
+_CREATED = f"""
+    c.root_run_id = {{root}} AND c.completed_at + 0 IS NOT NULL
+    AND io.run_key = c.run_key AND {has_direction("write")}
+    AND coalesce(io.lifecycle, '') = 'CREATE' AND d.dataset_key = io.dataset_key
 """
 # Some runs name what they write at their end only (Delta's MERGE). One that names nothing and never
 # ended was to write what its application has created last before, if nobody wrote that.
@@ -97,11 +103,12 @@ _ABANDONED_UNNAMED = f"""
 # The stored failure is outdated: its run completed, was started again, or failed at another time. A
 # run that names nothing is no run of the dataset: whether it fails it is decided again.
 # So is whether a run can go on without its root run: its application may be known only now.
-_WITHDRAWN = text(f"""
+_OUTDATED = text("""
     SELECT DISTINCT t.dataset_key FROM t_touched t
     JOIN dataset_activity a ON a.dataset_key = t.dataset_key AND a.last_failed_run_id = t.run_id
     WHERE t.direction = 'write' AND (t.failed_at IS NULL OR t.failed_at <> a.last_failed_at)
-    UNION
+""")
+_OUTDATED_BY_ROOTS = text(f"""
     SELECT a.dataset_key FROM {_ENDED_ROOTS} CROSS JOIN run c CROSS JOIN run_io io
     CROSS JOIN dataset d CROSS JOIN dataset_activity a CROSS JOIN run f
     WHERE {_IS_ENDED} AND {_CREATED.format(root="root.run_id")}
@@ -110,9 +117,9 @@ _WITHDRAWN = text(f"""
     UNION
     SELECT a.dataset_key FROM {_ENDED_ROOTS} CROSS JOIN run r CROSS JOIN run_io io
     CROSS JOIN dataset d CROSS JOIN dataset_activity a
-    WHERE {_IS_ENDED} AND r.root_run_id = root.run_id AND r.completed_at IS NULL
-        AND r.failed_at IS NULL AND NOT ({is_ended_by("root")})
-        AND io.run_key = r.run_key AND io.direction = 'write' AND d.dataset_key = io.dataset_key
+    WHERE {_IS_ENDED} AND r.root_run_id = root.run_id
+        AND coalesce(r.completed_at, r.failed_at) IS NULL AND NOT ({is_ended_by("root")})
+        AND io.run_key = r.run_key AND {has_direction("write")} AND d.dataset_key = io.dataset_key
         AND a.dataset_key = d.canonical_key AND a.last_failed_run_id = r.run_id
 """)  # noqa: S608 - words of ours
 _FORGET = text("""
@@ -134,11 +141,16 @@ def store_failures(connection: Connection) -> None:
 
     The result does not depend on the order of events: an outdated failure is computed again.
     """
-    for (key,) in connection.execute(_WITHDRAWN).all():
+    stored = connection.execute(_STORE_ENDED, execution_options={"preserve_rowcount": True})
+    is_any_ended = stored.rowcount > 0
+    outdated = set(connection.scalars(_OUTDATED))
+    if is_any_ended:
+        outdated.update(connection.scalars(_OUTDATED_BY_ROOTS))
+    for key in sorted(outdated):
         connection.execute(_FORGET, {"key": key})
         _store(connection, _FAILED_BEFORE, {"key": key})
     _store(connection, _FAILED, {})
-    for query in (_ABANDONED, _ABANDONED_UNNAMED):
+    for query in (_ABANDONED, _ABANDONED_UNNAMED) if is_any_ended else ():
         _store(connection, query, {})
 
 

@@ -32,6 +32,9 @@ _OF_BATCH = """
     (SELECT DISTINCT run_key FROM s_run) AS s CROSS JOIN inferred_input n
     JOIN run r ON r.run_key = n.run_key AND n.run_key = s.run_key
 """
+_ANY = text("""
+    SELECT 1 FROM s_run s CROSS JOIN inferred_input n WHERE n.run_key = s.run_key LIMIT 1
+""")
 _OF_WRITES = f"""
     {_OF_BATCH}
     JOIN dataset x ON x.dataset_key = n.downstream_key
@@ -157,8 +160,13 @@ def store_sources(connection: Connection, landed_at: int) -> None:
         keeps="upstream_namespace upstream_name",
         given={"at": landed_at},
     )
-    for run in connection.execute(_OUTDATED).all():
+    for run in connection.execute(_OUTDATED).all() if _is_any_inferred(connection) else ():
         _retract(connection, run.run_key, run.root_run_id)
+
+
+def _is_any_inferred(connection: Connection) -> bool:
+    """Return whether a run of the batch has inferred inputs: in most batches none has."""
+    return connection.execute(_ANY).first() is not None
 
 
 def _take_back_told(connection: Connection) -> None:
@@ -184,6 +192,8 @@ def infer_inputs(connection: Connection) -> None:
 
     Sources that no event names as a dataset become datasets.
     """
+    if not _is_any_inferred(connection):
+        return
     new = connection.execute(_NEW_SOURCES).all()
     seen = {"first_seen_at": least, "last_seen_at": greatest}
     upsert(connection, tables.dataset, _SOURCES, seen, keeps="namespace name canonical_key")

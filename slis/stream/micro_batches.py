@@ -4,19 +4,25 @@ Spark reports a micro-batch as several runs of one application: a STREAMING run 
 batch was read from, and within its time a BATCH run for each write. The writes may name no inputs.
 """
 
-from typing import Final
+from typing import Final, Literal
 
 from sqlalchemy import Connection, Row, text
 
 from lineage.catalog.tables.facts import HOUR_MICROS
-from lineage.catalog.tables.runs import NAMES_INPUTS
+from lineage.catalog.tables.runs import NAMES_INPUTS, has_direction
 from slis.stream.touch import SCHEMA_CHANGES
 
 FOREACH_BATCH: Final = "foreach_batch"
 # A micro-batch that lasts longer is not found: an application may have 4,000 runs an hour.
 _LONGEST_MICROS: Final = HOUR_MICROS
 _OF_ONE_APPLICATION = "s.root_run_id = w.root_run_id AND s.parent_run_id = w.parent_run_id"
-_HAS_IO = "EXISTS (SELECT 1 FROM run_io x WHERE x.run_key = {run} AND x.direction = '{direction}')"
+
+
+def _has_io(run: str, direction: Literal["read", "write"]) -> str:
+    of_run = f"x.run_key = {run} AND {has_direction(direction, 'x')}"
+    return f"EXISTS (SELECT 1 FROM run_io x WHERE {of_run})"  # noqa: S608 - our own columns
+
+
 # The runs of the batch, and those that began within a micro-batch of it. SQLite keeps the order of
 # a CROSS JOIN, here and below: runs are found by their root run and their start.
 _STORE_RUNS = text(f"""
@@ -35,13 +41,13 @@ _STORE_PAIRS = text(f"""
     INSERT INTO t_micro_batch (run_key, stream_key)
     SELECT w.run_key, s.run_key FROM t_micro_write q CROSS JOIN run w CROSS JOIN run s
     WHERE w.run_key = q.run_key AND w.integration = 'SPARK' AND w.processing_type = 'BATCH'
-        AND w.completed_at IS NOT NULL AND {_HAS_IO.format(run="w.run_key", direction="write")}
+        AND w.completed_at IS NOT NULL AND {_has_io("w.run_key", "write")}
         AND NOT {NAMES_INPUTS.format(run="w.run_key")}
-        AND {_OF_ONE_APPLICATION} AND s.processing_type = 'STREAMING'
+        AND {_OF_ONE_APPLICATION} AND coalesce(s.processing_type, '') = 'STREAMING'
         AND s.started_at <= w.started_at AND s.started_at > w.started_at - {_LONGEST_MICROS}
         AND coalesce(s.completed_at, s.failed_at) >= w.completed_at
-        AND {_HAS_IO.format(run="s.run_key", direction="read")}
-        AND NOT {_HAS_IO.format(run="s.run_key", direction="write")}
+        AND {_has_io("s.run_key", "read")}
+        AND NOT {_has_io("s.run_key", "write")}
 """)  # noqa: S608 - our own columns
 # Where micro-batches of several queries overlap, the write is of one of them: only an input of all
 # of them is certain. A statement that only creates or alters a table has no inputs.

@@ -1,16 +1,42 @@
 """Staging tables: what a batch brings, seen by its own transaction alone.
 
 They are temporary tables of the connection, so that a killed batch leaves nothing behind and two
-pipelines cannot mix theirs.
+pipelines cannot mix theirs. Each commit empties them.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
 
-from sqlalchemy import BigInteger, Column, Connection, Index, MetaData, SmallInteger, Table, Text
-from sqlalchemy.schema import CreateTable
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Dialect,
+    Index,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+)
+from sqlalchemy.dialects.postgresql.base import PGDialect
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 Row = tuple[Any, ...]
+_POSTGRES: type[Dialect] = PGDialect
+_SQLITE: type[Dialect] = SQLiteDialect
+# Of PostgreSQL, while a batch is merged. Its rows are looked up by their keys, in pages that are in
+# memory: with the usual costs of a page, whole tables are read once a batch is large. What is
+# grouped by run is 10 MB. A plan is run once: to compile it takes longer than it saves.
+_SETTINGS: Final = {
+    "random_page_cost": "0.1",
+    "seq_page_cost": "0.1",
+    "cpu_tuple_cost": "0.1",
+    "work_mem": "32MB",
+    "jit": "off",
+}
 
 metadata = MetaData()
 
@@ -24,7 +50,9 @@ def _table(
         for names, kind in ((numbers, BigInteger), (texts, Text), (flags, SmallInteger))
         for column in names.split()
     ]
-    return Table(name, metadata, *columns, prefixes=["TEMPORARY"], postgresql_on_commit="DROP")
+    return Table(
+        name, metadata, *columns, prefixes=["TEMPORARY"], postgresql_on_commit="DELETE ROWS"
+    )
 
 
 event = _table(
@@ -148,6 +176,7 @@ pair = _table(  # of connectors: which inputs an output is made of
     "run_key upstream_key downstream_key",
     key="run_key upstream_key downstream_key",
 )
+ended_root = _table("t_ended_root", "run_key")  # root runs of the batch that ended
 new_write = _table("t_new_write", "dataset_key writes", key="dataset_key")
 match = _table("t_match", "execution_key run_key group_key", key="execution_key")  # of evidence
 due = _table("t_due", "group_key", key="group_key")  # of evidence, likewise
@@ -157,13 +186,52 @@ named = _table(  # likewise
 rekeyed = _table("t_rekeyed", "old_key new_key", key="old_key")
 
 
+_EMPTYING: Final = tuple(f"DELETE FROM {name}" for name in metadata.tables)  # noqa: S608 - our own
+
+
 def create(connection: Connection) -> None:
-    """Empty staging tables, for the transaction that is open."""
+    """Empty staging tables, for the transaction that is open.
+
+    They stay in the session, empty, for its next transaction: to make and to drop them takes
+    PostgreSQL longer than a small batch, and leaves a thousand dead rows in its own tables.
+    """
+    if connection.dialect.name == "sqlite":
+        for statement in _in_sqlite():
+            connection.exec_driver_sql(statement)
+    else:
+        connection.exec_driver_sql("; ".join(_EMPTYING if _exist(connection) else _in_postgres()))
+
+
+def _exist(connection: Connection) -> bool:
+    """Set what a merge needs; return whether the session has the tables of this release."""
+    settings = [f"set_config('{name}', '{value}', true)" for name, value in _SETTINGS.items()]
+    query = f"SELECT {', '.join(settings)}, to_regclass('pg_temp.{_mark()}')"
+    return connection.exec_driver_sql(query).one()[-1] is not None
+
+
+@cache
+def _in_sqlite() -> tuple[str, ...]:
+    return (*_creating(_SQLITE()), *_EMPTYING)
+
+
+@cache
+def _in_postgres() -> tuple[str, ...]:
+    # Behind a pooler the session may have the tables of the release before.
+    dropping = (f"DROP TABLE IF EXISTS pg_temp.{name}" for name in metadata.tables)
+    return (*dropping, *_creating(_POSTGRES()), f"CREATE TEMPORARY TABLE {_mark()} ()")
+
+
+@cache
+def _mark() -> str:
+    """Return the name of a table that the session has beside the others, of these definitions."""
+    return f"lineward_staging_{zlib.crc32(' '.join(_creating(_POSTGRES())).encode()):08x}"
+
+
+def _creating(dialect: Dialect) -> Iterator[str]:
     for table in metadata.sorted_tables:
-        connection.execute(CreateTable(table, if_not_exists=True))
-        connection.execute(table.delete())
+        yield str(CreateTable(table, if_not_exists=True).compile(dialect=dialect))
         for index in table.indexes:
-            index.create(connection, checkfirst=True)
+            yield str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect))
 
 
 def fill(connection: Connection, rows: Mapping[str, tuple[Sequence[str], Sequence[Row]]]) -> None:

@@ -135,7 +135,6 @@ dataset_read = Table(
     instant("counted_at"),  # the evaluation that counted it in M5; null: not yet
     Column("outcome", Text),  # good | bad | unknown, once counted
     Index("dataset_read_uncounted", "counted_at", "read_at"),
-    Index("dataset_read_time", "dataset_key", "read_at"),
     Index(  # of M5
         "dataset_read_unsourced", "read_at", sqlite_where=_UNSOURCED, postgresql_where=_UNSOURCED
     ),
@@ -209,7 +208,8 @@ edge_run = Table(
     instant("seen_at", nullable=False),
     flag("is_reported"),
     Column("origin", Text),  # as in `edge`, of this run
-    Index("edge_run_seen", "seen_at"),
+    # Of retention alone: by ranges of pages, it costs a new row next to nothing.
+    Index("edge_run_seen", "seen_at", postgresql_using="brin"),
     Index("edge_run_downstream", "downstream_key"),  # of a dataset that gets another key
     sqlite_with_rowid=False,
 )

@@ -26,6 +26,25 @@ def test_the_migrations_lead_to_exactly_the_tables(catalog: Engine):
     assert differences == []
 
 
+@pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
+def test_the_kinds_of_indexes_are_those_of_the_tables(catalog: Engine):
+    """Compare what PostgreSQL uses: the comparison above takes an index of any kind."""
+    kinds = """
+        SELECT i.relname, a.amname FROM pg_class i JOIN pg_am a ON a.oid = i.relam
+        WHERE i.relkind = 'i' AND a.amname <> 'btree' AND i.relnamespace = 'public'::regnamespace
+    """
+    declared = {
+        index.name: using
+        for table in metadata.tables.values()
+        for index in table.indexes
+        if (using := index.dialect_options["postgresql"]["using"])
+    }
+    with catalog.connect() as connection:
+        found = dict(tuple(row) for row in connection.execute(text(kinds)))
+
+    assert found == declared == {"edge_run_seen": "brin"}
+
+
 def test_roles_that_start_together_migrate_once(catalog: Engine):
     """The three roles all call migrate at their start: none may fail, whoever is first."""
     failures: list[BaseException] = []

@@ -67,9 +67,9 @@ def staged_job(at: datetime, upstream: str, downstream: str) -> dict[str, Any]:
     return {"at": to_micros(at), "kind": "JOB", "edge": (upstream, downstream)}
 
 
-def merge_staged(catalog: Engine, *batches: Iterable[dict[str, Any]]) -> None:
-    """Merge these batches, one after the other, into an empty catalog."""
-    for number, events in enumerate(batches):
+def merge_staged(catalog: Engine, *batches: Iterable[dict[str, Any]], merged: int = 0) -> None:
+    """Merge these batches, one after the other, into a catalog with so many such batches."""
+    for number, events in enumerate(batches, merged):
         at = SpoolRange("spool", number, number, number + 1)
         merge(catalog, at, _rows(list(events)), _noon)
 

@@ -6,11 +6,13 @@ from slis.stream import failed_runs, staging, writes
 from tests.slis.plans import plan_of, scanned_tables
 
 # Aliases of what a batch holds.
-_SMALL = ("s", "t", "touched", "abandoned", "newest", "created", "target", "q")
+_SMALL = ("s", "t", "touched", "ended", "abandoned", "newest", "created", "target", "q")
 _QUERIES = {  # the queries themselves
     "runs without an end": failed_runs._ABANDONED,  # noqa: SLF001
     "runs without an end that name nothing": failed_runs._ABANDONED_UNNAMED,  # noqa: SLF001
-    "outdated failures": failed_runs._WITHDRAWN.text,  # noqa: SLF001
+    "root runs that have ended": failed_runs._STORE_ENDED.text,  # noqa: SLF001
+    "outdated failures": failed_runs._OUTDATED.text,  # noqa: SLF001
+    "failures that a root run outdates": failed_runs._OUTDATED_BY_ROOTS.text,  # noqa: SLF001
 }
 
 
@@ -36,6 +38,6 @@ def test_a_write_is_computed_again_from_the_runs_of_its_hour(connection, query):
 
 def test_a_root_run_is_found_by_its_id(connection):
     """Read none of its 100,000 runs while the root run has not ended."""
-    plan = plan_of(connection, failed_runs._ABANDONED)  # noqa: SLF001
+    plan = plan_of(connection, failed_runs._STORE_ENDED.text)  # noqa: SLF001
 
     assert "SEARCH root USING INDEX run_run_id (run_id=?)" in plan
