@@ -54,6 +54,7 @@ def test_the_definition_rejects_a_wrong_field(api, field, value, text):
 
 def test_spark_s_driver_is_admitted(api, installed, settings):
     """Submit as the operator does: the pod has the account, and Spark's objects are beside it."""
+    until(lambda: len(api.pods(installed.namespace, component="collector")) == 2)  # the autoscaler
     before = api.names(installed.namespace)
 
     answer = submit(settings, _MAIN)
