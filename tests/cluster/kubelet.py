@@ -45,12 +45,6 @@ class Kubelet:
         """Return the end of what all containers have written."""
         return "\n".join(f"== {pod.name}\n{pod.log()}" for pod in self.pods.values())
 
-    def pod(self, name: str, namespace: str) -> Pod:
-        """Return the newest pod of a name."""
-        wanted = {"name": name, "namespace": namespace}.items()
-        found = [one for one in self.pods.values() if wanted <= one.manifest["metadata"].items()]
-        return found[-1]
-
     def _run(self) -> None:
         while not self._stopping.wait(_PAUSE_SECONDS):
             try:

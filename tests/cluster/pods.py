@@ -59,11 +59,6 @@ class Pod:
         files = sorted(self._folder.glob("*.log"))
         return "\n".join(f"{file.stem}: {file.read_text()[-3_000:]}" for file in files)
 
-    def container(self, name: str) -> Container:
-        """Return a container that was started."""
-        (found,) = [one for one in self._containers if one.name == name]
-        return found
-
     def restarts(self) -> int:
         """Return how often a container was started again."""
         return sum(one.restarts for one in self._containers)
