@@ -94,7 +94,8 @@ def _from_postgresql(engine: Engine, query: str) -> pa.Table:
     limits = {name: str(value) for name, value in PARAMETERS.items()}
     own = engine.url.set(drivername="postgresql")
     limited = own.update_query_dict({n: v for n, v in limits.items() if n not in own.query})
-    url = limited.render_as_string(hide_password=False)
+    # SQLAlchemy leaves a space of a password as it is, with which libpq takes no URL.
+    url = limited.render_as_string(hide_password=False).replace(" ", "%20")
     with (
         adbc_driver_postgresql.dbapi.connect(url) as connection,
         connection.cursor() as cursor,

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import NamedTuple
 
 import pytest
@@ -9,8 +10,13 @@ import pytest
 from tests.cluster.api import Api, RejectedError
 from tests.cluster.control_plane import ControlPlane, is_built
 from tests.cluster.definitions import KINDS, define
-from tests.cluster.nodes import Nodes
+from tests.cluster.engines import running_engines
+from tests.cluster.kubelet import NODE, Kubelet
+from tests.cluster.networks import Network
+from tests.cluster.nodes import NAMES, Nodes
 from tests.cluster.releases import RESTRICTED, Release
+from tests.cluster.scaled import Scaled
+from tests.cluster.service_proxy import ServiceProxy
 from tests.helm.charts import NAMESPACE
 from tests.service.waiting import until
 
@@ -78,12 +84,42 @@ def release(cluster) -> Iterator[Callable[[str], Release]]:
 
 
 @pytest.fixture(scope="module")
+def scaled(cluster, kubelet, tmp_path_factory) -> Iterator[Scaled]:
+    """Install scaled mode with engines, and wait until all its pods run."""
+    folder = tmp_path_factory.mktemp("scaled")
+    with running_engines(folder) as engines:
+        made = _new_release(cluster, "scaled")
+        running = Scaled(cluster.api, cluster.control_plane, made, kubelet, engines)
+        running.install(folder)
+        yield running
+        running.uninstall()
+
+
+@pytest.fixture(scope="module")
 def acting_release(cluster) -> Iterator[Release]:
     """Install one release for the tests of a file: scaled mode, which may act on workloads."""
     made = _new_release(cluster, "scaled")
     made.install("--set", "kubernetesSource.actions=true")
     yield made
     made.remove()
+
+
+@pytest.fixture(scope="module")
+def kubelet(cluster, tmp_path_factory) -> Iterator[Kubelet]:
+    """Run a node of processes with a kube-proxy, on which all pods of a file are scheduled."""
+    folder, network, plane = tmp_path_factory.mktemp("node"), Network(), cluster.control_plane
+    running = Kubelet(cluster.api, folder / "pods", network)
+    with ExitStack() as stack:
+        stack.callback(network.close)
+        network.open()
+        running.start()
+        stack.callback(running.stop)
+        proxy = ServiceProxy(plane.node_kubeconfig, NODE, network, folder)
+        stack.callback(proxy.stop)
+        for name in NAMES:
+            cluster.nodes.cordon(name)
+            stack.callback(cluster.nodes.uncordon, name)
+        yield running
 
 
 def _new_release(cluster: Cluster, values: str) -> Release:

@@ -1,4 +1,4 @@
-"""Kubernetes control plane on loopback: etcd, API server, controllers and scheduler.
+"""Kubernetes control plane on this machine: etcd, API server, controllers and scheduler.
 
 No node runs containers. `scripts/build_cluster.sh` builds the binaries.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import trustme
 
+from tests.cluster.networks import HOST, SERVICES
 from tests.e2e.running import free_port
 from tests.helm.charts import ROOT
 from tests.service.waiting import until
@@ -38,6 +39,7 @@ class ControlPlane:
         ca: file with the authority that signed its certificate.
         token: of an administrator.
         kubeconfig: file with address, authority and token.
+        node_kubeconfig: the same, with the address that a node reaches.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -46,6 +48,7 @@ class ControlPlane:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self.url = f"https://127.0.0.1:{self._port}"
         self.ca, self.kubeconfig = folder / "ca.pem", folder / "kubeconfig"
+        self.node_kubeconfig = folder / "node-kubeconfig"
         self.token = secrets.token_hex(16)
 
     def start(self) -> None:
@@ -65,12 +68,13 @@ class ControlPlane:
         self._start(
             _SERVER,
             *("--etcd-servers", self._etcd),
-            *("--bind-address=127.0.0.1", f"--secure-port={self._port}"),
+            # Nodes and pods reach it by another address than the tests do.
+            *("--bind-address=0.0.0.0", f"--secure-port={self._port}"),
+            *(f"--advertise-address={HOST}", f"--service-cluster-ip-range={SERVICES}"),
             *("--tls-cert-file=cert.pem", "--tls-private-key-file=key.pem"),
             *("--service-account-key-file=key.pem", f"--service-account-issuer={_ISSUER}"),
             "--service-account-signing-key-file=key.pem",
             *("--token-auth-file=tokens.csv", "--authorization-mode=RBAC"),
-            *("--service-cluster-ip-range=10.96.0.0/16", "--endpoint-reconciler-type=none"),
         )
         until(self._is_ready, told=lambda: self.log(_SERVER))
 
@@ -99,19 +103,24 @@ class ControlPlane:
 
     def _write_files(self) -> None:
         authority = trustme.CA()
-        certificate = authority.issue_cert("127.0.0.1", "localhost")
+        names = ("127.0.0.1", "localhost", HOST, "kubernetes.default.svc")
+        certificate = authority.issue_cert(*names)
         authority.cert_pem.write_to_path(self.ca)
         certificate.private_key_pem.write_to_path(self._folder / "key.pem")
         certificate.cert_chain_pems[0].write_to_path(self._folder / "cert.pem")
         (self._folder / "tokens.csv").write_text(f'{self.token},admin,admin,"system:masters"\n')
-        cluster = {"server": self.url, "certificate-authority": f"{self.ca}"}
+        self._write_kubeconfig(self.kubeconfig, self.url)
+        self._write_kubeconfig(self.node_kubeconfig, f"https://{HOST}:{self._port}")
+
+    def _write_kubeconfig(self, file: Path, url: str) -> None:
+        cluster = {"server": url, "certificate-authority": f"{self.ca}"}
         config = {
             "clusters": [{"name": "test", "cluster": cluster}],
             "users": [{"name": "admin", "user": {"token": self.token}}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
             "current-context": "test",
         }
-        self.kubeconfig.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", **config}))
+        file.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", **config}))
 
     def _start_etcd(self) -> None:
         peers = f"http://127.0.0.1:{free_port()}"

@@ -19,8 +19,8 @@ _READY = [{"type": name, "status": "True"} for name in ("Initialized", "Containe
 _log = structlog.get_logger()
 
 
-def register(api: Api, name: str) -> None:
-    """Register a node that is ready."""
+def register(api: Api, name: str, address: str | None = None) -> None:
+    """Register a node that is ready, and has this address."""
     labels = {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
@@ -31,6 +31,8 @@ def register(api: Api, name: str) -> None:
     api.create({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
     ready = [{"type": "Ready", "status": "True", "reason": "Test", "message": "no kubelet"}]
     status = {"capacity": _CAPACITY, "allocatable": _CAPACITY, "conditions": ready}
+    if address is not None:
+        status["addresses"] = [{"type": "InternalIP", "address": address}]
     api.ask("PATCH", f"/api/v1/nodes/{name}/status", {"status": status})
     # Admission marks new nodes as not ready; the controller that takes that off is not run.
     api.ask("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": None}})

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Runs a container of a pod as a process: a read-only root file system with this machine's programs, the pod's volumes,
-# one user, no capabilities. Run it by `unshare --mount`, as root.
-# pod.sh MOUNTS UID GID GROUPS -- COMMAND...: MOUNTS is a file with lines SOURCE TARGET ro|rw.
+# one user, no capabilities, the pod's name as the host's. Run it by `unshare --mount --uts`, as root.
+# pod.sh MOUNTS UID GID GROUPS NAME -- COMMAND...: MOUNTS is a file with lines SOURCE TARGET ro|rw.
 set -e
-mounts=$1 uid=$2 gid=$3 groups=$4
-shift 5
+mounts=$1 uid=$2 gid=$3 groups=$4 name=$5
+shift 6
+echo "$name" >/proc/sys/kernel/hostname
 root=/mnt
 mount --make-rprivate /
 mount -t tmpfs -o mode=755 none $root
@@ -36,5 +37,5 @@ while read -r source target mode; do
   bind "$source" "$root$target" "$mode"
 done <"$mounts"
 mount -o remount,ro $root
-exec /usr/sbin/chroot $root setpriv --reuid "$uid" --regid "$gid" --groups "$groups" \
+exec /usr/sbin/chroot $root env --chdir=/tmp setpriv --reuid "$uid" --regid "$gid" --groups "$groups" \
   --no-new-privs --inh-caps=-all --bounding-set=-all "$@"

@@ -38,7 +38,11 @@ def test_a_release_is_installed_and_removed(api, release, name):
 
     assert installed.install() == ""
 
-    assert _count_pods(api, installed.namespace) == _PODS[name]
+    # The autoscaler adds the second collector after Helm has seen the first one ready.
+    until(
+        lambda: _count_pods(api, installed.namespace) == _PODS[name],
+        told=lambda: _count_pods(api, installed.namespace),
+    )
     for hook in _hooks(name):
         hook["metadata"]["namespace"] = installed.namespace
         assert api.create(hook, dryRun="All") == []

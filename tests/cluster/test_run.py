@@ -1,38 +1,19 @@
 """Run a release whose pods are processes, and the chart's own test in it."""
 
 import os
-from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster.kubelet import NODE, Kubelet
-from tests.cluster.networks import PREFIX, Network
-from tests.cluster.nodes import NAMES
+from tests.cluster.kubelet import NODE
+from tests.cluster.networks import HOSTS
 
 pytestmark = [
     pytest.mark.cluster,
     pytest.mark.xdist_group("cluster"),
-    pytest.mark.allow_hosts(["127.0.0.1", "localhost", f"{PREFIX}.0.0/16"]),
+    pytest.mark.allow_hosts(HOSTS),
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can make networks and mounts"),
 ]
 _TOKENS = {"lineward-collector": "token", "lineward-reader": "token", "lineward-slack": "token"}
-
-
-@pytest.fixture
-def kubelet(api, nodes, tmp_path) -> Iterator[Kubelet]:
-    """Run a node of processes, on which all pods are scheduled."""
-    network = Network()
-    running = Kubelet(api, tmp_path / "pods", network)
-    try:
-        running.start()
-        for name in NAMES:
-            nodes.cordon(name)
-        yield running
-        for name in NAMES:
-            nodes.uncordon(name)
-    finally:
-        running.stop()
-        network.close()
 
 
 def test_helm_test_passes_in_the_embedded_pod(api, release, kubelet):

@@ -1,26 +1,22 @@
 """Submit the chart's SparkApplication to a real API server by Spark, as the operator does."""
 
 import copy
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyspark
 import pytest
 
 from tests.cluster.api import Api, RejectedError
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.releases import Release
+from tests.cluster.submission import DRIVER, command, environment, operator_settings, submit
 from tests.helm.charts import Manifest, find
-from tests.helm.spark_pods import write_settings
 from tests.service.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
 
-_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-_DRIVER = "lineward-pipeline-driver"
+_MAIN = "local:///opt/lineward/spark/pipeline.py"
 _ACCOUNT = "lineward-pipeline"
 
 
@@ -35,15 +31,8 @@ def installed(release) -> Release:
 @pytest.fixture
 def settings(control_plane: ControlPlane, installed: Release, tmp_path: Path) -> dict[str, str]:
     """Return the settings that the operator gives to spark-submit."""
-    given = write_settings(find("scaled", "SparkApplication"), tmp_path)
-    return given | {
-        "spark.master": f"k8s://{control_plane.url}",
-        "spark.kubernetes.namespace": installed.namespace,
-        "spark.kubernetes.driver.pod.name": _DRIVER,
-        "spark.kubernetes.submission.waitAppCompletion": "false",
-        "spark.kubernetes.authenticate.submission.caCertFile": str(control_plane.ca),
-        "spark.kubernetes.authenticate.submission.oauthToken": control_plane.token,
-    }
+    application = find("scaled", "SparkApplication")
+    return operator_settings(application, control_plane, installed.namespace, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -65,12 +54,13 @@ def test_the_definition_rejects_a_wrong_field(api, field, value, text):
 
 def test_spark_s_driver_is_admitted(api, installed, settings):
     """Submit as the operator does: the pod has the account, and Spark's objects are beside it."""
+    until(lambda: len(api.pods(installed.namespace, component="collector")) == 2)  # the autoscaler
     before = api.names(installed.namespace)
 
-    answer = _submit(settings)
+    answer = submit(settings, _MAIN)
 
     assert answer.returncode == 0, answer.stderr
-    pod = api.get(f"/api/v1/namespaces/{installed.namespace}/pods/{_DRIVER}")
+    pod = api.get(f"/api/v1/namespaces/{installed.namespace}/pods/{DRIVER}")
     assert pod["spec"]["serviceAccountName"] == _ACCOUNT
     made = {one.partition("/")[0] for one in api.names(installed.namespace) - before}
     assert made == {"Pod", "Service", "ConfigMap", "Endpoints", "EndpointSlice"}
@@ -80,7 +70,7 @@ def test_without_the_template_the_driver_is_rejected(api, installed, settings):
     """Leave the template out: admission says no, which shows that it looks at the driver."""
     del settings["spark.kubernetes.driver.podTemplateFile"]
 
-    answer = _submit(settings)
+    answer = submit(settings, _MAIN)
 
     assert answer.returncode != 0
     assert "violates PodSecurity" in answer.stderr
@@ -96,7 +86,7 @@ def driver(
     tmp_path: Path,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a driver beside its pod, with the token of the pod's account."""
-    assert _submit(settings).returncode == 0
+    assert submit(settings, _MAIN).returncode == 0
     token = tmp_path / "token"
     token.write_text(api.issue_token(installed.namespace, _ACCOUNT))
     given = settings | {
@@ -109,9 +99,9 @@ def driver(
         "spark.driver.port": "0",
         "spark.driver.blockManager.port": "0",
     }
-    command = _command(given, "client", str(Path(__file__).with_name("idle_driver.py")))
+    words = command(given, "client", str(Path(__file__).with_name("idle_driver.py")))
     with (tmp_path / "driver.log").open("wb") as log:
-        running = subprocess.Popen(command, env=_environment(), stdout=log, stderr=log)
+        running = subprocess.Popen(words, env=environment(), stdout=log, stderr=log)
     yield running
     running.kill()
     running.wait(30)
@@ -137,23 +127,6 @@ def test_the_driver_s_account_starts_and_ends_executors(api, installed, driver, 
     assert accounts == {"lineward-executor"}
     until(lambda: not executors(), told=log)
     until(lambda: settings not in api.names(installed.namespace), told=log)
-
-
-def _submit(settings: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    application = find("scaled", "SparkApplication")["spec"]["mainApplicationFile"]
-    command = _command(settings, "cluster", application)
-    return subprocess.run(
-        command, env=_environment(), capture_output=True, text=True, check=False, timeout=300
-    )
-
-
-def _command(settings: dict[str, str], mode: str, application: str) -> list[str]:
-    options = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-    return [str(_SUBMIT), "--deploy-mode", mode, *options, application]
-
-
-def _environment() -> dict[str, str]:
-    return os.environ | {"PYSPARK_PYTHON": sys.executable}
 
 
 def _config_map_of(pod: Manifest) -> str:

@@ -2,10 +2,10 @@
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
+from tests.cluster.containers import BOX
 from tests.cluster.definitions import KINDS, define
 from tests.cluster.releases import copy_chart
 from tests.helm.charts import run_helm, values_path
@@ -14,9 +14,8 @@ from tests.service.container.test_entrypoint import needs_mounts
 
 pytestmark = pytest.mark.xdist_group("helm")
 
-_BOX = Path(__file__).with_name("pod.sh")
 _PROBE = """
-id -u; id -g
+id -u; id -g; hostname
 touch /data/written
 for folder in /kept /etc ""; do LC_ALL=C touch $folder/x 2>&1 | sed "s/.*: //"; done
 ls /home 2>/dev/null || echo hidden
@@ -49,12 +48,13 @@ def test_a_boxed_process_has_its_volumes_and_no_right_more(tmp_path):
         (tmp_path / name).chmod(0o777)
     mounts = tmp_path / "mounts"
     mounts.write_text(f"{tmp_path}/data /data rw\n{tmp_path}/kept /kept ro\n")
-    box = ["unshare", "--mount", "sh", str(_BOX), str(mounts), "10001", "10001", "10001", "--"]
+    who = ["10001", "10001", "10001", "pod-0"]
+    box = ["unshare", "--mount", "--uts", "sh", str(BOX), str(mounts), *who, "--"]
 
     done = subprocess.run([*box, "sh", "-c", _PROBE], check=True, capture_output=True, text=True)
 
     *words, capabilities = done.stdout.splitlines()
-    assert words == ["10001", "10001", *["Read-only file system"] * 3, "hidden"]
+    assert words == ["10001", "10001", "pod-0", *["Read-only file system"] * 3, "hidden"]
     assert capabilities.split() == ["CapBnd:", "0" * 16]
     assert (tmp_path / "data" / "written").stat().st_uid == 10001
     assert not os.path.lexists("/data")

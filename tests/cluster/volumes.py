@@ -27,6 +27,7 @@ class Volumes:
 
     def __init__(self, api: Api, pod: Manifest, folder: Path) -> None:
         self._api, self._folder = api, folder
+        self._metadata = pod["metadata"]
         self._namespace = pod["metadata"]["namespace"]
         self._account = pod["spec"]["serviceAccountName"]
         self._group = pod["spec"].get("securityContext", {}).get("fsGroup", 0)
@@ -39,7 +40,7 @@ class Volumes:
         folder = self._folder / volume["name"]
         if "emptyDir" in volume:
             return self._writable(folder)
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         kind = next(name for name in ("configMap", "secret", "projected") if name in volume)
         mode = volume[kind].get("defaultMode", 0o644)
         sources = volume[kind]["sources"] if kind == "projected" else [{kind: volume[kind]}]
@@ -60,6 +61,11 @@ class Volumes:
         ((kind, given),) = source.items()
         if kind == "serviceAccountToken":
             yield given["path"], self._api.issue_token(self._namespace, self._account).encode()
+            return
+        if kind == "downwardAPI":
+            for item in given["items"]:
+                field = item["fieldRef"]["fieldPath"].removeprefix("metadata.")
+                yield item["path"], str(self._metadata[field]).encode()
             return
         name = given.get("name") or given["secretName"]
         plural = "secrets" if kind == "secret" else "configmaps"

@@ -54,7 +54,10 @@ class Listening:
     Attributes:
         stalled: while it is unset, nothing that was taken is answered.
         requests: all that came, in order.
+        host: address that it listens on.
     """
+
+    host = "127.0.0.1"
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -67,7 +70,7 @@ class Listening:
     @property
     def address(self) -> str:
         """Host and port, also while it is stopped."""
-        return f"127.0.0.1:{self._port}"
+        return f"{self.host}:{self._port}"
 
     def answer(self, request: Request) -> Answer | None:
         """Of the provider."""
@@ -79,7 +82,7 @@ class Listening:
 
     def start(self, context: ssl.SSLContext | None = None) -> None:
         """Listen: on any port at first, on the same one ever after."""
-        server = _Server(("127.0.0.1", self._port), _Handler)
+        server = _Server((self.host, self._port), _Handler)
         server.listening = self
         if context is not None:
             # The handshake is made by the thread of its connection, and holds up no other.
@@ -184,5 +187,5 @@ class Trusted(Listening):
     def listen(self) -> None:
         """Over TLS."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._authority.issue_cert("127.0.0.1").configure_cert(context)
+        self._authority.issue_cert(self.host).configure_cert(context)
         self.start(context)

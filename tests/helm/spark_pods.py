@@ -24,6 +24,8 @@ def write_settings(application: Manifest, folder: Path) -> dict[str, str]:
         settings[f"spark.kubernetes.{part}.podTemplateFile"] = str(file)
         for name in ("cores", "memory", "memoryOverhead"):
             settings[f"spark.{part}.{name}"] = str(given[name])
+        if options := given.get("javaOptions"):
+            settings[f"spark.{part}.extraJavaOptions"] = options
     return settings | spec["sparkConf"]
 
 
@@ -53,17 +55,17 @@ class SparkPods:
         self._client = builder.build()
         self._factory = self._jvm.org.apache.spark.deploy.k8s.KubernetesConf
 
-    def driver(self) -> tuple[Manifest, list[str]]:
-        """Return the driver's pod, and the kinds of the objects that Spark makes beside it."""
+    def driver(self) -> tuple[Manifest, dict[str, Manifest]]:
+        """Return the driver's pod, and the objects that Spark makes beside it by their kinds."""
         submit = self._jvm.org.apache.spark.deploy.k8s.submit
         main = submit.PythonMainAppResource(self._spec["mainApplicationFile"])
         none = self._gateway.new_array(self._jvm.java.lang.String, 0)
         runner = "org.apache.spark.deploy.PythonRunner"
         conf = self._factory.createDriverConf(self._conf, "app", main, runner, none, self._none)
         built = submit.KubernetesDriverBuilder().buildFromFeatures(conf, self._client)
-        beside = built.driverKubernetesResources()
-        kinds = [beside.apply(at).getKind() for at in range(beside.size())]
-        return self._read(built.pod()), kinds
+        objects = built.driverKubernetesResources()
+        made = [self._read_object(objects.apply(at)) for at in range(objects.size())]
+        return self._read(built.pod()), {one["kind"]: one for one in made}
 
     def executor(self) -> Manifest:
         """Return an executor's pod."""
@@ -79,8 +81,12 @@ class SparkPods:
         return self._read(builder.buildFromFeatures(given, security, self._client, profile).pod())
 
     def _read(self, built: Any) -> Manifest:  # noqa: ANN401 - an object of the JVM
-        write = self._jvm.io.fabric8.kubernetes.client.utils.Serialization.asJson
-        pod: Manifest = json.loads(write(built.pod()))
-        container = json.loads(write(built.container()))
+        pod = self._read_object(built.pod())
+        container = self._read_object(built.container())
         pod["spec"]["containers"] = [container, *pod["spec"].get("containers", [])]
         return pod
+
+    def _read_object(self, built: Any) -> Manifest:  # noqa: ANN401 - as above
+        write = self._jvm.io.fabric8.kubernetes.client.utils.Serialization.asJson
+        read: Manifest = json.loads(write(built))
+        return read

@@ -35,6 +35,13 @@ def test_the_driver_keeps_what_its_template_says(pods):
     assert set(beside) == {"Service", "ConfigMap"}
 
 
+def test_executors_find_a_driver_that_is_not_ready(pods):
+    """Keep the name of the driver while a part of the pipeline fails: new executors look it up."""
+    _, beside = pods.driver()
+
+    assert beside["Service"]["spec"]["publishNotReadyAddresses"] is True
+
+
 def test_executors_keep_what_their_template_says(pods):
     """Check admission, account, scheduling and port of an executor."""
     pod = pods.executor()

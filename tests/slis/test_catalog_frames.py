@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, insert
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import open_catalog, writing
 from lineage.catalog.tables import event
 from slis.catalog_frames import frame, read
 
@@ -38,6 +38,19 @@ def test_an_empty_table_keeps_its_columns(catalog: Engine):
     table = read(catalog, QUERY, COLUMNS)
 
     assert (table.num_rows, table.column_names) == (0, COLUMNS.replace(",", "").split()[::2])
+
+
+@pytest.mark.usefixtures("spark")
+def test_any_password_can_be_in_the_url(databases):
+    """Read by a URL whose password has each character that means something in one, and a space."""
+    engine = databases.take()
+    url = engine.url.set(password="a b+c%d/e:f@g?h#i&j=k'l[m")  # noqa: S106 - of nobody
+    other = open_catalog(url.render_as_string(hide_password=False))
+
+    assert read(other, QUERY, COLUMNS).num_rows == 0
+
+    other.dispose()
+    databases.give_back(engine)
 
 
 @pytest.mark.usefixtures("spark")

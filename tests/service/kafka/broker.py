@@ -23,8 +23,8 @@ _PROPERTIES = """\
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+listeners=PLAINTEXT://{host}:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://{host}:{port}
 controller.listener.names=CONTROLLER
 listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
 log.dirs={folder}/log
@@ -40,14 +40,15 @@ auto.create.topics.enable=false
 class Broker:
     """The process, its address and its folder; what it was sent outlives it."""
 
-    def __init__(self, folder: Path) -> None:
-        """Format the folder, and start."""
+    def __init__(self, folder: Path, host: str = "127.0.0.1") -> None:
+        """Format the folder, and start on this address."""
         self.port, controller = _free_ports()
-        self.bootstrap = f"127.0.0.1:{self.port}"
+        self.bootstrap = f"{host}:{self.port}"
         self._properties = folder / "server.properties"
         self._log = folder / "broker.log"
         folder.mkdir()
-        text = _PROPERTIES.format(port=self.port, controller=controller, folder=folder)
+        places = {"host": host, "port": self.port, "controller": controller, "folder": folder}
+        text = _PROPERTIES.format(**places)
         self._properties.write_text(text)
         cluster = "AAAAAAAAAAAAAAAAAAAAAQ"
         argv = _java("kafka.tools.StorageTool", "format", "-t", cluster, "-c", self._properties)
@@ -95,9 +96,11 @@ class Broker:
 
 
 @contextmanager
-def running_broker(folder: Path, topic: str, *, partitions: int) -> Iterator[Broker]:
+def running_broker(
+    folder: Path, topic: str, *, partitions: int, host: str = "127.0.0.1"
+) -> Iterator[Broker]:
     """Give a broker below the folder that has this topic, and kill it in the end."""
-    running = Broker(folder / "broker")
+    running = Broker(folder / "broker", host)
     try:
         running.ready().create_topic(topic, partitions=partitions)
         yield running

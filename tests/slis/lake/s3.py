@@ -18,15 +18,15 @@ class S3Server:
         endpoint: its address.
     """
 
-    def __init__(self) -> None:
-        """Start on a free port."""
-        self._port = 0
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        """Start on a free port of this address."""
+        self._host, self._port = host, 0
         self.start()
-        self.endpoint = f"http://127.0.0.1:{self._port}"
+        self.endpoint = f"http://{host}:{self._port}"
 
     def start(self) -> None:
         """Answer requests."""
-        self._server = ThreadedMotoServer(ip_address="127.0.0.1", port=self._port, verbose=False)
+        self._server = ThreadedMotoServer(ip_address=self._host, port=self._port, verbose=False)
         self._server.start()
         _, self._port = self._server.get_host_and_port()
 
