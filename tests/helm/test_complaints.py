@@ -45,7 +45,7 @@ def test_a_read_only_root_has_folders_to_write_to(name):
 def test_nothing_rests_on_the_webhook_of_the_operator():
     """Check that driver and executors have templates, and beside them only what Spark computes."""
     spec = find("scaled", "SparkApplication")["spec"]
-    size = {"cores", "memory", "memoryOverhead", "template"}
+    size = {"cores", "memory", "memoryOverhead", "template", "labels"}
 
     assert set(spec["driver"]) == size | {"javaOptions"}
     assert set(spec["executor"]) == size | {"instances"}
