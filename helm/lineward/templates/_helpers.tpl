@@ -81,6 +81,16 @@ http://{{ include "lineward.fullname" . }}-collector.{{ .Release.Namespace }}.sv
 http://{{ include "lineward.fullname" . }}.{{ .Release.Namespace }}.svc:8701
 {{- end -}}
 
+{{/* A policy sees the port of the pod behind the Service, which is 5353 on OpenShift. */}}
+{{- define "lineward.dnsPorts" -}}
+{{- range $at, $port := list 53 5353 }}
+- port: {{ $port }}
+  protocol: UDP
+- port: {{ $port }}
+  protocol: TCP
+{{- end }}
+{{- end -}}
+
 {{/* Address of the pages as people reach them. */}}
 {{- define "lineward.publicUrl" -}}
 {{- if .Values.notifications.publicUrl -}}
