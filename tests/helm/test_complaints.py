@@ -13,15 +13,13 @@ import pytest
 
 from lineage.event_log.settings import LogSettings
 from tests.helm.charts import (
-    CHART,
     each_scaled,
     find,
     find_all,
     list_containers,
     list_pods,
+    read_notes,
     render,
-    run_helm,
-    values_path,
 )
 
 pytestmark = pytest.mark.xdist_group("helm")
@@ -70,10 +68,7 @@ def test_pods_spread_over_nodes(name):
 
 def test_notes_say_which_namespace_the_operator_must_watch():
     """Read the notes: the operator never submits an application of another namespace."""
-    file = str(values_path("scaled"))
-    words = ("install", "lineward", str(CHART), "-n", "data", "-f", file, "--dry-run=client")
-
-    notes = run_helm(*words).stdout.partition("NOTES:")[2]
+    notes = read_notes("scaled")
 
     assert "does not watch the namespace data" in notes
     assert "spark.jobNamespaces" in notes

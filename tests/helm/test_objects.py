@@ -128,11 +128,16 @@ def test_an_upgrade_changes_no_immutable_field():
     before = find("embedded", "StatefulSet")["spec"]
     (after,) = [one for one in render("embedded", *other) if one["kind"] == "StatefulSet"]
 
-    for field in ("selector", "serviceName", "volumeClaimTemplates"):
+    for field in ("selector", "serviceName", "volumeClaimTemplates", "podManagementPolicy"):
         assert after["spec"][field] == before[field]
         assert "helm.sh/chart" not in json.dumps(before[field])
         assert "version" not in json.dumps(before[field]).replace("apiVersion", "")
     assert after["spec"]["template"] != before["template"]
+
+
+def test_an_upgrade_replaces_a_pod_that_was_never_ready():
+    """Check for `Parallel`: with OrderedReady an upgrade waits for a pod with a wrong image."""
+    assert find("embedded", "StatefulSet")["spec"]["podManagementPolicy"] == "Parallel"
 
 
 def test_the_network_policy_opens_what_is_named():
