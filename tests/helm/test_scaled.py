@@ -241,3 +241,19 @@ def test_spark_asks_for_no_claims_which_the_role_does_not_have():
 
     assert granted == {"pods", "services", "configmaps"}
     assert {settings[f"spark.kubernetes.driver.{name}"] for name in names} == {"false"}
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_the_bridge_to_kafka_has_one_strategy_for_any_number_of_pods(replicas):
+    """Change the number: a change of the strategy's type would fail an upgrade."""
+    (bridge,) = [
+        one["spec"]
+        for one in render("scaled", "--set", f"kafkaSource.replicas={replicas}")
+        if one["kind"] == "Deployment" and one["metadata"]["name"].endswith("-kafka")
+    ]
+
+    assert bridge["replicas"] == replicas
+    assert bridge["strategy"] == {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1},
+    }

@@ -56,3 +56,48 @@ def test_a_release_whose_name_begins_with_a_digit_is_rejected():
     answer = run_helm("template", "9lives", str(CHART), "-f", file)
 
     assert "fullnameOverride: the name of the release begins with a digit" in answer.stderr
+
+
+_COMPONENTS = (
+    *("collector", "service", "pipeline", "pipeline.executor"),
+    *("kafkaSource", "marquez", "kubernetesSource"),
+)
+
+
+@pytest.mark.parametrize("component", _COMPONENTS)
+def test_a_variable_that_the_chart_sets_is_no_extra_one(component):
+    """Set it in `extraEnv`: the API server would reject the pod for two variables of a name."""
+    path = f"{component}.pod.extraEnv"
+
+    assert f"{path}: the chart sets HOME itself: set nothing" in _reject(f"{path}[0].name=HOME")
+
+
+@pytest.mark.parametrize(
+    ("variable", "instead"),
+    [
+        ("LINEWARD_LOG", "log.kafka"),
+        ("LINEWARD_CATALOG_URL", "catalog.urlSecret"),
+        ("LINEWARD_ALERTS_MODE", "notifications.mode"),
+        ("LINEWARD_PIPELINE_MAX_ROWS", "settings.LINEWARD_PIPELINE_MAX_ROWS"),
+    ],
+)
+def test_the_message_names_the_value_of_the_variable(variable, instead):
+    """Check the value to set instead: one of the chart's, or `settings`."""
+    message = f"the chart sets {variable} itself: set {instead} instead"
+
+    assert message in _reject(f"service.pod.extraEnv[0].name={variable}")
+
+
+def test_a_variable_is_given_once():
+    """Give one twice in `extraEnv`."""
+    twice = "service.pod.extraEnv[0].name=A,service.pod.extraEnv[1].name=A"
+
+    assert "service.pod.extraEnv: A is there twice" in _reject(twice)
+
+
+def _reject(values: str) -> str:
+    """Return the error of the valid file with these values."""
+    words = ("-f", str(values_path("scaled")), "--set", values)
+    answer = run_helm("template", "lineward", str(CHART), *words)
+    assert answer.returncode == 1
+    return answer.stderr

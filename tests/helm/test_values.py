@@ -125,6 +125,10 @@ _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
         (f"{_TRIAL},settings.HOST=x", "additional properties 'HOST' not allowed"),
         (f"{_TRIAL},kubernetesSource.namespaces={{Jobs}}", "'/kubernetesSource/namespaces/0'"),
         (f"{_TRIAL},settings.LINEWARD_KUBERNETES_URL=x", "'/settings/LINEWARD_KUBERNETES_URL'"),
+        (
+            f"{_TRIAL},embedded.extraEnv[0].name=LINEWARD_HOST",
+            "embedded.extraEnv: the chart sets LINEWARD_HOST itself: set host, or embedded.host",
+        ),
         ("image.pullPolicy=Sometimes", "'/image/pullPolicy': value must be one of"),
         ("image.digest=sha256:12", "'/image/digest'"),
         ("fullnameOverride=my.lineward", "'/fullnameOverride'"),

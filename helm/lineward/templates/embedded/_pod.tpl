@@ -15,6 +15,17 @@
 {{- end -}}
 
 {{- define "lineward.env" -}}
+{{- $env := include "lineward.ownEnv" . | trim -}}
+{{- $extra := .Values.embedded.extraEnv -}}
+{{- include "lineward.checkExtraEnv" (dict "root" . "path" "embedded.extraEnv" "extra" $extra "env" $env) -}}
+{{ $env }}
+{{- with $extra }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Variables that the chart sets. */}}
+{{- define "lineward.ownEnv" -}}
 {{- $keys := include "lineward.keyFiles" . | fromYaml -}}
 {{- $variables := dict
   "HOME" "/tmp"
@@ -34,9 +45,6 @@
       name: {{ .name }}
       key: {{ .key }}
 {{- end }}
-{{- end }}
-{{- with .Values.embedded.extraEnv }}
-{{ toYaml . }}
 {{- end }}
 {{- end -}}
 
