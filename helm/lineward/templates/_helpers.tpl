@@ -13,6 +13,12 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Beginning of names in a namespace. Namespaces of others may have objects of another release of the same name. Takes root and namespace. */}}
+{{- define "lineward.nameIn" -}}
+{{- include "lineward.fullname" .root -}}
+{{- if ne (.namespace | default .root.Release.Namespace) .root.Release.Namespace }}-{{ .root.Release.Namespace }}{{ end -}}
+{{- end -}}
+
 {{- define "lineward.selector" -}}
 app.kubernetes.io/name: {{ include "lineward.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
