@@ -43,7 +43,7 @@ def test_a_read_only_root_has_folders_to_write_to(name):
 def test_nothing_rests_on_the_webhook_of_the_operator():
     """Check that driver and executors have templates, and beside them only what Spark computes."""
     spec = find("scaled", "SparkApplication")["spec"]
-    size = {"cores", "memory", "memoryOverhead", "template", "labels"}
+    size = {"cores", "memory", "memoryOverhead", "template", "labels", "serviceAccount"}
 
     assert set(spec["driver"]) == size | {"javaOptions"}
     assert set(spec["executor"]) == size | {"instances"}
@@ -143,10 +143,30 @@ def test_no_secret_is_in_the_configuration_of_spark():
 
 @each_scaled
 def test_budgets_let_a_drain_go_on(name):
-    """Check that each budget lets one pod go, and pods that are not ready."""
+    """Check that each budget lets one pod go, and pods that are not ready.
+
+    `maxUnavailable` needs a controller with a number of replicas, which a driver does not have.
+    """
     for one in find_all(name, "PodDisruptionBudget"):
-        assert one["spec"]["maxUnavailable"] == 1
-        assert one["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+        spec = one["spec"]
+        is_driver = spec["selector"]["matchLabels"]["app.kubernetes.io/component"] == "pipeline"
+        wanted = {"minAvailable": 0} if is_driver and name == "scaled" else {"maxUnavailable": 1}
+        assert {key: spec[key] for key in spec if key.endswith("vailable")} == wanted
+        assert spec["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+
+
+def test_the_budget_of_the_pipeline_counts_no_executor():
+    """Compare its selector with the labels that the operator gives to both kinds of pods."""
+    application = find("scaled", "SparkApplication")
+    wanted = find("scaled", "PodDisruptionBudget", "-pipeline")["spec"]["selector"]["matchLabels"]
+    counted = [
+        part
+        for part in ("driver", "executor")
+        if wanted.items()
+        <= (application["metadata"]["labels"] | application["spec"][part]["labels"]).items()
+    ]
+
+    assert counted == ["driver"]
 
 
 @each_scaled
