@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.helm.charts import read_notes
+from tests.helm.charts import find, read_notes
 
 pytestmark = pytest.mark.xdist_group("helm")
 
@@ -13,3 +13,20 @@ def test_notes_warn_of_an_image_without_a_registry():
 
     assert warning in read_notes("embedded")
     assert warning not in read_notes("full")
+
+
+def test_notes_say_which_release_of_the_operator_is_needed_and_how_to_clean_up():
+    """Compare the selector of the command with the labels of the pods that Spark makes."""
+    notes = read_notes("scaled")
+    application = find("scaled", "SparkApplication")
+    labels = [
+        application["metadata"]["labels"] | application["spec"][part]["labels"]
+        for part in ("driver", "executor")
+    ]
+    components = ",".join(one["app.kubernetes.io/component"] for one in labels)
+    selector = f"app.kubernetes.io/component in ({components})"
+
+    assert "2.4.0 or newer" in notes
+    assert f"delete pod -l 'app.kubernetes.io/instance=lineward,{selector}'" in notes
+    assert {one["app.kubernetes.io/instance"] for one in labels} == {"lineward"}
+    assert "2.4.0" not in read_notes("scaled-deployment")

@@ -112,6 +112,7 @@ def test_every_values_file_is_valid():
 _TRIAL = "access.insecure=true"
 _GUARDED = "access.insecure=false,access.collectorToken.name=t,policy.existingConfigMap=p"
 _ALERTS = f"{_TRIAL},monitoring.alertmanagerConfig.enabled=true"
+_RULES = f"{_TRIAL},monitoring.rules.enabled=true,monitoring.rules.content"
 _WATCHED = "monitoring.alertmanagerConfig.watchdogUrl.name=w"
 _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
 
@@ -125,6 +126,10 @@ _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
         (f"{_TRIAL},settings.HOST=x", "additional properties 'HOST' not allowed"),
         (f"{_TRIAL},kubernetesSource.namespaces={{Jobs}}", "'/kubernetesSource/namespaces/0'"),
         (f"{_TRIAL},settings.LINEWARD_KUBERNETES_URL=x", "'/settings/LINEWARD_KUBERNETES_URL'"),
+        (f"{_TRIAL},policy.inline=a: [", "policy.inline: no valid YAML: error converting YAML"),
+        (f"{_RULES}=groups: [", "monitoring.rules.content: no valid YAML: error converting YAML"),
+        (f"{_RULES}=group: 1", "monitoring.rules.content: no `groups` of rules"),
+        (f"{_RULES}=groups:", "monitoring.rules.content: no `groups` of rules"),
         (
             f"{_TRIAL},embedded.extraEnv[0].name=LINEWARD_HOST",
             "embedded.extraEnv: the chart sets LINEWARD_HOST itself: set host, or embedded.host",

@@ -5,6 +5,21 @@
 {{- if and .Values.policy.inline .Values.policy.existingConfigMap -}}
 {{- fail "policy.inline and policy.existingConfigMap: set one of them" -}}
 {{- end -}}
+{{- $policy := fromYaml .Values.policy.inline -}}
+{{- if hasKey $policy "Error" -}}
+{{- fail (printf "policy.inline: no valid YAML: %s" $policy.Error) -}}
+{{- end -}}
+{{- with .Values.monitoring.rules -}}
+{{- if and .enabled .content -}}
+{{- $rules := fromYaml .content -}}
+{{- if hasKey $rules "Error" -}}
+{{- fail (printf "monitoring.rules.content: no valid YAML: %s" $rules.Error) -}}
+{{- end -}}
+{{- if not (and (kindIs "slice" $rules.groups) $rules.groups) -}}
+{{- fail "monitoring.rules.content: no `groups` of rules: give the output of `lineward render rules`" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if not .Values.access.insecure -}}
 {{- if not .Values.access.collectorToken.name -}}
 {{- fail "access.collectorToken.name: name the Secret with the token of the senders (kubectl create secret generic lineward-collector --from-literal=token=$(openssl rand -hex 32)), or set access.insecure: true" -}}
@@ -12,7 +27,7 @@
 {{- if not $hasPolicy -}}
 {{- fail "policy.inline: give a policy with an `access` section, or policy.existingConfigMap, or set access.insecure: true" -}}
 {{- end -}}
-{{- if and .Values.policy.inline (not (hasKey (fromYaml .Values.policy.inline) "access")) -}}
+{{- if and .Values.policy.inline (not (hasKey $policy "access")) -}}
 {{- fail "policy.inline: the policy has no `access` section: Lineward does not start with it unless access.insecure is true" -}}
 {{- end -}}
 {{- end -}}
