@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.helm.charts import (
     run_helm,
     values_path,
 )
+from tests.helm.crds import load_schema
 from tests.helm.schemas import KUBERNETES, find_errors
 
 pytestmark = pytest.mark.xdist_group("helm")
@@ -158,6 +160,30 @@ def test_the_network_policy_opens_what_is_named():
     assert closed["spec"]["egress"] is None
     for rule in find("embedded", "NetworkPolicy")["spec"]["ingress"]:
         assert rule["from"]
+
+
+def _list_lost_defaults(schema: Any, value: Any, path: str) -> Iterator[str]:  # noqa: ANN401
+    """Yield the fields that the API server would add to an object of a custom resource."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _list_lost_defaults(schema.get("items", {}), one, path)
+    elif isinstance(value, dict):
+        for name, part in schema.get("properties", {}).items():
+            if name in value:
+                yield from _list_lost_defaults(part, value[name], f"{path}.{name}")
+            elif "default" in part:
+                yield f"{path}.{name}"
+
+
+@each_values_file
+@pytest.mark.parametrize("kind", ["HTTPRoute", "ServiceMonitor", "PodMonitor", "PrometheusRule"])
+def test_defaults_of_custom_resources_are_written_out(name, kind):
+    """Compare with the definitions: Argo CD shows what the API server adds as a difference."""
+    for one in find_all(name, kind):
+        group, _, version = one["apiVersion"].partition("/")
+        schema = load_schema(group, version, kind)
+
+        assert list(_list_lost_defaults(schema, one, kind)) == []
 
 
 @pytest.mark.parametrize("name", generate.GOLDEN)

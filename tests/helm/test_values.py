@@ -126,6 +126,7 @@ _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
         (f"{_TRIAL},settings.HOST=x", "additional properties 'HOST' not allowed"),
         (f"{_TRIAL},kubernetesSource.namespaces={{Jobs}}", "'/kubernetesSource/namespaces/0'"),
         (f"{_TRIAL},settings.LINEWARD_KUBERNETES_URL=x", "'/settings/LINEWARD_KUBERNETES_URL'"),
+        (f"{_GUARDED},listener.eventFolder=/x", "listener.eventFolder: with access.collectorToken"),
         (f"{_TRIAL},policy.inline=a: [", "policy.inline: no valid YAML: error converting YAML"),
         (f"{_RULES}=groups: [", "monitoring.rules.content: no valid YAML: error converting YAML"),
         (f"{_RULES}=group: 1", "monitoring.rules.content: no `groups` of rules"),

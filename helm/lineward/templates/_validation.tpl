@@ -40,6 +40,9 @@
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- fail "httpRoute.parentRefs: name the Gateway" -}}
 {{- end -}}
+{{- if and .Values.listener.enabled .Values.listener.eventFolder .Values.access.collectorToken.name -}}
+{{- fail "listener.eventFolder: with access.collectorToken the transport is in openlineage.yml of the jobs: name the file of the events there" -}}
+{{- end -}}
 {{- with .Values.monitoring.alertmanagerConfig -}}
 {{- if .enabled -}}
 {{- if not .watchdogUrl.name -}}
