@@ -131,7 +131,7 @@ def test_links_lead_to_the_public_address():
         assert rule["annotations"]["runbook_url"] == f"{url}/runbooks/Watchdog"
         assert f'"{url}' in board
         assert f'value: "{url}"' in render_text(name)
-    assert 'value: "http://lineward.apps.example.com"' in render_text("openshift")
+    assert 'value: "https://lineward.apps.example.com"' in render_text("openshift")
     assert 'value: "http://lineward.data.svc:8701"' in render_text("embedded")
 
 

@@ -14,6 +14,7 @@ from tests.helm.charts import (
     NAMESPACE,
     each_embedded,
     each_values_file,
+    env_of,
     find,
     find_all,
     list_pods,
@@ -140,6 +141,28 @@ def test_an_upgrade_changes_no_immutable_field():
 def test_an_upgrade_replaces_a_pod_that_was_never_ready():
     """Check for `Parallel`: with OrderedReady an upgrade waits for a pod with a wrong image."""
     assert find("embedded", "StatefulSet")["spec"]["podManagementPolicy"] == "Parallel"
+
+
+@pytest.mark.parametrize(
+    ("values", "tls", "scheme"),
+    [
+        ("tls=false", None, "http"),
+        ("tls=true", [{}], "https"),
+        ("tlsSecret=cert", [{"hosts": ["*.example.com"], "secretName": "cert"}], "https"),
+    ],
+)
+def test_an_ingress_says_whether_pages_are_served_by_https(values, tls, scheme):
+    """Compare the Ingress with the address in links; OpenShift takes the empty entry alone."""
+    options = f"ingress.enabled=true,ingress.host=*.example.com,ingress.{values}"
+    found = render("embedded", "--set", options)
+    (spec,) = [one["spec"] for one in found if one["kind"] == "Ingress"]
+    (pod,) = [one["spec"]["template"] for one in found if one["kind"] == "StatefulSet"]
+    env = env_of(pod["spec"]["containers"][0])
+
+    assert spec.get("tls") == tls
+    assert [one["host"] for one in spec["rules"]] == ["*.example.com"]
+    assert [one["path"] for one in spec["rules"][0]["http"]["paths"]] == ["/"]
+    assert env["LINEWARD_ALERTS_PUBLIC_URL"] == f"{scheme}://*.example.com"
 
 
 def test_the_network_policy_opens_what_is_named():

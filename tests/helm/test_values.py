@@ -150,6 +150,7 @@ _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
         ),
         (f"{_TRIAL},ingress.enabled=true", "ingress.host: give the host name"),
         (f"{_TRIAL},httpRoute.enabled=true", "httpRoute.parentRefs: name the Gateway"),
+        (f"{_TRIAL},ingress.path=/lineage", "additional properties 'path' not allowed"),
         (_ALERTS, "monitoring.alertmanagerConfig.watchdogUrl.name: name the Secret"),
         (f"{_ALERTS},{_WATCHED}", "monitoring.alertmanagerConfig.outsideUrl.name: name the"),
         (f"{_ALERTS},{_OUTSIDE},{_WATCHED}", "notifications.mode: set `alertmanager`"),

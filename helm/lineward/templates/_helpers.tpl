@@ -102,7 +102,7 @@ http://{{ include "lineward.fullname" . }}.{{ .Release.Namespace }}.svc:8701
 {{- if .Values.notifications.publicUrl -}}
 {{ .Values.notifications.publicUrl | trimSuffix "/" }}
 {{- else if .Values.ingress.enabled -}}
-{{ ternary "https" "http" (ne .Values.ingress.tlsSecret "") }}://{{ .Values.ingress.host }}
+{{ ternary "https" "http" (or .Values.ingress.tls (ne .Values.ingress.tlsSecret "")) }}://{{ .Values.ingress.host }}
 {{- else if and .Values.httpRoute.enabled .Values.httpRoute.hostnames -}}
 https://{{ first .Values.httpRoute.hostnames }}
 {{- else -}}
