@@ -72,6 +72,19 @@ def test_the_checker_sees_each_violation(change, text):
     assert any(text in found for found in find_violations(spec))
 
 
+# Roles that upgrade the catalog before their port answers.
+_MIGRATING = {"embedded", "pipeline", "marquez", "kubernetes"}
+
+
+@each_values_file
+def test_a_long_upgrade_of_the_catalog_outlasts_no_startup_probe(name):
+    """Check for 15 minutes: an upgrade that a probe ends begins again, for ever."""
+    for kind, pod in list_pods(name):
+        if pod["metadata"]["labels"]["app.kubernetes.io/component"] in _MIGRATING:
+            probe = pod["spec"]["containers"][0]["startupProbe"]
+            assert probe["periodSeconds"] * probe["failureThreshold"] >= 900, kind
+
+
 def test_no_uid_is_fixed():
     """Search for uid and fsGroup: OpenShift rejects a pod that sets them."""
     text = json.dumps([pod["spec"] for _, pod in list_pods("openshift")])

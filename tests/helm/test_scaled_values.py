@@ -58,6 +58,33 @@ def test_a_release_whose_name_begins_with_a_digit_is_rejected():
     assert "fullnameOverride: the name of the release begins with a digit" in answer.stderr
 
 
+_LIMITS = "pipeline.pod.resources.limits"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ("pipeline.driver.memory=3100m", f"{_LIMITS}.memory: 5Gi is less than"),
+        ("pipeline.driver.memoryOverhead=4g", f"{_LIMITS}.memory: 5Gi is less than"),
+        (f"{_LIMITS}.memory=5G", f"{_LIMITS}.memory: 5G is less than"),
+        (f"{_LIMITS}.memory=5000000000", f"{_LIMITS}.memory: 5000000000 is less than"),
+        (f"{_LIMITS}.memory=five", f"{_LIMITS}.memory: expected a quantity like 5Gi, got five"),
+        (f"{_LIMITS}.cpu=3500m", f"{_LIMITS}.cpu: 3500m is less than pipeline.driver.cores (4)"),
+        (f"{_LIMITS}.memory=6000Mi", ""),
+        (f"{_LIMITS}.memory=5368709120", ""),
+        (f"{_LIMITS}.memory=null", ""),
+        (f"{_LIMITS}.cpu=4", ""),
+    ],
+)
+def test_limits_of_the_pipeline_hold_its_spark(values, message):
+    """Change limits or sizes of the Deployment: memory beside the JVM counts too."""
+    words = ("-f", str(values_path("scaled-deployment")), "--set", values)
+    answer = run_helm("template", "lineward", str(CHART), *words)
+
+    assert answer.returncode == (1 if message else 0), answer.stderr
+    assert message in answer.stderr
+
+
 _COMPONENTS = (
     *("collector", "service", "pipeline", "pipeline.executor"),
     *("kafkaSource", "marquez", "kubernetesSource"),

@@ -37,6 +37,7 @@
 {{- if le (int $v.collector.pod.terminationGracePeriodSeconds) (add (int $v.collector.preStopSeconds) 50) -}}
 {{- fail "collector.pod.terminationGracePeriodSeconds: the collector has 30 s and the shipper 20 s after collector.preStopSeconds: give more than their sum" -}}
 {{- end -}}
+{{- include "lineward.scaled.checkPipelineSize" . -}}
 {{- if $v.networkPolicy.enabled -}}
 {{- $needed := dict "postgresql" "the database" "kafka" "the brokers" -}}
 {{- if $v.kafkaSource.enabled }}{{ $_ := set $needed "kafkaSource" "the brokers with the events" }}{{ end -}}
