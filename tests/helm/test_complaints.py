@@ -201,3 +201,16 @@ def test_a_number_of_replicas_is_no_rival_of_the_autoscaler():
     assert "replicas" not in find("scaled", "StatefulSet")["spec"]
     assert find("scaled-deployment", "StatefulSet")["spec"]["replicas"] == 2
     assert find_all("scaled-deployment", "HorizontalPodAutoscaler") == []
+
+
+@pytest.mark.parametrize(("host", "families"), [("0.0.0.0", None), ("::", "IPv6")])  # noqa: S104
+def test_the_service_of_the_driver_has_the_addresses_of_the_cluster(host, families):
+    """Compare with the setting for a cluster with IPv6 only, which rejects a Service with IPv4."""
+    (application,) = [
+        one
+        for one in render("scaled", "--set", f"host={host}")
+        if one["kind"] == "SparkApplication"
+    ]
+    setting = "spark.kubernetes.driver.service.ipFamilies"
+
+    assert application["spec"]["sparkConf"].get(setting) == families

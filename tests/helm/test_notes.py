@@ -30,3 +30,11 @@ def test_notes_say_which_release_of_the_operator_is_needed_and_how_to_clean_up()
     assert f"delete pod -l 'app.kubernetes.io/instance=lineward,{selector}'" in notes
     assert {one["app.kubernetes.io/instance"] for one in labels} == {"lineward"}
     assert "2.4.0" not in read_notes("scaled-deployment")
+
+
+def test_notes_warn_of_a_second_release_under_one_prometheus():
+    """Read the notes with rules and without: rules know jobs by name."""
+    warning = "second release under the same Prometheus"
+
+    assert warning in read_notes("full")
+    assert warning not in read_notes("embedded")

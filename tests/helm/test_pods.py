@@ -72,6 +72,20 @@ def test_the_checker_sees_each_violation(change, text):
     assert any(text in found for found in find_violations(spec))
 
 
+_EVICTABLE = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
+
+
+@each_values_file
+def test_the_cluster_autoscaler_may_remove_the_nodes_of_pods(name):
+    """Compare the annotation with the volumes: one that is not named there keeps the node."""
+    for kind, pod in list_pods(name):
+        if kind != "Pod":
+            local = {one["name"] for one in pod["spec"]["volumes"] if "emptyDir" in one}
+            if kind.startswith("Spark"):
+                local.add("spark-local-dir-1")
+            assert set(pod["metadata"]["annotations"][_EVICTABLE].split(",")) == local, kind
+
+
 # Roles that upgrade the catalog before their port answers.
 _MIGRATING = {"embedded", "pipeline", "marquez", "kubernetes"}
 

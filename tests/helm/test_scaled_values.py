@@ -30,6 +30,7 @@ pytestmark = pytest.mark.xdist_group("helm")
         ),
         ("collector.autoscaling.minReplicas=9", "collector.autoscaling.maxReplicas: less than"),
         ("collector.preStopSeconds=60", "collector.pod.terminationGracePeriodSeconds: the"),
+        ("service.preStopSeconds=30", "service.pod.terminationGracePeriodSeconds: the service"),
         ("networkPolicy.egress.kafka=null", "networkPolicy.egress.kafka: say where the brokers"),
         ("networkPolicy.egress.postgresql=null", "networkPolicy.egress.postgresql: say where"),
         ("networkPolicy.egress.s3=null", "networkPolicy.egress.s3: say where the S3 server"),

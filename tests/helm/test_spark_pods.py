@@ -23,6 +23,11 @@ def _find_lost_labels(pod: Manifest, part: str) -> list[tuple[str, str]]:
     return sorted(set(wanted.items()) - set(pod["metadata"]["labels"].items()))
 
 
+def _find_local_volumes(pod: Manifest) -> set[str]:
+    """Return the volumes that the annotation for the cluster autoscaler has to name."""
+    return {one["name"] for one in pod["spec"]["volumes"] if "emptyDir" in one}
+
+
 def test_the_driver_keeps_what_its_template_says(pods):
     """Check admission, account, probe and ports of the pod, and what Spark makes beside it."""
     pod, beside = pods.driver()
@@ -32,6 +37,7 @@ def test_the_driver_keeps_what_its_template_says(pods):
     assert find_template_errors({"metadata": pod["metadata"], "spec": pod["spec"]}, "1.37") == []
     assert pod["spec"]["serviceAccountName"] == "lineward-pipeline"
     assert _find_lost_labels(pod, "driver") == []
+    assert _find_local_volumes(pod) == {"data", "tmp", "passwd", "spark-local-dir-1"}
     assert container["livenessProbe"]["httpGet"] == {"path": "/livez", "port": "health"}
     ports = {one["name"]: one["containerPort"] for one in container["ports"]}
     assert (ports["driver-rpc-port"], ports["blockmanager"]) == (7078, 7079)
@@ -51,5 +57,6 @@ def test_executors_keep_what_their_template_says(pods):
     assert pod["spec"]["serviceAccountName"] == "lineward-executor"
     assert pod["spec"]["nodeSelector"]["kubernetes.io/os"] == "linux"
     assert _find_lost_labels(pod, "executor") == []
+    assert _find_local_volumes(pod) == {"data", "tmp", "passwd", "spark-local-dir-1"}
     assert {one["name"]: one["containerPort"] for one in container["ports"]}["blockmanager"] == 7079
     assert "/etc/lineward/keys" in {one["mountPath"] for one in container["volumeMounts"]}

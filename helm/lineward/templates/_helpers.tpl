@@ -87,6 +87,11 @@ http://{{ include "lineward.fullname" . }}-collector.{{ .Release.Namespace }}.sv
 http://{{ include "lineward.fullname" . }}.{{ .Release.Namespace }}.svc:8701
 {{- end -}}
 
+{{/* The cluster autoscaler removes no node with a pod that has an emptyDir, but for these, which hold nothing to keep. Takes their names. */}}
+{{- define "lineward.evictable" -}}
+cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes: {{ join "," . | quote }}
+{{- end -}}
+
 {{/* A policy sees the port of the pod behind the Service, which is 5353 on OpenShift. */}}
 {{- define "lineward.dnsPorts" -}}
 {{- range $at, $port := list 53 5353 }}

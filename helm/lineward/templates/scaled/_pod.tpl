@@ -148,7 +148,8 @@ volumeMounts:
 
 {{/*
 A pod template. Takes root, pod, component, account, needs, container (YAML) and, as needed:
-sidecars (YAML, init containers that stay), claim, token (whether the API's token is mounted).
+sidecars (YAML, init containers that stay), claim, token (whether the API's token is mounted), spark (whether
+Spark makes the pod, and adds a volume for its shuffle files).
 */}}
 {{- define "lineward.scaled.template" -}}
 {{- $root := .root -}}
@@ -156,10 +157,11 @@ sidecars (YAML, init containers that stay), claim, token (whether the API's toke
 metadata:
   labels:
     {{- toYaml (merge (dict) $selector .pod.labels $root.Values.commonLabels) | nindent 4 }}
-  {{- with .pod.annotations }}
   annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
+    {{- $volumes := list "tmp" "passwd" }}
+    {{- if not .claim }}{{ $volumes = prepend $volumes "data" }}{{ end }}
+    {{- if .spark }}{{ $volumes = append $volumes "spark-local-dir-1" }}{{ end }}
+    {{- toYaml (merge (dict) .pod.annotations (include "lineward.evictable" $volumes | fromYaml)) | nindent 4 }}
 spec:
   serviceAccountName: {{ .account }}
   automountServiceAccountToken: {{ .token | default false }}

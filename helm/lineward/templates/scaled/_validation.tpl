@@ -37,6 +37,9 @@
 {{- if le (int $v.collector.pod.terminationGracePeriodSeconds) (add (int $v.collector.preStopSeconds) 50) -}}
 {{- fail "collector.pod.terminationGracePeriodSeconds: the collector has 30 s and the shipper 20 s after collector.preStopSeconds: give more than their sum" -}}
 {{- end -}}
+{{- if le (int $v.service.pod.terminationGracePeriodSeconds) (add (int $v.service.preStopSeconds) 10) -}}
+{{- fail "service.pod.terminationGracePeriodSeconds: the service has 10 s to finish messages and give its lead up after service.preStopSeconds: give more than their sum" -}}
+{{- end -}}
 {{- include "lineward.scaled.checkPipelineSize" . -}}
 {{- if $v.networkPolicy.enabled -}}
 {{- $needed := dict "postgresql" "the database" "kafka" "the brokers" -}}
