@@ -103,6 +103,14 @@ def test_objects_find_one_another(name):
     assert set(re.findall(r"http://[\w.-]+\.svc:\d+", render_text(name))) <= there
 
 
+@each_values_file
+def test_services_say_that_they_speak_http(name):
+    """Check every port: a mesh or Gateway would take it for TCP by its name."""
+    ports = [port for one in find_all(name, "Service") for port in one["spec"]["ports"]]
+
+    assert {port.get("appProtocol") for port in ports} == {"http"}
+
+
 # Beyond it `kubectl apply` fails: it keeps the object in an annotation.
 _LARGEST_BYTES = 262_144
 

@@ -51,9 +51,10 @@ def test_helm_names_the_wrong_value(values, message):
     assert message in answer.stderr
 
 
-def test_a_release_whose_name_begins_with_a_digit_is_rejected():
+@pytest.mark.parametrize("name", ["embedded", "scaled"])
+def test_a_release_whose_name_begins_with_a_digit_is_rejected(name):
     """Render with such a release: names of Services begin with a letter."""
-    file = str(values_path("scaled"))
+    file = str(values_path(name))
     answer = run_helm("template", "9lives", str(CHART), "-f", file)
 
     assert "fullnameOverride: the name of the release begins with a digit" in answer.stderr

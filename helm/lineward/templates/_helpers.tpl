@@ -2,15 +2,20 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
+{{/* Name of the release's objects, as long as the values make it. */}}
+{{- define "lineward.wholeName" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride -}}
+{{- else if contains (include "lineward.name" .) .Release.Name -}}
+{{- .Release.Name -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "lineward.name" .) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Names of pods and Services end in -collector, -headless and -0, and have 63 characters. */}}
 {{- define "lineward.fullname" -}}
-{{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
-{{- else if contains (include "lineward.name" .) .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name (include "lineward.name" .) | trunc 40 | trimSuffix "-" -}}
-{{- end -}}
+{{- include "lineward.wholeName" . | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
 {{/* Beginning of names in a namespace. Namespaces of others may have objects of another release of the same name. Takes root and namespace. */}}
@@ -46,8 +51,8 @@ metadata:
   name: {{ .name }}
   namespace: {{ .namespace | default .root.Release.Namespace }}
   labels:
-    {{- toYaml (merge $labels (.labels | default dict) .root.Values.commonLabels) | nindent 4 }}
-  {{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
+    {{- toYaml (merge $labels (.labels | default dict) (.root.Values.commonLabels | default dict)) | nindent 4 }}
+  {{- with merge (dict) (.annotations | default dict) (.root.Values.commonAnnotations | default dict) }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}

@@ -1,11 +1,19 @@
 {{/* Combinations of values that the schema cannot reject. Each message names the value to change. */}}
 {{- define "lineward.validate" -}}
+{{- $name := include "lineward.wholeName" . -}}
+{{- if not (regexMatch "^[a-z]" $name) -}}
+{{- fail "fullnameOverride: the name of the release begins with a digit, which names of Services may not: give another name" -}}
+{{- end -}}
+{{- /* Executors' names begin with that of the SparkApplication, of which Spark allows 47 characters. A cut name may be that of another release. */ -}}
+{{- if gt (len $name) 38 -}}
+{{- fail "fullnameOverride: the full name has more than 38 characters, which leaves no room for names of pods and executors: give a shorter one" -}}
+{{- end -}}
 {{- include (ternary "lineward.scaled.validate" "lineward.embedded.validate" (eq .Values.mode "scaled")) . -}}
 {{- $hasPolicy := or .Values.policy.inline .Values.policy.existingConfigMap -}}
 {{- if and .Values.policy.inline .Values.policy.existingConfigMap -}}
 {{- fail "policy.inline and policy.existingConfigMap: set one of them" -}}
 {{- end -}}
-{{- $policy := fromYaml .Values.policy.inline -}}
+{{- $policy := .Values.policy.inline | default "" | fromYaml -}}
 {{- if hasKey $policy "Error" -}}
 {{- fail (printf "policy.inline: no valid YAML: %s" $policy.Error) -}}
 {{- end -}}

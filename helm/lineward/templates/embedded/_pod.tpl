@@ -36,7 +36,7 @@
 {{- range $file, $secret := $keys -}}
 {{- $_ := set $variables (get (include "lineward.keyVariables" $ | fromYaml) $file) (printf "/etc/lineward/keys/%s" $file) -}}
 {{- end -}}
-{{- include "lineward.printEnv" (merge $variables .Values.settings) }}
+{{- include "lineward.printEnv" (merge $variables (.Values.settings | default dict)) }}
 {{- with .Values.catalog.urlSecret }}
 {{- if .name }}
 - name: LINEWARD_CATALOG_URL

@@ -94,7 +94,7 @@ kubernetes: kubernetesSource.pod
 {{/* Variables that the chart sets. */}}
 {{- define "lineward.scaled.ownEnv" -}}
 {{- $variables := include "lineward.scaled.variables" . | fromYaml -}}
-{{- include "lineward.printEnv" (merge $variables .root.Values.settings) }}
+{{- include "lineward.printEnv" (merge $variables (.root.Values.settings | default dict)) }}
 {{- if has "catalog" .needs }}
 - name: LINEWARD_CATALOG_URL
   valueFrom:

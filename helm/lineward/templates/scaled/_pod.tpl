@@ -114,17 +114,6 @@ volumeMounts:
   {{- include "lineward.scaled.mounts" . | nindent 2 }}
 {{- end -}}
 
-{{/* Probes of a role. Takes pod and port. */}}
-{{- define "lineward.scaled.probes" -}}
-{{- range $kind, $path := dict "startupProbe" "/livez" "livenessProbe" "/livez" "readinessProbe" "/readyz" }}
-{{ $kind }}:
-  httpGet:
-    path: {{ $path }}
-    port: {{ $.port }}
-  {{- toYaml (get $.pod $kind) | nindent 2 }}
-{{- end }}
-{{- end -}}
-
 {{/* Writes the passwd file: Spark does not start as a user without a name, and a cluster may choose any uid. */}}
 {{- define "lineward.scaled.passwd" -}}
 name: passwd
@@ -156,12 +145,12 @@ Spark makes the pod, and adds a volume for its shuffle files).
 {{- $selector := include "lineward.scaled.selector" . | fromYaml -}}
 metadata:
   labels:
-    {{- toYaml (merge (dict) $selector .pod.labels $root.Values.commonLabels) | nindent 4 }}
+    {{- toYaml (merge (dict) $selector (.pod.labels | default dict) ($root.Values.commonLabels | default dict)) | nindent 4 }}
   annotations:
     {{- $volumes := list "tmp" "passwd" }}
     {{- if not .claim }}{{ $volumes = prepend $volumes "data" }}{{ end }}
     {{- if .spark }}{{ $volumes = append $volumes "spark-local-dir-1" }}{{ end }}
-    {{- toYaml (merge (dict) .pod.annotations (include "lineward.evictable" $volumes | fromYaml)) | nindent 4 }}
+    {{- toYaml (merge (dict) (.pod.annotations | default dict) (include "lineward.evictable" $volumes | fromYaml)) | nindent 4 }}
 spec:
   serviceAccountName: {{ .account }}
   automountServiceAccountToken: {{ .token | default false }}

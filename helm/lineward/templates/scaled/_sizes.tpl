@@ -1,7 +1,7 @@
 {{/* Fails where the limits of the Deployment are too small for the Spark in it. A driver's come from Spark itself. */}}
 {{- define "lineward.scaled.checkPipelineSize" -}}
 {{- $p := .Values.pipeline -}}
-{{- $limits := $p.pod.resources.limits | default dict -}}
+{{- $limits := ($p.pod.resources | default dict).limits | default dict -}}
 {{- if eq $p.runAs "deployment" -}}
 {{- $needed := addf (include "lineward.scaled.mebibytes" $p.driver.memory) (include "lineward.scaled.mebibytes" $p.driver.memoryOverhead) -}}
 {{- if and $limits.memory (lt (include "lineward.scaled.mebibytes" $limits.memory | float64) $needed) -}}

@@ -13,13 +13,6 @@
 {{- if ne (not $v.lake.accessKeySecret.name) (not $v.lake.secretKeySecret.name) -}}
 {{- fail "lake.secretKeySecret.name: set it together with lake.accessKeySecret.name, or neither with a role of the ServiceAccounts" -}}
 {{- end -}}
-{{- if not (regexMatch "^[a-z]" (include "lineward.fullname" .)) -}}
-{{- fail "fullnameOverride: the name of the release begins with a digit, which names of Services may not: give another name" -}}
-{{- end -}}
-{{- /* Executors' names begin with that of the SparkApplication, of which Spark allows 47 characters. */ -}}
-{{- if and (eq $v.pipeline.runAs "sparkApplication") (gt (len (include "lineward.fullname" .)) 38) -}}
-{{- fail "fullnameOverride: the full name has more than 38 characters, which leaves Spark no room for names of executors: give a shorter one" -}}
-{{- end -}}
 {{- if and $v.kafkaSource.enabled (not $v.kafkaSource.bootstrap) -}}
 {{- fail "kafkaSource.bootstrap: give HOST:PORT of the brokers with the events" -}}
 {{- end -}}
@@ -53,7 +46,7 @@
 {{- end -}}
 {{- end -}}
 {{- range $variable, $value := include "lineward.scaled.reserved" . | fromYaml -}}
-{{- if hasKey $v.settings $variable -}}
+{{- if hasKey ($v.settings | default dict) $variable -}}
 {{- fail (printf "settings.%s: set %s instead" $variable $value) -}}
 {{- end -}}
 {{- end -}}
