@@ -66,7 +66,7 @@ def test_each_component_has_its_own_secrets_only():
 
     assert mounted == {
         "collector": base | log,
-        "service": base | catalog | lake | log | {"lineward-slack"},
+        "service": base | catalog | lake | {"lineward-slack"},
         "pipeline": catalog | lake | log,
         "executor": lake | log,
         "kafka": base,

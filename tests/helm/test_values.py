@@ -19,7 +19,7 @@ SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 _OPEN = {"global", "enabled"}
 # Parts of what Kubernetes itself defines are open, and labels have any name.
 _OPEN_ENDS = ("odSecurityContext", ".securityContext", ".containerSecurityContext")
-_OPEN_ENDS += (".resources.requests", ".resources.limits")
+_OPEN_ENDS += (".resources.requests", ".resources.limits", ".nodeSelector")
 _LABELS = ("monitoring.dashboards.labels", "monitoring.dashboards.annotations")
 
 

@@ -60,11 +60,29 @@ metadata:
 
 {{- define "lineward.image" -}}
 {{- $path := .Values.image.repository -}}
-{{- with .Values.image.registry }}{{ $path = printf "%s/%s" . $path }}{{ end -}}
+{{- with .Values.image.registry | default (.Values.global | default dict).imageRegistry }}{{ $path = printf "%s/%s" . $path }}{{ end -}}
 {{- if .Values.image.digest -}}
 {{ $path }}@{{ .Values.image.digest }}
 {{- else -}}
 {{ $path }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{/* Names of Secrets with credentials of the registry, also those of a parent chart, as a YAML list. */}}
+{{- define "lineward.pullSecrets" -}}
+{{- $names := list -}}
+{{- range concat (.Values.image.pullSecrets | default list) ((.Values.global | default dict).imagePullSecrets | default list) -}}
+{{- if kindIs "map" . }}{{ $names = append $names .name }}{{ else }}{{ $names = append $names . }}{{ end -}}
+{{- end -}}
+{{- uniq $names | toJson -}}
+{{- end -}}
+
+{{- define "lineward.imagePullSecrets" -}}
+{{- with include "lineward.pullSecrets" . | fromYamlArray -}}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
 {{- end -}}
 {{- end -}}
 

@@ -30,6 +30,11 @@ LINEWARD_INSECURE: "true"
 LINEWARD_LOG: kafka://{{ .Values.log.kafka.bootstrap }}/{{ .Values.log.kafka.topic }}
 {{- end -}}
 
+{{/* Of a role that knows of the log, and does not open it. */}}
+{{- define "lineward.scaled.logAddressEnv" -}}
+{{ include "lineward.scaled.logEnv" . }}
+{{- end -}}
+
 {{- define "lineward.scaled.lakeEnv" -}}
 LINEWARD_LAKE_URL: {{ .Values.lake.url }}
 {{- with .Values.lake.endpoint }}

@@ -157,11 +157,8 @@ spec:
   # A Service of this name would set variables like LINEWARD_SERVICE_PORT, which are settings.
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ .pod.terminationGracePeriodSeconds }}
-  {{- with $root.Values.image.pullSecrets }}
-  imagePullSecrets:
-    {{- range . }}
-    - name: {{ . }}
-    {{- end }}
+  {{- with include "lineward.imagePullSecrets" $root }}
+  {{- . | nindent 2 }}
   {{- end }}
   {{- with .pod.priorityClassName }}
   priorityClassName: {{ . }}
