@@ -79,6 +79,32 @@ def test_scrape_jobs_are_those_of_the_rules(name, kind, field):
     assert all(f'absent(up{{job=\\"{job}\\"}})' in rules for job in jobs.values())
 
 
+@pytest.mark.parametrize(
+    ("name", "section", "field"),
+    [
+        ("full", "serviceMonitor", "endpoints"),
+        ("argo-cd", "podMonitor", "podMetricsEndpoints"),
+    ],
+)
+def test_relabelings_of_the_values_come_after_that_of_the_job(name, section, field):
+    """Add a relabeling of targets, one of samples, and a timeout."""
+    path = f"monitoring.{section}"
+    options = (
+        f"{path}.relabelings[0].targetLabel=cluster,{path}.metricRelabelings[0].action=labeldrop"
+        f",{path}.scrapeTimeout=5s"
+    )
+    (spec,) = [
+        one["spec"]
+        for one in render(name, "--set", options)
+        if one["kind"].lower() == section.lower()
+    ]
+
+    for endpoint in spec[field]:
+        assert [one["targetLabel"] for one in endpoint["relabelings"]] == ["job", "cluster"]
+        assert endpoint["metricRelabelings"] == [{"action": "labeldrop"}]
+        assert endpoint["scrapeTimeout"] == "5s"
+
+
 def test_alerts_bear_the_labels_of_the_values():
     """Check alerts for the namespace, which the operator adds to routes; recordings lack it."""
     groups = find("full", "PrometheusRule")["spec"]["groups"]

@@ -111,6 +111,25 @@ def test_services_say_that_they_speak_http(name):
     assert {port.get("appProtocol") for port in ports} == {"http"}
 
 
+@pytest.mark.parametrize("name", ["embedded", "scaled"])
+def test_a_load_balancer_has_its_class_and_its_sources(name):
+    """Check both Services that others reach; a ClusterIP takes neither."""
+    wanted = {"loadBalancerClass": "internal", "loadBalancerSourceRanges": ["192.0.2.0/24"]}
+    options = ",".join(
+        f"service.{part}.type={kind},service.{part}.loadBalancerClass=internal"
+        f",service.{part}.loadBalancerSourceRanges={{192.0.2.0/24}}"
+        for part, kind in (("collector", "LoadBalancer"), ("api", "ClusterIP"))
+    )
+    found = {
+        one["metadata"]["name"]: one["spec"]
+        for one in render(name, "--set", options)
+        if one["kind"] == "Service"
+    }
+
+    assert found["lineward-collector"].items() >= wanted.items()
+    assert wanted.keys() & found["lineward"].keys() == set()
+
+
 # Beyond it `kubectl apply` fails: it keeps the object in an annotation.
 _LARGEST_BYTES = 262_144
 

@@ -151,6 +151,10 @@ _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
         (f"{_TRIAL},ingress.enabled=true", "ingress.host: give the host name"),
         (f"{_TRIAL},httpRoute.enabled=true", "httpRoute.parentRefs: name the Gateway"),
         (f"{_TRIAL},nameOverride={'x' * 39}", "fullnameOverride: the full name has more than 38"),
+        (
+            f"{_TRIAL},service.collector.loadBalancerSourceRanges={{everybody}}",
+            "'/service/collector/loadBalancerSourceRanges/0'",
+        ),
         (f"{_TRIAL},ingress.path=/lineage", "additional properties 'path' not allowed"),
         (_ALERTS, "monitoring.alertmanagerConfig.watchdogUrl.name: name the Secret"),
         (f"{_ALERTS},{_WATCHED}", "monitoring.alertmanagerConfig.outsideUrl.name: name the"),

@@ -110,6 +110,19 @@ http://{{ include "lineward.fullname" . }}-collector.{{ .Release.Namespace }}.sv
 http://{{ include "lineward.fullname" . }}.{{ .Release.Namespace }}.svc:8701
 {{- end -}}
 
+{{/* Type of a Service that others reach. Takes its values. */}}
+{{- define "lineward.exposed" -}}
+type: {{ .type }}
+{{- if eq .type "LoadBalancer" }}
+{{- with .loadBalancerClass }}
+loadBalancerClass: {{ . }}
+{{- end }}
+{{- with .loadBalancerSourceRanges }}
+loadBalancerSourceRanges: {{ toJson . }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* The cluster autoscaler removes no node with a pod that has an emptyDir, but for these, which hold nothing to keep. Takes their names. */}}
 {{- define "lineward.evictable" -}}
 cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes: {{ join "," . | quote }}
