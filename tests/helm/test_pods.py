@@ -100,9 +100,10 @@ def test_a_long_upgrade_of_the_catalog_outlasts_no_startup_probe(name):
             assert probe["periodSeconds"] * probe["failureThreshold"] >= 900, kind
 
 
-def test_no_uid_is_fixed():
+@pytest.mark.parametrize("name", ["openshift", "scaled-openshift"])
+def test_no_uid_is_fixed(name):
     """Search for uid and fsGroup: OpenShift rejects a pod that sets them."""
-    text = json.dumps([pod["spec"] for _, pod in list_pods("openshift")])
+    text = json.dumps([pod["spec"] for _, pod in list_pods(name)])
 
     assert "runAsUser" not in text
     assert "fsGroup" not in text
