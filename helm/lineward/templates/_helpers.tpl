@@ -123,6 +123,11 @@ loadBalancerSourceRanges: {{ toJson . }}
 {{- end }}
 {{- end -}}
 
+{{/* Protocol of a Service that others reach. Not for a load balancer: that of Azure would then ask `/` for the health, without a token. */}}
+{{- define "lineward.appProtocol" -}}
+{{- if ne .type "LoadBalancer" }}appProtocol: http{{ end -}}
+{{- end -}}
+
 {{/* The cluster autoscaler removes no node with a pod that has an emptyDir, but for these, which hold nothing to keep. Takes their names. */}}
 {{- define "lineward.evictable" -}}
 cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes: {{ join "," . | quote }}
