@@ -12,9 +12,7 @@ Lineward {{ .Chart.AppVersion }} runs in scaled mode: collectors, Kafka, pipelin
    {{ $kubectl }} get sparkapplication {{ $name }}-pipeline
    It stays without a state where the Spark operator does not watch the namespace {{ .Release.Namespace }}:
    add the namespace to the operator's spark.jobNamespaces.
-   The operator must be of release 2.4.0 or newer. Older ones leave the driver running after an uninstall, and releases
-   without https://github.com/kubeflow/spark-operator/pull/3152 leave executors behind a deleted driver. Delete what is left:
-   {{ include "lineward.scaled.cleanUp" . }}
+   The operator must be of release 2.4.0 or newer.
 {{- end }}
    {{ $kubectl }} rollout status deployment/{{ $name }}-service
 {{- end -}}
