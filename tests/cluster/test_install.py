@@ -17,6 +17,7 @@ _PODS = {
     # Without the Spark operator there is neither driver nor executor.
     "scaled": {**_SCALED, "kafka": 2, "marquez": 1, "kubernetes": 1},
     "scaled-deployment": {**_SCALED, "pipeline": 1},
+    "scaled-openshift": {**_SCALED, "pipeline": 1},
 }
 _EXISTING_CLAIMS = {"openshift": "lineward-data", "full": "spark-event-logs"}
 

@@ -178,7 +178,8 @@ def test_a_revoked_role_is_named_until_it_is_granted_again(api, acting_release, 
     """Delete the RoleBinding of the chart, and create it again."""
     submit("orders")
     _sees(role, orders="RUNNING")
-    path = "/apis/rbac.authorization.k8s.io/v1/namespaces/jobs/rolebindings/lineward-source"
+    name = f"lineward-{acting_release.namespace}-source"
+    path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/jobs/rolebindings/{name}"
     binding = api.get(path)
     api.delete(binding)
     try:

@@ -50,6 +50,16 @@ def render(name: str, *options: str) -> tuple[Manifest, ...]:
     return tuple(one for one in found if one)
 
 
+@functools.cache
+def read_notes(name: str, *options: str) -> str:
+    """Return the notes that `helm install` prints for a values file of `ci/`."""
+    file = str(values_path(name))
+    words = ("install", RELEASE, str(CHART), "-n", NAMESPACE, "-f", file, "--dry-run=client")
+    answer = run_helm(*words, *options)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.partition("NOTES:")[2]
+
+
 def find_all(name: str, kind: str) -> list[Manifest]:
     """Return the objects of this kind."""
     return [one for one in render(name) if one["kind"] == kind]

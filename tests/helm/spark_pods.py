@@ -26,6 +26,12 @@ def write_settings(application: Manifest, folder: Path) -> dict[str, str]:
             settings[f"spark.{part}.{name}"] = str(given[name])
         if options := given.get("javaOptions"):
             settings[f"spark.{part}.extraJavaOptions"] = options
+        # As the operator does with `controller.defaultServiceAccount`.
+        account = given.get("serviceAccount", "of-the-operator")
+        settings[f"spark.kubernetes.authenticate.{part}.serviceAccountName"] = account
+        # As the operator does: labels of the application first, then those of the part.
+        for name, value in (application["metadata"]["labels"] | given.get("labels", {})).items():
+            settings[f"spark.kubernetes.{part}.label.{name}"] = value
     return settings | spec["sparkConf"]
 
 

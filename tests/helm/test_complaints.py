@@ -13,16 +13,14 @@ import pytest
 
 from lineage.event_log.settings import LogSettings
 from tests.helm.charts import (
-    CHART,
     each_scaled,
     env_of,
     find,
     find_all,
     list_containers,
     list_pods,
+    read_notes,
     render,
-    run_helm,
-    values_path,
 )
 
 pytestmark = pytest.mark.xdist_group("helm")
@@ -46,7 +44,7 @@ def test_a_read_only_root_has_folders_to_write_to(name):
 def test_nothing_rests_on_the_webhook_of_the_operator():
     """Check that driver and executors have templates, and beside them only what Spark computes."""
     spec = find("scaled", "SparkApplication")["spec"]
-    size = {"cores", "memory", "memoryOverhead", "template"}
+    size = {"cores", "memory", "memoryOverhead", "template", "labels", "serviceAccount"}
 
     assert set(spec["driver"]) == size | {"javaOptions"}
     assert set(spec["executor"]) == size | {"instances"}
@@ -71,10 +69,7 @@ def test_pods_spread_over_nodes(name):
 
 def test_notes_say_which_namespace_the_operator_must_watch():
     """Read the notes: the operator never submits an application of another namespace."""
-    file = str(values_path("scaled"))
-    words = ("install", "lineward", str(CHART), "-n", "data", "-f", file, "--dry-run=client")
-
-    notes = run_helm(*words).stdout.partition("NOTES:")[2]
+    notes = read_notes("scaled")
 
     assert "does not watch the namespace data" in notes
     assert "spark.jobNamespaces" in notes
@@ -149,10 +144,30 @@ def test_no_secret_is_in_the_configuration_of_spark():
 
 @each_scaled
 def test_budgets_let_a_drain_go_on(name):
-    """Check that each budget lets one pod go, and pods that are not ready."""
+    """Check that each budget lets one pod go, and pods that are not ready.
+
+    `maxUnavailable` needs a controller with a number of replicas, which a driver does not have.
+    """
     for one in find_all(name, "PodDisruptionBudget"):
-        assert one["spec"]["maxUnavailable"] == 1
-        assert one["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+        spec = one["spec"]
+        is_driver = spec["selector"]["matchLabels"]["app.kubernetes.io/component"] == "pipeline"
+        wanted = {"minAvailable": 0} if is_driver and name == "scaled" else {"maxUnavailable": 1}
+        assert {key: spec[key] for key in spec if key.endswith("vailable")} == wanted
+        assert spec["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+
+
+def test_the_budget_of_the_pipeline_counts_no_executor():
+    """Compare its selector with the labels that the operator gives to both kinds of pods."""
+    application = find("scaled", "SparkApplication")
+    wanted = find("scaled", "PodDisruptionBudget", "-pipeline")["spec"]["selector"]["matchLabels"]
+    counted = [
+        part
+        for part in ("driver", "executor")
+        if wanted.items()
+        <= (application["metadata"]["labels"] | application["spec"][part]["labels"]).items()
+    ]
+
+    assert counted == ["driver"]
 
 
 @each_scaled
@@ -191,3 +206,16 @@ def test_a_number_of_replicas_is_no_rival_of_the_autoscaler():
     assert "replicas" not in find("scaled", "StatefulSet")["spec"]
     assert find("scaled-deployment", "StatefulSet")["spec"]["replicas"] == 2
     assert find_all("scaled-deployment", "HorizontalPodAutoscaler") == []
+
+
+@pytest.mark.parametrize(("host", "families"), [("0.0.0.0", None), ("::", "IPv6")])  # noqa: S104
+def test_the_service_of_the_driver_has_the_addresses_of_the_cluster(host, families):
+    """Compare with the setting for a cluster with IPv6 only, which rejects a Service with IPv4."""
+    (application,) = [
+        one
+        for one in render("scaled", "--set", f"host={host}")
+        if one["kind"] == "SparkApplication"
+    ]
+    setting = "spark.kubernetes.driver.service.ipFamilies"
+
+    assert application["spec"]["sparkConf"].get(setting) == families

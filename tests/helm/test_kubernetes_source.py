@@ -5,7 +5,7 @@ import pytest
 from lineage import environment
 from runbooks.actions.kubernetes_settings import SECTION, KubernetesSettings
 from service.listener_jar import JARS, PATH
-from tests.helm.charts import NAMESPACE, find, find_all, render
+from tests.helm.charts import NAMESPACE, each_values_file, env_of, find, find_all, render
 
 pytestmark = pytest.mark.xdist_group("helm")
 
@@ -49,7 +49,7 @@ def test_actions_let_resubmit_create_applications():
         for one in find_all("full", "Role")
     }
 
-    assert roles["jobs", "lineward-source"]["rules"][0]["verbs"] == [*_READ, "create"]
+    assert roles["jobs", "lineward-data-source"]["rules"][0]["verbs"] == [*_READ, "create"]
     assert "patch" not in str(roles)
     for one in find_all("full", "RoleBinding"):
         metadata = one["metadata"]
@@ -112,8 +112,40 @@ def test_jobs_fetch_the_jar_from_the_service_by_default():
 
 
 def test_the_config_map_is_in_each_namespace_of_jobs():
-    """Name the namespace of the release too: it has one ConfigMap."""
-    found = render("embedded", "--set", "listener.configMapNamespaces={jobs,data}")
-    maps = [one["metadata"] for one in found if one["metadata"]["name"] == "lineward-spark"]
+    """Name the namespace of the release too: it has one ConfigMap. The watch knows both names."""
+    options = "listener.configMapNamespaces={jobs,etl,data},kubernetesSource.enabled=true"
+    found = render("embedded", "--set", options)
+    maps = {
+        one["metadata"]["namespace"]: one["metadata"]["name"]
+        for one in found
+        if one["kind"] == "ConfigMap" and "spark-defaults.conf" in one["data"]
+    }
+    (pod,) = [one["spec"]["template"] for one in found if one["kind"] == "StatefulSet"]
+    known = env_of(pod["spec"]["containers"][0])["LINEWARD_KUBERNETES_LISTENER_CONFIG_MAPS"]
 
-    assert sorted(one["namespace"] for one in maps) == ["data", "jobs"]
+    foreign = "lineward-data-spark"
+    assert maps == {"data": "lineward-spark", "jobs": foreign, "etl": foreign}
+    assert known == "lineward-spark,lineward-data-spark"
+
+
+_SHARED = "monitoring.dashboards.namespace=shared,listener.configMapNamespaces={shared}"
+
+
+@each_values_file
+def test_releases_of_one_name_share_a_namespace_of_others(name):
+    """Install the same name in two namespaces: none of their objects is the other's."""
+    options = f"{_SHARED},kubernetesSource.enabled=true,kubernetesSource.namespaces={{shared}}"
+    options += ",monitoring.dashboards.enabled=true"
+    here = set(_list_objects(name, options))
+    there = set(_list_objects(name, options, "--namespace", "other"))
+
+    assert here & there == set()
+    assert {kind for kind, space, _ in here if space == "shared"} == {
+        *("ConfigMap", "Role", "RoleBinding"),
+    }
+
+
+def _list_objects(name: str, values: str, *more: str) -> list[tuple[str, str, str]]:
+    """Return kind, namespace and name of each object."""
+    found = [(one["kind"], one["metadata"]) for one in render(name, "--set", values, *more)]
+    return [(kind, metadata["namespace"], metadata["name"]) for kind, metadata in found]

@@ -6,12 +6,14 @@ import pytest
 import yaml
 
 from service.listener import Place, lossless
+from service.listener_kubernetes import Cluster, cluster_settings, with_jar
 from tests.helm import generate
 from tests.helm.charts import (
     NAMESPACE,
     each_values_file,
     find,
     find_all,
+    read_notes,
     render,
     render_text,
     values_path,
@@ -77,6 +79,32 @@ def test_scrape_jobs_are_those_of_the_rules(name, kind, field):
     assert all(f'absent(up{{job=\\"{job}\\"}})' in rules for job in jobs.values())
 
 
+@pytest.mark.parametrize(
+    ("name", "section", "field"),
+    [
+        ("full", "serviceMonitor", "endpoints"),
+        ("argo-cd", "podMonitor", "podMetricsEndpoints"),
+    ],
+)
+def test_relabelings_of_the_values_come_after_that_of_the_job(name, section, field):
+    """Add a relabeling of targets, one of samples, and a timeout."""
+    path = f"monitoring.{section}"
+    options = (
+        f"{path}.relabelings[0].targetLabel=cluster,{path}.metricRelabelings[0].action=labeldrop"
+        f",{path}.scrapeTimeout=5s"
+    )
+    (spec,) = [
+        one["spec"]
+        for one in render(name, "--set", options)
+        if one["kind"].lower() == section.lower()
+    ]
+
+    for endpoint in spec[field]:
+        assert [one["targetLabel"] for one in endpoint["relabelings"]] == ["job", "cluster"]
+        assert endpoint["metricRelabelings"] == [{"action": "labeldrop"}]
+        assert endpoint["scrapeTimeout"] == "5s"
+
+
 def test_alerts_bear_the_labels_of_the_values():
     """Check alerts for the namespace, which the operator adds to routes; recordings lack it."""
     groups = find("full", "PrometheusRule")["spec"]["groups"]
@@ -129,23 +157,56 @@ def test_links_lead_to_the_public_address():
         assert rule["annotations"]["runbook_url"] == f"{url}/runbooks/Watchdog"
         assert f'"{url}' in board
         assert f'value: "{url}"' in render_text(name)
-    assert 'value: "http://lineward.apps.example.com"' in render_text("openshift")
+    assert 'value: "https://lineward.apps.example.com"' in render_text("openshift")
     assert 'value: "http://lineward.data.svc:8701"' in render_text("embedded")
+
+
+def _read_spark_settings(name: str, *options: str) -> dict[str, str]:
+    """Return the settings of the ConfigMap for jobs."""
+    (text,) = [
+        one["data"]["spark-defaults.conf"]
+        for one in render(name, *options)
+        if one["kind"] == "ConfigMap" and "spark-defaults.conf" in one["data"]
+    ]
+    return dict(line.split(" ", 1) for line in text.splitlines())
+
+
+_PLACE = Place(
+    url="http://lineward-collector.data.svc:8700",
+    folder=generate.EVENT_FOLDER,
+    name="events",
+    namespace="shop",
+    event_logs="s3a://logs/spark-events",
+)
 
 
 def test_spark_settings_are_those_of_the_product():
     """Compare with `render spark-conf`, with folders for events and for event logs."""
-    text = find("full", "ConfigMap", "-spark")["data"]["spark-defaults.conf"]
-    lines = dict(line.split(" ", 1) for line in text.splitlines())
-    place = Place(
-        url="http://lineward-collector.data.svc:8700",
-        folder=generate.EVENT_FOLDER,
-        name="events",
-        namespace="shop",
-        event_logs="s3a://logs/spark-events",
+    options = (
+        f"listener.namespace={_PLACE.namespace},listener.maven=true"
+        f",listener.eventFolder={_PLACE.folder},listener.eventLogDir={_PLACE.event_logs}"
     )
+    lines = _read_spark_settings("no-prometheus-operator", "--set", options)
 
-    assert lines == {one.name: one.value for one in lossless(place)}
+    assert lines == {one.name: one.value for one in lossless(_PLACE)}
+
+
+def test_spark_settings_leave_the_token_to_the_file_of_the_job():
+    """Compare with `render spark-conf --config-secret`: a transport here would replace the file."""
+    cluster = Cluster(
+        jar_url="http://lineward.data.svc:8701/listener/openlineage-spark_2.13.jar",
+        event_logs=_PLACE.event_logs,
+        config_secret="any",  # noqa: S106 - the name of a Secret
+    )
+    printed = with_jar(cluster_settings(_PLACE, cluster), cluster)
+    lines = _read_spark_settings("full", "--set", "listener.maven=false")
+
+    wanted = {one.name: one.value for one in printed}
+    assert lines == {
+        name: value for name, value in wanted.items() if not name.startswith("spark.kubernetes.")
+    }
+    assert "openlineage.yml" in read_notes("full")
+    assert "openlineage.yml" not in read_notes("no-prometheus-operator")
 
 
 def test_spark_settings_start_a_job_anywhere():

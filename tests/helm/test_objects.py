@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.helm.charts import (
     NAMESPACE,
     each_embedded,
     each_values_file,
+    env_of,
     find,
     find_all,
     list_pods,
@@ -21,6 +23,7 @@ from tests.helm.charts import (
     run_helm,
     values_path,
 )
+from tests.helm.crds import load_schema
 from tests.helm.schemas import KUBERNETES, find_errors
 
 pytestmark = pytest.mark.xdist_group("helm")
@@ -100,6 +103,37 @@ def test_objects_find_one_another(name):
     assert set(re.findall(r"http://[\w.-]+\.svc:\d+", render_text(name))) <= there
 
 
+@each_values_file
+def test_services_say_that_they_speak_http(name):
+    """Check every port: a mesh or Gateway would take it for TCP.
+
+    A load balancer of Azure takes the protocol for that of its probe, which has no token.
+    """
+    for one in find_all(name, "Service"):
+        balanced = one["spec"].get("type") == "LoadBalancer"
+        found = {port.get("appProtocol") for port in one["spec"]["ports"]}
+        assert found == {None if balanced else "http"}
+
+
+@pytest.mark.parametrize("name", ["embedded", "scaled"])
+def test_a_load_balancer_has_its_class_and_its_sources(name):
+    """Check both Services that others reach; a ClusterIP takes neither."""
+    wanted = {"loadBalancerClass": "internal", "loadBalancerSourceRanges": ["192.0.2.0/24"]}
+    options = ",".join(
+        f"service.{part}.type={kind},service.{part}.loadBalancerClass=internal"
+        f",service.{part}.loadBalancerSourceRanges={{192.0.2.0/24}}"
+        for part, kind in (("collector", "LoadBalancer"), ("api", "ClusterIP"))
+    )
+    found = {
+        one["metadata"]["name"]: one["spec"]
+        for one in render(name, "--set", options)
+        if one["kind"] == "Service"
+    }
+
+    assert found["lineward-collector"].items() >= wanted.items()
+    assert wanted.keys() & found["lineward"].keys() == set()
+
+
 # Beyond it `kubectl apply` fails: it keeps the object in an annotation.
 _LARGEST_BYTES = 262_144
 
@@ -117,7 +151,8 @@ def test_the_only_hook_is_the_test(name):
     """Check for hooks, which Argo CD does not run as Helm does, and for Secrets."""
     for one in render(name):
         hook = one["metadata"].get("annotations", {}).get("helm.sh/hook")
-        assert hook in ({None, "test"} if name != "argo-cd" else {None})
+        # An uninstall deletes no hook.
+        assert hook == ("test" if one["kind"] == "Pod" else None)
         assert one["kind"] != "Secret"
         assert one["kind"] in {"StatefulSet", "Service"} or "clusterIP" not in one.get("spec", {})
 
@@ -128,11 +163,38 @@ def test_an_upgrade_changes_no_immutable_field():
     before = find("embedded", "StatefulSet")["spec"]
     (after,) = [one for one in render("embedded", *other) if one["kind"] == "StatefulSet"]
 
-    for field in ("selector", "serviceName", "volumeClaimTemplates"):
+    for field in ("selector", "serviceName", "volumeClaimTemplates", "podManagementPolicy"):
         assert after["spec"][field] == before[field]
         assert "helm.sh/chart" not in json.dumps(before[field])
         assert "version" not in json.dumps(before[field]).replace("apiVersion", "")
     assert after["spec"]["template"] != before["template"]
+
+
+def test_an_upgrade_replaces_a_pod_that_was_never_ready():
+    """Check for `Parallel`: with OrderedReady an upgrade waits for a pod with a wrong image."""
+    assert find("embedded", "StatefulSet")["spec"]["podManagementPolicy"] == "Parallel"
+
+
+@pytest.mark.parametrize(
+    ("values", "tls", "scheme"),
+    [
+        ("tls=false", None, "http"),
+        ("tls=true", [{}], "https"),
+        ("tlsSecret=cert", [{"hosts": ["*.example.com"], "secretName": "cert"}], "https"),
+    ],
+)
+def test_an_ingress_says_whether_pages_are_served_by_https(values, tls, scheme):
+    """Compare the Ingress with the address in links; OpenShift takes the empty entry alone."""
+    options = f"ingress.enabled=true,ingress.host=*.example.com,ingress.{values}"
+    found = render("embedded", "--set", options)
+    (spec,) = [one["spec"] for one in found if one["kind"] == "Ingress"]
+    (pod,) = [one["spec"]["template"] for one in found if one["kind"] == "StatefulSet"]
+    env = env_of(pod["spec"]["containers"][0])
+
+    assert spec.get("tls") == tls
+    assert [one["host"] for one in spec["rules"]] == ["*.example.com"]
+    assert [one["path"] for one in spec["rules"][0]["http"]["paths"]] == ["/"]
+    assert env["LINEWARD_ALERTS_PUBLIC_URL"] == f"{scheme}://*.example.com"
 
 
 def test_the_network_policy_opens_what_is_named():
@@ -153,6 +215,30 @@ def test_the_network_policy_opens_what_is_named():
     assert closed["spec"]["egress"] is None
     for rule in find("embedded", "NetworkPolicy")["spec"]["ingress"]:
         assert rule["from"]
+
+
+def _list_lost_defaults(schema: Any, value: Any, path: str) -> Iterator[str]:  # noqa: ANN401
+    """Yield the fields that the API server would add to an object of a custom resource."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _list_lost_defaults(schema.get("items", {}), one, path)
+    elif isinstance(value, dict):
+        for name, part in schema.get("properties", {}).items():
+            if name in value:
+                yield from _list_lost_defaults(part, value[name], f"{path}.{name}")
+            elif "default" in part:
+                yield f"{path}.{name}"
+
+
+@each_values_file
+@pytest.mark.parametrize("kind", ["HTTPRoute", "ServiceMonitor", "PodMonitor", "PrometheusRule"])
+def test_defaults_of_custom_resources_are_written_out(name, kind):
+    """Compare with the definitions: Argo CD shows what the API server adds as a difference."""
+    for one in find_all(name, kind):
+        group, _, version = one["apiVersion"].partition("/")
+        schema = load_schema(group, version, kind)
+
+        assert list(_list_lost_defaults(schema, one, kind)) == []
 
 
 @pytest.mark.parametrize("name", generate.GOLDEN)

@@ -17,6 +17,7 @@ from tests.helm.charts import (
     find_all,
     list_containers,
     list_pods,
+    render,
     values_path,
 )
 from tests.helm.restricted import OF_SPARK, find_violations
@@ -72,9 +73,37 @@ def test_the_checker_sees_each_violation(change, text):
     assert any(text in found for found in find_violations(spec))
 
 
-def test_no_uid_is_fixed():
+_EVICTABLE = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
+
+
+@each_values_file
+def test_the_cluster_autoscaler_may_remove_the_nodes_of_pods(name):
+    """Compare the annotation with the volumes: one that is not named there keeps the node."""
+    for kind, pod in list_pods(name):
+        if kind != "Pod":
+            local = {one["name"] for one in pod["spec"]["volumes"] if "emptyDir" in one}
+            if kind.startswith("Spark"):
+                local.add("spark-local-dir-1")
+            assert set(pod["metadata"]["annotations"][_EVICTABLE].split(",")) == local, kind
+
+
+# Roles that upgrade the catalog before their port answers.
+_MIGRATING = {"embedded", "pipeline", "marquez", "kubernetes"}
+
+
+@each_values_file
+def test_a_long_upgrade_of_the_catalog_outlasts_no_startup_probe(name):
+    """Check for 15 minutes: an upgrade that a probe ends begins again, for ever."""
+    for kind, pod in list_pods(name):
+        if pod["metadata"]["labels"]["app.kubernetes.io/component"] in _MIGRATING:
+            probe = pod["spec"]["containers"][0]["startupProbe"]
+            assert probe["periodSeconds"] * probe["failureThreshold"] >= 900, kind
+
+
+@pytest.mark.parametrize("name", ["openshift", "scaled-openshift"])
+def test_no_uid_is_fixed(name):
     """Search for uid and fsGroup: OpenShift rejects a pod that sets them."""
-    text = json.dumps([pod["spec"] for _, pod in list_pods("openshift")])
+    text = json.dumps([pod["spec"] for _, pod in list_pods(name)])
 
     assert "runAsUser" not in text
     assert "fsGroup" not in text
@@ -129,6 +158,54 @@ def test_what_an_operator_sets_reaches_the_pod():
     assert env["LINEWARD_PIPELINE_DRIVER_MEMORY"] == "2g"
     assert env["LINEWARD_COLLECTOR_KEEP_SECONDS"] == "7200.5"
     assert env["LINEWARD_COLLECTOR_MAX_SPOOL_BYTES"] == "21474836480"
+
+
+@each_values_file
+def test_pods_run_on_nodes_with_linux(name):
+    """Check each pod: the image is built for Linux."""
+    for kind, pod in list_pods(name):
+        assert pod["spec"]["nodeSelector"]["kubernetes.io/os"] == "linux", kind
+
+
+def test_the_pod_of_helm_test_runs_on_the_same_nodes():
+    """Compare with the embedded pod, on nodes that nothing without a toleration runs on."""
+    test = find("full", "Pod")["spec"]
+    spec = find("full", "StatefulSet")["spec"]["template"]["spec"]
+
+    assert test["tolerations"] == spec["tolerations"] == [{"key": "data", "operator": "Exists"}]
+    assert test["nodeSelector"] == spec["nodeSelector"]
+
+
+_GLOBAL = "global.imageRegistry=mirror.example.com,global.imagePullSecrets[0].name=b"
+
+
+@pytest.mark.parametrize("name", ["embedded", "scaled-deployment"])
+def test_a_parent_chart_sets_registry_and_secrets_for_all_pods(name):
+    """Give both as charts of others do; Secrets by name alone or as objects."""
+    objects = render(
+        name, "--set", f"{_GLOBAL},global.imagePullSecrets[1]=a,image.pullSecrets={{c}}"
+    )
+    pods = [
+        one["spec"] if one["kind"] == "Pod" else one["spec"]["template"]["spec"]
+        for one in objects
+        if one["kind"] in {"Pod", "StatefulSet", "Deployment"}
+    ]
+
+    for spec in pods:
+        assert [one["name"] for one in spec["imagePullSecrets"]] == ["c", "b", "a"]
+        for container in [*spec.get("initContainers", []), *spec["containers"]]:
+            assert container["image"].startswith("mirror.example.com/lineward:")
+
+
+def test_a_registry_of_the_chart_counts_before_that_of_a_parent():
+    """Render the SparkApplication, which names Secrets itself."""
+    (application,) = [
+        one for one in render("scaled", "--set", _GLOBAL) if one["kind"] == "SparkApplication"
+    ]
+
+    assert application["spec"]["image"].startswith("registry.example.com/")
+    assert application["spec"]["imagePullSecrets"][0] == "registry"
+    assert application["spec"]["imagePullSecrets"][-1] == "b"
 
 
 @each_values_file

@@ -66,7 +66,7 @@ def test_each_component_has_its_own_secrets_only():
 
     assert mounted == {
         "collector": base | log,
-        "service": base | catalog | lake | log | {"lineward-slack"},
+        "service": base | catalog | lake | {"lineward-slack"},
         "pipeline": catalog | lake | log,
         "executor": lake | log,
         "kafka": base,
@@ -164,7 +164,7 @@ def test_components_have_the_names_of_roles(name):
     for one in workloads:
         (container,) = one["spec"]["template"]["spec"]["containers"]
         assert one["metadata"]["labels"]["app.kubernetes.io/component"] == container["args"][0]
-    assert len(workloads) == {"scaled": 5, "scaled-deployment": 3}[name]
+    assert len(workloads) == (5 if name == "scaled" else 3)
 
 
 def test_services_may_act_where_actions_are_on():
@@ -241,3 +241,19 @@ def test_spark_asks_for_no_claims_which_the_role_does_not_have():
 
     assert granted == {"pods", "services", "configmaps"}
     assert {settings[f"spark.kubernetes.driver.{name}"] for name in names} == {"false"}
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_the_bridge_to_kafka_has_one_strategy_for_any_number_of_pods(replicas):
+    """Change the number: a change of the strategy's type would fail an upgrade."""
+    (bridge,) = [
+        one["spec"]
+        for one in render("scaled", "--set", f"kafkaSource.replicas={replicas}")
+        if one["kind"] == "Deployment" and one["metadata"]["name"].endswith("-kafka")
+    ]
+
+    assert bridge["replicas"] == replicas
+    assert bridge["strategy"] == {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1},
+    }

@@ -1,8 +1,8 @@
-"""Check the NetworkPolicies of scaled mode: each component reaches what it needs, and no more."""
+"""Check the NetworkPolicies: each component reaches what it needs, and no more."""
 
 import pytest
 
-from tests.helm.charts import each_scaled, find_all, list_pods, render, select
+from tests.helm.charts import each_scaled, each_values_file, find_all, list_pods, render, select
 
 pytestmark = pytest.mark.xdist_group("helm")
 
@@ -35,6 +35,10 @@ def test_every_opening_leads_somewhere(name):
                     assert {port["port"] for port in rule["ports"]} <= ports
 
 
+# OpenShift's pods of DNS listen on 5353, and a policy sees the port of the pod.
+_DNS = (53, 5353)
+
+
 def _egress(name: str, component: str) -> set[int]:
     (policy,) = [
         one
@@ -46,14 +50,14 @@ def _egress(name: str, component: str) -> set[int]:
 
 def test_each_component_opens_what_it_needs():
     """Check the ports that each component reaches: collectors reach no database."""
-    assert _egress("scaled", "collector") == {53, 9093}
-    assert _egress("scaled", "service") == {53, 443, 5432, 9000, 6443, 8700}
-    assert _egress("scaled", "pipeline") == {53, 443, 5432, 9093, 9000, 6443, 7079}
-    assert _egress("scaled", "executor") == {53, 443, 9093, 9000, 7078, 7079}
-    assert _egress("scaled", "kafka") == {53, 9092, 8700}
-    assert _egress("scaled", "marquez") == {53, 5000, 5432, 8700}
-    assert _egress("scaled", "kubernetes") == {53, 443, 6443, 5432}
-    assert _egress("scaled-deployment", "pipeline") == {53, 443, 5432, 9098}
+    assert _egress("scaled", "collector") == {*_DNS, 9093}
+    assert _egress("scaled", "service") == {*_DNS, 443, 5432, 9000, 6443, 8700}
+    assert _egress("scaled", "pipeline") == {*_DNS, 443, 5432, 9093, 9000, 6443, 7079}
+    assert _egress("scaled", "executor") == {*_DNS, 443, 9093, 9000, 7078, 7079}
+    assert _egress("scaled", "kafka") == {*_DNS, 9092, 8700}
+    assert _egress("scaled", "marquez") == {*_DNS, 5000, 5432, 8700}
+    assert _egress("scaled", "kubernetes") == {*_DNS, 443, 6443, 5432}
+    assert _egress("scaled-deployment", "pipeline") == {*_DNS, 443, 5432, 9098}
 
 
 def test_empty_peers_open_nothing():
@@ -65,3 +69,15 @@ def test_empty_peers_open_nothing():
             spec = one["spec"]
             assert all(rule["from"] for rule in spec["ingress"] or [])
             assert all(rule["to"] for rule in spec["egress"] or [])
+
+
+@each_values_file
+def test_dns_is_open_by_both_protocols(name):
+    """Check both ports of DNS, in every policy that opens one of them."""
+    wanted = [(port, protocol) for port in _DNS for protocol in ("UDP", "TCP")]
+    for one in find_all(name, "NetworkPolicy"):
+        opened = [
+            [(port["port"], port.get("protocol")) for port in rule["ports"]]
+            for rule in one["spec"]["egress"]
+        ]
+        assert wanted in opened

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from tests.helm import generate
-from tests.helm.charts import CHART, ROOT, VALUES, run_helm, values_path
+from tests.helm import generate, schemas
+from tests.helm.charts import CHART, ROOT, VALUES, render, run_helm, values_path
 
 pytestmark = pytest.mark.xdist_group("helm")
 
@@ -19,7 +19,7 @@ SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 _OPEN = {"global", "enabled"}
 # Parts of what Kubernetes itself defines are open, and labels have any name.
 _OPEN_ENDS = ("odSecurityContext", ".securityContext", ".containerSecurityContext")
-_OPEN_ENDS += (".resources.requests", ".resources.limits")
+_OPEN_ENDS += (".resources.requests", ".resources.limits", ".nodeSelector")
 _LABELS = ("monitoring.dashboards.labels", "monitoring.dashboards.annotations")
 
 
@@ -112,6 +112,7 @@ def test_every_values_file_is_valid():
 _TRIAL = "access.insecure=true"
 _GUARDED = "access.insecure=false,access.collectorToken.name=t,policy.existingConfigMap=p"
 _ALERTS = f"{_TRIAL},monitoring.alertmanagerConfig.enabled=true"
+_RULES = f"{_TRIAL},monitoring.rules.enabled=true,monitoring.rules.content"
 _WATCHED = "monitoring.alertmanagerConfig.watchdogUrl.name=w"
 _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
 
@@ -125,6 +126,15 @@ _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
         (f"{_TRIAL},settings.HOST=x", "additional properties 'HOST' not allowed"),
         (f"{_TRIAL},kubernetesSource.namespaces={{Jobs}}", "'/kubernetesSource/namespaces/0'"),
         (f"{_TRIAL},settings.LINEWARD_KUBERNETES_URL=x", "'/settings/LINEWARD_KUBERNETES_URL'"),
+        (f"{_GUARDED},listener.eventFolder=/x", "listener.eventFolder: with access.collectorToken"),
+        (f"{_TRIAL},policy.inline=a: [", "policy.inline: no valid YAML: error converting YAML"),
+        (f"{_RULES}=groups: [", "monitoring.rules.content: no valid YAML: error converting YAML"),
+        (f"{_RULES}=group: 1", "monitoring.rules.content: no `groups` of rules"),
+        (f"{_RULES}=groups:", "monitoring.rules.content: no `groups` of rules"),
+        (
+            f"{_TRIAL},embedded.extraEnv[0].name=LINEWARD_HOST",
+            "embedded.extraEnv: the chart sets LINEWARD_HOST itself: set host, or embedded.host",
+        ),
         ("image.pullPolicy=Sometimes", "'/image/pullPolicy': value must be one of"),
         ("image.digest=sha256:12", "'/image/digest'"),
         ("fullnameOverride=my.lineward", "'/fullnameOverride'"),
@@ -140,6 +150,12 @@ _OUTSIDE = "monitoring.alertmanagerConfig.outsideUrl.name=o"
         ),
         (f"{_TRIAL},ingress.enabled=true", "ingress.host: give the host name"),
         (f"{_TRIAL},httpRoute.enabled=true", "httpRoute.parentRefs: name the Gateway"),
+        (f"{_TRIAL},nameOverride={'x' * 39}", "fullnameOverride: the full name has more than 38"),
+        (
+            f"{_TRIAL},service.collector.loadBalancerSourceRanges={{everybody}}",
+            "'/service/collector/loadBalancerSourceRanges/0'",
+        ),
+        (f"{_TRIAL},ingress.path=/lineage", "additional properties 'path' not allowed"),
         (_ALERTS, "monitoring.alertmanagerConfig.watchdogUrl.name: name the Secret"),
         (f"{_ALERTS},{_WATCHED}", "monitoring.alertmanagerConfig.outsideUrl.name: name the"),
         (f"{_ALERTS},{_OUTSIDE},{_WATCHED}", "notifications.mode: set `alertmanager`"),
@@ -180,3 +196,51 @@ def test_every_value_has_a_comment():
     """Render a README of a value without a comment."""
     with pytest.raises(ValueError, match=r"policy\.other has no comment"):
         generate.render_readme("policy:\n  # -- Text.\n  inline: 1\n  other: 2\n")
+
+
+_EMBEDDED_NULLS = (
+    *("commonLabels", "commonAnnotations", "settings", "listener.configMapNamespaces"),
+    *("monitoring.rules.alertLabels", "monitoring.dashboards.content"),
+    *(f"embedded.{name}" for name in ("podLabels", "podAnnotations", "resources")),
+    *(f"embedded.{kind}Probe" for kind in ("startup", "liveness", "readiness")),
+)
+_SCALED_NULLS = (
+    *("commonLabels", "settings", "pipeline.sparkConf"),
+    *(
+        f"{part}.pod.{name}"
+        for part in ("collector", "pipeline", "service", "kafkaSource")
+        for name in ("labels", "annotations", "resources", "startupProbe", "livenessProbe")
+    ),
+    *("pipeline.executor.pod.labels", "pipeline.executor.pod.annotations"),
+)
+
+
+@pytest.mark.parametrize(("name", "paths"), [("full", _EMBEDDED_NULLS), ("scaled", _SCALED_NULLS)])
+def test_null_turns_a_value_off(name, paths):
+    """Set maps and probes to null, all at once: the objects are valid without them."""
+    objects = render(name, "--set", ",".join(f"{path}=null" for path in paths))
+    containers = [
+        container
+        for one in objects
+        if one["kind"] in {"StatefulSet", "Deployment"}
+        and not one["metadata"]["name"].endswith(("-marquez", "-kubernetes"))
+        for container in one["spec"]["template"]["spec"]["containers"]
+    ]
+
+    assert [error for one in objects for error in schemas.find_errors(one, "1.37")] == []
+    assert not [one["name"] for one in containers if "startupProbe" in one]
+    assert not [one["name"] for one in containers if "livenessProbe" in one]
+
+
+def test_a_dash_is_no_storage_class():
+    """Render `-`: an empty name turns dynamic volumes off, and no name means the default class."""
+    names = {}
+    for given in ("-", "fast", ""):
+        options = f"embedded.persistence.storageClass={given}"
+        (one,) = [
+            one for one in render("embedded", "--set", options) if one["kind"] == "StatefulSet"
+        ]
+        (claim,) = one["spec"]["volumeClaimTemplates"]
+        names[given] = claim["spec"].get("storageClassName")
+
+    assert names == {"-": "", "fast": "fast", "": None}

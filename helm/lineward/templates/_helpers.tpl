@@ -2,15 +2,26 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
+{{/* Name of the release's objects, as long as the values make it. */}}
+{{- define "lineward.wholeName" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride -}}
+{{- else if contains (include "lineward.name" .) .Release.Name -}}
+{{- .Release.Name -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "lineward.name" .) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Names of pods and Services end in -collector, -headless and -0, and have 63 characters. */}}
 {{- define "lineward.fullname" -}}
-{{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
-{{- else if contains (include "lineward.name" .) .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name (include "lineward.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- include "lineward.wholeName" . | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
+
+{{/* Beginning of names in a namespace. Namespaces of others may have objects of another release of the same name. Takes root and namespace. */}}
+{{- define "lineward.nameIn" -}}
+{{- include "lineward.fullname" .root -}}
+{{- if ne (.namespace | default .root.Release.Namespace) .root.Release.Namespace }}-{{ .root.Release.Namespace }}{{ end -}}
 {{- end -}}
 
 {{- define "lineward.selector" -}}
@@ -40,8 +51,8 @@ metadata:
   name: {{ .name }}
   namespace: {{ .namespace | default .root.Release.Namespace }}
   labels:
-    {{- toYaml (merge $labels (.labels | default dict) .root.Values.commonLabels) | nindent 4 }}
-  {{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
+    {{- toYaml (merge $labels (.labels | default dict) (.root.Values.commonLabels | default dict)) | nindent 4 }}
+  {{- with merge (dict) (.annotations | default dict) (.root.Values.commonAnnotations | default dict) }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -49,11 +60,29 @@ metadata:
 
 {{- define "lineward.image" -}}
 {{- $path := .Values.image.repository -}}
-{{- with .Values.image.registry }}{{ $path = printf "%s/%s" . $path }}{{ end -}}
+{{- with .Values.image.registry | default (.Values.global | default dict).imageRegistry }}{{ $path = printf "%s/%s" . $path }}{{ end -}}
 {{- if .Values.image.digest -}}
 {{ $path }}@{{ .Values.image.digest }}
 {{- else -}}
 {{ $path }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{/* Names of Secrets with credentials of the registry, also those of a parent chart, as a YAML list. */}}
+{{- define "lineward.pullSecrets" -}}
+{{- $names := list -}}
+{{- range concat (.Values.image.pullSecrets | default list) ((.Values.global | default dict).imagePullSecrets | default list) -}}
+{{- if kindIs "map" . }}{{ $names = append $names .name }}{{ else }}{{ $names = append $names . }}{{ end -}}
+{{- end -}}
+{{- uniq $names | toJson -}}
+{{- end -}}
+
+{{- define "lineward.imagePullSecrets" -}}
+{{- with include "lineward.pullSecrets" . | fromYamlArray -}}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
 {{- end -}}
 {{- end -}}
 
@@ -81,12 +110,45 @@ http://{{ include "lineward.fullname" . }}-collector.{{ .Release.Namespace }}.sv
 http://{{ include "lineward.fullname" . }}.{{ .Release.Namespace }}.svc:8701
 {{- end -}}
 
+{{/* Type of a Service that others reach. Takes its values. */}}
+{{- define "lineward.exposed" -}}
+type: {{ .type }}
+{{- if eq .type "LoadBalancer" }}
+{{- with .loadBalancerClass }}
+loadBalancerClass: {{ . }}
+{{- end }}
+{{- with .loadBalancerSourceRanges }}
+loadBalancerSourceRanges: {{ toJson . }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Protocol of a Service that others reach. Not for a load balancer: that of Azure would then ask `/` for the health, without a token. */}}
+{{- define "lineward.appProtocol" -}}
+{{- if ne .type "LoadBalancer" }}appProtocol: http{{ end -}}
+{{- end -}}
+
+{{/* The cluster autoscaler removes no node with a pod that has an emptyDir, but for these, which hold nothing to keep. Takes their names. */}}
+{{- define "lineward.evictable" -}}
+cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes: {{ join "," . | quote }}
+{{- end -}}
+
+{{/* A policy sees the port of the pod behind the Service, which is 5353 on OpenShift. */}}
+{{- define "lineward.dnsPorts" -}}
+{{- range $at, $port := list 53 5353 }}
+- port: {{ $port }}
+  protocol: UDP
+- port: {{ $port }}
+  protocol: TCP
+{{- end }}
+{{- end -}}
+
 {{/* Address of the pages as people reach them. */}}
 {{- define "lineward.publicUrl" -}}
 {{- if .Values.notifications.publicUrl -}}
 {{ .Values.notifications.publicUrl | trimSuffix "/" }}
 {{- else if .Values.ingress.enabled -}}
-{{ ternary "https" "http" (ne .Values.ingress.tlsSecret "") }}://{{ .Values.ingress.host }}
+{{ ternary "https" "http" (or .Values.ingress.tls (ne .Values.ingress.tlsSecret "")) }}://{{ .Values.ingress.host }}
 {{- else if and .Values.httpRoute.enabled .Values.httpRoute.hostnames -}}
 https://{{ first .Values.httpRoute.hostnames }}
 {{- else -}}

@@ -13,7 +13,11 @@ LINEWARD_KUBERNETES_CA_FILE: {{ $folder }}/ca.crt
 LINEWARD_KUBERNETES_NAMESPACES: {{ join "," $namespaces | quote }}
 LINEWARD_KUBERNETES_OWNER_KEYS: {{ join "," .Values.kubernetesSource.ownerKeys | quote }}
 {{- if .Values.listener.enabled }}
-LINEWARD_KUBERNETES_LISTENER_CONFIG_MAPS: {{ include "lineward.fullname" . }}-spark
+{{- $maps := list -}}
+{{- range include "lineward.listenerNamespaces" . | fromYamlArray -}}
+{{- $maps = append $maps (include "lineward.listenerConfigMap" (dict "root" $ "namespace" .)) -}}
+{{- end }}
+LINEWARD_KUBERNETES_LISTENER_CONFIG_MAPS: {{ join "," (uniq $maps) }}
 {{- end }}
 {{- if and .Values.kubernetesSource.actions (eq .Values.mode "scaled") }}
 LINEWARD_KUBERNETES_INSTANCE: {{ .Release.Name | quote }}

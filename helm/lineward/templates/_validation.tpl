@@ -1,9 +1,32 @@
 {{/* Combinations of values that the schema cannot reject. Each message names the value to change. */}}
 {{- define "lineward.validate" -}}
+{{- $name := include "lineward.wholeName" . -}}
+{{- if not (regexMatch "^[a-z]" $name) -}}
+{{- fail "fullnameOverride: the name of the release begins with a digit, which names of Services may not: give another name" -}}
+{{- end -}}
+{{- /* Executors' names begin with that of the SparkApplication, of which Spark allows 47 characters. A cut name may be that of another release. */ -}}
+{{- if gt (len $name) 38 -}}
+{{- fail "fullnameOverride: the full name has more than 38 characters, which leaves no room for names of pods and executors: give a shorter one" -}}
+{{- end -}}
 {{- include (ternary "lineward.scaled.validate" "lineward.embedded.validate" (eq .Values.mode "scaled")) . -}}
 {{- $hasPolicy := or .Values.policy.inline .Values.policy.existingConfigMap -}}
 {{- if and .Values.policy.inline .Values.policy.existingConfigMap -}}
 {{- fail "policy.inline and policy.existingConfigMap: set one of them" -}}
+{{- end -}}
+{{- $policy := .Values.policy.inline | default "" | fromYaml -}}
+{{- if hasKey $policy "Error" -}}
+{{- fail (printf "policy.inline: no valid YAML: %s" $policy.Error) -}}
+{{- end -}}
+{{- with .Values.monitoring.rules -}}
+{{- if and .enabled .content -}}
+{{- $rules := fromYaml .content -}}
+{{- if hasKey $rules "Error" -}}
+{{- fail (printf "monitoring.rules.content: no valid YAML: %s" $rules.Error) -}}
+{{- end -}}
+{{- if not (and (kindIs "slice" $rules.groups) $rules.groups) -}}
+{{- fail "monitoring.rules.content: no `groups` of rules: give the output of `lineward render rules`" -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- if not .Values.access.insecure -}}
 {{- if not .Values.access.collectorToken.name -}}
@@ -12,7 +35,7 @@
 {{- if not $hasPolicy -}}
 {{- fail "policy.inline: give a policy with an `access` section, or policy.existingConfigMap, or set access.insecure: true" -}}
 {{- end -}}
-{{- if and .Values.policy.inline (not (hasKey (fromYaml .Values.policy.inline) "access")) -}}
+{{- if and .Values.policy.inline (not (hasKey $policy "access")) -}}
 {{- fail "policy.inline: the policy has no `access` section: Lineward does not start with it unless access.insecure is true" -}}
 {{- end -}}
 {{- end -}}
@@ -24,6 +47,9 @@
 {{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- fail "httpRoute.parentRefs: name the Gateway" -}}
+{{- end -}}
+{{- if and .Values.listener.enabled .Values.listener.eventFolder .Values.access.collectorToken.name -}}
+{{- fail "listener.eventFolder: with access.collectorToken the transport is in openlineage.yml of the jobs: name the file of the events there" -}}
 {{- end -}}
 {{- with .Values.monitoring.alertmanagerConfig -}}
 {{- if .enabled -}}

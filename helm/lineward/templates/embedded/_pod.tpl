@@ -15,6 +15,17 @@
 {{- end -}}
 
 {{- define "lineward.env" -}}
+{{- $env := include "lineward.ownEnv" . | trim -}}
+{{- $extra := .Values.embedded.extraEnv -}}
+{{- include "lineward.checkExtraEnv" (dict "root" . "path" "embedded.extraEnv" "extra" $extra "env" $env) -}}
+{{ $env }}
+{{- with $extra }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Variables that the chart sets. */}}
+{{- define "lineward.ownEnv" -}}
 {{- $keys := include "lineward.keyFiles" . | fromYaml -}}
 {{- $variables := dict
   "HOME" "/tmp"
@@ -25,7 +36,7 @@
 {{- range $file, $secret := $keys -}}
 {{- $_ := set $variables (get (include "lineward.keyVariables" $ | fromYaml) $file) (printf "/etc/lineward/keys/%s" $file) -}}
 {{- end -}}
-{{- include "lineward.printEnv" (merge $variables .Values.settings) }}
+{{- include "lineward.printEnv" (merge $variables (.Values.settings | default dict)) }}
 {{- with .Values.catalog.urlSecret }}
 {{- if .name }}
 - name: LINEWARD_CATALOG_URL
@@ -34,9 +45,6 @@
       name: {{ .name }}
       key: {{ .key }}
 {{- end }}
-{{- end }}
-{{- with .Values.embedded.extraEnv }}
-{{ toYaml . }}
 {{- end }}
 {{- end -}}
 

@@ -30,6 +30,11 @@ LINEWARD_INSECURE: "true"
 LINEWARD_LOG: kafka://{{ .Values.log.kafka.bootstrap }}/{{ .Values.log.kafka.topic }}
 {{- end -}}
 
+{{/* Of a role that knows of the log, and does not open it. */}}
+{{- define "lineward.scaled.logAddressEnv" -}}
+{{ include "lineward.scaled.logEnv" . }}
+{{- end -}}
+
 {{- define "lineward.scaled.lakeEnv" -}}
 LINEWARD_LAKE_URL: {{ .Values.lake.url }}
 {{- with .Values.lake.endpoint }}
@@ -69,10 +74,32 @@ LINEWARD_MARQUEZ_URL: {{ .Values.marquez.url }}
 LINEWARD_MARQUEZ_FORWARD: "false"
 {{- end -}}
 
-{{/* The `env` of a container. Takes root, pod, needs, more and name. */}}
+{{/* The `env` of a container. Takes root, pod, component, needs and more. */}}
 {{- define "lineward.scaled.env" -}}
+{{- $env := include "lineward.scaled.ownEnv" . | trim -}}
+{{- $path := printf "%s.extraEnv" (get (include "lineward.scaled.podValues" . | fromYaml) .component) -}}
+{{- include "lineward.checkExtraEnv" (dict "root" .root "path" $path "extra" .pod.extraEnv "env" $env) -}}
+{{ $env }}
+{{- with .pod.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Where the values of each component's pod are. */}}
+{{- define "lineward.scaled.podValues" -}}
+collector: collector.pod
+service: service.pod
+pipeline: pipeline.pod
+executor: pipeline.executor.pod
+kafka: kafkaSource.pod
+marquez: marquez.pod
+kubernetes: kubernetesSource.pod
+{{- end -}}
+
+{{/* Variables that the chart sets. */}}
+{{- define "lineward.scaled.ownEnv" -}}
 {{- $variables := include "lineward.scaled.variables" . | fromYaml -}}
-{{- include "lineward.printEnv" (merge $variables .root.Values.settings) }}
+{{- include "lineward.printEnv" (merge $variables (.root.Values.settings | default dict)) }}
 {{- if has "catalog" .needs }}
 - name: LINEWARD_CATALOG_URL
   valueFrom:
@@ -85,9 +112,6 @@ LINEWARD_MARQUEZ_FORWARD: "false"
   valueFrom:
     fieldRef:
       fieldPath: metadata.name
-{{- end }}
-{{- with .pod.extraEnv }}
-{{ toYaml . }}
 {{- end }}
 {{- end -}}
 {{- define "lineward.scaled.nameEnv" -}}{{- end -}}

@@ -12,6 +12,12 @@ Lineward {{ .Chart.AppVersion }} runs in scaled mode: collectors, Kafka, pipelin
    {{ $kubectl }} get sparkapplication {{ $name }}-pipeline
    It stays without a state where the Spark operator does not watch the namespace {{ .Release.Namespace }}:
    add the namespace to the operator's spark.jobNamespaces.
+   The operator must be of release 2.4.0 or newer.
 {{- end }}
    {{ $kubectl }} rollout status deployment/{{ $name }}-service
+{{- end -}}
+
+{{/* Command that deletes the pods of Spark, of which the operator starts others where the application is still there. */}}
+{{- define "lineward.scaled.cleanUp" -}}
+kubectl -n {{ .Release.Namespace }} delete pod -l 'app.kubernetes.io/instance={{ .Release.Name }},app.kubernetes.io/component in (pipeline,executor)'
 {{- end -}}

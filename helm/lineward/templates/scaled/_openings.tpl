@@ -32,10 +32,7 @@ admit everybody, so it is left out. */}}
 {{/* Ports of each opening. Those of Kafka and S3 are in the addresses. */}}
 {{- define "lineward.scaled.ports" -}}
 dns:
-  - port: 53
-    protocol: UDP
-  - port: 53
-    protocol: TCP
+  {{- include "lineward.dnsPorts" . | trim | nindent 2 }}
 https: [{port: 443}]
 postgresql: [{port: {{ .Values.catalog.port }}}]
 # A policy sees the port behind the Service, which is 6443 in most clusters.

@@ -114,17 +114,6 @@ volumeMounts:
   {{- include "lineward.scaled.mounts" . | nindent 2 }}
 {{- end -}}
 
-{{/* Probes of a role. Takes pod and port. */}}
-{{- define "lineward.scaled.probes" -}}
-{{- range $kind, $path := dict "startupProbe" "/livez" "livenessProbe" "/livez" "readinessProbe" "/readyz" }}
-{{ $kind }}:
-  httpGet:
-    path: {{ $path }}
-    port: {{ $.port }}
-  {{- toYaml (get $.pod $kind) | nindent 2 }}
-{{- end }}
-{{- end -}}
-
 {{/* Writes the passwd file: Spark does not start as a user without a name, and a cluster may choose any uid. */}}
 {{- define "lineward.scaled.passwd" -}}
 name: passwd
@@ -148,29 +137,28 @@ volumeMounts:
 
 {{/*
 A pod template. Takes root, pod, component, account, needs, container (YAML) and, as needed:
-sidecars (YAML, init containers that stay), claim, token (whether the API's token is mounted).
+sidecars (YAML, init containers that stay), claim, token (whether the API's token is mounted), spark (whether
+Spark makes the pod, and adds a volume for its shuffle files).
 */}}
 {{- define "lineward.scaled.template" -}}
 {{- $root := .root -}}
 {{- $selector := include "lineward.scaled.selector" . | fromYaml -}}
 metadata:
   labels:
-    {{- toYaml (merge (dict) $selector .pod.labels $root.Values.commonLabels) | nindent 4 }}
-  {{- with .pod.annotations }}
+    {{- toYaml (merge (dict) $selector (.pod.labels | default dict) ($root.Values.commonLabels | default dict)) | nindent 4 }}
   annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
+    {{- $volumes := list "tmp" "passwd" }}
+    {{- if not .claim }}{{ $volumes = prepend $volumes "data" }}{{ end }}
+    {{- if .spark }}{{ $volumes = append $volumes "spark-local-dir-1" }}{{ end }}
+    {{- toYaml (merge (dict) (.pod.annotations | default dict) (include "lineward.evictable" $volumes | fromYaml)) | nindent 4 }}
 spec:
   serviceAccountName: {{ .account }}
   automountServiceAccountToken: {{ .token | default false }}
   # A Service of this name would set variables like LINEWARD_SERVICE_PORT, which are settings.
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ .pod.terminationGracePeriodSeconds }}
-  {{- with $root.Values.image.pullSecrets }}
-  imagePullSecrets:
-    {{- range . }}
-    - name: {{ . }}
-    {{- end }}
+  {{- with include "lineward.imagePullSecrets" $root }}
+  {{- . | nindent 2 }}
   {{- end }}
   {{- with .pod.priorityClassName }}
   priorityClassName: {{ . }}

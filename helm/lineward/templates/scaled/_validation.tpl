@@ -13,13 +13,6 @@
 {{- if ne (not $v.lake.accessKeySecret.name) (not $v.lake.secretKeySecret.name) -}}
 {{- fail "lake.secretKeySecret.name: set it together with lake.accessKeySecret.name, or neither with a role of the ServiceAccounts" -}}
 {{- end -}}
-{{- if not (regexMatch "^[a-z]" (include "lineward.fullname" .)) -}}
-{{- fail "fullnameOverride: the name of the release begins with a digit, which names of Services may not: give another name" -}}
-{{- end -}}
-{{- /* Executors' names begin with that of the SparkApplication, of which Spark allows 47 characters. */ -}}
-{{- if and (eq $v.pipeline.runAs "sparkApplication") (gt (len (include "lineward.fullname" .)) 38) -}}
-{{- fail "fullnameOverride: the full name has more than 38 characters, which leaves Spark no room for names of executors: give a shorter one" -}}
-{{- end -}}
 {{- if and $v.kafkaSource.enabled (not $v.kafkaSource.bootstrap) -}}
 {{- fail "kafkaSource.bootstrap: give HOST:PORT of the brokers with the events" -}}
 {{- end -}}
@@ -37,6 +30,10 @@
 {{- if le (int $v.collector.pod.terminationGracePeriodSeconds) (add (int $v.collector.drainSeconds) 50) -}}
 {{- fail "collector.pod.terminationGracePeriodSeconds: the collector has 30 s and the shipper 20 s after collector.drainSeconds: give more than their sum" -}}
 {{- end -}}
+{{- if le (int $v.service.pod.terminationGracePeriodSeconds) (add (int $v.service.preStopSeconds) 10) -}}
+{{- fail "service.pod.terminationGracePeriodSeconds: the service has 10 s to finish messages and give its lead up after service.preStopSeconds: give more than their sum" -}}
+{{- end -}}
+{{- include "lineward.scaled.checkPipelineSize" . -}}
 {{- if $v.networkPolicy.enabled -}}
 {{- $needed := dict "postgresql" "the database" "kafka" "the brokers" -}}
 {{- if $v.kafkaSource.enabled }}{{ $_ := set $needed "kafkaSource" "the brokers with the events" }}{{ end -}}
@@ -49,7 +46,7 @@
 {{- end -}}
 {{- end -}}
 {{- range $variable, $value := include "lineward.scaled.reserved" . | fromYaml -}}
-{{- if hasKey $v.settings $variable -}}
+{{- if hasKey ($v.settings | default dict) $variable -}}
 {{- fail (printf "settings.%s: set %s instead" $variable $value) -}}
 {{- end -}}
 {{- end -}}
