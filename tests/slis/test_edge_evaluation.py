@@ -56,7 +56,6 @@ def _states(rows):
     }
 
 
-@pytest.mark.postgres_nightly
 def test_edges_count_in_seconds_and_stay_known_until_that_is_old(spark, estate):
     """Answer for no time in the first turn, and for the minute since in the next.
 

@@ -113,7 +113,6 @@ _NAMES_INPUT = """
 """
 
 
-@pytest.mark.postgres_nightly
 def test_a_run_that_names_no_inputs_has_those_that_its_sql_reads(spark, catalog, lander, at):
     """M1 waits for the SQL; the SQL proves no edge that is known by it alone."""
     query = "INSERT INTO core.t SELECT * FROM raw.a"
