@@ -26,6 +26,7 @@ from service.settings import Settings
 from tests.service import shop
 from tests.service.listed import LISTS
 from tests.service.marquez_api.warehouse import write_row
+from tests.suite.examples import is_long
 
 _CHECKS = [
     not_a_server_error,
@@ -35,7 +36,7 @@ _CHECKS = [
 ]
 # The same examples each time.
 _FEW = settings(
-    max_examples=25,
+    max_examples=25 if is_long() else 12,
     derandomize=True,
     database=None,
     deadline=None,
