@@ -110,7 +110,7 @@ class UnavailableError(RefusedError):
 
 
 class EndingError(UnavailableError):
-    """The process ends: events are still taken, and new connections should go elsewhere."""
+    """Process that ends: it still takes events, and new connections should go elsewhere."""
 
     reason = "ending"
 

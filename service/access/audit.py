@@ -113,7 +113,7 @@ class Recorder:
     def _run(self) -> None:
         """Write what waits, and end when nothing has come for a while.
 
-        A thread that waits for ever keeps all in memory that this refers to, whoever has left it.
+        A thread that waits for ever would keep in memory all that this refers to.
         """
         while True:
             try:

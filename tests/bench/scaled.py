@@ -55,7 +55,7 @@ class Cost(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Of all processes together."""
+        """Return the CPU time of all processes together."""
         return self.driver + self.workers + (self.server or 0.0)
 
 

@@ -25,7 +25,7 @@ class Probe:
 
     @property
     def has_failed(self) -> bool:
-        """Whether it failed as often as makes it count."""
+        """Return whether it failed as often as makes it count."""
         return self._failures >= self._threshold
 
     def ask(self) -> None:

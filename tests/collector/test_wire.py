@@ -171,9 +171,9 @@ def test_many_idle_connections_do_not_keep_a_good_one_out(collector):
 
 
 def test_posts_side_by_side_are_each_answered(start):
-    """Group commit gives each sender its own answer.
+    """Give each sender its own answer, though a group is committed at once.
 
-    With the deadline of every day: one of 64 threads may wait a second for a processor.
+    With the usual deadline: one of 64 threads may wait a second for a processor.
     """
     collector = start().ready()
     bodies = [new_body() for _ in range(64)]

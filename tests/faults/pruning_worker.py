@@ -1,4 +1,4 @@
-"""A worker that asks the catalog every second what readers have passed, not every 30 s."""
+"""Worker that asks the catalog every second what readers have passed, not every 30 s."""
 
 from collector import prune, worker
 

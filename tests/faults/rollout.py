@@ -71,7 +71,7 @@ def _is_ready(port: int) -> bool:
 
 
 class Posts(NamedTuple):
-    """What became of all posts.
+    """Outcomes of all posts.
 
     Attributes:
         acked: hashes of the events that were answered with 201.

@@ -93,7 +93,7 @@ def test_a_lost_run_explains_before_its_own_dataset_is_late():
 
 
 def test_a_lost_run_that_hurts_nobody_yet_is_no_incident():
-    """Nobody is notified of it before something is late, whatever the tier."""
+    """Notify nobody of it before something is late, whatever the tier."""
     given = made("A>B", A={"lost": 9, "last_written": 1, "tier": "critical"})
     (cluster,) = clusters([], given)
 

@@ -1,4 +1,4 @@
-"""A merge reads of PostgreSQL's large tables the rows of its runs, however many are stored."""
+"""Check that a merge reads of PostgreSQL's large tables the rows of its runs alone."""
 
 from datetime import datetime
 

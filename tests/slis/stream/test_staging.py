@@ -41,7 +41,7 @@ def test_rows_of_a_transaction_that_failed_are_gone(catalog):
 
 
 def test_tables_of_another_release_in_the_session_are_replaced(catalog):
-    """A pooler gives the session of the release before to this one."""
+    """Make the tables again where a pooler gives this release the session of the one before."""
     with catalog.connect() as session:
         session.execute(text("CREATE TEMPORARY TABLE s_run (old BIGINT)"))
         session.commit()
