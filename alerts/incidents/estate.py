@@ -46,10 +46,8 @@ SYMPTOM: Final = np.dtype(
         ("dataset", np.intp),  # position in Estate.datasets
         ("kind", np.int8),  # position in KINDS
         ("onset", np.int64),  # the FAIL where a job failed, else since when it is bad
-        (
-            "is_latent",
-            np.bool_,
-        ),  # a run failed or is lost, nothing is bad yet: a cause, no fact
+        # A run failed or is lost, and nothing is bad yet: a cause, and no fact.
+        ("is_latent", np.bool_),
     ]
 )
 

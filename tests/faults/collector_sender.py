@@ -14,11 +14,11 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-_stopping = threading.Event()
+STOPPING = threading.Event()
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _EVENT = {
     "eventTime": "2026-11-21T09:00:00Z",
@@ -50,11 +50,11 @@ def attempt(
 
 def _send(port: int, ledger: int, seen: Counter[str]) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    while not _stopping.is_set():
+    while not STOPPING.is_set():
         body = new_body()
         line = f"{hashlib.sha256(body).hexdigest()} {time.time()}\n".encode()
         # As a careful sender: the same event again until it is acknowledged.
-        while not _stopping.is_set():
+        while not STOPPING.is_set():
             outcome = attempt(connection, body)
             seen[outcome] += 1
             if outcome == "201":
@@ -63,18 +63,23 @@ def _send(port: int, ledger: int, seen: Counter[str]) -> None:
                 break
 
 
-def main(port: int, folder: Path, senders: int) -> None:
-    """Send until told to stop."""
-    signal.signal(signal.SIGTERM, lambda *_: _stopping.set())
-    ledger = os.open(folder / "ledger", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
-    seen: list[Counter[str]] = [Counter() for _ in range(senders)]
-    threads = [threading.Thread(target=_send, args=(port, ledger, counts)) for counts in seen]
+def run_until_stopped(threads: Sequence[threading.Thread]) -> None:
+    """Run threads that look at `STOPPING`, which SIGTERM sets, and wait for their end."""
+    signal.signal(signal.SIGTERM, lambda *_: STOPPING.set())
     for thread in threads:
         thread.start()
-    while not _stopping.wait(0.2):
+    while not STOPPING.wait(0.2):
         continue
     for thread in threads:
         thread.join()
+
+
+def main(port: int, folder: Path, senders: int) -> None:
+    """Send until told to stop."""
+    ledger = os.open(folder / "ledger", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    seen: list[Counter[str]] = [Counter() for _ in range(senders)]
+    threads = [threading.Thread(target=_send, args=(port, ledger, counts)) for counts in seen]
+    run_until_stopped(threads)
     (folder / "seen").write_text(json.dumps(sum(seen, Counter())))
 
 

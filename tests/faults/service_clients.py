@@ -10,12 +10,11 @@ import hashlib
 import http.client
 import os
 import random
-import signal
 import sys
 import threading
 from pathlib import Path
 
-from tests.faults.collector_sender import attempt, new_body
+from tests.faults.collector_sender import STOPPING, attempt, new_body, run_until_stopped
 
 _CLIENTS = 2  # of each kind
 _PAUSE_SECONDS = 0.03  # at most, between two posts: a kept connection is idle meanwhile
@@ -25,7 +24,6 @@ _KINDS = {
     # The collector has it take a new connection for each event.
     "Spark's listener": {"User-Agent": "Apache-HttpClient/5.4 (Java/17)"},
 }
-_stopping = threading.Event()
 
 
 class Client:
@@ -38,7 +36,7 @@ class Client:
 
     def send(self) -> None:
         """Post events until the process is stopped."""
-        while not _stopping.wait(random.uniform(0, _PAUSE_SECONDS)):  # noqa: S311 - a pause
+        while not STOPPING.wait(random.uniform(0, _PAUSE_SECONDS)):  # noqa: S311 - a pause
             body = new_body()
             outcome, port = self._post(body)
             line = f"{hashlib.sha256(body).hexdigest()}\t{outcome}\t{self._kind}\t{port}\n"
@@ -58,16 +56,10 @@ class Client:
 
 def main(endpoints: Path, folder: Path) -> None:
     """Send until SIGTERM."""
-    signal.signal(signal.SIGTERM, lambda *_: _stopping.set())
     posts = os.open(folder / "posts", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     clients = [Client(endpoints, kind, posts) for kind in _KINDS for _ in range(_CLIENTS)]
     threads = [threading.Thread(target=client.send) for client in clients]
-    for thread in threads:
-        thread.start()
-    while not _stopping.wait(0.2):
-        continue
-    for thread in threads:
-        thread.join()
+    run_until_stopped(threads)
 
 
 if __name__ == "__main__":
