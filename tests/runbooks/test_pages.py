@@ -2,30 +2,24 @@ import re
 import subprocess
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 import yaml
 from prometheus_client import generate_latest
 
-from alerts.delivery.settings import DeliverySettings
 from alerts.incidents.kinds import KINDS
 from alerts.rules.incidents import OPEN
 from alerts.rules.recordings import EXPLAINED
 from alerts.rules.rulefile import alert_names
 from collector import metrics
-from collector.settings import Limits
 from lineage.states import REASONS
-from runbooks.actions.kubernetes_settings import KubernetesSettings
 from runbooks.html import page_html
 from runbooks.library import PATH, SECTIONS, SHARED, UnknownPageError, index, page, page_names
 from service.app import create_app
-from service.marquez.settings import MarquezSettings
 from service.settings import Settings
-from slis.settings import Settings as PipelineSettings
 from tests.alerts.rules.promtool import RUNBOOKS, rules_of
 from tests.runbooks.pasted import blocks, commands, mentioned, parse, queries, simple
+from tests.suite.variables import setting_variables
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(page_names())
@@ -121,25 +115,12 @@ def test_every_metric_is_exposed_or_recorded(name: str):
     assert named <= _known_metrics()
 
 
-def _variables() -> set[str]:
-    sections: list[tuple[str, Any]] = [
-        ("", Settings),
-        ("COLLECTOR_", Limits),
-        ("PIPELINE_", PipelineSettings),
-        ("DELIVERY_", DeliverySettings),
-        ("MARQUEZ_", MarquezSettings),
-        ("KUBERNETES_", KubernetesSettings),
-    ]
-    fields = [(s, one.name) for s, struct in sections for one in msgspec.structs.fields(struct)]
-    return {f"LINEWARD_{section}{name.upper()}" for section, name in fields}
-
-
 def test_every_setting_is_one():
     """By the structs that are read."""
     documented = set(_VARIABLE.findall((ROOT / "docs" / "evidence.md").read_text("utf-8")))
     named = {found for name in PAGES for found in _VARIABLE.findall(page(name))}
 
-    assert named <= _variables() | documented
+    assert named <= setting_variables() | documented
 
 
 @pytest.mark.parametrize("name", PAGES)

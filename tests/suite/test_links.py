@@ -1,4 +1,4 @@
-"""Relative links of documents lead to a file, and to a heading of that file."""
+"""Relative links of documents lead to a file and a heading; the index lists each page."""
 
 import re
 from pathlib import Path
@@ -35,6 +35,27 @@ def _is_alive(document: Path, link: str) -> bool:
     if not anchor:
         return True
     return anchor in {anchor_of(one) for one in _HEADING.findall(target.read_text("utf-8"))}
+
+
+def pages_without_a_place(index: str) -> list[str]:
+    """Return the pages of `docs/` that an index does not link to exactly once."""
+    links = [link.partition("#")[0] for link in _LINK.findall(index.partition("\n## ")[2])]
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    return sorted(page for page in pages if links.count(page) != 1)
+
+
+def test_index_lists_each_page_once():
+    """A page outside the reading order is never found."""
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+
+    assert pages_without_a_place(index) == []
+
+
+def test_index_without_a_page_is_found():
+    """Find a page that is missing from the index, and one that is there twice."""
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+
+    assert pages_without_a_place(index.replace("(slis.md)", "(api.md)")) == ["api.md", "slis.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda one: str(one.relative_to(ROOT)))

@@ -1,0 +1,30 @@
+"""Environment variables by the structs that the roles read them into."""
+
+from typing import Any, Final
+
+import msgspec
+
+from alerts.delivery.settings import DeliverySettings
+from alerts.routing.settings import Variables
+from collector.settings import Limits
+from runbooks.actions.kubernetes_settings import KubernetesSettings
+from service.marquez.settings import MarquezSettings
+from service.settings import Settings
+from slis.settings import Settings as PipelineSettings
+
+_SECTIONS: Final[list[tuple[str, Any]]] = [
+    ("", Settings),
+    ("ALERTS_", Variables),
+    ("COLLECTOR_", Limits),
+    ("PIPELINE_", PipelineSettings),
+    ("DELIVERY_", DeliverySettings),
+    ("MARQUEZ_", MarquezSettings),
+    ("KUBERNETES_", KubernetesSettings),
+]
+_NESTED: Final = {"lake_settings"}  # a struct that is read by itself
+
+
+def setting_variables() -> set[str]:
+    """Return the variables of all sections."""
+    fields = [(s, one.name) for s, struct in _SECTIONS for one in msgspec.structs.fields(struct)]
+    return {f"LINEWARD_{s}{name.upper()}" for s, name in fields if name not in _NESTED}
