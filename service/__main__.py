@@ -14,10 +14,10 @@ import structlog
 from granian.constants import Interfaces
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 
-from alerts.delivery.settings import DeliverySettings
-from alerts.delivery.settings import read as read_delivery
-from alerts.routing import settings as routing_settings
-from alerts.routing.settings import RoutingSettings
+from alerts.notify import routing_settings
+from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.delivery_settings import read as read_delivery
+from alerts.notify.routing_settings import RoutingSettings
 from lineage.catalog.access_versions import StoredAccess
 from lineage.catalog.policy_notes import PolicyNotes
 from lineage.catalog.reader import keep_connections

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from alerts.delivery.figures import (
+from alerts.notify.delivery_queries import (
     FAILED,
     REPEATED,
     SENT,

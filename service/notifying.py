@@ -4,11 +4,11 @@ from typing import Final
 
 from sqlalchemy import Engine
 
-from alerts.delivery.renewed import requeue_renewed
-from alerts.delivery.sender import Sender
-from alerts.delivery.settings import DeliverySettings
-from alerts.delivery.transports import transports_of
-from alerts.routing.settings import RoutingSettings
+from alerts.notify.channels.registry import transports_of
+from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.secret_rotation import requeue_renewed
+from alerts.notify.sender import Sender
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
 from lineage.clock import Clock, system_clock, to_micros

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Step
-from alerts.routing.picture import Picture
+from alerts.notify.incident_summary import Picture
 from alerts.watch.affected import Affected, affected
 from alerts.watch.catalog_estate import Owners
 from alerts.watch.finding import Finding

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from sqlalchemy import Connection, select
 
-from alerts.delivery.message import Impacted, Root
 from alerts.incidents.incident import Incident
 from alerts.incidents.kinds import PROVENANCE, STANDING_GAP
-from alerts.routing.picture import Picture, Theirs
+from alerts.notify.incident_summary import Picture, Theirs
+from alerts.notify.message import Impacted, Root
 from alerts.watch.affected import Affected
 from alerts.watch.finding import Finding
 from alerts.watch.named import Named, named

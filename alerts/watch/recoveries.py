@@ -8,10 +8,10 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, Row, bindparam, text
 
-from alerts.delivery.texts import duration
 from alerts.incidents.incident import Incident
 from alerts.incidents.kinds import KIND_BY_ID, STANDING_GAP
 from alerts.incidents.steps import Event, Step
+from alerts.notify.formatting import duration
 from alerts.watch.evaluation_status import EvaluationStatus
 from lineage.catalog.pieces import pieces
 from lineage.catalog.ranks import TIER

@@ -13,10 +13,10 @@ from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
 from alerts.incidents.incident import Found, Incident
 from alerts.incidents.steps import Command, Now, Step
+from alerts.notify.router import told
+from alerts.notify.routing_settings import RoutingSettings
 from alerts.people.answers import answered, refusals, waiting
 from alerts.people.windows import windows_at
-from alerts.routing.desk import told
-from alerts.routing.settings import RoutingSettings
 from alerts.watch.drawing import Drawn, draw
 from alerts.watch.evaluation_status import EvaluationStatus, read_status
 from alerts.watch.explained import count_explained

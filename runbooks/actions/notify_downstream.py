@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import select
 
-from alerts.delivery.message import MAX_LISTED, Impacted, Links, Message, Root
-from alerts.delivery.outbox import enqueue
-from alerts.delivery.outcomes import Channel
+from alerts.notify.channels.channel import Channel
+from alerts.notify.message import MAX_LISTED, Impacted, Links, Message, Root
+from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import dataset, incident, incident_member
 from lineage.keys import key

@@ -3,10 +3,10 @@
 They are handed the very payloads that would go out, and what takes them knows their documents only.
 """
 
-from alerts.delivery.message import to_json
-from alerts.delivery.outcomes import Outcome, Sent, Task, Transport
-from alerts.delivery.pagerduty_payload import action_of, event_of
-from alerts.delivery.slack_blocks import blocks_of
+from alerts.notify.channels.channel import Outcome, Sent, Task, Transport
+from alerts.notify.channels.pagerduty.payload import action_of, event_of
+from alerts.notify.channels.slack.blocks import blocks_of
+from alerts.notify.message import to_json
 from lineage.clock import Clock, to_micros
 from runbooks.gameday.received import Receivers
 
@@ -52,7 +52,7 @@ class _Webhook:
 
 
 def transports(receivers: Receivers, clock: Clock) -> dict[str, Transport]:
-    """By kind of channel, for `alerts.delivery.sender.Sender`."""
+    """By kind of channel, for `alerts.notify.sender.Sender`."""
     return {
         "slack": _Slack(receivers, clock),
         "pagerduty": _PagerDuty(receivers, clock),

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, Engine, update
 
-from alerts.routing.telling import Telling
+from alerts.notify.notification_state import Telling
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import incident
 from lineage.clock import Clock, to_micros

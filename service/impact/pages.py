@@ -5,12 +5,12 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, select, text
 
-from alerts.delivery.message import Message, from_json
-from alerts.delivery.pagerduty_payload import action_of
 from alerts.incidents.estate import MICROS
 from alerts.incidents.life import RULES
-from alerts.routing.addresses import PAGERDUTY, SLACK
-from alerts.routing.telling import Telling
+from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.message import Message, from_json
+from alerts.notify.notification_state import Telling
+from alerts.notify.recipients import PAGERDUTY, SLACK
 from lineage.catalog.tables import incident_telling, notification
 from lineage.states import FAILING
 

@@ -8,8 +8,8 @@ from typing import Final
 import structlog
 from sqlalchemy import Connection, select
 
-from alerts.delivery.pagerduty_webhooks import Done, InvalidEventError, done, verify
-from alerts.delivery.secrets import NoSecretError, secret_of
+from alerts.notify.channels.pagerduty.webhooks import Done, InvalidEventError, done, verify
+from alerts.notify.secrets import NoSecretError, secret_of
 from alerts.people.asked import Ask, is_incident_id
 from alerts.people.audit import stored
 from lineage.catalog.tables import incident

@@ -11,9 +11,9 @@ from typing import Final
 
 import msgspec
 
-from alerts.delivery.secrets import NoSecretError, secret_of
-from alerts.delivery.slack_blocks import FOUR_HOURS, TOMORROW
-from alerts.delivery.slack_requests import InvalidPressError, Pressed, pressed, verify
+from alerts.notify.channels.slack.blocks import FOUR_HOURS, TOMORROW
+from alerts.notify.channels.slack.interactions import InvalidPressError, Pressed, pressed, verify
+from alerts.notify.secrets import NoSecretError, secret_of
 from alerts.people.asked import Ask, entry_of
 from alerts.people.audit import record, refusal, stored
 from lineage.clock import to_micros

@@ -6,9 +6,9 @@ import msgspec
 from litestar import post
 from litestar.datastructures import State
 
-from alerts.routing import RoutingSettings, receive
-from alerts.routing.calls import Call, InvalidCallError, call_of
-from alerts.routing.received import Heard
+from alerts.notify import RoutingSettings, receive
+from alerts.notify.alertmanager_alerts import Heard
+from alerts.notify.alertmanager_webhook import Call, InvalidCallError, call_of
 from lineage.clock import to_micros
 from service.asking import question
 from service.errors import InvalidQuestionError

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from alerts.delivery.settings import DeliverySettings
-from alerts.routing.settings import Variables
+from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.routing_settings import Variables
 from collector.settings import Limits
 from lineage import environment
 from lineage.event_log.settings import LogSettings, read_log

@@ -5,14 +5,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Engine
 
-from alerts.delivery import counts
-from alerts.delivery.outbox import enqueue
-from alerts.delivery.outcomes import channel_of
+from alerts.notify import counts
+from alerts.notify.channels.channel import channel_of
+from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
 from lineage.clock import to_micros
 from service.delivery_families import delivery_families
-from tests.alerts.delivery.told import message
+from tests.alerts.notify.messages import message
 
 pytestmark = pytest.mark.postgres_nightly
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from alerts.delivery.outbox import enqueue
-from alerts.delivery.outcomes import channel_of
+from alerts.notify.channels.channel import channel_of
+from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import writing
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
-from tests.alerts.delivery.told import message
+from tests.alerts.notify.messages import message
 
 _CHANNEL = "slack:C0000001"
 

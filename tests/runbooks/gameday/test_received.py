@@ -4,12 +4,12 @@ import json
 
 import msgspec
 
-from alerts.delivery.message import Impacted, Links, Root, to_json
-from alerts.delivery.pagerduty_payload import action_of, event_of
-from alerts.delivery.slack_blocks import blocks_of
+from alerts.notify.channels.pagerduty.payload import action_of, event_of
+from alerts.notify.channels.slack.blocks import blocks_of
+from alerts.notify.message import Impacted, Links, Root, to_json
 from runbooks.gameday.received import Receivers
 from runbooks.gameday.truth import Name
-from tests.alerts.delivery.told import message
+from tests.alerts.notify.messages import message
 
 LINK = "https://lineward.example/api/v1/impact?incident=i1&at=2"
 OPENED = message(

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 from sqlalchemy import Engine, insert, text
 
-from alerts.delivery.outcomes import Later, Outcome, Refused, Sent, Task
-from alerts.delivery.sender import Sender
-from alerts.delivery.settings import DeliverySettings
-from alerts.routing.settings import RoutingSettings
+from alerts.notify.channels.channel import Later, Outcome, Refused, Sent, Task
+from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.sender import Sender
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
 from lineage.catalog import tables

@@ -29,20 +29,28 @@ FAILPOINTS: Final = {
     "in the diagnosis": ("service.diagnosis.diagnose", "_compared", BEFORE),
     "between diagnosis and desk": ("alerts.watch.desk", "Desk.__call__", BEFORE),
     "between desk and sender": ("service.notifying", "Sending.__call__", BEFORE),
-    "before the claim": ("alerts.delivery.sender", "Sender._claim", BEFORE),
-    "after the claim": ("alerts.delivery.sender", "Sender._claim", AFTER),
-    "before sending": ("alerts.delivery.sender", "Sender._send", BEFORE),
-    "between send and mark": ("alerts.delivery.sender", "Sender._send", AFTER),
-    "in the mark, before the commit": ("alerts.delivery.marks", "Marks.mark", AFTER),
-    "after the mark": ("alerts.delivery.sender", "Sender._mark", AFTER),
-    "after Slack's post": ("alerts.delivery.slack", "_Delivery._post", AFTER),
-    "between Slack's edit and reply": ("alerts.delivery.slack", "_Delivery._reply", BEFORE),
-    "after PagerDuty's answer": ("alerts.delivery.pagerduty_events", "PagerDuty.send", AFTER),
+    "before the claim": ("alerts.notify.sender", "Sender._claim", BEFORE),
+    "after the claim": ("alerts.notify.sender", "Sender._claim", AFTER),
+    "before sending": ("alerts.notify.sender", "Sender._send", BEFORE),
+    "between send and mark": ("alerts.notify.sender", "Sender._send", AFTER),
+    "in the mark, before the commit": ("alerts.notify.attempts", "Marks.mark", AFTER),
+    "after the mark": ("alerts.notify.sender", "Sender._mark", AFTER),
+    "after Slack's post": ("alerts.notify.channels.slack.channel", "_Delivery._post", AFTER),
+    "between Slack's edit and reply": (
+        "alerts.notify.channels.slack.channel",
+        "_Delivery._reply",
+        BEFORE,
+    ),
+    "after PagerDuty's answer": (
+        "alerts.notify.channels.pagerduty.channel",
+        "PagerDuty.send",
+        AFTER,
+    ),
 }
 # As it is told by time: two minutes after it opened, without Alertmanager.
 BY_TIME: Final = {
-    "in the desk's transaction, before anything": ("alerts.routing.desk", "turn", BEFORE),
-    "in the desk's transaction, before the commit": ("alerts.routing.desk", "turn", AFTER),
+    "in the desk's transaction, before anything": ("alerts.notify.router", "turn", BEFORE),
+    "in the desk's transaction, before the commit": ("alerts.notify.router", "turn", AFTER),
 }
 # As Alertmanager's call is taken.
 BY_CALL: Final = {

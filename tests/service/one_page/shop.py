@@ -9,10 +9,10 @@ import msgspec
 from litestar.testing import TestClient
 from sqlalchemy import Engine, Table, select
 
-from alerts.delivery.figures import counted, oldest_undelivered_seconds
-from alerts.delivery.settings import DeliverySettings
+from alerts.notify.delivery_queries import counted, oldest_undelivered_seconds
+from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.routing_settings import RoutingSettings
 from alerts.people.asked import Ask, ask
-from alerts.routing.settings import RoutingSettings
 from alerts.rules.incidents import NAMES
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, writing
@@ -23,7 +23,7 @@ from service.app import create_app
 from service.bookkeeping import Work
 from service.incident_families import incident_families
 from service.settings import Settings
-from tests.alerts.delivery.told import Ticking
+from tests.alerts.notify.messages import Ticking
 from tests.alerts.watch.estate import MIDNIGHT, Estate
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.reached import leading_to

@@ -2,10 +2,10 @@
 
 import pytest
 
-from alerts.delivery.pagerduty_events import _OneTry
-from alerts.delivery.slack_history import History
+from alerts.notify.channels.pagerduty.channel import _OneTry
+from alerts.notify.channels.slack.history import History
 from lineage.catalog import tables
-from tests.alerts.routing.calls import alert, body
+from tests.alerts.notify.alertmanager_calls import alert, body
 from tests.service.one_page.killed import BY_CALL, BY_TIME, FAILPOINTS, HALVES, killed
 from tests.service.one_page.shop import ALERTMANAGER, FINANCE, JSON, KEY, SALES
 

@@ -1,0 +1,235 @@
+"""Alertmanager's alerts: of incidents they say that it works, others are messages of their own.
+
+The incidents themselves know better when they are over: no resolved call ends one.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from alerts.incidents.times import FIRING, NamedTime
+from alerts.notify.alertmanager_webhook import Alert
+from alerts.notify.context import Scene
+from alerts.notify.first_notification import joined_notes
+from alerts.notify.links import runbook
+from alerts.notify.message import Kind, Links, Message, Root, Severity
+from alerts.notify.notification_plan import Letter, Sheet
+from alerts.notify.notification_state import Place, Telling
+from alerts.notify.recipients import PAGERDUTY
+from alerts.rules.health import WATCHDOG
+from alerts.rules.incidents import NAMES, OUTAGE_ROOTS
+from alerts.rules.roots import OUTAGE
+from alerts.rules.strict import UNAUTHORIZED
+from alerts.rules.windows import ESCALATION, PAGE
+from lineage.clock import from_micros
+from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
+
+_MARQUEZ: Final = "marquez"
+_ANEW: Final = "It fires anew; nobody said that it had ended."
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """An alert as it was last heard. Instants in µs.
+
+    Attributes:
+        ends_at: None: it fires.
+        incident_id: the open incident that it speaks of; None: it has messages of its own.
+        revision: of its newest message; 0: it has none.
+        channels: that were told, and have not heard of its end.
+    """
+
+    fingerprint: str
+    name: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    starts_at: int
+    received_at: int
+    ends_at: int | None = None
+    incident_id: str | None = None
+    revision: int = 0
+    channels: tuple[str, ...] = ()
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """What a call comes to.
+
+    Attributes:
+        released: incidents that Alertmanager has told of.
+        letters: of alerts that are no incident's.
+        known: each alert as it was heard now.
+        gaps: a word for each time that nobody can be told.
+    """
+
+    released: frozenset[str]
+    letters: tuple[Letter, ...]
+    known: tuple[Known, ...]
+    gaps: tuple[str, ...] = ()
+
+
+def heard(
+    alerts: Iterable[Alert],
+    known: Mapping[str, Known],
+    open_faults: Mapping[str, str],
+    scene: Scene,
+    at: int,
+) -> Heard:
+    """What these alerts make people hear.
+
+    Args:
+        alerts: of one call.
+        known: by fingerprint, what was heard of them before.
+        open_faults: of incidents that are open, `root_kind` by incident id.
+        scene: the policy and the settings.
+        at: µs.
+    """
+    released: set[str] = set()
+    letters: list[Letter] = []
+    now: list[Known] = []
+    gaps: list[str] = []
+    for alert in {each.fingerprint: each for each in alerts}.values():
+        if alert.name == WATCHDOG:
+            continue
+        if alert.name in NAMES.values():
+            released |= {alert.labels.get("incident", "")} if alert.is_firing else set()
+            continue
+        before = known.get(alert.fingerprint)
+        own = _merged(alert, before, open_faults, at)
+        if own.incident_id is not None and alert.is_firing:
+            released.add(own.incident_id)
+        told, found, gap = _told(own, scene, at, is_anew=_is_anew(alert, before))
+        letters += found
+        now.append(told)
+        gaps += gap
+    return Heard(frozenset(released - {""}), tuple(letters), tuple(now), tuple(gaps))
+
+
+def _merged(alert: Alert, before: Known | None, open_faults: Mapping[str, str], at: int) -> Known:
+    """One that stood for an incident does so as long as it fires, also once that is over."""
+    is_same = before is not None and before.ends_at is None and not _is_anew(alert, before)
+    own = before.incident_id if before is not None and is_same else None
+    is_told = before is not None and bool(before.channels)
+    if own is None and not is_told:
+        own = incident_of(alert.labels, open_faults)
+    return Known(
+        fingerprint=alert.fingerprint,
+        name=alert.name.replace("\0", "\N{REPLACEMENT CHARACTER}"),
+        labels=alert.labels,
+        annotations=alert.annotations,
+        starts_at=alert.began_at,
+        received_at=at,
+        ends_at=None if alert.is_firing else at,
+        incident_id=own,
+        revision=0 if before is None else before.revision,
+        channels=() if before is None else before.channels,
+    )
+
+
+def incident_of(labels: Mapping[str, str], open_faults: Mapping[str, str]) -> str | None:
+    """The open incident that an alert follows from, or is another word for."""
+    wanted = _faults(labels)
+    return min((each for each, fault in open_faults.items() if fault in wanted), default=None)
+
+
+def _faults(labels: Mapping[str, str]) -> frozenset[str]:
+    if labels.get("alertname") == UNAUTHORIZED:
+        return frozenset({UNAUTHORIZED_ACCESS.name})
+    is_lag = labels.get("sli") == INGESTION_LAG.name
+    if labels.get("root") == OUTAGE["root"] or labels.get("area") == "datasets" or is_lag:
+        return frozenset(OUTAGE_ROOTS)
+    return frozenset({_MARQUEZ} if labels.get("root") == _MARQUEZ else ())
+
+
+def _is_anew(alert: Alert, before: Known | None) -> bool:
+    """It ended unheard, as when Alertmanager lost its data: what goes on keeps its beginning."""
+    return before is not None and alert.is_firing and alert.began_at > before.starts_at
+
+
+def _told(
+    own: Known, scene: Scene, at: int, *, is_anew: bool
+) -> tuple[Known, list[Letter], list[str]]:
+    """It is told when it begins and when it ends; what is repeated is no news."""
+    is_told, is_firing = bool(own.channels), own.ends_at is None
+    is_news = is_firing != is_told or (is_told and is_anew)
+    if own.incident_id is not None or not is_news:
+        return own, [], []
+    if not is_firing:
+        return _ended(own, scene, at)
+    address = scene.address(_owner(own, scene), _severity(own))
+    channels = tuple(dict.fromkeys((*own.channels, *address.channels)))
+    told = msgspec.structs.replace(own, revision=own.revision + 1, channels=channels)
+    kind: Kind = "changed" if is_told else "opened"
+    note = joined_notes(_ANEW if is_told else "", address.note)
+    message = _message(told, scene, at, kind=kind, owner=address.owner, note=note)
+    # PagerDuty hears of no change, and its alert may be resolved: what fires anew begins again.
+    begun = msgspec.structs.replace(message, kind="opened")
+    letters = [
+        Letter(begun if channel.startswith(PAGERDUTY) else message, channel) for channel in channels
+    ]
+    return told, letters, [address.gap] if address.gap else []
+
+
+def _ended(own: Known, scene: Scene, at: int) -> tuple[Known, list[Letter], list[str]]:
+    over = msgspec.structs.replace(own, revision=own.revision + 1, channels=())
+    owner = scene.address(_owner(own, scene), _severity(own)).owner
+    message = _message(over, scene, at, kind="resolved", owner=owner, note="It fires no more.")
+    return over, [Letter(message, channel) for channel in own.channels], []
+
+
+def stand_in(known: Known, scene: Scene, at: int) -> Sheet:
+    """An alert that was told, as an incident takes it over that it is another word for."""
+    owner = scene.address(_owner(known, scene), _severity(known)).owner
+    number = f"alert-{known.fingerprint}"
+    places = (Place(channel, "owner", number) for channel in known.channels)
+    telling = Telling(
+        incident_id=number,
+        draft=_message(known, scene, at, kind="changed", owner=owner, note=""),
+        state="open",
+        fault=known.name,
+        addressee=owner,
+        revision=known.revision,
+        places=tuple(
+            msgspec.structs.replace(place, rung=1) if place.rings else place for place in places
+        ),
+    )
+    return Sheet(telling, at)
+
+
+def _owner(own: Known, scene: Scene) -> str:
+    settings = scene.settings
+    if own.labels.get("severity") == ESCALATION and "owner" not in own.labels:
+        return settings.engineering or settings.platform
+    return own.labels.get("owner") or settings.platform
+
+
+def _severity(own: Known) -> Severity:
+    return PAGE if own.labels.get("severity") == PAGE else "ticket"
+
+
+def _message(  # noqa: PLR0913 - each stands in it
+    own: Known, scene: Scene, at: int, *, kind: Kind, owner: str, note: str
+) -> Message:
+    said = own.annotations
+    about = [own.labels.get(name, "") for name in ("sli", "tier", "root", "job")]
+    since = min(own.starts_at, at)
+    return Message(
+        incident_id=f"alert-{own.fingerprint}",
+        revision=own.revision,
+        kind=kind,
+        severity=_severity(own),
+        what=said.get("summary") or own.name,
+        since=since,
+        times=(NamedTime(FIRING, since),),
+        at=at,
+        root=Root(own.name, " ".join(filter(None, about)) or "lineward", "lineward"),
+        owner=owner,
+        note=joined_notes(note, said.get("description", "")),
+        links=Links(runbook=runbook(own.name, scene.settings)),
+        correlation_id=f"alert-{own.fingerprint}-{from_micros(own.starts_at):%Y%m%dT%H%M%SZ}",
+        is_answerable=False,
+    )
+
+
+def is_outage(known: Sequence[Known]) -> bool:
+    """Whether any of these fires and says that no lineage comes in."""
+    return any(each.labels.get("root") == OUTAGE["root"] for each in known)

@@ -1,0 +1,121 @@
+"""Writes down what became of an attempt, and when the next one may be."""
+
+import random
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, insert, select, update
+
+from alerts.notify import counts
+from alerts.notify.channels.channel import Later, Outcome, Refused, Sent
+from alerts.notify.claims import Claim
+from alerts.notify.delivery_queries import FAILED, REPEATED, SENT
+from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.fallback import Fallback
+from alerts.notify.rows import one
+from lineage.catalog.tables import notification, notification_channel
+
+_MICROS = 1_000_000
+
+
+class Marks(msgspec.Struct, frozen=True):
+    """The waits of the table, so that a restart forgets none.
+
+    Attributes:
+        spread: of the waits, so that many senders do not come back at once; from 0.5 to 1.
+    """
+
+    settings: DeliverySettings
+    fallback: Fallback
+    spread: random.Random
+
+    def mark(self, connection: Connection, claim: Claim, outcome: Outcome, now: int) -> None:
+        """Write the outcome of a claim; `now` in µs."""
+        if isinstance(outcome, Sent):
+            self._sent(connection, claim, outcome, now)
+            return
+        counts.add(connection, FAILED, claim.channel, outcome.reason)
+        if isinstance(outcome, Refused):
+            self._refused(connection, claim, outcome, now)
+        else:
+            self._later(connection, claim, outcome, now)
+
+    def _sent(self, connection: Connection, claim: Claim, sent: Sent, now: int) -> None:
+        _write(
+            connection,
+            claim,
+            state="sent",
+            handle=sent.handle,
+            doubt_since=None,
+            finished_at=now,
+            reason="",
+            error="",
+        )
+        counts.add(connection, SENT, claim.channel, claim.message.kind)
+        if sent.is_repeat:
+            counts.add(connection, REPEATED, claim.channel)
+        _hold(connection, claim.channel, failures=0, held_until=0)
+        self.fallback.channel_works(connection, claim, now)
+
+    def _refused(self, connection: Connection, claim: Claim, refused: Refused, now: int) -> None:
+        _write(
+            connection,
+            claim,
+            state="failed",
+            doubt_since=claim.task.doubt_since,
+            finished_at=now,
+            reason=refused.reason,
+            error=refused.error,
+        )
+        self.fallback.refused(connection, claim, refused, now)
+
+    def _later(self, connection: Connection, claim: Claim, later: Later, now: int) -> None:
+        doubt = claim.began_at if later.is_in_doubt else None
+        _write(
+            connection,
+            claim,
+            reason=later.reason,
+            error=later.error,
+            doubt_since=doubt if claim.task.doubt_since is None else claim.task.doubt_since,
+            next_attempt_at=now + self._wait(claim.attempts, later),
+        )
+        if now - claim.created_at >= self.settings.give_up_seconds * _MICROS:
+            self._give_up(connection, claim, later, now)
+        failures = _failures(connection, claim.channel) + 1
+        held_until = now + self._wait(failures, later)
+        _hold(connection, claim.channel, failures=failures, held_until=held_until)
+
+    def _give_up(self, connection: Connection, claim: Claim, later: Later, now: int) -> None:
+        _write(connection, claim, state="failed", finished_at=now)
+        counts.add(connection, FAILED, claim.channel, "gave_up")
+        self.fallback.parked(connection, claim, later.reason, now)
+
+    def _wait(self, failures: int, later: Later) -> int:
+        """µs: twice as long each time, and never less than was asked for."""
+        settings = self.settings
+        doubled = settings.first_wait_seconds * 2 ** min(failures - 1, 20)
+        seconds = min(doubled, settings.longest_wait_seconds) * self.spread.uniform(0.5, 1)
+        return int(max(seconds, later.retry_after_seconds) * _MICROS)
+
+
+def _write(connection: Connection, claim: Claim, **values: Any) -> None:  # noqa: ANN401 - columns
+    connection.execute(
+        update(notification)
+        .where(one(claim.message.incident_id, claim.message.revision, claim.channel))
+        .values(**values)
+    )
+
+
+def _failures(connection: Connection, channel: str) -> int:
+    table = notification_channel
+    return connection.scalar(select(table.c.failures).where(table.c.channel == channel)) or 0
+
+
+def _hold(connection: Connection, channel: str, *, failures: int, held_until: int) -> None:
+    table = notification_channel
+    values = {"failures": failures, "held_until": held_until}
+    changed = connection.execute(
+        update(table).where(table.c.channel == channel).values(**values)
+    ).rowcount
+    if not changed:
+        connection.execute(insert(table).values(channel=channel, **values))

@@ -1,0 +1,94 @@
+"""PagerDuty: one alert an incident, by its dedup_key; a repeated event changes nothing there."""
+
+import ssl
+from pathlib import Path
+
+from httpx2 import ConnectError, ConnectTimeout, Response, TimeoutException
+from pagerduty import Error, EventsApiV2Client, ServerHttpError
+
+from alerts.notify.channels.channel import (
+    Later,
+    Outcome,
+    Refused,
+    Sent,
+    Task,
+    cut_error,
+    of_silence,
+    of_status,
+)
+from alerts.notify.channels.pagerduty.payload import action_of, event_of
+from alerts.notify.secrets import NoSecretError, secret_of
+
+
+class PagerDuty:
+    """The Events API v2. A target is the file of a routing key, below `keys` if it is relative."""
+
+    def __init__(
+        self, *, url: str, keys: Path, timeout_seconds: int, ca_file: Path | None = None
+    ) -> None:
+        self._url = url
+        self._keys = keys
+        self._timeout_seconds = timeout_seconds
+        self._trust = True if ca_file is None else ssl.create_default_context(cafile=ca_file)
+
+    def send(self, task: Task) -> Outcome:
+        """Trigger, acknowledge or resolve."""
+        try:
+            key = secret_of(self._keys / task.target)
+        except NoSecretError as error:
+            return Refused("no_token", str(error))
+        with self._client(key) as client:
+            return _asked(client, task, key)
+
+    def _client(self, key: str) -> "_OneTry":
+        client = _OneTry(key, base_url=self._url, verify=self._trust)
+        client.timeout = self._timeout_seconds
+        return client
+
+
+class _AnsweredError(Exception):
+    """An answer that is no success."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.status_code)
+        self.response = response
+
+
+class _OneTry(EventsApiV2Client):
+    """The library's client without its retries.
+
+    They sleep, on 429 for ever, and what they know is gone after a crash: the outbox tries again.
+    """
+
+    max_network_attempts = 0
+
+    def postprocess(self, response: Response) -> None:
+        """End at the first answer.
+
+        Raises:
+            _AnsweredError: it is no success.
+        """
+        if not response.is_success:
+            raise _AnsweredError(response)
+
+
+def _asked(client: _OneTry, task: Task, key: str) -> Outcome:
+    message = task.message
+    try:
+        handle = client.send_event(
+            action_of(message.kind), dedup_key=message.incident_id, **event_of(message)
+        )
+    except ServerHttpError as error:  # taken, by its status, and answered by no JSON of theirs
+        return Later("not_json", cut_error(error.msg, key), is_in_doubt=True)
+    except _AnsweredError as error:
+        return _of_answer(error.response, key)
+    except Error as error:
+        is_unsent = isinstance(error.__cause__, ConnectError | ConnectTimeout)
+        is_late = isinstance(error.__cause__, TimeoutException)
+        return of_silence(error.__cause__, key, is_unsent=is_unsent, is_late=is_late)
+    return Sent(handle, is_repeat=task.doubt_since is not None)
+
+
+def _of_answer(response: Response, key: str) -> Later | Refused:
+    said = cut_error(response.text, key)
+    return of_status(response.status_code, said, response.headers.get("Retry-After"))

@@ -1,0 +1,87 @@
+"""A message as PagerDuty takes it: plain text throughout, cut to what it allows."""
+
+from typing import Any, Final, Literal
+
+from alerts.notify.channels.slack.blocks import (
+    BRIDGED,
+    FLAPPING,
+    headline,
+    impacted_line,
+    tiers_line,
+    times_of,
+)
+from alerts.notify.formatting import plain, web_link
+from alerts.notify.message import Kind, Message
+from lineage.clock import from_micros
+
+Action = Literal["trigger", "acknowledge", "resolve"]
+
+MAX_SUMMARY: Final = 1_024
+MAX_EVENT_BYTES: Final = 512_000
+_MAX_TEXT: Final = 4_000  # a dozen of these are within the bytes of an event, whatever they hold
+_MAX_LINE: Final = 400
+_MAX_LINK: Final = 2_000
+_SEVERITIES: Final = {"page": "critical", "ticket": "warning"}
+_ACTIONS: Final[dict[Kind, Action]] = {
+    "opened": "trigger",
+    "changed": "trigger",  # only as part of the first page: see `plans`
+    "test": "trigger",
+    "acknowledged": "acknowledge",
+    "resolved": "resolve",
+    "handed_over": "resolve",  # the next owner's service is triggered apart
+}
+
+RESOLVING: Final = tuple(kind for kind, action in _ACTIONS.items() if action == "resolve")
+
+
+def action_of(kind: Kind) -> Action:
+    """What this kind of message does to the alert.
+
+    Raises:
+        ValueError: a notice, which is nothing to ring anybody for.
+    """
+    if kind not in _ACTIONS:
+        raise ValueError(f"pagerduty: expected one of {', '.join(_ACTIONS)}, got {kind!r}")
+    return _ACTIONS[kind]
+
+
+def event_of(message: Message) -> dict[str, Any]:
+    """All of the event but its action and keys."""
+    return {
+        "payload": {
+            "summary": plain(f"{headline(message)}: {message.what}", MAX_SUMMARY),
+            "source": plain(f"{message.root.namespace} {message.root.name}", MAX_SUMMARY),
+            "severity": _SEVERITIES[message.severity],
+            "timestamp": from_micros(message.since).isoformat(),
+            "component": plain(message.root.name, _MAX_LINE),
+            "group": plain(message.owner, _MAX_LINE),
+            "class": plain(message.root.kind, _MAX_LINE),
+            "custom_details": _details(message),
+        },
+        "client": "Lineward",
+        "links": _links(message),
+    }
+
+
+def _details(message: Message) -> dict[str, Any]:
+    said = {
+        "what": plain(message.what, _MAX_TEXT),
+        **times_of(message),
+        "owner": plain(message.owner, _MAX_LINE),
+        "impacted": plain(tiers_line(message), _MAX_LINE),
+        "datasets": [plain(impacted_line(dataset), _MAX_LINE) for dataset in message.impacted],
+        "lines": [plain(line, _MAX_LINE) for line in message.lines],
+        "error": plain(message.error or "", _MAX_TEXT),
+        "first_difference": plain(message.first_difference or "", _MAX_TEXT),
+        "note": plain(message.note, _MAX_TEXT),
+        "flapping": FLAPPING if message.is_flapping else "",
+        "bridged": BRIDGED if message.is_bridged else "",
+        "revision": message.revision,
+        "correlation_id": plain(message.correlation_id, _MAX_LINE),
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def _links(message: Message) -> list[dict[str, str]]:
+    shown = ((text, web_link(url)) for text, url in message.links.labelled.items())
+    return [{"href": url, "text": text} for text, url in shown if url and len(url) <= _MAX_LINK]

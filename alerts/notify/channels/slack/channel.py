@@ -1,0 +1,161 @@
+"""Slack: one message an incident, edited as it changes, with a thread that tells of each change.
+
+An edit may be repeated freely. A post may not: while it is in doubt whether one arrived, the
+channel's history is searched for it first.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from slack_sdk import WebClient
+
+from alerts.notify.channels.channel import Outcome, Refused, Sent, Task
+from alerts.notify.channels.slack.blocks import blocks_of, fallback_of, reply_of
+from alerts.notify.channels.slack.client import OneWayClient
+from alerts.notify.channels.slack.history import Handle, History, metadata_of
+from alerts.notify.channels.slack.responses import UNEDITABLE, NotTakenError, ask
+from alerts.notify.message import Message
+from alerts.notify.secrets import NoSecretError, secret_of
+
+# Nothing is made of the text that we did not write into it.
+_LITERAL: Final[dict[str, Any]] = {"parse": "none", "link_names": False}
+
+
+class Slack:
+    """One workspace. The token is read anew for each message, so that a new one is taken up."""
+
+    def __init__(self, *, url: str, token_file: Path, timeout_seconds: int) -> None:
+        self._url = url
+        self._token_file = token_file
+        self._timeout_seconds = timeout_seconds
+
+    def send(self, task: Task) -> Outcome:
+        """Post, or edit and reply."""
+        try:
+            token = secret_of(self._token_file)
+            return _Delivery(self._client(token), token, task).run()
+        except NoSecretError as error:
+            return Refused("no_token", str(error))
+        except NotTakenError as error:
+            return error.outcome
+
+    def _client(self, token: str) -> WebClient:
+        # No retries within: the library's would post again without a search, and forget at a crash.
+        return OneWayClient(
+            token=token, base_url=self._url, timeout=self._timeout_seconds, retry_handlers=[]
+        )
+
+
+class _Delivery:
+    """One try of one message."""
+
+    def __init__(self, client: WebClient, token: str, task: Task) -> None:
+        self._client = client
+        self._token = token
+        self._task = task
+        self._is_blind = False  # history could not be searched, though there was a doubt
+
+    def run(self) -> Sent:
+        handle = self._known()
+        if handle is None:
+            return self._post()
+        if handle.revision == self._task.message.revision:
+            return Sent(_encoded(handle))
+        try:
+            self._edit(handle)
+        except NotTakenError as error:
+            if error.outcome.reason not in UNEDITABLE:
+                raise
+            return self._post()
+        self._reply(handle)
+        return Sent(_encoded(handle), is_repeat=self._is_blind)
+
+    def _known(self) -> Handle | None:
+        if self._task.handle is not None:
+            return msgspec.json.decode(self._task.handle, type=Handle)
+        return self._found_root()
+
+    def _found_root(self) -> Handle | None:
+        history = self._history()
+        if history is None:
+            return None
+        try:
+            return history.root(self._task.target)
+        except NotTakenError as error:
+            self._go_on_blind(error)
+            return None
+
+    def _is_told(self, handle: Handle) -> bool:
+        history = self._history()
+        if history is None:
+            return False
+        try:
+            return history.has_reply(handle, self._task.message.revision)
+        except NotTakenError as error:
+            self._go_on_blind(error)
+            return False
+
+    def _history(self) -> History | None:
+        since = self._task.doubt_since
+        if since is None:
+            return None
+        return History(self._client, self._token, self._task.message.incident_id, since)
+
+    def _go_on_blind(self, error: NotTakenError) -> None:
+        """Twice rather than never, where Slack will not ever tell (a scope that is missing)."""
+        if not isinstance(error.outcome, Refused):
+            raise error
+        self._is_blind = True
+
+    def _post(self) -> Sent:
+        message = self._task.message
+        answer = ask(
+            lambda: self._client.chat_postMessage(
+                channel=self._task.target,
+                mrkdwn=False,
+                unfurl_links=False,
+                unfurl_media=False,
+                metadata=metadata_of(message, "root", message.revision),
+                **_shown(message),
+            ),
+            self._token,
+        )
+        handle = Handle(str(answer.get("channel")), str(answer.get("ts")), message.revision)
+        return Sent(_encoded(handle), is_repeat=self._is_blind)
+
+    def _edit(self, handle: Handle) -> None:
+        message = self._task.message
+        ask(
+            lambda: self._client.chat_update(
+                channel=handle.channel,
+                ts=handle.ts,
+                metadata=metadata_of(message, "root", handle.revision),
+                **_shown(message),
+            ),
+            self._token,
+        )
+
+    def _reply(self, handle: Handle) -> None:
+        if self._is_told(handle):
+            return
+        message = self._task.message
+        ask(
+            lambda: self._client.chat_postMessage(
+                channel=handle.channel,
+                thread_ts=handle.ts,
+                text=reply_of(message),
+                mrkdwn=False,
+                metadata=metadata_of(message, "reply", message.revision),
+                **_LITERAL,
+            ),
+            self._token,
+        )
+
+
+def _shown(message: Message) -> dict[str, Any]:
+    return {"text": fallback_of(message), "blocks": blocks_of(message), **_LITERAL}
+
+
+def _encoded(handle: Handle) -> str:
+    return msgspec.json.encode(handle).decode()

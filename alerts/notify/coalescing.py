@@ -1,0 +1,125 @@
+"""Which of an incident's waiting messages a channel is sent next, and which need not be sent."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.message import Kind
+
+SUPERSEDED: Final = "superseded"
+NEVER_TRIGGERED: Final = "never_triggered"
+WOULD_PAGE_AGAIN: Final = "would_page_again"
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """One message that waits. `doubt_since`: from then on it may have arrived; µs."""
+
+    revision: int
+    kind: Kind
+    doubt_since: int | None = None
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What comes next.
+
+    Attributes:
+        revision: of what is sent next; None: nothing is.
+        swallowed: what a later one says better, or has nothing to say; with the reason.
+        doubt_since: from then on what is sent, or what it stands for, may have arrived; µs.
+    """
+
+    revision: int | None = None
+    swallowed: tuple[tuple[int, str], ...] = ()
+    doubt_since: int | None = None
+
+
+def plan_of(channel_kind: str, waiting: Sequence[Waiting], last_sent: Kind | None) -> Plan:
+    """The next step of one incident in one channel.
+
+    Args:
+        channel_kind: slack, pagerduty, or any other, which is sent everything.
+        waiting: in their order; at least one.
+        last_sent: kind of the last message that the channel took of this incident.
+    """
+    return _PLANS.get(channel_kind, _each)(waiting, last_sent)
+
+
+def _each(waiting: Sequence[Waiting], _: Kind | None) -> Plan:
+    return Plan(waiting[0].revision, (), waiting[0].doubt_since)
+
+
+def _only_the_last(waiting: Sequence[Waiting], _: Kind | None) -> Plan:
+    """One message is edited in place: its last state says all."""
+    return _merged(waiting)
+
+
+def _triggers_and_resolves(waiting: Sequence[Waiting], last_sent: Kind | None) -> Plan:
+    """What is over by now rings nobody; of what is not, triggers in a row are one."""
+    is_open = last_sent is not None and action_of(last_sent) != "resolve"
+    pages_again = _changes_that_page(waiting, last_sent)
+    pointless = [(each.revision, WOULD_PAGE_AGAIN) for each in pages_again]
+    waiting = [each for each in waiting if each not in pages_again]
+    while waiting:
+        life = _life(waiting)
+        is_over = action_of(life[-1].kind) == "resolve"
+        # In doubt, its first try may have opened or closed something: its end is sent.
+        if is_over and (is_open or any(each.doubt_since is not None for each in life)):
+            return _behind(pointless, _merged(life))
+        if not is_over and (is_open or _begins(life[0])):
+            return _behind(pointless, _merged(_triggers_from(life)))
+        gone = life if is_over else life[:1]
+        pointless += [(each.revision, NEVER_TRIGGERED) for each in gone]
+        waiting = waiting[len(gone) :]
+    return Plan(swallowed=tuple(pointless))
+
+
+def _changes_that_page(waiting: Sequence[Waiting], last_sent: Kind | None) -> list[Waiting]:
+    """Return the changes that are not part of a first page.
+
+    A trigger opens a new alert, and pages, where somebody in PagerDuty or its auto-resolve has
+    resolved the one before. Nobody here can be sure that nobody did.
+    """
+    found, is_known = [], last_sent is not None
+    for each in waiting:
+        if each.kind == "changed" and is_known:
+            found.append(each)
+        elif each.kind != "changed":
+            is_known = action_of(each.kind) != "trigger"
+    return found
+
+
+def _life(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
+    """Up to where it is over."""
+    for count, each in enumerate(waiting, start=1):
+        if action_of(each.kind) == "resolve":
+            return waiting[:count]
+    return waiting
+
+
+def _begins(first: Waiting) -> bool:
+    return action_of(first.kind) == "trigger" or first.doubt_since is not None
+
+
+def _behind(pointless: Sequence[tuple[int, str]], plan: Plan) -> Plan:
+    return msgspec.structs.replace(plan, swallowed=(*pointless, *plan.swallowed))
+
+
+def _triggers_from(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
+    for count, each in enumerate(waiting):
+        if action_of(each.kind) != "trigger":
+            return waiting[: max(1, count)]
+    return waiting
+
+
+def _merged(together: Sequence[Waiting]) -> Plan:
+    doubts = [each.doubt_since for each in together if each.doubt_since is not None]
+    swallowed = tuple((each.revision, SUPERSEDED) for each in together[:-1])
+    return Plan(together[-1].revision, swallowed, min(doubts, default=None))
+
+
+_PLANS: Final[dict[str, Callable[[Sequence[Waiting], Kind | None], Plan]]] = {
+    "slack": _only_the_last,
+    "pagerduty": _triggers_and_resolves,
+}

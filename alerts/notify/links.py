@@ -1,0 +1,67 @@
+"""Links: built from the operator's address alone; what events name is quoted."""
+
+from urllib.parse import quote, urlencode
+
+from alerts.notify.incident_summary import Picture
+from alerts.notify.message import Links
+from alerts.notify.routing_settings import Variables
+
+_RUNBOOKS = "/runbooks"
+_DASHBOARD = "/d/lineward-on-call"
+
+
+def links_of(picture: Picture, settings: Variables) -> Links:
+    """Of one incident."""
+    return Links(
+        explorer=_explorer(picture.dataset, settings),
+        runbook=runbook(picture.runbook, settings),
+        dashboard=_dashboard(picture.dataset, settings),
+        full_list=full_list(picture.incident.id, settings),
+    )
+
+
+def full_list(incident_id: str | None, settings: Variables) -> str:
+    """Of one incident all datasets; or all incidents."""
+    path = "/incidents" if incident_id is None else incident_at(incident_id)
+    return _base(settings.public_url) + path
+
+
+def runbook(name: str | None, settings: Variables) -> str | None:
+    """The page of an alert or of a kind of fault."""
+    return f"{_base(settings.public_url)}{_RUNBOOKS}/{quote(name, safe='')}" if name else None
+
+
+def _explorer(dataset: tuple[str, str] | None, settings: Variables) -> str | None:
+    if dataset is None:
+        return None
+    return _base(settings.public_url) + dataset_at(*dataset)
+
+
+def _dashboard(dataset: tuple[str, str] | None, settings: Variables) -> str | None:
+    """Return the address in Grafana; null where nobody said where Grafana is: the link is dead."""
+    if settings.dashboards_url is None:
+        return None
+    url = _base(settings.dashboards_url) + _DASHBOARD
+    if dataset is None:
+        return url
+    asked = query(**{"var-dataset_namespace": dataset[0], "var-dataset": dataset[1]})
+    return f"{url}?{asked}"
+
+
+def dataset_at(namespace: str, name: str) -> str:
+    """The path of a dataset's page. It names the namespace: the audit reads it there."""
+    return f"/dataset?{query(dataset_namespace=namespace, dataset=name)}"
+
+
+def incident_at(incident_id: str) -> str:
+    """The path of an incident's page."""
+    return f"/incidents/{quote(incident_id, safe='')}"
+
+
+def query(**asked: str) -> str:
+    """Names and values as a URL's query has them."""
+    return urlencode(asked, quote_via=quote, errors="replace")
+
+
+def _base(url: str) -> str:
+    return url.rstrip("/")

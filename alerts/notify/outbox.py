@@ -1,0 +1,147 @@
+"""What is to be sent: written in the transaction of what it tells of, so that neither is lost."""
+
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, select, update
+
+from alerts.notify.channels.channel import Channel, channel_of
+from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.message import Message, to_json
+from alerts.notify.rows import of_incident, one
+from lineage.catalog.tables import notification
+from lineage.catalog.upsert import insert_for
+
+_COUNTED: Final = {"preserve_rowcount": True}
+_LAST_WORDS: Final = ("resolved", "handed_over", "notice", "test")
+
+
+def enqueue(
+    connection: Connection, message: Message, channel: Channel, *, fallback_for: str | None = None
+) -> bool:
+    """Have one message sent; whether it, or a later one, was not there already.
+
+    A channel that stood in for this one, earlier in the incident, is told as well: what it was
+    told has to be taken back there too.
+
+    Args:
+        connection: in a write transaction, that of the incident's change.
+        message: due at once, by its own `at`.
+        channel: where to.
+        fallback_for: the channel that this one stands in for.
+
+    Raises:
+        ValueError: PagerDuty is to be rung for a notice.
+    """
+    if channel.kind == "pagerduty":
+        action_of(message.kind)
+    if _is_told(connection, message, str(channel)):
+        return False
+    # Two channels may fall back on one at the same moment: the second finds it told.
+    told = insert_for(connection.dialect)(notification).on_conflict_do_nothing()
+    row = {**_fresh(message, channel), "fallback_for": fallback_for}
+    if not connection.execute(told.values(row), execution_options=_COUNTED).rowcount:
+        return False
+    _follow(connection, message, str(channel))
+    return True
+
+
+def _is_told(connection: Connection, message: Message, channel: str) -> bool:
+    """A late copy of an old state must not be shown over a newer one."""
+    is_there = exists().where(
+        of_incident(message.incident_id, channel),
+        notification.c.revision >= message.revision,
+    )
+    return bool(connection.scalar(select(is_there)))
+
+
+def _fresh(message: Message, channel: Channel) -> dict[str, Any]:
+    return {
+        "incident_id": message.incident_id,
+        "revision": message.revision,
+        "channel": str(channel),
+        "target": channel.target,
+        "kind": message.kind,
+        "message": to_json(message),
+        "state": "waiting",
+        "attempts": 0,
+        "created_at": message.at,
+        "undelivered_since": message.at,
+        "next_attempt_at": message.at,
+        "reason": "",
+        "error": "",
+    }
+
+
+def _follow(connection: Connection, message: Message, channel: str) -> None:
+    stand_ins = connection.execute(
+        select(notification.c.channel)
+        .where(
+            notification.c.incident_id == message.incident_id,
+            notification.c.fallback_for == channel,
+        )
+        .distinct()
+    ).all()
+    for (stand_in,) in stand_ins:
+        enqueue(connection, message, channel_of(stand_in), fallback_for=channel)
+        _note_fallen_back(connection, message, channel)
+
+
+def _note_fallen_back(connection: Connection, message: Message, channel: str) -> None:
+    """This revision was handed to the fallback channel: once is enough."""
+    connection.execute(
+        update(notification)
+        .where(one(message.incident_id, message.revision, channel))
+        .values(fell_back_at=message.at)
+    )
+
+
+def requeue(connection: Connection, channel: str, now: int) -> int:
+    """Have what this channel refused tried again, say with a new token; how many messages.
+
+    What a later message of the same incident has overtaken stays as it is.
+    """
+    again = {"state": "waiting", "finished_at": None}
+    times = dict.fromkeys(("next_attempt_at", "created_at", "undelivered_since"), now)
+    own = (notification.c.channel == channel, *_failed())
+    return connection.execute(update(notification).where(*own).values(**again, **times)).rowcount
+
+
+def count_failed(connection: Connection, channel: str) -> int:
+    """Return how many notifications `requeue` would take."""
+    own = (notification.c.channel == channel, *_failed())
+    found = connection.scalar(select(func.count()).select_from(notification).where(*own))
+    return int(found or 0)
+
+
+def failed_channels(connection: Connection) -> list[str]:
+    """Return the channels of which `requeue` would take any."""
+    query = select(notification.c.channel).where(*_failed()).distinct()
+    return list(connection.scalars(query.order_by(notification.c.channel)))
+
+
+def _failed() -> tuple[ColumnElement[bool], ...]:
+    newer = notification.alias()
+    is_overtaken = exists().where(
+        newer.c.incident_id == notification.c.incident_id,
+        newer.c.channel == notification.c.channel,
+        newer.c.revision > notification.c.revision,
+    )
+    return notification.c.state == "failed", ~is_overtaken
+
+
+def prune(connection: Connection, before: int) -> int:
+    """Forget incidents that ended for their channel before this instant in µs; how many rows.
+
+    An open one keeps its rows: its resolve has to know what it resolves.
+    """
+    table, other = notification, notification.alias()
+    same = (other.c.incident_id == table.c.incident_id, other.c.channel == table.c.channel)
+    newest = select(func.max(other.c.revision)).where(*same).scalar_subquery()
+    is_over = exists().where(
+        *same,
+        other.c.revision == newest.correlate(table),
+        other.c.kind.in_(_LAST_WORDS),
+        other.c.state != "waiting",
+        other.c.created_at < before,
+    )
+    return connection.execute(delete(table).where(is_over)).rowcount

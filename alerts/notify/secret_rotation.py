@@ -1,0 +1,69 @@
+"""Failed notifications are sent again by themselves once the secret of their channel is another."""
+
+import hashlib
+from pathlib import Path
+
+import structlog
+from sqlalchemy import Connection, Engine, select
+
+from alerts.notify.channels.channel import channel_of
+from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.outbox import failed_channels, requeue
+from alerts.notify.secrets import NoSecretError, secret_of
+from lineage.catalog.engine import writing
+from lineage.catalog.tables import notification_secret
+from lineage.catalog.upsert import fold_rows
+
+_log = structlog.get_logger(__name__)
+
+
+def requeue_renewed(engine: Engine, settings: DeliverySettings, now: int) -> int:
+    """Make failed notifications due whose channel has a new secret; return how many.
+
+    Without a failed notification, or with the same secrets, nothing is written.
+    """
+    with engine.connect() as connection:
+        changed = _changed(connection, settings)
+    if not changed:
+        return 0
+    with writing(engine) as connection:
+        known = _marks(connection)
+        rows = [{"channel": channel, "mark": mark} for channel, mark in changed.items()]
+        fold_rows(connection, notification_secret, rows)
+        renewed = [channel for channel, mark in changed.items() if mark and channel in known]
+        counts = {channel: requeue(connection, channel, now) for channel in renewed}
+    for channel, count in counts.items():
+        _log.info("notifications_requeued", channel=channel, times=count, why="a new secret")
+    return sum(counts.values())
+
+
+def _changed(connection: Connection, settings: DeliverySettings) -> dict[str, str]:
+    """Return the mark of each channel with failed notifications that is not the one on record."""
+    known = _marks(connection)
+    now = {each: _mark(secret_file(settings, each)) for each in failed_channels(connection)}
+    return {channel: mark for channel, mark in now.items() if known.get(channel) != mark}
+
+
+def _marks(connection: Connection) -> dict[str, str]:
+    table = notification_secret
+    rows = connection.execute(select(table.c.channel, table.c.mark))
+    return {row.channel: row.mark for row in rows}
+
+
+def secret_file(settings: DeliverySettings, channel: str) -> Path | None:
+    """Return the file that holds the secret of a channel; None: it has none."""
+    one = channel_of(channel)
+    if one.kind == "slack":
+        return settings.slack_token_file
+    if one.kind == "pagerduty":
+        return settings.pagerduty_keys / one.target
+    return settings.webhook_secret_file if one.kind == "webhook" else None
+
+
+def _mark(path: Path | None) -> str:
+    """Tell one secret from another without being one; empty: there is no secret."""
+    try:
+        secret = "" if path is None else secret_of(path)
+    except NoSecretError:
+        secret = ""
+    return hashlib.sha256(f"lineward {secret}".encode()).hexdigest()[:16] if secret else ""

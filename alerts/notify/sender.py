@@ -1,0 +1,175 @@
+"""Sends what is due: every channel by itself, so that a slow or closed one holds up no other."""
+
+import random
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Event
+from typing import Final
+
+import structlog
+from sqlalchemy import Engine
+
+from alerts.notify import claims
+from alerts.notify.attempts import Marks
+from alerts.notify.channels.channel import Later, Outcome, Refused, Sent, Transport, channel_of
+from alerts.notify.claim_clock import not_ahead
+from alerts.notify.claims import Claim
+from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.fallback import Fallback
+from lineage.catalog.engine import writing
+from lineage.catalog.leases import require_lead
+from lineage.clock import Clock, system_clock, to_micros
+from lineage.lease import LeaseLostError
+
+_MOST_CHANNELS_AT_ONCE: Final = 8
+_MOST_OF_A_CHANNEL: Final = 50
+# A refusal is told to the fallback channel, and that is sent within the same pass.
+_ROUNDS: Final = 3
+_log = structlog.get_logger()
+
+
+class Sender:
+    """One of them is enough; of two, neither sends what the other is sending."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        transports: Mapping[str, Transport],
+        settings: DeliverySettings,
+        *,
+        clock: Clock = system_clock,
+        spread: random.Random | None = None,
+    ) -> None:
+        """How to send.
+
+        Args:
+            engine: of the catalog.
+            transports: by kind of channel; a kind that is not there is refused.
+            settings: waits and the fallback channel.
+            clock: decides what is due.
+            spread: of the waits.
+        """
+        named = settings.fallback
+        self._engine = engine
+        self._transports = transports
+        self._settings = settings
+        self._clock = clock
+        self._fallback = Fallback(
+            None if named is None else channel_of(named), settings.undelivered_seconds
+        )
+        # Of each kind of its own: fifty channels of a Slack that hangs leave PagerDuty its threads.
+        self._pools: dict[str, ThreadPoolExecutor] = {}
+        self._busy: dict[str, Future[int]] = {}
+        self._is_ending = Event()
+        self._marks = Marks(settings, self._fallback, spread or random.Random())  # noqa: S311
+
+    def begin(self) -> list[Future[int]]:
+        """Begin with all channels that have something due, and return at once.
+
+        Returns:
+            One a channel, of how many messages it takes; none for a channel that is still busy.
+        """
+        begun: list[Future[int]] = []
+        for channel in self._due():
+            busy = self._busy.get(channel)
+            if busy is None or busy.done():
+                self._busy[channel] = self._pool_of(channel).submit(self._channel, channel)
+                self._busy[channel].add_done_callback(_log_failure)
+                begun.append(self._busy[channel])
+        return begun
+
+    def run(self) -> int:
+        """Send all that is due, and wait for it; how many messages were taken."""
+        taken = 0
+        for _ in range(_ROUNDS):
+            begun = self.begin()
+            if not begun:
+                break
+            taken += sum(each.result() for each in begun)
+        return taken
+
+    def close(self) -> None:
+        """Wait for what is being sent."""
+        for pool in self._pools.values():
+            pool.shutdown()
+
+    def drain(self, seconds: float) -> None:
+        """Begin no further message, and wait so long at most for those that are being sent."""
+        self._is_ending.set()
+        wait(self._busy.values(), timeout=seconds)
+
+    def _pool_of(self, channel: str) -> ThreadPoolExecutor:
+        kind = channel_of(channel).kind
+        if kind not in self._pools:
+            self._pools[kind] = ThreadPoolExecutor(_MOST_CHANNELS_AT_ONCE, f"notify-{kind}")
+        return self._pools[kind]
+
+    def _due(self) -> list[str]:
+        now = to_micros(self._clock())
+        with self._engine.connect() as connection:
+            if not claims.is_any_waiting(connection):
+                return []  # and the catalog is not locked for it
+        with writing(self._engine) as connection:
+            not_ahead(connection, now, self._settings)
+            self._fallback.overdue(connection, now)
+            return claims.due_channels(connection, now)
+
+    def _channel(self, channel: str) -> int:
+        """Messages of one channel, until one is not taken for now."""
+        taken = 0
+        for _ in range(_MOST_OF_A_CHANNEL):
+            claim = self._claim(channel)
+            if claim is None:
+                break
+            # A process that was paused since the claim: the message waits until the claim ends.
+            require_lead(self._engine)
+            outcome = self._send(claim)
+            self._mark(claim, outcome)
+            taken += isinstance(outcome, Sent)
+            if isinstance(outcome, Later):
+                break
+        return taken
+
+    def _claim(self, channel: str) -> Claim | None:
+        if self._is_ending.is_set():
+            return None
+        # A lease that was given up is free, and its epoch goes on until another process takes it.
+        require_lead(self._engine)
+        now = to_micros(self._clock())
+        with writing(self._engine) as connection:
+            return claims.claim(connection, channel, now, self._settings.lease_seconds)
+
+    def _send(self, claim: Claim) -> Outcome:
+        transport = self._transports.get(claim.kind)
+        if transport is None:
+            return Refused("not_configured", f"no channel of kind {claim.kind[:80]!r} is set")
+        try:
+            return transport.send(claim.task)
+        except Exception as error:  # noqa: BLE001 - counted and logged; see the line below
+            # The edge of this one message: whatever it trips over, the others are sent.
+            _log.exception("notification_stumbled", channel=claim.channel)
+            return Later("internal", type(error).__name__, is_in_doubt=True)
+
+    def _mark(self, claim: Claim, outcome: Outcome) -> None:
+        now = to_micros(self._clock())
+        with writing(self._engine) as connection:
+            self._marks.mark(connection, claim, outcome, now)
+        if not isinstance(outcome, Sent):
+            _log.warning(
+                "notification_not_taken",
+                channel=claim.channel,
+                incident_id=claim.message.incident_id,
+                revision=claim.message.revision,
+                reason=outcome.reason,
+                error=outcome.error,
+                attempts=claim.attempts,
+            )
+
+
+def _log_failure(done: Future[int]) -> None:
+    """Say a catalog that is locked: what was claimed is due again when its lease ends."""
+    error = done.exception()
+    if isinstance(error, LeaseLostError):
+        _log.warning("notification_left_to_the_leader", reason=str(error))
+    elif error is not None:
+        _log.error("notifier_stumbled", error=f"{type(error).__name__}: {error}"[:300])

@@ -1,0 +1,62 @@
+"""The PagerDuty event, to the letter, and within its limits whatever the data."""
+
+import json
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alerts.notify.channels.pagerduty.payload import MAX_EVENT_BYTES, MAX_SUMMARY, event_of
+from alerts.notify.message import Impacted, Root
+from tests.alerts.notify.conftest import PAGER
+from tests.alerts.notify.messages import full_message, message
+from tests.alerts.notify.test_formatting import ANY_TEXT
+
+GOLDEN = Path(__file__).parent / "golden_pagerduty.json"
+
+
+def test_the_event_to_the_letter(desk, pagerduty):
+    """As PagerDuty takes it, with all that a message can say."""
+    desk.tell(full_message(), PAGER)
+    desk.run()
+
+    assert pagerduty.events == [json.loads(GOLDEN.read_text())]
+
+
+def test_markup_is_shown_as_it_is():
+    """PagerDuty has none: an entity would be read as one."""
+    event = event_of(message(what="<!channel> & *all*"))
+
+    assert event["payload"]["summary"] == "Page: job orders_daily: <!channel> & *all*"
+
+
+@given(ANY_TEXT, st.booleans())
+def test_no_data_makes_an_event_too_large(text, is_long):
+    """In every field, also of characters that JSON writes in twelve bytes."""
+    text = (text + "\U0001f525") * 300 if is_long else text
+    event = event_of(
+        message(
+            what=text,
+            root=Root(text, text, text),
+            owner=text,
+            impacted=(Impacted(text, text, text, text, 0),) * 10,
+            impacted_count=10_000,
+            tiers=((text, 1),),
+            first_difference=text,
+            correlation_id=text,
+            note=text,
+        )
+    )
+
+    assert len(json.dumps(event)) < MAX_EVENT_BYTES - 1_000
+    assert 0 < len(event["payload"]["summary"]) <= MAX_SUMMARY
+    assert event["payload"]["source"]
+
+
+def test_a_ticket_rings_less():
+    """A page is critical, a ticket a warning."""
+    severities = [
+        event_of(message(severity=each))["payload"]["severity"] for each in ("page", "ticket")
+    ]
+
+    assert severities == ["critical", "warning"]

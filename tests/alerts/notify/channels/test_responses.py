@@ -1,0 +1,126 @@
+"""What an answer of a provider means: taken, refused for good, or to be tried again."""
+
+import pytest
+
+from alerts.notify.channels.channel import Later, Refused
+from tests.alerts.notify.conftest import DATA, PAGER, TICKETS
+from tests.alerts.notify.messages import message
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "channel_not_found",
+        "not_in_channel",
+        "is_archived",
+        "invalid_auth",
+        "token_expired",
+        "token_revoked",
+        "account_inactive",
+        "missing_scope",
+        "msg_too_long",
+        "invalid_blocks",
+        "a_code_of_tomorrow",
+    ],
+)
+def test_what_slack_will_never_take_is_final(slack, outcome, code):
+    """A code that Slack gives is an answer: trying again would be answered alike."""
+    slack.errors["chat.postMessage"] = code
+
+    assert outcome(DATA) == Refused(code, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "is_in_doubt"),
+    [
+        ("ratelimited", "rate_limited", False),
+        ("rate_limited", "rate_limited", False),
+        ("service_unavailable", "service_unavailable", False),
+        ("internal_error", "internal_error", True),
+        ("fatal_error", "fatal_error", True),
+    ],
+)
+def test_what_slack_may_take_later_is_tried_again(slack, outcome, code, reason, is_in_doubt):
+    """Of these Slack says that they pass; two of them may have done some of the work."""
+    slack.errors["chat.postMessage"] = code
+
+    assert outcome(DATA) == Later(reason, code, is_in_doubt=is_in_doubt)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "is_in_doubt"), [(200, "not_json", True), (502, "http_502", True)]
+)
+def test_a_page_of_a_proxy_is_no_answer_of_slack(slack, outcome, status, reason, is_in_doubt):
+    """HTML with status 200 says neither that it was taken nor that it was not."""
+    slack.page = "<html><body>Bad gateway</body></html>"
+    slack.status = None if status == 200 else status
+
+    found = outcome(DATA)
+
+    assert isinstance(found, Later)
+    assert (found.reason, found.is_in_doubt) == (reason, is_in_doubt)
+
+
+@pytest.mark.parametrize(
+    ("status", "retry_after", "expected"),
+    [
+        (429, 17, Later("rate_limited", '{"status": "error"}', 17.0)),
+        (429, None, Later("rate_limited", '{"status": "error"}')),
+        (500, None, Later("http_500", '{"status": "error"}', is_in_doubt=True)),
+        (503, None, Later("http_503", '{"status": "error"}', is_in_doubt=True)),
+        (400, None, Refused("http_400", '{"status": "error"}')),
+        (302, None, Refused("http_302", '{"status": "error"}')),
+    ],
+)
+def test_what_a_status_of_pagerduty_means(pagerduty, outcome, status, retry_after, expected):
+    """One try each: the library's own retries, which sleep, are off."""
+    pagerduty.status, pagerduty.retry_after = status, retry_after
+
+    assert outcome(PAGER) == expected
+    assert len(pagerduty.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (429, Later("rate_limited", "", 9.0)),
+        (503, Later("http_503", "", is_in_doubt=True)),
+        (408, Later("http_408", "", is_in_doubt=True)),
+        (410, Refused("http_410")),
+        (302, Refused("http_302")),
+    ],
+)
+def test_what_a_status_of_a_webhook_means(receiver, outcome, status, expected):
+    """Redirects are not followed: a receiver cannot send us elsewhere."""
+    receiver.status, receiver.retry_after = status, 9
+
+    assert outcome(TICKETS) == expected
+
+
+def test_no_secret_gets_into_an_error(receiver, outcome, tmp_path):
+    """Whatever an answer repeats of what it was sent."""
+    receiver.secret = "between others"  # noqa: S105 - of nobody
+    (tmp_path / "webhook").write_text("between")
+
+    assert outcome(TICKETS) == Refused("http_401", "no signature made with *** others")
+
+
+def test_a_secret_that_cannot_be_read_is_told_with_its_file(outcome, tmp_path):
+    """The file is named, and what to do."""
+    (tmp_path / "orders.key").write_text("")
+    (tmp_path / "slack").unlink()
+
+    assert outcome(PAGER).error == f"{tmp_path}/orders.key: is empty; write the secret into it"
+    assert outcome(DATA).error == f"{tmp_path}/slack: cannot be read (FileNotFoundError)"
+
+
+def test_a_new_token_is_taken_up_without_a_restart(desk, slack, outcome, tmp_path):
+    """The file is read for each message."""
+    slack.token = "xoxb-new"  # noqa: S105 - of nobody
+    refused = outcome(DATA)
+    (tmp_path / "slack").write_text("xoxb-new")
+    desk.tell(message(1), DATA)
+    desk.run()
+
+    assert refused == Refused("invalid_auth", "invalid_auth")
+    assert len(slack.posts("C0000001")) == 1

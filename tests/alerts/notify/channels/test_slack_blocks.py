@@ -1,0 +1,123 @@
+"""The Slack message, to the letter, and what it is made of whatever the data."""
+
+import json
+from pathlib import Path
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alerts.notify.channels.slack import blocks as slack_blocks
+from alerts.notify.channels.slack.blocks import blocks_of, fallback_of, reply_of
+from alerts.notify.message import Impacted, Links, Root
+from tests.alerts.notify.messages import full_message, message
+from tests.alerts.notify.test_formatting import ANY_TEXT
+from tests.fakes.slack import RINGING, fits, texts_of
+
+GOLDEN = Path(__file__).parent / "golden_slack.json"
+
+
+def _actions(kind: str) -> list[str]:
+    blocks = [each for each in blocks_of(message(2, kind)) if each["type"] == "actions"]
+    return [button["action_id"] for block in blocks for button in block["elements"]]
+
+
+def test_the_message_to_the_letter():
+    """Show what is wrong, its times, where it began, who is hurt, what differs, where to look."""
+    shown = {"text": fallback_of(full_message()), "blocks": blocks_of(full_message())}
+
+    assert shown == json.loads(GOLDEN.read_text())
+
+
+def test_buttons_are_shown_while_they_can_do_something():
+    """Each bears the incident's id; what is acknowledged is not acknowledged again."""
+    everything = ["lineward_acknowledge", "lineward_suppress", "lineward_false_alarm"]
+
+    assert _actions("opened") == everything
+    assert _actions("acknowledged") == everything[1:]
+    assert [_actions(kind) for kind in ("resolved", "notice", "handed_over", "test")] == [[]] * 4
+    acknowledge, suppress, false_alarm = blocks_of(message())[-1]["elements"]
+    assert (acknowledge["value"], false_alarm["value"]) == ("inc-1", "inc-1")
+    assert [each["value"] for each in suppress["options"]] == [
+        *("1h inc-1", "4h inc-1", "tomorrow inc-1"),
+    ]
+
+
+def test_an_id_too_long_for_a_menu_has_none():
+    """Slack would refuse the whole message for an option's value beyond 150 characters."""
+    told = message(incident_id="x" * 200)
+    elements = blocks_of(told)[-1]["elements"]
+
+    assert [each["action_id"] for each in elements] == [
+        *("lineward_acknowledge", "lineward_false_alarm"),
+    ]
+
+
+def test_what_is_no_incident_has_no_buttons():
+    """An alert of Prometheus' ends there: nobody can acknowledge it here."""
+    blocks = blocks_of(message(kind="opened", is_answerable=False))
+
+    assert [each for each in blocks if each["type"] == "actions"] == []
+
+
+def test_what_a_message_lists_stands_a_line_each():
+    """Open tickets, or what a window hid: data, whose line breaks make no further line."""
+    blocks = blocks_of(message(kind="notice", lines=("a <!channel>", "b\nc")))
+
+    (listed,) = [each["text"] for each in blocks if "a " in str(each.get("text", {}).get("text"))]
+    assert (listed["type"], listed["text"]) == ("plain_text", "a &lt;!channel&gt;\nb c")
+
+
+def test_a_message_that_knows_little_is_short():
+    """No list, no links, no difference: no empty blocks."""
+    assert [each["type"] for each in blocks_of(message(kind="notice"))] == [
+        "header",
+        "section",
+        "section",
+        "context",
+    ]
+
+
+@given(ANY_TEXT, st.booleans())
+def test_no_data_can_ring_or_break_a_message(text, is_long):
+    """In every field, also ten thousand characters: within Slack's limits, nothing unescaped."""
+    text = text * 200 if is_long else text
+    told = message(
+        what=text,
+        root=Root(text, text, text),
+        owner=text,
+        impacted=(Impacted(text, text, text, text, 0),) * 10,
+        impacted_count=10_000,
+        tiers=((text, 1), (text, 2)),
+        first_difference=text,
+        correlation_id=text,
+        note=text,
+        links=Links(explorer=text, runbook=f"https://a.test/{text}"),
+    )
+    blocks = blocks_of(told)
+    texts = [fallback_of(told), reply_of(told), *texts_of(blocks)]
+
+    assert fits(blocks)
+    assert not [shown for shown in texts if RINGING.search(shown)]
+    assert all(len(shown) <= slack_blocks.MAX_TEXT for shown in texts)
+
+
+def test_without_escaping_a_name_rings(desk, slack, monkeypatch):
+    """Mutant: names are cut, not escaped. The fake hears what a client would."""
+    told = message(root=Root("job", "<!channel>", "shop"))
+    desk.tell(told, "slack:C0000001")
+    desk.run()
+    assert slack.rung == []
+
+    monkeypatch.setattr(slack_blocks, "escaped", lambda text, limit: text[:limit])
+    desk.tell(msgspec.structs.replace(told, revision=2), "slack:C0000001")
+    desk.run()
+    assert slack.rung
+
+
+def test_a_list_says_what_it_leaves_out():
+    """Ten are listed of 400."""
+    [listed] = [text for text in texts_of(blocks_of(full_message())) if "datasets hurt" in text]
+
+    assert listed.splitlines()[0] == "400 datasets hurt: 2 critical, 98 important, 300 optional"
+    assert listed.splitlines()[-1] == "and 398 more: see the full list"

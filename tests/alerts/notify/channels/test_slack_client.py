@@ -1,0 +1,68 @@
+"""An answer in Slack's name sends us nowhere, and ends."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from alerts.notify.channels.channel import Later, Task
+from alerts.notify.channels.registry import transports_of
+from alerts.notify.channels.slack import channel
+from tests.alerts.notify.messages import message
+from tests.fakes.listening import Answer, Listening, Request
+
+
+class Impostor(Listening):
+    """Answers everything alike."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self._answer = answer
+        self.start()
+
+    def answer(self, _: Request) -> Answer:
+        """Whatever is asked."""
+        return self._answer
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Impostor]:
+    """Where a redirect would lead."""
+    found = Impostor(Answer(200, {"ok": True}))
+    yield found
+    found.stop()
+
+
+def _outcome(desk, answer: Answer):
+    impostor = Impostor(answer)
+    desk.set(slack_url=f"http://{impostor.address}/api/")
+    try:
+        return transports_of(desk.settings)["slack"].send(Task(message(), "C0000001"))
+    finally:
+        impostor.stop()
+
+
+def _redirect_to(elsewhere: Impostor) -> Answer:
+    return Answer(302, "", (("Location", f"http://{elsewhere.address}/"),))
+
+
+def test_a_redirect_is_not_followed(desk, elsewhere):
+    """The token would go along."""
+    assert _outcome(desk, _redirect_to(elsewhere)).reason == "http_302"
+    assert elsewhere.requests == []
+
+
+def test_without_our_client_the_token_goes_along(desk, elsewhere, monkeypatch):
+    """Mutant: the library's own client."""
+    monkeypatch.setattr(channel, "OneWayClient", channel.WebClient)
+    _outcome(desk, _redirect_to(elsewhere))
+
+    assert elsewhere.requests[0].headers["authorization"] == "Bearer xoxb-right"
+
+
+def test_an_answer_without_end_is_read_no_further(desk):
+    """17 MiB: whether it was taken is not known."""
+    found = _outcome(desk, Answer(200, "x" * 17_825_792))
+
+    assert isinstance(found, Later)
+    assert found.is_in_doubt
+    assert "over 16777216 bytes" in found.error

@@ -1,0 +1,127 @@
+"""Whether a button was pressed in Slack, or somebody says so."""
+
+import hashlib
+import hmac
+import json
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alerts.notify.channels.slack.blocks import blocks_of
+from alerts.notify.channels.slack.interactions import InvalidPressError, Pressed, pressed, verify
+from tests.alerts.notify.messages import START, message
+
+SECRET = "8f742231b10e8888abcd99yyyzzz85a5"  # noqa: S105 - of nobody
+OTHER, BLANK = "another", " "
+BODY = b"payload=%7B%22type%22%3A%22block_actions%22%7D"
+SENT = str(int(START.timestamp()))
+
+
+def _signature(body: bytes = BODY, timestamp: str = SENT, secret: str = SECRET) -> str:
+    digest = hmac.new(secret.encode(), f"v0:{timestamp}:".encode() + body, hashlib.sha256)
+    return f"v0={digest.hexdigest()}"
+
+
+def _is_taken(body=BODY, timestamp=SENT, signature=None, secret=SECRET, after_seconds=0):
+    return verify(
+        body,
+        timestamp=timestamp,
+        signature=_signature() if signature is None else signature,
+        secret=secret,
+        now=START + timedelta(seconds=after_seconds),
+    )
+
+
+def test_what_slack_signed_is_taken():
+    """The body as it came, with our secret."""
+    assert _is_taken()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"body": BODY + b" "},
+        {"signature": _signature(secret=OTHER)},
+        {"signature": ""},
+        {"signature": _signature().upper()},
+        {"signature": "v0=é" + "0" * 63},
+        {"timestamp": None},
+        {"timestamp": str(int(SENT) + 1)},
+        {"timestamp": "soon"},
+        {"timestamp": "٣" * 10},
+        {"secret": ""},
+        {"secret": BLANK, "signature": _signature(secret=BLANK)},
+        {"body": b"\xff", "signature": _signature(b"\xff")},
+    ],
+)
+def test_anything_else_is_not(wrong):
+    """Another body, secret, time or form; and none of them raises."""
+    assert not _is_taken(**wrong)
+
+
+@pytest.mark.parametrize(("after_seconds", "taken"), [(300, True), (301, False), (-301, False)])
+def test_a_request_is_taken_for_five_minutes(after_seconds, taken):
+    """Recorded and played again, it is worth nothing."""
+    assert _is_taken(after_seconds=after_seconds) is taken
+
+
+@given(st.binary(max_size=100), st.text(max_size=20), st.text(max_size=80), st.text(max_size=20))
+def test_no_request_of_another_makes_it_raise(body, timestamp, signature, secret):
+    """Whatever arrives is answered yes or no."""
+    assert verify(body, timestamp=timestamp, signature=signature, secret=secret, now=START) is False
+
+
+def _pressed(*actions: dict[str, Any], kind: str = "block_actions") -> bytes:
+    user = {"id": "U1", "username": "ann", "team_id": "T1"}
+    payload = {"type": kind, "user": user, "actions": actions, "response_url": "https://a.test"}
+    return urlencode({"payload": json.dumps(payload)}).encode()
+
+
+def test_each_button_of_a_message_is_understood():
+    """As Slack sends back what the message bears."""
+    acknowledge, suppress, false_alarm = blocks_of(message())[-1]["elements"]
+    buttons = [acknowledge, false_alarm]
+    chosen = [suppress | {"selected_option": option} for option in suppress["options"]]
+
+    answers = [pressed(_pressed(each)) for each in buttons + chosen]
+
+    assert answers == [
+        Pressed("acknowledge", "inc-1", "U1", "ann"),
+        Pressed("false_alarm", "inc-1", "U1", "ann"),
+        Pressed("suppress", "inc-1", "U1", "ann", "1h"),
+        Pressed("suppress", "inc-1", "U1", "ann", "4h"),
+        Pressed("suppress", "inc-1", "U1", "ann", "tomorrow"),
+    ]
+
+
+def test_the_button_of_an_older_message_is_understood_too():
+    """Suppress was one before it was a menu: no choice, and the shortest is taken."""
+    said = _pressed({"action_id": "lineward_suppress", "value": "inc-1"})
+
+    assert pressed(said) == Pressed("suppress", "inc-1", "U1", "ann")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"payload=",
+        b"payload=%7B%7D",
+        b"payload=" + b"[" * 100_000,
+        b"\xff=1",
+        b"payload=1&" * 20,
+        _pressed(),
+        _pressed({"action_id": "another", "value": "inc-1"}),
+        _pressed({"action_id": "lineward_suppress", "value": ""}),
+        _pressed({"action_id": "lineward_suppress", "selected_option": {"value": "1y inc-1"}}),
+        _pressed({"action_id": "lineward_suppress", "selected_option": None}),
+    ],
+)
+def test_no_other_request_is_taken_for_a_button(body):
+    """One error for all that is not ours."""
+    with pytest.raises(InvalidPressError, match="slack: expected"):
+        pressed(body)

@@ -1,0 +1,60 @@
+"""The signature of a webhook, as any library of the specification makes it."""
+
+import pytest
+
+from alerts.notify.channels.channel import Refused, Task
+from alerts.notify.channels.registry import transports_of
+from alerts.notify.channels.webhook.channel import signed
+from tests.alerts.notify.conftest import TICKETS
+from tests.alerts.notify.messages import BEGAN, message
+
+
+def test_the_signature_is_that_of_the_specification():
+    """The example that the specification's own libraries test themselves with."""
+    headers = signed(
+        b'{"test": 2432232314}',
+        "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        1614265330,
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    )
+
+    assert headers == {
+        "content-type": "application/json",
+        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        "webhook-timestamp": "1614265330",
+        "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    }
+
+
+def test_a_ticket_says_all_that_a_message_says(desk, receiver):
+    """As JSON, under an id that stays the same for every try."""
+    desk.tell(message(1, severity="ticket"), TICKETS)
+    desk.run()
+
+    [request] = receiver.requests
+    assert request.headers["webhook-id"] == "inc-1.1"
+    assert int(request.headers["webhook-timestamp"]) * 1_000_000 == BEGAN
+    assert receiver.tickets[0]["severity"] == "ticket"
+    assert receiver.tickets[0]["root"] == {
+        "kind": "job",
+        "name": "orders_daily",
+        "namespace": "shop",
+    }
+
+
+@pytest.mark.parametrize("target", ["others", ""])
+def test_a_webhook_that_is_not_set_is_refused(desk, target):
+    """With its name."""
+    found = transports_of(desk.settings)["webhook"].send(Task(message(), target))
+
+    assert found == Refused("not_configured", f"no webhook named {target!r} is set")
+
+
+@pytest.mark.parametrize("secret", ["whsec_no+base64!", "whsec_"])
+def test_a_secret_that_is_no_base64_is_refused_by_its_file(desk, tmp_path, secret):
+    """Not tried again for a day as if the receiver were away, and never shown."""
+    (tmp_path / "webhook").write_text(secret)
+    found = transports_of(desk.settings)["webhook"].send(Task(message(), "tickets"))
+
+    said = f"{tmp_path / 'webhook'}: expected base64 after whsec_"
+    assert found == Refused("no_token", said)

@@ -1,0 +1,198 @@
+"""One desk that sends, and the fakes of all that it sends to."""
+
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import pytest
+import trustme
+from sqlalchemy import Engine, select
+
+from alerts.notify import delivery_queries
+from alerts.notify.channels.channel import Outcome, Task, Transport, channel_of
+from alerts.notify.channels.registry import transports_of
+from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.message import Message
+from alerts.notify.outbox import enqueue
+from alerts.notify.sender import Sender
+from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
+from lineage.catalog.reader import Reader, open_reader
+from lineage.catalog.tables import notification
+from tests.alerts.notify.messages import Ticking, message
+from tests.fakes.pagerduty import FakePagerDuty
+from tests.fakes.reached import leading_to
+from tests.fakes.receiver import FakeReceiver
+from tests.fakes.slack import FakeSlack
+
+DATA = "slack:C0000001"
+PAGER = "pagerduty:orders.key"
+TICKETS = "webhook:tickets"
+
+
+class Fakes(NamedTuple):
+    """All that is sent to."""
+
+    slack: FakeSlack
+    pagerduty: FakePagerDuty
+    receiver: FakeReceiver
+
+
+class Desk:
+    """Tells and sends; `settings` and `sender` can be replaced, as by a restart."""
+
+    def __init__(self, engine: Engine, settings: DeliverySettings, clock: Ticking) -> None:
+        self.engine = engine
+        self.settings = settings
+        self.clock = clock
+        self._transports: dict[str, Transport] | None = None
+
+    def tell(self, message: Message, *channels: str) -> None:
+        """Enqueue as of now."""
+        now = msgspec.structs.replace(message, at=self.clock.micros)
+        with writing(self.engine) as connection:
+            for channel in channels:
+                enqueue(connection, now, channel_of(channel))
+
+    def set(self, **changed: object) -> None:
+        """Change settings, for the next pass."""
+        self.settings = msgspec.structs.replace(self.settings, **changed)
+        self._transports = None
+
+    def sender(self) -> Sender:
+        """One that knows nothing of the one before."""
+        if self._transports is None:  # these know nothing either, and making them takes time
+            self._transports = transports_of(self.settings, clock=self.clock)
+        spread = random.Random(1)  # noqa: S311 - of the waits
+        return Sender(self.engine, self._transports, self.settings, clock=self.clock, spread=spread)
+
+    def run(self) -> int:
+        """One pass, as after a restart."""
+        sender = self.sender()
+        try:
+            return sender.run()
+        finally:
+            sender.close()
+
+    def end_what_was_refused(self, pagerduty: FakePagerDuty) -> None:
+        """PagerDuty took nothing of its beginning, and would take its end."""
+        pagerduty.status = 400
+        self.tell(message(1), PAGER)
+        self.run()
+        pagerduty.status = None
+        self.tell(message(2, "resolved"), PAGER)
+        self.run()
+
+    def run_for(self, seconds: int, step: int = 10) -> int:
+        """Passes while time goes by."""
+        taken = 0
+        for _ in range(0, seconds, step):
+            taken += self.run()
+            self.clock.pass_(step)
+        return taken
+
+    def reader(self) -> AbstractContextManager[Reader]:
+        """As the exporter reads."""
+        return open_reader(self.engine.url.render_as_string(hide_password=False))
+
+    def rows(self) -> list[tuple[str, int, str, str]]:
+        """Channel, revision, state and reason of all that was to be sent."""
+        columns = (notification.c.channel, notification.c.revision, notification.c.state)
+        with self.engine.connect() as connection:
+            query = select(*columns, notification.c.reason).order_by(*columns)
+            return [tuple(row) for row in connection.execute(query)]
+
+
+@pytest.fixture
+def clock() -> Ticking:
+    return Ticking()
+
+
+@pytest.fixture
+def slack(clock: Ticking) -> Iterator[FakeSlack]:
+    fake = FakeSlack(clock)
+    fake.start()
+    yield fake
+    fake.stop()
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an empty catalog: a copy of it takes a tenth of what making one does."""
+    folder = tmp_path_factory.mktemp("migrated")
+    engine = open_catalog(catalog_url(folder))
+    migrate(engine)
+    engine.dispose()
+    return folder
+
+
+@pytest.fixture
+def embedded(tmp_path: Path, migrated: Path) -> Iterator[Engine]:
+    shutil.copytree(migrated, tmp_path, dirs_exist_ok=True)
+    engine = open_catalog(catalog_url(tmp_path))
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def authority() -> trustme.CA:
+    """Made once: keys take time."""
+    return trustme.CA()
+
+
+@pytest.fixture
+def pagerduty(authority: trustme.CA) -> Iterator[FakePagerDuty]:
+    fake = FakePagerDuty(authority)
+    fake.listen()
+    yield fake
+    fake.stop()
+
+
+@pytest.fixture
+def receiver() -> Iterator[FakeReceiver]:
+    fake = FakeReceiver()
+    fake.start()
+    yield fake
+    fake.stop()
+
+
+@pytest.fixture
+def fakes(slack: FakeSlack, pagerduty: FakePagerDuty, receiver: FakeReceiver) -> Fakes:
+    return Fakes(slack, pagerduty, receiver)
+
+
+@pytest.fixture
+def desk(embedded: Engine, clock: Ticking, tmp_path: Path, fakes: Fakes) -> Desk:
+    """On a catalog of SQLite, with every kind of channel."""
+    (tmp_path / "orders.key").write_text("R" * 32)
+    (tmp_path / "webhook").write_text(fakes.receiver.secret)
+    hook = {"webhook_url": fakes.receiver.url, "webhook_secret_file": tmp_path / "webhook"}
+    settings = leading_to(fakes.slack, fakes.pagerduty, tmp_path, **hook)
+    return Desk(embedded, settings, clock)
+
+
+@pytest.fixture
+def outcome(desk: Desk) -> Callable[[str], Outcome]:
+    """What one try of one message comes to."""
+
+    def _of(channel: str) -> Outcome:
+        kind, _, target = channel.partition(":")
+        with_fakes = transports_of(desk.settings, clock=desk.clock)
+        return with_fakes[kind].send(Task(message(1), target))
+
+    return _of
+
+
+@pytest.fixture
+def counted(desk: Desk) -> Callable[[delivery_queries.Metric], dict[tuple[str, str], float]]:
+    """The series of a metric by channel and label."""
+
+    def read(metric: delivery_queries.Metric) -> dict[tuple[str, str], float]:
+        with desk.reader() as reader:
+            rows = delivery_queries.counted(reader, metric)
+        return {(row.channel, row.label): row.value for row in rows}
+
+    return read

@@ -1,0 +1,143 @@
+"""Whatever happens, in whatever order: nobody twice, nothing untold, nothing left standing."""
+
+from collections import defaultdict
+from itertools import pairwise
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from alerts.incidents.steps import Command
+from tests.alerts.incidents.stories import found, root
+from tests.alerts.notify.memory_router import Town, outage, theirs
+from tests.suite.examples import examples
+
+OWNERS = ("shop", "pay", "chat", None)
+_FAULTS = st.builds(
+    lambda members, kind, level, owner: found(
+        members, kind, level, owner=owner, faults={root(name, kind) for name in members}
+    ),
+    st.sampled_from(["a", "ab", "b", "c", "cab", "zabc", "zc"]),
+    st.sampled_from(["failed", "slow"]),
+    st.sampled_from(["page", "ticket"]),
+    st.sampled_from(OWNERS),
+)
+_ACTIONS = st.sampled_from(["acknowledge", "suppress", "unsuppress", "resolve", "called", "turn"])
+_PHASES = st.lists(
+    st.tuples(
+        st.integers(1, 3),  # so many evaluations find the same
+        st.sampled_from([15, 31, 46, 400]),
+        st.lists(_FAULTS, max_size=2, unique_by=lambda each: each.root),
+        st.sampled_from([False, False, False, True]),
+        st.one_of(st.none(), _ACTIONS),
+    ),
+    min_size=4,
+    max_size=14,
+)
+_STEPS = _PHASES.map(
+    lambda phases: [
+        (pause, faults, is_out, action if number == 0 else None)
+        for count, pause, faults, is_out, action in phases
+        for number in range(count)
+    ]
+)
+
+
+def walk(town, steps):
+    """The steps, then a long time in which all is well; what stood untold, by the second."""
+    second, untold = 0, []
+    by_owner = {"pay": theirs(keys=frozenset({98})), "boss": theirs()}
+    for pause, faults, is_out, action in steps:
+        second += pause
+        live = [each.id for each in town.incidents if each.state != "resolved"]
+        commands = ()
+        if action == "called":
+            town.called(second)
+        elif action == "turn":
+            town.turn(second)
+        elif action is not None and live:
+            until = (second + 300) * 1_000_000
+            commands = (Command(live[0], action, "ada", until),)
+        down = (outage(),) if is_out else ()
+        town.at(second, *faults, *down, commands=commands, by_owner=by_owner)
+        untold += [each.id for each in town.incidents if is_untold(town, each)]
+    for pause in (50, 50, 400, 4_000, 8_000):
+        second += pause
+        town.turn(second)
+        town.at(second)
+        town.turn(second)
+    return untold
+
+
+def is_untold(town, incident):
+    """It opened, nobody wants it quiet, and its owner, or who stands in, does not know."""
+    if incident.state not in {"open", "acknowledged"}:
+        return False
+    telling = town.tellings[incident.id]
+    if not telling.is_told:
+        return telling.waits_until is None
+    address = town.scene.address(incident.owner, incident.severity.level)
+    known = {place.channel for place in telling.open_places}
+    slack = {channel for channel in address.channels if channel.startswith("slack:")}
+    return not slack <= known or telling.addressee != address.owner
+
+
+def by_alert(town):
+    """Kinds of messages in their order, by channel and incident."""
+    kinds = defaultdict(list)
+    for each in town.post:
+        if each.message.kind != "notice":
+            kinds[each.channel, each.message.incident_id].append(each.message.kind)
+    return kinds
+
+
+@settings(max_examples=examples(150))
+@given(_STEPS, st.sampled_from(["direct", "alertmanager"]))
+@example(
+    [(40, [found("a", owner="pay", level="page")], False, None)] * 3
+    + [(100, [], False, None)] * 2
+    + [(40, [found("a", owner="pay", level="page")], False, None)] * 3,
+    "direct",
+)
+def test_whatever_happens_nobody_is_rung_twice_and_nothing_is_untold(steps, mode):
+    """Each person once, of owners two at most; what ends was told, and all that was told ends."""
+    town = Town(mode=mode, again_seconds=86_400)
+
+    assert walk(town, steps) == []
+    assert all(count == 1 for count in town.rings.values())
+    for telling in town.tellings.values():
+        assert telling.rings <= 2
+        assert not telling.open_places
+    for kinds in by_alert(town).values():
+        assert kinds[0] in {"opened", "changed"}
+        assert kinds[-1] in {"resolved", "handed_over"}
+
+
+@settings(max_examples=examples(100))
+@given(_STEPS)
+def test_what_comes_back_and_stays_rings_one_person_twice_and_no_more(steps):
+    """As it is set usually: a third time nobody is rung for one fault."""
+    town = Town()
+
+    walk(town, steps)
+
+    assert all(count <= 2 for count in town.rings.values())
+    assert all(telling.rings <= 3 for telling in town.tellings.values())
+
+
+@settings(max_examples=examples(60))
+@given(_STEPS)
+def test_each_owner_downstream_has_one_notice_an_hour(steps):
+    """And none while the platform, or the root's owner, is whom it would go to."""
+    town = Town()
+    walk(town, steps)
+    told = defaultdict(list)
+    for each in town.post:
+        if each.message.kind == "notice":
+            told[each.channel, each.message.incident_id].append(each.message.at)
+
+    assert all(
+        later - earlier >= 3_600_000_000
+        for instants in told.values()
+        for earlier, later in pairwise(instants)
+    )
+    assert "slack:#platform" not in {channel for channel, _ in told}

@@ -1,0 +1,155 @@
+"""Any course of changes, faults, crashes and time ends with everybody told, once."""
+
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from tests.alerts.notify.conftest import DATA, PAGER, TICKETS, Desk, Fakes
+from tests.alerts.notify.messages import message
+from tests.alerts.notify.test_crashes import ANYWHERE, IN_SLACK, die
+
+_KINDS = ("opened", "changed", "acknowledged", "resolved")
+_TITLES = {"opened": "Page", "changed": "Page", "acknowledged": "Acknowledged"}
+_FAULTS = ("down", "limited", "lost", "well")
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("tell"), st.sampled_from(_KINDS)),
+        st.tuples(st.just("fault"), st.sampled_from(_FAULTS)),
+        st.tuples(st.just("die"), st.sampled_from(sorted(IN_SLACK))),
+        st.tuples(st.just("wait"), st.sampled_from((1, 20, 60, 400))),
+        st.tuples(st.just("run"), st.none()),
+    ),
+    min_size=4,
+    max_size=25,
+)
+_numbers = count(1)
+
+
+class Course:
+    """One incident, told step by step to all channels."""
+
+    def __init__(self, desk: Desk, fakes: Fakes) -> None:
+        self.desk = desk
+        self.fakes = fakes
+        self.incident_id = f"course-{next(_numbers)}"
+        self.told: list[str] = []
+
+    def tell(self, kind: str) -> None:
+        """The next revision."""
+        self.told.append(kind)
+        one = message(len(self.told), kind, incident_id=self.incident_id)
+        self.desk.tell(one, DATA, PAGER, TICKETS)
+
+    def fault(self, fault: str) -> None:
+        """Of all providers."""
+        for fake in self.fakes:
+            fake.status = 503 if fault == "down" else None
+            fake.lost_answers = 1 if fault == "lost" else 0
+        self.fakes.slack.limited = {"C0000001": 90} if fault == "limited" else {}
+
+    def die(self, name: str) -> None:
+        """A sender that is killed, if it comes by there."""
+        die(self.desk, IN_SLACK[name])
+
+    def wait(self, seconds: int) -> None:
+        """Without a sender."""
+        self.desk.clock.pass_(seconds)
+
+    def run(self, _: None = None) -> None:
+        """One pass."""
+        self.desk.run()
+
+    def settle(self) -> None:
+        """All is well again, for longer than the longest wait."""
+        self.fault("well")
+        for _ in range(8):
+            self.desk.clock.pass_(self.desk.settings.longest_wait_seconds)
+            self.desk.run()
+
+    def slack_shows(self) -> list[str]:
+        """First words of its messages."""
+        return [
+            each["text"].split(":")[0]
+            for each in self.fakes.slack.posts("C0000001")
+            if each["metadata"]["event_payload"]["incident_id"] == self.incident_id
+        ]
+
+    def slack_replies(self) -> list[int]:
+        """Revisions that the thread was told of."""
+        payloads = [
+            each["metadata"]["event_payload"]
+            for each in self.fakes.slack.messages["C0000001"]
+            if "thread_ts" in each
+        ]
+        ours = [each for each in payloads if each["incident_id"] == self.incident_id]
+        return [each["revision"] for each in ours]
+
+    def rings(self) -> int:
+        """How often PagerDuty opened an alert."""
+        return sum(key == self.incident_id for _, key in self.fakes.pagerduty.pages)
+
+    def tickets(self) -> list[int]:
+        """Revisions that the receiver took."""
+        taken = self.fakes.receiver.tickets
+        return [each["revision"] for each in taken if each["incident_id"] == self.incident_id]
+
+
+def _rings_due(told: list[str]) -> tuple[range, bool]:
+    """How often somebody may have been rung, and whether the alert is open at the end.
+
+    What was over before PagerDuty took it rings nobody.
+    """
+    rings, is_open = 0, False
+    for kind in told:
+        if kind == "opened":  # what only changed pages nobody again
+            rings, is_open = rings + (not is_open), True
+        elif kind == "resolved":
+            is_open = False
+    return range(int(is_open), rings + 1), is_open
+
+
+# What was over before it was sent stays over, whatever changes then.
+_OVER = [("tell", "resolved"), ("die", "after posting"), ("tell", "changed")]
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+@example(steps=[("tell", "opened"), *_OVER])
+@example(steps=[*_OVER, ("run", None), ("tell", "opened")])
+def test_any_course_ends_with_everybody_told_once(desk, fakes, steps):
+    """One message in its last state, no reply twice, no ring twice, each ticket in order."""
+    course = Course(desk, fakes)
+    course.tell("opened")
+    for step, given_to_it in steps:
+        getattr(course, step)(given_to_it)
+    course.settle()
+
+    assert course.slack_shows() == [_TITLES.get(course.told[-1], "Resolved")]
+    assert course.slack_replies() == sorted(set(course.slack_replies()))
+    rings, is_open = _rings_due(course.told)
+    assert course.rings() in rings
+    state = fakes.pagerduty.alerts.get(("R" * 32, course.incident_id), "resolved")
+    assert (state != "resolved") is is_open
+    assert course.tickets() == list(range(1, len(course.told) + 1))
+    assert {row[2] for row in desk.rows()} <= {"sent", "superseded"}
+
+
+def test_the_course_is_of_failpoints_that_are_passed(desk, fakes):
+    """A course whose crashes never happen would show nothing."""
+    course = Course(desk, fakes)
+    course.tell("opened")
+
+    assert die(desk, ANYWHERE["between send and mark"])
+
+
+@pytest.mark.parametrize("fault", ["down", "limited", "lost"])
+def test_the_course_is_of_faults_that_are_felt(desk, fakes, fault):
+    """Nor may its faults be without effect."""
+    course = Course(desk, fakes)
+    course.fault(fault)
+    course.tell("opened")
+    course.run()
+
+    assert "waiting" in {row[2] for row in desk.rows()}

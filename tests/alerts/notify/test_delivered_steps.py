@@ -1,0 +1,107 @@
+"""From a fault to the phone: decisions, outbox, sender, and fakes of Slack and PagerDuty."""
+
+import random
+
+import pytest
+import trustme
+
+from alerts.incidents.estate import MICROS
+from alerts.notify.channels.registry import transports_of
+from alerts.notify.sender import Sender
+from lineage.clock import from_micros
+from lineage.policy.model import EscalationStep, Owner, Policy
+from tests.alerts.incidents.stories import found, root
+from tests.alerts.notify.stored_router import Desk
+from tests.fakes.pagerduty import FakePagerDuty
+from tests.fakes.reached import leading_to
+from tests.fakes.slack import FakeSlack
+
+POLICY = Policy(
+    owners=(
+        Owner("shop", "C0000001", "shop.key", (EscalationStep(15, owner="pay"),)),
+        Owner("pay", "C0000002", "pay.key"),
+    )
+)
+SHOP, PAY = "R" * 32, "S" * 32
+PAGE = {"owner": "shop", "level": "page"}
+
+
+class Phones:
+    """A desk, a sender, and whoever is rung."""
+
+    def __init__(self, engine, folder, slack, pagerduty) -> None:
+        self.desk = Desk(engine, POLICY, tickets=None)
+        self.second = 0
+        self.slack, self.pagerduty = slack, pagerduty
+        for name, key in (("shop.key", SHOP), ("pay.key", PAY)):
+            (folder / name).write_text(key)
+        settings = leading_to(slack, pagerduty, folder)
+        ways = transports_of(settings, clock=self.clock)
+        spread = random.Random(1)  # noqa: S311 - of the waits
+        self.sender = Sender(engine, ways, settings, clock=self.clock, spread=spread)
+
+    def clock(self):
+        """Simulated."""
+        return from_micros(self.second * MICROS)
+
+    def at(self, second, *faults):  # noqa: ANN002
+        """A step, a turn, and all that is due is sent."""
+        self.second = second
+        self.desk.at(second, *faults)
+        self.desk.turn(second)
+        self.sender.run()
+
+    @property
+    def rung(self):
+        """Keys, in the order in which somebody was rung."""
+        return [key for key, _ in self.pagerduty.pages]
+
+
+@pytest.fixture
+def phones(embedded, tmp_path):
+    """All of it, over loopback."""
+    pagerduty, slack = FakePagerDuty(trustme.CA()), FakeSlack()
+    pagerduty.listen()
+    slack.start()
+    phones = Phones(embedded, tmp_path, slack, pagerduty)
+    yield phones
+    phones.sender.close()
+    slack.stop()
+    pagerduty.stop()
+
+
+def test_a_fault_is_one_page_however_it_goes(phones):
+    """It opens, grows, goes up, ends, comes back and ends: each person is rung once."""
+    phones.at(0, found("ab", **PAGE))
+    phones.at(30, found("ab", **PAGE))
+    phones.at(60, found("abc", "lost", **PAGE))
+    assert phones.rung == [SHOP]
+    phones.at(930, found("abc", "lost", **PAGE))
+    assert phones.rung == [SHOP, PAY]
+    for second in (1_000, 1_045):
+        phones.at(second)
+    for second in (1_100, 1_130):
+        phones.at(second, found("ab", "lost", **PAGE))
+    assert phones.rung == [SHOP, PAY]
+    for second in (1_200, 1_245):
+        phones.at(second)
+
+    assert set(phones.pagerduty.alerts.values()) == {"resolved"}
+    assert [len(phones.slack.posts(each)) for each in ("C0000001", "C0000002")] == [1, 1]
+    assert phones.slack.replies("C0000001")[-1].startswith("Resolved: after 20 min")
+
+
+def test_two_that_turn_out_to_be_one_ring_nobody_again(phones):
+    """PagerDuty's alert of the younger one stands for both, and is resolved with the older."""
+    mine, other = found("ab", **PAGE), found("cd", owner="pay", level="page")
+    for second, faults in ((0, (mine,)), (30, (mine,)), (40, (mine, other)), (70, (mine, other))):
+        phones.at(second, *faults)
+    one = found("cdab", owner="pay", level="page", faults={root(name) for name in "cad"})
+    phones.at(120, one)
+
+    assert phones.rung == [SHOP, PAY]
+    assert sorted(phones.pagerduty.alerts.values()) == ["resolved", "triggered"]
+    phones.at(200)
+    phones.at(245)
+    assert set(phones.pagerduty.alerts.values()) == {"resolved"}
+    assert phones.rung == [SHOP, PAY]

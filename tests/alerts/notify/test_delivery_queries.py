@@ -1,0 +1,65 @@
+"""What the exporter shows of delivery."""
+
+from concurrent.futures import ThreadPoolExecutor, wait
+
+from sqlalchemy import select
+
+from alerts.notify import counts
+from alerts.notify.delivery_queries import oldest_undelivered_seconds
+from lineage.catalog.engine import writing
+from lineage.catalog.tables import notification_count
+from tests.alerts.notify.conftest import DATA, PAGER
+from tests.alerts.notify.messages import message
+
+
+def _oldest(desk) -> float:
+    with desk.reader() as reader:
+        return oldest_undelivered_seconds(reader, desk.clock.micros)
+
+
+def test_what_was_sent_and_what_failed_is_counted_by_channel(desk, slack, counted):
+    """Attempts that fail are counted one by one, messages once."""
+    slack.status = 503
+    desk.tell(message(1), DATA, PAGER)
+    desk.run()
+    slack.status = None
+    desk.tell(message(2, "resolved"), PAGER)
+    desk.run_for(60)
+
+    assert counted("sent") == {(DATA, "opened"): 1, (PAGER, "opened"): 1, (PAGER, "resolved"): 1}
+    assert counted("failed") == {(DATA, "http_503"): 1}
+    assert counted("repeated") == {}
+
+
+def test_the_oldest_that_waits_is_as_old_as_what_it_stands_for(desk, slack):
+    """A newer message that supersedes it does not make delivery look younger."""
+    assert _oldest(desk) == 0
+    slack.status = 503
+    desk.tell(message(1), DATA)
+    desk.run()
+    desk.clock.pass_(100)
+    desk.tell(message(2), DATA)
+    desk.run()
+    desk.clock.pass_(20)
+
+    assert _oldest(desk) == 120
+    slack.status = None
+    desk.run_for(60)
+    assert _oldest(desk) == 0
+
+
+def test_two_that_count_the_same_for_the_first_time_are_two(catalog):
+    """Neither sees the row of the other, which is not committed yet."""
+
+    def second():
+        with writing(catalog) as connection:
+            counts.add(connection, "failed", DATA, "timeout")
+
+    with ThreadPoolExecutor(1) as pool:
+        with writing(catalog) as connection:
+            counts.add(connection, "failed", DATA, "timeout")
+            other = pool.submit(second)
+            assert not wait([other], 0.5).done  # it waits for the row
+        other.result(10)
+    with catalog.connect() as connection:
+        assert connection.scalars(select(notification_count.c.value)).all() == [2]

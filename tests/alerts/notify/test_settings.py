@@ -1,0 +1,62 @@
+"""What an operator sets of routing."""
+
+import pytest
+
+from alerts.notify import routing_settings
+from lineage.environment import InvalidSettingError
+
+
+def test_the_defaults_are_safe(monkeypatch):
+    """Told at once, links to this machine, no webhook that nobody set."""
+    monkeypatch.setattr("lineage.environment.variables", dict)
+
+    found = routing_settings.read()
+
+    assert found == routing_settings.RoutingSettings()
+    assert (found.mode, found.tickets, found.fallback) == ("direct", None, None)
+
+
+def test_the_webhook_and_the_fallback_are_those_of_delivery(monkeypatch):
+    """Set once."""
+    variables = {
+        "LINEWARD_ALERTS_MODE": "alertmanager",
+        "LINEWARD_ALERTS_DIGEST_HOUR": "7",
+        "LINEWARD_DELIVERY_WEBHOOK_URL": "https://tickets.test",
+        "LINEWARD_DELIVERY_FALLBACK": "slack:#last",
+    }
+    monkeypatch.setattr("lineage.environment.variables", lambda: variables)
+
+    found = routing_settings.read()
+
+    assert (found.mode, found.digest_hour) == ("alertmanager", 7)
+    assert (found.tickets, found.fallback) == ("webhook:tickets", "slack:#last")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MODE", "both"),
+        ("PUBLIC_URL", "javascript:alert(1)"),
+        ("PUBLIC_URL", "https:// x"),
+        ("PLATFORM", ""),
+        ("DIGEST_HOUR", "24"),
+        ("RELEASE_SECONDS", "-1"),
+        ("NO_SUCH", "1"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_its_name(monkeypatch, name, value):
+    """The process does not start."""
+    variable = f"LINEWARD_ALERTS_{name}"
+    monkeypatch.setattr("lineage.environment.variables", lambda: {variable: value})
+
+    with pytest.raises(InvalidSettingError, match=variable):
+        routing_settings.read()
+
+
+def test_a_fallback_that_is_no_channel_stops_the_process(monkeypatch):
+    """It is wanted when nothing else works: too late to find that out."""
+    variables = {"LINEWARD_DELIVERY_FALLBACK": "#last"}
+    monkeypatch.setattr("lineage.environment.variables", lambda: variables)
+
+    with pytest.raises(InvalidSettingError, match="LINEWARD_DELIVERY_FALLBACK: channel: expected"):
+        routing_settings.read()

@@ -1,0 +1,35 @@
+"""What people are told after the clock was ahead."""
+
+import pytest
+
+from tests.alerts.incidents.stories import found
+from tests.alerts.notify.stored_router import Desk
+
+NOON = 12 * 3_600
+DAY = 86_400
+
+
+@pytest.mark.parametrize("jump", [3_600, 30 * DAY, 3_650 * DAY])
+def test_an_incident_that_waits_for_alertmanager_is_told(embedded, jump):
+    """It opened at a time that has not come, and nobody called for it."""
+    desk = Desk(embedded, mode="alertmanager")
+    desk.opened(found("a", owner="shop", level="page"), at=NOON + jump)
+    assert desk.outbox == []
+
+    for second in range(0, 240, 30):
+        desk.turn(NOON + second)
+
+    assert [line.split()[1] for line in desk.outbox if "opened" in line]
+
+
+@pytest.mark.parametrize("jump", [8 * DAY, 30 * DAY, 3_650 * DAY])
+def test_escalation_counts_from_now_when_it_was_told_ahead_of_the_clock(embedded, jump):
+    """Nobody acknowledged: the next step is taken in its time."""
+    desk = Desk(embedded)
+    desk.opened(found("a", owner="shop", level="page"), at=NOON + jump)
+    told = len(desk.outbox)
+
+    for minute in range(0, 180, 5):
+        desk.turn(NOON + minute * 60)
+
+    assert len(desk.outbox) > told
