@@ -4,10 +4,10 @@ from typing import Final
 
 from sqlalchemy import Engine
 
-from alerts.notify.channels.registry import transports_of
+from alerts.notify.channels.registry import build_channels
 from alerts.notify.delivery_settings import DeliverySettings
 from alerts.notify.routing_settings import RoutingSettings
-from alerts.notify.secret_rotation import requeue_renewed
+from alerts.notify.secret_rotation import requeue_after_rotation
 from alerts.notify.sender import Sender
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
@@ -60,9 +60,9 @@ class Sending:
     def __call__(self, engine: Engine) -> None:
         """Begin with all that is due."""
         if self._sender is None:
-            ways = transports_of(self._settings, clock=self._clock)
+            ways = build_channels(self._settings, clock=self._clock)
             self._sender = Sender(engine, ways, self._settings, clock=self._clock)
-        requeue_renewed(engine, self._settings, to_micros(self._clock()))
+        requeue_after_rotation(engine, self._settings, to_micros(self._clock()))
         self._sender.begin()
 
     def finish(self, _engine: Engine) -> None:

@@ -1,16 +1,16 @@
 """Who hears of what: from an incident's change to letters in the outbox."""
 
-from alerts.notify.incident_summary import Picture, Theirs
-from alerts.notify.router import escalate, is_due, receive, told, turn
+from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
+from alerts.notify.router import escalate, is_due, receive_webhook, route_due, route_incident_step
 from alerts.notify.routing_settings import RoutingSettings
 
 __all__ = [
-    "Picture",
+    "IncidentSummary",
+    "OwnerImpact",
     "RoutingSettings",
-    "Theirs",
     "escalate",
     "is_due",
-    "receive",
-    "told",
-    "turn",
+    "receive_webhook",
+    "route_due",
+    "route_incident_step",
 ]

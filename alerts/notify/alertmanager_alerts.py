@@ -10,12 +10,12 @@ import msgspec
 
 from alerts.incidents.times import FIRING, NamedTime
 from alerts.notify.alertmanager_webhook import Alert
-from alerts.notify.context import Scene
-from alerts.notify.first_notification import joined_notes
+from alerts.notify.context import RoutingContext
+from alerts.notify.first_notification import join_sentences
 from alerts.notify.links import runbook
 from alerts.notify.message import Kind, Links, Message, Root, Severity
-from alerts.notify.notification_plan import Letter, Sheet
-from alerts.notify.notification_state import Place, Telling
+from alerts.notify.notification_plan import Notification, NotificationPlan
+from alerts.notify.notification_state import ChannelState, NotificationState
 from alerts.notify.recipients import PAGERDUTY
 from alerts.rules.health import WATCHDOG
 from alerts.rules.incidents import NAMES, OUTAGE_ROOTS
@@ -26,10 +26,10 @@ from lineage.clock import from_micros
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
 
 _MARQUEZ: Final = "marquez"
-_ANEW: Final = "It fires anew; nobody said that it had ended."
+_REFIRED: Final = "It fires anew; nobody said that it had ended."
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True):
+class AlertRecord(msgspec.Struct, frozen=True, kw_only=True):
     """An alert as it was last heard. Instants in µs.
 
     Attributes:
@@ -51,7 +51,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     channels: tuple[str, ...] = ()
 
 
-class Heard(msgspec.Struct, frozen=True):
+class WebhookResult(msgspec.Struct, frozen=True):
     """What a call comes to.
 
     Attributes:
@@ -62,30 +62,30 @@ class Heard(msgspec.Struct, frozen=True):
     """
 
     released: frozenset[str]
-    letters: tuple[Letter, ...]
-    known: tuple[Known, ...]
+    notifications: tuple[Notification, ...]
+    known: tuple[AlertRecord, ...]
     gaps: tuple[str, ...] = ()
 
 
-def heard(
+def process_alerts(
     alerts: Iterable[Alert],
-    known: Mapping[str, Known],
+    known: Mapping[str, AlertRecord],
     open_faults: Mapping[str, str],
-    scene: Scene,
+    context: RoutingContext,
     at: int,
-) -> Heard:
+) -> WebhookResult:
     """What these alerts make people hear.
 
     Args:
         alerts: of one call.
         known: by fingerprint, what was heard of them before.
         open_faults: of incidents that are open, `root_kind` by incident id.
-        scene: the policy and the settings.
+        context: the policy and the settings.
         at: µs.
     """
     released: set[str] = set()
-    letters: list[Letter] = []
-    now: list[Known] = []
+    notifications: list[Notification] = []
+    now: list[AlertRecord] = []
     gaps: list[str] = []
     for alert in {each.fingerprint: each for each in alerts}.values():
         if alert.name == WATCHDOG:
@@ -94,24 +94,26 @@ def heard(
             released |= {alert.labels.get("incident", "")} if alert.is_firing else set()
             continue
         before = known.get(alert.fingerprint)
-        own = _merged(alert, before, open_faults, at)
+        own = _merge_alert(alert, before, open_faults, at)
         if own.incident_id is not None and alert.is_firing:
             released.add(own.incident_id)
-        told, found, gap = _told(own, scene, at, is_anew=_is_anew(alert, before))
-        letters += found
+        told, found, gap = _notify(own, context, at, is_anew=_is_refired(alert, before))
+        notifications += found
         now.append(told)
         gaps += gap
-    return Heard(frozenset(released - {""}), tuple(letters), tuple(now), tuple(gaps))
+    return WebhookResult(frozenset(released - {""}), tuple(notifications), tuple(now), tuple(gaps))
 
 
-def _merged(alert: Alert, before: Known | None, open_faults: Mapping[str, str], at: int) -> Known:
+def _merge_alert(
+    alert: Alert, before: AlertRecord | None, open_faults: Mapping[str, str], at: int
+) -> AlertRecord:
     """One that stood for an incident does so as long as it fires, also once that is over."""
-    is_same = before is not None and before.ends_at is None and not _is_anew(alert, before)
+    is_same = before is not None and before.ends_at is None and not _is_refired(alert, before)
     own = before.incident_id if before is not None and is_same else None
-    is_told = before is not None and bool(before.channels)
-    if own is None and not is_told:
-        own = incident_of(alert.labels, open_faults)
-    return Known(
+    is_notified = before is not None and bool(before.channels)
+    if own is None and not is_notified:
+        own = find_incident(alert.labels, open_faults)
+    return AlertRecord(
         fingerprint=alert.fingerprint,
         name=alert.name.replace("\0", "\N{REPLACEMENT CHARACTER}"),
         labels=alert.labels,
@@ -125,13 +127,13 @@ def _merged(alert: Alert, before: Known | None, open_faults: Mapping[str, str], 
     )
 
 
-def incident_of(labels: Mapping[str, str], open_faults: Mapping[str, str]) -> str | None:
+def find_incident(labels: Mapping[str, str], open_faults: Mapping[str, str]) -> str | None:
     """The open incident that an alert follows from, or is another word for."""
-    wanted = _faults(labels)
+    wanted = _matching_faults(labels)
     return min((each for each, fault in open_faults.items() if fault in wanted), default=None)
 
 
-def _faults(labels: Mapping[str, str]) -> frozenset[str]:
+def _matching_faults(labels: Mapping[str, str]) -> frozenset[str]:
     if labels.get("alertname") == UNAUTHORIZED:
         return frozenset({UNAUTHORIZED_ACCESS.name})
     is_lag = labels.get("sli") == INGESTION_LAG.name
@@ -140,74 +142,80 @@ def _faults(labels: Mapping[str, str]) -> frozenset[str]:
     return frozenset({_MARQUEZ} if labels.get("root") == _MARQUEZ else ())
 
 
-def _is_anew(alert: Alert, before: Known | None) -> bool:
+def _is_refired(alert: Alert, before: AlertRecord | None) -> bool:
     """It ended unheard, as when Alertmanager lost its data: what goes on keeps its beginning."""
     return before is not None and alert.is_firing and alert.began_at > before.starts_at
 
 
-def _told(
-    own: Known, scene: Scene, at: int, *, is_anew: bool
-) -> tuple[Known, list[Letter], list[str]]:
+def _notify(
+    own: AlertRecord, context: RoutingContext, at: int, *, is_anew: bool
+) -> tuple[AlertRecord, list[Notification], list[str]]:
     """It is told when it begins and when it ends; what is repeated is no news."""
-    is_told, is_firing = bool(own.channels), own.ends_at is None
-    is_news = is_firing != is_told or (is_told and is_anew)
+    is_notified, is_firing = bool(own.channels), own.ends_at is None
+    is_news = is_firing != is_notified or (is_notified and is_anew)
     if own.incident_id is not None or not is_news:
         return own, [], []
     if not is_firing:
-        return _ended(own, scene, at)
-    address = scene.address(_owner(own, scene), _severity(own))
+        return _notify_resolved(own, context, at)
+    address = context.address(_owner(own, context), _severity(own))
     channels = tuple(dict.fromkeys((*own.channels, *address.channels)))
     told = msgspec.structs.replace(own, revision=own.revision + 1, channels=channels)
-    kind: Kind = "changed" if is_told else "opened"
-    note = joined_notes(_ANEW if is_told else "", address.note)
-    message = _message(told, scene, at, kind=kind, owner=address.owner, note=note)
+    kind: Kind = "changed" if is_notified else "opened"
+    note = join_sentences(_REFIRED if is_notified else "", address.note)
+    message = _message(told, context, at, kind=kind, owner=address.owner, note=note)
     # PagerDuty hears of no change, and its alert may be resolved: what fires anew begins again.
     begun = msgspec.structs.replace(message, kind="opened")
-    letters = [
-        Letter(begun if channel.startswith(PAGERDUTY) else message, channel) for channel in channels
+    notifications = [
+        Notification(begun if channel.startswith(PAGERDUTY) else message, channel)
+        for channel in channels
     ]
-    return told, letters, [address.gap] if address.gap else []
+    return told, notifications, [address.gap] if address.gap else []
 
 
-def _ended(own: Known, scene: Scene, at: int) -> tuple[Known, list[Letter], list[str]]:
+def _notify_resolved(
+    own: AlertRecord, context: RoutingContext, at: int
+) -> tuple[AlertRecord, list[Notification], list[str]]:
     over = msgspec.structs.replace(own, revision=own.revision + 1, channels=())
-    owner = scene.address(_owner(own, scene), _severity(own)).owner
-    message = _message(over, scene, at, kind="resolved", owner=owner, note="It fires no more.")
-    return over, [Letter(message, channel) for channel in own.channels], []
+    owner = context.address(_owner(own, context), _severity(own)).owner
+    message = _message(over, context, at, kind="resolved", owner=owner, note="It fires no more.")
+    return over, [Notification(message, channel) for channel in own.channels], []
 
 
-def stand_in(known: Known, scene: Scene, at: int) -> Sheet:
+def plan_from_alert(known: AlertRecord, context: RoutingContext, at: int) -> NotificationPlan:
     """An alert that was told, as an incident takes it over that it is another word for."""
-    owner = scene.address(_owner(known, scene), _severity(known)).owner
+    owner = context.address(_owner(known, context), _severity(known)).owner
     number = f"alert-{known.fingerprint}"
-    places = (Place(channel, "owner", number) for channel in known.channels)
-    telling = Telling(
+    channels = (ChannelState(channel, "owner", number) for channel in known.channels)
+    state = NotificationState(
         incident_id=number,
-        draft=_message(known, scene, at, kind="changed", owner=owner, note=""),
-        state="open",
+        draft=_message(known, context, at, kind="changed", owner=owner, note=""),
+        incident_state="open",
         fault=known.name,
         addressee=owner,
         revision=known.revision,
-        places=tuple(
-            msgspec.structs.replace(place, rung=1) if place.rings else place for place in places
+        channels=tuple(
+            msgspec.structs.replace(channel_state, page_count=1)
+            if channel_state.can_page
+            else channel_state
+            for channel_state in channels
         ),
     )
-    return Sheet(telling, at)
+    return NotificationPlan(state, at)
 
 
-def _owner(own: Known, scene: Scene) -> str:
-    settings = scene.settings
+def _owner(own: AlertRecord, context: RoutingContext) -> str:
+    settings = context.settings
     if own.labels.get("severity") == ESCALATION and "owner" not in own.labels:
         return settings.engineering or settings.platform
     return own.labels.get("owner") or settings.platform
 
 
-def _severity(own: Known) -> Severity:
+def _severity(own: AlertRecord) -> Severity:
     return PAGE if own.labels.get("severity") == PAGE else "ticket"
 
 
 def _message(  # noqa: PLR0913 - each stands in it
-    own: Known, scene: Scene, at: int, *, kind: Kind, owner: str, note: str
+    own: AlertRecord, context: RoutingContext, at: int, *, kind: Kind, owner: str, note: str
 ) -> Message:
     said = own.annotations
     about = [own.labels.get(name, "") for name in ("sli", "tier", "root", "job")]
@@ -223,13 +231,13 @@ def _message(  # noqa: PLR0913 - each stands in it
         at=at,
         root=Root(own.name, " ".join(filter(None, about)) or "lineward", "lineward"),
         owner=owner,
-        note=joined_notes(note, said.get("description", "")),
-        links=Links(runbook=runbook(own.name, scene.settings)),
+        note=join_sentences(note, said.get("description", "")),
+        links=Links(runbook=runbook(own.name, context.settings)),
         correlation_id=f"alert-{own.fingerprint}-{from_micros(own.starts_at):%Y%m%dT%H%M%SZ}",
         is_answerable=False,
     )
 
 
-def is_outage(known: Sequence[Known]) -> bool:
+def has_outage(known: Sequence[AlertRecord]) -> bool:
     """Whether any of these fires and says that no lineage comes in."""
     return any(each.labels.get("root") == OUTAGE["root"] for each in known)

@@ -16,7 +16,7 @@ _Labels = dict[_Text, _Text]
 _Fingerprint = Annotated[str, Meta(pattern="^[0-9A-Za-z]{1,64}$")]
 
 
-class InvalidCallError(ValueError):
+class InvalidWebhookError(ValueError):
     """No call of Alertmanager; the text names the path and what is wrong there."""
 
 
@@ -49,7 +49,7 @@ class Alert(msgspec.Struct, frozen=True, rename="camel"):
         return to_micros(self.starts_at)
 
 
-class Call(msgspec.Struct, frozen=True, rename="camel"):
+class WebhookPayload(msgspec.Struct, frozen=True, rename="camel"):
     """A group of alerts; what else it says is in each of them, or not ours to ask.
 
     Attributes:
@@ -61,19 +61,19 @@ class Call(msgspec.Struct, frozen=True, rename="camel"):
     truncated_alerts: int = 0
 
 
-def call_of(body: bytes) -> Call:
+def parse_webhook(body: bytes) -> WebhookPayload:
     """A body, as Alertmanager posts it.
 
     Raises:
         InvalidCallError: it is none.
     """
     try:
-        call = msgspec.json.decode(body, type=Call)
+        call = msgspec.json.decode(body, type=WebhookPayload)
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
-        raise InvalidCallError(f"{path.strip('`') or '$'}: {what}") from error
+        raise InvalidWebhookError(f"{path.strip('`') or '$'}: {what}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidCallError(f"$: no JSON: {str(error)[:_MAX_SHOWN]}") from error
+        raise InvalidWebhookError(f"$: no JSON: {str(error)[:_MAX_SHOWN]}") from error
     for position, alert in enumerate(call.alerts):
         _check(position, alert)
     return call
@@ -82,6 +82,6 @@ def call_of(body: bytes) -> Call:
 def _check(position: int, alert: Alert) -> None:
     path = f"$.alerts[{position}]"
     if not alert.name:
-        raise InvalidCallError(f"{path}.labels.alertname: an alert has a name")
+        raise InvalidWebhookError(f"{path}.labels.alertname: an alert has a name")
     if alert.starts_at.tzinfo is None:
-        raise InvalidCallError(f"{path}.startsAt: expected a time zone")
+        raise InvalidWebhookError(f"{path}.startsAt: expected a time zone")

@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Connection, insert, select, update
 
 from alerts.notify import counts
-from alerts.notify.channels.channel import Later, Outcome, Refused, Sent
+from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable, Sent
 from alerts.notify.claims import Claim
 from alerts.notify.delivery_queries import FAILED, REPEATED, SENT
 from alerts.notify.delivery_settings import DeliverySettings
@@ -18,7 +18,7 @@ from lineage.catalog.tables import notification, notification_channel
 _MICROS = 1_000_000
 
 
-class Marks(msgspec.Struct, frozen=True):
+class AttemptRecorder(msgspec.Struct, frozen=True):
     """The waits of the table, so that a restart forgets none.
 
     Attributes:
@@ -29,19 +29,19 @@ class Marks(msgspec.Struct, frozen=True):
     fallback: Fallback
     spread: random.Random
 
-    def mark(self, connection: Connection, claim: Claim, outcome: Outcome, now: int) -> None:
+    def record(self, connection: Connection, claim: Claim, outcome: Outcome, now: int) -> None:
         """Write the outcome of a claim; `now` in µs."""
         if isinstance(outcome, Sent):
-            self._sent(connection, claim, outcome, now)
+            self._record_sent(connection, claim, outcome, now)
             return
         counts.add(connection, FAILED, claim.channel, outcome.reason)
-        if isinstance(outcome, Refused):
-            self._refused(connection, claim, outcome, now)
+        if isinstance(outcome, PermanentFailure):
+            self._record_failure(connection, claim, outcome, now)
         else:
-            self._later(connection, claim, outcome, now)
+            self._record_retry(connection, claim, outcome, now)
 
-    def _sent(self, connection: Connection, claim: Claim, sent: Sent, now: int) -> None:
-        _write(
+    def _record_sent(self, connection: Connection, claim: Claim, sent: Sent, now: int) -> None:
+        _update(
             connection,
             claim,
             state="sent",
@@ -54,11 +54,13 @@ class Marks(msgspec.Struct, frozen=True):
         counts.add(connection, SENT, claim.channel, claim.message.kind)
         if sent.is_repeat:
             counts.add(connection, REPEATED, claim.channel)
-        _hold(connection, claim.channel, failures=0, held_until=0)
-        self.fallback.channel_works(connection, claim, now)
+        _hold_channel(connection, claim.channel, failures=0, held_until=0)
+        self.fallback.resolve_channel_alert(connection, claim, now)
 
-    def _refused(self, connection: Connection, claim: Claim, refused: Refused, now: int) -> None:
-        _write(
+    def _record_failure(
+        self, connection: Connection, claim: Claim, refused: PermanentFailure, now: int
+    ) -> None:
+        _update(
             connection,
             claim,
             state="failed",
@@ -67,11 +69,13 @@ class Marks(msgspec.Struct, frozen=True):
             reason=refused.reason,
             error=refused.error,
         )
-        self.fallback.refused(connection, claim, refused, now)
+        self.fallback.handle_failure(connection, claim, refused, now)
 
-    def _later(self, connection: Connection, claim: Claim, later: Later, now: int) -> None:
+    def _record_retry(
+        self, connection: Connection, claim: Claim, later: Retryable, now: int
+    ) -> None:
         doubt = claim.began_at if later.is_in_doubt else None
-        _write(
+        _update(
             connection,
             claim,
             reason=later.reason,
@@ -81,16 +85,16 @@ class Marks(msgspec.Struct, frozen=True):
         )
         if now - claim.created_at >= self.settings.give_up_seconds * _MICROS:
             self._give_up(connection, claim, later, now)
-        failures = _failures(connection, claim.channel) + 1
+        failures = _load_failures(connection, claim.channel) + 1
         held_until = now + self._wait(failures, later)
-        _hold(connection, claim.channel, failures=failures, held_until=held_until)
+        _hold_channel(connection, claim.channel, failures=failures, held_until=held_until)
 
-    def _give_up(self, connection: Connection, claim: Claim, later: Later, now: int) -> None:
-        _write(connection, claim, state="failed", finished_at=now)
+    def _give_up(self, connection: Connection, claim: Claim, later: Retryable, now: int) -> None:
+        _update(connection, claim, state="failed", finished_at=now)
         counts.add(connection, FAILED, claim.channel, "gave_up")
-        self.fallback.parked(connection, claim, later.reason, now)
+        self.fallback.handle_given_up(connection, claim, later.reason, now)
 
-    def _wait(self, failures: int, later: Later) -> int:
+    def _wait(self, failures: int, later: Retryable) -> int:
         """µs: twice as long each time, and never less than was asked for."""
         settings = self.settings
         doubled = settings.first_wait_seconds * 2 ** min(failures - 1, 20)
@@ -98,7 +102,7 @@ class Marks(msgspec.Struct, frozen=True):
         return int(max(seconds, later.retry_after_seconds) * _MICROS)
 
 
-def _write(connection: Connection, claim: Claim, **values: Any) -> None:  # noqa: ANN401 - columns
+def _update(connection: Connection, claim: Claim, **values: Any) -> None:  # noqa: ANN401 - columns
     connection.execute(
         update(notification)
         .where(one(claim.message.incident_id, claim.message.revision, claim.channel))
@@ -106,12 +110,12 @@ def _write(connection: Connection, claim: Claim, **values: Any) -> None:  # noqa
     )
 
 
-def _failures(connection: Connection, channel: str) -> int:
+def _load_failures(connection: Connection, channel: str) -> int:
     table = notification_channel
     return connection.scalar(select(table.c.failures).where(table.c.channel == channel)) or 0
 
 
-def _hold(connection: Connection, channel: str, *, failures: int, held_until: int) -> None:
+def _hold_channel(connection: Connection, channel: str, *, failures: int, held_until: int) -> None:
     table = notification_channel
     values = {"failures": failures, "held_until": held_until}
     changed = connection.execute(

@@ -22,12 +22,12 @@ QUIET: Final[frozenset[What]] = frozenset({"frozen", "thawed"})
 _SILENT: Final = frozenset({"opened", *QUIET})
 
 
-def note_of(events: Iterable[Event]) -> str:
+def describe(events: Iterable[Event]) -> str:
     """What happened in a step, in its order."""
-    return " ".join(_said(event) for event in events if event.what not in _SILENT)
+    return " ".join(_describe_event(event) for event in events if event.what not in _SILENT)
 
 
-def _said(event: Event) -> str:
+def _describe_event(event: Event) -> str:
     if (what := _OF_MEMBERS.get(event.what)) is not None:
         return f"{len(event.members)} {what}."
     reason = event.reason.rstrip(".")

@@ -14,7 +14,7 @@ _LONGEST_RETRY_SECONDS: Final = 3_600
 _DOUBT_SECONDS: Final = 86_400
 
 
-def not_ahead(connection: Connection, now: int, settings: DeliverySettings) -> None:
+def correct_times(connection: Connection, now: int, settings: DeliverySettings) -> None:
     """Bring back times that no sender can have meant: they would hold up messages until then.
 
     Args:

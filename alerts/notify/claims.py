@@ -10,9 +10,15 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, and_, exists, func, not_, or_, select, update
 
-from alerts.notify.channels.channel import Task, channel_of
+from alerts.notify.channels.channel import Task, parse_channel
 from alerts.notify.channels.pagerduty.payload import RESOLVING
-from alerts.notify.coalescing import NEVER_TRIGGERED, SUPERSEDED, Plan, Waiting, plan_of
+from alerts.notify.coalescing import (
+    NEVER_TRIGGERED,
+    SUPERSEDED,
+    NextMessage,
+    WaitingMessage,
+    choose_next,
+)
 from alerts.notify.message import Kind, Message, from_json
 from alerts.notify.rows import IS_PAGE, of_incident, one, waiting
 from lineage.catalog.tables import notification, notification_channel
@@ -79,12 +85,12 @@ def claim(connection: Connection, channel: str, now: int, lease_seconds: int) ->
         rows = connection.execute(waiting(incident_id, channel).with_for_update()).all()
         if not rows or rows[0].next_attempt_at > now:
             return None  # another sender was quicker
-        before = _before(connection, channel, incident_id)
-        plan = plan_of(_kind_of(rows[0]), [_waiting_of(row) for row in rows], before.kind)
-        _swallow(connection, rows, plan, now)
+        before = _load_last_sent(connection, channel, incident_id)
+        plan = choose_next(_kind_of(rows[0]), [_waiting_of(row) for row in rows], before.kind)
+        _drop_superseded(connection, rows, plan, now)
         if plan.revision is not None:
-            row = _begin(connection, rows, plan, now, lease_seconds)
-            return _claimed(row, plan, before, now)
+            row = _record_attempt(connection, rows, plan, now, lease_seconds)
+            return _build_claim(row, plan, before, now)
     return None
 
 
@@ -110,7 +116,7 @@ def _next_incident(connection: Connection, channel: str, now: int) -> str | None
     return found
 
 
-class _Before(msgspec.Struct, frozen=True):
+class _LastSent(msgspec.Struct, frozen=True):
     """What the channel took of the incident: last of all, and under which handle.
 
     `doubt_since`: from then on something that was parked since may have arrived; µs.
@@ -121,7 +127,7 @@ class _Before(msgspec.Struct, frozen=True):
     doubt_since: int | None = None
 
 
-def _before(connection: Connection, channel: str, incident_id: str) -> _Before:
+def _load_last_sent(connection: Connection, channel: str, incident_id: str) -> _LastSent:
     # An incident that resolved before the channel received it: a later change opens no alert.
     is_over = and_(notification.c.reason == NEVER_TRIGGERED, notification.c.kind.in_(RESOLVING))
     rows = connection.execute(
@@ -140,15 +146,17 @@ def _before(connection: Connection, channel: str, incident_id: str) -> _Before:
     ]
     known = (row for row in rows if row.state != "failed" or row in doubtful)
     last = next(known, None)
-    return _Before(
+    return _LastSent(
         None if last is None else last.kind,
         None if sent is None else sent.handle,
         min((row.doubt_since for row in doubtful), default=None),
     )
 
 
-def _swallow(connection: Connection, rows: Sequence[Row[Any]], plan: Plan, now: int) -> None:
-    for revision, reason in plan.swallowed:
+def _drop_superseded(
+    connection: Connection, rows: Sequence[Row[Any]], plan: NextMessage, now: int
+) -> None:
+    for revision, reason in plan.dropped:
         connection.execute(
             update(notification)
             .where(one(rows[0].incident_id, revision, rows[0].channel))
@@ -156,12 +164,12 @@ def _swallow(connection: Connection, rows: Sequence[Row[Any]], plan: Plan, now: 
         )
 
 
-def _begin(
-    connection: Connection, rows: Sequence[Row[Any]], plan: Plan, now: int, lease: int
+def _record_attempt(
+    connection: Connection, rows: Sequence[Row[Any]], plan: NextMessage, now: int, lease: int
 ) -> Row[Any]:
     """The row of the plan, with its attempt written down."""
     row = next(row for row in rows if row.revision == plan.revision)
-    stands_for = {revision for revision, reason in plan.swallowed if reason == SUPERSEDED}
+    stands_for = {revision for revision, reason in plan.dropped if reason == SUPERSEDED}
     ages = [each.undelivered_since for each in rows if each.revision in stands_for]
     connection.execute(
         update(notification)
@@ -176,7 +184,7 @@ def _begin(
     return row
 
 
-def _claimed(row: Row[Any], plan: Plan, before: _Before, now: int) -> Claim:
+def _build_claim(row: Row[Any], plan: NextMessage, before: _LastSent, now: int) -> Claim:
     doubts = [since for since in (plan.doubt_since, before.doubt_since) if since is not None]
     return Claim(
         channel=row.channel,
@@ -189,8 +197,8 @@ def _claimed(row: Row[Any], plan: Plan, before: _Before, now: int) -> Claim:
 
 
 def _kind_of(row: Row[Any]) -> str:
-    return channel_of(row.channel).kind
+    return parse_channel(row.channel).kind
 
 
-def _waiting_of(row: Row[Any]) -> Waiting:
-    return Waiting(row.revision, row.kind, row.doubt_since)
+def _waiting_of(row: Row[Any]) -> WaitingMessage:
+    return WaitingMessage(row.revision, row.kind, row.doubt_since)

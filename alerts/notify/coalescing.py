@@ -13,7 +13,7 @@ NEVER_TRIGGERED: Final = "never_triggered"
 WOULD_PAGE_AGAIN: Final = "would_page_again"
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class WaitingMessage(msgspec.Struct, frozen=True):
     """One message that waits. `doubt_since`: from then on it may have arrived; µs."""
 
     revision: int
@@ -21,7 +21,7 @@ class Waiting(msgspec.Struct, frozen=True):
     doubt_since: int | None = None
 
 
-class Plan(msgspec.Struct, frozen=True):
+class NextMessage(msgspec.Struct, frozen=True):
     """What comes next.
 
     Attributes:
@@ -31,11 +31,13 @@ class Plan(msgspec.Struct, frozen=True):
     """
 
     revision: int | None = None
-    swallowed: tuple[tuple[int, str], ...] = ()
+    dropped: tuple[tuple[int, str], ...] = ()
     doubt_since: int | None = None
 
 
-def plan_of(channel_kind: str, waiting: Sequence[Waiting], last_sent: Kind | None) -> Plan:
+def choose_next(
+    channel_kind: str, waiting: Sequence[WaitingMessage], last_sent: Kind | None
+) -> NextMessage:
     """The next step of one incident in one channel.
 
     Args:
@@ -43,39 +45,41 @@ def plan_of(channel_kind: str, waiting: Sequence[Waiting], last_sent: Kind | Non
         waiting: in their order; at least one.
         last_sent: kind of the last message that the channel took of this incident.
     """
-    return _PLANS.get(channel_kind, _each)(waiting, last_sent)
+    return _RULES.get(channel_kind, _first)(waiting, last_sent)
 
 
-def _each(waiting: Sequence[Waiting], _: Kind | None) -> Plan:
-    return Plan(waiting[0].revision, (), waiting[0].doubt_since)
+def _first(waiting: Sequence[WaitingMessage], _: Kind | None) -> NextMessage:
+    return NextMessage(waiting[0].revision, (), waiting[0].doubt_since)
 
 
-def _only_the_last(waiting: Sequence[Waiting], _: Kind | None) -> Plan:
-    """One message is edited in place: its last state says all."""
-    return _merged(waiting)
+def _latest(waiting: Sequence[WaitingMessage], _: Kind | None) -> NextMessage:
+    """One message is edited in channel_state: its last state says all."""
+    return _merge(waiting)
 
 
-def _triggers_and_resolves(waiting: Sequence[Waiting], last_sent: Kind | None) -> Plan:
+def _page_lifecycle(waiting: Sequence[WaitingMessage], last_sent: Kind | None) -> NextMessage:
     """What is over by now rings nobody; of what is not, triggers in a row are one."""
     is_open = last_sent is not None and action_of(last_sent) != "resolve"
     pages_again = _changes_that_page(waiting, last_sent)
     pointless = [(each.revision, WOULD_PAGE_AGAIN) for each in pages_again]
     waiting = [each for each in waiting if each not in pages_again]
     while waiting:
-        life = _life(waiting)
+        life = _first_lifecycle(waiting)
         is_over = action_of(life[-1].kind) == "resolve"
         # In doubt, its first try may have opened or closed something: its end is sent.
         if is_over and (is_open or any(each.doubt_since is not None for each in life)):
-            return _behind(pointless, _merged(life))
+            return _prepend(pointless, _merge(life))
         if not is_over and (is_open or _begins(life[0])):
-            return _behind(pointless, _merged(_triggers_from(life)))
+            return _prepend(pointless, _merge(_triggers_from(life)))
         gone = life if is_over else life[:1]
         pointless += [(each.revision, NEVER_TRIGGERED) for each in gone]
         waiting = waiting[len(gone) :]
-    return Plan(swallowed=tuple(pointless))
+    return NextMessage(dropped=tuple(pointless))
 
 
-def _changes_that_page(waiting: Sequence[Waiting], last_sent: Kind | None) -> list[Waiting]:
+def _changes_that_page(
+    waiting: Sequence[WaitingMessage], last_sent: Kind | None
+) -> list[WaitingMessage]:
     """Return the changes that are not part of a first page.
 
     A trigger opens a new alert, and pages, where somebody in PagerDuty or its auto-resolve has
@@ -90,7 +94,7 @@ def _changes_that_page(waiting: Sequence[Waiting], last_sent: Kind | None) -> li
     return found
 
 
-def _life(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
+def _first_lifecycle(waiting: Sequence[WaitingMessage]) -> Sequence[WaitingMessage]:
     """Up to where it is over."""
     for count, each in enumerate(waiting, start=1):
         if action_of(each.kind) == "resolve":
@@ -98,28 +102,28 @@ def _life(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
     return waiting
 
 
-def _begins(first: Waiting) -> bool:
+def _begins(first: WaitingMessage) -> bool:
     return action_of(first.kind) == "trigger" or first.doubt_since is not None
 
 
-def _behind(pointless: Sequence[tuple[int, str]], plan: Plan) -> Plan:
-    return msgspec.structs.replace(plan, swallowed=(*pointless, *plan.swallowed))
+def _prepend(pointless: Sequence[tuple[int, str]], plan: NextMessage) -> NextMessage:
+    return msgspec.structs.replace(plan, dropped=(*pointless, *plan.dropped))
 
 
-def _triggers_from(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
+def _triggers_from(waiting: Sequence[WaitingMessage]) -> Sequence[WaitingMessage]:
     for count, each in enumerate(waiting):
         if action_of(each.kind) != "trigger":
             return waiting[: max(1, count)]
     return waiting
 
 
-def _merged(together: Sequence[Waiting]) -> Plan:
+def _merge(together: Sequence[WaitingMessage]) -> NextMessage:
     doubts = [each.doubt_since for each in together if each.doubt_since is not None]
-    swallowed = tuple((each.revision, SUPERSEDED) for each in together[:-1])
-    return Plan(together[-1].revision, swallowed, min(doubts, default=None))
+    dropped = tuple((each.revision, SUPERSEDED) for each in together[:-1])
+    return NextMessage(together[-1].revision, dropped, min(doubts, default=None))
 
 
-_PLANS: Final[dict[str, Callable[[Sequence[Waiting], Kind | None], Plan]]] = {
-    "slack": _only_the_last,
-    "pagerduty": _triggers_and_resolves,
+_RULES: Final[dict[str, Callable[[Sequence[WaitingMessage], Kind | None], NextMessage]]] = {
+    "slack": _latest,
+    "pagerduty": _page_lifecycle,
 }

@@ -18,7 +18,7 @@ SELECT channel, label, value FROM notification_count WHERE metric = :metric ORDE
 _OLDEST = "SELECT MIN(undelivered_since) FROM notification WHERE state = 'waiting'"
 
 
-class Count(msgspec.Struct, frozen=True):
+class DeliveryCount(msgspec.Struct, frozen=True):
     """One series. `label`: the kind of what was sent, or the reason of what failed."""
 
     channel: str
@@ -26,7 +26,7 @@ class Count(msgspec.Struct, frozen=True):
     value: float
 
 
-def counted(reader: Reader, metric: Metric) -> list[Count]:
+def load_counts(reader: Reader, metric: Metric) -> list[DeliveryCount]:
     """All series of one counter.
 
     Args:
@@ -35,7 +35,7 @@ def counted(reader: Reader, metric: Metric) -> list[Count]:
             reason; and messages, `undelivered` to the fallback channel, `gave_up` when parked.
             `repeated`: sent though an earlier try may have arrived; no label.
     """
-    return [Count(*row) for row in reader.rows(_COUNTS, {"metric": metric})]
+    return [DeliveryCount(*row) for row in reader.rows(_COUNTS, {"metric": metric})]
 
 
 def oldest_undelivered_seconds(reader: Reader, now: int) -> float:
@@ -49,6 +49,6 @@ def oldest_undelivered_seconds(reader: Reader, now: int) -> float:
     return 0.0 if oldest is None else max(0.0, (now - int(oldest)) / 1_000_000)
 
 
-def undelivered(reader: Reader) -> int:
+def count_undelivered(reader: Reader) -> int:
     """How many messages wait; what is superseded does not."""
     return int(reader.rows("SELECT count(*) FROM notification WHERE state = 'waiting'")[0][0])

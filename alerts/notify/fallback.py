@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from alerts.notify import counts
-from alerts.notify.channels.channel import Channel, Refused
+from alerts.notify.channels.channel import ChannelName, PermanentFailure
 from alerts.notify.claims import Claim
 from alerts.notify.delivery_queries import FAILED
 from alerts.notify.message import Message, Root, from_json
@@ -40,24 +40,26 @@ class Fallback(msgspec.Struct, frozen=True):
         owner: of delivery itself.
     """
 
-    channel: Channel | None
+    channel: ChannelName | None
     undelivered_seconds: int = 600
     owner: str = "platform"
 
-    def overdue(self, connection: Connection, now: int) -> int:
+    def hand_over_overdue(self, connection: Connection, now: int) -> int:
         """Hand over what has waited too long, once; it goes on being tried. How many messages."""
         handed = 0
-        for row in _overdue(connection, now - self.undelivered_seconds * _MICROS):
-            for untold in _untold(connection, row.incident_id, row.channel):
+        for row in _load_overdue(connection, now - self.undelivered_seconds * _MICROS):
+            for untold in _load_pending(connection, row.incident_id, row.channel):
                 handed += self._hand_over(connection, untold, now)
         return handed
 
-    def refused(self, connection: Connection, claim: Claim, refused: Refused, now: int) -> None:
+    def handle_failure(
+        self, connection: Connection, claim: Claim, refused: PermanentFailure, now: int
+    ) -> None:
         """Hand over what will never be taken, and tell that this channel takes nothing."""
-        self.parked(connection, claim, refused.reason, now)
-        self._alert(connection, claim, refused, now)
+        self.handle_given_up(connection, claim, refused.reason, now)
+        self._open_alert(connection, claim, refused, now)
 
-    def parked(self, connection: Connection, claim: Claim, reason: str, now: int) -> None:
+    def handle_given_up(self, connection: Connection, claim: Claim, reason: str, now: int) -> None:
         """Hand over what is tried no more, unless that was done while it waited."""
         row = connection.execute(
             select(notification).where(
@@ -67,41 +69,47 @@ class Fallback(msgspec.Struct, frozen=True):
         if row.fell_back_at is None:
             self._hand_over(connection, row, now, reason)
 
-    def channel_works(self, connection: Connection, claim: Claim, now: int) -> None:
+    def resolve_channel_alert(self, connection: Connection, claim: Claim, now: int) -> None:
         """End what was told of a channel that takes messages again."""
         for subject in (claim.channel, claim.kind):
-            alert_id = _alert_id(connection, subject)
+            alert_id = _load_alert_id(connection, subject)
             if alert_id is not None and self.channel is not None:
-                message = self._about(subject, alert_id, "it takes messages again", now)
+                message = self._build_alert(subject, alert_id, "it takes messages again", now)
                 ended = msgspec.structs.replace(message, kind="resolved", revision=_LAST)
                 enqueue(connection, ended, self.channel)
-                _note_alert(connection, subject, None)
+                _save_alert_id(connection, subject, None)
 
     def _hand_over(
         self, connection: Connection, row: Row[Any], now: int, reason: str = "undelivered"
     ) -> bool:
-        _note_told(connection, row, now)
+        _mark_handed_over(connection, row, now)
         if reason == "undelivered":
             counts.add(connection, FAILED, row.channel, reason)
         message = from_json(row.message)
-        if self.channel is None or self._is_own(row.channel) or self._is_too_loud(message):
+        if (
+            self.channel is None
+            or self._is_fallback(row.channel)
+            or self._would_page_for_notice(message)
+        ):
             return False
         note = f"Not delivered to {row.channel}: {row.reason or reason}. {message.note}".strip()
         copy = msgspec.structs.replace(message, note=note, at=now)
         return enqueue(connection, copy, self.channel, fallback_for=row.channel)
 
-    def _alert(self, connection: Connection, claim: Claim, refused: Refused, now: int) -> None:
-        if self.channel is None or self._is_own(claim.channel):
+    def _open_alert(
+        self, connection: Connection, claim: Claim, refused: PermanentFailure, now: int
+    ) -> None:
+        if self.channel is None or self._is_fallback(claim.channel):
             return
         subject = claim.kind if _is_of_all(claim.kind, refused.reason) else claim.channel
-        if _alert_id(connection, subject) is None:
+        if _load_alert_id(connection, subject) is None:
             digest = hashlib.sha256(subject.encode()).hexdigest()[:16]
             alert_id = f"delivery-{digest}-{now}"
             said = f"it refuses messages: {refused.reason}"
-            enqueue(connection, self._about(subject, alert_id, said, now), self.channel)
-            _note_alert(connection, subject, alert_id)
+            enqueue(connection, self._build_alert(subject, alert_id, said, now), self.channel)
+            _save_alert_id(connection, subject, alert_id)
 
-    def _about(self, subject: str, alert_id: str, said: str, now: int) -> Message:
+    def _build_alert(self, subject: str, alert_id: str, said: str, now: int) -> Message:
         return Message(
             incident_id=alert_id,
             revision=_FIRST,
@@ -115,7 +123,7 @@ class Fallback(msgspec.Struct, frozen=True):
             is_answerable=False,
         )
 
-    def _is_too_loud(self, message: Message) -> bool:
+    def _would_page_for_notice(self, message: Message) -> bool:
         """Nobody is rung for a notice."""
         return (
             self.channel is not None
@@ -123,7 +131,7 @@ class Fallback(msgspec.Struct, frozen=True):
             and message.kind == "notice"
         )
 
-    def _is_own(self, channel: str) -> bool:
+    def _is_fallback(self, channel: str) -> bool:
         """Of the fallback channel itself: there is no way after it."""
         return self.channel is not None and channel == str(self.channel)
 
@@ -133,7 +141,7 @@ def _is_of_all(kind: str, reason: str) -> bool:
     return reason == "not_configured" or (kind == "slack" and reason in _OF_THE_TOKEN)
 
 
-def _overdue(connection: Connection, before: int) -> Sequence[Row[Any, Any]]:
+def _load_overdue(connection: Connection, before: int) -> Sequence[Row[Any, Any]]:
     return connection.execute(
         select(notification.c.incident_id, notification.c.channel)
         .where(
@@ -145,12 +153,12 @@ def _overdue(connection: Connection, before: int) -> Sequence[Row[Any, Any]]:
     ).all()
 
 
-def _untold(connection: Connection, incident_id: str, channel: str) -> Sequence[Row[Any]]:
+def _load_pending(connection: Connection, incident_id: str, channel: str) -> Sequence[Row[Any]]:
     untold = waiting(incident_id, channel).where(notification.c.fell_back_at.is_(None))
     return connection.execute(untold).all()
 
 
-def _note_told(connection: Connection, row: Row[Any], now: int) -> None:
+def _mark_handed_over(connection: Connection, row: Row[Any], now: int) -> None:
     connection.execute(
         update(notification)
         .where(one(row.incident_id, row.revision, row.channel))
@@ -158,7 +166,7 @@ def _note_told(connection: Connection, row: Row[Any], now: int) -> None:
     )
 
 
-def _alert_id(connection: Connection, channel: str) -> str | None:
+def _load_alert_id(connection: Connection, channel: str) -> str | None:
     table = notification_channel
     found: str | None = connection.scalar(
         select(table.c.alert_id).where(table.c.channel == channel)
@@ -166,7 +174,7 @@ def _alert_id(connection: Connection, channel: str) -> str | None:
     return found
 
 
-def _note_alert(connection: Connection, channel: str, alert_id: str | None) -> None:
+def _save_alert_id(connection: Connection, channel: str, alert_id: str | None) -> None:
     table = notification_channel
     changed = connection.execute(
         update(table).where(table.c.channel == channel).values(alert_id=alert_id)

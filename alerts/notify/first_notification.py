@@ -8,73 +8,75 @@ came back and stayed, and even then no third time.
 import msgspec
 
 from alerts.incidents.severity import PAGE
-from alerts.notify.context import AGAIN_SECONDS, HELD_SECONDS, RINGS, Scene
+from alerts.notify.context import CAP_SECONDS, MAX_OWNER_PAGES, RECHECK_SECONDS, RoutingContext
 from alerts.notify.message import Kind
-from alerts.notify.notification_plan import Sheet
-from alerts.notify.notification_state import MICROS, Place, Role
+from alerts.notify.notification_plan import NotificationPlan
+from alerts.notify.notification_state import MICROS, ChannelState, Role
 from alerts.notify.recipients import SLACK
 
 
-def begin(sheet: Sheet, scene: Scene) -> None:
+def start_or_hold(plan: NotificationPlan, context: RoutingContext) -> None:
     """Tell of it, unless Alertmanager or the digest is waited for, or an outage explains it."""
-    if sheet.telling.is_for_digest:
-        sheet.note(waits_until=None)
+    if plan.state.is_for_digest:
+        plan.update_state(hold_until=None)
         return
-    until = _waits_until(sheet, scene)
-    channels = _capped_channels(sheet, scene)
-    if until > sheet.at:
-        sheet.note(waits_until=until)
-    elif channels and all(map(scene.openings.is_full, channels)):
-        sheet.note(waits_until=sheet.at + HELD_SECONDS * MICROS)
-        sheet.held.extend(channels)
+    until = _hold_until(plan, context)
+    channels = _capped_channels(plan, context)
+    if until > plan.at:
+        plan.update_state(hold_until=until)
+    elif channels and all(map(context.openings.is_full, channels)):
+        plan.update_state(hold_until=plan.at + CAP_SECONDS * MICROS)
+        plan.held_back.extend(channels)
     else:
         for channel in channels:
-            scene.openings.add(channel)
-        open_all(sheet, scene, "opened", "")
+            context.openings.add(channel)
+        notify_owner(plan, context, "opened", "")
 
 
-def _capped_channels(sheet: Sheet, scene: Scene) -> list[str]:
+def _capped_channels(plan: NotificationPlan, context: RoutingContext) -> list[str]:
     """Return the channels of a ticket that people read; pages and webhooks have no cap."""
-    own = sheet.telling
+    own = plan.state
     if own.draft.severity == PAGE:
         return []
-    channels = scene.address(own.owner, own.draft.severity).channels
+    channels = context.address(own.owner, own.draft.severity).channels
     return [each for each in channels if each.startswith(SLACK)]
 
 
-def _waits_until(sheet: Sheet, scene: Scene) -> int:
-    own, settings = sheet.telling, scene.settings
-    if own.is_released:  # Alertmanager knows what is muted
-        return sheet.at
-    until = own.waits_until
+def _hold_until(plan: NotificationPlan, context: RoutingContext) -> int:
+    own, settings = plan.state, context.settings
+    if own.is_confirmed:  # Alertmanager knows what is muted
+        return plan.at
+    until = own.hold_until
     if until is None and settings.mode == "alertmanager":
-        until = sheet.at + settings.release_seconds * MICROS
-    if own.addressee and scene.address(own.owner, own.draft.severity).channels:
-        until = sheet.at  # nobody could be notified before: the policy is another one
-    if (until or 0) <= sheet.at and scene.is_muted(own):
-        return sheet.at + AGAIN_SECONDS * MICROS
-    return until or sheet.at
+        until = plan.at + settings.release_seconds * MICROS
+    if own.addressee and context.address(own.owner, own.draft.severity).channels:
+        until = plan.at  # nobody could be notified before: the policy is another one
+    if (until or 0) <= plan.at and context.is_muted(own):
+        return plan.at + RECHECK_SECONDS * MICROS
+    return until or plan.at
 
 
-def open_all(sheet: Sheet, scene: Scene, kind: Kind, note: str) -> None:
+def notify_owner(plan: NotificationPlan, context: RoutingContext, kind: Kind, note: str) -> None:
     """To every channel of whoever is to mend it."""
-    address = scene.address(sheet.telling.owner, sheet.telling.draft.severity)
-    sheet.note(addressee=address.owner, note=address.note, ring_at=None)
+    address = context.address(plan.state.owner, plan.state.draft.severity)
+    plan.update_state(addressee=address.owner, note=address.note, repage_at=None)
     if address.gap:
-        sheet.gaps.append(address.gap)
+        plan.gaps.append(address.gap)
     if not address.channels:
-        sheet.note(waits_until=sheet.at + AGAIN_SECONDS * 60 * MICROS)
+        plan.update_state(hold_until=plan.at + RECHECK_SECONDS * 60 * MICROS)
         return
-    sheet.note(told_at=sheet.at, said_at=sheet.at, is_stale=False, waits_until=None)
-    said = joined_notes(address.note, note)
-    is_alone = all(Place(each, "owner", "").rings for each in address.channels)
+    plan.update_state(
+        notified_at=plan.at, last_notified_at=plan.at, has_unsent_changes=False, hold_until=None
+    )
+    said = join_sentences(address.note, note)
+    is_alone = all(ChannelState(each, "owner", "").can_page for each in address.channels)
     for channel in address.channels:
-        tell(sheet, scene, channel, kind, said, is_alone=is_alone)
+        notify_channel(plan, context, channel, kind, said, is_alone=is_alone)
 
 
-def tell(  # noqa: PLR0913 - each is another thing that decides
-    sheet: Sheet,
-    scene: Scene,
+def notify_channel(  # noqa: PLR0913 - each is another thing that decides
+    plan: NotificationPlan,
+    context: RoutingContext,
     channel: str,
     kind: Kind,
     note: str,
@@ -83,46 +85,56 @@ def tell(  # noqa: PLR0913 - each is another thing that decides
     is_alone: bool = False,
 ) -> None:
     """Open a channel, if that rings nobody twice."""
-    place = sheet.telling.place(channel) or Place(
-        channel, role, sheet.telling.incident_id, is_open=False
+    channel_state = plan.state.find_channel(channel) or ChannelState(
+        channel, role, plan.state.incident_id, is_open=False
     )
-    if place.is_open:
-        sheet.keep(msgspec.structs.replace(place, role=_stronger(place.role, role)))
-        sheet.write(place, "changed", note)
-    elif not place.rings:
-        sheet.open(channel, role, kind, note)
-    elif is_alone or _may_ring(sheet, place, role):
-        sheet.open(channel, role, "opened", note)
-    elif role == "owner" and sheet.telling.state == "open":
-        sheet.keep(place)
-        sheet.note(ring_at=sheet.at + scene.settings.again_seconds * MICROS)
+    if channel_state.is_open:
+        plan.set_channel(
+            msgspec.structs.replace(channel_state, role=_merge_roles(channel_state.role, role))
+        )
+        plan.add(channel_state, "changed", note)
+    elif not channel_state.can_page:
+        plan.open_channel(channel, role, kind, note)
+    elif is_alone or _can_page_again(plan, channel_state, role):
+        plan.open_channel(channel, role, "opened", note)
+    elif role == "owner" and plan.state.incident_state == "open":
+        plan.set_channel(channel_state)
+        plan.update_state(repage_at=plan.at + context.settings.again_seconds * MICROS)
 
 
-def _may_ring(sheet: Sheet, place: Place, role: Role) -> bool:
+def _can_page_again(plan: NotificationPlan, channel_state: ChannelState, role: Role) -> bool:
     """Nobody who knows, none for what somebody has taken on, and of owners not a third."""
-    if place.rung or sheet.telling.state != "open":
+    if channel_state.page_count or plan.state.incident_state != "open":
         return False
-    return role == "step" or sheet.telling.rings < RINGS
+    return role == "step" or plan.state.owner_page_count < MAX_OWNER_PAGES
 
 
-def _stronger(one: Role, other: Role) -> Role:
+def _merge_roles(one: Role, other: Role) -> Role:
     return "owner" if "owner" in {one, other} else "step"
 
 
-def ring_late(sheet: Sheet, scene: Scene) -> None:
+def repage(plan: NotificationPlan, context: RoutingContext) -> None:
     """What came back stayed, and nobody has taken it on: ring now, once."""
-    own = sheet.telling
-    sheet.note(ring_at=None)
-    address = scene.address(own.owner, own.draft.severity)
-    if own.state != "open":
+    own = plan.state
+    plan.update_state(repage_at=None)
+    address = context.address(own.owner, own.draft.severity)
+    if own.incident_state != "open":
         return
     for channel in address.channels:
-        place = own.place(channel) or Place(channel, "owner", own.incident_id, is_open=False)
-        if place.rings and not place.is_open and (not place.rung or own.rings < RINGS):
-            note = f"Bad for {scene.settings.again_seconds // 60} min again, and not acknowledged."
-            sheet.open(channel, "owner", "opened", joined_notes(own.note, note))
+        channel_state = own.find_channel(channel) or ChannelState(
+            channel, "owner", own.incident_id, is_open=False
+        )
+        if (
+            channel_state.can_page
+            and not channel_state.is_open
+            and (not channel_state.page_count or own.owner_page_count < MAX_OWNER_PAGES)
+        ):
+            note = (
+                f"Bad for {context.settings.again_seconds // 60} min again, and not acknowledged."
+            )
+            plan.open_channel(channel, "owner", "opened", join_sentences(own.note, note))
 
 
-def joined_notes(*notes: str) -> str:
+def join_sentences(*notes: str) -> str:
     """Sentences, one after the other."""
     return " ".join(filter(None, notes))

@@ -8,7 +8,7 @@ from alerts.incidents.incident import Incident
 from alerts.notify.message import Impacted, Root
 
 
-class Theirs(msgspec.Struct, frozen=True):
+class OwnerImpact(msgspec.Struct, frozen=True):
     """What one owner has downstream of the root.
 
     Attributes:
@@ -24,7 +24,7 @@ class Theirs(msgspec.Struct, frozen=True):
     keys: frozenset[int] = frozenset()
 
 
-class Picture(msgspec.Struct, frozen=True, kw_only=True):
+class IncidentSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One incident as it is after a step. Instants in µs.
 
     Attributes:
@@ -50,7 +50,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     impacted: tuple[Impacted, ...] = ()
     impacted_count: int = 0
     tiers: tuple[tuple[str, int], ...] = ()
-    by_owner: Mapping[str, Theirs] = {}
+    by_owner: Mapping[str, OwnerImpact] = {}
     error: str | None = None
     first_difference: str | None = None
     dataset: tuple[str, str] | None = None
@@ -58,4 +58,4 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     correlation_id: str = ""
     is_bridged: bool = False
     hidden_by: str | None = None
-    waits_for_digest: bool = False
+    is_digest_only: bool = False

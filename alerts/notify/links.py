@@ -2,7 +2,7 @@
 
 from urllib.parse import quote, urlencode
 
-from alerts.notify.incident_summary import Picture
+from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.message import Links
 from alerts.notify.routing_settings import Variables
 
@@ -10,13 +10,13 @@ _RUNBOOKS = "/runbooks"
 _DASHBOARD = "/d/lineward-on-call"
 
 
-def links_of(picture: Picture, settings: Variables) -> Links:
+def links_of(summary: IncidentSummary, settings: Variables) -> Links:
     """Of one incident."""
     return Links(
-        explorer=_explorer(picture.dataset, settings),
-        runbook=runbook(picture.runbook, settings),
-        dashboard=_dashboard(picture.dataset, settings),
-        full_list=full_list(picture.incident.id, settings),
+        explorer=_explorer(summary.dataset, settings),
+        runbook=runbook(summary.runbook, settings),
+        dashboard=_dashboard(summary.dataset, settings),
+        full_list=full_list(summary.incident.id, settings),
     )
 
 

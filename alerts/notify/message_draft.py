@@ -4,62 +4,75 @@ import msgspec
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.kinds import STANDING_GAP
-from alerts.notify.incident_summary import Picture
+from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.labels import root_kind
 from alerts.notify.links import links_of
 from alerts.notify.message import MAX_LISTED, Message, Root
-from alerts.notify.notification_state import Telling
+from alerts.notify.notification_state import NotificationState
 from alerts.notify.routing_settings import RoutingSettings
 
 
-def redrafted(
-    before: Telling | None, incident: Incident, picture: Picture | None, settings: RoutingSettings
-) -> Telling:
+def refresh_message(
+    before: NotificationState | None,
+    incident: Incident,
+    summary: IncidentSummary | None,
+    settings: RoutingSettings,
+) -> NotificationState:
     """What is known of it now, beside what was said so far.
 
     Args:
         before: None: it is heard of for the first time.
         incident: after the step.
-        picture: None: what is told of it stays as it was, or is told by its root alone.
+        summary: None: what is told of it stays as it was, or is told by its root alone.
         settings: for links, and who owns Lineward itself.
     """
-    draft = _draft(before, incident, picture, settings)
-    own = before or Telling(
-        incident_id=incident.id, draft=draft, state=incident.state, fault=incident.root.kind
+    draft = _build_message(before, incident, summary, settings)
+    own = before or NotificationState(
+        incident_id=incident.id,
+        draft=draft,
+        incident_state=incident.state,
+        fault=incident.root.kind,
     )
     is_service = incident.root.entity == "service"
     return msgspec.structs.replace(
         own,
         draft=draft,
-        state=incident.state,
+        incident_state=incident.state,
         fault=root_kind(incident.root),
         is_standing=incident.root.kind == STANDING_GAP,
         is_early=not incident.members,
-        waits_for_digest=own.waits_for_digest if picture is None else picture.waits_for_digest,
+        is_digest_only=own.is_digest_only if summary is None else summary.is_digest_only,
         owner=settings.platform if is_service and incident.owner is None else incident.owner,
         ended_at=own.ended_at if incident.state == "resolved" else None,
-        **_hidden(own, incident, picture),
+        **_suppression_fields(own, incident, summary),
     )
 
 
-def _hidden(
-    own: Telling, incident: Incident, picture: Picture | None
+def _suppression_fields(
+    own: NotificationState, incident: Incident, summary: IncidentSummary | None
 ) -> dict[str, str | int | bool | None]:
-    if incident.state != "suppressed" or picture is None or picture.hidden_by is None:
+    if incident.state != "suppressed" or summary is None or summary.hidden_by is None:
         return {}
-    since = own.hidden_at if own.hidden_by == picture.hidden_by else None
+    since = own.hidden_at if own.hidden_by == summary.hidden_by else None
     return {
-        "hidden_by": picture.hidden_by,
+        "hidden_by": summary.hidden_by,
         "hidden_at": since or incident.seen_at,
         "hidden_until": incident.suppressed_until,
-        "is_hidden_told": False,
+        "is_summary_sent": False,
     }
 
 
-def _draft(
-    before: Telling | None, incident: Incident, picture: Picture | None, settings: RoutingSettings
+def _build_message(
+    before: NotificationState | None,
+    incident: Incident,
+    summary: IncidentSummary | None,
+    settings: RoutingSettings,
 ) -> Message:
-    own = _unpainted(before, incident) if picture is None else _painted(picture, settings)
+    own = (
+        _message_without_summary(before, incident)
+        if summary is None
+        else _message_from_summary(summary, settings)
+    )
     return msgspec.structs.replace(
         own,
         revision=max(1, incident.revision),
@@ -70,29 +83,29 @@ def _draft(
     )
 
 
-def _painted(picture: Picture, settings: RoutingSettings) -> Message:
+def _message_from_summary(summary: IncidentSummary, settings: RoutingSettings) -> Message:
     return Message(
-        incident_id=picture.incident.id,
+        incident_id=summary.incident.id,
         revision=1,
         kind="changed",
         severity="ticket",
-        what=picture.what,
+        what=summary.what,
         since=0,
         at=0,
-        root=picture.root,
+        root=summary.root,
         owner="",
-        impacted=picture.impacted[:MAX_LISTED],
-        impacted_count=picture.impacted_count,
-        tiers=picture.tiers,
-        error=picture.error,
-        first_difference=picture.first_difference,
-        links=links_of(picture, settings),
-        correlation_id=picture.correlation_id,
-        is_bridged=picture.is_bridged,
+        impacted=summary.impacted[:MAX_LISTED],
+        impacted_count=summary.impacted_count,
+        tiers=summary.tiers,
+        error=summary.error,
+        first_difference=summary.first_difference,
+        links=links_of(summary, settings),
+        correlation_id=summary.correlation_id,
+        is_bridged=summary.is_bridged,
     )
 
 
-def _unpainted(before: Telling | None, incident: Incident) -> Message:
+def _message_without_summary(before: NotificationState | None, incident: Incident) -> Message:
     """Told poorly rather than not at all."""
     if before is not None:
         return before.draft

@@ -5,17 +5,17 @@ from typing import Any
 import msgspec
 
 from alerts.notify.message import Kind, Message
-from alerts.notify.notification_state import Notice, Place, Role, Telling
+from alerts.notify.notification_state import ChannelState, DownstreamNotice, NotificationState, Role
 
 
-class Letter(msgspec.Struct, frozen=True):
+class Notification(msgspec.Struct, frozen=True):
     """A message to one channel."""
 
     message: Message
     channel: str
 
 
-class Escalated(msgspec.Struct, frozen=True):
+class TakenStep(msgspec.Struct, frozen=True):
     """A step of an escalation that was taken."""
 
     incident_id: str
@@ -24,7 +24,7 @@ class Escalated(msgspec.Struct, frozen=True):
     channels: tuple[str, ...]
 
 
-class Sheet:
+class NotificationPlan:
     """Letters of one revision, one for a channel: the last word to it counts.
 
     Attributes:
@@ -35,60 +35,62 @@ class Sheet:
         held: channels that have had as many new tickets as they get in an hour.
     """
 
-    def __init__(self, telling: Telling, at: int) -> None:
-        self.telling = telling
+    def __init__(self, state: NotificationState, at: int) -> None:
+        self.state = state
         self.at = at
-        self.escalated: list[Escalated] = []
+        self.taken_steps: list[TakenStep] = []
         self.gaps: list[str] = []
-        self.held: list[str] = []
-        self._letters: dict[tuple[str, str], Letter] = {}
+        self.held_back: list[str] = []
+        self._notifications: dict[tuple[str, str], Notification] = {}
         self._is_revised = False
 
     @property
-    def letters(self) -> tuple[Letter, ...]:
+    def notifications(self) -> tuple[Notification, ...]:
         """In the order in which they were first thought of."""
-        return tuple(self._letters.values())
+        return tuple(self._notifications.values())
 
-    def note(self, **fields: Any) -> None:  # noqa: ANN401 - as the struct has them
+    def update_state(self, **fields: Any) -> None:  # noqa: ANN401 - as the struct has them
         """Change what is known."""
-        self.telling = msgspec.structs.replace(self.telling, **fields)
+        self.state = msgspec.structs.replace(self.state, **fields)
 
-    def say(self, kind: Kind, note: str) -> None:
+    def notify_all(self, kind: Kind, note: str) -> None:
         """To every channel that takes changes, unless it hears something else already."""
-        for place in self.telling.open_places:
-            if (place.known_as, place.channel) not in self._letters:
-                self.write(place, kind, note)
-        self.note(said_at=self.at, is_stale=False)
+        for channel_state in self.state.open_channels:
+            if (channel_state.dedup_id, channel_state.channel) not in self._notifications:
+                self.add(channel_state, kind, note)
+        self.update_state(last_notified_at=self.at, has_unsent_changes=False)
 
-    def write(self, place: Place, kind: Kind, note: str) -> None:
+    def add(self, channel_state: ChannelState, kind: Kind, note: str) -> None:
         """To one channel."""
-        message = self._message(kind, note, incident_id=place.known_as)
-        self._letters[(place.known_as, place.channel)] = Letter(message, place.channel)
+        message = self._message(kind, note, incident_id=channel_state.dedup_id)
+        self._notifications[(channel_state.dedup_id, channel_state.channel)] = Notification(
+            message, channel_state.channel
+        )
 
-    def open(
-        self, channel: str, role: Role, kind: Kind, note: str, *, known_as: str | None = None
+    def open_channel(
+        self, channel: str, role: Role, kind: Kind, note: str, *, dedup_id: str | None = None
     ) -> None:
         """To a channel that takes every change from now on."""
-        before = self.telling.place(channel)
-        rung = 0 if before is None else before.rung
-        name = known_as or (self.telling.incident_id if before is None else before.known_as)
-        place = Place(channel, role, name, is_open=True, rung=rung)
-        if place.rings and known_as is None:
-            place = msgspec.structs.replace(place, rung=rung + 1)
-        self.keep(place)
-        self.write(place, kind, note)
+        before = self.state.find_channel(channel)
+        page_count = 0 if before is None else before.page_count
+        name = dedup_id or (self.state.incident_id if before is None else before.dedup_id)
+        channel_state = ChannelState(channel, role, name, is_open=True, page_count=page_count)
+        if channel_state.can_page and dedup_id is None:
+            channel_state = msgspec.structs.replace(channel_state, page_count=page_count + 1)
+        self.set_channel(channel_state)
+        self.add(channel_state, kind, note)
 
-    def close(self, place: Place, kind: Kind, note: str) -> None:
+    def close_channel(self, channel_state: ChannelState, kind: Kind, note: str) -> None:
         """The last word to a channel, until it is opened again."""
-        self.keep(msgspec.structs.replace(place, is_open=False))
-        self.write(place, kind, note)
+        self.set_channel(msgspec.structs.replace(channel_state, is_open=False))
+        self.add(channel_state, kind, note)
 
-    def keep(self, place: Place) -> None:
+    def set_channel(self, channel_state: ChannelState) -> None:
         """What a channel knows now."""
-        others = (each for each in self.telling.places if each.channel != place.channel)
-        self.note(places=(*others, place))
+        others = (each for each in self.state.channels if each.channel != channel_state.channel)
+        self.update_state(channels=(*others, channel_state))
 
-    def give_notice(self, notice: Notice, note: str) -> None:
+    def add_notice(self, notice: DownstreamNotice, note: str) -> None:
         """Tell those downstream of theirs."""
         message = self._message(
             "notice",
@@ -97,17 +99,19 @@ class Sheet:
             impacted_count=notice.count,
             tiers=notice.tiers,
         )
-        self._letters[(message.incident_id, notice.channel)] = Letter(message, notice.channel)
+        self._notifications[(message.incident_id, notice.channel)] = Notification(
+            message, notice.channel
+        )
 
     def _message(self, kind: Kind, note: str, **fields: Any) -> Message:  # noqa: ANN401 - as above
-        own = self.telling
+        own = self.state
         if not self._is_revised:
             self._is_revised = True
-            self.note(revision=max(own.draft.revision, own.revision + 1))
+            self.update_state(revision=max(own.draft.revision, own.revision + 1))
         return msgspec.structs.replace(
             own.draft,
             kind=kind,
-            revision=self.telling.revision,
+            revision=self.state.revision,
             at=self.at,
             owner=own.addressee,
             note=note,

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, exists, func, select, update
 
-from alerts.notify.channels.channel import Channel, channel_of
+from alerts.notify.channels.channel import ChannelName, parse_channel
 from alerts.notify.channels.pagerduty.payload import action_of
 from alerts.notify.message import Message, to_json
 from alerts.notify.rows import of_incident, one
@@ -16,7 +16,11 @@ _LAST_WORDS: Final = ("resolved", "handed_over", "notice", "test")
 
 
 def enqueue(
-    connection: Connection, message: Message, channel: Channel, *, fallback_for: str | None = None
+    connection: Connection,
+    message: Message,
+    channel: ChannelName,
+    *,
+    fallback_for: str | None = None,
 ) -> bool:
     """Have one message sent; whether it, or a later one, was not there already.
 
@@ -34,18 +38,18 @@ def enqueue(
     """
     if channel.kind == "pagerduty":
         action_of(message.kind)
-    if _is_told(connection, message, str(channel)):
+    if _is_enqueued(connection, message, str(channel)):
         return False
     # Two channels may fall back on one at the same moment: the second finds it told.
     told = insert_for(connection.dialect)(notification).on_conflict_do_nothing()
-    row = {**_fresh(message, channel), "fallback_for": fallback_for}
+    row = {**_new_row(message, channel), "fallback_for": fallback_for}
     if not connection.execute(told.values(row), execution_options=_COUNTED).rowcount:
         return False
-    _follow(connection, message, str(channel))
+    _copy_to_fallback(connection, message, str(channel))
     return True
 
 
-def _is_told(connection: Connection, message: Message, channel: str) -> bool:
+def _is_enqueued(connection: Connection, message: Message, channel: str) -> bool:
     """A late copy of an old state must not be shown over a newer one."""
     is_there = exists().where(
         of_incident(message.incident_id, channel),
@@ -54,7 +58,7 @@ def _is_told(connection: Connection, message: Message, channel: str) -> bool:
     return bool(connection.scalar(select(is_there)))
 
 
-def _fresh(message: Message, channel: Channel) -> dict[str, Any]:
+def _new_row(message: Message, channel: ChannelName) -> dict[str, Any]:
     return {
         "incident_id": message.incident_id,
         "revision": message.revision,
@@ -72,7 +76,7 @@ def _fresh(message: Message, channel: Channel) -> dict[str, Any]:
     }
 
 
-def _follow(connection: Connection, message: Message, channel: str) -> None:
+def _copy_to_fallback(connection: Connection, message: Message, channel: str) -> None:
     stand_ins = connection.execute(
         select(notification.c.channel)
         .where(
@@ -82,11 +86,11 @@ def _follow(connection: Connection, message: Message, channel: str) -> None:
         .distinct()
     ).all()
     for (stand_in,) in stand_ins:
-        enqueue(connection, message, channel_of(stand_in), fallback_for=channel)
-        _note_fallen_back(connection, message, channel)
+        enqueue(connection, message, parse_channel(stand_in), fallback_for=channel)
+        _mark_handed_over(connection, message, channel)
 
 
-def _note_fallen_back(connection: Connection, message: Message, channel: str) -> None:
+def _mark_handed_over(connection: Connection, message: Message, channel: str) -> None:
     """This revision was handed to the fallback channel: once is enough."""
     connection.execute(
         update(notification)

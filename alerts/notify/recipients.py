@@ -17,10 +17,10 @@ PAGERDUTY: Final = "pagerduty:"
 WEBHOOK: Final = "webhook:"
 
 NO_PLATFORM: Final = "no_platform"
-NO_WAY: Final = "no_way"
+NO_CHANNEL: Final = "no_way"
 
 
-class Address(msgspec.Struct, frozen=True):
+class Recipient(msgspec.Struct, frozen=True):
     """Who is told, and how.
 
     Attributes:
@@ -36,28 +36,30 @@ class Address(msgspec.Struct, frozen=True):
     gap: str = ""
 
 
-def owner_named(policy: Policy, name: str | None) -> Owner | None:
+def find_owner(policy: Policy, name: str | None) -> Owner | None:
     """As the policy knows it."""
     return next((owner for owner in policy.owners if owner.name == name), None)
 
 
-def address_of(
+def recipient_of(
     policy: Policy, settings: RoutingSettings, owner: str | None, severity: Severity
-) -> Address:
+) -> Recipient:
     """Of the owner of a root."""
-    own = owner_named(policy, owner)
-    channels = ways(own, severity, settings)
+    own = find_owner(policy, owner)
+    channels = channels_of(own, severity, settings)
     if own is not None and channels:
-        return Address(own.name, channels)
-    note = _why(owner, own, severity)
-    platform = owner_named(policy, settings.platform)
-    instead = ways(platform, severity, settings)
+        return Recipient(own.name, channels)
+    note = _explain(owner, own, severity)
+    platform = find_owner(policy, settings.platform)
+    instead = channels_of(platform, severity, settings)
     if instead:
-        return Address(settings.platform, instead, note)
-    return _last_way(settings, severity, note)
+        return Recipient(settings.platform, instead, note)
+    return _fallback_recipient(settings, severity, note)
 
 
-def ways(owner: Owner | None, severity: Severity, settings: RoutingSettings) -> tuple[str, ...]:
+def channels_of(
+    owner: Owner | None, severity: Severity, settings: RoutingSettings
+) -> tuple[str, ...]:
     """An owner's channels for a page, or for a ticket; none where there is nobody behind them."""
     if owner is None or not (owner.slack or owner.pagerduty_key_file):
         return ()
@@ -67,17 +69,17 @@ def ways(owner: Owner | None, severity: Severity, settings: RoutingSettings) -> 
     return (*_named(owner.slack, None), *tickets)
 
 
-def ways_of_step(
+def channels_of_step(
     policy: Policy, settings: RoutingSettings, step: EscalationStep
 ) -> tuple[str, ...]:
     """Whom a step of an escalation names."""
-    own = ways(owner_named(policy, step.owner), "page", settings)
+    own = channels_of(find_owner(policy, step.owner), "page", settings)
     return tuple(dict.fromkeys((*own, *_named(step.slack, step.pagerduty_key_file))))
 
 
-def slack_of(policy: Policy, name: str) -> str | None:
+def notice_channel(policy: Policy, name: str) -> str | None:
     """The Slack channel of an owner."""
-    owner = owner_named(policy, name)
+    owner = find_owner(policy, name)
     return None if owner is None or not owner.slack else SLACK + owner.slack
 
 
@@ -86,7 +88,7 @@ def _named(slack: str | None, key_file: str | None) -> tuple[str, ...]:
     return tuple(channel for channel in found if channel)
 
 
-def _why(owner: str | None, known: Owner | None, severity: Severity) -> str:
+def _explain(owner: str | None, known: Owner | None, severity: Severity) -> str:
     if owner is None:
         return "Nobody owns it."
     if known is None:
@@ -94,10 +96,10 @@ def _why(owner: str | None, known: Owner | None, severity: Severity) -> str:
     return f"Its owner {owner} has no channel for a {severity}."
 
 
-def _last_way(settings: RoutingSettings, severity: Severity, note: str) -> Address:
+def _fallback_recipient(settings: RoutingSettings, severity: Severity, note: str) -> Recipient:
     """Nobody of the policy can be told: said so, and counted."""
     tickets = settings.tickets if severity == "ticket" else None
     channels = tuple(filter(None, (settings.fallback, tickets)))
     said = f"{note} The policy has no owner {settings.platform} with a channel for it either."
-    gap = NO_PLATFORM if channels else NO_WAY
-    return Address(settings.platform, tuple(dict.fromkeys(channels)), said, gap)
+    gap = NO_PLATFORM if channels else NO_CHANNEL
+    return Recipient(settings.platform, tuple(dict.fromkeys(channels)), said, gap)

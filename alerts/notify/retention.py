@@ -11,7 +11,7 @@ from lineage.catalog.tables import digest, received_alert
 _DAY: Final = 86_400 * MICROS
 
 
-def forget(connection: Connection, keep_days: int, at: int) -> None:
+def prune(connection: Connection, keep_days: int, at: int) -> None:
     """All that ended more than so many days before this instant in µs; what stands is kept."""
     before = at - keep_days * _DAY
     state_store.prune(connection, before)

@@ -10,20 +10,33 @@ from sqlalchemy import Connection, select
 
 from alerts.incidents.steps import Step
 from alerts.notify import state_store
-from alerts.notify.alertmanager_alerts import Heard, Known, heard, incident_of, is_outage, stand_in
-from alerts.notify.alertmanager_webhook import Call
-from alerts.notify.context import Scene
-from alerts.notify.digests import is_digest_due, tell_tickets
+from alerts.notify.alertmanager_alerts import (
+    AlertRecord,
+    WebhookResult,
+    find_incident,
+    has_outage,
+    plan_from_alert,
+    process_alerts,
+)
+from alerts.notify.alertmanager_webhook import WebhookPayload
+from alerts.notify.context import RoutingContext
+from alerts.notify.digests import is_digest_due, send_digests
 from alerts.notify.escalation import escalate_now
-from alerts.notify.incident_summary import Picture
+from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.labels import root_kind
-from alerts.notify.notification_plan import Sheet
-from alerts.notify.notification_state import MICROS, Telling
-from alerts.notify.planning import Decided, by_time, decided, letters, released
-from alerts.notify.retention import forget
+from alerts.notify.notification_plan import NotificationPlan
+from alerts.notify.notification_state import MICROS, NotificationState
+from alerts.notify.planning import (
+    RoutingResult,
+    collect_result,
+    plan_confirmed,
+    plan_due,
+    plan_step,
+)
+from alerts.notify.retention import prune
 from alerts.notify.routing_settings import RoutingSettings
-from alerts.notify.suppression_summary import is_window_due, tell_hidden
-from alerts.notify.ticket_caps import Openings
+from alerts.notify.suppression_summary import is_window_due, send_summaries
+from alerts.notify.ticket_caps import TicketCaps
 from lineage.catalog.pieces import pieces
 from lineage.catalog.tables import incident_telling, received_alert
 from lineage.catalog.upsert import fold_rows
@@ -34,10 +47,10 @@ _BELIEVED_SECONDS: Final = 900
 _log = structlog.get_logger(__name__)
 
 
-def told(  # noqa: PLR0913, PLR0917 - a transaction, what happened, what it is judged by
+def route_incident_step(  # noqa: PLR0913, PLR0917 - a transaction, what happened, what it is judged by
     connection: Connection,
     step: Step,
-    pictures: Mapping[str, Picture],
+    summaries: Mapping[str, IncidentSummary],
     policy: Policy,
     settings: RoutingSettings,
     at: int,
@@ -47,34 +60,37 @@ def told(  # noqa: PLR0913, PLR0917 - a transaction, what happened, what it is j
     Args:
         connection: in the write transaction of that change.
         step: of the incidents' lives.
-        pictures: by incident id, of each that changed.
+        summaries: by incident id, of each that changed.
         policy: in force.
         settings: of this process.
         at: the step's instant, µs.
     """
     if not step.changed:
         return
-    scene = _scene(connection, policy, settings, at)
-    before = state_store.tellings_of(connection, (own.id for own in step.changed))
-    spoken = _spoken_of(connection, step, before)
-    alerts = {number: [stand_in(each, scene, at) for each in own] for number, own in spoken.items()}
-    state_store.write(
-        connection, letters(step, pictures, before, scene, at, alerts=alerts), scene, at
+    context = _load_context(connection, policy, settings, at)
+    before = state_store.load_states(connection, (own.id for own in step.changed))
+    spoken = _load_duplicates(connection, step, before)
+    alerts = {
+        number: [plan_from_alert(each, context, at) for each in own]
+        for number, own in spoken.items()
+    }
+    state_store.save_result(
+        connection, plan_step(step, summaries, before, context, at, alerts=alerts), context, at
     )
     for number, own in spoken.items():
-        for known, sheet in zip(own, alerts[number], strict=True):
-            _take_over(connection, known, sheet, number)
+        for known, plan in zip(own, alerts[number], strict=True):
+            _attach_alert(connection, known, plan, number)
 
 
-def turn(connection: Connection, policy: Policy, settings: RoutingSettings, at: int) -> None:
+def route_due(connection: Connection, policy: Policy, settings: RoutingSettings, at: int) -> None:
     """Have people told what time brings; to be called once a second, in a write transaction."""
-    scene = _scene(connection, policy, settings, at)
-    due = state_store.due(connection, policy.hash, at)
+    context = _load_context(connection, policy, settings, at)
+    due = state_store.load_due(connection, policy.hash, at)
     if due:
-        state_store.write(connection, by_time(due, scene, at), scene, at)
-    if tell_tickets(connection, scene, at):
-        forget(connection, settings.keep_days, at)
-    tell_hidden(connection, scene, at)
+        state_store.save_result(connection, plan_due(due, context, at), context, at)
+    if send_digests(connection, context, at):
+        prune(connection, settings.keep_days, at)
+    send_summaries(connection, context, at)
 
 
 def is_due(connection: Connection, policy: Policy, settings: RoutingSettings, at: int) -> bool:
@@ -86,21 +102,23 @@ def is_due(connection: Connection, policy: Policy, settings: RoutingSettings, at
     )
 
 
-def receive(
-    connection: Connection, call: Call, policy: Policy, settings: RoutingSettings, at: int
-) -> Heard:
+def receive_webhook(
+    connection: Connection, call: WebhookPayload, policy: Policy, settings: RoutingSettings, at: int
+) -> WebhookResult:
     """Take a call of Alertmanager, in a write transaction; what it came to."""
     if call.truncated_alerts:
         _log.warning("alerts_left_out", count=call.truncated_alerts)
-    scene = _scene(connection, policy, settings, at)
-    before = _known(connection, [alert.fingerprint for alert in call.alerts])
-    found = heard(call.alerts, before, _open_faults(connection), scene, at)
+    context = _load_context(connection, policy, settings, at)
+    before = _load_alerts(connection, [alert.fingerprint for alert in call.alerts])
+    found = process_alerts(call.alerts, before, _load_open_faults(connection), context, at)
     for each in found.known:
-        _keep(connection, each)
-    state_store.write(connection, Decided(letters=found.letters, gaps=found.gaps), scene, at)
-    named = state_store.tellings_of(connection, found.released).values()
-    live = [telling for telling in named if telling.ended_at is None]
-    state_store.write(connection, released(live, scene, at), scene, at)
+        _save_alert(connection, each)
+    state_store.save_result(
+        connection, RoutingResult(notifications=found.notifications, gaps=found.gaps), context, at
+    )
+    named = state_store.load_states(connection, found.released).values()
+    live = [state for state in named if state.ended_at is None]
+    state_store.save_result(connection, plan_confirmed(live, context, at), context, at)
     return found
 
 
@@ -117,85 +135,91 @@ def escalate(  # noqa: PLR0913, PLR0917 - as `told`
     Returns:
         The channels that were told; none where no step is left, or nobody was told of it yet.
     """
-    scene = _scene(connection, policy, settings, at)
-    known = state_store.tellings_of(connection, [incident_id]).get(incident_id)
+    context = _load_context(connection, policy, settings, at)
+    known = state_store.load_states(connection, [incident_id]).get(incident_id)
     if known is None:
         return ()
-    sheet = Sheet(known, at)
-    channels = escalate_now(sheet, scene, by)
-    state_store.write(connection, decided([sheet]), scene, at)
+    plan = NotificationPlan(known, at)
+    channels = escalate_now(plan, context, by)
+    state_store.save_result(connection, collect_result([plan]), context, at)
     return channels
 
 
-def _scene(connection: Connection, policy: Policy, settings: RoutingSettings, at: int) -> Scene:
-    outages = state_store.outages(connection)
+def _load_context(
+    connection: Connection, policy: Policy, settings: RoutingSettings, at: int
+) -> RoutingContext:
+    outages = state_store.load_outages(connection)
     since = at - _BELIEVED_SECONDS * MICROS
-    heard_of = [known for known in _firing(connection) if known.received_at >= since]
-    openings = Openings(partial(state_store.opened_lately, connection, at))
-    return Scene(policy, settings, outages, is_outage(heard_of), openings)
+    heard_of = [known for known in _load_firing(connection) if known.received_at >= since]
+    openings = TicketCaps(partial(state_store.count_recent_tickets, connection, at))
+    return RoutingContext(policy, settings, outages, has_outage(heard_of), openings)
 
 
-def _spoken_of(
-    connection: Connection, step: Step, before: Mapping[str, Telling]
-) -> dict[str, list[Known]]:
+def _load_duplicates(
+    connection: Connection, step: Step, before: Mapping[str, NotificationState]
+) -> dict[str, list[AlertRecord]]:
     """Alerts that were told of what only now is an incident."""
     fresh = {
         own.id: root_kind(own.root)
         for own in step.changed
-        if own.state in {"open", "acknowledged"} and not _is_told(before.get(own.id))
+        if own.state in {"open", "acknowledged"} and not _is_notified(before.get(own.id))
     }
-    found: dict[str, list[Known]] = {}
-    for known in _firing(connection) if fresh else ():
-        number = incident_of(known.labels, fresh)
+    found: dict[str, list[AlertRecord]] = {}
+    for known in _load_firing(connection) if fresh else ():
+        number = find_incident(known.labels, fresh)
         if number is not None and known.channels:
             found.setdefault(number, []).append(known)
     return found
 
 
-def _is_told(telling: Telling | None) -> bool:
-    return telling is not None and telling.is_told
+def _is_notified(state: NotificationState | None) -> bool:
+    return state is not None and state.is_notified
 
 
-def _take_over(connection: Connection, known: Known, sheet: Sheet, number: str) -> None:
+def _attach_alert(
+    connection: Connection, known: AlertRecord, plan: NotificationPlan, number: str
+) -> None:
     """It stands for that incident now, if that was told."""
-    if not sheet.telling.open_places:
-        revision = max(known.revision, sheet.telling.revision)
+    if not plan.state.open_channels:
+        revision = max(known.revision, plan.state.revision)
         own = {"incident_id": number, "channels": (), "revision": revision}
-        _keep(connection, msgspec.structs.replace(known, **own))
+        _save_alert(connection, msgspec.structs.replace(known, **own))
 
 
-def _open_faults(connection: Connection) -> dict[str, str]:
+def _load_open_faults(connection: Connection) -> dict[str, str]:
     table = incident_telling
     rows = connection.execute(select(table.c.incident_id, table.c.fault).where(table.c.is_bad))
     return {str(incident_id): str(fault) for incident_id, fault in rows}
 
 
-def _firing(connection: Connection) -> list[Known]:
+def _load_firing(connection: Connection) -> list[AlertRecord]:
     query = select(received_alert).where(received_alert.c.ends_at.is_(None))
     rows = connection.execute(query.order_by(received_alert.c.fingerprint)).mappings()
-    return [_known_of(row) for row in rows]
+    return [_parse_alert(row) for row in rows]
 
 
-def _known(connection: Connection, fingerprints: Iterable[str]) -> dict[str, Known]:
-    found: dict[str, Known] = {}
+def _load_alerts(connection: Connection, fingerprints: Iterable[str]) -> dict[str, AlertRecord]:
+    found: dict[str, AlertRecord] = {}
     for piece in pieces(sorted(set(fingerprints))):
         own = select(received_alert).where(received_alert.c.fingerprint.in_(piece))
         own = own.order_by(received_alert.c.fingerprint).with_for_update()
         rows = connection.execute(own).mappings()
-        found |= {row["fingerprint"]: _known_of(row) for row in rows}
+        found |= {row["fingerprint"]: _parse_alert(row) for row in rows}
     return found
 
 
 _JSON: Final = ("labels", "annotations", "channels")
 
 
-def _known_of(row: Mapping[Any, Any]) -> Known:
+def _parse_alert(row: Mapping[Any, Any]) -> AlertRecord:
     # SQLAlchemy's names are texts of a class of its own, which msgspec takes for no texts.
-    told = {str(name): value for name, value in row.items()}
-    return msgspec.convert(told | {name: msgspec.json.decode(row[name]) for name in _JSON}, Known)
+    route_incident_step = {str(name): value for name, value in row.items()}
+    return msgspec.convert(
+        route_incident_step | {name: msgspec.json.decode(row[name]) for name in _JSON}, AlertRecord
+    )
 
 
-def _keep(connection: Connection, known: Known) -> None:
+def _save_alert(connection: Connection, known: AlertRecord) -> None:
     row = msgspec.structs.asdict(known)
     row |= {name: msgspec.json.encode(row[name]).decode() for name in _JSON}
     fold_rows(connection, received_alert, [row])

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from alerts.notify import delivery_settings as delivery
-from alerts.notify.channels.channel import channel_of
+from alerts.notify.channels.channel import parse_channel
 from lineage import environment
 
 SECTION = "ALERTS_"
@@ -74,7 +74,7 @@ def read() -> RoutingSettings:
 def _check(fallback: str | None) -> None:
     try:
         if fallback is not None:
-            channel_of(fallback)
+            parse_channel(fallback)
     except ValueError as error:
         message = f"LINEWARD_DELIVERY_FALLBACK: {error}"
         raise environment.InvalidSettingError(message) from error

@@ -6,10 +6,10 @@ from pathlib import Path
 import structlog
 from sqlalchemy import Connection, Engine, select
 
-from alerts.notify.channels.channel import channel_of
+from alerts.notify.channels.channel import parse_channel
 from alerts.notify.delivery_settings import DeliverySettings
 from alerts.notify.outbox import failed_channels, requeue
-from alerts.notify.secrets import NoSecretError, secret_of
+from alerts.notify.secrets import MissingSecretError, read_secret
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import notification_secret
 from lineage.catalog.upsert import fold_rows
@@ -17,17 +17,17 @@ from lineage.catalog.upsert import fold_rows
 _log = structlog.get_logger(__name__)
 
 
-def requeue_renewed(engine: Engine, settings: DeliverySettings, now: int) -> int:
+def requeue_after_rotation(engine: Engine, settings: DeliverySettings, now: int) -> int:
     """Make failed notifications due whose channel has a new secret; return how many.
 
     Without a failed notification, or with the same secrets, nothing is written.
     """
     with engine.connect() as connection:
-        changed = _changed(connection, settings)
+        changed = _find_changed(connection, settings)
     if not changed:
         return 0
     with writing(engine) as connection:
-        known = _marks(connection)
+        known = _load_fingerprints(connection)
         rows = [{"channel": channel, "mark": mark} for channel, mark in changed.items()]
         fold_rows(connection, notification_secret, rows)
         renewed = [channel for channel, mark in changed.items() if mark and channel in known]
@@ -37,14 +37,14 @@ def requeue_renewed(engine: Engine, settings: DeliverySettings, now: int) -> int
     return sum(counts.values())
 
 
-def _changed(connection: Connection, settings: DeliverySettings) -> dict[str, str]:
+def _find_changed(connection: Connection, settings: DeliverySettings) -> dict[str, str]:
     """Return the mark of each channel with failed notifications that is not the one on record."""
-    known = _marks(connection)
-    now = {each: _mark(secret_file(settings, each)) for each in failed_channels(connection)}
+    known = _load_fingerprints(connection)
+    now = {each: _fingerprint(secret_file(settings, each)) for each in failed_channels(connection)}
     return {channel: mark for channel, mark in now.items() if known.get(channel) != mark}
 
 
-def _marks(connection: Connection) -> dict[str, str]:
+def _load_fingerprints(connection: Connection) -> dict[str, str]:
     table = notification_secret
     rows = connection.execute(select(table.c.channel, table.c.mark))
     return {row.channel: row.mark for row in rows}
@@ -52,7 +52,7 @@ def _marks(connection: Connection) -> dict[str, str]:
 
 def secret_file(settings: DeliverySettings, channel: str) -> Path | None:
     """Return the file that holds the secret of a channel; None: it has none."""
-    one = channel_of(channel)
+    one = parse_channel(channel)
     if one.kind == "slack":
         return settings.slack_token_file
     if one.kind == "pagerduty":
@@ -60,10 +60,10 @@ def secret_file(settings: DeliverySettings, channel: str) -> Path | None:
     return settings.webhook_secret_file if one.kind == "webhook" else None
 
 
-def _mark(path: Path | None) -> str:
+def _fingerprint(path: Path | None) -> str:
     """Tell one secret from another without being one; empty: there is no secret."""
     try:
-        secret = "" if path is None else secret_of(path)
-    except NoSecretError:
+        secret = "" if path is None else read_secret(path)
+    except MissingSecretError:
         secret = ""
     return hashlib.sha256(f"lineward {secret}".encode()).hexdigest()[:16] if secret else ""

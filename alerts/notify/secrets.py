@@ -3,11 +3,11 @@
 from pathlib import Path
 
 
-class NoSecretError(ValueError):
+class MissingSecretError(ValueError):
     """The file cannot be read, or holds nothing."""
 
 
-def secret_of(path: Path) -> str:
+def read_secret(path: Path) -> str:
     """What the file holds, without the space around it.
 
     Raises:
@@ -16,7 +16,7 @@ def secret_of(path: Path) -> str:
     try:
         secret = path.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise NoSecretError(f"{path}: cannot be read ({type(error).__name__})") from error
+        raise MissingSecretError(f"{path}: cannot be read ({type(error).__name__})") from error
     if not secret:
-        raise NoSecretError(f"{path}: is empty; write the secret into it")
+        raise MissingSecretError(f"{path}: is empty; write the secret into it")
     return secret

@@ -10,9 +10,16 @@ import structlog
 from sqlalchemy import Engine
 
 from alerts.notify import claims
-from alerts.notify.attempts import Marks
-from alerts.notify.channels.channel import Later, Outcome, Refused, Sent, Transport, channel_of
-from alerts.notify.claim_clock import not_ahead
+from alerts.notify.attempts import AttemptRecorder
+from alerts.notify.channels.channel import (
+    Channel,
+    Outcome,
+    PermanentFailure,
+    Retryable,
+    Sent,
+    parse_channel,
+)
+from alerts.notify.claim_clock import correct_times
 from alerts.notify.claims import Claim
 from alerts.notify.delivery_settings import DeliverySettings
 from alerts.notify.fallback import Fallback
@@ -34,7 +41,7 @@ class Sender:
     def __init__(
         self,
         engine: Engine,
-        transports: Mapping[str, Transport],
+        channels: Mapping[str, Channel],
         settings: DeliverySettings,
         *,
         clock: Clock = system_clock,
@@ -44,24 +51,24 @@ class Sender:
 
         Args:
             engine: of the catalog.
-            transports: by kind of channel; a kind that is not there is refused.
+            channels: by kind of channel; a kind that is not there is refused.
             settings: waits and the fallback channel.
             clock: decides what is due.
             spread: of the waits.
         """
         named = settings.fallback
         self._engine = engine
-        self._transports = transports
+        self._channels = channels
         self._settings = settings
         self._clock = clock
         self._fallback = Fallback(
-            None if named is None else channel_of(named), settings.undelivered_seconds
+            None if named is None else parse_channel(named), settings.undelivered_seconds
         )
         # Of each kind of its own: fifty channels of a Slack that hangs leave PagerDuty its threads.
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._busy: dict[str, Future[int]] = {}
         self._is_ending = Event()
-        self._marks = Marks(settings, self._fallback, spread or random.Random())  # noqa: S311
+        self._recorder = AttemptRecorder(settings, self._fallback, spread or random.Random())  # noqa: S311
 
     def begin(self) -> list[Future[int]]:
         """Begin with all channels that have something due, and return at once.
@@ -99,7 +106,7 @@ class Sender:
         wait(self._busy.values(), timeout=seconds)
 
     def _pool_of(self, channel: str) -> ThreadPoolExecutor:
-        kind = channel_of(channel).kind
+        kind = parse_channel(channel).kind
         if kind not in self._pools:
             self._pools[kind] = ThreadPoolExecutor(_MOST_CHANNELS_AT_ONCE, f"notify-{kind}")
         return self._pools[kind]
@@ -110,8 +117,8 @@ class Sender:
             if not claims.is_any_waiting(connection):
                 return []  # and the catalog is not locked for it
         with writing(self._engine) as connection:
-            not_ahead(connection, now, self._settings)
-            self._fallback.overdue(connection, now)
+            correct_times(connection, now, self._settings)
+            self._fallback.hand_over_overdue(connection, now)
             return claims.due_channels(connection, now)
 
     def _channel(self, channel: str) -> int:
@@ -124,9 +131,9 @@ class Sender:
             # A process that was paused since the claim: the message waits until the claim ends.
             require_lead(self._engine)
             outcome = self._send(claim)
-            self._mark(claim, outcome)
+            self._record(claim, outcome)
             taken += isinstance(outcome, Sent)
-            if isinstance(outcome, Later):
+            if isinstance(outcome, Retryable):
                 break
         return taken
 
@@ -140,20 +147,22 @@ class Sender:
             return claims.claim(connection, channel, now, self._settings.lease_seconds)
 
     def _send(self, claim: Claim) -> Outcome:
-        transport = self._transports.get(claim.kind)
-        if transport is None:
-            return Refused("not_configured", f"no channel of kind {claim.kind[:80]!r} is set")
+        channel = self._channels.get(claim.kind)
+        if channel is None:
+            return PermanentFailure(
+                "not_configured", f"no channel of kind {claim.kind[:80]!r} is set"
+            )
         try:
-            return transport.send(claim.task)
+            return channel.send(claim.task)
         except Exception as error:  # noqa: BLE001 - counted and logged; see the line below
             # The edge of this one message: whatever it trips over, the others are sent.
             _log.exception("notification_stumbled", channel=claim.channel)
-            return Later("internal", type(error).__name__, is_in_doubt=True)
+            return Retryable("internal", type(error).__name__, is_in_doubt=True)
 
-    def _mark(self, claim: Claim, outcome: Outcome) -> None:
+    def _record(self, claim: Claim, outcome: Outcome) -> None:
         now = to_micros(self._clock())
         with writing(self._engine) as connection:
-            self._marks.mark(connection, claim, outcome, now)
+            self._recorder.record(connection, claim, outcome, now)
         if not isinstance(outcome, Sent):
             _log.warning(
                 "notification_not_taken",

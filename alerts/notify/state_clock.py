@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 from sqlalchemy import ColumnElement, and_, or_
 
-from alerts.notify.notification_state import MICROS, Telling
+from alerts.notify.notification_state import MICROS, NotificationState
 from alerts.notify.routing_settings import RoutingSettings
 from lineage.catalog.tables import incident_telling
 
@@ -23,17 +23,19 @@ def is_ahead(at: int) -> ColumnElement[bool]:
     )
 
 
-def not_ahead(telling: Telling, at: int, settings: RoutingSettings) -> Telling:
+def correct_state(
+    state: NotificationState, at: int, settings: RoutingSettings
+) -> NotificationState:
     """Return it with the times that are ahead of `at` set to `at`: escalation counts from now."""
-    limits = {"told_at": at, "said_at": at}
+    limits = {"notified_at": at, "last_notified_at": at}
     for name, seconds in (
-        ("waits_until", settings.release_seconds),
-        ("ring_at", settings.again_seconds),
+        ("hold_until", settings.release_seconds),
+        ("repage_at", settings.again_seconds),
     ):
         limits[name] = at + max(_LONGEST_WAIT, int(seconds * MICROS))
     changes = {
         name: at
         for name, limit in limits.items()
-        if (value := getattr(telling, name)) is not None and value > limit
+        if (value := getattr(state, name)) is not None and value > limit
     }
-    return replace(telling, **changes) if changes else telling
+    return replace(state, **changes) if changes else state

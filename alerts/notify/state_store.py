@@ -22,136 +22,144 @@ from sqlalchemy import (
 
 from alerts.incidents.severity import PAGE
 from alerts.notify import counts
-from alerts.notify.channels.channel import channel_of
-from alerts.notify.context import HELD_SECONDS, Scene, next_at
+from alerts.notify.channels.channel import parse_channel
+from alerts.notify.context import CAP_SECONDS, RoutingContext, next_due_at
 from alerts.notify.delivery_queries import FAILED
 from alerts.notify.message import to_json
-from alerts.notify.notification_plan import Escalated, Letter
-from alerts.notify.notification_state import MICROS, Telling
+from alerts.notify.notification_plan import Notification, TakenStep
+from alerts.notify.notification_state import MICROS, NotificationState
 from alerts.notify.outbox import enqueue
-from alerts.notify.planning import Decided
+from alerts.notify.planning import RoutingResult
 from alerts.notify.rows import IS_PAGE
 from alerts.notify.state_clock import is_ahead
-from alerts.notify.ticket_caps import letters_of_rest
+from alerts.notify.ticket_caps import build_held_notices
 from alerts.rules.incidents import OUTAGE_ROOTS
 from lineage.catalog.pieces import pieces
 from lineage.catalog.tables import incident, incident_escalation, incident_telling, notification
 from lineage.catalog.upsert import fold_rows
 
-MOST_DUE: Final = 200  # incidents a transaction: nobody waits long for the catalog
+MAX_DUE: Final = 200  # incidents a transaction: nobody waits long for the catalog
 NOBODY: Final = "nobody"  # the channel by which a message goes that has none
 _log = structlog.get_logger(__name__)
 
 
-def tellings_of(connection: Connection, incident_ids: Iterable[str]) -> dict[str, Telling]:
+def load_states(
+    connection: Connection, incident_ids: Iterable[str]
+) -> dict[str, NotificationState]:
     """By incident id, those that are known; held for this transaction."""
-    found: dict[str, Telling] = {}
+    found: dict[str, NotificationState] = {}
     for piece in pieces(sorted(set(incident_ids))):
         own = incident_telling.c.incident_id.in_(piece)
-        found |= {each.incident_id: each for each in tellings_where(connection, own)}
+        found |= {each.incident_id: each for each in load_states_where(connection, own)}
     return found
 
 
 def is_due(connection: Connection, policy_hash: str, at: int) -> bool:
     """Whether `due` has any."""
-    query = select(incident_telling.c.incident_id).where(_due(policy_hash, at))
+    query = select(incident_telling.c.incident_id).where(_is_due(policy_hash, at))
     return connection.scalar(query.limit(1)) is not None
 
 
-def due(connection: Connection, policy_hash: str, at: int) -> Sequence[Telling]:
+def load_due(connection: Connection, policy_hash: str, at: int) -> Sequence[NotificationState]:
     """Those to which time brings something, all that are bad where the policy is a new one.
 
     At most `MOST_DUE`, pages first, then those that wait longest: the rest is due in the next turn.
     """
     own = incident_telling.c
-    first = select(own.incident_id).where(_due(policy_hash, at))
+    first = select(own.incident_id).where(_is_due(policy_hash, at))
     first = first.order_by(own.severity != PAGE, own.due_at.nulls_first(), own.incident_id)
-    chosen = connection.scalars(first.limit(MOST_DUE)).all()
-    return tellings_where(connection, _due(policy_hash, at), own.incident_id.in_(chosen))
+    chosen = connection.scalars(first.limit(MAX_DUE)).all()
+    return load_states_where(connection, _is_due(policy_hash, at), own.incident_id.in_(chosen))
 
 
-def _due(policy_hash: str, at: int) -> ColumnElement[bool]:
+def _is_due(policy_hash: str, at: int) -> ColumnElement[bool]:
     own = incident_telling.c
     return and_(own.is_bad, or_(own.due_at <= at, own.policy != policy_hash, is_ahead(at)))
 
 
-def tellings_where(connection: Connection, *clauses: ColumnElement[bool]) -> Sequence[Telling]:
+def load_states_where(
+    connection: Connection, *clauses: ColumnElement[bool]
+) -> Sequence[NotificationState]:
     """Those that match, by incident id; held for this transaction."""
     query = select(incident_telling.c.telling).where(*clauses)
     rows = connection.scalars(query.order_by(incident_telling.c.incident_id).with_for_update())
-    return [msgspec.json.decode(row, type=Telling) for row in rows]
+    return [msgspec.json.decode(row, type=NotificationState) for row in rows]
 
 
-def outages(connection: Connection) -> frozenset[str]:
+def load_outages(connection: Connection) -> frozenset[str]:
     """Ids of incidents behind which nobody knows how datasets are."""
     table = incident_telling
     query = select(table.c.incident_id).where(table.c.is_bad, table.c.fault.in_(OUTAGE_ROOTS))
     return frozenset(connection.scalars(query))
 
 
-def write(connection: Connection, decided: Decided, scene: Scene, at: int) -> None:
+def save_result(
+    connection: Connection, result: RoutingResult, context: RoutingContext, at: int
+) -> None:
     """All of a decision; letters that a channel has had, or later ones of, are not sent again."""
-    for letter in decided.letters:
-        send(connection, letter)
-    for letter in letters_of_rest(Counter(decided.held), scene.settings, at):
-        send(connection, letter)
-    keep(connection, decided.tellings, scene)
-    for escalated in decided.escalated:
-        _note_escalated(connection, escalated, at)
-    for gap, count in Counter(decided.gaps).items():
+    for outgoing in result.notifications:
+        enqueue_notification(connection, outgoing)
+    for outgoing in build_held_notices(Counter(result.held_back), context.settings, at):
+        enqueue_notification(connection, outgoing)
+    save_states(connection, result.states, context)
+    for escalated in result.taken_steps:
+        _record_step(connection, escalated, at)
+    for gap, count in Counter(result.gaps).items():
         # As attempts to notify that failed: there is an alert on those.
         counts.add(connection, FAILED, NOBODY, gap, times=count)
-        _log.error("nobody_to_tell", gap=gap, times=count, platform=scene.settings.platform)
+        _log.error("nobody_to_tell", gap=gap, times=count, platform=context.settings.platform)
 
 
-def opened_lately(connection: Connection, at: int, channel: str) -> int:
+def count_recent_tickets(connection: Connection, at: int, channel: str) -> int:
     """Return how many new tickets a channel was sent, or is to be sent, of the last hour."""
-    own, since = notification.c, at - HELD_SECONDS * MICROS
+    own, since = notification.c, at - CAP_SECONDS * MICROS
     # By the index of what is due: no attempt is before the message.
     recent = (own.channel == channel, own.next_attempt_at >= since, own.created_at >= since)
     tickets = (own.state.in_(("waiting", "sent")), own.kind == "opened", not_(IS_PAGE))
     return connection.scalar(select(func.count()).where(*recent, *tickets)) or 0
 
 
-def send(connection: Connection, letter: Letter) -> None:
+def enqueue_notification(connection: Connection, outgoing: Notification) -> None:
     """Into the outbox."""
-    enqueue(connection, letter.message, channel_of(letter.channel))
+    enqueue(connection, outgoing.message, parse_channel(outgoing.channel))
 
 
-def keep(connection: Connection, tellings: Iterable[Telling], scene: Scene) -> None:
+def save_states(
+    connection: Connection, states: Iterable[NotificationState], context: RoutingContext
+) -> None:
     """Replace what was known; of one incident the last counts."""
-    newest = {each.incident_id: each for each in tellings}
+    newest = {each.incident_id: each for each in states}
     # Never deleted and written anew: who waits for the row would find none.
-    fold_rows(connection, incident_telling, [_row(each, scene) for each in newest.values()])
+    fold_rows(connection, incident_telling, [_row(each, context) for each in newest.values()])
     told = [
-        {"its_id": each.incident_id, "released_at": each.told_at}
+        {"its_id": each.incident_id, "released_at": each.notified_at}
         for each in newest.values()
-        if each.is_told and each.told_at is not None
+        if each.is_notified and each.notified_at is not None
     ]
     mine = (incident.c.incident_id == bindparam("its_id"), incident.c.released_at.is_(None))
     if told:
         connection.execute(update(incident).where(*mine), told)
 
 
-def _row(telling: Telling, scene: Scene) -> dict[str, Any]:
-    is_hidden = telling.hidden_by is not None and not telling.is_hidden_told
+def _row(state: NotificationState, context: RoutingContext) -> dict[str, Any]:
+    is_hidden = state.hidden_by is not None and not state.is_summary_sent
     return {
-        "incident_id": telling.incident_id,
-        "telling": to_json(telling),
-        "fault": telling.fault,
-        "addressee": telling.addressee,
-        "severity": telling.draft.severity,
-        "is_bad": telling.is_bad,
-        "is_told": telling.is_told,
-        "due_at": next_at(telling, scene),
-        "policy": scene.policy.hash,
-        "hidden_by": telling.hidden_by if is_hidden else None,
-        "hidden_until": telling.hidden_until if is_hidden else None,
-        "ended_at": telling.ended_at,
+        "incident_id": state.incident_id,
+        "telling": to_json(state),
+        "fault": state.fault,
+        "addressee": state.addressee,
+        "severity": state.draft.severity,
+        "is_bad": state.is_bad,
+        "is_told": state.is_notified,
+        "due_at": next_due_at(state, context),
+        "policy": context.policy.hash,
+        "hidden_by": state.hidden_by if is_hidden else None,
+        "hidden_until": state.hidden_until if is_hidden else None,
+        "ended_at": state.ended_at,
     }
 
 
-def _note_escalated(connection: Connection, escalated: Escalated, at: int) -> None:
+def _record_step(connection: Connection, escalated: TakenStep, at: int) -> None:
     connection.execute(
         insert(incident_escalation).values(
             incident_id=escalated.incident_id,

@@ -7,45 +7,49 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, or_, select, update
 
 from alerts.incidents.times import HIDDEN, NamedTime
-from alerts.notify.context import Scene
-from alerts.notify.digests import line_of
+from alerts.notify.context import RoutingContext
+from alerts.notify.digests import ticket_line
 from alerts.notify.links import full_list
 from alerts.notify.message import MAX_LISTED, Links, Message, Root
-from alerts.notify.notification_plan import Letter
-from alerts.notify.notification_state import Telling
+from alerts.notify.notification_plan import Notification
+from alerts.notify.notification_state import NotificationState
 from alerts.notify.recipients import PAGERDUTY
-from alerts.notify.state_store import keep, send, tellings_where
+from alerts.notify.state_store import enqueue_notification, load_states_where, save_states
 from lineage import keys
 from lineage.catalog.tables import incident_telling, suppression
 
 
-def tell_hidden(connection: Connection, scene: Scene, at: int) -> None:
+def send_summaries(connection: Connection, context: RoutingContext, at: int) -> None:
     """Of every window that ended: of the policy, by whatever calendar, and of the table."""
-    for name in _names(connection):
-        own = tellings_where(connection, incident_telling.c.hidden_by == name)
-        if _is_over(connection, name, own, at):
-            for letter in listed(name, own, scene, at):
-                send(connection, letter)
-            said = [msgspec.structs.replace(each, is_hidden_told=True) for each in own]
-            keep(connection, said, scene)
-    _note_told(connection, at)
+    for name in _load_window_names(connection):
+        own = load_states_where(connection, incident_telling.c.hidden_by == name)
+        if _has_ended(connection, name, own, at):
+            for outgoing in build_summaries(name, own, context, at):
+                enqueue_notification(connection, outgoing)
+            said = [msgspec.structs.replace(each, is_summary_sent=True) for each in own]
+            save_states(connection, said, context)
+    _mark_notified(connection, at)
 
 
-def listed(name: str, hidden: Iterable[Telling], scene: Scene, at: int) -> list[Letter]:
+def build_summaries(
+    name: str, hidden: Iterable[NotificationState], context: RoutingContext, at: int
+) -> list[Notification]:
     """One letter for each owner of what it hid, the oldest first; pure."""
-    by_channel: dict[tuple[str, str], list[Telling]] = defaultdict(list)
+    by_channel: dict[tuple[str, str], list[NotificationState]] = defaultdict(list)
     for each in hidden:
-        address = scene.address(each.owner, "ticket")
+        address = context.address(each.owner, "ticket")
         for channel in address.channels:
             if not channel.startswith(PAGERDUTY):
                 by_channel[(address.owner, channel)].append(each)
     return [
-        Letter(_message(name, owner, own, scene, at), channel)
+        Notification(_message(name, owner, own, context, at), channel)
         for (owner, channel), own in sorted(by_channel.items(), key=lambda each: each[0])
     ]
 
 
-def _message(name: str, owner: str, hidden: Sequence[Telling], scene: Scene, at: int) -> Message:
+def _message(
+    name: str, owner: str, hidden: Sequence[NotificationState], context: RoutingContext, at: int
+) -> Message:
     oldest = sorted(hidden, key=lambda each: (each.draft.since, each.incident_id))
     count, still = len(oldest), sum(each.is_bad for each in oldest)
     since = min(each.hidden_at or each.draft.since for each in oldest)
@@ -60,21 +64,23 @@ def _message(name: str, owner: str, hidden: Sequence[Telling], scene: Scene, at:
         at=at,
         root=Root("window", name, "suppression"),
         owner=owner,
-        lines=tuple(line_of(each) for each in oldest[:MAX_LISTED]),
+        lines=tuple(ticket_line(each) for each in oldest[:MAX_LISTED]),
         note=f"and {count - MAX_LISTED} more" if count > MAX_LISTED else "",
-        links=Links(full_list=full_list(None, scene.settings)),
+        links=Links(full_list=full_list(None, context.settings)),
     )
 
 
-def _names(connection: Connection) -> list[str]:
+def _load_window_names(connection: Connection) -> list[str]:
     """Windows that hid something and that nobody has heard of."""
     names = select(incident_telling.c.hidden_by).distinct()
     return list(connection.scalars(names.where(incident_telling.c.hidden_by.is_not(None))))
 
 
-def _is_over(connection: Connection, name: str, hidden: Sequence[Telling], at: int) -> bool:
+def _has_ended(
+    connection: Connection, name: str, hidden: Sequence[NotificationState], at: int
+) -> bool:
     """Its time has come, or a person ended it; what is suppressed still is in one prolonged."""
-    if any(each.state == "suppressed" for each in hidden):
+    if any(each.incident_state == "suppressed" for each in hidden):
         return False
     if all((each.hidden_until or 0) <= at for each in hidden):
         return True
@@ -88,20 +94,20 @@ def is_window_due(connection: Connection, at: int) -> bool:
     """Whether any window may have ended of which nobody has heard."""
     own = incident_telling.c
     hid = select(own.incident_id).where(own.hidden_by.is_not(None), own.hidden_until <= at)
-    over = select(suppression.c.name).where(suppression.c.told_at.is_(None), _ended(at))
+    over = select(suppression.c.name).where(suppression.c.told_at.is_(None), _has_ended_at(at))
     return any(connection.scalar(query.limit(1)) is not None for query in (hid, over))
 
 
-def _ended(at: int) -> ColumnElement[bool]:
+def _has_ended_at(at: int) -> ColumnElement[bool]:
     return or_(suppression.c.until_at <= at, suppression.c.ended_at <= at)
 
 
-def _note_told(connection: Connection, at: int) -> None:
+def _mark_notified(connection: Connection, at: int) -> None:
     """Of those in the table, also where they hid nothing: there is nothing to be told then."""
     table = suppression
     left = select(incident_telling.c.hidden_by).where(incident_telling.c.hidden_by == table.c.name)
     connection.execute(
         update(table)
-        .where(table.c.told_at.is_(None), _ended(at), ~left.exists())
+        .where(table.c.told_at.is_(None), _has_ended_at(at), ~left.exists())
         .values(told_at=at)
     )

@@ -5,15 +5,15 @@ from typing import Final
 
 from alerts.notify.links import full_list
 from alerts.notify.message import Links, Message, Root
-from alerts.notify.notification_plan import Letter
+from alerts.notify.notification_plan import Notification
 from alerts.notify.routing_settings import Variables
 from lineage import keys
 from lineage.clock import from_micros
 
-MOST_TICKETS: Final = 20  # about as many as people read; Slack takes one message a second
+MAX_TICKETS: Final = 20  # about as many as people read; Slack takes one message a second
 
 
-class Openings:
+class TicketCaps:
     """New tickets of each channel in the last hour, with those of the present decision."""
 
     def __init__(self, count: Callable[[str], int] = lambda _: 0) -> None:
@@ -22,7 +22,7 @@ class Openings:
 
     def is_full(self, channel: str) -> bool:
         """Return whether the channel has had as many as it gets in an hour."""
-        return self._of(channel) >= MOST_TICKETS
+        return self._of(channel) >= MAX_TICKETS
 
     def add(self, channel: str) -> None:
         """Count one more."""
@@ -34,10 +34,11 @@ class Openings:
         return self._known[channel]
 
 
-def letters_of_rest(held: Mapping[str, int], settings: Variables, at: int) -> list[Letter]:
+def build_held_notices(held: Mapping[str, int], settings: Variables, at: int) -> list[Notification]:
     """Return a message for each channel with tickets held back; the outbox takes one an hour."""
     return [
-        Letter(_message(channel, count, settings, at), channel) for channel, count in held.items()
+        Notification(_message(channel, count, settings, at), channel)
+        for channel, count in held.items()
     ]
 
 
@@ -53,6 +54,6 @@ def _message(channel: str, count: int, settings: Variables, at: int) -> Message:
         at=at,
         root=Root("tickets of", channel, "tickets"),
         owner="",
-        note=f"A channel gets {MOST_TICKETS} new tickets an hour. The list has all of them now.",
+        note=f"A channel gets {MAX_TICKETS} new tickets an hour. The list has all of them now.",
         links=Links(full_list=full_list(None, settings)),
     )

@@ -7,114 +7,139 @@ import msgspec
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, What
-from alerts.notify.change_text import QUIET, note_of
-from alerts.notify.context import JOINED_SECONDS, Scene
-from alerts.notify.first_notification import begin, open_all
-from alerts.notify.notification_plan import Sheet
-from alerts.notify.notification_state import MICROS, Telling
+from alerts.notify.change_text import QUIET, describe
+from alerts.notify.context import MEMBER_UPDATE_SECONDS, RoutingContext
+from alerts.notify.first_notification import notify_owner, start_or_hold
+from alerts.notify.notification_plan import NotificationPlan
+from alerts.notify.notification_state import MICROS, NotificationState
 
 _OF_MEMBERS: Final[frozenset[What]] = frozenset({"joined", "left"})
 
 
-def follow(
-    sheet: Sheet, incident: Incident, news: Sequence[Event], scene: Scene, taken: Sequence[Sheet]
+def plan_update(
+    plan: NotificationPlan,
+    incident: Incident,
+    news: Sequence[Event],
+    context: RoutingContext,
+    taken: Sequence[NotificationPlan],
 ) -> None:
     """One incident's step.
 
     Args:
-        sheet: with its new state already noted.
+        plan: with its new state already noted.
         incident: as it is now.
         news: its events.
-        scene: what else counts.
+        context: what else counts.
         taken: incidents that it took over in this step.
     """
     if incident.state == "resolved":
-        _end(sheet, incident, news)
+        _plan_resolved(plan, incident, news)
     elif incident.state == "suppressed":
-        _hush(sheet, news)
-    elif sheet.telling.is_told:
-        _adopt(sheet, scene, taken)
-        _go_on(sheet, news, scene, is_told_already=any(other.telling.is_told for other in taken))
+        _plan_suppressed(plan, news)
+    elif plan.state.is_notified:
+        _adopt_pages(plan, context, taken)
+        _plan_change(
+            plan, news, context, is_already_notified=any(other.state.is_notified for other in taken)
+        )
     else:
-        _adopt(sheet, scene, taken)
-        begin(sheet, scene)
+        _adopt_pages(plan, context, taken)
+        start_or_hold(plan, context)
 
 
-def _end(sheet: Sheet, incident: Incident, news: Sequence[Event]) -> None:
+def _plan_resolved(plan: NotificationPlan, incident: Incident, news: Sequence[Event]) -> None:
     """Whoever was told hears the end; whoever was not, hears nothing."""
     into = f"Merged into {incident.merged_into}: " if incident.merged_into else ""
-    for place in sheet.telling.open_places:
-        sheet.close(place, "resolved", into + note_of(news))
-    over = {"ended_at": sheet.at, "waits_until": None, "ring_at": None, "told_at": None}
-    sheet.note(**over, is_stale=False, is_released=False)
+    for channel_state in plan.state.open_channels:
+        plan.close_channel(channel_state, "resolved", into + describe(news))
+    over = {"ended_at": plan.at, "hold_until": None, "repage_at": None, "notified_at": None}
+    plan.update_state(**over, has_unsent_changes=False, is_confirmed=False)
 
 
-def _hush(sheet: Sheet, news: Sequence[Event]) -> None:
+def _plan_suppressed(plan: NotificationPlan, news: Sequence[Event]) -> None:
     """Quiet: PagerDuty goes on calling until somebody acknowledges, so that it is told so."""
-    sheet.note(ring_at=None, waits_until=None)
+    plan.update_state(repage_at=None, hold_until=None)
     if not any(event.what == "suppressed" for event in news):
         return
-    for place in sheet.telling.open_places:
-        sheet.write(place, "acknowledged" if place.rings else "changed", note_of(news))
-    sheet.note(said_at=sheet.at, is_stale=False)
+    for channel_state in plan.state.open_channels:
+        plan.add(
+            channel_state, "acknowledged" if channel_state.can_page else "changed", describe(news)
+        )
+    plan.update_state(last_notified_at=plan.at, has_unsent_changes=False)
 
 
-def _go_on(sheet: Sheet, news: Sequence[Event], scene: Scene, *, is_told_already: bool) -> None:
+def _plan_change(
+    plan: NotificationPlan,
+    news: Sequence[Event],
+    context: RoutingContext,
+    *,
+    is_already_notified: bool,
+) -> None:
     whats = {event.what for event in news}
     if whats and whats <= QUIET:
         return
-    if "handed_over" in whats or ("unsuppressed" in whats and _is_of_another(sheet, scene)):
-        _hand_over(sheet, news, scene, is_told_already=is_told_already)
+    if "handed_over" in whats or ("unsuppressed" in whats and _has_new_owner(plan, context)):
+        _hand_over(plan, news, context, is_already_notified=is_already_notified)
     elif whats & {"reopened", "escalated", "unsuppressed"}:
-        open_all(sheet, scene, "changed", note_of(news))
-        sheet.say("changed", note_of(news))
-    elif "acknowledged" in whats and sheet.telling.state == "acknowledged":
-        sheet.note(ring_at=None)
-        sheet.say("acknowledged", note_of(news))
-    elif whats <= _OF_MEMBERS and _was_just_said(sheet.telling, sheet.at):
-        sheet.note(is_stale=True)
+        notify_owner(plan, context, "changed", describe(news))
+        plan.notify_all("changed", describe(news))
+    elif "acknowledged" in whats and plan.state.incident_state == "acknowledged":
+        plan.update_state(repage_at=None)
+        plan.notify_all("acknowledged", describe(news))
+    elif whats <= _OF_MEMBERS and _was_just_notified(plan.state, plan.at):
+        plan.update_state(has_unsent_changes=True)
     else:
-        sheet.say("changed", note_of(news))
+        plan.notify_all("changed", describe(news))
 
 
-def _is_of_another(sheet: Sheet, scene: Scene) -> bool:
+def _has_new_owner(plan: NotificationPlan, context: RoutingContext) -> bool:
     """It went to another owner while nobody was to hear of it."""
-    own = sheet.telling
-    return scene.address(own.owner, own.draft.severity).owner != own.addressee
+    own = plan.state
+    return context.address(own.owner, own.draft.severity).owner != own.addressee
 
 
-def _was_just_said(telling: Telling, at: int) -> bool:
-    return telling.said_at is not None and at - telling.said_at < JOINED_SECONDS * MICROS
+def _was_just_notified(state: NotificationState, at: int) -> bool:
+    return (
+        state.last_notified_at is not None
+        and at - state.last_notified_at < MEMBER_UPDATE_SECONDS * MICROS
+    )
 
 
-def _hand_over(sheet: Sheet, news: Sequence[Event], scene: Scene, *, is_told_already: bool) -> None:
+def _hand_over(
+    plan: NotificationPlan,
+    news: Sequence[Event],
+    context: RoutingContext,
+    *,
+    is_already_notified: bool,
+) -> None:
     """The first owner's alert ends with a word on why, the new one's begins.
 
     Where the new one was rung by an incident that is part of this one now, that alert goes on.
     """
-    own = sheet.telling
-    address = scene.address(own.owner, own.draft.severity)
-    for place in own.open_places:
+    own = plan.state
+    address = context.address(own.owner, own.draft.severity)
+    for channel_state in own.open_channels:
         # The webhook for tickets is everybody's.
-        if place.channel not in {*address.channels, scene.settings.tickets}:
-            note = f"Handed over to {address.owner}: {note_of(news)}"
-            sheet.close(place, "handed_over", note)
-    is_known = is_told_already and any(event.is_told_already for event in news)
-    open_all(sheet, scene, "changed" if is_known else "opened", note_of(news))
-    sheet.say("changed", note_of(news))
+        if channel_state.channel not in {*address.channels, context.settings.tickets}:
+            note = f"Handed over to {address.owner}: {describe(news)}"
+            plan.close_channel(channel_state, "handed_over", note)
+    is_known = is_already_notified and any(event.is_told_already for event in news)
+    notify_owner(plan, context, "changed" if is_known else "opened", describe(news))
+    plan.notify_all("changed", describe(news))
 
 
-def _adopt(sheet: Sheet, scene: Scene, taken: Sequence[Sheet]) -> None:
+def _adopt_pages(
+    plan: NotificationPlan, context: RoutingContext, taken: Sequence[NotificationPlan]
+) -> None:
     """What rings its owner already for what was taken over stands for this one, by its own id."""
-    address = scene.address(sheet.telling.owner, sheet.telling.draft.severity)
+    address = context.address(plan.state.owner, plan.state.draft.severity)
     for other in taken:
-        if other.telling.is_told:
-            sheet.note(
-                is_released=True, revision=max(sheet.telling.revision, other.telling.revision)
+        if other.state.is_notified:
+            plan.update_state(
+                is_confirmed=True, revision=max(plan.state.revision, other.state.revision)
             )
-        for place in other.telling.places:
-            here = sheet.telling.place(place.channel)
-            is_ours = place.channel in address.channels and not (here and here.is_open)
-            if place.rings and place.rung and is_ours:
-                sheet.keep(msgspec.structs.replace(place, role="owner"))
-                other.keep(msgspec.structs.replace(place, is_open=False))
+        for channel_state in other.state.channels:
+            here = plan.state.find_channel(channel_state.channel)
+            is_ours = channel_state.channel in address.channels and not (here and here.is_open)
+            if channel_state.can_page and channel_state.page_count and is_ours:
+                plan.set_channel(msgspec.structs.replace(channel_state, role="owner"))
+                other.set_channel(msgspec.structs.replace(channel_state, is_open=False))

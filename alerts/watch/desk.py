@@ -32,7 +32,7 @@ class Desk:
         with writing(engine) as connection:
             for wanted in escalations(connection):
                 self._escalate(connection, wanted, policy, at)
-            router.turn(connection, policy, self._settings, at)
+            router.route_due(connection, policy, self._settings, at)
 
     def _escalate(
         self, connection: Connection, wanted: Escalation, policy: Policy, at: int

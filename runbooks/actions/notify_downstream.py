@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import select
 
-from alerts.notify.channels.channel import Channel
+from alerts.notify.channels.channel import ChannelName
 from alerts.notify.message import MAX_LISTED, Impacted, Links, Message, Root
 from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import writing
@@ -138,9 +138,9 @@ def _gravity(one: Affected) -> tuple[int, str, str]:
     return [*TIERS, one.tier].index(one.tier), one.namespace, one.name
 
 
-def _channels(means: Means, by_owner: dict[str, list[Affected]]) -> dict[str, Channel]:
+def _channels(means: Means, by_owner: dict[str, list[Affected]]) -> dict[str, ChannelName]:
     return {
-        owner.name: Channel("slack", owner.slack)
+        owner.name: ChannelName("slack", owner.slack)
         for owner in means.policy.owners
         if owner.slack and owner.name in by_owner
     }

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine
 
 from alerts.notify import counts
-from alerts.notify.channels.channel import channel_of
+from alerts.notify.channels.channel import parse_channel
 from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
@@ -39,7 +39,7 @@ def test_what_was_sent_failed_repeated_and_waits_is_shown(catalog):
     """By channel, and by kind or reason; a message waits since 90 s."""
     told = to_micros(NOW - timedelta(seconds=90))
     with writing(catalog) as connection:
-        enqueue(connection, message(at=told), channel_of("slack:C1"))
+        enqueue(connection, message(at=told), parse_channel("slack:C1"))
         for _ in range(2):
             counts.add(connection, "sent", "slack:C1", "opened")
         counts.add(connection, "failed", "slack:C1", "rate_limited")

@@ -9,10 +9,10 @@ from alerts.notify.message import Message
 _MAX_ERROR_CHARACTERS = 300
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
-_PASSING: Final = frozenset({408, 425})
+_RETRYABLE: Final = frozenset({408, 425})
 
 
-class Channel(msgspec.Struct, frozen=True):
+class ChannelName(msgspec.Struct, frozen=True):
     """One way to some people: `slack:C0123`, `pagerduty:keys/payments`, `webhook:tickets`."""
 
     kind: str
@@ -22,7 +22,7 @@ class Channel(msgspec.Struct, frozen=True):
         return f"{self.kind}:{self.target}"
 
 
-def channel_of(name: str) -> Channel:
+def parse_channel(name: str) -> ChannelName:
     """The channel of this name.
 
     Raises:
@@ -31,7 +31,7 @@ def channel_of(name: str) -> Channel:
     kind, _, target = name.partition(":")
     if not kind or not target:
         raise ValueError(f"channel: expected kind:target as in slack:C0123, got {name[:80]!r}")
-    return Channel(kind, target)
+    return ChannelName(kind, target)
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ class Sent(msgspec.Struct, frozen=True):
     is_repeat: bool = False
 
 
-class Later(msgspec.Struct, frozen=True):
+class Retryable(msgspec.Struct, frozen=True):
     """Not now: to be tried again. `is_in_doubt`: it may have been taken nevertheless."""
 
     reason: str
@@ -64,24 +64,24 @@ class Later(msgspec.Struct, frozen=True):
     is_in_doubt: bool = False
 
 
-class Refused(msgspec.Struct, frozen=True):
+class PermanentFailure(msgspec.Struct, frozen=True):
     """Never, as it is: trying again would be answered alike."""
 
     reason: str
     error: str = ""
 
 
-Outcome = Sent | Later | Refused
+Outcome = Sent | Retryable | PermanentFailure
 
 
-class Transport(Protocol):
+class Channel(Protocol):
     """A kind of channel."""
 
     def send(self, task: Task) -> Outcome:
         """Try once, for a bounded time; what goes wrong is the outcome."""
 
 
-def of_status(status: int, said: str, retry_after: str | None) -> Later | Refused:
+def from_status(status: int, said: str, retry_after: str | None) -> Retryable | PermanentFailure:
     """Of an HTTP answer that is no success: what passes, and what would be answered alike.
 
     Args:
@@ -90,15 +90,15 @@ def of_status(status: int, said: str, retry_after: str | None) -> Later | Refuse
         retry_after: the header of that name.
     """
     if status == _TOO_MANY:
-        return Later("rate_limited", said, retry_after_seconds(retry_after))
-    if status >= _SERVER_ERROR or status in _PASSING:
-        return Later(f"http_{status}", said, is_in_doubt=True)
-    return Refused(f"http_{status}", said)
+        return Retryable("rate_limited", said, parse_retry_after(retry_after))
+    if status >= _SERVER_ERROR or status in _RETRYABLE:
+        return Retryable(f"http_{status}", said, is_in_doubt=True)
+    return PermanentFailure(f"http_{status}", said)
 
 
-def of_silence(
+def from_transport_error(
     cause: BaseException | str | None, *secrets: str, is_unsent: bool, is_late: bool
-) -> Later:
+) -> Retryable:
     """Of no answer at all: what was sent may have arrived.
 
     Args:
@@ -109,8 +109,8 @@ def of_silence(
     """
     said = cut_error(f"{type(cause).__name__}: {cause}", *secrets)
     if is_unsent:
-        return Later("unreachable", said)
-    return Later("timeout" if is_late else "unreachable", said, is_in_doubt=True)
+        return Retryable("unreachable", said)
+    return Retryable("timeout" if is_late else "unreachable", said, is_in_doubt=True)
 
 
 def cut_error(text: str, *secrets: str) -> str:
@@ -120,7 +120,7 @@ def cut_error(text: str, *secrets: str) -> str:
     return text[:_MAX_ERROR_CHARACTERS]
 
 
-def retry_after_seconds(header: str | None) -> float:
+def parse_retry_after(header: str | None) -> float:
     """Of a Retry-After in seconds; 0 for none, or for a date, which neither provider sends."""
     try:
         return max(0.0, min(float(header or 0), 86_400.0))

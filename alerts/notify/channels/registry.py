@@ -1,6 +1,6 @@
 """The channels that the settings speak of."""
 
-from alerts.notify.channels.channel import Transport
+from alerts.notify.channels.channel import Channel
 from alerts.notify.channels.pagerduty.channel import PagerDuty
 from alerts.notify.channels.slack.channel import Slack
 from alerts.notify.channels.webhook.channel import Endpoint, Webhook
@@ -10,11 +10,11 @@ from lineage.clock import Clock, system_clock
 TICKETS = "tickets"
 
 
-def transports_of(
+def build_channels(
     settings: DeliverySettings, *, clock: Clock = system_clock
-) -> dict[str, Transport]:
+) -> dict[str, Channel]:
     """By kind of channel. PagerDuty needs no setting: each owner's key is in a file of its own."""
-    made: dict[str, Transport] = {
+    made: dict[str, Channel] = {
         "pagerduty": PagerDuty(
             url=settings.pagerduty_url,
             keys=settings.pagerduty_keys,

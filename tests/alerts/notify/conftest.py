@@ -1,4 +1,4 @@
-"""One desk that sends, and the fakes of all that it sends to."""
+"""One notifier that sends, and the fakes of all that it sends to."""
 
 import random
 import shutil
@@ -13,8 +13,8 @@ import trustme
 from sqlalchemy import Engine, select
 
 from alerts.notify import delivery_queries
-from alerts.notify.channels.channel import Outcome, Task, Transport, channel_of
-from alerts.notify.channels.registry import transports_of
+from alerts.notify.channels.channel import Channel, Outcome, Task, parse_channel
+from alerts.notify.channels.registry import build_channels
 from alerts.notify.delivery_settings import DeliverySettings
 from alerts.notify.message import Message
 from alerts.notify.outbox import enqueue
@@ -41,33 +41,33 @@ class Fakes(NamedTuple):
     receiver: FakeReceiver
 
 
-class Desk:
+class Notifier:
     """Tells and sends; `settings` and `sender` can be replaced, as by a restart."""
 
     def __init__(self, engine: Engine, settings: DeliverySettings, clock: Ticking) -> None:
         self.engine = engine
         self.settings = settings
         self.clock = clock
-        self._transports: dict[str, Transport] | None = None
+        self._channels: dict[str, Channel] | None = None
 
-    def tell(self, message: Message, *channels: str) -> None:
+    def notify(self, message: Message, *channels: str) -> None:
         """Enqueue as of now."""
         now = msgspec.structs.replace(message, at=self.clock.micros)
         with writing(self.engine) as connection:
             for channel in channels:
-                enqueue(connection, now, channel_of(channel))
+                enqueue(connection, now, parse_channel(channel))
 
     def set(self, **changed: object) -> None:
         """Change settings, for the next pass."""
         self.settings = msgspec.structs.replace(self.settings, **changed)
-        self._transports = None
+        self._channels = None
 
     def sender(self) -> Sender:
         """One that knows nothing of the one before."""
-        if self._transports is None:  # these know nothing either, and making them takes time
-            self._transports = transports_of(self.settings, clock=self.clock)
+        if self._channels is None:  # these know nothing either, and making them takes time
+            self._channels = build_channels(self.settings, clock=self.clock)
         spread = random.Random(1)  # noqa: S311 - of the waits
-        return Sender(self.engine, self._transports, self.settings, clock=self.clock, spread=spread)
+        return Sender(self.engine, self._channels, self.settings, clock=self.clock, spread=spread)
 
     def run(self) -> int:
         """One pass, as after a restart."""
@@ -77,13 +77,13 @@ class Desk:
         finally:
             sender.close()
 
-    def end_what_was_refused(self, pagerduty: FakePagerDuty) -> None:
+    def resolve_after_rejection(self, pagerduty: FakePagerDuty) -> None:
         """PagerDuty took nothing of its beginning, and would take its end."""
         pagerduty.status = 400
-        self.tell(message(1), PAGER)
+        self.notify(message(1), PAGER)
         self.run()
         pagerduty.status = None
-        self.tell(message(2, "resolved"), PAGER)
+        self.notify(message(2, "resolved"), PAGER)
         self.run()
 
     def run_for(self, seconds: int, step: int = 10) -> int:
@@ -165,34 +165,36 @@ def fakes(slack: FakeSlack, pagerduty: FakePagerDuty, receiver: FakeReceiver) ->
 
 
 @pytest.fixture
-def desk(embedded: Engine, clock: Ticking, tmp_path: Path, fakes: Fakes) -> Desk:
+def notifier(embedded: Engine, clock: Ticking, tmp_path: Path, fakes: Fakes) -> Notifier:
     """On a catalog of SQLite, with every kind of channel."""
     (tmp_path / "orders.key").write_text("R" * 32)
     (tmp_path / "webhook").write_text(fakes.receiver.secret)
     hook = {"webhook_url": fakes.receiver.url, "webhook_secret_file": tmp_path / "webhook"}
     settings = leading_to(fakes.slack, fakes.pagerduty, tmp_path, **hook)
-    return Desk(embedded, settings, clock)
+    return Notifier(embedded, settings, clock)
 
 
 @pytest.fixture
-def outcome(desk: Desk) -> Callable[[str], Outcome]:
+def outcome(notifier: Notifier) -> Callable[[str], Outcome]:
     """What one try of one message comes to."""
 
     def _of(channel: str) -> Outcome:
         kind, _, target = channel.partition(":")
-        with_fakes = transports_of(desk.settings, clock=desk.clock)
+        with_fakes = build_channels(notifier.settings, clock=notifier.clock)
         return with_fakes[kind].send(Task(message(1), target))
 
     return _of
 
 
 @pytest.fixture
-def counted(desk: Desk) -> Callable[[delivery_queries.Metric], dict[tuple[str, str], float]]:
+def counted(
+    notifier: Notifier,
+) -> Callable[[delivery_queries.Metric], dict[tuple[str, str], float]]:
     """The series of a metric by channel and label."""
 
     def read(metric: delivery_queries.Metric) -> dict[tuple[str, str], float]:
-        with desk.reader() as reader:
-            rows = delivery_queries.counted(reader, metric)
+        with notifier.reader() as reader:
+            rows = delivery_queries.load_counts(reader, metric)
         return {(row.channel, row.label): row.value for row in rows}
 
     return read

@@ -9,10 +9,10 @@ from alerts.incidents.incident import service_fault
 from alerts.incidents.life import step
 from alerts.incidents.steps import Command, Now
 from alerts.notify.channels.pagerduty.payload import action_of
-from alerts.notify.context import Scene, is_outage, next_at
-from alerts.notify.incident_summary import Picture, Theirs
+from alerts.notify.context import RoutingContext, is_outage, next_due_at
+from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, Root
-from alerts.notify.planning import by_time, letters, released
+from alerts.notify.planning import plan_confirmed, plan_due, plan_step
 from alerts.notify.routing_settings import RoutingSettings
 from lineage.policy.model import EscalationStep, Owner, Policy
 
@@ -33,10 +33,10 @@ SETTINGS = RoutingSettings(public_url="https://lineward.test", tickets="webhook:
 
 def theirs(name="marts/x", count=1, keys=frozenset()):
     """What a downstream owner has."""
-    return Theirs((Impacted("db", name, "critical", "late", 9 * MICROS),), count, (), keys)
+    return OwnerImpact((Impacted("db", name, "critical", "late", 9 * MICROS),), count, (), keys)
 
 
-def picture(incident, **given):  # noqa: ANN003
+def summary(incident, **given):  # noqa: ANN003
     """Of an incident, as the watch would have it."""
     fields = {
         "what": f"{incident.root.kind} {chr(incident.root.key % 128)}",
@@ -44,7 +44,7 @@ def picture(incident, **given):  # noqa: ANN003
         "runbook": "job-failed",
         "correlation_id": f"c-{incident.id}",
     }
-    return Picture(incident=incident, **(fields | given))
+    return IncidentSummary(incident=incident, **(fields | given))
 
 
 def outage(part="collector"):
@@ -52,17 +52,17 @@ def outage(part="collector"):
     return service_fault("ingestion", part, 0)
 
 
-class Town:
+class MemoryRouter:
     """Lives walk on, and every letter is kept as the outbox would keep it."""
 
     def __init__(self, policy=POLICY, **set_) -> None:  # noqa: ANN003
         self.policy = policy
         self.settings = msgspec.structs.replace(SETTINGS, **set_)
         self.incidents = ()
-        self.tellings = {}
+        self.states = {}
         self.post = []
         self.gaps = []
-        self.escalated = []
+        self.taken_steps = []
         self.events = []
         self.is_alerted = False
 
@@ -72,25 +72,25 @@ class Town:
         done = step(self.incidents, now)
         self.incidents = done.incidents
         self.events += done.events
-        pictures = {own.id: picture(own, **painted) for own in done.changed}
-        return self._take(letters(done, pictures, self.tellings, self.scene, now.at))
+        summaries = {own.id: summary(own, **painted) for own in done.changed}
+        return self._take(plan_step(done, summaries, self.states, self.context, now.at))
 
     def opened(self, *found, at=0, **painted):  # noqa: ANN002, ANN003
         """Held for 30 s."""
         self.at(at, *found)
         return self.at(at + 30, *found, **painted)
 
-    def turn(self, seconds):
+    def route_due(self, seconds):
         """What time brings."""
         at = seconds * MICROS
-        due = [(next_at(each, self.scene), each) for each in self.tellings.values()]
+        due = [(next_due_at(each, self.context), each) for each in self.states.values()]
         ready = [each for when, each in due if when is not None and when <= at]
-        return self._take(by_time(ready, self.scene, at))
+        return self._take(plan_due(ready, self.context, at))
 
-    def called(self, seconds):
+    def confirm(self, seconds):
         """Alertmanager names every incident that is open."""
-        live = [each for each in self.tellings.values() if each.ended_at is None]
-        return self._take(released(live, self.scene, seconds * MICROS))
+        live = [each for each in self.states.values() if each.ended_at is None]
+        return self._take(plan_confirmed(live, self.context, seconds * MICROS))
 
     def do(self, seconds, action, *found, until=None, by="ada"):  # noqa: ANN002
         """A person's command, of the only incident."""
@@ -104,17 +104,17 @@ class Town:
         return incident
 
     @property
-    def scene(self):
-        """As the desk would find it."""
-        outages = {each.incident_id for each in self.tellings.values() if is_outage(each)}
-        return Scene(self.policy, self.settings, frozenset(outages), self.is_alerted)
+    def context(self):
+        """As the notifier would find it."""
+        outages = {each.incident_id for each in self.states.values() if is_outage(each)}
+        return RoutingContext(self.policy, self.settings, frozenset(outages), self.is_alerted)
 
-    def said(self, channel):
+    def last_message(self, channel):
         """The last message to a channel."""
         return [each.message for each in self.post if each.channel == channel][-1]
 
     @property
-    def rings(self):
+    def page_counts(self):
         """How often each key rang, by the rules of PagerDuty, for each incident known there."""
         is_open, counts = defaultdict(bool), defaultdict(int)
         for each in self.post:
@@ -125,23 +125,23 @@ class Town:
                 is_open[alert] = {"trigger": True, "resolve": False}.get(action, is_open[alert])
         return {alert: count for alert, count in counts.items() if count}
 
-    def _take(self, decided):
-        for each in decided.letters:
+    def _take(self, result):
+        for each in result.notifications:
             self._refuse_overtaken(each)
             self.post.append(each)
-        self.tellings |= {each.incident_id: each for each in decided.tellings}
-        self.gaps += decided.gaps
-        self.escalated += decided.escalated
-        return sorted(f"{each.channel} {each.message.kind}" for each in decided.letters)
+        self.states |= {each.incident_id: each for each in result.states}
+        self.gaps += result.gaps
+        self.taken_steps += result.taken_steps
+        return sorted(f"{each.channel} {each.message.kind}" for each in result.notifications)
 
-    def _refuse_overtaken(self, letter):
+    def _refuse_overtaken(self, outgoing):
         """The outbox takes no revision twice, and none that is older."""
-        own = letter.message
+        own = outgoing.message
         before = [
             each.message.revision
             for each in self.post
-            if (each.channel, each.message.incident_id) == (letter.channel, own.incident_id)
+            if (each.channel, each.message.incident_id) == (outgoing.channel, own.incident_id)
         ]
         assert own.revision > max(before, default=0)
-        if letter.channel.startswith("pagerduty:"):
+        if outgoing.channel.startswith("pagerduty:"):
             action_of(own.kind)

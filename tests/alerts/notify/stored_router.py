@@ -1,4 +1,4 @@
-"""A desk over a catalog: every step and second in a transaction of its own, nothing in memory."""
+"""A router over a catalog: every step and second in a transaction of its own, nothing in memory."""
 
 import msgspec
 from sqlalchemy import Engine, select
@@ -6,13 +6,13 @@ from sqlalchemy import Engine, select
 from alerts.incidents.estate import MICROS
 from alerts.incidents.life import step
 from alerts.incidents.steps import Now
-from alerts.notify import told, turn
+from alerts.notify import route_due, route_incident_step
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import notification
-from tests.alerts.notify.memory_router import POLICY, SETTINGS, picture
+from tests.alerts.notify.memory_router import POLICY, SETTINGS, summary
 
 
-class Desk:
+class StoredRouter:
     """Lives walk on; what is known of them is in the catalog alone."""
 
     def __init__(self, engine: Engine, policy=POLICY, **set_) -> None:  # noqa: ANN003
@@ -26,19 +26,19 @@ class Desk:
         now = Now(round(seconds * MICROS), found)
         done = step(self.incidents, now)
         self.incidents = done.incidents
-        pictures = {own.id: picture(own, **painted) for own in done.changed}
+        summaries = {own.id: summary(own, **painted) for own in done.changed}
         with writing(self.engine) as connection:
-            told(connection, done, pictures, self.policy, self.settings, now.at)
+            route_incident_step(connection, done, summaries, self.policy, self.settings, now.at)
 
     def opened(self, *found, at=0, **painted):  # noqa: ANN002, ANN003
         """Held for 30 s."""
         self.at(at, *found, **painted)
         self.at(at + 30, *found, **painted)
 
-    def turn(self, seconds):
+    def route_due(self, seconds):
         """One second's work."""
         with writing(self.engine) as connection:
-            turn(connection, self.policy, self.settings, round(seconds * MICROS))
+            route_due(connection, self.policy, self.settings, round(seconds * MICROS))
 
     @property
     def outbox(self):

@@ -8,14 +8,14 @@ from sqlalchemy import select
 
 from alerts.incidents.estate import MICROS
 from alerts.incidents.incident import service_fault
-from alerts.notify import receive
-from alerts.notify.alertmanager_webhook import InvalidCallError, call_of
+from alerts.notify import receive_webhook
+from alerts.notify.alertmanager_webhook import InvalidWebhookError, parse_webhook
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import received_alert
 from tests.alerts.incidents.stories import found
 from tests.alerts.notify.alertmanager_calls import ACCESS, BURN, STALE, alert, body, of_incident
 from tests.alerts.notify.memory_router import outage
-from tests.alerts.notify.stored_router import Desk
+from tests.alerts.notify.stored_router import StoredRouter
 from tests.alerts.rules.alertmanagers import listening, running
 from tests.alerts.rules.test_delivered_alerts import configured
 from tests.service.waiting import until
@@ -29,48 +29,50 @@ def told(kind, revision):
     return [each.format(kind, revision) for each in TOLD]
 
 
-def post(desk, seconds, *alerts):  # noqa: ANN002
+def post(router, seconds, *alerts):  # noqa: ANN002
     """A call."""
-    with writing(desk.engine) as connection:
+    with writing(router.engine) as connection:
         at = seconds * MICROS
-        return receive(connection, call_of(body(*alerts)), desk.policy, desk.settings, at)
+        return receive_webhook(
+            connection, parse_webhook(body(*alerts)), router.policy, router.settings, at
+        )
 
 
 @pytest.fixture
-def desk(embedded):
+def router(embedded):
     """That waits for Alertmanager."""
-    return Desk(embedded, mode="alertmanager")
+    return StoredRouter(embedded, mode="alertmanager")
 
 
-def test_a_call_that_names_an_incident_has_it_told(desk):
+def test_a_call_that_names_an_incident_has_it_told(router):
     """At once; a second call, or its end, changes nothing."""
-    desk.opened(found("ab", **PAGE))
-    number = desk.incidents[0].id
+    router.opened(found("ab", **PAGE))
+    number = router.incidents[0].id
 
     for second, status in ((40, "firing"), (50, "firing"), (60, "resolved")):
-        post(desk, second, of_incident(number, status), of_incident("unknown"))
-    desk.turn(900)
+        post(router, second, of_incident(number, status), of_incident("unknown"))
+    router.route_due(900)
 
-    assert desk.outbox == ["pagerduty:shop.key opened 1", "slack:#shop opened 1"]
+    assert router.outbox == ["pagerduty:shop.key opened 1", "slack:#shop opened 1"]
 
 
-def test_that_an_incidents_alert_ended_releases_nothing(desk):
+def test_that_an_incidents_alert_ended_releases_nothing(router):
     """It says that somebody may know, not that anybody was told."""
-    desk.opened(found("ab", **PAGE))
+    router.opened(found("ab", **PAGE))
 
-    post(desk, 40, of_incident(desk.incidents[0].id, "resolved"))
+    post(router, 40, of_incident(router.incidents[0].id, "resolved"))
 
-    assert desk.outbox == []
+    assert router.outbox == []
 
 
-def test_another_alert_is_a_message_of_its_own(desk):
+def test_another_alert_is_a_message_of_its_own(router):
     """Once when it fires, once when it ends, and anew when it fires again."""
     for second, status in ((1, "firing"), (2, "firing"), (3, "resolved"), (4, "resolved")):
-        post(desk, second, alert(BURN, status))
-    post(desk, 5, alert(BURN, startsAt="2026-11-21T11:00:00Z"))
+        post(router, second, alert(BURN, status))
+    post(router, 5, alert(BURN, startsAt="2026-11-21T11:00:00Z"))
 
-    assert desk.outbox == [*told("opened", 1), *told("resolved", 2), *told("opened", 3)]
-    message = desk.messages("opened")[0]
+    assert router.outbox == [*told("opened", 1), *told("resolved", 2), *told("opened", 3)]
+    message = router.messages("opened")[0]
     assert (message["incident_id"], message["what"]) == ("alert-f1", "Much is bad")
     assert message["note"] == "7 % for 5m."
     assert message["root"] == {
@@ -84,42 +86,42 @@ def test_another_alert_is_a_message_of_its_own(desk):
 LATER = "2026-11-21T11:00:00Z"
 
 
-def ended_unheard(desk):
+def ended_unheard(router):
     """Alertmanager lost its data while it fired, and with them that it had to tell of the end."""
-    post(desk, 1, alert(BURN))
+    post(router, 1, alert(BURN))
     for second in (2, 3):
-        post(desk, second, alert(BURN, startsAt=LATER))
-    post(desk, 4, alert(BURN, "resolved", startsAt=LATER))
+        post(router, second, alert(BURN, startsAt=LATER))
+    post(router, 4, alert(BURN, "resolved", startsAt=LATER))
 
 
-def test_an_alert_that_ended_unheard_is_told_when_it_fires_anew(desk):
+def test_an_alert_that_ended_unheard_is_told_when_it_fires_anew(router):
     """Into its open alert, which rings nobody twice; whoever closed that by hand is rung."""
-    ended_unheard(desk)
+    ended_unheard(router)
 
     anew = [told("opened", 2)[0], told("changed", 2)[1]]
-    assert desk.outbox == [*told("opened", 1), *anew, *told("resolved", 3)]
-    assert desk.messages("changed")[0]["note"].startswith("It fires anew; nobody said")
+    assert router.outbox == [*told("opened", 1), *anew, *told("resolved", 3)]
+    assert router.messages("changed")[0]["note"].startswith("It fires anew; nobody said")
 
 
-def test_without_the_look_at_its_beginning_it_is_never_told_again(desk, monkeypatch):
+def test_without_the_look_at_its_beginning_it_is_never_told_again(router, monkeypatch):
     """Mutant."""
-    monkeypatch.setattr("alerts.notify.alertmanager_alerts._is_anew", lambda *_: False)
-    ended_unheard(desk)
+    monkeypatch.setattr("alerts.notify.alertmanager_alerts._is_refired", lambda *_: False)
+    ended_unheard(router)
 
-    assert desk.outbox == [*told("opened", 1), *told("resolved", 2)]
+    assert router.outbox == [*told("opened", 1), *told("resolved", 2)]
 
 
-def test_an_alert_of_an_incident_that_ended_unheard_does_not_stand_for_it_later(desk):
+def test_an_alert_of_an_incident_that_ended_unheard_does_not_stand_for_it_later(router):
     """The outage is long over when it fires anew: a message of its own."""
-    desk.opened(outage())
-    post(desk, 40, alert(BURN))
-    desk.at(50)
-    desk.at(95)
-    post(desk, 100, alert(BURN))
-    assert desk.outbox == [*told("opened", 1), *told("resolved", 2)]
-    post(desk, 9_000, alert(BURN, startsAt=LATER))
+    router.opened(outage())
+    post(router, 40, alert(BURN))
+    router.at(50)
+    router.at(95)
+    post(router, 100, alert(BURN))
+    assert router.outbox == [*told("opened", 1), *told("resolved", 2)]
+    post(router, 9_000, alert(BURN, startsAt=LATER))
 
-    assert desk.outbox[4:] == told("opened", 1)
+    assert router.outbox[4:] == told("opened", 1)
 
 
 @pytest.mark.parametrize(
@@ -136,58 +138,58 @@ def test_an_alert_of_an_incident_that_ended_unheard_does_not_stand_for_it_later(
 )
 def test_an_alert_is_told_to_the_owner_in_its_labels(embedded, labels, said):
     """By its severity; what has none is the platform's, and a Watchdog is for somebody else."""
-    desk = Desk(embedded, engineering="boss")
+    router = StoredRouter(embedded, engineering="boss")
 
-    post(desk, 1, alert(labels))
+    post(router, 1, alert(labels))
 
-    assert [each.split(" ")[0] for each in desk.outbox] == said
+    assert [each.split(" ")[0] for each in router.outbox] == said
 
 
 @pytest.mark.parametrize("labels", [STALE, BURN, BURN | {"sli": "ingestion_lag"}])
-def test_what_follows_from_an_open_incident_is_no_second_page(desk, labels):
+def test_what_follows_from_an_open_incident_is_no_second_page(router, labels):
     """It is noted as another word for that incident, which it also releases; and stays so."""
-    desk.opened(outage())
+    router.opened(outage())
 
-    assert post(desk, 40, alert(labels)).letters == ()
-    assert desk.outbox == told("opened", 1)
-    desk.at(50)
-    desk.at(95)
-    post(desk, 100, alert(labels))
-    post(desk, 110, alert(labels, "resolved"))
-    assert desk.outbox == [*told("opened", 1), *told("resolved", 2)]
-    with desk.engine.connect() as connection:
+    assert post(router, 40, alert(labels)).notifications == ()
+    assert router.outbox == told("opened", 1)
+    router.at(50)
+    router.at(95)
+    post(router, 100, alert(labels))
+    post(router, 110, alert(labels, "resolved"))
+    assert router.outbox == [*told("opened", 1), *told("resolved", 2)]
+    with router.engine.connect() as connection:
         row = connection.execute(select(received_alert)).one()
     assert (row.ends_at, row.revision) == (110 * MICROS, 0)
 
 
-def test_an_access_that_has_its_incident_is_one_page(desk):
+def test_an_access_that_has_its_incident_is_one_page(router):
     """M10 by Prometheus and by ourselves; without an incident the alert is told."""
-    assert post(desk, 1, alert(ACCESS)).letters
-    post(desk, 2, alert(ACCESS, "resolved"))
-    desk.at(3, service_fault("access", "api", 0))
+    assert post(router, 1, alert(ACCESS)).notifications
+    post(router, 2, alert(ACCESS, "resolved"))
+    router.at(3, service_fault("access", "api", 0))
 
-    assert post(desk, 4, alert(ACCESS)).letters == ()
+    assert post(router, 4, alert(ACCESS)).notifications == ()
 
 
 @pytest.mark.parametrize(
     ("labels", "fault"), [(STALE, outage()), (ACCESS, service_fault("access", "api", 0))]
 )
-def test_an_alert_that_was_told_before_its_incident_goes_on_standing_for_it(desk, labels, fault):
+def test_an_alert_that_was_told_before_its_incident_goes_on_standing_for_it(router, labels, fault):
     """One page, whoever is first: PagerDuty's alert is taken over, and ends with the incident."""
-    post(desk, 1, alert(labels))
-    desk.at(2, fault)
-    desk.at(32, fault)
-    post(desk, 40, alert(labels))
-    post(desk, 41, alert(labels, "resolved"))
-    desk.at(50)
-    desk.at(95)
+    post(router, 1, alert(labels))
+    router.at(2, fault)
+    router.at(32, fault)
+    post(router, 40, alert(labels))
+    post(router, 41, alert(labels, "resolved"))
+    router.at(50)
+    router.at(95)
 
-    assert [each for each in desk.outbox if each.startswith("pagerduty")] == [
+    assert [each for each in router.outbox if each.startswith("pagerduty")] == [
         "pagerduty:platform.key opened 1",
         "pagerduty:platform.key changed 2",
         "pagerduty:platform.key resolved 3",
     ]
-    assert [each for each in desk.outbox if each.startswith("slack")] == [
+    assert [each for each in router.outbox if each.startswith("slack")] == [
         "slack:#platform opened 1",
         "slack:#platform opened 2",
         "slack:#platform resolved 2",
@@ -195,15 +197,15 @@ def test_an_alert_that_was_told_before_its_incident_goes_on_standing_for_it(desk
     ]
 
 
-def test_an_outage_that_it_tells_of_mutes_what_waits(desk):
+def test_an_outage_that_it_tells_of_mutes_what_waits(router):
     """For a quarter of an hour: by then we see one ourselves."""
-    desk.opened(found("ab", **PAGE))
-    post(desk, 40, alert(STALE))
+    router.opened(found("ab", **PAGE))
+    post(router, 40, alert(STALE))
 
-    desk.turn(30 + 120)
-    assert "pagerduty:shop.key opened 1" not in desk.outbox
-    desk.turn(40 + 901)
-    assert "pagerduty:shop.key opened 1" in desk.outbox
+    router.route_due(30 + 120)
+    assert "pagerduty:shop.key opened 1" not in router.outbox
+    router.route_due(40 + 901)
+    assert "pagerduty:shop.key opened 1" in router.outbox
 
 
 @pytest.mark.parametrize(
@@ -224,27 +226,29 @@ def test_an_outage_that_it_tells_of_mutes_what_waits(desk):
 )
 def test_what_is_no_call_is_refused_with_its_path(given, said):
     """So that whoever configured it finds it."""
-    with pytest.raises(InvalidCallError) as refused:
-        call_of(given)
+    with pytest.raises(InvalidWebhookError) as refused:
+        parse_webhook(given)
 
     assert str(refused.value).startswith(said)
 
 
-def test_what_the_real_alertmanager_posts_is_taken(tmp_path: Path, desk):
+def test_what_the_real_alertmanager_posts_is_taken(tmp_path: Path, router):
     """Its own words, not ours: an incident is released, a burn is told."""
-    desk.opened(found("ab", **PAGE))
-    number = desk.incidents[0].id
+    router.opened(found("ab", **PAGE))
+    number = router.incidents[0].id
     labels = {"alertname": "LinewardIncidentPage", "incident": number, "root_kind": "failed"}
     with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
         alerting.post({**labels, "severity": "page", "owner": "shop"}, BURN)
         until(lambda: len(heard.calls) >= 2, told=alerting.states)
         bodies = [msgspec.json.encode(each) for _, _, each in heard.calls]
 
-    with writing(desk.engine) as connection:
+    with writing(router.engine) as connection:
         for each in bodies:
-            receive(connection, call_of(each), desk.policy, desk.settings, 40 * MICROS)
+            receive_webhook(
+                connection, parse_webhook(each), router.policy, router.settings, 40 * MICROS
+            )
 
-    assert desk.outbox == [
+    assert router.outbox == [
         "pagerduty:platform.key opened 1",
         "pagerduty:shop.key opened 1",
         "slack:#platform opened 1",

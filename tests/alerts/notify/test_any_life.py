@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from alerts.incidents.steps import Command
 from tests.alerts.incidents.stories import found, root
-from tests.alerts.notify.memory_router import Town, outage, theirs
+from tests.alerts.notify.memory_router import MemoryRouter, outage, theirs
 from tests.suite.examples import examples
 
 OWNERS = ("shop", "pay", "chat", None)
@@ -42,49 +42,49 @@ _STEPS = _PHASES.map(
 )
 
 
-def walk(town, steps):
+def walk(router, steps):
     """The steps, then a long time in which all is well; what stood untold, by the second."""
     second, untold = 0, []
     by_owner = {"pay": theirs(keys=frozenset({98})), "boss": theirs()}
     for pause, faults, is_out, action in steps:
         second += pause
-        live = [each.id for each in town.incidents if each.state != "resolved"]
+        live = [each.id for each in router.incidents if each.state != "resolved"]
         commands = ()
         if action == "called":
-            town.called(second)
+            router.confirm(second)
         elif action == "turn":
-            town.turn(second)
+            router.route_due(second)
         elif action is not None and live:
             until = (second + 300) * 1_000_000
             commands = (Command(live[0], action, "ada", until),)
         down = (outage(),) if is_out else ()
-        town.at(second, *faults, *down, commands=commands, by_owner=by_owner)
-        untold += [each.id for each in town.incidents if is_untold(town, each)]
+        router.at(second, *faults, *down, commands=commands, by_owner=by_owner)
+        untold += [each.id for each in router.incidents if is_untold(router, each)]
     for pause in (50, 50, 400, 4_000, 8_000):
         second += pause
-        town.turn(second)
-        town.at(second)
-        town.turn(second)
+        router.route_due(second)
+        router.at(second)
+        router.route_due(second)
     return untold
 
 
-def is_untold(town, incident):
+def is_untold(router, incident):
     """It opened, nobody wants it quiet, and its owner, or who stands in, does not know."""
     if incident.state not in {"open", "acknowledged"}:
         return False
-    telling = town.tellings[incident.id]
-    if not telling.is_told:
-        return telling.waits_until is None
-    address = town.scene.address(incident.owner, incident.severity.level)
-    known = {place.channel for place in telling.open_places}
+    state = router.states[incident.id]
+    if not state.is_notified:
+        return state.hold_until is None
+    address = router.context.address(incident.owner, incident.severity.level)
+    known = {channel_state.channel for channel_state in state.open_channels}
     slack = {channel for channel in address.channels if channel.startswith("slack:")}
-    return not slack <= known or telling.addressee != address.owner
+    return not slack <= known or state.addressee != address.owner
 
 
-def by_alert(town):
+def by_alert(router):
     """Kinds of messages in their order, by channel and incident."""
     kinds = defaultdict(list)
-    for each in town.post:
+    for each in router.post:
         if each.message.kind != "notice":
             kinds[each.channel, each.message.incident_id].append(each.message.kind)
     return kinds
@@ -100,14 +100,14 @@ def by_alert(town):
 )
 def test_whatever_happens_nobody_is_rung_twice_and_nothing_is_untold(steps, mode):
     """Each person once, of owners two at most; what ends was told, and all that was told ends."""
-    town = Town(mode=mode, again_seconds=86_400)
+    router = MemoryRouter(mode=mode, again_seconds=86_400)
 
-    assert walk(town, steps) == []
-    assert all(count == 1 for count in town.rings.values())
-    for telling in town.tellings.values():
-        assert telling.rings <= 2
-        assert not telling.open_places
-    for kinds in by_alert(town).values():
+    assert walk(router, steps) == []
+    assert all(count == 1 for count in router.page_counts.values())
+    for state in router.states.values():
+        assert state.owner_page_count <= 2
+        assert not state.open_channels
+    for kinds in by_alert(router).values():
         assert kinds[0] in {"opened", "changed"}
         assert kinds[-1] in {"resolved", "handed_over"}
 
@@ -116,22 +116,22 @@ def test_whatever_happens_nobody_is_rung_twice_and_nothing_is_untold(steps, mode
 @given(_STEPS)
 def test_what_comes_back_and_stays_rings_one_person_twice_and_no_more(steps):
     """As it is set usually: a third time nobody is rung for one fault."""
-    town = Town()
+    router = MemoryRouter()
 
-    walk(town, steps)
+    walk(router, steps)
 
-    assert all(count <= 2 for count in town.rings.values())
-    assert all(telling.rings <= 3 for telling in town.tellings.values())
+    assert all(count <= 2 for count in router.page_counts.values())
+    assert all(state.owner_page_count <= 3 for state in router.states.values())
 
 
 @settings(max_examples=examples(60))
 @given(_STEPS)
 def test_each_owner_downstream_has_one_notice_an_hour(steps):
     """And none while the platform, or the root's owner, is whom it would go to."""
-    town = Town()
-    walk(town, steps)
+    router = MemoryRouter()
+    walk(router, steps)
     told = defaultdict(list)
-    for each in town.post:
+    for each in router.post:
         if each.message.kind == "notice":
             told[each.channel, each.message.incident_id].append(each.message.at)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.alerts.notify.conftest import DATA, PAGER, TICKETS, Desk, Fakes
+from tests.alerts.notify.conftest import DATA, PAGER, TICKETS, Fakes, Notifier
 from tests.alerts.notify.messages import message
 from tests.alerts.notify.test_crashes import ANYWHERE, IN_SLACK, die
 
@@ -15,7 +15,7 @@ _TITLES = {"opened": "Page", "changed": "Page", "acknowledged": "Acknowledged"}
 _FAULTS = ("down", "limited", "lost", "well")
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("tell"), st.sampled_from(_KINDS)),
+        st.tuples(st.just("notify"), st.sampled_from(_KINDS)),
         st.tuples(st.just("fault"), st.sampled_from(_FAULTS)),
         st.tuples(st.just("die"), st.sampled_from(sorted(IN_SLACK))),
         st.tuples(st.just("wait"), st.sampled_from((1, 20, 60, 400))),
@@ -30,17 +30,17 @@ _numbers = count(1)
 class Course:
     """One incident, told step by step to all channels."""
 
-    def __init__(self, desk: Desk, fakes: Fakes) -> None:
-        self.desk = desk
+    def __init__(self, notifier: Notifier, fakes: Fakes) -> None:
+        self.notifier = notifier
         self.fakes = fakes
         self.incident_id = f"course-{next(_numbers)}"
         self.told: list[str] = []
 
-    def tell(self, kind: str) -> None:
+    def notify(self, kind: str) -> None:
         """The next revision."""
         self.told.append(kind)
         one = message(len(self.told), kind, incident_id=self.incident_id)
-        self.desk.tell(one, DATA, PAGER, TICKETS)
+        self.notifier.notify(one, DATA, PAGER, TICKETS)
 
     def fault(self, fault: str) -> None:
         """Of all providers."""
@@ -51,22 +51,22 @@ class Course:
 
     def die(self, name: str) -> None:
         """A sender that is killed, if it comes by there."""
-        die(self.desk, IN_SLACK[name])
+        die(self.notifier, IN_SLACK[name])
 
     def wait(self, seconds: int) -> None:
         """Without a sender."""
-        self.desk.clock.pass_(seconds)
+        self.notifier.clock.pass_(seconds)
 
     def run(self, _: None = None) -> None:
         """One pass."""
-        self.desk.run()
+        self.notifier.run()
 
     def settle(self) -> None:
         """All is well again, for longer than the longest wait."""
         self.fault("well")
         for _ in range(8):
-            self.desk.clock.pass_(self.desk.settings.longest_wait_seconds)
-            self.desk.run()
+            self.notifier.clock.pass_(self.notifier.settings.longest_wait_seconds)
+            self.notifier.run()
 
     def slack_shows(self) -> list[str]:
         """First words of its messages."""
@@ -111,17 +111,17 @@ def _rings_due(told: list[str]) -> tuple[range, bool]:
 
 
 # What was over before it was sent stays over, whatever changes then.
-_OVER = [("tell", "resolved"), ("die", "after posting"), ("tell", "changed")]
+_OVER = [("notify", "resolved"), ("die", "after posting"), ("notify", "changed")]
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
-@example(steps=[("tell", "opened"), *_OVER])
-@example(steps=[*_OVER, ("run", None), ("tell", "opened")])
-def test_any_course_ends_with_everybody_told_once(desk, fakes, steps):
+@example(steps=[("notify", "opened"), *_OVER])
+@example(steps=[*_OVER, ("run", None), ("notify", "opened")])
+def test_any_course_ends_with_everybody_told_once(notifier, fakes, steps):
     """One message in its last state, no reply twice, no ring twice, each ticket in order."""
-    course = Course(desk, fakes)
-    course.tell("opened")
+    course = Course(notifier, fakes)
+    course.notify("opened")
     for step, given_to_it in steps:
         getattr(course, step)(given_to_it)
     course.settle()
@@ -133,23 +133,23 @@ def test_any_course_ends_with_everybody_told_once(desk, fakes, steps):
     state = fakes.pagerduty.alerts.get(("R" * 32, course.incident_id), "resolved")
     assert (state != "resolved") is is_open
     assert course.tickets() == list(range(1, len(course.told) + 1))
-    assert {row[2] for row in desk.rows()} <= {"sent", "superseded"}
+    assert {row[2] for row in notifier.rows()} <= {"sent", "superseded"}
 
 
-def test_the_course_is_of_failpoints_that_are_passed(desk, fakes):
+def test_the_course_is_of_failpoints_that_are_passed(notifier, fakes):
     """A course whose crashes never happen would show nothing."""
-    course = Course(desk, fakes)
-    course.tell("opened")
+    course = Course(notifier, fakes)
+    course.notify("opened")
 
-    assert die(desk, ANYWHERE["between send and mark"])
+    assert die(notifier, ANYWHERE["between send and mark"])
 
 
 @pytest.mark.parametrize("fault", ["down", "limited", "lost"])
-def test_the_course_is_of_faults_that_are_felt(desk, fakes, fault):
+def test_the_course_is_of_faults_that_are_felt(notifier, fakes, fault):
     """Nor may its faults be without effect."""
-    course = Course(desk, fakes)
+    course = Course(notifier, fakes)
     course.fault(fault)
-    course.tell("opened")
+    course.notify("opened")
     course.run()
 
-    assert "waiting" in {row[2] for row in desk.rows()}
+    assert "waiting" in {row[2] for row in notifier.rows()}

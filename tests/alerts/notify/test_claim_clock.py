@@ -9,27 +9,27 @@ _DAY = 86_400
 
 
 @pytest.mark.parametrize("jump", [60, 3_600, 30 * _DAY, 3_650 * _DAY])
-def test_a_failed_attempt_under_a_clock_ahead_holds_up_nothing(desk, slack, jump):
+def test_a_failed_attempt_under_a_clock_ahead_holds_up_nothing(notifier, slack, jump):
     """Both the message and its channel were held until a time that is far ahead."""
-    desk.clock.pass_(jump)
+    notifier.clock.pass_(jump)
     slack.status = 503
-    desk.tell(message(1), DATA)
-    desk.run()
+    notifier.notify(message(1), DATA)
+    notifier.run()
     slack.status = None
-    desk.clock.pass_(-jump)
+    notifier.clock.pass_(-jump)
 
-    desk.run_for(700)
+    notifier.run_for(700)
 
     assert len(slack.posts("C0000001")) == 1
 
 
 @pytest.mark.parametrize("jump", [3_700, 30 * _DAY, -3_600])
-def test_a_message_written_under_a_wrong_clock_is_sent(desk, pagerduty, jump):
+def test_a_message_written_under_a_wrong_clock_is_sent(notifier, pagerduty, jump):
     """The clock jumps between the message and its first attempt."""
-    desk.clock.pass_(jump)
-    desk.tell(message(1), PAGER)
-    desk.clock.pass_(-jump)
+    notifier.clock.pass_(jump)
+    notifier.notify(message(1), PAGER)
+    notifier.clock.pass_(-jump)
 
-    desk.run()
+    notifier.run()
 
     assert pagerduty.pages == [("R" * 32, "inc-1")]

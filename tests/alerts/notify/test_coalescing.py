@@ -5,21 +5,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.notify.channels.pagerduty.payload import action_of
-from alerts.notify.coalescing import Plan, Waiting, plan_of
+from alerts.notify.coalescing import NextMessage, WaitingMessage, choose_next
 
 RUNG = ("opened", "changed", "acknowledged", "resolved", "handed_over", "test")
 
 
-def _waiting(*kinds: str) -> list[Waiting]:
-    return [Waiting(revision, kind) for revision, kind in enumerate(kinds, start=1)]
+def _waiting(*kinds: str) -> list[WaitingMessage]:
+    return [WaitingMessage(revision, kind) for revision, kind in enumerate(kinds, start=1)]
 
 
-def _all_sent(kind: str, waiting: list[Waiting]) -> list[str]:
+def _all_sent(kind: str, waiting: list[WaitingMessage]) -> list[str]:
     """Kinds that are sent when each is taken, in order."""
     sent: list[str] = []
     while waiting:
-        plan = plan_of(kind, waiting, sent[-1] if sent else None)
-        gone = {revision for revision, _ in plan.swallowed} | {plan.revision}
+        plan = choose_next(kind, waiting, sent[-1] if sent else None)
+        gone = {revision for revision, _ in plan.dropped} | {plan.revision}
         sent += [each.kind for each in waiting if each.revision == plan.revision]
         waiting = [each for each in waiting if each.revision not in gone]
     return sent
@@ -47,32 +47,40 @@ def test_what_is_sent_of_all_that_waits(channel, waiting, sent):
 @pytest.mark.parametrize(
     ("doubt_since", "last_sent", "plan"),
     [
-        (None, "opened", Plan(4, ((2, "superseded"), (3, "superseded")))),
-        (7, None, Plan(4, ((2, "superseded"), (3, "superseded")), 7)),
-        (None, None, Plan(5, tuple((gone, "never_triggered") for gone in (2, 3, 4)))),
+        (None, "opened", NextMessage(4, ((2, "superseded"), (3, "superseded")))),
+        (7, None, NextMessage(4, ((2, "superseded"), (3, "superseded")), 7)),
+        (None, None, NextMessage(5, tuple((gone, "never_triggered") for gone in (2, 3, 4)))),
     ],
 )
 def test_the_end_is_sent_of_what_is_open_or_may_be(doubt_since, last_sent, plan):
     """It is over and has begun anew: the end goes first, and alone where nothing was opened."""
-    over = [Waiting(2, "opened", doubt_since), Waiting(3, "acknowledged"), Waiting(4, "resolved")]
+    over = [
+        WaitingMessage(2, "opened", doubt_since),
+        WaitingMessage(3, "acknowledged"),
+        WaitingMessage(4, "resolved"),
+    ]
 
-    assert plan_of("pagerduty", [*over, Waiting(5, "opened")], last_sent) == plan
+    assert choose_next("pagerduty", [*over, WaitingMessage(5, "opened")], last_sent) == plan
 
 
 def test_a_resolve_whose_first_try_may_have_arrived_is_sent_again():
     """The last that is known to be taken is a resolve, but this one is in doubt."""
-    plan = plan_of("pagerduty", [Waiting(3, "resolved", doubt_since=7)], "resolved")
+    plan = choose_next("pagerduty", [WaitingMessage(3, "resolved", doubt_since=7)], "resolved")
 
-    assert plan == Plan(3, (), 7)
+    assert plan == NextMessage(3, (), 7)
 
 
 def test_a_doubt_is_handed_on_to_what_supersedes_it():
     """The older one may be in the channel: the newer one must be looked for from then on."""
-    waiting = [Waiting(1, "opened", 5), Waiting(2, "changed", 9), Waiting(3, "resolved")]
+    waiting = [
+        WaitingMessage(1, "opened", 5),
+        WaitingMessage(2, "changed", 9),
+        WaitingMessage(3, "resolved"),
+    ]
 
-    plan = plan_of("slack", waiting, None)
+    plan = choose_next("slack", waiting, None)
 
-    assert plan == Plan(3, ((1, "superseded"), (2, "superseded")), 5)
+    assert plan == NextMessage(3, ((1, "superseded"), (2, "superseded")), 5)
 
 
 @given(st.lists(st.sampled_from(RUNG), min_size=1, max_size=12))
@@ -95,10 +103,10 @@ def test_pagerduty_ends_in_the_state_that_all_messages_one_by_one_would_give(kin
 @given(st.sampled_from(RUNG), st.lists(st.just("changed"), min_size=1, max_size=5))
 def test_a_change_never_triggers_after_the_first_page(last_sent, kinds):
     """Somebody may have resolved the alert in PagerDuty: a trigger would page again."""
-    plan = plan_of("pagerduty", _waiting(*kinds), last_sent)
+    plan = choose_next("pagerduty", _waiting(*kinds), last_sent)
 
     assert plan.revision is None
-    assert plan.swallowed == tuple((at, "would_page_again") for at in range(1, len(kinds) + 1))
+    assert plan.dropped == tuple((at, "would_page_again") for at in range(1, len(kinds) + 1))
 
 
 @given(st.lists(st.sampled_from(RUNG), min_size=1, max_size=12))

@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from alerts.notify import outbox
-from alerts.notify.attempts import Marks
-from alerts.notify.channels.channel import channel_of
+from alerts.notify.attempts import AttemptRecorder
+from alerts.notify.channels.channel import parse_channel
 from alerts.notify.channels.slack.channel import _Delivery
 from alerts.notify.channels.slack.history import History
 from alerts.notify.sender import Sender
 from lineage.catalog.engine import writing
-from tests.alerts.notify.conftest import DATA, PAGER, TICKETS, Desk
+from tests.alerts.notify.conftest import DATA, PAGER, TICKETS, Notifier
 from tests.alerts.notify.messages import message
 
 Failpoint = Callable[[pytest.MonkeyPatch], None]
@@ -53,9 +53,9 @@ ANYWHERE = {
     "after the claim": _after(Sender, "_claim"),
     "before sending": _before(Sender, "_send"),
     "between send and mark": _after(Sender, "_send"),
-    "before the mark": _before(Sender, "_mark"),
-    "while marking": _after(Marks, "mark"),
-    "after the mark": _after(Sender, "_mark"),
+    "before the mark": _before(Sender, "_record"),
+    "while marking": _after(AttemptRecorder, "record"),
+    "after the mark": _after(Sender, "_record"),
 }
 IN_SLACK = ANYWHERE | {
     "before posting": _before(_Delivery, "_post"),
@@ -66,48 +66,48 @@ IN_SLACK = ANYWHERE | {
 }
 
 
-def die(desk: Desk, failpoint: Failpoint) -> bool:
+def die(notifier: Notifier, failpoint: Failpoint) -> bool:
     """One pass that dies at the failpoint; whether it came by there."""
     with pytest.MonkeyPatch.context() as patch:
         failpoint(patch)
         try:
-            desk.run()
+            notifier.run()
         except KilledError:
             return True
     return False
 
 
-def _recover(desk: Desk) -> None:
+def _recover(notifier: Notifier) -> None:
     """The next process, beyond the lease of the one that died."""
-    desk.clock.pass_(desk.settings.lease_seconds)
-    desk.run()
+    notifier.clock.pass_(notifier.settings.lease_seconds)
+    notifier.run()
 
 
 @pytest.mark.parametrize("name", IN_SLACK)
-def test_a_killed_sender_leaves_slack_with_one_message_and_one_reply(desk, slack, name):
+def test_a_killed_sender_leaves_slack_with_one_message_and_one_reply(notifier, slack, name):
     """Killed at the post and again at the edit, wherever it comes by the failpoint."""
-    desk.tell(message(1), DATA)
-    died = [die(desk, IN_SLACK[name])]
-    _recover(desk)
-    desk.tell(message(2, "resolved"), DATA)
-    died.append(die(desk, IN_SLACK[name]))
-    _recover(desk)
+    notifier.notify(message(1), DATA)
+    died = [die(notifier, IN_SLACK[name])]
+    _recover(notifier)
+    notifier.notify(message(2, "resolved"), DATA)
+    died.append(die(notifier, IN_SLACK[name]))
+    _recover(notifier)
 
     assert any(died)
     assert [each["text"].split(":")[0] for each in slack.posts("C0000001")] == ["Resolved"]
     assert len(slack.replies("C0000001")) == 1
-    assert {row[2] for row in desk.rows()} == {"sent"}
+    assert {row[2] for row in notifier.rows()} == {"sent"}
 
 
 @pytest.mark.parametrize("name", ANYWHERE)
-def test_a_killed_sender_rings_once_and_resolves(desk, pagerduty, name):
+def test_a_killed_sender_rings_once_and_resolves(notifier, pagerduty, name):
     """PagerDuty knows a repeat by its dedup_key."""
-    desk.tell(message(1), PAGER)
-    assert die(desk, ANYWHERE[name])
-    _recover(desk)
-    desk.tell(message(2, "resolved"), PAGER)
-    assert die(desk, ANYWHERE[name])
-    _recover(desk)
+    notifier.notify(message(1), PAGER)
+    assert die(notifier, ANYWHERE[name])
+    _recover(notifier)
+    notifier.notify(message(2, "resolved"), PAGER)
+    assert die(notifier, ANYWHERE[name])
+    _recover(notifier)
 
     assert pagerduty.pages == [("R" * 32, "inc-1")]
     assert set(pagerduty.alerts.values()) == {"resolved"}
@@ -115,146 +115,146 @@ def test_a_killed_sender_rings_once_and_resolves(desk, pagerduty, name):
 
 
 @pytest.mark.parametrize("name", ANYWHERE)
-def test_a_killed_sender_leaves_one_ticket(desk, receiver, name):
+def test_a_killed_sender_leaves_one_ticket(notifier, receiver, name):
     """A receiver knows a repeat by its id."""
-    desk.tell(message(1), TICKETS)
-    assert die(desk, ANYWHERE[name])
-    _recover(desk)
+    notifier.notify(message(1), TICKETS)
+    assert die(notifier, ANYWHERE[name])
+    _recover(notifier)
 
     assert [each["revision"] for each in receiver.tickets] == [1]
 
 
-def test_a_sender_that_dies_again_and_again_posts_once(desk, slack):
+def test_a_sender_that_dies_again_and_again_posts_once(notifier, slack):
     """Each death leaves the doubt as old as the first attempt, and the search reaches back."""
-    desk.tell(message(1), DATA)
+    notifier.notify(message(1), DATA)
     for _ in range(3):
-        assert die(desk, IN_SLACK["between send and mark"])
-        desk.clock.pass_(3_600)
-    desk.run()
+        assert die(notifier, IN_SLACK["between send and mark"])
+        notifier.clock.pass_(3_600)
+    notifier.run()
 
     assert len(slack.posts("C0000001")) == 1
 
 
-def test_what_was_sent_before_a_crash_and_is_superseded_after_it_is_edited(desk, slack):
+def test_what_was_sent_before_a_crash_and_is_superseded_after_it_is_edited(notifier, slack):
     """Revision 1 was posted by a process that died; revision 2 must find and edit that post."""
-    desk.tell(message(1), DATA)
-    assert die(desk, IN_SLACK["between send and mark"])
-    desk.tell(message(2, "resolved"), DATA)
-    _recover(desk)
+    notifier.notify(message(1), DATA)
+    assert die(notifier, IN_SLACK["between send and mark"])
+    notifier.notify(message(2, "resolved"), DATA)
+    _recover(notifier)
 
     assert [each["text"].split(":")[0] for each in slack.posts("C0000001")] == ["Resolved"]
-    assert [row[2:] for row in desk.rows()] == [("superseded", "superseded"), ("sent", "")]
+    assert [row[2:] for row in notifier.rows()] == [("superseded", "superseded"), ("sent", "")]
 
 
-def test_a_thread_is_told_though_its_post_and_its_edit_were_both_never_marked(desk, slack):
+def test_a_thread_is_told_though_its_post_and_its_edit_were_both_never_marked(notifier, slack):
     """The post keeps the revision that it was posted for: its edit is not taken for the reply."""
-    desk.tell(message(1), DATA)
-    assert die(desk, IN_SLACK["between send and mark"])
-    desk.tell(message(2, "resolved"), DATA)
-    desk.clock.pass_(desk.settings.lease_seconds)
-    assert die(desk, IN_SLACK["between edit and reply"])
-    _recover(desk)
+    notifier.notify(message(1), DATA)
+    assert die(notifier, IN_SLACK["between send and mark"])
+    notifier.notify(message(2, "resolved"), DATA)
+    notifier.clock.pass_(notifier.settings.lease_seconds)
+    assert die(notifier, IN_SLACK["between edit and reply"])
+    _recover(notifier)
 
     assert len(slack.posts("C0000001")) == 1
     assert len(slack.replies("C0000001")) == 1
 
 
-def test_a_channel_given_by_name_is_searched_too(desk, slack):
+def test_a_channel_given_by_name_is_searched_too(notifier, slack):
     """History is told for an id alone: the name is looked up first."""
-    desk.tell(message(1), "slack:#payments")
-    assert die(desk, IN_SLACK["between send and mark"])
-    _recover(desk)
+    notifier.notify(message(1), "slack:#payments")
+    assert die(notifier, IN_SLACK["between send and mark"])
+    _recover(notifier)
 
     assert len(slack.posts("C0000002")) == 1
 
 
-def test_a_post_is_found_behind_hundreds_of_others(desk, slack):
+def test_a_post_is_found_behind_hundreds_of_others(notifier, slack):
     """The search turns the pages of a busy channel."""
-    desk.tell(message(1), DATA)
-    assert die(desk, IN_SLACK["between send and mark"])
+    notifier.notify(message(1), DATA)
+    assert die(notifier, IN_SLACK["between send and mark"])
     slack.messages["C0000001"] += [{"ts": f"{slack.next_ts()}", "text": "hello"}] * 450
-    _recover(desk)
+    _recover(notifier)
 
     assert slack.calls("conversations.history") == 5
     assert slack.calls("chat.postMessage") == 1
 
 
-def test_where_the_history_may_not_be_read_it_is_sent_again_and_counted(desk, slack, counted):
+def test_where_the_history_may_not_be_read_it_is_sent_again_and_counted(notifier, slack, counted):
     """Twice rather than never: the app lacks the scope for history."""
     slack.errors["conversations.history"] = "missing_scope"
-    desk.tell(message(1), DATA)
-    assert die(desk, IN_SLACK["between send and mark"])
-    _recover(desk)
+    notifier.notify(message(1), DATA)
+    assert die(notifier, IN_SLACK["between send and mark"])
+    _recover(notifier)
 
     assert len(slack.posts("C0000001")) == 2
     assert counted("repeated") == {(DATA, ""): 1}
 
 
-def test_what_a_long_history_does_not_show_is_sent_again_and_counted(desk, slack, counted):
+def test_what_a_long_history_does_not_show_is_sent_again_and_counted(notifier, slack, counted):
     """Over a thousand later messages: nobody can tell whether the first try arrived."""
-    desk.tell(message(1), DATA)
-    assert die(desk, IN_SLACK["between send and mark"])
+    notifier.notify(message(1), DATA)
+    assert die(notifier, IN_SLACK["between send and mark"])
     slack.messages["C0000001"] += [{"ts": f"{slack.next_ts()}", "text": "hello"}] * 1_100
-    _recover(desk)
+    _recover(notifier)
 
     assert slack.calls("conversations.history") == 10
     assert slack.calls("chat.postMessage") == 2
     assert counted("repeated") == {(DATA, ""): 1}
 
 
-def test_a_repeat_to_pagerduty_is_counted(desk, pagerduty, counted):
+def test_a_repeat_to_pagerduty_is_counted(notifier, pagerduty, counted):
     """It changes nothing there, and is told all the same."""
-    desk.tell(message(1), PAGER)
-    assert die(desk, ANYWHERE["between send and mark"])
-    _recover(desk)
+    notifier.notify(message(1), PAGER)
+    assert die(notifier, ANYWHERE["between send and mark"])
+    _recover(notifier)
 
     assert pagerduty.actions() == ["trigger", "trigger"]
     assert counted("repeated") == {(PAGER, ""): 1}
 
 
-def test_what_is_rolled_back_is_not_sent(desk, slack):
+def test_what_is_rolled_back_is_not_sent(notifier, slack):
     """The message stands in the transaction of what it tells of: both are there, or neither."""
 
     def change_and_die() -> None:
-        with writing(desk.engine) as connection:
-            outbox.enqueue(connection, message(1), channel_of(DATA))
+        with writing(notifier.engine) as connection:
+            outbox.enqueue(connection, message(1), parse_channel(DATA))
             raise KilledError
 
     with pytest.raises(KilledError):
         change_and_die()
 
-    assert desk.run() == 0
+    assert notifier.run() == 0
     assert not slack.requests
 
 
-def test_without_the_search_a_crash_posts_twice(desk, slack, monkeypatch):
+def test_without_the_search_a_crash_posts_twice(notifier, slack, monkeypatch):
     """Mutant: nobody looks whether it is there already."""
     monkeypatch.setattr(History, "root", lambda *_: None)
-    desk.tell(message(1), DATA)
-    assert die(desk, IN_SLACK["between send and mark"])
-    _recover(desk)
+    notifier.notify(message(1), DATA)
+    assert die(notifier, IN_SLACK["between send and mark"])
+    _recover(notifier)
 
     assert len(slack.posts("C0000001")) == 2
 
 
-def test_without_the_search_of_the_thread_it_is_told_twice(desk, slack, monkeypatch):
+def test_without_the_search_of_the_thread_it_is_told_twice(notifier, slack, monkeypatch):
     """Mutant: nobody looks into the thread."""
     monkeypatch.setattr(History, "has_reply", lambda *_: False)
-    desk.tell(message(1), DATA)
-    desk.run()
-    desk.tell(message(2, "resolved"), DATA)
-    assert die(desk, IN_SLACK["after the reply"])
-    _recover(desk)
+    notifier.notify(message(1), DATA)
+    notifier.run()
+    notifier.notify(message(2, "resolved"), DATA)
+    assert die(notifier, IN_SLACK["after the reply"])
+    _recover(notifier)
 
     assert len(slack.replies("C0000001")) == 2
 
 
-def test_without_a_claim_that_is_written_down_a_crash_posts_twice(desk, slack, monkeypatch):
+def test_without_a_claim_that_is_written_down_a_crash_posts_twice(notifier, slack, monkeypatch):
     """Mutant: the attempt is not noted before it is made, so nobody knows of a doubt."""
-    desk.tell(message(1), DATA)
+    notifier.notify(message(1), DATA)
     with monkeypatch.context() as patch:
-        patch.setattr("alerts.notify.claims._begin", lambda _, rows, *__: rows[0])
-        assert die(desk, IN_SLACK["between send and mark"])
-    _recover(desk)
+        patch.setattr("alerts.notify.claims._record_attempt", lambda _, rows, *__: rows[0])
+        assert die(notifier, IN_SLACK["between send and mark"])
+    _recover(notifier)
 
     assert len(slack.posts("C0000001")) == 2

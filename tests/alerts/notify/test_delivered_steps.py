@@ -6,12 +6,12 @@ import pytest
 import trustme
 
 from alerts.incidents.estate import MICROS
-from alerts.notify.channels.registry import transports_of
+from alerts.notify.channels.registry import build_channels
 from alerts.notify.sender import Sender
 from lineage.clock import from_micros
 from lineage.policy.model import EscalationStep, Owner, Policy
 from tests.alerts.incidents.stories import found, root
-from tests.alerts.notify.stored_router import Desk
+from tests.alerts.notify.stored_router import StoredRouter
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.reached import leading_to
 from tests.fakes.slack import FakeSlack
@@ -27,16 +27,16 @@ PAGE = {"owner": "shop", "level": "page"}
 
 
 class Phones:
-    """A desk, a sender, and whoever is rung."""
+    """A router, a sender, and whoever is rung."""
 
     def __init__(self, engine, folder, slack, pagerduty) -> None:
-        self.desk = Desk(engine, POLICY, tickets=None)
+        self.router = StoredRouter(engine, POLICY, tickets=None)
         self.second = 0
         self.slack, self.pagerduty = slack, pagerduty
         for name, key in (("shop.key", SHOP), ("pay.key", PAY)):
             (folder / name).write_text(key)
         settings = leading_to(slack, pagerduty, folder)
-        ways = transports_of(settings, clock=self.clock)
+        ways = build_channels(settings, clock=self.clock)
         spread = random.Random(1)  # noqa: S311 - of the waits
         self.sender = Sender(engine, ways, settings, clock=self.clock, spread=spread)
 
@@ -47,12 +47,12 @@ class Phones:
     def at(self, second, *faults):  # noqa: ANN002
         """A step, a turn, and all that is due is sent."""
         self.second = second
-        self.desk.at(second, *faults)
-        self.desk.turn(second)
+        self.router.at(second, *faults)
+        self.router.route_due(second)
         self.sender.run()
 
     @property
-    def rung(self):
+    def page_count(self):
         """Keys, in the order in which somebody was rung."""
         return [key for key, _ in self.pagerduty.pages]
 
@@ -75,14 +75,14 @@ def test_a_fault_is_one_page_however_it_goes(phones):
     phones.at(0, found("ab", **PAGE))
     phones.at(30, found("ab", **PAGE))
     phones.at(60, found("abc", "lost", **PAGE))
-    assert phones.rung == [SHOP]
+    assert phones.page_count == [SHOP]
     phones.at(930, found("abc", "lost", **PAGE))
-    assert phones.rung == [SHOP, PAY]
+    assert phones.page_count == [SHOP, PAY]
     for second in (1_000, 1_045):
         phones.at(second)
     for second in (1_100, 1_130):
         phones.at(second, found("ab", "lost", **PAGE))
-    assert phones.rung == [SHOP, PAY]
+    assert phones.page_count == [SHOP, PAY]
     for second in (1_200, 1_245):
         phones.at(second)
 
@@ -99,9 +99,9 @@ def test_two_that_turn_out_to_be_one_ring_nobody_again(phones):
     one = found("cdab", owner="pay", level="page", faults={root(name) for name in "cad"})
     phones.at(120, one)
 
-    assert phones.rung == [SHOP, PAY]
+    assert phones.page_count == [SHOP, PAY]
     assert sorted(phones.pagerduty.alerts.values()) == ["resolved", "triggered"]
     phones.at(200)
     phones.at(245)
     assert set(phones.pagerduty.alerts.values()) == {"resolved"}
-    assert phones.rung == [SHOP, PAY]
+    assert phones.page_count == [SHOP, PAY]

@@ -8,17 +8,17 @@ from alerts.notify.sender import Sender
 from lineage.catalog.leases import Fence, leading, try_take
 from lineage.catalog.tables import notification
 from lineage.lease import LeaseLostError
-from tests.alerts.notify.conftest import TICKETS, Desk
+from tests.alerts.notify.conftest import TICKETS, Notifier
 from tests.alerts.notify.messages import message
 
 
 class Leaving:
     """Sends, and the leader leaves while it does: by a drain, or without its lease."""
 
-    def __init__(self, desk: Desk, way: str) -> None:
+    def __init__(self, notifier: Notifier, way: str) -> None:
         self._way, self._has_lease = way, True
-        engine = leading(desk.engine, Fence("service", 1, self._confirm))
-        self.sender = Sender(engine, {"webhook": self}, desk.settings, clock=desk.clock)
+        engine = leading(notifier.engine, Fence("service", 1, self._confirm))
+        self.sender = Sender(engine, {"webhook": self}, notifier.settings, clock=notifier.clock)
 
     def send(self, _task: Task) -> Sent:
         """Take the message, and leave."""
@@ -41,14 +41,14 @@ def _attempts(engine: Engine) -> list[tuple[str, int, bool]]:
 
 
 @pytest.mark.parametrize("way", ["drain", "lease"])
-def test_a_leader_that_leaves_claims_no_further_message(desk: Desk, way: str):
+def test_a_leader_that_leaves_claims_no_further_message(notifier: Notifier, way: str):
     """Send the first of two messages: the other one is due at once, and not in doubt."""
-    try_take(desk.engine, "service", "one", 10)
-    desk.tell(message(1), TICKETS)
-    desk.tell(message(1, incident_id="inc-2"), TICKETS)
-    leaving = Leaving(desk, way)
+    try_take(notifier.engine, "service", "one", 10)
+    notifier.notify(message(1), TICKETS)
+    notifier.notify(message(1, incident_id="inc-2"), TICKETS)
+    leaving = Leaving(notifier, way)
     leaving.sender.begin()
     leaving.sender.close()
 
-    (sent, *_), waiting = _attempts(desk.engine)
+    (sent, *_), waiting = _attempts(notifier.engine)
     assert (sent, waiting) == ("sent", ("waiting", 0, False))

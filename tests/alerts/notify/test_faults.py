@@ -8,52 +8,52 @@ from tests.alerts.notify.messages import message
 PAYMENTS = "slack:C0000002"
 
 
-def test_a_429_of_one_slack_channel_holds_up_that_one_for_as_long_as_it_asks(desk, slack):
+def test_a_429_of_one_slack_channel_holds_up_that_one_for_as_long_as_it_asks(notifier, slack):
     """Retry-After 30: nothing is asked there before, and the other channel goes on."""
     slack.limited["C0000001"] = 30
-    desk.tell(message(1), DATA, PAYMENTS)
-    desk.run()
+    notifier.notify(message(1), DATA, PAYMENTS)
+    notifier.run()
     slack.limited.clear()
     asked = slack.calls("chat.postMessage")
-    desk.tell(message(1, incident_id="inc-2"), DATA, PAYMENTS)
-    desk.run_for(29, step=1)
+    notifier.notify(message(1, incident_id="inc-2"), DATA, PAYMENTS)
+    notifier.run_for(29, step=1)
 
     assert asked == 2
     assert (len(slack.posts("C0000001")), len(slack.posts("C0000002"))) == (0, 2)
-    desk.clock.pass_(1)
-    desk.run()
+    notifier.clock.pass_(1)
+    notifier.run()
     assert len(slack.posts("C0000001")) == 2
     assert slack.calls("conversations.history") == 0  # a 429 leaves no doubt
 
 
-def test_without_retry_after_it_is_asked_too_soon(desk, slack, monkeypatch):
+def test_without_retry_after_it_is_asked_too_soon(notifier, slack, monkeypatch):
     """Mutant: the header is not read, and its first wait of 5 s is all that holds it back."""
-    monkeypatch.setattr("alerts.notify.channels.slack.responses.retry_after_seconds", lambda _: 0.0)
+    monkeypatch.setattr("alerts.notify.channels.slack.responses.parse_retry_after", lambda _: 0.0)
     slack.limited["C0000001"] = 30
-    desk.tell(message(1), DATA)
-    desk.run_for(29, step=1)
+    notifier.notify(message(1), DATA)
+    notifier.run_for(29, step=1)
 
     assert slack.calls("chat.postMessage") > 1
 
 
-def test_a_wait_survives_a_restart(desk, slack):
+def test_a_wait_survives_a_restart(notifier, slack):
     """Each pass here is made by a sender of its own: the waits stand in the table."""
     slack.status = 503
-    desk.tell(message(1), DATA)
-    desk.run_for(600, step=1)
+    notifier.notify(message(1), DATA)
+    notifier.run_for(600, step=1)
 
     # Waits double from 5 s to 300 s, each half as long at the least.
     assert 7 <= len(slack.requests) <= 12
 
 
-def test_pagerduty_is_rung_once_after_an_hour_of_500(desk, pagerduty, counted):
+def test_pagerduty_is_rung_once_after_an_hour_of_500(notifier, pagerduty, counted):
     """Nothing is lost, nobody is rung twice, and it is asked seldom."""
     pagerduty.status = 500
-    desk.tell(message(1), PAGER)
-    desk.run_for(3_600)
+    notifier.notify(message(1), PAGER)
+    notifier.run_for(3_600)
     asked = len(pagerduty.requests)
     pagerduty.status = None
-    desk.run_for(300)
+    notifier.run_for(300)
 
     assert 12 <= asked <= 30
     assert pagerduty.pages == [("R" * 32, "inc-1")]
@@ -61,26 +61,26 @@ def test_pagerduty_is_rung_once_after_an_hour_of_500(desk, pagerduty, counted):
     assert counted("failed")[PAGER, "http_500"] == asked
 
 
-def test_a_provider_that_hangs_holds_up_no_other(desk, slack, pagerduty):
+def test_a_provider_that_hangs_holds_up_no_other(notifier, slack, pagerduty):
     """Slack takes the message and says nothing: PagerDuty is rung before Slack's time is up."""
     slack.stalled.clear()
-    desk.set(timeout_seconds=1)
-    desk.tell(message(1), DATA, PAGER)
-    desk.run()
+    notifier.set(timeout_seconds=1)
+    notifier.notify(message(1), DATA, PAGER)
+    notifier.run()
     slack.stalled.set()
 
     assert pagerduty.actions() == ["trigger"]
-    assert (DATA, 1, "waiting", "timeout") in desk.rows()
+    assert (DATA, 1, "waiting", "timeout") in notifier.rows()
 
 
-def test_a_provider_that_hangs_holds_up_no_later_message_of_another(desk, slack, pagerduty):
+def test_a_provider_that_hangs_holds_up_no_later_message_of_another(notifier, slack, pagerduty):
     """Slack hangs in every channel; what comes up meanwhile for PagerDuty is sent at once."""
     slack.stalled.clear()
     for number in range(20):
-        desk.tell(message(1), f"slack:#hangs-{number}")
-    sender = desk.sender()
+        notifier.notify(message(1), f"slack:#hangs-{number}")
+    sender = notifier.sender()
     hanging = sender.begin()
-    desk.tell(message(1), PAGER)
+    notifier.notify(message(1), PAGER)
     [pager] = sender.begin()
 
     assert pager.result(timeout=30) == 1
@@ -91,11 +91,11 @@ def test_a_provider_that_hangs_holds_up_no_later_message_of_another(desk, slack,
 
 
 @pytest.mark.parametrize("channel", [DATA, PAGER, TICKETS])
-def test_a_timeout_leaves_a_doubt(desk, fakes, outcome, channel):
+def test_a_timeout_leaves_a_doubt(notifier, fakes, outcome, channel):
     """It may have been taken: the answer alone is missing."""
     for fake in fakes:
         fake.stalled.clear()
-    desk.set(timeout_seconds=1)
+    notifier.set(timeout_seconds=1)
 
     found = outcome(channel)
 
@@ -114,12 +114,12 @@ def test_a_refused_connection_leaves_none(fakes, outcome, channel):
 
 
 @pytest.mark.parametrize("channel", [DATA, PAGER, TICKETS])
-def test_an_answer_that_got_lost_makes_no_second_message(desk, fakes, channel):
+def test_an_answer_that_got_lost_makes_no_second_message(notifier, fakes, channel):
     """The connection broke after the message was taken."""
     slack, pagerduty, receiver = fakes
     slack.lost_answers = pagerduty.lost_answers = receiver.lost_answers = 1
-    desk.tell(message(1), channel)
-    desk.run_for(60)
+    notifier.notify(message(1), channel)
+    notifier.run_for(60)
 
     assert len(slack.posts("C0000001")) == (channel == DATA)
     assert len(pagerduty.pages) == (channel == PAGER)

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.notify.formatting import duration, escaped, moment, plain, web_link
+from alerts.notify.formatting import (
+    escape_slack,
+    format_duration,
+    format_time,
+    plain_text,
+    quote_link,
+)
 from tests.alerts.notify.messages import BEGAN
 
 ANY_TEXT = st.one_of(
@@ -23,7 +29,7 @@ ANY_TEXT = st.one_of(
 @given(ANY_TEXT, st.integers(1, 200))
 def test_escaped_text_has_no_mark_up_and_no_half_entity(text, limit):
     """Every `<`, `>` and `&` is an entity that is whole, whatever is cut off."""
-    shown = escaped(text, limit)
+    shown = escape_slack(text, limit)
 
     assert len(shown) <= limit
     assert "<" not in shown
@@ -34,13 +40,13 @@ def test_escaped_text_has_no_mark_up_and_no_half_entity(text, limit):
 @given(ANY_TEXT)
 def test_escaped_text_reads_as_the_plain_one(text):
     """What Slack decodes is what PagerDuty is sent."""
-    assert html.unescape(escaped(text, 100_000)) == plain(text, 100_000)
+    assert html.unescape(escape_slack(text, 100_000)) == plain_text(text, 100_000)
 
 
 @given(ANY_TEXT, st.integers(1, 200))
 def test_plain_text_is_one_printable_line(text, limit):
     """No line breaks, no marks that turn the direction, no more than its limit."""
-    shown = plain(text, limit)
+    shown = plain_text(text, limit)
 
     assert len(shown) <= limit
     assert all(character.isprintable() or character.isspace() for character in shown)
@@ -61,13 +67,13 @@ def test_plain_text_is_one_printable_line(text, limit):
 )
 def test_what_is_shown_of_a_name(text, shown):
     """Names stay readable and can be copied; what cannot be seen is written out."""
-    assert escaped(text, 100) == shown
+    assert escape_slack(text, 100) == shown
 
 
 def test_a_name_of_ten_thousand_characters_is_cut():
     """With a sign that it was."""
-    assert plain("x" * 10_000, 5) == "xxxx…"
-    assert escaped("&" * 10_000, 11) == "&amp;&amp;…"
+    assert plain_text("x" * 10_000, 5) == "xxxx…"
+    assert escape_slack("&" * 10_000, 11) == "&amp;&amp;…"
 
 
 @pytest.mark.parametrize(
@@ -81,14 +87,14 @@ def test_a_name_of_ten_thousand_characters_is_cut():
 )
 def test_a_link_cannot_end_early(url, link):
     """What would end a Slack link is quoted; what is no web link is left out."""
-    assert web_link(url) == link
+    assert quote_link(url) == link
 
 
 def test_times_are_told_to_the_minute():
     """Write times in UTC, durations in two units, and less than a minute in seconds."""
-    assert moment(BEGAN) == "2026-11-21 09:30 UTC"
+    assert format_time(BEGAN) == "2026-11-21 09:30 UTC"
     minutes = (0.75, 59, 61, 1_500)
-    assert [duration(round(count * 60_000_000)) for count in minutes] == [
+    assert [format_duration(round(count * 60_000_000)) for count in minutes] == [
         "45 s",
         "59 min",
         "1 h 1 min",

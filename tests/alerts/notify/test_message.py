@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.notify.channels.channel import channel_of
+from alerts.notify.channels.channel import parse_channel
 from alerts.notify.message import Impacted, from_json, to_json
 from tests.alerts.notify.messages import full_message, message
 
@@ -42,4 +42,4 @@ def test_what_no_channel_could_keep_apart_is_refused(wrong, said):
 def test_a_channel_has_a_kind_and_a_target(name):
     """One that is neither is refused with its name."""
     with pytest.raises(ValueError, match="expected kind:target"):
-        channel_of(name)
+        parse_channel(name)

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from alerts.notify import claims, coalescing
-from alerts.notify.channels.channel import channel_of
+from alerts.notify.channels.channel import parse_channel
 from alerts.notify.outbox import enqueue, prune, requeue
 from alerts.notify.rows import waiting
 from lineage.catalog.engine import writing
@@ -16,19 +16,19 @@ from tests.alerts.notify.messages import BEGAN, message
 _LEASE_SECONDS = 50
 
 
-def test_what_is_over_after_an_hour_of_silence_is_told_as_over(desk, slack, pagerduty):
+def test_what_is_over_after_an_hour_of_silence_is_told_as_over(notifier, slack, pagerduty):
     """One message in Slack; PagerDuty is sent the end alone, of what a 503 may have opened."""
     slack.status = pagerduty.status = 503
-    desk.tell(message(1), DATA, PAGER)
-    desk.run_for(1_200, step=60)
-    desk.tell(message(2, "resolved"), DATA, PAGER)
-    desk.run_for(1_200, step=60)
+    notifier.notify(message(1), DATA, PAGER)
+    notifier.run_for(1_200, step=60)
+    notifier.notify(message(2, "resolved"), DATA, PAGER)
+    notifier.run_for(1_200, step=60)
     slack.status = pagerduty.status = None
-    desk.run_for(600, step=60)
+    notifier.run_for(600, step=60)
 
     assert [each["text"].split(":")[0] for each in slack.posts("C0000001")] == ["Resolved"]
     assert (pagerduty.actions(), pagerduty.pages) == (["resolve"], [])
-    assert desk.rows() == [
+    assert notifier.rows() == [
         (PAGER, 1, "superseded", "superseded"),
         (PAGER, 2, "sent", ""),
         (DATA, 1, "superseded", "superseded"),
@@ -36,131 +36,131 @@ def test_what_is_over_after_an_hour_of_silence_is_told_as_over(desk, slack, page
     ]
 
 
-def test_what_was_over_before_a_429_passed_is_not_sent_at_all(desk, pagerduty):
+def test_what_was_over_before_a_429_passed_is_not_sent_at_all(notifier, pagerduty):
     """Nothing of it arrived: nobody is rung, and there is nothing to resolve."""
     pagerduty.status = 429
-    desk.tell(message(1), PAGER)
-    desk.run()
-    desk.tell(message(2, "resolved"), PAGER)
+    notifier.notify(message(1), PAGER)
+    notifier.run()
+    notifier.notify(message(2, "resolved"), PAGER)
     pagerduty.status = None
-    desk.run_for(60)
+    notifier.run_for(60)
 
     assert pagerduty.events == []
-    assert [row[2:] for row in desk.rows()] == [("superseded", "never_triggered")] * 2
+    assert [row[2:] for row in notifier.rows()] == [("superseded", "never_triggered")] * 2
 
 
-def test_a_resolve_of_what_was_never_triggered_is_not_sent(desk, pagerduty):
+def test_a_resolve_of_what_was_never_triggered_is_not_sent(notifier, pagerduty):
     """The trigger was refused for good: there is nothing to resolve."""
-    desk.end_what_was_refused(pagerduty)
+    notifier.resolve_after_rejection(pagerduty)
 
     assert pagerduty.actions() == []
-    assert desk.rows()[1] == (PAGER, 2, "superseded", "never_triggered")
+    assert notifier.rows()[1] == (PAGER, 2, "superseded", "never_triggered")
 
 
-def test_a_later_message_waits_for_the_one_before_it(desk, receiver):
+def test_a_later_message_waits_for_the_one_before_it(notifier, receiver):
     """Revision 1 is backing off: revision 2, due at once, must not overtake it."""
     receiver.status = 500
-    desk.tell(message(1), TICKETS)
-    desk.run()
+    notifier.notify(message(1), TICKETS)
+    notifier.run()
     receiver.status = None
-    desk.tell(message(2, "resolved"), TICKETS)
-    desk.run_for(60)
+    notifier.notify(message(2, "resolved"), TICKETS)
+    notifier.run_for(60)
 
     assert [each["revision"] for each in receiver.tickets] == [1, 2]
 
 
-def _comes_back(desk):
-    desk.tell(message(1), PAGER)
-    desk.run()
+def _comes_back(notifier):
+    notifier.notify(message(1), PAGER)
+    notifier.run()
     for revision, kind in ((2, "resolved"), (3, "opened")):
-        desk.tell(message(revision, kind), PAGER)
-    desk.run()
+        notifier.notify(message(revision, kind), PAGER)
+    notifier.run()
 
 
-def test_what_came_back_is_rung_again(desk, pagerduty):
+def test_what_came_back_is_rung_again(notifier, pagerduty):
     """Both wait: the end of the first is sent before it."""
-    _comes_back(desk)
+    _comes_back(notifier)
 
     assert pagerduty.actions() == ["trigger", "resolve", "trigger"]
     assert len(pagerduty.pages) == 2
 
 
-def _is_resolved_there_and_changes(desk, pagerduty, by):
-    desk.tell(message(1), PAGER)
-    desk.run()
+def _is_resolved_there_and_changes(notifier, pagerduty, by):
+    notifier.notify(message(1), PAGER)
+    notifier.run()
     [key] = pagerduty.pages
     pagerduty.do(key, "incident.resolved", by)
     for revision in (2, 3):
-        desk.tell(message(revision, "changed"), PAGER)
-        desk.run()
-    desk.tell(message(4, "resolved"), PAGER)
-    desk.run()
+        notifier.notify(message(revision, "changed"), PAGER)
+        notifier.run()
+    notifier.notify(message(4, "resolved"), PAGER)
+    notifier.run()
 
 
 @pytest.mark.parametrize("by", ["Ada Byron", None])
-def test_a_change_does_not_page_again_what_was_resolved_in_pagerduty(desk, pagerduty, by):
+def test_a_change_does_not_page_again_what_was_resolved_in_pagerduty(notifier, pagerduty, by):
     """On-call resolved it there, or its auto-resolve did; here the incident is still open."""
-    _is_resolved_there_and_changes(desk, pagerduty, by)
+    _is_resolved_there_and_changes(notifier, pagerduty, by)
 
     assert len(pagerduty.pages) == 1
     assert pagerduty.actions() == ["trigger", "resolve"]
-    assert [row[2:] for row in desk.rows()][1:3] == [("superseded", "would_page_again")] * 2
+    assert [row[2:] for row in notifier.rows()][1:3] == [("superseded", "would_page_again")] * 2
 
 
-def test_without_that_rule_each_change_pages_again(desk, pagerduty, monkeypatch):
+def test_without_that_rule_each_change_pages_again(notifier, pagerduty, monkeypatch):
     """Mutant: a change is a trigger of the same key."""
     monkeypatch.setattr(coalescing, "_changes_that_page", lambda *_: [])
-    _is_resolved_there_and_changes(desk, pagerduty, "Ada Byron")
+    _is_resolved_there_and_changes(notifier, pagerduty, "Ada Byron")
 
     assert len(pagerduty.pages) == 2
 
 
-def test_without_the_order_a_resolve_is_swallowed(desk, pagerduty, monkeypatch):
+def test_without_the_order_a_resolve_is_swallowed(notifier, pagerduty, monkeypatch):
     """Mutant: PagerDuty is treated as Slack is, and takes the second ring for a change."""
-    monkeypatch.setitem(coalescing._PLANS, "pagerduty", coalescing._only_the_last)  # noqa: SLF001
-    _comes_back(desk)
+    monkeypatch.setitem(coalescing._RULES, "pagerduty", coalescing._latest)  # noqa: SLF001
+    _comes_back(notifier)
 
     assert pagerduty.actions() == ["trigger", "trigger"]
     assert len(pagerduty.pages) == 1
 
 
-def test_without_the_order_a_later_message_overtakes(desk, receiver, monkeypatch):
+def test_without_the_order_a_later_message_overtakes(notifier, receiver, monkeypatch):
     """Mutant: what waits is read newest first."""
     newest_first = notification.c.revision.desc()
     monkeypatch.setattr(
         claims, "waiting", lambda *given: waiting(*given).order_by(None).order_by(newest_first)
     )
     for revision in (1, 2):
-        desk.tell(message(revision), TICKETS)
-    desk.run()
+        notifier.notify(message(revision), TICKETS)
+    notifier.run()
 
     assert [each["revision"] for each in receiver.tickets] == [2, 1]
 
 
-def test_a_message_that_trips_up_holds_up_no_other(desk, slack, monkeypatch):
+def test_a_message_that_trips_up_holds_up_no_other(notifier, slack, monkeypatch):
     """One incident cannot be shown, say by a bug: the others of its channel are sent."""
-    from alerts.notify.channels.slack import channel as module  # noqa: PLC0415 - patched in place
+    from alerts.notify.channels.slack import channel as module  # noqa: PLC0415 - patched in channel_state
 
-    shown = module._shown  # noqa: SLF001
+    shown = module._render  # noqa: SLF001
 
     def stumble(told):
         if told.incident_id == "inc-1":
             raise ZeroDivisionError
         return shown(told)
 
-    monkeypatch.setattr(module, "_shown", stumble)
+    monkeypatch.setattr(module, "_render", stumble)
     for incident in ("inc-1", "inc-2", "inc-3"):
-        desk.tell(message(1, incident_id=incident), DATA)
-    desk.run_for(120)
+        notifier.notify(message(1, incident_id=incident), DATA)
+    notifier.run_for(120)
 
     assert len(slack.posts("C0000001")) == 2
-    assert (DATA, 1, "waiting", "internal") in desk.rows()
+    assert (DATA, 1, "waiting", "internal") in notifier.rows()
 
 
 def _enqueued(catalog, *revisions: int) -> None:
     with writing(catalog) as connection:
         for revision in revisions:
-            enqueue(connection, message(revision, "test"), channel_of(TICKETS))
+            enqueue(connection, message(revision, "test"), parse_channel(TICKETS))
 
 
 def test_of_two_senders_one_gets_a_message(catalog):
@@ -189,41 +189,41 @@ def test_while_a_message_is_being_sent_the_next_one_waits(catalog):
     assert (late.message.revision, late.task.doubt_since) == (1, BEGAN)
 
 
-def test_what_is_over_is_pruned_and_what_is_open_is_not(desk, pagerduty):
+def test_what_is_over_is_pruned_and_what_is_open_is_not(notifier, pagerduty):
     """The resolve of an old incident must still know what it resolves."""
-    desk.tell(message(1), PAGER)
-    desk.tell(message(1, incident_id="inc-2"), PAGER)
-    desk.tell(message(2, "resolved", incident_id="inc-2"), PAGER)
-    desk.run()
-    with writing(desk.engine) as connection:
-        assert prune(connection, desk.clock.micros + 1) == 2
-    desk.tell(message(2, "resolved"), PAGER)
-    desk.run()
+    notifier.notify(message(1), PAGER)
+    notifier.notify(message(1, incident_id="inc-2"), PAGER)
+    notifier.notify(message(2, "resolved", incident_id="inc-2"), PAGER)
+    notifier.run()
+    with writing(notifier.engine) as connection:
+        assert prune(connection, notifier.clock.micros + 1) == 2
+    notifier.notify(message(2, "resolved"), PAGER)
+    notifier.run()
 
     assert set(pagerduty.alerts.values()) == {"resolved"}
 
 
-def test_what_was_refused_is_sent_with_a_new_token(desk, slack):
+def test_what_was_refused_is_sent_with_a_new_token(notifier, slack):
     """Parked, not lost: somebody has it tried again; what was overtaken stays parked."""
     slack.token = "xoxb-new"  # noqa: S105 - of nobody
     for incident, revision in (("inc-1", 1), ("inc-1", 2), ("inc-2", 1)):
-        desk.tell(message(revision, incident_id=incident), DATA)
-        desk.run()
+        notifier.notify(message(revision, incident_id=incident), DATA)
+        notifier.run()
     slack.token = "xoxb-right"  # noqa: S105 - of nobody
-    with writing(desk.engine) as connection:
-        assert requeue(connection, DATA, desk.clock.micros) == 2
-    desk.run()
+    with writing(notifier.engine) as connection:
+        assert requeue(connection, DATA, notifier.clock.micros) == 2
+    notifier.run()
 
     assert len(slack.posts("C0000001")) == 2
 
 
-def test_pagerduty_is_not_to_be_rung_for_a_notice(desk):
+def test_pagerduty_is_not_to_be_rung_for_a_notice(notifier):
     """A mistake of whoever routes: refused where it is made."""
     with pytest.raises(ValueError, match="notice"):
-        desk.tell(message(1, "notice"), PAGER)
+        notifier.notify(message(1, "notice"), PAGER)
 
 
-def test_where_nothing_waits_the_catalog_is_not_locked(desk, monkeypatch):
+def test_where_nothing_waits_the_catalog_is_not_locked(notifier, monkeypatch):
     """A pass without work takes no write lock: the pipeline writes to the same SQLite."""
 
     def refuse(*_: object) -> None:
@@ -231,19 +231,19 @@ def test_where_nothing_waits_the_catalog_is_not_locked(desk, monkeypatch):
 
     monkeypatch.setattr("alerts.notify.sender.writing", refuse)
 
-    assert desk.run() == 0
+    assert notifier.run() == 0
 
 
-def test_a_page_overtakes_the_tickets_of_its_channel(desk, slack):
+def test_a_page_overtakes_the_tickets_of_its_channel(notifier, slack):
     """Send the page before the tickets that were queued earlier.
 
     A ticket whose text quotes the page's severity stays a ticket.
     """
     for number in range(5):
         more = {"severity": "ticket", "what": 'a "severity":"page" that is none'}
-        desk.tell(message(1, incident_id=f"ticket-{number}", **more), DATA)
-    desk.tell(message(1, incident_id="z-page"), DATA)
-    desk.run()
+        notifier.notify(message(1, incident_id=f"ticket-{number}", **more), DATA)
+    notifier.notify(message(1, incident_id="z-page"), DATA)
+    notifier.run()
 
     texts = [each["text"].split(":")[0] for each in slack.posts("C0000001")]
     assert texts == ["Page", *["Ticket"] * 5]

@@ -1,17 +1,17 @@
 """What is written to be sent."""
 
 from alerts.notify import outbox
-from alerts.notify.channels.channel import Channel
+from alerts.notify.channels.channel import ChannelName
 from lineage.catalog.engine import writing
 from tests.alerts.notify.messages import message
 
 
 def test_two_that_tell_the_same_at_one_moment_tell_it_once(catalog, monkeypatch):
     """Neither sees what the other has not committed; the second finds it there when it writes."""
-    monkeypatch.setattr(outbox, "_is_told", lambda *_: False)
+    monkeypatch.setattr(outbox, "_is_enqueued", lambda *_: False)
 
-    def tell():
+    def notify():
         with writing(catalog) as connection:
-            return outbox.enqueue(connection, message(), Channel("slack", "C0000001"))
+            return outbox.enqueue(connection, message(), ChannelName("slack", "C0000001"))
 
-    assert (tell(), tell()) == (True, False)
+    assert (notify(), notify()) == (True, False)

@@ -1,4 +1,4 @@
-"""What is decided stands in the catalog, with what it tells of, and outlives the process."""
+"""What is result stands in the catalog, with what it tells of, and outlives the process."""
 
 import msgspec
 import pytest
@@ -8,8 +8,8 @@ from structlog.testing import capture_logs
 from alerts.incidents.estate import MICROS
 from alerts.incidents.life import step
 from alerts.incidents.steps import Now
-from alerts.notify import escalate, is_due, receive, state_store, told
-from alerts.notify.alertmanager_webhook import call_of
+from alerts.notify import escalate, is_due, receive_webhook, route_incident_step, state_store
+from alerts.notify.alertmanager_webhook import parse_webhook
 from alerts.notify.message import Root
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import (
@@ -22,8 +22,8 @@ from lineage.catalog.tables import (
 from lineage.policy.model import EscalationStep, Owner, Policy
 from tests.alerts.incidents.stories import found
 from tests.alerts.notify.alertmanager_calls import BURN, alert, body
-from tests.alerts.notify.memory_router import POLICY, SETTINGS, picture
-from tests.alerts.notify.stored_router import Desk
+from tests.alerts.notify.memory_router import POLICY, SETTINGS, summary
+from tests.alerts.notify.stored_router import StoredRouter
 
 PAGE = {"owner": "shop", "level": "page"}
 
@@ -36,14 +36,14 @@ def count(engine, table):
 
 def test_a_fault_goes_its_way_on_both_kinds_of_catalog(catalog):
     """Opened, escalated once, resolved: each told in its time, from the catalog alone."""
-    desk = Desk(catalog)
-    desk.opened(found("ab", **PAGE))
+    router = StoredRouter(catalog)
+    router.opened(found("ab", **PAGE))
     for second in (31, 930, 931, 932):
-        desk.turn(second)
-    desk.at(1_000)
-    desk.at(1_045)
+        router.route_due(second)
+    router.at(1_000)
+    router.at(1_045)
 
-    assert desk.outbox == [
+    assert router.outbox == [
         "pagerduty:shop.key opened 1",
         "slack:#shop opened 1",
         "pagerduty:boss.key opened 2",
@@ -65,11 +65,11 @@ def test_a_change_that_is_undone_tells_nobody(embedded):
     """Letters are in the transaction of what they tell of."""
     first = step((), Now(0, (found("ab", **PAGE),)))
     done = step(first.incidents, Now(30 * MICROS, (found("ab", **PAGE),)))
-    pictures = {own.id: picture(own) for own in done.changed}
+    summaries = {own.id: summary(own) for own in done.changed}
 
     def die():
         with writing(embedded) as connection:
-            told(connection, done, pictures, POLICY, SETTINGS, 30 * MICROS)
+            route_incident_step(connection, done, summaries, POLICY, SETTINGS, 30 * MICROS)
             assert connection.scalar(select(func.count()).select_from(notification)) == 2
             raise RuntimeError
 
@@ -81,15 +81,15 @@ def test_a_change_that_is_undone_tells_nobody(embedded):
 
 def test_the_incident_says_when_people_were_told(embedded):
     """Null while Alertmanager is waited for."""
-    desk = Desk(embedded, mode="alertmanager")
-    desk.opened(found("ab", **PAGE))
-    (own,) = desk.incidents
+    router = StoredRouter(embedded, mode="alertmanager")
+    router.opened(found("ab", **PAGE))
+    (own,) = router.incidents
     with writing(embedded) as connection:
         connection.execute(insert(incident).values(**_row(own)))
 
-    desk.turn(149)
+    router.route_due(149)
     assert released_at(embedded) is None
-    desk.turn(150)
+    router.route_due(150)
     assert released_at(embedded) == 150 * MICROS
 
 
@@ -119,20 +119,20 @@ def _row(own):
 
 def test_a_policy_that_changes_holds_for_what_is_open(embedded):
     """A step that was added is taken when its time has come."""
-    desk = Desk(embedded)
-    desk.opened(found("ab", owner="pay", level="page"))
-    desk.turn(400)
+    router = StoredRouter(embedded)
+    router.opened(found("ab", owner="pay", level="page"))
+    router.route_due(400)
     step_ = EscalationStep(5, slack="#late")
-    desk.policy = Policy(owners=(Owner("pay", "#pay", "pay.key", (step_,)),))
+    router.policy = Policy(owners=(Owner("pay", "#pay", "pay.key", (step_,)),))
 
-    desk.turn(401)
+    router.route_due(401)
 
-    assert "slack:#late opened 2" in desk.outbox
+    assert "slack:#late opened 2" in router.outbox
 
 
 def test_nobody_to_tell_is_counted_as_a_notification_that_failed(embedded):
     """There is an alert on those."""
-    Desk(embedded, Policy(), tickets=None).opened(found("a"))
+    StoredRouter(embedded, Policy(), tickets=None).opened(found("a"))
 
     with embedded.connect() as connection:
         row = connection.execute(select(notification_count)).one()
@@ -141,19 +141,19 @@ def test_nobody_to_tell_is_counted_as_a_notification_that_failed(embedded):
 
 def test_whatever_a_name_holds_can_be_kept(embedded):
     """A lone surrogate, which no catalog takes, becomes a question mark."""
-    desk = Desk(embedded)
+    router = StoredRouter(embedded)
 
-    desk.opened(found("ab", **PAGE), what="bad \ud800 \x00", root=Root("job", "\ud800", "n"))
+    router.opened(found("ab", **PAGE), what="bad \ud800 \x00", root=Root("job", "\ud800", "n"))
 
-    (message,) = {msgspec.json.encode(each) for each in desk.messages("opened")}
+    (message,) = {msgspec.json.encode(each) for each in router.messages("opened")}
     assert b"bad ? \\u0000" in message
 
 
 def test_a_person_escalates_through_the_catalog(embedded):
     """The step is taken, written down, and taken no second time."""
-    desk = Desk(embedded)
-    desk.opened(found("ab", **PAGE))
-    number = desk.incidents[0].id
+    router = StoredRouter(embedded)
+    router.opened(found("ab", **PAGE))
+    number = router.incidents[0].id
 
     with writing(embedded) as connection:
         asked = (number, "ada", POLICY, SETTINGS, 60 * MICROS)
@@ -162,45 +162,45 @@ def test_a_person_escalates_through_the_catalog(embedded):
         assert escalate(connection, *asked) == ()
         assert escalate(connection, "none", *asked[1:]) == ()
 
-    assert "slack:#boss opened 2" in desk.outbox
+    assert "slack:#boss opened 2" in router.outbox
     assert count(embedded, incident_escalation) == 2
 
 
 def test_what_ended_is_forgotten_and_what_stands_is_not(embedded):
     """By when it ended."""
-    desk = Desk(embedded)
-    desk.opened(found("ab", **PAGE))
-    desk.at(60, found("cd", **PAGE))
-    desk.at(105, found("cd", **PAGE))
+    router = StoredRouter(embedded)
+    router.opened(found("ab", **PAGE))
+    router.at(60, found("cd", **PAGE))
+    router.at(105, found("cd", **PAGE))
 
     with writing(embedded) as connection:
         assert state_store.prune(connection, 105 * MICROS) == 0
         assert state_store.prune(connection, 106 * MICROS) == 1
-        (left,) = state_store.tellings_where(connection)
+        (left,) = state_store.load_states_where(connection)
     assert left.is_bad
 
 
 def test_a_quiet_second_has_nothing_to_do(embedded):
     """Whoever reads can tell, and need not take the lock of those who write."""
-    desk = Desk(embedded, digest_hour=23)
-    desk.opened(found("ab", **PAGE))
-    asked = (desk.policy, desk.settings)
+    router = StoredRouter(embedded, digest_hour=23)
+    router.opened(found("ab", **PAGE))
+    asked = (router.policy, router.settings)
 
     with embedded.connect() as connection:
         assert not is_due(connection, *asked, 929 * MICROS)
         assert is_due(connection, *asked, 930 * MICROS)
         assert is_due(connection, *asked, 23 * 3_600 * MICROS)
-        assert is_due(connection, Policy(), desk.settings, 60 * MICROS)
-    desk.turn(930)
+        assert is_due(connection, Policy(), router.settings, 60 * MICROS)
+    router.route_due(930)
     with embedded.connect() as connection:
         assert not is_due(connection, *asked, 22 * 3_600 * MICROS)
 
 
 def test_alerts_that_alertmanager_left_out_are_said(embedded):
     """Nobody hears of those: an operator finds it in the log."""
-    call = call_of(body(alert(BURN), truncatedAlerts=3))
+    call = parse_webhook(body(alert(BURN), truncatedAlerts=3))
     with capture_logs() as said, writing(embedded) as connection:
-        receive(connection, call, POLICY, SETTINGS, 0)
+        receive_webhook(connection, call, POLICY, SETTINGS, 0)
 
     assert {"event": "alerts_left_out", "log_level": "warning", "count": 3} in said
 
@@ -208,16 +208,16 @@ def test_alerts_that_alertmanager_left_out_are_said(embedded):
 @pytest.mark.parametrize("most", [1, 2, 4])
 def test_a_turn_takes_a_bounded_number_of_incidents_pages_first(embedded, monkeypatch, most):
     """Seven tickets and two pages are due at once: nobody waits for all of them in one lock."""
-    monkeypatch.setattr(state_store, "MOST_DUE", most)
-    desk = Desk(embedded, mode="alertmanager", release_seconds=60)
+    monkeypatch.setattr(state_store, "MAX_DUE", most)
+    router = StoredRouter(embedded, mode="alertmanager", release_seconds=60)
     faults = [found(name, owner="shop") for name in "abcdefg"]
     pages = [found(name, **PAGE) for name in "yz"]
-    desk.opened(*faults, *pages)
-    before = set(desk.outbox)
+    router.opened(*faults, *pages)
+    before = set(router.outbox)
 
     counts = []
     for second in range(91, 91 + 20):
-        desk.turn(second)
+        router.route_due(second)
         with embedded.connect() as connection:
             query = select(incident_telling.c.severity).where(incident_telling.c.is_told)
             counts.append(sorted(connection.scalars(query)))

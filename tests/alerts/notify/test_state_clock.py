@@ -3,7 +3,7 @@
 import pytest
 
 from tests.alerts.incidents.stories import found
-from tests.alerts.notify.stored_router import Desk
+from tests.alerts.notify.stored_router import StoredRouter
 
 NOON = 12 * 3_600
 DAY = 86_400
@@ -12,24 +12,24 @@ DAY = 86_400
 @pytest.mark.parametrize("jump", [3_600, 30 * DAY, 3_650 * DAY])
 def test_an_incident_that_waits_for_alertmanager_is_told(embedded, jump):
     """It opened at a time that has not come, and nobody called for it."""
-    desk = Desk(embedded, mode="alertmanager")
-    desk.opened(found("a", owner="shop", level="page"), at=NOON + jump)
-    assert desk.outbox == []
+    router = StoredRouter(embedded, mode="alertmanager")
+    router.opened(found("a", owner="shop", level="page"), at=NOON + jump)
+    assert router.outbox == []
 
     for second in range(0, 240, 30):
-        desk.turn(NOON + second)
+        router.route_due(NOON + second)
 
-    assert [line.split()[1] for line in desk.outbox if "opened" in line]
+    assert [line.split()[1] for line in router.outbox if "opened" in line]
 
 
 @pytest.mark.parametrize("jump", [8 * DAY, 30 * DAY, 3_650 * DAY])
 def test_escalation_counts_from_now_when_it_was_told_ahead_of_the_clock(embedded, jump):
     """Nobody acknowledged: the next step is taken in its time."""
-    desk = Desk(embedded)
-    desk.opened(found("a", owner="shop", level="page"), at=NOON + jump)
-    told = len(desk.outbox)
+    router = StoredRouter(embedded)
+    router.opened(found("a", owner="shop", level="page"), at=NOON + jump)
+    told = len(router.outbox)
 
     for minute in range(0, 180, 5):
-        desk.turn(NOON + minute * 60)
+        router.route_due(NOON + minute * 60)
 
-    assert len(desk.outbox) > told
+    assert len(router.outbox) > told

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.notify.channels.channel import channel_of
+from alerts.notify.channels.channel import parse_channel
 from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import writing
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
@@ -16,8 +16,8 @@ def failed(world):
     """Of one incident two in Slack, and one in PagerDuty."""
     with writing(world.engine) as connection:
         for revision, kind in ((1, "opened"), (2, "changed")):
-            enqueue(connection, message(revision, kind), channel_of(_CHANNEL))
-        enqueue(connection, message(1), channel_of("pagerduty:keys/shop"))
+            enqueue(connection, message(revision, kind), parse_channel(_CHANNEL))
+        enqueue(connection, message(1), parse_channel("pagerduty:keys/shop"))
         connection.exec_driver_sql("UPDATE notification SET state = 'failed', finished_at = 1")
     return world
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Engine, insert, text
 
-from alerts.notify.channels.channel import Later, Outcome, Refused, Sent, Task
+from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable, Sent, Task
 from alerts.notify.delivery_settings import DeliverySettings
 from alerts.notify.routing_settings import RoutingSettings
 from alerts.notify.sender import Sender
@@ -49,8 +49,8 @@ class Providers:
     def send(self, task: Task) -> Outcome:
         """Take it, or say that it may be tried again."""
         if task.target in self.refusing:
-            return Refused("http_403")
-        return Later("http_500") if task.target in self.down else Sent("handle")
+            return PermanentFailure("http_403")
+        return Retryable("http_500") if task.target in self.down else Sent("handle")
 
 
 class Pager(Watched):

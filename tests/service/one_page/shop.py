@@ -9,7 +9,7 @@ import msgspec
 from litestar.testing import TestClient
 from sqlalchemy import Engine, Table, select
 
-from alerts.notify.delivery_queries import counted, oldest_undelivered_seconds
+from alerts.notify.delivery_queries import load_counts, oldest_undelivered_seconds
 from alerts.notify.delivery_settings import DeliverySettings
 from alerts.notify.routing_settings import RoutingSettings
 from alerts.people.asked import Ask, ask
@@ -185,7 +185,7 @@ class Shop:
     def undelivered(self) -> tuple[float, float]:
         """Messages that were told to the fallback channel, and the age of the oldest: metrics."""
         with open_reader(catalog_url(self.given.settings.data_dir)) as reader:
-            failed = counted(reader, "failed")
+            failed = load_counts(reader, "failed")
             oldest = oldest_undelivered_seconds(reader, self.clock.micros)
         return sum(each.value for each in failed if each.label == "undelivered"), oldest
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from alerts.notify import alertmanager_alerts
-from alerts.notify.notification_state import Telling
+from alerts.notify.notification_state import NotificationState
 from alerts.rules.alertmanager import alertmanager
 from alerts.rules.receivers import Places
 from lineage.policy import load
@@ -153,7 +153,7 @@ def test_an_alert_whose_end_was_lost_is_told_when_it_fires_anew(service, pagerdu
 
 def test_without_the_two_minutes_nobody_is_told(waiting, pagerduty, monkeypatch):
     """Mutant: half an hour later nobody knows."""
-    monkeypatch.setattr("alerts.notify.planning.begin", lambda *_: None)
+    monkeypatch.setattr("alerts.notify.planning.start_or_hold", lambda *_: None)
     waiting.open()
     waiting.go(1_800, step=60)
 
@@ -162,7 +162,7 @@ def test_without_the_two_minutes_nobody_is_told(waiting, pagerduty, monkeypatch)
 
 def test_without_what_was_told_each_call_is_a_message(service, slack, pagerduty, monkeypatch):
     """Mutant: it is not looked at what was said; the incident's key alone keeps it one page."""
-    monkeypatch.setattr(Telling, "is_told", property(lambda _: False))
+    monkeypatch.setattr(NotificationState, "is_notified", property(lambda _: False))
     service.hears_twice()
 
     assert len(slack.replies(SALES)) == 1

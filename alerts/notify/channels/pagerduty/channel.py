@@ -7,17 +7,17 @@ from httpx2 import ConnectError, ConnectTimeout, Response, TimeoutException
 from pagerduty import Error, EventsApiV2Client, ServerHttpError
 
 from alerts.notify.channels.channel import (
-    Later,
     Outcome,
-    Refused,
+    PermanentFailure,
+    Retryable,
     Sent,
     Task,
     cut_error,
-    of_silence,
-    of_status,
+    from_status,
+    from_transport_error,
 )
-from alerts.notify.channels.pagerduty.payload import action_of, event_of
-from alerts.notify.secrets import NoSecretError, secret_of
+from alerts.notify.channels.pagerduty.payload import action_of, build_event
+from alerts.notify.secrets import MissingSecretError, read_secret
 
 
 class PagerDuty:
@@ -34,19 +34,19 @@ class PagerDuty:
     def send(self, task: Task) -> Outcome:
         """Trigger, acknowledge or resolve."""
         try:
-            key = secret_of(self._keys / task.target)
-        except NoSecretError as error:
-            return Refused("no_token", str(error))
+            key = read_secret(self._keys / task.target)
+        except MissingSecretError as error:
+            return PermanentFailure("no_token", str(error))
         with self._client(key) as client:
-            return _asked(client, task, key)
+            return _send_event(client, task, key)
 
-    def _client(self, key: str) -> "_OneTry":
-        client = _OneTry(key, base_url=self._url, verify=self._trust)
+    def _client(self, key: str) -> "_SingleAttemptClient":
+        client = _SingleAttemptClient(key, base_url=self._url, verify=self._trust)
         client.timeout = self._timeout_seconds
         return client
 
 
-class _AnsweredError(Exception):
+class _HttpStatusError(Exception):
     """An answer that is no success."""
 
     def __init__(self, response: Response) -> None:
@@ -54,7 +54,7 @@ class _AnsweredError(Exception):
         self.response = response
 
 
-class _OneTry(EventsApiV2Client):
+class _SingleAttemptClient(EventsApiV2Client):
     """The library's client without its retries.
 
     They sleep, on 429 for ever, and what they know is gone after a crash: the outbox tries again.
@@ -69,26 +69,26 @@ class _OneTry(EventsApiV2Client):
             _AnsweredError: it is no success.
         """
         if not response.is_success:
-            raise _AnsweredError(response)
+            raise _HttpStatusError(response)
 
 
-def _asked(client: _OneTry, task: Task, key: str) -> Outcome:
+def _send_event(client: _SingleAttemptClient, task: Task, key: str) -> Outcome:
     message = task.message
     try:
         handle = client.send_event(
-            action_of(message.kind), dedup_key=message.incident_id, **event_of(message)
+            action_of(message.kind), dedup_key=message.incident_id, **build_event(message)
         )
     except ServerHttpError as error:  # taken, by its status, and answered by no JSON of theirs
-        return Later("not_json", cut_error(error.msg, key), is_in_doubt=True)
-    except _AnsweredError as error:
-        return _of_answer(error.response, key)
+        return Retryable("not_json", cut_error(error.msg, key), is_in_doubt=True)
+    except _HttpStatusError as error:
+        return _from_response(error.response, key)
     except Error as error:
         is_unsent = isinstance(error.__cause__, ConnectError | ConnectTimeout)
         is_late = isinstance(error.__cause__, TimeoutException)
-        return of_silence(error.__cause__, key, is_unsent=is_unsent, is_late=is_late)
+        return from_transport_error(error.__cause__, key, is_unsent=is_unsent, is_late=is_late)
     return Sent(handle, is_repeat=task.doubt_since is not None)
 
 
-def _of_answer(response: Response, key: str) -> Later | Refused:
+def _from_response(response: Response, key: str) -> Retryable | PermanentFailure:
     said = cut_error(response.text, key)
-    return of_status(response.status_code, said, response.headers.get("Retry-After"))
+    return from_status(response.status_code, said, response.headers.get("Retry-After"))

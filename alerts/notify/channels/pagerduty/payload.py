@@ -5,12 +5,12 @@ from typing import Any, Final, Literal
 from alerts.notify.channels.slack.blocks import (
     BRIDGED,
     FLAPPING,
+    dataset_line,
+    format_times,
     headline,
-    impacted_line,
-    tiers_line,
-    times_of,
+    impact_line,
 )
-from alerts.notify.formatting import plain, web_link
+from alerts.notify.formatting import plain_text, quote_link
 from alerts.notify.message import Kind, Message
 from lineage.clock import from_micros
 
@@ -45,43 +45,43 @@ def action_of(kind: Kind) -> Action:
     return _ACTIONS[kind]
 
 
-def event_of(message: Message) -> dict[str, Any]:
+def build_event(message: Message) -> dict[str, Any]:
     """All of the event but its action and keys."""
     return {
         "payload": {
-            "summary": plain(f"{headline(message)}: {message.what}", MAX_SUMMARY),
-            "source": plain(f"{message.root.namespace} {message.root.name}", MAX_SUMMARY),
+            "summary": plain_text(f"{headline(message)}: {message.what}", MAX_SUMMARY),
+            "source": plain_text(f"{message.root.namespace} {message.root.name}", MAX_SUMMARY),
             "severity": _SEVERITIES[message.severity],
             "timestamp": from_micros(message.since).isoformat(),
-            "component": plain(message.root.name, _MAX_LINE),
-            "group": plain(message.owner, _MAX_LINE),
-            "class": plain(message.root.kind, _MAX_LINE),
-            "custom_details": _details(message),
+            "component": plain_text(message.root.name, _MAX_LINE),
+            "group": plain_text(message.owner, _MAX_LINE),
+            "class": plain_text(message.root.kind, _MAX_LINE),
+            "custom_details": _build_details(message),
         },
         "client": "Lineward",
         "links": _links(message),
     }
 
 
-def _details(message: Message) -> dict[str, Any]:
+def _build_details(message: Message) -> dict[str, Any]:
     said = {
-        "what": plain(message.what, _MAX_TEXT),
-        **times_of(message),
-        "owner": plain(message.owner, _MAX_LINE),
-        "impacted": plain(tiers_line(message), _MAX_LINE),
-        "datasets": [plain(impacted_line(dataset), _MAX_LINE) for dataset in message.impacted],
-        "lines": [plain(line, _MAX_LINE) for line in message.lines],
-        "error": plain(message.error or "", _MAX_TEXT),
-        "first_difference": plain(message.first_difference or "", _MAX_TEXT),
-        "note": plain(message.note, _MAX_TEXT),
+        "what": plain_text(message.what, _MAX_TEXT),
+        **format_times(message),
+        "owner": plain_text(message.owner, _MAX_LINE),
+        "impacted": plain_text(impact_line(message), _MAX_LINE),
+        "datasets": [plain_text(dataset_line(dataset), _MAX_LINE) for dataset in message.impacted],
+        "lines": [plain_text(line, _MAX_LINE) for line in message.lines],
+        "error": plain_text(message.error or "", _MAX_TEXT),
+        "first_difference": plain_text(message.first_difference or "", _MAX_TEXT),
+        "note": plain_text(message.note, _MAX_TEXT),
         "flapping": FLAPPING if message.is_flapping else "",
         "bridged": BRIDGED if message.is_bridged else "",
         "revision": message.revision,
-        "correlation_id": plain(message.correlation_id, _MAX_LINE),
+        "correlation_id": plain_text(message.correlation_id, _MAX_LINE),
     }
     return {name: value for name, value in said.items() if value}
 
 
 def _links(message: Message) -> list[dict[str, str]]:
-    shown = ((text, web_link(url)) for text, url in message.links.labelled.items())
+    shown = ((text, quote_link(url)) for text, url in message.links.labelled.items())
     return [{"href": url, "text": text} for text, url in shown if url and len(url) <= _MAX_LINK]

@@ -12,19 +12,19 @@ _MOST_SIGNATURES: Final = 10  # while a secret is rotated there are two
 _SIGNATURE: Final = re.compile(r"v1=[0-9a-f]{64}")
 _PERSON: Final = "user_reference"
 
-Did = Literal["acknowledge", "resolve"]
+ActionKind = Literal["acknowledge", "resolve"]
 # `unacknowledged` (its timeout) and `reopened` have no counterpart here; nor has what services do.
-_ACTIONS: Final[dict[str, Did]] = {
+_ACTIONS: Final[dict[str, ActionKind]] = {
     "incident.acknowledged": "acknowledge",
     "incident.resolved": "resolve",
 }
 
 
-class InvalidEventError(ValueError):
+class InvalidPagerDutyEventError(ValueError):
     """No event of a webhook v3: the message says what was expected."""
 
 
-class Done(msgspec.Struct, frozen=True):
+class PagerDutyAction(msgspec.Struct, frozen=True):
     """What a person did in PagerDuty.
 
     Attributes:
@@ -35,7 +35,7 @@ class Done(msgspec.Struct, frozen=True):
     """
 
     event_id: str
-    action: Did
+    action: ActionKind
     dedup_key: str
     by: str
 
@@ -61,7 +61,7 @@ class _Body(msgspec.Struct, frozen=True):
     event: _Event
 
 
-def verify(body: bytes, signatures: str | None, secret: str) -> bool:
+def verify_signature(body: bytes, signatures: str | None, secret: str) -> bool:
     """Return whether one of the signatures is PagerDuty's, made with this secret.
 
     Args:
@@ -78,7 +78,7 @@ def verify(body: bytes, signatures: str | None, secret: str) -> bool:
     return any(fits)
 
 
-def done(body: bytes) -> Done | None:
+def parse_action(body: bytes) -> PagerDutyAction | None:
     """Return what a person did; None: nothing that concerns an incident here.
 
     What Lineward itself sends comes back as an event of an integration, and is nobody's command.
@@ -90,11 +90,13 @@ def done(body: bytes) -> Done | None:
         event = msgspec.json.decode(body, type=_Body).event
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         said = "pagerduty: expected an event of a webhook v3"
-        raise InvalidEventError(f"{said}; {type(error).__name__}: {str(error)[:80]}") from error
+        raise InvalidPagerDutyEventError(
+            f"{said}; {type(error).__name__}: {str(error)[:80]}"
+        ) from error
     action, agent, data = _ACTIONS.get(event.event_type), event.agent, event.data
     if action is None or agent is None or agent.type != _PERSON:
         return None
     if data is None or not data.incident_key:
         return None
     by = f"{agent.summary} ({agent.id})" if agent.summary else agent.id
-    return Done(event.id, action, data.incident_key, by)
+    return PagerDutyAction(event.id, action, data.incident_key, by)

@@ -21,7 +21,7 @@ from slack_sdk.models.blocks import (
 )
 
 from alerts.incidents.times import BEGAN
-from alerts.notify.formatting import CUT, duration, escaped, moment, web_link
+from alerts.notify.formatting import CUT, escape_slack, format_duration, format_time, quote_link
 from alerts.notify.message import Impacted, Message
 
 ACKNOWLEDGE = "lineward_acknowledge"
@@ -51,7 +51,7 @@ _TITLES = {
 }
 
 
-def blocks_of(message: Message) -> list[dict[str, Any]]:
+def build_blocks(message: Message) -> list[dict[str, Any]]:
     """The whole message, in its present state."""
     blocks: list[Block | None] = [
         HeaderBlock(text=_text(headline(message), _MAX_HEADER)),
@@ -69,17 +69,17 @@ def blocks_of(message: Message) -> list[dict[str, Any]]:
     return [block.to_dict() for block in blocks if block is not None]
 
 
-def reply_of(message: Message) -> str:
+def thread_reply(message: Message) -> str:
     """What the thread is told when the incident changes."""
     said = message.note or message.what
     if message.kind == "resolved":
-        said = f"after {duration(message.at - message.since)}. {said}"
-    return escaped(f"{_TITLES.get(message.kind, 'Changed')}: {said}", MAX_TEXT)
+        said = f"after {format_duration(message.at - message.since)}. {said}"
+    return escape_slack(f"{_TITLES.get(message.kind, 'Changed')}: {said}", MAX_TEXT)
 
 
-def fallback_of(message: Message) -> str:
+def notification_text(message: Message) -> str:
     """The one line of a notification on a phone."""
-    return escaped(f"{headline(message)}: {message.what}", MAX_TEXT)
+    return escape_slack(f"{headline(message)}: {message.what}", MAX_TEXT)
 
 
 def headline(message: Message) -> str:
@@ -88,15 +88,15 @@ def headline(message: Message) -> str:
     return f"{title}: {message.root.kind} {message.root.name}"
 
 
-def impacted_line(dataset: Impacted) -> str:
+def dataset_line(dataset: Impacted) -> str:
     """One dataset, not escaped."""
-    limit = "" if dataset.limit_at is None else f", limit {moment(dataset.limit_at)}"
+    limit = "" if dataset.limit_at is None else f", limit {format_time(dataset.limit_at)}"
     name = f"{dataset.namespace} {dataset.name}"
     name = name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1] + CUT
     return f"{dataset.tier}: {name} ({dataset.state}{limit})"
 
 
-def tiers_line(message: Message) -> str:
+def impact_line(message: Message) -> str:
     """How many are hurt, by tier."""
     tiers = ", ".join(f"{count} {tier}" for tier, count in message.tiers)
     datasets = "dataset" if message.impacted_count == 1 else "datasets"
@@ -104,42 +104,42 @@ def tiers_line(message: Message) -> str:
     return f"{said}: {tiers}" if tiers else said
 
 
-def times_of(message: Message) -> dict[str, str]:
+def format_times(message: Message) -> dict[str, str]:
     """Return the times that a message names, the earliest first."""
-    named = {each.name: moment(each.at) for each in message.times}
-    return named or {BEGAN: moment(message.since)}
+    named = {each.name: format_time(each.at) for each in message.times}
+    return named or {BEGAN: format_time(message.since)}
 
 
 def _text(text: str, limit: int) -> PlainTextObject:
-    return PlainTextObject(text=escaped(text, limit) or "-", emoji=False)
+    return PlainTextObject(text=escape_slack(text, limit) or "-", emoji=False)
 
 
 def _fields(message: Message) -> list[str]:
     fields = [
         f"Root: {message.root.kind} {message.root.namespace} {message.root.name}",
-        *(f"{name.capitalize()}: {at}" for name, at in times_of(message).items()),
+        *(f"{name.capitalize()}: {at}" for name, at in format_times(message).items()),
         f"Owner: {message.owner or 'nobody'}",
     ]
     if message.kind == "resolved" and not message.times:
-        fields.append(f"Resolved: {moment(message.at)}")
+        fields.append(f"Resolved: {format_time(message.at)}")
     return fields[:_MAX_FIELDS]
 
 
 def _impact(message: Message) -> Block | None:
     if not message.impacted_count:
         return None
-    lines = [tiers_line(message), *map(impacted_line, message.impacted)]
+    lines = [impact_line(message), *map(dataset_line, message.impacted)]
     if (more := message.impacted_count - len(message.impacted)) > 0:
         lines.append(f"and {more} more: see the full list")
     # Twelve lines of 240 characters at most: within the 3,000 of a text.
-    text = "\n".join(escaped(line, 240) for line in lines)
+    text = "\n".join(escape_slack(line, 240) for line in lines)
     return SectionBlock(text=PlainTextObject(text=text, emoji=False))
 
 
 def _lines(message: Message) -> Block | None:
     if not message.lines:
         return None
-    text = "\n".join(escaped(line, 240) for line in message.lines)
+    text = "\n".join(escape_slack(line, 240) for line in message.lines)
     return SectionBlock(text=PlainTextObject(text=text, emoji=False))
 
 
@@ -154,7 +154,7 @@ def _links(message: Message) -> Block | None:
 
 
 def _link(label: str, url: str | None) -> str | None:
-    link = web_link(url)
+    link = quote_link(url)
     # One too long is left out whole: half of it would lead elsewhere.
     if link is None or len(link) > MAX_TEXT // 5:
         return None

@@ -10,13 +10,13 @@ from typing import Any, Final
 import msgspec
 from slack_sdk import WebClient
 
-from alerts.notify.channels.channel import Outcome, Refused, Sent, Task
-from alerts.notify.channels.slack.blocks import blocks_of, fallback_of, reply_of
-from alerts.notify.channels.slack.client import OneWayClient
-from alerts.notify.channels.slack.history import Handle, History, metadata_of
-from alerts.notify.channels.slack.responses import UNEDITABLE, NotTakenError, ask
+from alerts.notify.channels.channel import Outcome, PermanentFailure, Sent, Task
+from alerts.notify.channels.slack.blocks import build_blocks, notification_text, thread_reply
+from alerts.notify.channels.slack.client import SafeWebClient
+from alerts.notify.channels.slack.history import Handle, History, build_metadata
+from alerts.notify.channels.slack.responses import UNEDITABLE, SlackCallError, call_slack
 from alerts.notify.message import Message
-from alerts.notify.secrets import NoSecretError, secret_of
+from alerts.notify.secrets import MissingSecretError, read_secret
 
 # Nothing is made of the text that we did not write into it.
 _LITERAL: Final[dict[str, Any]] = {"parse": "none", "link_names": False}
@@ -33,16 +33,16 @@ class Slack:
     def send(self, task: Task) -> Outcome:
         """Post, or edit and reply."""
         try:
-            token = secret_of(self._token_file)
+            token = read_secret(self._token_file)
             return _Delivery(self._client(token), token, task).run()
-        except NoSecretError as error:
-            return Refused("no_token", str(error))
-        except NotTakenError as error:
+        except MissingSecretError as error:
+            return PermanentFailure("no_token", str(error))
+        except SlackCallError as error:
             return error.outcome
 
     def _client(self, token: str) -> WebClient:
         # No retries within: the library's would post again without a search, and forget at a crash.
-        return OneWayClient(
+        return SafeWebClient(
             token=token, base_url=self._url, timeout=self._timeout_seconds, retry_handlers=[]
         )
 
@@ -61,15 +61,15 @@ class _Delivery:
         if handle is None:
             return self._post()
         if handle.revision == self._task.message.revision:
-            return Sent(_encoded(handle))
+            return Sent(_encode(handle))
         try:
             self._edit(handle)
-        except NotTakenError as error:
+        except SlackCallError as error:
             if error.outcome.reason not in UNEDITABLE:
                 raise
             return self._post()
         self._reply(handle)
-        return Sent(_encoded(handle), is_repeat=self._is_blind)
+        return Sent(_encode(handle), is_repeat=self._is_blind)
 
     def _known(self) -> Handle | None:
         if self._task.handle is not None:
@@ -82,7 +82,7 @@ class _Delivery:
             return None
         try:
             return history.root(self._task.target)
-        except NotTakenError as error:
+        except SlackCallError as error:
             self._go_on_blind(error)
             return None
 
@@ -92,7 +92,7 @@ class _Delivery:
             return False
         try:
             return history.has_reply(handle, self._task.message.revision)
-        except NotTakenError as error:
+        except SlackCallError as error:
             self._go_on_blind(error)
             return False
 
@@ -102,36 +102,36 @@ class _Delivery:
             return None
         return History(self._client, self._token, self._task.message.incident_id, since)
 
-    def _go_on_blind(self, error: NotTakenError) -> None:
+    def _go_on_blind(self, error: SlackCallError) -> None:
         """Twice rather than never, where Slack will not ever tell (a scope that is missing)."""
-        if not isinstance(error.outcome, Refused):
+        if not isinstance(error.outcome, PermanentFailure):
             raise error
         self._is_blind = True
 
     def _post(self) -> Sent:
         message = self._task.message
-        answer = ask(
+        answer = call_slack(
             lambda: self._client.chat_postMessage(
                 channel=self._task.target,
                 mrkdwn=False,
                 unfurl_links=False,
                 unfurl_media=False,
-                metadata=metadata_of(message, "root", message.revision),
-                **_shown(message),
+                metadata=build_metadata(message, "root", message.revision),
+                **_render(message),
             ),
             self._token,
         )
         handle = Handle(str(answer.get("channel")), str(answer.get("ts")), message.revision)
-        return Sent(_encoded(handle), is_repeat=self._is_blind)
+        return Sent(_encode(handle), is_repeat=self._is_blind)
 
     def _edit(self, handle: Handle) -> None:
         message = self._task.message
-        ask(
+        call_slack(
             lambda: self._client.chat_update(
                 channel=handle.channel,
                 ts=handle.ts,
-                metadata=metadata_of(message, "root", handle.revision),
-                **_shown(message),
+                metadata=build_metadata(message, "root", handle.revision),
+                **_render(message),
             ),
             self._token,
         )
@@ -140,22 +140,22 @@ class _Delivery:
         if self._is_told(handle):
             return
         message = self._task.message
-        ask(
+        call_slack(
             lambda: self._client.chat_postMessage(
                 channel=handle.channel,
                 thread_ts=handle.ts,
-                text=reply_of(message),
+                text=thread_reply(message),
                 mrkdwn=False,
-                metadata=metadata_of(message, "reply", message.revision),
+                metadata=build_metadata(message, "reply", message.revision),
                 **_LITERAL,
             ),
             self._token,
         )
 
 
-def _shown(message: Message) -> dict[str, Any]:
-    return {"text": fallback_of(message), "blocks": blocks_of(message), **_LITERAL}
+def _render(message: Message) -> dict[str, Any]:
+    return {"text": notification_text(message), "blocks": build_blocks(message), **_LITERAL}
 
 
-def _encoded(handle: Handle) -> str:
+def _encode(handle: Handle) -> str:
     return msgspec.json.encode(handle).decode()

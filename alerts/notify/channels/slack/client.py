@@ -16,11 +16,11 @@ from slack_sdk import WebClient
 _MAX_BYTES: Final = 16_777_216  # a page of a hundred messages is a tenth of it
 
 
-class OversizedAnswerError(OSError):
+class OversizedResponseError(OSError):
     """More than we read of any answer."""
 
 
-class OneWayClient(WebClient):
+class SafeWebClient(WebClient):
     """Follows no redirect, which would take the token along, and reads no endless answer."""
 
     def _perform_urllib_http_request_internal(self, url: str, req: Request) -> dict[str, Any]:
@@ -36,7 +36,7 @@ class OneWayClient(WebClient):
             with opener.open(req, timeout=self.timeout) as answer:
                 body = answer.read(_MAX_BYTES + 1)
                 if len(body) > _MAX_BYTES:
-                    raise OversizedAnswerError(f"{url}: the answer is over {_MAX_BYTES} bytes")
+                    raise OversizedResponseError(f"{url}: the answer is over {_MAX_BYTES} bytes")
                 return {"status": answer.code, "headers": answer.headers, "body": body.decode()}
         except HTTPError as error:
             beginning = BytesIO(error.read(_MAX_BYTES))

@@ -11,8 +11,8 @@ import msgspec
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
-from alerts.notify.channels.channel import Refused
-from alerts.notify.channels.slack.responses import NotTakenError, ask
+from alerts.notify.channels.channel import PermanentFailure
+from alerts.notify.channels.slack.responses import SlackCallError, call_slack
 from alerts.notify.message import Message
 
 EVENT_TYPE: Final = "lineward_incident"
@@ -31,7 +31,7 @@ class Handle(msgspec.Struct, frozen=True):
     revision: int
 
 
-def metadata_of(message: Message, part: str, revision: int) -> dict[str, Any]:
+def build_metadata(message: Message, part: str, revision: int) -> dict[str, Any]:
     """Of a message of ours; `part` is `root` or `reply`."""
     payload = {"incident_id": message.incident_id, "revision": revision, "part": part}
     return {"event_type": EVENT_TYPE, "event_payload": payload}
@@ -58,7 +58,7 @@ class History:
 
         def page(cursor: str) -> SlackResponse:
             return self._client.conversations_history(
-                channel=channel_id, oldest=self._oldest, **_page_of(cursor)
+                channel=channel_id, oldest=self._oldest, **_page_arguments(cursor)
             )
 
         for ts, payload in self._ours(page):
@@ -75,7 +75,7 @@ class History:
 
         def page(cursor: str) -> SlackResponse:
             return self._client.conversations_replies(
-                channel=handle.channel, ts=handle.ts, oldest=self._oldest, **_page_of(cursor)
+                channel=handle.channel, ts=handle.ts, oldest=self._oldest, **_page_arguments(cursor)
             )
 
         return any(
@@ -100,12 +100,12 @@ class History:
         """
         cursor = ""
         for _ in range(_MAX_PAGES):
-            answer = ask(lambda: page(cursor), self._token)  # noqa: B023 - called at once
+            answer = call_slack(lambda: page(cursor), self._token)  # noqa: B023 - called at once
             yield answer
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
             if not cursor:
                 return
-        raise NotTakenError(Refused("history_too_long", f"over {_MAX_PAGES} pages"))
+        raise SlackCallError(PermanentFailure("history_too_long", f"over {_MAX_PAGES} pages"))
 
     def _id_of(self, name: str) -> str | None:
         """Of a channel that is named `#data`: history is told for an id alone."""
@@ -125,5 +125,5 @@ class History:
         return None
 
 
-def _page_of(cursor: str) -> dict[str, Any]:
+def _page_arguments(cursor: str) -> dict[str, Any]:
     return {"include_all_metadata": True, "limit": _PAGE, "cursor": cursor or None}

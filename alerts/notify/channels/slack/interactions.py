@@ -12,26 +12,26 @@ from alerts.notify.channels.slack.blocks import ACKNOWLEDGE, CHOICES, FALSE_ALAR
 
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,12}")
 _SIGNATURE: Final = re.compile(r"v0=[0-9a-f]{64}")
-_ACTIONS: Final[dict[str, "Answer"]] = {
+_ACTIONS: Final[dict[str, "ButtonAction"]] = {
     ACKNOWLEDGE: "acknowledge",
     SUPPRESS: "suppress",
     FALSE_ALARM: "false_alarm",
 }
 
-Answer = Literal["acknowledge", "suppress", "false_alarm"]
+ButtonAction = Literal["acknowledge", "suppress", "false_alarm"]
 
 
-class InvalidPressError(ValueError):
+class InvalidButtonPressError(ValueError):
     """No button of ours: the message says what was expected."""
 
 
-class Pressed(msgspec.Struct, frozen=True):
+class ButtonPress(msgspec.Struct, frozen=True):
     """What somebody answered to an incident. `user_id` and `user_name` as Slack knows them.
 
     `choice`: for how long, of what is suppressed; empty of all else.
     """
 
-    answer: Answer
+    answer: ButtonAction
     incident_id: str
     user_id: str
     user_name: str
@@ -60,7 +60,7 @@ class _Payload(msgspec.Struct, frozen=True):
     actions: tuple[_Action, ...] = ()
 
 
-class _Fixed(Clock):
+class _FixedClock(Clock):
     def __init__(self, now: datetime) -> None:
         self._now = now
 
@@ -68,7 +68,7 @@ class _Fixed(Clock):
         return self._now.timestamp()
 
 
-def verify(
+def verify_signature(
     body: bytes, *, timestamp: str | None, signature: str | None, secret: str, now: datetime
 ) -> bool:
     """Whether Slack signed this body with our secret, within five minutes of `now`.
@@ -89,10 +89,10 @@ def verify(
         text = body.decode()
     except UnicodeDecodeError:
         return False
-    return SignatureVerifier(secret, _Fixed(now)).is_valid(text, timestamp, signature)
+    return SignatureVerifier(secret, _FixedClock(now)).is_valid(text, timestamp, signature)
 
 
-def pressed(body: bytes) -> Pressed:
+def parse_button_press(body: bytes) -> ButtonPress:
     """Which button of ours was pressed, and by whom; only of a body that was verified.
 
     Raises:
@@ -105,11 +105,15 @@ def pressed(body: bytes) -> Pressed:
         answer = _ACTIONS[action.action_id]
     except (LookupError, ValueError, msgspec.DecodeError, RecursionError) as error:
         said = "slack: expected a press of Acknowledge, Suppress or False alarm"
-        raise InvalidPressError(f"{said}; {type(error).__name__}: {str(error)[:80]}") from error
+        raise InvalidButtonPressError(
+            f"{said}; {type(error).__name__}: {str(error)[:80]}"
+        ) from error
     choice, _, incident_id = action.selected_option.value.partition(" ")
     if choice not in CHOICES:
         choice, incident_id = "", action.value
     if not incident_id:
-        raise InvalidPressError("slack: expected an incident's id as the button's value, got ''")
+        raise InvalidButtonPressError(
+            "slack: expected an incident's id as the button's value, got ''"
+        )
     user = payload.user
-    return Pressed(answer, incident_id, user.id, user.username or user.name, choice)
+    return ButtonPress(answer, incident_id, user.id, user.username or user.name, choice)

@@ -15,15 +15,15 @@ import msgspec
 
 from alerts.notify.channels.channel import (
     Outcome,
-    Refused,
+    PermanentFailure,
     Sent,
     Task,
     cut_error,
-    of_silence,
-    of_status,
+    from_status,
+    from_transport_error,
 )
 from alerts.notify.message import to_json
-from alerts.notify.secrets import NoSecretError, secret_of
+from alerts.notify.secrets import MissingSecretError, read_secret
 from lineage.clock import Clock
 
 _MAX_READ_BYTES: Final = 4_096
@@ -50,34 +50,38 @@ class Webhook:
         """Post the whole message as JSON."""
         endpoint = self._endpoints.get(task.target)
         if endpoint is None:
-            return Refused("not_configured", f"no webhook named {task.target[:80]!r} is set")
+            return PermanentFailure(
+                "not_configured", f"no webhook named {task.target[:80]!r} is set"
+            )
         try:
-            return self._post(endpoint, task, secret_of(endpoint.secret_file))
-        except NoSecretError as error:
-            return Refused("no_token", str(error))
+            return self._post(endpoint, task, read_secret(endpoint.secret_file))
+        except MissingSecretError as error:
+            return PermanentFailure("no_token", str(error))
 
     def _post(self, endpoint: Endpoint, task: Task, secret: str) -> Outcome:
         body = to_json(task.message).encode()
         delivery_id = f"{task.message.incident_id}.{task.message.revision}"
         try:
-            headers = signed(body, delivery_id, int(self._clock().timestamp()), secret)
+            headers = sign(body, delivery_id, int(self._clock().timestamp()), secret)
         except ValueError:
-            return Refused("no_token", f"{endpoint.secret_file}: expected base64 after whsec_")
+            return PermanentFailure(
+                "no_token", f"{endpoint.secret_file}: expected base64 after whsec_"
+            )
         try:
             with self._client.stream(
                 "POST", endpoint.url, content=body, headers=headers
             ) as response:
-                said = cut_error(_beginning(response), secret)
+                said = cut_error(_read_start(response), secret)
         except httpx.TransportError as error:
             is_unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
             is_late = isinstance(error, httpx.TimeoutException)
-            return of_silence(error, secret, is_unsent=is_unsent, is_late=is_late)
+            return from_transport_error(error, secret, is_unsent=is_unsent, is_late=is_late)
         if response.is_success:
             return Sent(delivery_id, is_repeat=task.doubt_since is not None)
-        return of_status(response.status_code, said, response.headers.get("Retry-After"))
+        return from_status(response.status_code, said, response.headers.get("Retry-After"))
 
 
-def signed(body: bytes, delivery_id: str, timestamp: int, secret: str) -> dict[str, str]:
+def sign(body: bytes, delivery_id: str, timestamp: int, secret: str) -> dict[str, str]:
     """Headers of a body: HMAC-SHA256 over `id.timestamp.body`.
 
     Args:
@@ -106,7 +110,7 @@ def _key_of(secret: str) -> bytes:
     return secret.encode() if encoded == secret else base64.b64decode(encoded, validate=True)
 
 
-def _beginning(response: httpx.Response) -> str:
+def _read_start(response: httpx.Response) -> str:
     """What an answer begins with: it is shown, and never trusted to end."""
     for chunk in response.iter_bytes(_MAX_READ_BYTES):
         return chunk.decode(errors="replace")

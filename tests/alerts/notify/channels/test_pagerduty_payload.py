@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.notify.channels.pagerduty.payload import MAX_EVENT_BYTES, MAX_SUMMARY, event_of
+from alerts.notify.channels.pagerduty.payload import MAX_EVENT_BYTES, MAX_SUMMARY, build_event
 from alerts.notify.message import Impacted, Root
 from tests.alerts.notify.conftest import PAGER
 from tests.alerts.notify.messages import full_message, message
@@ -15,17 +15,17 @@ from tests.alerts.notify.test_formatting import ANY_TEXT
 GOLDEN = Path(__file__).parent / "golden_pagerduty.json"
 
 
-def test_the_event_to_the_letter(desk, pagerduty):
+def test_the_event_to_the_letter(notifier, pagerduty):
     """As PagerDuty takes it, with all that a message can say."""
-    desk.tell(full_message(), PAGER)
-    desk.run()
+    notifier.notify(full_message(), PAGER)
+    notifier.run()
 
     assert pagerduty.events == [json.loads(GOLDEN.read_text())]
 
 
 def test_markup_is_shown_as_it_is():
     """PagerDuty has none: an entity would be read as one."""
-    event = event_of(message(what="<!channel> & *all*"))
+    event = build_event(message(what="<!channel> & *all*"))
 
     assert event["payload"]["summary"] == "Page: job orders_daily: <!channel> & *all*"
 
@@ -34,7 +34,7 @@ def test_markup_is_shown_as_it_is():
 def test_no_data_makes_an_event_too_large(text, is_long):
     """In every field, also of characters that JSON writes in twelve bytes."""
     text = (text + "\U0001f525") * 300 if is_long else text
-    event = event_of(
+    event = build_event(
         message(
             what=text,
             root=Root(text, text, text),
@@ -56,7 +56,7 @@ def test_no_data_makes_an_event_too_large(text, is_long):
 def test_a_ticket_rings_less():
     """A page is critical, a ticket a warning."""
     severities = [
-        event_of(message(severity=each))["payload"]["severity"] for each in ("page", "ticket")
+        build_event(message(severity=each))["payload"]["severity"] for each in ("page", "ticket")
     ]
 
     assert severities == ["critical", "warning"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.notify.channels.channel import Later, Refused
+from alerts.notify.channels.channel import PermanentFailure, Retryable
 from tests.alerts.notify.conftest import DATA, PAGER, TICKETS
 from tests.alerts.notify.messages import message
 
@@ -27,7 +27,7 @@ def test_what_slack_will_never_take_is_final(slack, outcome, code):
     """A code that Slack gives is an answer: trying again would be answered alike."""
     slack.errors["chat.postMessage"] = code
 
-    assert outcome(DATA) == Refused(code, code)
+    assert outcome(DATA) == PermanentFailure(code, code)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_what_slack_may_take_later_is_tried_again(slack, outcome, code, reason, 
     """Of these Slack says that they pass; two of them may have done some of the work."""
     slack.errors["chat.postMessage"] = code
 
-    assert outcome(DATA) == Later(reason, code, is_in_doubt=is_in_doubt)
+    assert outcome(DATA) == Retryable(reason, code, is_in_doubt=is_in_doubt)
 
 
 @pytest.mark.parametrize(
@@ -57,19 +57,19 @@ def test_a_page_of_a_proxy_is_no_answer_of_slack(slack, outcome, status, reason,
 
     found = outcome(DATA)
 
-    assert isinstance(found, Later)
+    assert isinstance(found, Retryable)
     assert (found.reason, found.is_in_doubt) == (reason, is_in_doubt)
 
 
 @pytest.mark.parametrize(
     ("status", "retry_after", "expected"),
     [
-        (429, 17, Later("rate_limited", '{"status": "error"}', 17.0)),
-        (429, None, Later("rate_limited", '{"status": "error"}')),
-        (500, None, Later("http_500", '{"status": "error"}', is_in_doubt=True)),
-        (503, None, Later("http_503", '{"status": "error"}', is_in_doubt=True)),
-        (400, None, Refused("http_400", '{"status": "error"}')),
-        (302, None, Refused("http_302", '{"status": "error"}')),
+        (429, 17, Retryable("rate_limited", '{"status": "error"}', 17.0)),
+        (429, None, Retryable("rate_limited", '{"status": "error"}')),
+        (500, None, Retryable("http_500", '{"status": "error"}', is_in_doubt=True)),
+        (503, None, Retryable("http_503", '{"status": "error"}', is_in_doubt=True)),
+        (400, None, PermanentFailure("http_400", '{"status": "error"}')),
+        (302, None, PermanentFailure("http_302", '{"status": "error"}')),
     ],
 )
 def test_what_a_status_of_pagerduty_means(pagerduty, outcome, status, retry_after, expected):
@@ -83,11 +83,11 @@ def test_what_a_status_of_pagerduty_means(pagerduty, outcome, status, retry_afte
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        (429, Later("rate_limited", "", 9.0)),
-        (503, Later("http_503", "", is_in_doubt=True)),
-        (408, Later("http_408", "", is_in_doubt=True)),
-        (410, Refused("http_410")),
-        (302, Refused("http_302")),
+        (429, Retryable("rate_limited", "", 9.0)),
+        (503, Retryable("http_503", "", is_in_doubt=True)),
+        (408, Retryable("http_408", "", is_in_doubt=True)),
+        (410, PermanentFailure("http_410")),
+        (302, PermanentFailure("http_302")),
     ],
 )
 def test_what_a_status_of_a_webhook_means(receiver, outcome, status, expected):
@@ -102,7 +102,7 @@ def test_no_secret_gets_into_an_error(receiver, outcome, tmp_path):
     receiver.secret = "between others"  # noqa: S105 - of nobody
     (tmp_path / "webhook").write_text("between")
 
-    assert outcome(TICKETS) == Refused("http_401", "no signature made with *** others")
+    assert outcome(TICKETS) == PermanentFailure("http_401", "no signature made with *** others")
 
 
 def test_a_secret_that_cannot_be_read_is_told_with_its_file(outcome, tmp_path):
@@ -114,13 +114,13 @@ def test_a_secret_that_cannot_be_read_is_told_with_its_file(outcome, tmp_path):
     assert outcome(DATA).error == f"{tmp_path}/slack: cannot be read (FileNotFoundError)"
 
 
-def test_a_new_token_is_taken_up_without_a_restart(desk, slack, outcome, tmp_path):
+def test_a_new_token_is_taken_up_without_a_restart(notifier, slack, outcome, tmp_path):
     """The file is read for each message."""
     slack.token = "xoxb-new"  # noqa: S105 - of nobody
     refused = outcome(DATA)
     (tmp_path / "slack").write_text("xoxb-new")
-    desk.tell(message(1), DATA)
-    desk.run()
+    notifier.notify(message(1), DATA)
+    notifier.run()
 
-    assert refused == Refused("invalid_auth", "invalid_auth")
+    assert refused == PermanentFailure("invalid_auth", "invalid_auth")
     assert len(slack.posts("C0000001")) == 1

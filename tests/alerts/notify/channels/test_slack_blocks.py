@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.notify.channels.slack import blocks as slack_blocks
-from alerts.notify.channels.slack.blocks import blocks_of, fallback_of, reply_of
+from alerts.notify.channels.slack.blocks import build_blocks, notification_text, thread_reply
 from alerts.notify.message import Impacted, Links, Root
 from tests.alerts.notify.messages import full_message, message
 from tests.alerts.notify.test_formatting import ANY_TEXT
@@ -18,13 +18,13 @@ GOLDEN = Path(__file__).parent / "golden_slack.json"
 
 
 def _actions(kind: str) -> list[str]:
-    blocks = [each for each in blocks_of(message(2, kind)) if each["type"] == "actions"]
+    blocks = [each for each in build_blocks(message(2, kind)) if each["type"] == "actions"]
     return [button["action_id"] for block in blocks for button in block["elements"]]
 
 
 def test_the_message_to_the_letter():
     """Show what is wrong, its times, where it began, who is hurt, what differs, where to look."""
-    shown = {"text": fallback_of(full_message()), "blocks": blocks_of(full_message())}
+    shown = {"text": notification_text(full_message()), "blocks": build_blocks(full_message())}
 
     assert shown == json.loads(GOLDEN.read_text())
 
@@ -36,7 +36,7 @@ def test_buttons_are_shown_while_they_can_do_something():
     assert _actions("opened") == everything
     assert _actions("acknowledged") == everything[1:]
     assert [_actions(kind) for kind in ("resolved", "notice", "handed_over", "test")] == [[]] * 4
-    acknowledge, suppress, false_alarm = blocks_of(message())[-1]["elements"]
+    acknowledge, suppress, false_alarm = build_blocks(message())[-1]["elements"]
     assert (acknowledge["value"], false_alarm["value"]) == ("inc-1", "inc-1")
     assert [each["value"] for each in suppress["options"]] == [
         *("1h inc-1", "4h inc-1", "tomorrow inc-1"),
@@ -46,7 +46,7 @@ def test_buttons_are_shown_while_they_can_do_something():
 def test_an_id_too_long_for_a_menu_has_none():
     """Slack would refuse the whole message for an option's value beyond 150 characters."""
     told = message(incident_id="x" * 200)
-    elements = blocks_of(told)[-1]["elements"]
+    elements = build_blocks(told)[-1]["elements"]
 
     assert [each["action_id"] for each in elements] == [
         *("lineward_acknowledge", "lineward_false_alarm"),
@@ -55,14 +55,14 @@ def test_an_id_too_long_for_a_menu_has_none():
 
 def test_what_is_no_incident_has_no_buttons():
     """An alert of Prometheus' ends there: nobody can acknowledge it here."""
-    blocks = blocks_of(message(kind="opened", is_answerable=False))
+    blocks = build_blocks(message(kind="opened", is_answerable=False))
 
     assert [each for each in blocks if each["type"] == "actions"] == []
 
 
 def test_what_a_message_lists_stands_a_line_each():
     """Open tickets, or what a window hid: data, whose line breaks make no further line."""
-    blocks = blocks_of(message(kind="notice", lines=("a <!channel>", "b\nc")))
+    blocks = build_blocks(message(kind="notice", lines=("a <!channel>", "b\nc")))
 
     (listed,) = [each["text"] for each in blocks if "a " in str(each.get("text", {}).get("text"))]
     assert (listed["type"], listed["text"]) == ("plain_text", "a &lt;!channel&gt;\nb c")
@@ -70,7 +70,7 @@ def test_what_a_message_lists_stands_a_line_each():
 
 def test_a_message_that_knows_little_is_short():
     """No list, no links, no difference: no empty blocks."""
-    assert [each["type"] for each in blocks_of(message(kind="notice"))] == [
+    assert [each["type"] for each in build_blocks(message(kind="notice"))] == [
         "header",
         "section",
         "section",
@@ -94,30 +94,30 @@ def test_no_data_can_ring_or_break_a_message(text, is_long):
         note=text,
         links=Links(explorer=text, runbook=f"https://a.test/{text}"),
     )
-    blocks = blocks_of(told)
-    texts = [fallback_of(told), reply_of(told), *texts_of(blocks)]
+    blocks = build_blocks(told)
+    texts = [notification_text(told), thread_reply(told), *texts_of(blocks)]
 
     assert fits(blocks)
     assert not [shown for shown in texts if RINGING.search(shown)]
     assert all(len(shown) <= slack_blocks.MAX_TEXT for shown in texts)
 
 
-def test_without_escaping_a_name_rings(desk, slack, monkeypatch):
+def test_without_escaping_a_name_rings(notifier, slack, monkeypatch):
     """Mutant: names are cut, not escaped. The fake hears what a client would."""
     told = message(root=Root("job", "<!channel>", "shop"))
-    desk.tell(told, "slack:C0000001")
-    desk.run()
+    notifier.notify(told, "slack:C0000001")
+    notifier.run()
     assert slack.rung == []
 
-    monkeypatch.setattr(slack_blocks, "escaped", lambda text, limit: text[:limit])
-    desk.tell(msgspec.structs.replace(told, revision=2), "slack:C0000001")
-    desk.run()
+    monkeypatch.setattr(slack_blocks, "escape_slack", lambda text, limit: text[:limit])
+    notifier.notify(msgspec.structs.replace(told, revision=2), "slack:C0000001")
+    notifier.run()
     assert slack.rung
 
 
 def test_a_list_says_what_it_leaves_out():
     """Ten are listed of 400."""
-    [listed] = [text for text in texts_of(blocks_of(full_message())) if "datasets hurt" in text]
+    [listed] = [text for text in texts_of(build_blocks(full_message())) if "datasets hurt" in text]
 
     assert listed.splitlines()[0] == "400 datasets hurt: 2 critical, 98 important, 300 optional"
     assert listed.splitlines()[-1] == "and 398 more: see the full list"

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from alerts.notify.channels.channel import Later, Task
-from alerts.notify.channels.registry import transports_of
+from alerts.notify.channels.channel import Retryable, Task
+from alerts.notify.channels.registry import build_channels
 from alerts.notify.channels.slack import channel
 from tests.alerts.notify.messages import message
 from tests.fakes.listening import Answer, Listening, Request
@@ -32,11 +32,11 @@ def elsewhere() -> Iterator[Impostor]:
     found.stop()
 
 
-def _outcome(desk, answer: Answer):
+def _outcome(notifier, answer: Answer):
     impostor = Impostor(answer)
-    desk.set(slack_url=f"http://{impostor.address}/api/")
+    notifier.set(slack_url=f"http://{impostor.address}/api/")
     try:
-        return transports_of(desk.settings)["slack"].send(Task(message(), "C0000001"))
+        return build_channels(notifier.settings)["slack"].send(Task(message(), "C0000001"))
     finally:
         impostor.stop()
 
@@ -45,24 +45,24 @@ def _redirect_to(elsewhere: Impostor) -> Answer:
     return Answer(302, "", (("Location", f"http://{elsewhere.address}/"),))
 
 
-def test_a_redirect_is_not_followed(desk, elsewhere):
+def test_a_redirect_is_not_followed(notifier, elsewhere):
     """The token would go along."""
-    assert _outcome(desk, _redirect_to(elsewhere)).reason == "http_302"
+    assert _outcome(notifier, _redirect_to(elsewhere)).reason == "http_302"
     assert elsewhere.requests == []
 
 
-def test_without_our_client_the_token_goes_along(desk, elsewhere, monkeypatch):
+def test_without_our_client_the_token_goes_along(notifier, elsewhere, monkeypatch):
     """Mutant: the library's own client."""
-    monkeypatch.setattr(channel, "OneWayClient", channel.WebClient)
-    _outcome(desk, _redirect_to(elsewhere))
+    monkeypatch.setattr(channel, "SafeWebClient", channel.WebClient)
+    _outcome(notifier, _redirect_to(elsewhere))
 
     assert elsewhere.requests[0].headers["authorization"] == "Bearer xoxb-right"
 
 
-def test_an_answer_without_end_is_read_no_further(desk):
+def test_an_answer_without_end_is_read_no_further(notifier):
     """17 MiB: whether it was taken is not known."""
-    found = _outcome(desk, Answer(200, "x" * 17_825_792))
+    found = _outcome(notifier, Answer(200, "x" * 17_825_792))
 
-    assert isinstance(found, Later)
+    assert isinstance(found, Retryable)
     assert found.is_in_doubt
     assert "over 16777216 bytes" in found.error

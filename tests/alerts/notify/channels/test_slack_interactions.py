@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.notify.channels.slack.blocks import blocks_of
-from alerts.notify.channels.slack.interactions import InvalidPressError, Pressed, pressed, verify
+from alerts.notify.channels.slack.blocks import build_blocks
+from alerts.notify.channels.slack.interactions import (
+    ButtonPress,
+    InvalidButtonPressError,
+    parse_button_press,
+    verify_signature,
+)
 from tests.alerts.notify.messages import START, message
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"  # noqa: S105 - of nobody
@@ -27,7 +32,7 @@ def _signature(body: bytes = BODY, timestamp: str = SENT, secret: str = SECRET) 
 
 
 def _is_taken(body=BODY, timestamp=SENT, signature=None, secret=SECRET, after_seconds=0):
-    return verify(
+    return verify_signature(
         body,
         timestamp=timestamp,
         signature=_signature() if signature is None else signature,
@@ -72,7 +77,10 @@ def test_a_request_is_taken_for_five_minutes(after_seconds, taken):
 @given(st.binary(max_size=100), st.text(max_size=20), st.text(max_size=80), st.text(max_size=20))
 def test_no_request_of_another_makes_it_raise(body, timestamp, signature, secret):
     """Whatever arrives is answered yes or no."""
-    assert verify(body, timestamp=timestamp, signature=signature, secret=secret, now=START) is False
+    assert (
+        verify_signature(body, timestamp=timestamp, signature=signature, secret=secret, now=START)
+        is False
+    )
 
 
 def _pressed(*actions: dict[str, Any], kind: str = "block_actions") -> bytes:
@@ -83,18 +91,18 @@ def _pressed(*actions: dict[str, Any], kind: str = "block_actions") -> bytes:
 
 def test_each_button_of_a_message_is_understood():
     """As Slack sends back what the message bears."""
-    acknowledge, suppress, false_alarm = blocks_of(message())[-1]["elements"]
+    acknowledge, suppress, false_alarm = build_blocks(message())[-1]["elements"]
     buttons = [acknowledge, false_alarm]
     chosen = [suppress | {"selected_option": option} for option in suppress["options"]]
 
-    answers = [pressed(_pressed(each)) for each in buttons + chosen]
+    answers = [parse_button_press(_pressed(each)) for each in buttons + chosen]
 
     assert answers == [
-        Pressed("acknowledge", "inc-1", "U1", "ann"),
-        Pressed("false_alarm", "inc-1", "U1", "ann"),
-        Pressed("suppress", "inc-1", "U1", "ann", "1h"),
-        Pressed("suppress", "inc-1", "U1", "ann", "4h"),
-        Pressed("suppress", "inc-1", "U1", "ann", "tomorrow"),
+        ButtonPress("acknowledge", "inc-1", "U1", "ann"),
+        ButtonPress("false_alarm", "inc-1", "U1", "ann"),
+        ButtonPress("suppress", "inc-1", "U1", "ann", "1h"),
+        ButtonPress("suppress", "inc-1", "U1", "ann", "4h"),
+        ButtonPress("suppress", "inc-1", "U1", "ann", "tomorrow"),
     ]
 
 
@@ -102,7 +110,7 @@ def test_the_button_of_an_older_message_is_understood_too():
     """Suppress was one before it was a menu: no choice, and the shortest is taken."""
     said = _pressed({"action_id": "lineward_suppress", "value": "inc-1"})
 
-    assert pressed(said) == Pressed("suppress", "inc-1", "U1", "ann")
+    assert parse_button_press(said) == ButtonPress("suppress", "inc-1", "U1", "ann")
 
 
 @pytest.mark.parametrize(
@@ -123,5 +131,5 @@ def test_the_button_of_an_older_message_is_understood_too():
 )
 def test_no_other_request_is_taken_for_a_button(body):
     """One error for all that is not ours."""
-    with pytest.raises(InvalidPressError, match="slack: expected"):
-        pressed(body)
+    with pytest.raises(InvalidButtonPressError, match="slack: expected"):
+        parse_button_press(body)

@@ -2,16 +2,16 @@
 
 import pytest
 
-from alerts.notify.channels.channel import Refused, Task
-from alerts.notify.channels.registry import transports_of
-from alerts.notify.channels.webhook.channel import signed
+from alerts.notify.channels.channel import PermanentFailure, Task
+from alerts.notify.channels.registry import build_channels
+from alerts.notify.channels.webhook.channel import sign
 from tests.alerts.notify.conftest import TICKETS
 from tests.alerts.notify.messages import BEGAN, message
 
 
 def test_the_signature_is_that_of_the_specification():
     """The example that the specification's own libraries test themselves with."""
-    headers = signed(
+    headers = sign(
         b'{"test": 2432232314}',
         "msg_p5jXN8AQM9LWM0D4loKWxJek",
         1614265330,
@@ -26,10 +26,10 @@ def test_the_signature_is_that_of_the_specification():
     }
 
 
-def test_a_ticket_says_all_that_a_message_says(desk, receiver):
+def test_a_ticket_says_all_that_a_message_says(notifier, receiver):
     """As JSON, under an id that stays the same for every try."""
-    desk.tell(message(1, severity="ticket"), TICKETS)
-    desk.run()
+    notifier.notify(message(1, severity="ticket"), TICKETS)
+    notifier.run()
 
     [request] = receiver.requests
     assert request.headers["webhook-id"] == "inc-1.1"
@@ -43,18 +43,18 @@ def test_a_ticket_says_all_that_a_message_says(desk, receiver):
 
 
 @pytest.mark.parametrize("target", ["others", ""])
-def test_a_webhook_that_is_not_set_is_refused(desk, target):
+def test_a_webhook_that_is_not_set_is_refused(notifier, target):
     """With its name."""
-    found = transports_of(desk.settings)["webhook"].send(Task(message(), target))
+    found = build_channels(notifier.settings)["webhook"].send(Task(message(), target))
 
-    assert found == Refused("not_configured", f"no webhook named {target!r} is set")
+    assert found == PermanentFailure("not_configured", f"no webhook named {target!r} is set")
 
 
 @pytest.mark.parametrize("secret", ["whsec_no+base64!", "whsec_"])
-def test_a_secret_that_is_no_base64_is_refused_by_its_file(desk, tmp_path, secret):
+def test_a_secret_that_is_no_base64_is_refused_by_its_file(notifier, tmp_path, secret):
     """Not tried again for a day as if the receiver were away, and never shown."""
     (tmp_path / "webhook").write_text(secret)
-    found = transports_of(desk.settings)["webhook"].send(Task(message(), "tickets"))
+    found = build_channels(notifier.settings)["webhook"].send(Task(message(), "tickets"))
 
     said = f"{tmp_path / 'webhook'}: expected base64 after whsec_"
-    assert found == Refused("no_token", said)
+    assert found == PermanentFailure("no_token", said)
