@@ -5,10 +5,9 @@ from typing import Final
 from sqlalchemy import Engine
 
 from alerts.notify.channels.registry import build_channels
-from alerts.notify.delivery_settings import DeliverySettings
-from alerts.notify.routing_settings import RoutingSettings
 from alerts.notify.secret_rotation import requeue_after_rotation
 from alerts.notify.sender import Sender
+from alerts.notify.settings import DeliverySettings, RoutingSettings
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
 from lineage.clock import Clock, system_clock, to_micros

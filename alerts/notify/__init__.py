@@ -2,7 +2,7 @@
 
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.router import escalate, is_due, receive_webhook, route_due, route_incident_step
-from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.settings import RoutingSettings
 
 __all__ = [
     "IncidentSummary",

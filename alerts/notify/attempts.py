@@ -6,13 +6,12 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
-from alerts.notify import counts
 from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable, Sent
 from alerts.notify.claims import Claim
 from alerts.notify.delivery_queries import FAILED, REPEATED, SENT
-from alerts.notify.delivery_settings import DeliverySettings
 from alerts.notify.fallback import Fallback
-from alerts.notify.rows import one
+from alerts.notify.outbox import add_count, one
+from alerts.notify.settings import DeliverySettings
 from lineage.catalog.tables import notification, notification_channel
 
 _MICROS = 1_000_000
@@ -34,7 +33,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         if isinstance(outcome, Sent):
             self._record_sent(connection, claim, outcome, now)
             return
-        counts.add(connection, FAILED, claim.channel, outcome.reason)
+        add_count(connection, FAILED, claim.channel, outcome.reason)
         if isinstance(outcome, PermanentFailure):
             self._record_failure(connection, claim, outcome, now)
         else:
@@ -51,9 +50,9 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
             reason="",
             error="",
         )
-        counts.add(connection, SENT, claim.channel, claim.message.kind)
+        add_count(connection, SENT, claim.channel, claim.message.kind)
         if sent.is_repeat:
-            counts.add(connection, REPEATED, claim.channel)
+            add_count(connection, REPEATED, claim.channel)
         _hold_channel(connection, claim.channel, failures=0, held_until=0)
         self.fallback.resolve_channel_alert(connection, claim, now)
 
@@ -91,7 +90,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
 
     def _give_up(self, connection: Connection, claim: Claim, later: Retryable, now: int) -> None:
         _update(connection, claim, state="failed", finished_at=now)
-        counts.add(connection, FAILED, claim.channel, "gave_up")
+        add_count(connection, FAILED, claim.channel, "gave_up")
         self.fallback.handle_given_up(connection, claim, later.reason, now)
 
     def _wait(self, failures: int, later: Retryable) -> int:

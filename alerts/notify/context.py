@@ -7,7 +7,7 @@ import msgspec
 from alerts.notify.message import Severity
 from alerts.notify.notification_state import MICROS, NotificationState
 from alerts.notify.recipients import Recipient, find_owner, recipient_of
-from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.settings import RoutingSettings
 from alerts.notify.ticket_caps import TicketCaps
 from alerts.rules.incidents import OUTAGE_ROOTS
 from alerts.rules.inhibition import UNMUTED_ROOTS

@@ -16,7 +16,7 @@ from alerts.notify.message import MAX_LISTED, Links, Message, Root
 from alerts.notify.notification_plan import Notification
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.recipients import SLACK, WEBHOOK, channels_of, find_owner
-from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.settings import RoutingSettings
 from alerts.notify.state_store import enqueue_notification, load_states_where
 from lineage import keys
 from lineage.catalog.tables import digest, incident_telling

@@ -7,13 +7,11 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, func, insert, select, update
 
-from alerts.notify import counts
 from alerts.notify.channels.channel import ChannelName, PermanentFailure
 from alerts.notify.claims import Claim
 from alerts.notify.delivery_queries import FAILED
 from alerts.notify.message import Message, Root, from_json
-from alerts.notify.outbox import enqueue
-from alerts.notify.rows import one, waiting
+from alerts.notify.outbox import add_count, enqueue, one, waiting
 from lineage.catalog.tables import notification, notification_channel
 
 _MICROS = 1_000_000
@@ -84,7 +82,7 @@ class Fallback(msgspec.Struct, frozen=True):
     ) -> bool:
         _mark_handed_over(connection, row, now)
         if reason == "undelivered":
-            counts.add(connection, FAILED, row.channel, reason)
+            add_count(connection, FAILED, row.channel, reason)
         message = from_json(row.message)
         if (
             self.channel is None

@@ -4,7 +4,7 @@ from urllib.parse import quote, urlencode
 
 from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.message import Links
-from alerts.notify.routing_settings import Variables
+from alerts.notify.settings import Variables
 
 _RUNBOOKS = "/runbooks"
 _DASHBOARD = "/d/lineward-on-call"

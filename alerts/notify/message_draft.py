@@ -2,14 +2,15 @@
 
 import msgspec
 
+from alerts.incidents.faults import Root as FaultRoot
 from alerts.incidents.incident import Incident
 from alerts.incidents.kinds import STANDING_GAP
 from alerts.notify.incident_summary import IncidentSummary
-from alerts.notify.labels import root_kind
 from alerts.notify.links import links_of
 from alerts.notify.message import MAX_LISTED, Message, Root
 from alerts.notify.notification_state import NotificationState
-from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.settings import RoutingSettings
+from lineage.states import UNAUTHORIZED_ACCESS
 
 
 def refresh_message(
@@ -121,3 +122,10 @@ def _message_without_summary(before: NotificationState | None, incident: Inciden
         root=Root(root.entity, root.name or f"{root.key}", ""),
         owner="",
     )
+
+
+def root_kind(root: FaultRoot) -> str:
+    """Of a fault of Lineward its part (`collector`, `marquez` …); else the kind of the fault."""
+    if root.entity != "service":
+        return root.kind
+    return UNAUTHORIZED_ACCESS.name if root.kind == "access" else root.name

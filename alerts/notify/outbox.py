@@ -2,14 +2,36 @@
 
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, func, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, select, update
 
+from alerts.incidents.severity import PAGE
 from alerts.notify.channels.channel import ChannelName, parse_channel
 from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.delivery_queries import Metric
 from alerts.notify.message import Message, to_json
-from alerts.notify.rows import of_incident, one
-from lineage.catalog.tables import notification
-from lineage.catalog.upsert import insert_for
+from lineage.catalog.tables import notification, notification_count
+from lineage.catalog.upsert import added, fold_rows, insert_for
+
+_own = notification.c
+# Quotes inside of a JSON string are escaped: no name of an event can hold these characters.
+IS_PAGE: Final = _own.message.contains(f'"severity":"{PAGE}"', autoescape=True)
+
+
+def of_incident(incident_id: str, channel: str) -> ColumnElement[bool]:
+    """All that one channel is told of one incident."""
+    return and_(_own.incident_id == incident_id, _own.channel == channel)
+
+
+def one(incident_id: str, revision: int, channel: str) -> ColumnElement[bool]:
+    """One message to one channel."""
+    return and_(of_incident(incident_id, channel), _own.revision == revision)
+
+
+def waiting(incident_id: str, channel: str) -> Select[Any]:
+    """What one channel is still to be told of one incident, in its order."""
+    own = select(notification).where(of_incident(incident_id, channel), _own.state == "waiting")
+    return own.order_by(_own.revision)
+
 
 _COUNTED: Final = {"preserve_rowcount": True}
 _LAST_WORDS: Final = ("resolved", "handed_over", "notice", "test")
@@ -133,7 +155,7 @@ def _failed() -> tuple[ColumnElement[bool], ...]:
     return notification.c.state == "failed", ~is_overtaken
 
 
-def prune(connection: Connection, before: int) -> int:
+def prune_notifications(connection: Connection, before: int) -> int:
     """Forget incidents that ended for their channel before this instant in µs; how many rows.
 
     An open one keeps its rows: its resolve has to know what it resolves.
@@ -149,3 +171,11 @@ def prune(connection: Connection, before: int) -> int:
         other.c.created_at < before,
     )
     return connection.execute(delete(table).where(is_over)).rowcount
+
+
+def add_count(
+    connection: Connection, metric: Metric, channel: str, label: str = "", *, times: int = 1
+) -> None:
+    """So many more; `label` is the kind of what was sent, or the reason of what failed."""
+    row = {"metric": metric, "channel": channel, "label": label, "value": times}
+    fold_rows(connection, notification_count, [row], {"value": added})

@@ -1,8 +1,10 @@
 """Who is told what: by a step of the incidents' lives, by time, by Alertmanager's call. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from alerts.incidents.steps import Event, Step
 from alerts.notify import downstream_notices
@@ -13,8 +15,11 @@ from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.message_draft import refresh_message
 from alerts.notify.notification_plan import Notification, NotificationPlan, TakenStep
 from alerts.notify.notification_state import MICROS, NotificationState
-from alerts.notify.state_clock import correct_state
+from alerts.notify.settings import RoutingSettings
 from alerts.notify.updates import plan_update
+
+# No incident that nobody was notified of waits longer.
+LONGEST_WAIT: Final = 3_600 * MICROS
 
 
 class RoutingResult(msgspec.Struct, frozen=True):
@@ -153,3 +158,21 @@ def _with_outages(context: RoutingContext, plans: Iterable[NotificationPlan]) ->
         own = plan.state
         (outages.add if is_outage(own) else outages.discard)(own.incident_id)
     return msgspec.structs.replace(context, outages=frozenset(outages))
+
+
+def correct_state(
+    state: NotificationState, at: int, settings: RoutingSettings
+) -> NotificationState:
+    """Return it with the times that are ahead of `at` set to `at`: escalation counts from now."""
+    limits = {"notified_at": at, "last_notified_at": at}
+    for name, seconds in (
+        ("hold_until", settings.release_seconds),
+        ("repage_at", settings.again_seconds),
+    ):
+        limits[name] = at + max(LONGEST_WAIT, int(seconds * MICROS))
+    changes = {
+        name: at
+        for name, limit in limits.items()
+        if (value := getattr(state, name)) is not None and value > limit
+    }
+    return replace(state, **changes) if changes else state

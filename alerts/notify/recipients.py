@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from alerts.notify.message import Severity
-from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.settings import RoutingSettings
 from lineage.policy.model import EscalationStep, Owner, Policy
 
 SLACK: Final = "slack:"

@@ -23,7 +23,7 @@ from alerts.notify.context import RoutingContext
 from alerts.notify.digests import is_digest_due, send_digests
 from alerts.notify.escalation import escalate_now
 from alerts.notify.incident_summary import IncidentSummary
-from alerts.notify.labels import root_kind
+from alerts.notify.message_draft import root_kind
 from alerts.notify.notification_plan import NotificationPlan
 from alerts.notify.notification_state import MICROS, NotificationState
 from alerts.notify.planning import (
@@ -33,8 +33,8 @@ from alerts.notify.planning import (
     plan_due,
     plan_step,
 )
-from alerts.notify.retention import prune
-from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.settings import RoutingSettings
+from alerts.notify.state_store import prune
 from alerts.notify.suppression_summary import is_window_due, send_summaries
 from alerts.notify.ticket_caps import TicketCaps
 from lineage.catalog.pieces import pieces

@@ -6,10 +6,9 @@ from pathlib import Path
 import structlog
 from sqlalchemy import Connection, Engine, select
 
-from alerts.notify.channels.channel import parse_channel
-from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.channels.channel import MissingSecretError, parse_channel, read_secret
 from alerts.notify.outbox import failed_channels, requeue
-from alerts.notify.secrets import MissingSecretError, read_secret
+from alerts.notify.settings import DeliverySettings
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import notification_secret
 from lineage.catalog.upsert import fold_rows

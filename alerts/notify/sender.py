@@ -19,10 +19,9 @@ from alerts.notify.channels.channel import (
     Sent,
     parse_channel,
 )
-from alerts.notify.claim_clock import correct_times
-from alerts.notify.claims import Claim
-from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.claims import Claim, correct_times
 from alerts.notify.fallback import Fallback
+from alerts.notify.settings import DeliverySettings
 from lineage.catalog.engine import writing
 from lineage.catalog.leases import require_lead
 from lineage.clock import Clock, system_clock, to_micros

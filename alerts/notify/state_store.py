@@ -21,25 +21,30 @@ from sqlalchemy import (
 )
 
 from alerts.incidents.severity import PAGE
-from alerts.notify import counts
 from alerts.notify.channels.channel import parse_channel
 from alerts.notify.context import CAP_SECONDS, RoutingContext, next_due_at
 from alerts.notify.delivery_queries import FAILED
 from alerts.notify.message import to_json
 from alerts.notify.notification_plan import Notification, TakenStep
 from alerts.notify.notification_state import MICROS, NotificationState
-from alerts.notify.outbox import enqueue
-from alerts.notify.planning import RoutingResult
-from alerts.notify.rows import IS_PAGE
-from alerts.notify.state_clock import is_ahead
+from alerts.notify.outbox import IS_PAGE, add_count, enqueue, prune_notifications
+from alerts.notify.planning import LONGEST_WAIT, RoutingResult
 from alerts.notify.ticket_caps import build_held_notices
 from alerts.rules.incidents import OUTAGE_ROOTS
 from lineage.catalog.pieces import pieces
-from lineage.catalog.tables import incident, incident_escalation, incident_telling, notification
+from lineage.catalog.tables import (
+    digest,
+    incident,
+    incident_escalation,
+    incident_telling,
+    notification,
+    received_alert,
+)
 from lineage.catalog.upsert import fold_rows
 
 MAX_DUE: Final = 200  # incidents a transaction: nobody waits long for the catalog
 NOBODY: Final = "nobody"  # the channel by which a message goes that has none
+_LONGEST_ESCALATION: Final = 7 * 86_400 * MICROS  # no step is a week away
 _log = structlog.get_logger(__name__)
 
 
@@ -74,7 +79,7 @@ def load_due(connection: Connection, policy_hash: str, at: int) -> Sequence[Noti
 
 def _is_due(policy_hash: str, at: int) -> ColumnElement[bool]:
     own = incident_telling.c
-    return and_(own.is_bad, or_(own.due_at <= at, own.policy != policy_hash, is_ahead(at)))
+    return and_(own.is_bad, or_(own.due_at <= at, own.policy != policy_hash, _is_ahead(at)))
 
 
 def load_states_where(
@@ -106,7 +111,7 @@ def save_result(
         _record_step(connection, escalated, at)
     for gap, count in Counter(result.gaps).items():
         # As attempts to notify that failed: there is an alert on those.
-        counts.add(connection, FAILED, NOBODY, gap, times=count)
+        add_count(connection, FAILED, NOBODY, gap, times=count)
         _log.error("nobody_to_tell", gap=gap, times=count, platform=context.settings.platform)
 
 
@@ -171,7 +176,7 @@ def _record_step(connection: Connection, escalated: TakenStep, at: int) -> None:
     )
 
 
-def prune(connection: Connection, before: int) -> int:
+def prune_states(connection: Connection, before: int) -> int:
     """Forget what ended before this instant in µs; how many.
 
     What a window hid and was not listed yet stays.
@@ -179,3 +184,24 @@ def prune(connection: Connection, before: int) -> int:
     table = incident_telling
     is_over = (table.c.ended_at < before, table.c.hidden_by.is_(None))
     return connection.execute(delete(table).where(*is_over)).rowcount
+
+
+_DAY: Final = 86_400 * MICROS
+
+
+def prune(connection: Connection, keep_days: int, at: int) -> None:
+    """All that ended more than so many days before this instant in µs; what stands is kept."""
+    before = at - keep_days * _DAY
+    prune_states(connection, before)
+    prune_notifications(connection, before)
+    connection.execute(delete(received_alert).where(received_alert.c.ends_at < before))
+    connection.execute(delete(digest).where(digest.c.told_at < before))
+
+
+def _is_ahead(at: int) -> ColumnElement[bool]:
+    """Whether a row is due so late that it was written under a clock that was ahead."""
+    own = incident_telling.c
+    return or_(
+        and_(~own.is_told, own.due_at > at + LONGEST_WAIT),
+        own.due_at > at + _LONGEST_ESCALATION,
+    )

@@ -6,7 +6,7 @@ from typing import Final
 from alerts.notify.links import full_list
 from alerts.notify.message import Links, Message, Root
 from alerts.notify.notification_plan import Notification
-from alerts.notify.routing_settings import Variables
+from alerts.notify.settings import Variables
 from lineage import keys
 from lineage.clock import from_micros
 

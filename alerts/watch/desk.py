@@ -5,7 +5,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, Engine
 
 from alerts.notify import router
-from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.settings import RoutingSettings
 from alerts.people.answers import Escalation, answered, escalations
 from lineage.catalog.engine import writing
 from lineage.clock import Clock, to_micros

@@ -14,7 +14,7 @@ from alerts.incidents.faults import Root
 from alerts.incidents.incident import Found, Incident
 from alerts.incidents.steps import Command, Now, Step
 from alerts.notify.router import route_incident_step
-from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.settings import RoutingSettings
 from alerts.people.answers import answered, refusals, waiting
 from alerts.people.windows import windows_at
 from alerts.watch.drawing import Drawn, draw

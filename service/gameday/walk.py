@@ -13,9 +13,8 @@ import msgspec
 from sqlalchemy import Engine, func, select
 
 from alerts.incidents.incident import Incident
-from alerts.notify.delivery_settings import DeliverySettings
-from alerts.notify.routing_settings import TICKETS, RoutingSettings
 from alerts.notify.sender import Sender
+from alerts.notify.settings import TICKETS, DeliverySettings, RoutingSettings
 from alerts.people.asked import Ask, ask
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch

@@ -8,13 +8,13 @@ from typing import Final
 import structlog
 from sqlalchemy import Connection, select
 
+from alerts.notify.channels.channel import MissingSecretError, read_secret
 from alerts.notify.channels.pagerduty.webhooks import (
     InvalidPagerDutyEventError,
     PagerDutyAction,
     parse_action,
     verify_signature,
 )
-from alerts.notify.secrets import MissingSecretError, read_secret
 from alerts.people.asked import Ask, is_incident_id
 from alerts.people.audit import stored
 from lineage.catalog.tables import incident

@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from alerts.notify.channels.channel import MissingSecretError, read_secret
 from alerts.notify.channels.slack.blocks import FOUR_HOURS, TOMORROW
 from alerts.notify.channels.slack.interactions import (
     ButtonPress,
@@ -18,7 +19,6 @@ from alerts.notify.channels.slack.interactions import (
     parse_button_press,
     verify_signature,
 )
-from alerts.notify.secrets import MissingSecretError, read_secret
 from alerts.people.asked import Ask, entry_of
 from alerts.people.audit import record, refusal, stored
 from lineage.clock import to_micros

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from alerts.notify.delivery_settings import DeliverySettings
-from alerts.notify.routing_settings import Variables
+from alerts.notify.settings import DeliverySettings, Variables
 from collector.settings import Limits
 from lineage import environment
 from lineage.event_log.settings import LogSettings, read_log

@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Engine
 
-from alerts.notify import counts
 from alerts.notify.channels.channel import parse_channel
-from alerts.notify.outbox import enqueue
+from alerts.notify.outbox import add_count, enqueue
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
 from lineage.clock import to_micros
@@ -41,9 +40,9 @@ def test_what_was_sent_failed_repeated_and_waits_is_shown(catalog):
     with writing(catalog) as connection:
         enqueue(connection, message(at=told), parse_channel("slack:C1"))
         for _ in range(2):
-            counts.add(connection, "sent", "slack:C1", "opened")
-        counts.add(connection, "failed", "slack:C1", "rate_limited")
-        counts.add(connection, "repeated", "slack:C1")
+            add_count(connection, "sent", "slack:C1", "opened")
+        add_count(connection, "failed", "slack:C1", "rate_limited")
+        add_count(connection, "repeated", "slack:C1")
 
     assert _samples(catalog) == {
         ("lineage_notifications_total", "slack:C1", "opened"): 2,

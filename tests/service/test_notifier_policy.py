@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
 from alerts.notify import RoutingSettings
-from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.settings import DeliverySettings
 from lineage.catalog.engine import writing
 from lineage.catalog.noted import LAST_POLICY
 from lineage.catalog.tables import incident, meta, notification

@@ -1,5 +1,6 @@
 """What is asked of a channel, and what it may answer."""
 
+from pathlib import Path
 from typing import Final, Protocol
 
 import msgspec
@@ -126,3 +127,22 @@ def parse_retry_after(header: str | None) -> float:
         return max(0.0, min(float(header or 0), 86_400.0))
     except ValueError:
         return 0.0
+
+
+class MissingSecretError(ValueError):
+    """The file cannot be read, or holds nothing."""
+
+
+def read_secret(path: Path) -> str:
+    """What the file holds, without the space around it.
+
+    Raises:
+        NoSecretError: names the file.
+    """
+    try:
+        secret = path.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise MissingSecretError(f"{path}: cannot be read ({type(error).__name__})") from error
+    if not secret:
+        raise MissingSecretError(f"{path}: is empty; write the secret into it")
+    return secret

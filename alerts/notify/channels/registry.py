@@ -4,7 +4,7 @@ from alerts.notify.channels.channel import Channel
 from alerts.notify.channels.pagerduty.channel import PagerDuty
 from alerts.notify.channels.slack.channel import Slack
 from alerts.notify.channels.webhook.channel import Endpoint, Webhook
-from alerts.notify.delivery_settings import DeliverySettings
+from alerts.notify.settings import DeliverySettings
 from lineage.clock import Clock, system_clock
 
 TICKETS = "tickets"

@@ -15,10 +15,10 @@ from sqlalchemy import Engine, select
 from alerts.notify import delivery_queries
 from alerts.notify.channels.channel import Channel, Outcome, Task, parse_channel
 from alerts.notify.channels.registry import build_channels
-from alerts.notify.delivery_settings import DeliverySettings
 from alerts.notify.message import Message
 from alerts.notify.outbox import enqueue
 from alerts.notify.sender import Sender
+from alerts.notify.settings import DeliverySettings
 from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
 from lineage.catalog.reader import Reader, open_reader
 from lineage.catalog.tables import notification

@@ -13,7 +13,7 @@ from alerts.notify.context import RoutingContext, is_outage, next_due_at
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, Root
 from alerts.notify.planning import plan_confirmed, plan_due, plan_step
-from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.settings import RoutingSettings
 from lineage.policy.model import EscalationStep, Owner, Policy
 
 SHOP = Owner("shop", "#shop", "shop.key", (EscalationStep(15, owner="boss"),))

@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 from sqlalchemy import select
 
-from alerts.notify import counts
 from alerts.notify.delivery_queries import oldest_undelivered_seconds
+from alerts.notify.outbox import add_count
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import notification_count
 from tests.alerts.notify.conftest import DATA, PAGER
@@ -53,11 +53,11 @@ def test_two_that_count_the_same_for_the_first_time_are_two(catalog):
 
     def second():
         with writing(catalog) as connection:
-            counts.add(connection, "failed", DATA, "timeout")
+            add_count(connection, "failed", DATA, "timeout")
 
     with ThreadPoolExecutor(1) as pool:
         with writing(catalog) as connection:
-            counts.add(connection, "failed", DATA, "timeout")
+            add_count(connection, "failed", DATA, "timeout")
             other = pool.submit(second)
             assert not wait([other], 0.5).done  # it waits for the row
         other.result(10)

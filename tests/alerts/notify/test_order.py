@@ -6,8 +6,7 @@ import pytest
 
 from alerts.notify import claims, coalescing
 from alerts.notify.channels.channel import parse_channel
-from alerts.notify.outbox import enqueue, prune, requeue
-from alerts.notify.rows import waiting
+from alerts.notify.outbox import enqueue, prune_notifications, requeue, waiting
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import notification
 from tests.alerts.notify.conftest import DATA, PAGER, TICKETS
@@ -196,7 +195,7 @@ def test_what_is_over_is_pruned_and_what_is_open_is_not(notifier, pagerduty):
     notifier.notify(message(2, "resolved", incident_id="inc-2"), PAGER)
     notifier.run()
     with writing(notifier.engine) as connection:
-        assert prune(connection, notifier.clock.micros + 1) == 2
+        assert prune_notifications(connection, notifier.clock.micros + 1) == 2
     notifier.notify(message(2, "resolved"), PAGER)
     notifier.run()
 

@@ -174,8 +174,8 @@ def test_what_ended_is_forgotten_and_what_stands_is_not(embedded):
     router.at(105, found("cd", **PAGE))
 
     with writing(embedded) as connection:
-        assert state_store.prune(connection, 105 * MICROS) == 0
-        assert state_store.prune(connection, 106 * MICROS) == 1
+        assert state_store.prune_states(connection, 105 * MICROS) == 0
+        assert state_store.prune_states(connection, 106 * MICROS) == 1
         (left,) = state_store.load_states_where(connection)
     assert left.is_bad
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.notify import routing_settings
+from alerts.notify import settings as notify_settings
 from lineage.environment import InvalidSettingError
 
 
@@ -10,9 +10,9 @@ def test_the_defaults_are_safe(monkeypatch):
     """Told at once, links to this machine, no webhook that nobody set."""
     monkeypatch.setattr("lineage.environment.variables", dict)
 
-    found = routing_settings.read()
+    found = notify_settings.read_routing()
 
-    assert found == routing_settings.RoutingSettings()
+    assert found == notify_settings.RoutingSettings()
     assert (found.mode, found.tickets, found.fallback) == ("direct", None, None)
 
 
@@ -26,7 +26,7 @@ def test_the_webhook_and_the_fallback_are_those_of_delivery(monkeypatch):
     }
     monkeypatch.setattr("lineage.environment.variables", lambda: variables)
 
-    found = routing_settings.read()
+    found = notify_settings.read_routing()
 
     assert (found.mode, found.digest_hour) == ("alertmanager", 7)
     assert (found.tickets, found.fallback) == ("webhook:tickets", "slack:#last")
@@ -50,7 +50,7 @@ def test_what_cannot_be_is_refused_by_its_name(monkeypatch, name, value):
     monkeypatch.setattr("lineage.environment.variables", lambda: {variable: value})
 
     with pytest.raises(InvalidSettingError, match=variable):
-        routing_settings.read()
+        notify_settings.read_routing()
 
 
 def test_a_fallback_that_is_no_channel_stops_the_process(monkeypatch):
@@ -59,4 +59,4 @@ def test_a_fallback_that_is_no_channel_stops_the_process(monkeypatch):
     monkeypatch.setattr("lineage.environment.variables", lambda: variables)
 
     with pytest.raises(InvalidSettingError, match="LINEWARD_DELIVERY_FALLBACK: channel: expected"):
-        routing_settings.read()
+        notify_settings.read_routing()

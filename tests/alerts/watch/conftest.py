@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select, update
 
-from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.settings import RoutingSettings
 from alerts.people.asked import Ask, ask
 from alerts.people.windows import Wanted, create
 from alerts.watch.desk import Desk

@@ -6,9 +6,8 @@ import msgspec
 from sqlalchemy import Engine, insert, text
 
 from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable, Sent, Task
-from alerts.notify.delivery_settings import DeliverySettings
-from alerts.notify.routing_settings import RoutingSettings
 from alerts.notify.sender import Sender
+from alerts.notify.settings import DeliverySettings, RoutingSettings
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
 from lineage.catalog import tables

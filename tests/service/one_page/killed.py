@@ -24,7 +24,11 @@ FAILPOINTS: Final = {
     "before the watch's transaction": ("alerts.watch.watch", "Watch._write", BEFORE),
     "in the watch's transaction, before anything": ("alerts.watch.watch", "keep", BEFORE),
     "between the incident and its message": ("alerts.watch.watch", "route_incident_step", BEFORE),
-    "in the watch's transaction, before the commit": ("alerts.watch.watch", "route_incident_step", AFTER),
+    "in the watch's transaction, before the commit": (
+        "alerts.watch.watch",
+        "route_incident_step",
+        AFTER,
+    ),
     "between watch and diagnosis": ("alerts.watch.watch", "Watch.__call__", AFTER),
     "in the diagnosis": ("service.diagnosis.diagnose", "_compared", BEFORE),
     "between diagnosis and desk": ("alerts.watch.desk", "Desk.__call__", BEFORE),

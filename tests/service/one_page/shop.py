@@ -10,8 +10,7 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine, Table, select
 
 from alerts.notify.delivery_queries import load_counts, oldest_undelivered_seconds
-from alerts.notify.delivery_settings import DeliverySettings
-from alerts.notify.routing_settings import RoutingSettings
+from alerts.notify.settings import DeliverySettings, RoutingSettings
 from alerts.people.asked import Ask, ask
 from alerts.rules.incidents import NAMES
 from lineage.catalog import tables

@@ -7,6 +7,7 @@ from httpx2 import ConnectError, ConnectTimeout, Response, TimeoutException
 from pagerduty import Error, EventsApiV2Client, ServerHttpError
 
 from alerts.notify.channels.channel import (
+    MissingSecretError,
     Outcome,
     PermanentFailure,
     Retryable,
@@ -15,9 +16,9 @@ from alerts.notify.channels.channel import (
     cut_error,
     from_status,
     from_transport_error,
+    read_secret,
 )
 from alerts.notify.channels.pagerduty.payload import action_of, build_event
-from alerts.notify.secrets import MissingSecretError, read_secret
 
 
 class PagerDuty:

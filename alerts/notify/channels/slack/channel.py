@@ -10,13 +10,19 @@ from typing import Any, Final
 import msgspec
 from slack_sdk import WebClient
 
-from alerts.notify.channels.channel import Outcome, PermanentFailure, Sent, Task
+from alerts.notify.channels.channel import (
+    MissingSecretError,
+    Outcome,
+    PermanentFailure,
+    Sent,
+    Task,
+    read_secret,
+)
 from alerts.notify.channels.slack.blocks import build_blocks, notification_text, thread_reply
 from alerts.notify.channels.slack.client import SafeWebClient
 from alerts.notify.channels.slack.history import Handle, History, build_metadata
 from alerts.notify.channels.slack.responses import UNEDITABLE, SlackCallError, call_slack
 from alerts.notify.message import Message
-from alerts.notify.secrets import MissingSecretError, read_secret
 
 # Nothing is made of the text that we did not write into it.
 _LITERAL: Final[dict[str, Any]] = {"parse": "none", "link_names": False}

@@ -14,6 +14,7 @@ import httpx
 import msgspec
 
 from alerts.notify.channels.channel import (
+    MissingSecretError,
     Outcome,
     PermanentFailure,
     Sent,
@@ -21,9 +22,9 @@ from alerts.notify.channels.channel import (
     cut_error,
     from_status,
     from_transport_error,
+    read_secret,
 )
 from alerts.notify.message import to_json
-from alerts.notify.secrets import MissingSecretError, read_secret
 from lineage.clock import Clock
 
 _MAX_READ_BYTES: Final = 4_096
